@@ -1,0 +1,1 @@
+//! Simulated hardware: virtual time, events, CPUs, interrupts, timers, caches and lock timing.

@@ -1,0 +1,1 @@
+//! Results: counters, histograms, statistics of a comparison, tables and JSON.

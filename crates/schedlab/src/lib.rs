@@ -1,0 +1,1 @@
+//! A laboratory for the Linux CPU scheduler.

@@ -1,0 +1,1 @@
+//! Scheduler traces in and out: trace.dat, ftrace text, Perfetto.

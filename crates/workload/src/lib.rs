@@ -1,0 +1,1 @@
+//! What tasks do: the program language, the standard loads, rt-app files and replay of a trace.
