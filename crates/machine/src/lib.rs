@@ -1,1 +1,12 @@
 //! Simulated hardware: virtual time, events, CPUs, interrupts, timers, caches and lock timing.
+
+mod behaviour;
+mod fixed;
+mod objects;
+mod rng;
+mod setup;
+
+pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
+pub use objects::{BarrierId, ChannelId, ChannelSpec, FutexId, MutexKind, SpinlockId};
+pub use rng::{Purpose, Rng};
+pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};

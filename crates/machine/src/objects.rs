@@ -1,0 +1,39 @@
+//! Things that tasks share: channels, futexes, barriers, user spinlocks.
+
+/// A pipe or socket, see [`ChannelSpec`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ChannelId(pub u32);
+
+/// A futex word to wait on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct FutexId(pub u32);
+
+/// A pthread barrier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct BarrierId(pub u32);
+
+/// A user-space spinlock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct SpinlockId(pub u32);
+
+/// What a channel is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChannelSpec {
+    /// Messages it holds before a writer blocks, at least 1.
+    pub capacity: u32,
+    /// Whether its wakeups carry the sync hint ("the waker is about to sleep", fair-class 12.2).
+    pub sync: bool,
+    /// Kernel CPU time of one send beyond the bare system call.
+    pub send_cost: scheduler::Nanos,
+    /// Kernel CPU time of one receive beyond the bare system call.
+    pub receive_cost: scheduler::Nanos,
+}
+
+/// What a mutex is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MutexKind {
+    /// PTHREAD_PRIO_INHERIT: rt-class 7.1 to 7.5.
+    Pi,
+    /// Plain futex mutex: rt-class 7.6.
+    Plain,
+}

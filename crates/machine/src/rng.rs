@@ -1,0 +1,120 @@
+//! Seeded streams of random numbers.
+//!
+//! Our own, because a run must give the same bytes in ten years and on any machine: no float, no library whose
+//! next version draws differently. The generator is xoshiro256++ seeded through SplitMix64 (Blackman and Vigna,
+//! 2018, public domain algorithms); a snapshot test pins the stream.
+//!
+//! Each user of randomness has its own stream, keyed by seed, purpose and number, so that a switched feature does
+//! not shift the dice of the others.
+
+use scheduler::Nanos;
+
+/// What a stream is for; part of its key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// A task's program; numbered by pid.
+    Task,
+    /// Interrupt and timer noise of a CPU; numbered by CPU.
+    CpuNoise,
+    /// A load's own layout (offsets, durations drawn while building it); numbered by load.
+    Load,
+}
+
+/// One stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rng {
+    state: [u64; 4],
+}
+
+impl Rng {
+    /// The stream of `purpose` and `number` under `seed`.
+    pub fn keyed(seed: u64, purpose: Purpose, number: u64) -> Rng {
+        let mut key = seed ^ (purpose as u64 + 1).wrapping_mul(0xa076_1d64_78bd_642f);
+        key = splitmix(&mut key) ^ number.wrapping_mul(0xe703_7ed1_a0b4_28db);
+        Rng { state: std::array::from_fn(|_| splitmix(&mut key)) }
+    }
+
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        let s = &mut self.state;
+        let out = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        out
+    }
+
+    /// Uniform in `0..bound`; `bound` 0 gives 0. Bias below 2⁻⁶⁴ · bound.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Uniform in `low..=high`.
+    pub fn between(&mut self, low: Nanos, high: Nanos) -> Nanos {
+        Nanos(low.0 + self.below(high.0.saturating_sub(low.0).saturating_add(1)))
+    }
+
+    /// True `numerator` times out of `denominator`.
+    pub fn chance(&mut self, numerator: u64, denominator: u64) -> bool {
+        self.below(denominator) < numerator
+    }
+
+    /// Exponentially distributed with this mean, at most 44 times it.
+    pub fn exponential(&mut self, mean: Nanos) -> Nanos {
+        // −ln(u) for u = bits / 2⁶⁴, in 32.32 fixed point: (64 − log2(bits)) · ln 2.
+        let log2 = crate::fixed::log2_q32(self.bits() | 1);
+        let minus_ln = ((u128::from((64u64 << 32) - log2) * crate::fixed::LN_2_Q32) >> 32) as u64;
+        Nanos(((u128::from(mean.0) * u128::from(minus_ln)) >> 32) as u64)
+    }
+
+    /// Normally distributed (sum of twelve uniforms), cut off at zero.
+    pub fn normal(&mut self, mean: Nanos, sd: Nanos) -> Nanos {
+        let sum: i128 = (0..12).map(|_| i128::from(self.bits() >> 32)).sum();
+        let centred = sum - (6 << 32);
+        let value = i128::from(mean.0) + ((i128::from(sd.0) * centred) >> 32);
+        Nanos(value.max(0) as u64)
+    }
+}
+
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_different_keys_differ_and_repeat() {
+        let draw = |p, n| Rng::keyed(1, p, n).bits();
+        assert_eq!(draw(Purpose::Task, 7), draw(Purpose::Task, 7));
+        assert_ne!(draw(Purpose::Task, 7), draw(Purpose::Task, 8));
+        assert_ne!(draw(Purpose::Task, 7), draw(Purpose::CpuNoise, 7));
+    }
+
+    #[test]
+    fn exponential_has_its_mean() {
+        let mut rng = Rng::keyed(3, Purpose::Load, 0);
+        let n = 100_000;
+        let sum: u64 = (0..n).map(|_| rng.exponential(Nanos(1_000_000)).0).sum();
+        assert!((sum / n).abs_diff(1_000_000) < 15_000, "mean {}", sum / n);
+    }
+
+    #[test]
+    fn normal_has_its_mean_and_spread() {
+        let mut rng = Rng::keyed(3, Purpose::Load, 1);
+        let draws: Vec<i64> =
+            (0..50_000).map(|_| rng.normal(Nanos(1_000_000), Nanos(100_000)).0 as i64 - 1_000_000).collect();
+        let mean = draws.iter().sum::<i64>() / draws.len() as i64;
+        let variance = draws.iter().map(|d| d * d).sum::<i64>() / draws.len() as i64;
+        assert!(mean.abs() < 2_000 && (variance - 10_000_000_000).abs() < 300_000_000, "{mean} {variance}");
+    }
+}

@@ -1,0 +1,121 @@
+//! What a run starts with: the tasks, and the objects that they share.
+
+use crate::behaviour::TaskSpec;
+use crate::objects::{BarrierId, ChannelId, ChannelSpec, FutexId, MutexKind, SpinlockId};
+use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
+
+/// Pid of the first task that a setup spawns; later ones count up.
+pub const FIRST_PID: i32 = 1000;
+
+/// Collects tasks and shared objects for one run; several loads may add to one setup.
+#[derive(Debug)]
+pub struct Setup {
+    cpus: usize,
+    pub(crate) tasks: Vec<Spawn>,
+    pub(crate) mutexes: Vec<MutexSpec>,
+    pub(crate) channels: Vec<ChannelSpec>,
+    pub(crate) barriers: Vec<u32>,
+    pub(crate) futexes: u32,
+    pub(crate) spinlocks: u32,
+    pub(crate) outside: Vec<Outside>,
+}
+
+/// A task that exists from the start or appears at a time, as if forked by something outside the model.
+#[derive(Debug)]
+pub struct Spawn {
+    /// When it becomes runnable for the first time.
+    pub at: Nanos,
+    /// Where it starts; `None`: the fork placement of the profile, seen from CPU 0.
+    pub cpu: Option<CpuId>,
+    /// What it is.
+    pub spec: TaskSpec,
+}
+
+/// A named mutex.
+#[derive(Clone, Debug)]
+pub struct MutexSpec {
+    /// For messages about deadlocks.
+    pub name: String,
+    /// PI or plain.
+    pub kind: MutexKind,
+}
+
+/// A message from outside the model (a device, the network, a user): an interrupt that sends on a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outside {
+    /// When the interrupt fires.
+    pub at: Nanos,
+    /// Which CPU takes it; `None`: the CPU on which the receiver last ran.
+    pub cpu: Option<CpuId>,
+    /// Where the message goes. A full channel loses it; the run counts that.
+    pub channel: ChannelId,
+}
+
+impl Setup {
+    /// For a machine with this many CPUs.
+    pub fn new(cpus: usize) -> Setup {
+        Setup {
+            cpus,
+            tasks: Vec::new(),
+            mutexes: Vec::new(),
+            channels: Vec::new(),
+            barriers: Vec::new(),
+            futexes: 0,
+            spinlocks: 0,
+            outside: Vec::new(),
+        }
+    }
+
+    /// Number of CPUs of the machine.
+    pub fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    /// Adds a task that becomes runnable at `at`, and says which id and pid it will have.
+    pub fn spawn(&mut self, at: Nanos, spec: TaskSpec) -> (TaskId, Pid) {
+        self.spawn_on(at, None, spec)
+    }
+
+    /// As [`Setup::spawn`], starting on a given CPU.
+    pub fn spawn_on(&mut self, at: Nanos, cpu: Option<CpuId>, spec: TaskSpec) -> (TaskId, Pid) {
+        let number = self.tasks.len();
+        self.tasks.push(Spawn { at, cpu, spec });
+        // The idle tasks have the first ids.
+        (TaskId((self.cpus + number) as u32), Pid(FIRST_PID + number as i32))
+    }
+
+    /// A new mutex; the name appears in messages.
+    pub fn mutex(&mut self, name: impl Into<String>, kind: MutexKind) -> MutexId {
+        self.mutexes.push(MutexSpec { name: name.into(), kind });
+        MutexId(self.mutexes.len() as u32 - 1)
+    }
+
+    /// A new channel.
+    pub fn channel(&mut self, spec: ChannelSpec) -> ChannelId {
+        self.channels.push(spec);
+        ChannelId(self.channels.len() as u32 - 1)
+    }
+
+    /// A new barrier that opens when `parties` tasks wait at it.
+    pub fn barrier(&mut self, parties: u32) -> BarrierId {
+        self.barriers.push(parties);
+        BarrierId(self.barriers.len() as u32 - 1)
+    }
+
+    /// A new futex.
+    pub fn futex(&mut self) -> FutexId {
+        self.futexes += 1;
+        FutexId(self.futexes - 1)
+    }
+
+    /// A new user-space spinlock.
+    pub fn spinlock(&mut self) -> SpinlockId {
+        self.spinlocks += 1;
+        SpinlockId(self.spinlocks - 1)
+    }
+
+    /// A message from outside the model.
+    pub fn outside(&mut self, message: Outside) {
+        self.outside.push(message);
+    }
+}
