@@ -1,1 +1,14 @@
 //! Results: counters, histograms, statistics of a comparison, tables and JSON.
+//!
+//! This crate knows nothing of the simulator. It defines what a result *is* ([`schema`]) and, from that alone,
+//! how it is shown and compared. The way of a result through the house:
+//!
+//! 1. the command line turns the simulator's counters into a [`schema::RunResult`], its samples into
+//!    [`schema::LatencySummary`];
+//! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text.
+//!
+//! Numbers in a result are integers in the unit that their name says, so a result is the same bytes on every
+//! machine. The one field that may differ between two identical runs is
+//! [`engine.wall_ns`](schema::Engine::wall_ns).
+
+pub mod schema;

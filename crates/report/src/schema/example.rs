@@ -1,0 +1,187 @@
+//! One result with every field present, for tests.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// A summary around `mean` that is plausible enough to print.
+pub fn latency(count: u64, mean: u64) -> LatencySummary {
+    LatencySummary {
+        count,
+        min: mean / 3,
+        mean,
+        p50: mean,
+        p90: mean * 2,
+        p99: mean * 4,
+        p999: mean * 8,
+        max: mean * 12,
+    }
+}
+
+/// A task of `policy` with counters that follow from its pid.
+pub fn task(pid: u32, comm: &str, policy: Policy, rt_priority: u32) -> TaskResult {
+    let n = u64::from(pid);
+    TaskResult {
+        pid,
+        comm: comm.to_owned(),
+        policy,
+        rt_priority,
+        nice: 0,
+        nr_voluntary_switches: 9_000 + n,
+        nr_involuntary_switches: n % 17,
+        nr_migrations: n % 5,
+        iterations: 9_000,
+        sum_exec_runtime_ns: 45_000_000 + n,
+        wait_sum_ns: 12_000_000 + n,
+        wakeup_latency_ns: latency(9_000, 2_600),
+    }
+}
+
+/// One CPU with counters that follow from its number.
+pub fn cpu(cpu: u32) -> CpuResult {
+    let n = u64::from(cpu);
+    CpuResult {
+        cpu,
+        nr_switches: 18_211 + n,
+        idle_ns: 899_120_000 + n,
+        rq_lock: RqLockStats { acquisitions: 40_112 + n, contended: 12, wait_max_ns: 3_100, waiters_max: 2 },
+        ipis_sent: 77 + n,
+        ipis_received: 78,
+    }
+}
+
+/// A thread of cyclictest.
+pub fn cyclictest_thread(t: u32, prio: u32) -> CyclictestThread {
+    let mut histogram = UsHistogram::default();
+    for us in [2, 2, 3, 4, 7] {
+        histogram.record_us(us);
+    }
+    CyclictestThread {
+        t,
+        pid: 1_001 + t,
+        prio,
+        interval_us: 100,
+        cycles: 9_011_636,
+        min_us: 2,
+        act_us: 4,
+        avg_us: 4,
+        max_us: 117,
+        latency_ns: Some(latency(9_011_636, 4_210)),
+        histogram,
+        overflows: 1,
+        overflow_cycles: vec![4_711],
+    }
+}
+
+/// A result in which no list is empty and no option absent, with one load of each kind.
+pub fn run() -> RunResult {
+    let threads = |deadline_misses, response_ns| ThreadsResult {
+        load: "periodic -t 1".to_owned(),
+        threads: vec![ThreadResult {
+            t: 0,
+            pid: 1_020,
+            name: "periodic".to_owned(),
+            cycles: 100,
+            deadline_misses,
+            response_ns,
+        }],
+    };
+    RunResult {
+        schema: RunSchema,
+        command: Some("schedlab run 'cyclictest -t2 -p90 -i100'".to_owned()),
+        engine: Engine {
+            version: "0.1.0".to_owned(),
+            seed: 42,
+            events: 1_234_567,
+            simulated_ns: 10_000_000_000,
+            wall_ns: 87_000_000,
+        },
+        machine: Machine { name: "laptop".to_owned(), cpus: 2 },
+        kernel: Kernel {
+            profile: "6.1".to_owned(),
+            features: BTreeMap::from([("RT_PUSH_IPI".to_owned(), false), ("START_DEBIT".to_owned(), true)]),
+            rules: BTreeMap::from([("push_ipi".to_owned(), "ipi_root_domain".to_owned())]),
+            tunables: BTreeMap::from([("sched_latency_ns".to_owned(), 6_000_000)]),
+            changes: vec![
+                KernelChange { at_ns: 0, setting: "NO_RT_PUSH_IPI".to_owned() },
+                KernelChange { at_ns: 2_000_000_000, setting: "sched_latency_ns=12000000".to_owned() },
+            ],
+        },
+        tasks: vec![
+            task(1_001, "cyclictest", Policy::Fifo, 90),
+            task(1_002, "cyclictest", Policy::Fifo, 89),
+            task(1_020, "periodic", Policy::Other, 0),
+        ],
+        cpus: vec![cpu(0), cpu(1)],
+        totals: Totals {
+            context_switches: 36_423,
+            wakeups: 18_104,
+            migrations: 211,
+            pushes: 17,
+            pulls: 4,
+            push_ipis: 9,
+            wakeup_preemptions: 1_204,
+        },
+        loads: vec![
+            LoadResult::Cyclictest(CyclictestResult {
+                load: "cyclictest -t2 -p90 -i100 -h 10".to_owned(),
+                histogram_us: Some(10),
+                threads: vec![cyclictest_thread(0, 90), cyclictest_thread(1, 89)],
+            }),
+            LoadResult::RtMigrate(RtMigrateResult::new(
+                "rt-migrate".to_owned(),
+                vec![
+                    RtMigrateThread { id: 0, vol: 53, nonvol: 3_220, migrated: 1_470, iterations: 98 },
+                    RtMigrateThread { id: 1, vol: 562, nonvol: 773, migrated: 724, iterations: 98 },
+                ],
+            )),
+            LoadResult::Hackbench(HackbenchResult {
+                load: "hackbench -g 4 -l 2000".to_owned(),
+                mode: HackbenchMode::Process,
+                groups: 4,
+                fds_per_group: 40,
+                tasks: 160,
+                loops: 2_000,
+                data_size_bytes: 100,
+                time_s: Some(Seconds::from_ns(1_197_000_321)),
+            }),
+            LoadResult::Make(MakeResult {
+                load: "make -j10".to_owned(),
+                jobs: 10,
+                objects: 343,
+                seconds: Some(Seconds::from_ns(8_036_175_000)),
+            }),
+            LoadResult::Hog(threads(None, None)),
+            LoadResult::Periodic(threads(Some(3), Some(latency(100, 350_000)))),
+            LoadResult::Rtapp(threads(Some(0), Some(latency(100, 350_000)))),
+            LoadResult::Replay(ReplayResult {
+                load: "make10.dat".to_owned(),
+                tasks: 2,
+                bursts: 7_928,
+                bursts_completed: 7_928,
+                recorded_s: Seconds::from_ns(8_036_175_000),
+                seconds: Some(Seconds::from_ns(8_101_000_000)),
+            }),
+        ],
+        replay: vec![ReplayFidelity::new(
+            "make10.dat".to_owned(),
+            vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
+            Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
+        )],
+        decisions: BTreeMap::from([("wakeup: previous CPU is idle".to_owned(), 12_004)]),
+        notes: vec!["3 events of the trace could not be used".to_owned()],
+    }
+}
+
+/// One task of a replayed trace.
+pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
+    ReplayTask {
+        pid,
+        comm: comm.to_owned(),
+        cpu_time_ns: Fidelity { recorded: 288_583_000, simulated: 289_001_000 },
+        nr_switches: Fidelity { recorded: 86, simulated: 81 },
+        wakeups: Fidelity { recorded: 2, simulated: 2 },
+        wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
+        wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+    }
+}

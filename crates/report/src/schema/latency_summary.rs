@@ -1,0 +1,25 @@
+//! The figures in which latencies are reported.
+
+use serde::{Deserialize, Serialize};
+
+/// A distribution of latencies in nanoseconds. All zero when there was no sample.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencySummary {
+    /// Number of samples.
+    pub count: u64,
+    /// Smallest, exact.
+    pub min: u64,
+    /// Arithmetic mean, rounded to the nearest nanosecond; exact otherwise.
+    pub mean: u64,
+    /// Median. Percentiles may be high by up to 1 % (two significant digits).
+    pub p50: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p999: u64,
+    /// Largest, exact.
+    pub max: u64,
+}

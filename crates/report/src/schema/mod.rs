@@ -1,0 +1,30 @@
+//! Schema `schedlab/1`: the result of one run, as written to and read from JSON.
+//!
+//! Every field is described for users in `docs/schema.md`; a test keeps the two in step. Rules of the schema:
+//! times are whole nanoseconds (`_ns`) or microseconds (`_us`) of simulated time unless the name says otherwise;
+//! counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by key; unknown
+//! fields are an error on reading, because a misspelt field that is silently dropped is a wrong result.
+
+mod cpus;
+mod latency_summary;
+mod loads;
+mod replay;
+mod run;
+mod tasks;
+mod units;
+
+pub use cpus::{CpuResult, RqLockStats, Totals};
+pub use latency_summary::LatencySummary;
+pub use loads::{
+    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,
+    RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult, UsHistogram,
+};
+pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
+pub use run::{Engine, Kernel, KernelChange, Machine, ReadError, RunResult, RunSchema};
+pub use tasks::{Policy, TaskResult};
+pub use units::Seconds;
+
+#[cfg(test)]
+pub(crate) mod example;
+#[cfg(test)]
+mod tests;

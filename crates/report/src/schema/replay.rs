@@ -1,0 +1,127 @@
+//! How close the replay of a trace came to the trace itself: how far a what-if on it may be trusted.
+
+use serde::{Deserialize, Serialize};
+
+/// One figure, as recorded and as simulated, in the unit of the field that holds it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fidelity {
+    /// Read from the trace.
+    pub recorded: u64,
+    /// From the replay.
+    pub simulated: u64,
+}
+
+impl Fidelity {
+    /// The distance between the two.
+    #[must_use]
+    pub fn abs_error(self) -> u64 {
+        self.recorded.abs_diff(self.simulated)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.recorded += other.recorded;
+        self.simulated += other.simulated;
+    }
+}
+
+/// A replay beside its recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayFidelity {
+    /// The trace's file name.
+    pub trace: String,
+    /// The tasks of the trace.
+    pub tasks: Vec<ReplayTask>,
+    /// All tasks together.
+    pub summary: ReplaySummary,
+}
+
+impl ReplayFidelity {
+    /// Puts tasks and their sums together. `wakeup_latency_p99_ns` is the percentile over the wakeups of all
+    /// tasks, which cannot be had from the tasks' own percentiles.
+    #[must_use]
+    pub fn new(trace: String, tasks: Vec<ReplayTask>, wakeup_latency_p99_ns: Fidelity) -> Self {
+        let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns);
+        Self { trace, tasks, summary }
+    }
+}
+
+/// One task of a replayed trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayTask {
+    /// Recorded task id.
+    pub pid: u32,
+    /// Recorded command name.
+    pub comm: String,
+    /// CPU time, nanoseconds.
+    pub cpu_time_ns: Fidelity,
+    /// Context switches away from the task.
+    pub nr_switches: Fidelity,
+    /// Wakeups followed by a switch to the task: the samples of the latencies.
+    pub wakeups: Fidelity,
+    /// Mean wakeup latency, nanoseconds.
+    pub wakeup_latency_mean_ns: Fidelity,
+    /// 99th percentile of the wakeup latency, nanoseconds.
+    pub wakeup_latency_p99_ns: Fidelity,
+}
+
+/// All tasks of a replayed trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaySummary {
+    /// Number of tasks.
+    pub tasks: u32,
+    /// CPU time of all tasks, nanoseconds.
+    pub cpu_time_ns: Fidelity,
+    /// Sum of each task's distance in CPU time, nanoseconds: errors of two tasks do not cancel out here.
+    pub cpu_time_abs_error_ns: u64,
+    /// Context switches of all tasks.
+    pub nr_switches: Fidelity,
+    /// Sum of each task's distance in switches.
+    pub nr_switches_abs_error: u64,
+    /// Wakeups of all tasks.
+    pub wakeups: Fidelity,
+    /// Mean wakeup latency over all wakeups, nanoseconds.
+    pub wakeup_latency_mean_ns: Fidelity,
+    /// 99th percentile over all wakeups, nanoseconds.
+    pub wakeup_latency_p99_ns: Fidelity,
+}
+
+impl ReplaySummary {
+    fn of(tasks: &[ReplayTask], wakeup_latency_p99_ns: Fidelity) -> Self {
+        let mut sum = Self {
+            tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+            cpu_time_ns: Fidelity::default(),
+            cpu_time_abs_error_ns: 0,
+            nr_switches: Fidelity::default(),
+            nr_switches_abs_error: 0,
+            wakeups: Fidelity::default(),
+            wakeup_latency_mean_ns: Fidelity {
+                recorded: weighted_mean(tasks, |f| f.recorded),
+                simulated: weighted_mean(tasks, |f| f.simulated),
+            },
+            wakeup_latency_p99_ns,
+        };
+        for task in tasks {
+            sum.cpu_time_ns.add(task.cpu_time_ns);
+            sum.cpu_time_abs_error_ns += task.cpu_time_ns.abs_error();
+            sum.nr_switches.add(task.nr_switches);
+            sum.nr_switches_abs_error += task.nr_switches.abs_error();
+            sum.wakeups.add(task.wakeups);
+        }
+        sum
+    }
+}
+
+/// The mean latency over all wakeups from the tasks' means, for one side of the figures; 0 without wakeups.
+fn weighted_mean(tasks: &[ReplayTask], side: impl Fn(Fidelity) -> u64) -> u64 {
+    let mut wakeups = 0u128;
+    let mut latency_ns = 0u128;
+    for task in tasks {
+        wakeups += u128::from(side(task.wakeups));
+        latency_ns += u128::from(side(task.wakeups)) * u128::from(side(task.wakeup_latency_mean_ns));
+    }
+    (latency_ns + wakeups / 2).checked_div(wakeups).unwrap_or(0) as u64
+}

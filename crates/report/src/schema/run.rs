@@ -1,0 +1,169 @@
+//! The result of one run: everything needed to read it, to repeat it and to compare it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{CpuResult, LoadResult, ReplayFidelity, TaskResult, Totals};
+
+/// The result of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunResult {
+    /// Always `"schedlab/1"`; anything else is refused on reading.
+    pub schema: RunSchema,
+    /// The command line that made this result, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What ran, from which seed, for how long.
+    pub engine: Engine,
+    /// The simulated machine.
+    pub machine: Machine,
+    /// The scheduler's configuration.
+    pub kernel: Kernel,
+    /// Every task that the loads created, by pid.
+    pub tasks: Vec<TaskResult>,
+    /// Every CPU, by number.
+    pub cpus: Vec<CpuResult>,
+    /// Sums over the whole machine.
+    pub totals: Totals,
+    /// What the loads themselves report, in the order in which they were given.
+    pub loads: Vec<LoadResult>,
+    /// For each replayed trace, how close the replay came to the recording. Absent when none was replayed on
+    /// the machine and profile it was recorded on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<ReplayFidelity>,
+    /// How often the scheduler decided something for this reason, by the reason's name.
+    pub decisions: BTreeMap<String, u64>,
+    /// Warnings: what a reader must know before trusting the figures. One sentence each.
+    pub notes: Vec<String>,
+}
+
+impl RunResult {
+    /// Sets [`Engine::wall_ns`] to 0: the only field that may differ between two runs with the same inputs and
+    /// seed. What remains must be equal byte for byte.
+    pub fn zero_wall_clock(&mut self) {
+        self.engine.wall_ns = 0;
+    }
+
+    /// Reads a result from JSON.
+    ///
+    /// # Errors
+    /// Text that is not JSON, another schema, an unknown or missing field, a value of the wrong type or range:
+    /// the message says which, and at which line and column.
+    pub fn from_json(text: &str) -> Result<Self, ReadError> {
+        serde_json::from_str(text).map_err(|source| ReadError { source })
+    }
+
+    /// The result as indented JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        let mut text =
+            serde_json::to_string_pretty(self).expect("a RunResult is always representable as JSON");
+        text.push('\n');
+        text
+    }
+}
+
+/// Why a file is not a result of this schema.
+#[derive(Debug, thiserror::Error)]
+#[error("not a result of schema {name}: {source}", name = RunSchema::NAME)]
+pub struct ReadError {
+    source: serde_json::Error,
+}
+
+impl ReadError {
+    /// Line of the error, from 1; 0 if it has no place.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.source.line()
+    }
+
+    /// Column of the error, from 1; 0 if it has no place.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.source.column()
+    }
+}
+
+/// The name of the schema. It has one value, so a result of another schema cannot be held by accident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunSchema;
+
+impl RunSchema {
+    /// The name as it stands in the JSON. The number rises when a reader of the old one would go wrong.
+    pub const NAME: &str = "schedlab/1";
+}
+
+impl Serialize for RunSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(Self::NAME)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = String::deserialize(deserializer)?;
+        if found == Self::NAME {
+            Ok(Self)
+        } else {
+            Err(serde::de::Error::custom(format!("schema is {found:?}, this version reads {:?}", Self::NAME)))
+        }
+    }
+}
+
+/// What ran, from which seed, for how long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// Version of schedlab.
+    pub version: String,
+    /// The seed of every random stream of the run.
+    pub seed: u64,
+    /// Events that the engine processed.
+    pub events: u64,
+    /// Simulated time, nanoseconds.
+    pub simulated_ns: u64,
+    /// Real time that the simulation took, nanoseconds. The one field that differs between identical runs; 0
+    /// when not measured.
+    pub wall_ns: u64,
+}
+
+/// The simulated machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Name of the machine description.
+    pub name: String,
+    /// Number of CPUs.
+    pub cpus: u32,
+}
+
+/// The scheduler's configuration when the run began, complete: a profile's name alone would not repeat a run
+/// after the profile is corrected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kernel {
+    /// Name of the kernel profile.
+    pub profile: String,
+    /// Features by their kernel name (without `NO_`): on or off.
+    pub features: BTreeMap<String, bool>,
+    /// Historical behaviours by name: the one chosen.
+    pub rules: BTreeMap<String, String>,
+    /// Tunables by their sysctl name, in the unit of that name.
+    pub tunables: BTreeMap<String, i64>,
+    /// What differs from the profile or changed during the run, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<KernelChange>,
+}
+
+/// One setting that was asked for on top of the profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelChange {
+    /// Simulated time at which it took effect, nanoseconds; 0 = before the run.
+    pub at_ns: u64,
+    /// The setting in Linux's syntax: `NO_RT_PUSH_IPI`, `sched_latency_ns=6000000`.
+    pub setting: String,
+}
