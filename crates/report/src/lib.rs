@@ -4,11 +4,13 @@
 //! how it is shown and compared. The way of a result through the house:
 //!
 //! 1. the command line turns the simulator's counters into a [`schema::RunResult`], its samples into
-//!    [`schema::LatencySummary`];
-//! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text.
+//!    [`schema::LatencySummary`] by way of [`latency::LatencyHistogram`];
+//! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text ([`text::run`]).
 //!
 //! Numbers in a result are integers in the unit that their name says, so a result is the same bytes on every
 //! machine. The one field that may differ between two identical runs is
 //! [`engine.wall_ns`](schema::Engine::wall_ns).
 
+pub mod latency;
 pub mod schema;
+pub mod text;

@@ -1,0 +1,90 @@
+//! Counters of the whole machine, and what the scheduler decided.
+
+use std::collections::BTreeMap;
+
+use super::Rows;
+use super::format::{count, count_u64};
+use super::table::{Align, Table};
+use crate::schema::Totals;
+
+/// Reasons that a folded table shows.
+const MAX_REASONS: usize = 20;
+
+/// Each counter with its rate per simulated second.
+#[must_use]
+pub fn totals(totals: &Totals, simulated_ns: u64) -> String {
+    let mut table =
+        Table::new(&[("counter", Align::Left), ("total", Align::Right), ("per second", Align::Right)]);
+    for (name, number) in [
+        ("context switches", totals.context_switches),
+        ("wakeups", totals.wakeups),
+        ("migrations", totals.migrations),
+        ("pushes", totals.pushes),
+        ("pulls", totals.pulls),
+        ("push IPIs", totals.push_ipis),
+        ("wakeup preemptions", totals.wakeup_preemptions),
+    ] {
+        let rate = if simulated_ns == 0 { 0.0 } else { number as f64 * 1e9 / simulated_ns as f64 };
+        table.row([name.to_owned(), count_u64(number), count(rate)]);
+    }
+    table.render()
+}
+
+/// Reasons of decisions, the most frequent first.
+#[must_use]
+pub fn decisions(decisions: &BTreeMap<String, u64>, rows: Rows) -> String {
+    if decisions.is_empty() {
+        return String::new();
+    }
+    let mut sorted: Vec<(&String, u64)> = decisions.iter().map(|(reason, &times)| (reason, times)).collect();
+    // Stable: reasons as frequent as each other stay in the order of their letters.
+    sorted.sort_by_key(|&(_, times)| std::cmp::Reverse(times));
+    let mut rest = 0..0;
+    if rows == Rows::Folded && sorted.len() > MAX_REASONS {
+        rest = MAX_REASONS..sorted.len();
+    }
+    let mut table = Table::new(&[("times", Align::Right), ("decision", Align::Left)]);
+    let shown = if rest.is_empty() { &sorted[..] } else { &sorted[..rest.start] };
+    for (reason, times) in shown {
+        table.row([count_u64(*times), (*reason).clone()]);
+    }
+    if !rest.is_empty() {
+        let times = sorted[rest.clone()].iter().map(|&(_, times)| times).sum();
+        table.row([count_u64(times), format!("({} rarer reasons)", rest.len())]);
+    }
+    table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::example;
+
+    #[test]
+    fn counters_and_their_rates() {
+        insta::assert_snapshot!(totals(&example::run().totals, 10_000_000_000), @r"
+        counter            total per second
+        context switches   36423       3642
+        wakeups            18104       1810
+        migrations           211       21.1
+        pushes                17       1.70
+        pulls                  4       0.40
+        push IPIs              9       0.90
+        wakeup preemptions  1204        120
+        ");
+    }
+
+    #[test]
+    fn a_run_of_no_time_has_no_rate() {
+        assert!(totals(&example::run().totals, 0).contains("wakeups            18104          0\n"));
+    }
+
+    #[test]
+    fn the_most_frequent_decision_comes_first_and_rare_ones_are_summed() {
+        let many: BTreeMap<_, _> = (1..=30).map(|n| (format!("reason {n:02}"), n)).collect();
+        let text = decisions(&many, Rows::Folded);
+        assert!(text.starts_with("times decision\n   30 reason 30\n"), "{text}");
+        assert!(text.ends_with("   55 (10 rarer reasons)\n"), "{text}");
+        assert_eq!(decisions(&many, Rows::All).lines().count(), 31);
+    }
+}

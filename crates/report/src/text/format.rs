@@ -1,0 +1,185 @@
+//! Numbers and paragraphs for tables: three significant digits, the unit that suits, at most seven characters.
+
+use super::WIDTH;
+
+/// A duration in nanoseconds: `0`, `87ns`, `12.4us`, `1.23ms`, `45.0s`, `-3.10us`.
+pub fn duration(ns: f64) -> String {
+    scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
+}
+
+/// [`duration`] of a counter.
+pub fn duration_ns(ns: u64) -> String {
+    duration(ns as f64)
+}
+
+/// A duration without rounding, in the largest unit that gives a whole number and in the syntax that options
+/// take: `2s`, `1500ms`, `100us`, `7ns`.
+pub fn exact_duration(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    match units.iter().find(|(scale, _)| ns.is_multiple_of(*scale)) {
+        Some((scale, name)) => format!("{}{name}", ns / scale),
+        None => format!("{ns}ns"),
+    }
+}
+
+/// A number of things: `0`, `12.5`, `123456`, `1.23M`.
+pub fn count(number: f64) -> String {
+    if number.abs() < 999_999.5 {
+        if number.fract() == 0.0 || number.abs() >= 999.5 { format!("{number:.0}") } else { digits3(number) }
+    } else {
+        scaled(number, &[(1e6, "M"), (1e9, "G"), (1e12, "T")])
+    }
+}
+
+/// [`count`] of a counter.
+pub fn count_u64(number: u64) -> String {
+    count(number as f64)
+}
+
+/// A share in per cent with its sign: `+3.2%`, `-67.7%`, `+1240%`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let text = if percent.abs() < 99.95 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") };
+    if text == "-0.0%" { "+0.0%".to_owned() } else { text }
+}
+
+/// Three significant digits.
+pub fn digits3(number: f64) -> String {
+    let magnitude = number.abs();
+    if magnitude < 9.995 {
+        format!("{number:.2}")
+    } else if magnitude < 99.95 {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.0}")
+    }
+}
+
+/// `value` in the largest unit in which it does not start with "0.".
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // 999.5 of one unit would print as 1000 of it.
+    let fits = |(scale, _): &&(f64, &str)| (value / scale).abs() < 999.5;
+    let &(scale, name) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
+    let number = value / scale;
+    // Whole nanoseconds and the like need no decimals.
+    if scale == 1.0 && number.fract() == 0.0 {
+        format!("{number:.0}{name}")
+    } else {
+        format!("{}{name}", digits3(number))
+    }
+}
+
+/// A paragraph of at most [`WIDTH`] columns, broken at blanks; `first` opens it and `next` its further lines.
+/// A word longer than a line stays whole: a file name that is broken is no file name.
+pub fn wrap(text: &str, first: &str, next: &str) -> String {
+    let mut out = String::new();
+    let mut line = first.to_owned();
+    let mut line_is_empty = true;
+    for word in text.split_whitespace() {
+        let blank = usize::from(!line_is_empty);
+        if !line_is_empty && line.chars().count() + blank + word.chars().count() > WIDTH {
+            out.push_str(&line);
+            out.push('\n');
+            line = next.to_owned();
+            line_is_empty = true;
+        }
+        if !line_is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        line_is_empty = false;
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+    out
+}
+
+/// The first `columns` characters of a name, with a mark where it was cut. A recorded name may hold anything:
+/// control characters become `?`, so that none of them can break a table.
+pub fn cut(name: &str, columns: usize) -> String {
+    let mut short: String =
+        name.chars().take(columns).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if name.chars().count() > columns {
+        short.pop();
+        short.push('~');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_keep_three_digits_in_the_unit_that_suits() {
+        let cases = [
+            (0.0, "0"),
+            (7.0, "7ns"),
+            (7.25, "7.25ns"),
+            (999.0, "999ns"),
+            (999.6, "1.00us"),
+            (12_440.0, "12.4us"),
+            (999_499.0, "999us"),
+            (999_500.0, "1.00ms"),
+            (1_234_567.0, "1.23ms"),
+            (45e9, "45.0s"),
+            (86_400e9, "86400s"),
+            (-3_100.0, "-3.10us"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(duration(ns), text, "{ns} ns");
+        }
+    }
+
+    #[test]
+    fn exact_durations_can_be_given_back_as_options() {
+        for (ns, text) in
+            [(2_000_000_000, "2s"), (1_500_000_000, "1500ms"), (100_000, "100us"), (1_007, "1007ns")]
+        {
+            assert_eq!(exact_duration(ns), text);
+        }
+    }
+
+    #[test]
+    fn counts_are_plain_up_to_a_million() {
+        let cases = [
+            (0.0, "0"),
+            (12.0, "12"),
+            (12.5, "12.5"),
+            (0.333, "0.33"),
+            (1234.4, "1234"),
+            (999_999.0, "999999"),
+            (1_000_000.0, "1.00M"),
+            (36_423_000.0, "36.4M"),
+            (9_876_543_210.0, "9.88G"),
+            (-1.5, "-1.50"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(count(number), text, "{number}");
+        }
+    }
+
+    #[test]
+    fn percent_always_has_a_sign() {
+        for (share, text) in [(0.032, "+3.2%"), (-0.677, "-67.7%"), (12.4, "+1240%"), (-0.0001, "+0.0%")] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn paragraphs_break_at_blanks_and_keep_long_words_whole() {
+        let word = "x".repeat(100);
+        assert_eq!(wrap(&format!("a {word} b"), "1 ", "2 "), format!("1 a\n2 {word}\n2 b\n"));
+        assert_eq!(wrap("", "note: ", ""), "note:\n");
+    }
+
+    #[test]
+    fn a_cut_name_says_so() {
+        assert_eq!(cut("cyclictest", 10), "cyclictest");
+        assert_eq!(cut("cyclictests", 10), "cyclictes~");
+        assert_eq!(cut("a\nb\u{1b}[m", 10), "a?b?[m");
+    }
+}

@@ -1,0 +1,74 @@
+//! The head of every result: all that is needed to run it again.
+
+use super::format::{self, duration_ns, exact_duration};
+use crate::schema::{Kernel, RunResult};
+
+/// Width of the column of labels.
+const LABEL: usize = 9;
+
+/// Version and seed, machine, kernel profile with its changes, loads, length, command line.
+#[must_use]
+pub fn head(run: &RunResult) -> String {
+    let engine = &run.engine;
+    let mut out = format!("schedlab {}, seed {}\n", engine.version, engine.seed);
+    out += &machine(&run.machine.name, run.machine.cpus);
+    out += &labelled("kernel", &kernel(&run.kernel));
+    for load in &run.loads {
+        out += &labelled("load", load.load());
+    }
+    out += &labelled(
+        "ran",
+        &format!("{} simulated, {} events", duration_ns(engine.simulated_ns), engine.events),
+    );
+    if let Some(command) = &run.command {
+        out += &labelled("command", command);
+    }
+    out
+}
+
+/// The line of a machine.
+pub fn machine(name: &str, cpus: u32) -> String {
+    let plural = if cpus == 1 { "" } else { "s" };
+    labelled("machine", &format!("{name}, {cpus} CPU{plural}"))
+}
+
+/// A profile and what was set on top of it, in the syntax of `--set`.
+pub fn kernel(kernel: &Kernel) -> String {
+    let mut text = kernel.profile.clone();
+    for change in &kernel.changes {
+        text.push(' ');
+        if change.at_ns > 0 {
+            text += &format!("{}:", exact_duration(change.at_ns));
+        }
+        text += &change.setting;
+    }
+    text
+}
+
+/// One entry of a head, over as many lines as it needs.
+pub fn labelled(label: &str, text: &str) -> String {
+    format::wrap(text, &format!("{label:LABEL$}"), &" ".repeat(LABEL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::example;
+
+    #[test]
+    fn the_head_names_all_that_a_repetition_needs() {
+        let mut run = example::run();
+        run.loads.truncate(2);
+        run.command = Some(format!("schedlab run {} --seed 42", "'cyclictest -t2 -p90 -i100' ".repeat(3)));
+        insta::assert_snapshot!(head(&run), @r"
+        schedlab 0.1.0, seed 42
+        machine  laptop, 2 CPUs
+        kernel   6.1 NO_RT_PUSH_IPI 2s:sched_latency_ns=12000000
+        load     cyclictest -t2 -p90 -i100 -h 10
+        load     rt-migrate
+        ran      10.0s simulated, 1234567 events
+        command  schedlab run 'cyclictest -t2 -p90 -i100' 'cyclictest -t2 -p90 -i100'
+                 'cyclictest -t2 -p90 -i100' --seed 42
+        ");
+    }
+}

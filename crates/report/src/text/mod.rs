@@ -1,0 +1,118 @@
+//! Results as text: the tables that users of the real tools know, then counters.
+//!
+//! Everything fits [`WIDTH`] columns, except lines whose layout belongs to a real tool and that its users parse
+//! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here depends on the terminal, the wall clock or the
+//! locale: same result, same text. A list too long to read is folded, and says how much of it.
+
+mod counters;
+mod cpus;
+mod cyclictest;
+mod format;
+mod hackbench;
+mod head;
+mod replay;
+mod rt_migrate;
+mod table;
+mod tasks;
+mod threads;
+
+use crate::schema::{LoadResult, RunResult};
+
+pub use counters::{decisions, totals};
+pub use cpus::cpus;
+pub use cyclictest::{cyclictest_histogram, cyclictest_lines};
+pub use hackbench::hackbench;
+pub use head::head;
+pub use replay::replay_fidelity;
+pub use rt_migrate::rt_migrate;
+pub use tasks::tasks;
+pub use threads::threads;
+
+/// Columns that a table may take.
+pub const WIDTH: usize = 80;
+
+/// How many rows a table shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rows {
+    /// As many as one reads; the rest is summed up in the last row.
+    #[default]
+    Folded,
+    /// All.
+    All,
+}
+
+/// The whole result of a run: head, each load's own table, fidelity of a replay, tasks, CPUs, counters, notes.
+#[must_use]
+pub fn run(result: &RunResult, rows: Rows) -> String {
+    let mut sections = vec![head(result)];
+    sections.extend(result.loads.iter().map(load));
+    sections.extend(result.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
+    sections.push(tasks(&result.tasks, rows));
+    sections.push(cpus(&result.cpus, rows));
+    sections.push(totals(&result.totals, result.engine.simulated_ns));
+    sections.push(decisions(&result.decisions, rows));
+    sections.push(notes(&result.notes));
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n")
+}
+
+/// What one load reports, under the load as it was given.
+#[must_use]
+pub fn load(result: &LoadResult) -> String {
+    let caption = format::wrap(result.load(), "", "  ");
+    let body = match result {
+        LoadResult::Cyclictest(r) if r.histogram_us.is_some() => cyclictest_histogram(r),
+        LoadResult::Cyclictest(r) => cyclictest_lines(r),
+        LoadResult::RtMigrate(r) => rt_migrate(r),
+        LoadResult::Hackbench(r) => hackbench(r),
+        LoadResult::Make(r) => {
+            let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("in {:.3} s", s.as_f64()));
+            format!("{} objects, {} jobs: {seconds}\n", r.objects, r.jobs)
+        }
+        LoadResult::Hog(r) | LoadResult::Periodic(r) | LoadResult::Rtapp(r) => threads(r),
+        LoadResult::Replay(r) => {
+            let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("{:.3} s", s.as_f64()));
+            let line = format!(
+                "{} of {} bursts of {} tasks: {seconds} (recorded: {:.3} s)",
+                r.bursts_completed,
+                r.bursts,
+                r.tasks,
+                r.recorded_s.as_f64()
+            );
+            format::wrap(&line, "", "  ")
+        }
+    };
+    caption + &body
+}
+
+/// Warnings, one a paragraph.
+#[must_use]
+pub fn notes(notes: &[String]) -> String {
+    notes.iter().map(|note| format::wrap(note, "note: ", "      ")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::example;
+
+    #[test]
+    fn a_whole_result_fits_the_width() {
+        for line in run(&example::run(), Rows::All).lines() {
+            let real_tools_own = line.starts_with("Running in process mode");
+            assert!(
+                real_tools_own || line.chars().count() <= WIDTH,
+                "{} columns: {line}",
+                line.chars().count()
+            );
+            assert_eq!(line, line.trim_end(), "blanks at the end of {line:?}");
+        }
+    }
+
+    #[test]
+    fn wall_time_is_not_in_the_text() {
+        let (one, mut two) = (example::run(), example::run());
+        two.engine.wall_ns *= 3;
+        assert_eq!(run(&one, Rows::All), run(&two, Rows::All));
+    }
+}

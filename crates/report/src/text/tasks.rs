@@ -1,0 +1,193 @@
+//! The table of tasks.
+
+use std::collections::BTreeMap;
+
+use super::Rows;
+use super::format::{count_u64, cut, duration_ns};
+use super::table::{Align, Table};
+use crate::schema::{Policy, TaskResult};
+
+/// More tasks than this are folded by command name, more names than this by CPU time.
+const MAX_ROWS: usize = 32;
+
+/// CPU time, waiting time, switches, migrations and wakeup latency of each task; folded, of each command name
+/// (latencies are then those of its worst task).
+#[must_use]
+pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
+    if tasks.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<Line> = tasks.iter().map(Line::of).collect();
+    if rows == Rows::Folded && lines.len() > MAX_ROWS {
+        lines = folded(lines);
+    }
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("\npid", Right),
+        ("\ntask", Left),
+        ("\nclass", Left),
+        ("cpu\ntime", Right),
+        ("\nwait", Right),
+        ("\nvol", Right),
+        ("\nnonvol", Right),
+        ("\nmigr", Right),
+        ("wakeup\np99", Right),
+        ("latency\nmax", Right),
+    ]);
+    for line in lines {
+        table.row([
+            line.who,
+            cut(&line.name, 15),
+            line.class,
+            duration_ns(line.cpu_ns),
+            duration_ns(line.wait_ns),
+            count_u64(line.voluntary),
+            count_u64(line.involuntary),
+            count_u64(line.migrations),
+            duration_ns(line.p99_ns),
+            duration_ns(line.max_ns),
+        ]);
+    }
+    table.render()
+}
+
+/// A task, or several folded into one.
+struct Line {
+    who: String,
+    tasks: usize,
+    name: String,
+    class: String,
+    cpu_ns: u64,
+    wait_ns: u64,
+    voluntary: u64,
+    involuntary: u64,
+    migrations: u64,
+    p99_ns: u64,
+    max_ns: u64,
+}
+
+impl Line {
+    fn of(task: &TaskResult) -> Self {
+        Self {
+            who: task.pid.to_string(),
+            tasks: 1,
+            name: task.comm.clone(),
+            class: class(task),
+            cpu_ns: task.sum_exec_runtime_ns,
+            wait_ns: task.wait_sum_ns,
+            voluntary: task.nr_voluntary_switches,
+            involuntary: task.nr_involuntary_switches,
+            migrations: task.nr_migrations,
+            p99_ns: task.wakeup_latency_ns.p99,
+            max_ns: task.wakeup_latency_ns.max,
+        }
+    }
+
+    fn take_in(&mut self, other: &Self) {
+        self.tasks += other.tasks;
+        self.who = format!("{} x", self.tasks);
+        if self.class != other.class {
+            self.class = "mixed".to_owned();
+        }
+        self.cpu_ns += other.cpu_ns;
+        self.wait_ns += other.wait_ns;
+        self.voluntary += other.voluntary;
+        self.involuntary += other.involuntary;
+        self.migrations += other.migrations;
+        self.p99_ns = self.p99_ns.max(other.p99_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+/// One line a command name, the most CPU time first, the rest in a last line.
+fn folded(lines: Vec<Line>) -> Vec<Line> {
+    let mut by_name: BTreeMap<String, Line> = BTreeMap::new();
+    for line in lines {
+        match by_name.get_mut(&line.name) {
+            Some(sum) => sum.take_in(&line),
+            None => {
+                by_name.insert(line.name.clone(), line);
+            }
+        }
+    }
+    let mut names: Vec<Line> = by_name.into_values().collect();
+    // Stable: names with equal time stay in the order of their letters.
+    names.sort_by_key(|line| std::cmp::Reverse(line.cpu_ns));
+    if names.len() > MAX_ROWS {
+        let mut rest = names.split_off(MAX_ROWS - 1).into_iter();
+        if let Some(mut other) = rest.next() {
+            other.name = "(others)".to_owned();
+            rest.for_each(|line| other.take_in(&line));
+            names.push(other);
+        }
+    }
+    names
+}
+
+/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`.
+fn class(task: &TaskResult) -> String {
+    let letters = task.policy.class_letters();
+    match task.policy {
+        Policy::Fifo | Policy::Rr => format!("{letters} {}", task.rt_priority),
+        Policy::Other | Policy::Batch => format!("{letters} {}", task.nice),
+        Policy::Idle => letters.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::example;
+
+    #[test]
+    fn one_row_a_task() {
+        let mut list = example::run().tasks;
+        list[2].nice = -5;
+        insta::assert_snapshot!(tasks(&list, Rows::Folded), @r"
+                                 cpu                          wakeup latency
+         pid task       class   time   wait   vol nonvol migr    p99     max
+        1001 cyclictest FF 90 45.0ms 12.0ms 10001     15    1 10.4us  31.2us
+        1002 cyclictest FF 89 45.0ms 12.0ms 10002     16    2 10.4us  31.2us
+        1020 periodic   TS -5 45.0ms 12.0ms 10020      0    0 10.4us  31.2us
+        ");
+    }
+
+    #[test]
+    fn many_tasks_are_folded_by_name() {
+        let mut list: Vec<_> = (0..40).map(|n| example::task(2_000 + n, "cc1", Policy::Other, 0)).collect();
+        list.push(example::task(1_900, "make", Policy::Other, 0));
+        list.push(example::task(1_901, "irq/9", Policy::Fifo, 50));
+        list.push(example::task(1_902, "irq/9", Policy::Fifo, 51));
+        insta::assert_snapshot!(tasks(&list, Rows::Folded), @r"
+                            cpu                           wakeup latency
+         pid task  class   time   wait    vol nonvol migr    p99     max
+        40 x cc1   TS 0   1.80s  480ms 440780    353   80 10.4us  31.2us
+         2 x irq/9 mixed 90.0ms 24.0ms  21803     29    3 10.4us  31.2us
+        1900 make  TS 0  45.0ms 12.0ms  10900     13    0 10.4us  31.2us
+        ");
+        assert_eq!(tasks(&list, Rows::All).lines().count(), 2 + 43);
+    }
+
+    #[test]
+    fn many_names_end_in_a_row_of_others() {
+        let list: Vec<_> = (0..50).map(|n| example::task(n, &format!("t{n}"), Policy::Other, 0)).collect();
+        let text = tasks(&list, Rows::Folded);
+        assert_eq!(text.lines().count(), 2 + MAX_ROWS);
+        let last = text.lines().last().expect("rows");
+        assert!(last.contains("19 x (others)"), "{last}");
+    }
+
+    #[test]
+    fn the_widest_row_fits() {
+        let mut wide = example::task(4_194_304, "a-comm-of-fifteen", Policy::Fifo, 99);
+        wide.sum_exec_runtime_ns = 86_400_000_000_000;
+        wide.wait_sum_ns = 86_400_000_000_000;
+        wide.nr_voluntary_switches = 999_999;
+        wide.nr_involuntary_switches = 999_999;
+        wide.nr_migrations = 999_999;
+        wide.wakeup_latency_ns = example::latency(1, 12_345_678);
+        for line in tasks(&[wide], Rows::All).lines() {
+            assert!(line.chars().count() <= super::super::WIDTH, "{line}");
+        }
+    }
+}

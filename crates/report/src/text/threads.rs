@@ -1,0 +1,64 @@
+//! Threads in a loop: hog, periodic, rt-app.
+
+use super::format::{count_u64, cut, duration_ns};
+use super::table::{Align, Table};
+use crate::schema::ThreadsResult;
+
+/// Cycles of each thread, missed deadlines and response times where the load has them.
+#[must_use]
+pub fn threads(result: &ThreadsResult) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("t", Right),
+        ("pid", Right),
+        ("name", Left),
+        ("cycles", Right),
+        ("missed", Right),
+        ("response mean", Right),
+        ("p99", Right),
+        ("max", Right),
+    ]);
+    for t in &result.threads {
+        let response = |figure: fn(&crate::schema::LatencySummary) -> u64| {
+            t.response_ns.as_ref().map_or("-".to_owned(), |summary| duration_ns(figure(summary)))
+        };
+        table.row([
+            t.t.to_string(),
+            t.pid.to_string(),
+            cut(&t.name, 15),
+            count_u64(t.cycles),
+            t.deadline_misses.map_or("-".to_owned(), count_u64),
+            response(|summary| summary.mean),
+            response(|summary| summary.p99),
+            response(|summary| summary.max),
+        ]);
+    }
+    table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{ThreadResult, example};
+
+    #[test]
+    fn what_a_load_does_not_have_is_a_dash() {
+        let thread = |t, deadline_misses, response_ns| ThreadResult {
+            t,
+            pid: 1_000 + t,
+            name: format!("thread{t}"),
+            cycles: 1_000_000 * u64::from(t),
+            deadline_misses,
+            response_ns,
+        };
+        let result = ThreadsResult {
+            load: "x.json".to_owned(),
+            threads: vec![thread(0, None, None), thread(1, Some(3), Some(example::latency(100, 350_000)))],
+        };
+        insta::assert_snapshot!(threads(&result), @r"
+        t  pid name    cycles missed response mean    p99    max
+        0 1000 thread0      0      -             -      -      -
+        1 1001 thread1  1.00M      3         350us 1.40ms 4.20ms
+        ");
+    }
+}
