@@ -1,0 +1,163 @@
+//! Runs a program: one task's place in it.
+
+use super::action::{Action, Overrun};
+use super::code::{Code, Instruction};
+use machine::{Behaviour, Env, Step};
+use scheduler::Nanos;
+use std::rc::Rc;
+
+/// A task that runs a [`super::Program`]. Nothing is allocated after its first step, except the boxes that forks,
+/// execs and markers hand to the machine.
+#[derive(Debug)]
+pub struct Interpreter {
+    code: Rc<Code>,
+    at: usize,
+    registers: Box<[u64]>,
+    times: Box<[Nanos]>,
+    started: bool,
+}
+
+impl Interpreter {
+    pub(super) fn new(code: Rc<Code>) -> Interpreter {
+        let registers = vec![0; code.registers].into();
+        let times = vec![Nanos::ZERO; code.times].into();
+        Interpreter { code, at: 0, registers, times, started: false }
+    }
+}
+
+impl Behaviour for Interpreter {
+    fn next(&mut self, env: &mut Env<'_>) -> Step {
+        if !self.started {
+            self.started = true;
+            self.times.fill(env.now);
+        }
+        loop {
+            let instruction = &self.code.instructions[self.at];
+            self.at += 1;
+            match instruction {
+                Instruction::Act(action) => {
+                    if let Some(step) = act(action, env, &mut self.times) {
+                        if matches!(step, Step::Exit) {
+                            // Stay on it, should anyone ask again.
+                            self.at -= 1;
+                        }
+                        return step;
+                    }
+                }
+                Instruction::Load { register, value } => self.registers[*register] = *value,
+                Instruction::LoadEnd { register, span } => {
+                    self.registers[*register] = env.now.saturating_add(*span).0;
+                }
+                Instruction::LoadDraw { register, dist } => self.registers[*register] = dist.draw(env.rng).0,
+                Instruction::ExitAtZero { register, exit } => {
+                    match self.registers[*register].checked_sub(1) {
+                        Some(left) => self.registers[*register] = left,
+                        None => self.at = *exit,
+                    }
+                }
+                Instruction::ExitAtTime { register, exit } => {
+                    if env.now.0 >= self.registers[*register] {
+                        self.at = *exit;
+                    }
+                }
+                Instruction::ExitIfRaised { flag, exit } => {
+                    if flag.is_raised() {
+                        self.at = *exit;
+                    }
+                }
+                Instruction::RunBurst { register, burst } => {
+                    let left = &mut self.registers[*register];
+                    let now = burst.draw(env.rng).0.max(1).min(*left);
+                    *left -= now;
+                    return Step::Compute(Nanos(now));
+                }
+                Instruction::ExitIfUsedUp { register, exit } => {
+                    if self.registers[*register] == 0 {
+                        self.at = *exit;
+                    }
+                }
+                Instruction::Jump(to) => self.at = *to,
+            }
+        }
+    }
+}
+
+/// Does what takes no time, or says which step it is.
+fn act(action: &Action, env: &mut Env<'_>, times: &mut [Nanos]) -> Option<Step> {
+    Some(match action {
+        Action::Run(dist) => Step::Compute(dist.draw(env.rng)),
+        Action::Kernel(dist) => Step::KernelCompute(dist.draw(env.rng)),
+        Action::Spin(dist) => Step::SpinUntil(env.now.saturating_add(dist.draw(env.rng))),
+        Action::Sleep(dist) => Step::SleepFor(dist.draw(env.rng)),
+        Action::SleepUntil(var) => Step::SleepUntil(times[usize::from(var.0)]),
+        Action::Lock(mutex) => Step::Lock(*mutex),
+        Action::Unlock(mutex) => Step::Unlock(*mutex),
+        Action::SpinLock(lock) => Step::SpinLock(*lock),
+        Action::SpinUnlock(lock) => Step::SpinUnlock(*lock),
+        Action::Send(channel) => Step::Send(*channel),
+        Action::Receive(channel) => Step::Receive(*channel),
+        Action::FutexWait(futex) => Step::FutexWait(*futex),
+        Action::FutexWake { futex, count } => Step::FutexWake { futex: *futex, count: *count },
+        Action::Barrier(barrier) => Step::BarrierWait(*barrier),
+        Action::Fork { child, kind } => Step::Fork { child: Box::new(child.spec()), kind: *kind },
+        Action::Exec(comm) => Step::Exec { comm: (**comm).into() },
+        Action::WaitChild => Step::WaitChild,
+        Action::Exit => Step::Exit,
+        Action::Yield => Step::Yield,
+        Action::SetPolicy { target, policy } => {
+            Step::SetPolicy { target: target.resolve(env), policy: *policy }
+        }
+        Action::SetNice { target, nice } => Step::SetNice { target: target.resolve(env), nice: *nice },
+        Action::SetAffinity { target, cpus } => {
+            Step::SetAffinity { target: target.resolve(env), cpus: *cpus }
+        }
+        Action::Marker(text) => Step::Marker(text.render(*env.iterations)),
+        Action::Mark(var) => {
+            times[usize::from(var.0)] = env.now;
+            return None;
+        }
+        Action::SetTime { var, to } => {
+            times[usize::from(var.0)] = *to;
+            return None;
+        }
+        Action::Advance { var, by, overrun } => {
+            let time = &mut times[usize::from(var.0)];
+            *time = advance(*time, by.draw(env.rng), env.now, *overrun);
+            return None;
+        }
+        Action::Probe { since, recorder } => {
+            recorder.record(env.now.saturating_sub(times[usize::from(since.0)]));
+            return None;
+        }
+        Action::Iteration => {
+            *env.iterations += 1;
+            return None;
+        }
+        Action::Raise(flag) => {
+            flag.raise();
+            return None;
+        }
+        Action::Observe(observer) => {
+            observer.observe(env, times);
+            return None;
+        }
+    })
+}
+
+fn advance(time: Nanos, by: Nanos, now: Nanos, overrun: Overrun) -> Nanos {
+    let next = time.saturating_add(by);
+    if next >= now {
+        return next;
+    }
+    match overrun {
+        Overrun::CatchUp => next,
+        Overrun::Restart => now,
+        // A period of zero never reaches the present by itself.
+        Overrun::Skip if by == Nanos::ZERO => now,
+        Overrun::Skip => next + by * (now - next).0.div_ceil(by.0),
+    }
+}
+
+#[cfg(test)]
+#[path = "interpreter_tests.rs"]
+mod tests;

@@ -1,0 +1,37 @@
+//! The program language of tasks (design: task programs): a [`Block`] is a tree of actions and loops, a
+//! [`Program`] is a checked block that any number of tasks can run.
+//!
+//! ```
+//! use scheduler::Nanos;
+//! use workload::program::{Block, Overrun, Program, TimeVar};
+//! use workload::record::Recorder;
+//!
+//! // cyclictest in five lines: an absolute timer, the latency of each wakeup, a little work.
+//! let (next, latency) = (TimeVar(0), Recorder::new());
+//! let period = Nanos::from_micros(100);
+//! let cycle = Block::new()
+//!     .sleep_until(next)
+//!     .probe(next, &latency)
+//!     .advance(next, period, Overrun::Skip)
+//!     .run(Nanos(1_500));
+//! let program = Program::new(Block::new().advance(next, period, Overrun::CatchUp).forever(cycle))?;
+//! let behaviour = program.start();
+//! # Ok::<(), workload::program::ProgramError>(())
+//! ```
+//!
+//! Time passes only in actions that are a [`machine::Step`]. The others ([`Action::takes_a_step`] is false) happen
+//! between two steps. Every pass of an endless loop must take a step; [`Program::new`] refuses others.
+
+mod action;
+mod block;
+mod code;
+mod interpreter;
+mod template;
+mod text;
+
+pub use action::{Action, Observer, Overrun, Target, TimeVar};
+pub use block::{Block, Op, Times};
+pub use code::{Program, ProgramError};
+pub use interpreter::Interpreter;
+pub use template::{Child, Template};
+pub use text::Text;
