@@ -21,6 +21,9 @@ pub struct SpinlockId(pub u32);
 pub struct ChannelSpec {
     /// Messages it holds before a writer blocks, at least 1.
     pub capacity: u32,
+    /// A blocked writer is woken once at most this many messages are left, below `capacity`: a pipe when its reader
+    /// has emptied a page, a UNIX socket when three quarters are free. `capacity` − 1 wakes at every read.
+    pub writers_wake_at: u32,
     /// Whether its wakeups carry the sync hint ("the waker is about to sleep", fair-class 12.2).
     pub sync: bool,
     /// Kernel CPU time of one send beyond the bare system call.

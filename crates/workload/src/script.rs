@@ -61,7 +61,7 @@ impl Script {
     }
 
     /// All steps before the exit, as debug text.
-    pub fn to_exit(&mut self) -> Vec<String> {
+    pub fn until_exit(&mut self) -> Vec<String> {
         let mut out = Vec::new();
         loop {
             match self.step() {

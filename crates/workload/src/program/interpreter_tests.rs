@@ -20,7 +20,7 @@ fn nested_loops_count_their_passes_anew_each_time() {
     let inner = Block::new().run(us(1)).repeat(Times::Count(2), Block::new().run(us(2)));
     let mut task = script(Block::new().repeat(Times::Count(2), inner).run(us(9)));
     assert_eq!(
-        task.to_exit(),
+        task.until_exit(),
         [
             "Compute(1000ns)",
             "Compute(2000ns)",
@@ -37,16 +37,16 @@ fn nested_loops_count_their_passes_anew_each_time() {
 #[test]
 fn a_loop_of_no_passes_is_skipped() {
     let mut task = script(Block::new().repeat(Times::Count(0), Block::new().run(us(1))).run(us(2)));
-    assert_eq!(task.to_exit(), ["Compute(2000ns)"]);
+    assert_eq!(task.until_exit(), ["Compute(2000ns)"]);
 }
 
 #[test]
 fn timed_loops_look_at_the_clock_before_each_pass() {
     let body = || Block::new().run(us(4));
     let mut task = script(Block::new().run(us(1)).repeat(Times::For(us(8)), body()));
-    assert_eq!(task.to_exit().len(), 1 + 2, "passes at 1 and 5 µs, none at 9 µs");
+    assert_eq!(task.until_exit().len(), 1 + 2, "passes at 1 and 5 µs, none at 9 µs");
     let mut task = script(Block::new().run(us(1)).repeat(Times::Until(us(8)), body()));
-    assert_eq!(task.to_exit().len(), 1 + 2, "passes at 1 and 5 µs, none at 9 µs");
+    assert_eq!(task.until_exit().len(), 1 + 2, "passes at 1 and 5 µs, none at 9 µs");
 }
 
 #[test]
@@ -56,9 +56,9 @@ fn a_raised_flag_ends_the_loop_after_the_pass() {
     let mut task = script(Block::new().repeat(Times::UntilRaised(flag.clone()), body));
     task.step();
     flag.raise();
-    assert_eq!(task.to_exit(), ["Compute(2000ns)"]);
+    assert_eq!(task.until_exit(), ["Compute(2000ns)"]);
     let mut raiser = script(Block::new().raise(&Flag::default()).run(us(1)));
-    assert_eq!(raiser.to_exit(), ["Compute(1000ns)"]);
+    assert_eq!(raiser.until_exit(), ["Compute(1000ns)"]);
 }
 
 #[test]
@@ -103,14 +103,14 @@ fn probes_measure_from_the_intended_time() {
 fn time_variables_start_with_the_task() {
     let mut task = script(Block::new().advance(TimeVar(0), us(5), Overrun::CatchUp).sleep_until(TimeVar(0)));
     task.now = us(100);
-    assert_eq!(task.to_exit(), ["SleepUntil(105000ns)"]);
+    assert_eq!(task.until_exit(), ["SleepUntil(105000ns)"]);
 }
 
 #[test]
 fn bursts_add_up_to_the_total() {
     let mut task = script(Block::new().bursts(us(25), us(10), us(3)));
     assert_eq!(
-        task.to_exit(),
+        task.until_exit(),
         ["Compute(10000ns)", "SleepFor(3000ns)", "Compute(10000ns)", "SleepFor(3000ns)", "Compute(5000ns)"]
     );
     let mut task = script(Block::new().bursts(
@@ -133,7 +133,7 @@ fn bursts_add_up_to_the_total() {
 #[test]
 fn spinning_is_by_the_clock() {
     let mut task = script(Block::new().run(us(5)).spin(us(10)));
-    assert_eq!(task.to_exit(), ["Compute(5000ns)", "SpinUntil(15000ns)"]);
+    assert_eq!(task.until_exit(), ["Compute(5000ns)", "SpinUntil(15000ns)"]);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn markers_name_the_iteration() {
     let pass = Block::new().marker(Text::with_iteration("pass ", " begins")).iteration();
     let mut task = script(Block::new().marker("start").repeat(Times::Count(2), pass));
     assert_eq!(
-        task.to_exit(),
+        task.until_exit(),
         ["Marker(\"start\")", "Marker(\"pass 0 begins\")", "Marker(\"pass 1 begins\")"]
     );
     assert_eq!(task.iterations, 2);
@@ -159,7 +159,7 @@ fn a_fork_makes_a_fresh_child_each_time() {
         let Step::Fork { child, kind: ForkKind::Vfork } = task.step() else { panic!("no fork") };
         assert_eq!((child.comm.as_str(), child.policy), ("kid", template.policy));
         assert_eq!(child.timer_slack, Nanos::ZERO);
-        assert_eq!(Script::boxed(child.behaviour).to_exit(), ["Compute(3000ns)"]);
+        assert_eq!(Script::boxed(child.behaviour).until_exit(), ["Compute(3000ns)"]);
         assert!(matches!(task.step(), Step::WaitChild));
     }
 }
@@ -191,7 +191,7 @@ fn an_observer_sees_the_task_and_its_times() {
     let seen = Seen::default();
     let mut task = script(Block::new().mark(TimeVar(0)).run(us(6)).observe(seen.clone()));
     task.counters.nr_migrations = 4;
-    task.to_exit();
+    task.until_exit();
     assert_eq!(*seen.0.borrow(), [(4, us(6))]);
 }
 
