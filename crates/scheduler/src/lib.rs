@@ -1,15 +1,42 @@
 //! The Linux CPU scheduler: run queues, wakeup, fork, tick, the real-time and the fair class.
+//!
+//! Knows neither simulation nor files: it runs on whatever implements [`platform::Platform`]. Kernel paths are async
+//! functions over virtual locks; **an `.await` means that virtual time may pass and other CPUs may act here**, and
+//! nothing else awaits. What a run queue's lock protects is reachable only through its guard ([`rq::RqGuard`]).
+//!
+//! Start at [`wakeup::try_to_wake_up`] and [`schedule::schedule`]; the classes are [`rt`] and [`fair`]; everything
+//! that differs between kernels is in [`registry`].
 
 #![no_std]
 
 extern crate alloc;
 
+pub mod affinity;
+mod class;
 mod cpumask;
+mod domains;
+mod event;
+pub mod fair;
+pub mod fork;
 mod ids;
+mod kernel;
+pub mod mutex;
+pub mod platform;
 mod prio;
+pub mod registry;
+pub mod rq;
+pub mod rt;
+pub mod schedule;
+mod task;
+pub mod tick;
 mod time;
+pub mod wakeup;
 
 pub use cpumask::CpuMask;
+pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel};
+pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
+pub use kernel::{Cpu, Scheduler, Totals};
 pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RtPriority};
+pub use task::{Class, Task, TaskState, TaskStats, TaskTable};
 pub use time::Nanos;

@@ -25,6 +25,13 @@ impl Prio {
     }
 }
 
+/// The idle task's, the least urgent of all.
+impl Default for Prio {
+    fn default() -> Prio {
+        Prio::IDLE
+    }
+}
+
 impl fmt::Display for Prio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -92,9 +99,10 @@ const NICE_TO_WEIGHT: [u64; 40] = [
 ];
 
 /// Scheduling policy with the parameter that belongs to it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Policy {
     /// SCHED_NORMAL (SCHED_OTHER).
+    #[default]
     Normal,
     /// SCHED_BATCH: as normal, but its wakeups never preempt.
     Batch,

@@ -1,0 +1,156 @@
+//! What the scheduler tells about itself: tracepoints (rt-class 11.2) and decisions with their reasons.
+
+use crate::{CpuId, Nanos, Prio, TaskId};
+
+/// Something that happened on the executing CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// sched_switch: under the run-queue lock, before the register switch.
+    Switch {
+        /// Who leaves.
+        prev: TaskId,
+        /// In which state.
+        prev_state: SwitchState,
+        /// Who comes.
+        next: TaskId,
+    },
+    /// sched_waking: start of a wakeup, in the waker's context; the CPU is the sleeper's last.
+    Waking {
+        /// Who is woken.
+        task: TaskId,
+        /// Its last CPU.
+        target: CpuId,
+    },
+    /// sched_wakeup: after enqueue and preemption check.
+    Wakeup {
+        /// Who is woken.
+        task: TaskId,
+        /// The CPU chosen for it.
+        target: CpuId,
+    },
+    /// sched_wakeup_new: first wakeup after fork.
+    WakeupNew {
+        /// The child.
+        task: TaskId,
+        /// The CPU chosen for it.
+        target: CpuId,
+    },
+    /// sched_migrate_task: before the task's CPU field changes.
+    Migrate {
+        /// Who moves.
+        task: TaskId,
+        /// From where.
+        orig: CpuId,
+        /// To where.
+        dest: CpuId,
+    },
+    /// sched_pi_setprio: inheritance changed an effective priority.
+    PiSetprio {
+        /// Whose.
+        task: TaskId,
+        /// Before.
+        old: Prio,
+        /// After.
+        new: Prio,
+    },
+    /// sched_stat_runtime: run time was accounted.
+    StatRuntime {
+        /// Whose.
+        task: TaskId,
+        /// How much.
+        runtime: Nanos,
+        /// The task's virtual runtime afterwards, in ns.
+        vruntime: u64,
+    },
+    /// A decision, and why it fell so.
+    Decision {
+        /// About whom.
+        task: TaskId,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// State in which a task leaves a CPU (rt-class 11.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SwitchState {
+    /// Runnable and not preempted (yield): R.
+    Runnable,
+    /// Preempted: R+.
+    Preempted,
+    /// Interruptible sleep: S.
+    Interruptible,
+    /// Uninterruptible sleep: D.
+    Uninterruptible,
+    /// Gone: X.
+    Dead,
+}
+
+macro_rules! reasons {
+    ($($variant:ident $name:literal $meaning:literal;)+) => {
+        /// Why a decision fell as it did: one variant for each way out, counted where it happens.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Reason {
+            $(#[doc = $meaning] $variant,)+
+        }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &[Reason] = &[$(Reason::$variant,)+];
+
+            /// Short name, as in counters and traces.
+            pub const fn name(self) -> &'static str {
+                match self { $(Reason::$variant => $name,)+ }
+            }
+
+            /// In a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Reason::$variant => $meaning,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    WakePinned "wake_pinned" "The woken task may run on one CPU only.";
+    WakeStay "wake_stay" "The woken RT task stays on its last CPU: the routing rule asks for no search.";
+    WakeNoLower "wake_no_lower" "The woken RT task found no CPU with a lower priority and stays.";
+    WakeRouted "wake_routed" "The woken RT task goes to a CPU with a lower priority.";
+    WakeTargetRose "wake_target_rose" "The CPU found for the woken RT task had risen meanwhile; it stays.";
+    WakeAffine "wake_affine" "The woken fair task is pulled to the waker's CPU.";
+    WakePrevious "wake_previous" "The woken fair task stays on its previous CPU.";
+    WakeIdleSibling "wake_idle_sibling" "The woken fair task goes to an idle CPU that shares cache.";
+    WakeLoad "wake_load" "The woken RT task was routed by load, blind to its priority.";
+    WakeFallback "wake_fallback" "The chosen CPU was not allowed; any allowed one was taken.";
+    ForkIdlest "fork_idlest" "The new task goes to the idlest CPU of the idlest group.";
+    PreemptClass "preempt_class" "The woken task's class outranks that of the running one.";
+    PreemptPrio "preempt_prio" "The woken RT task beats the running one.";
+    PreemptEqual "preempt_equal" "An equal RT task that can run elsewhere makes room for one that cannot.";
+    PreemptVruntime "preempt_vruntime" "The woken fair task is left of the running one by more than the granularity.";
+    PreemptIdlePolicy "preempt_idle_policy" "A SCHED_IDLE task makes room for any other.";
+    NoPreempt "no_preempt" "The woken task does not preempt.";
+    TickSlice "tick_slice" "The running fair task used up its slice.";
+    TickLatency "tick_latency" "The running fair task is ahead of the leftmost by more than a slice.";
+    RrSlice "rr_slice" "The running SCHED_RR task used up its slice and has company.";
+    Pushed "pushed" "An RT task was pushed to a CPU with a lower priority.";
+    PushNoTarget "push_no_target" "No CPU with a lower priority for the task to be pushed.";
+    PushPreempts "push_preempts" "The task to be pushed beats the running one and is about to run here.";
+    PushChanged "push_changed" "The task to be pushed ran, moved or changed while the lock was dropped.";
+    Pulled "pulled" "An RT task was pulled from an overloaded CPU.";
+    PullSkipped "pull_skipped" "An overloaded CPU was passed over without locking: it has nothing better.";
+    PullNothing "pull_nothing" "An overloaded CPU was locked for nothing.";
+    PullPreempts "pull_preempts" "A task was not pulled: it beats its CPU's running task and is about to run there.";
+    Boosted "boosted" "A lock owner inherits the priority of its top waiter.";
+    Deboosted "deboosted" "A lock owner drops back after unlocking.";
+    Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";
+    Throttled "throttled" "The RT queue used up its run time for this period.";
+    Unthrottled "unthrottled" "The RT queue may run again.";
+    BalancedPeriodic "balanced_periodic" "Periodic balancing moved a fair task here.";
+    BalancedNewIdle "balanced_newidle" "Balancing of a newly idle CPU moved a fair task here.";
+    BalancedActive "balanced_active" "A busy CPU was asked to give its running fair task away.";
+    AffinityMove "affinity_move" "The task was moved because its CPU is no longer allowed.";
+    BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";
+    BuddyNext "buddy_next" "The next buddy was picked over the leftmost.";
+    BuddyRefused "buddy_refused" "A buddy was too far right of the leftmost.";
+    NicePenalty "nice_penalty" "A fork raised the START_NICE penalty of parent and child.";
+}

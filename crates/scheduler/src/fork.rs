@@ -1,0 +1,121 @@
+//! Fork, exec and exit, as far as they concern the scheduler (fair-class 5.1).
+//!
+//! A fork has two ends: [`sched_fork`] at its start and [`wake_up_new_task`] after the work of copying. Which of
+//! them chooses the CPU and places the child on the virtual time line depends on the era (rule `fork_path`).
+
+use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
+use crate::platform::{Cost, Platform};
+use crate::registry::ForkPath;
+use crate::rq::RqGuard;
+use crate::schedule::{Entry, schedule};
+use crate::task::{Class, bump};
+use crate::wakeup::fallback_cpu;
+use crate::{Cpu, CpuId, CpuMask, Event, Nice, Pid, Policy, TaskId, TaskState, fair, rt};
+
+/// What a new task is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NewTask {
+    /// Its pid.
+    pub pid: Pid,
+    /// Its policy.
+    pub policy: Policy,
+    /// Its nice value.
+    pub nice: Nice,
+    /// Where it may run; at least one CPU of the machine.
+    pub cpus_allowed: CpuMask,
+}
+
+/// Start of a fork by the executing CPU's running task: creates the child, not yet runnable.
+pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, new: NewTask) -> TaskId {
+    let child = me.k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
+    let task = me.task(child);
+    task.cpu.set(me.id);
+    fair::init_entity(me, child);
+    match me.k.config.rules.fork_path.get() {
+        ForkPath::Late32 => {
+            let cpu = select_fork_cpu(me, child);
+            task.cpu.set(cpu);
+        }
+        ForkPath::Early33 if task.class.get() == Class::Fair => {
+            let mut rq = me.lock(me.id).await;
+            rq.update_clock();
+            fair::task_fork(&mut rq, child);
+        }
+        ForkPath::Early33 => {}
+    }
+    child
+}
+
+/// End of a fork: the child becomes runnable.
+pub async fn wake_up_new_task<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
+    let task = me.task(child);
+    let late = me.k.config.rules.fork_path.get() == ForkPath::Late32;
+    if !late {
+        // Not a migration: the child has not run anywhere yet.
+        let cpu = select_fork_cpu(me, child);
+        task.cpu.set(cpu);
+    }
+    me.charge(Cost::Wakeup);
+    let mut rq = me.lock(task.cpu.get()).await;
+    rq.update_clock();
+    if late && task.class.get() == Class::Fair {
+        fair::task_fork(&mut rq, child);
+    }
+    first_wakeup(rq, child).await;
+}
+
+async fn first_wakeup<P: Platform>(mut rq: RqGuard<'_, P>, child: TaskId) {
+    let me = rq.me;
+    let task = me.task(child);
+    task.state.set(TaskState::Running);
+    activate_task(&mut rq, child, EnqueueKind::New);
+    check_preempt_curr(&mut rq, child, PreemptCause::Fork);
+    task.stats.woken_at.set(Some(rq.clock));
+    bump(&me.k.totals.wakeups);
+    me.event(Event::WakeupNew { task: child, target: rq.cpu });
+    rt::task_woken(rq, child).await;
+}
+
+fn select_fork_cpu<P: Platform>(me: Cpu<'_, P>, child: TaskId) -> CpuId {
+    let task = me.task(child);
+    let chosen = match task.class.get() {
+        _ if task.is_pinned() => task.cpus_allowed.get().first().unwrap_or(me.id),
+        Class::Rt => rt::select_task_rq_fork(me, child),
+        Class::Fair | Class::Idle => fair::select_task_rq_fork(me, child),
+    };
+    if task.may_run_on(chosen) { chosen } else { fallback_cpu(me, child) }
+}
+
+/// execve by the executing CPU's running task: a good moment to move it, its cache is worthless
+/// (SD_BALANCE_EXEC, fair-class 8.4).
+pub async fn sched_exec<P: Platform>(me: Cpu<'_, P>) {
+    let p = me.curr();
+    let task = me.task(p);
+    if task.class.get() != Class::Fair || task.is_pinned() {
+        return;
+    }
+    let dest = fair::select_task_rq_fork(me, p);
+    if dest != me.id && task.may_run_on(dest) {
+        schedule(me, Entry::Stopped { dest }).await;
+    }
+}
+
+/// Exit of the executing CPU's running task. It never runs again; its slot can be reaped afterwards.
+pub async fn do_exit<P: Platform>(me: Cpu<'_, P>) {
+    me.task(me.curr()).state.set(TaskState::Dead);
+    schedule(me, Entry::Call).await;
+}
+
+/// Makes a task that came from outside the model runnable on a given CPU, with no parent.
+pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, new: NewTask, cpu: CpuId) -> TaskId {
+    let child = me.k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
+    me.task(child).cpu.set(cpu);
+    fair::init_entity(me, child);
+    let mut rq = me.lock(cpu).await;
+    rq.update_clock();
+    if me.task(child).class.get() == Class::Fair {
+        fair::place_orphan(&mut rq, child);
+    }
+    first_wakeup(rq, child).await;
+    child
+}

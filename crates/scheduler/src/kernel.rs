@@ -1,0 +1,223 @@
+//! The scheduler as a whole, and the executing CPU that every path carries along.
+
+use crate::domains::{SchedDomain, Topology, domains_of};
+use crate::mutex::MutexTable;
+use crate::platform::{Access, Cost, Line, Platform};
+use crate::registry::{Config, Feature};
+use crate::rq::RunQueue;
+use crate::rt::RootDomain;
+use crate::task::{Task, TaskTable, bump};
+use crate::{CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, TaskId, TaskState};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::Cell;
+
+/// One Linux scheduler: all its run queues, tasks, mutexes and settings.
+#[derive(Debug)]
+pub struct Scheduler<P: Platform> {
+    /// What it runs on.
+    pub platform: P,
+    /// Features, rules and tunables; they may change while the machine runs.
+    pub config: Config,
+    /// Every task. The idle task of CPU n is in slot n.
+    pub tasks: TaskTable,
+    /// Every mutex.
+    pub mutexes: MutexTable,
+    /// RT overload, cpupri and the push walker.
+    pub root_domain: RootDomain,
+    /// Totals since the start.
+    pub totals: Totals,
+    /// All CPUs.
+    pub online: CpuMask,
+    rqs: Box<[RunQueue]>,
+    domains: Box<[Vec<SchedDomain>]>,
+    llc: Box<[CpuMask]>,
+}
+
+/// Machine-wide counters.
+#[derive(Debug, Default)]
+pub struct Totals {
+    /// Successful wakeups, first ones after fork included.
+    pub wakeups: Cell<u64>,
+    /// Assignments of a task to another CPU.
+    pub migrations: Cell<u64>,
+    /// RT tasks pushed.
+    pub pushes: Cell<u64>,
+    /// RT tasks pulled.
+    pub pulls: Cell<u64>,
+    /// Interrupts that asked a CPU to push.
+    pub push_ipis: Cell<u64>,
+    /// Wakeups that preempted the running task (idle does not count).
+    pub wakeup_preemptions: Cell<u64>,
+    decisions: DecisionCounts,
+}
+
+#[derive(Debug)]
+struct DecisionCounts([Cell<u64>; Reason::ALL.len()]);
+
+impl Default for DecisionCounts {
+    fn default() -> DecisionCounts {
+        DecisionCounts(core::array::from_fn(|_| Cell::new(0)))
+    }
+}
+
+impl Totals {
+    /// How often a decision fell for this reason.
+    pub fn decisions(&self, reason: Reason) -> u64 {
+        self.decisions.0[reason as usize].get()
+    }
+}
+
+impl<P: Platform> Scheduler<P> {
+    /// A scheduler for a machine; every CPU runs its idle task.
+    ///
+    /// # Panics
+    /// With no CPU, or more than [`CpuId::LIMIT`]: the machine file's reader refuses those.
+    pub fn new(platform: P, config: Config, topology: &Topology) -> Scheduler<P> {
+        let cpus = topology.cpus;
+        assert!((1..=CpuId::LIMIT).contains(&cpus), "1 to {} CPUs, not {cpus}", CpuId::LIMIT);
+        let tasks = TaskTable::default();
+        let ids = || (0..cpus as u16).map(CpuId);
+        for cpu in ids() {
+            let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));
+            let task = tasks.get(idle);
+            task.prio.set(crate::Prio::IDLE);
+            task.class.set(crate::Class::Idle);
+            task.cpu.set(cpu);
+            task.state.set(TaskState::Running);
+            task.on_cpu.set(true);
+        }
+        Scheduler {
+            platform,
+            config,
+            tasks,
+            mutexes: MutexTable::default(),
+            root_domain: RootDomain::new(cpus),
+            totals: Totals::default(),
+            online: CpuMask::first_n(cpus),
+            rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
+            domains: ids().map(|c| domains_of(topology, c)).collect(),
+            llc: ids().map(|c| topology.llc_span(c)).collect(),
+        }
+    }
+
+    /// The run queue of `cpu`: its published side; the rest needs the lock.
+    #[inline]
+    pub fn rq(&self, cpu: CpuId) -> &RunQueue {
+        &self.rqs[cpu.index()]
+    }
+
+    /// Every run queue, by CPU number.
+    pub fn rqs(&self) -> &[RunQueue] {
+        &self.rqs
+    }
+
+    /// Number of CPUs.
+    pub fn cpus(&self) -> usize {
+        self.rqs.len()
+    }
+
+    /// The sched domains of `cpu`, smallest first.
+    pub fn domains(&self, cpu: CpuId) -> &[SchedDomain] {
+        &self.domains[cpu.index()]
+    }
+
+    /// Whether two CPUs share a last-level cache.
+    pub fn shares_cache(&self, a: CpuId, b: CpuId) -> bool {
+        self.llc[a.index()].contains(b)
+    }
+
+    /// The CPUs that share a last-level cache with `cpu`, itself included.
+    pub fn llc_span(&self, cpu: CpuId) -> CpuMask {
+        self.llc[cpu.index()]
+    }
+
+    /// The task in a slot.
+    #[inline]
+    pub fn task(&self, id: TaskId) -> &Task {
+        self.tasks.get(id)
+    }
+
+    /// Whether a task is the one that a CPU executes.
+    pub fn task_running(&self, id: TaskId) -> bool {
+        self.rq(self.task(id).cpu.get()).published.curr.get() == id
+    }
+
+    /// Whether `cpu` runs its idle task and nothing is queued there (idle_cpu).
+    pub fn idle_cpu(&self, cpu: CpuId) -> bool {
+        let rq = &self.rq(cpu).published;
+        rq.nr_running.get() == 0 && rq.curr.get() == self.idle_task(cpu)
+    }
+
+    /// The idle task of `cpu`.
+    pub fn idle_task(&self, cpu: CpuId) -> TaskId {
+        TaskId(u32::from(cpu.0))
+    }
+}
+
+/// The CPU that executes a kernel path: every path gets it first, and names it `me`.
+#[derive(Debug)]
+pub struct Cpu<'k, P: Platform> {
+    /// The scheduler.
+    pub k: &'k Scheduler<P>,
+    /// Which CPU executes.
+    pub id: CpuId,
+}
+
+impl<P: Platform> Clone for Cpu<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Platform> Copy for Cpu<'_, P> {}
+
+impl<'k, P: Platform> Cpu<'k, P> {
+    /// The executing CPU's clock.
+    #[inline]
+    pub fn now(self) -> Nanos {
+        self.k.platform.now()
+    }
+
+    /// A task.
+    #[inline]
+    pub fn task(self, id: TaskId) -> &'k Task {
+        self.k.tasks.get(id)
+    }
+
+    /// The task that this CPU executes.
+    pub fn curr(self) -> TaskId {
+        self.k.rq(self.id).published.curr.get()
+    }
+
+    /// Whether a feature is on.
+    #[inline]
+    pub fn has(self, feature: Feature) -> bool {
+        self.k.config.has(feature)
+    }
+
+    /// Adds a cost to the path.
+    #[inline]
+    pub fn charge(self, cost: Cost) {
+        self.k.platform.charge(cost);
+    }
+
+    /// Uses a shared cache line.
+    #[inline]
+    pub fn touch(self, line: Line, access: Access) {
+        self.k.platform.touch(self.id, line, access);
+    }
+
+    /// Tells about something that happened.
+    #[inline]
+    pub fn event(self, event: Event) {
+        self.k.platform.event(self.id, event);
+    }
+
+    /// Counts and tells why a decision fell as it did.
+    #[inline]
+    pub fn decide(self, task: TaskId, reason: Reason) {
+        bump(&self.k.totals.decisions.0[reason as usize]);
+        self.event(Event::Decision { task, reason });
+    }
+}

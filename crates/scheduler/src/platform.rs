@@ -1,0 +1,121 @@
+//! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts, events.
+
+use crate::{CpuId, Event, MutexId, Nanos, TaskId};
+use core::future::Future;
+
+/// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks that
+/// are always free.
+///
+/// One kernel path is executed at a time; [`Platform::now`] and [`Platform::charge`] speak of that path. **An
+/// `.await` on a method here means: virtual time may pass and other CPUs may act.**
+pub trait Platform: Sized {
+    /// The executing CPU's clock, costs charged so far included.
+    fn now(&self) -> Nanos;
+
+    /// Spins until `lock` is taken by `me`.
+    fn acquire(&self, me: CpuId, lock: Lock) -> impl Future<Output = ()>;
+
+    /// Takes `lock` if it is free at this moment.
+    fn try_acquire(&self, me: CpuId, lock: Lock) -> impl Future<Output = bool>;
+
+    /// Gives `lock` up at the executing path's present time.
+    fn release(&self, me: CpuId, lock: Lock);
+
+    /// Lets a moment pass in a busy-wait for another CPU (cpu_relax).
+    fn relax(&self, me: CpuId) -> impl Future<Output = ()>;
+
+    /// Adds the cost of a piece of work to the executing path.
+    fn charge(&self, cost: Cost);
+
+    /// Reads or writes a cache line that CPUs share, paying for its transfer and for the queue in front of it.
+    fn touch(&self, me: CpuId, line: Line, access: Access);
+
+    /// Sends an interrupt. Sending to itself is allowed.
+    fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi);
+
+    /// Starts the real-time period timer; [`crate::rt::period_timer`] is to be called at `at`.
+    fn start_rt_period_timer(&self, at: Nanos);
+
+    /// Something happened that tracepoints and counters tell about.
+    fn event(&self, me: CpuId, event: Event);
+}
+
+/// A spinlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lock {
+    /// A CPU's run queue.
+    Rq(CpuId),
+    /// A task's pi_lock, which serialises its wakeups and parameter changes.
+    Pi(TaskId),
+    /// A mutex's wait_lock.
+    MutexWait(MutexId),
+    /// The root domain's rto_lock (rt-class 6.4).
+    Rto,
+    /// The walker lock in a run queue (rt-class 6.3).
+    PushWalker(CpuId),
+}
+
+/// A cache line that several CPUs read and write (rt-class 10.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Line {
+    /// What a run queue publishes beside its lock: curr, highest_prio, next, load.
+    Rq(CpuId),
+    /// rto_count and rto_mask.
+    Rto,
+    /// One level of cpupri: its count and mask.
+    CpupriLevel(u8),
+    /// The bitmap of active cpupri levels (up to 3.1).
+    CpupriActive,
+    /// rto_loop_next and the gate (2017) or a source CPU's walker flags (2015).
+    PushRequest,
+    /// A CPU's list of queued remote wakeups.
+    WakeList(CpuId),
+    /// A task's structure.
+    Task(TaskId),
+}
+
+/// How a line is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Shared copy is enough.
+    Read,
+    /// Exclusive copy, invalidates the others.
+    Write,
+}
+
+/// A piece of work whose cost the machine file states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cost {
+    /// Fixed part of schedule(): entry, bookkeeping, pick.
+    Schedule,
+    /// Switching to another task.
+    ContextSwitch,
+    /// Inserting a task into a run queue.
+    Enqueue,
+    /// Removing one.
+    Dequeue,
+    /// Fixed part of a wakeup.
+    Wakeup,
+    /// Fixed part of the tick.
+    Tick,
+    /// Looking at one CPU while searching or balancing, beyond its cache line.
+    ScanCpu,
+    /// Looking at one task while balancing or scanning a queue.
+    ScanTask,
+    /// Changing a task's priority, inheritance included.
+    SetPrio,
+}
+
+/// An interrupt from one CPU to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ipi {
+    /// Look at the need-resched flag.
+    Reschedule,
+    /// Enqueue the wakeups on your list ([`crate::wakeup::sched_ttwu_pending`]).
+    Wakeup,
+    /// Run the push walker ([`crate::rt::push_irq_work`]); the CPU is the source whose walker it is (2015, broadcast),
+    /// or the requester (2017).
+    Push(CpuId),
+    /// Run the stopper: move the named tasks away ([`crate::affinity::migration_cpu_stop`]).
+    Stop,
+}

@@ -1,0 +1,49 @@
+//! Scheduler features: on or off, with the kernel's own names (fair-class 9, rt-class 6).
+
+/// One line a feature: variant, the kernel's name, meaning, source.
+macro_rules! features {
+    ($($variant:ident $name:literal $meaning:literal $source:literal;)+) => {
+        /// A switchable scheduler feature; `NO_` before its name switches it off.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Feature {
+            $(#[doc = $meaning] $variant,)+
+        }
+
+        impl Feature {
+            /// Every feature, in the order in which `sched_features` prints them.
+            pub const ALL: &[Feature] = &[$(Feature::$variant,)+];
+
+            /// The kernel's name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Feature::$variant => $name,)+ }
+            }
+
+            /// What it does, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Feature::$variant => $meaning,)+ }
+            }
+
+            /// Where it comes from.
+            pub const fn source(self) -> &'static str {
+                match self { $(Feature::$variant => $source,)+ }
+            }
+        }
+    };
+}
+
+features! {
+    FairSleepers "FAIR_SLEEPERS" "A waking task is placed up to one latency left of min_vruntime." "fair-class 4.3, 9";
+    GentleFairSleepers "GENTLE_FAIR_SLEEPERS" "The sleeper credit is halved." "fair-class 4.3, 9";
+    NormalizedSleeper "NORMALIZED_SLEEPER" "The sleeper credit is scaled by the task's weight." "fair-class 4.3, 9";
+    StartDebit "START_DEBIT" "A new task starts one virtual slice to the right of min_vruntime." "fair-class 4.2, 5";
+    StartNice "START_NICE" "After a fork, parent and child are charged faster for about one slice." "seed 003; fair-class 5.3 to 5.8";
+    WakeupPreemption "WAKEUP_PREEMPT" "A woken fair task may preempt the running one." "fair-class 6.4, 9";
+    AsymGran "ASYM_GRAN" "The wakeup granularity is scaled by the weight of the woken task, not of the running one." "fair-class 6.5, 9";
+    AffineWakeups "AFFINE_WAKEUPS" "A wakeup may pull the woken task to the waker's CPU." "fair-class 8.3, 8.4, 9";
+    SyncWakeups "SYNC_WAKEUPS" "The hint that the waker is about to sleep is honoured." "fair-class 8.3, 9";
+    CacheHotBuddy "CACHE_HOT_BUDDY" "Balancing treats the buddies of a queue as cache-hot." "fair-class 7.6, 9";
+    LbBias "LB_BIAS" "Balancing uses averaged loads (cpu_load) biased against moving." "fair-class 8.2, 9";
+    RtPushIpi "RT_PUSH_IPI" "A CPU that lowers its priority asks overloaded CPUs by IPI to push, instead of pulling under their locks." "seed 001; rt-class 6";
+    TtwuQueue "TTWU_QUEUE" "Remote wakeups are queued on the target CPU, which does the enqueue itself after an IPI." "rt-class 3.6";
+    RtRuntimeShare "RT_RUNTIME_SHARE" "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
+}

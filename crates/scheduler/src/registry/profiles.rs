@@ -1,0 +1,256 @@
+//! Kernel profiles: named sets of settings (rt-class 0.4, fair-class 0.4). Each builds on an older entry or on the
+//! defaults, so a document's before and after differ in one line.
+
+use super::{Config, SettingError};
+
+/// A named kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// As after `--kernel`.
+    pub name: &'static str,
+    /// In one sentence.
+    pub meaning: &'static str,
+    /// Where its settings come from.
+    pub source: &'static str,
+    /// The profile whose settings come first.
+    pub base: Option<&'static str>,
+    /// What it changes, in order.
+    pub settings: &'static [&'static str],
+}
+
+impl Profile {
+    /// The profile of this name.
+    pub fn find(name: &str) -> Option<&'static Profile> {
+        PROFILES.iter().find(|p| p.name == name)
+    }
+
+    /// Applies the settings of the bases, then its own.
+    ///
+    /// # Errors
+    /// None for the profiles of [`PROFILES`]: a test applies each.
+    pub fn apply(&self, config: &Config) -> Result<(), SettingError> {
+        if let Some(base) = self.base.and_then(Profile::find) {
+            base.apply(config)?;
+        }
+        self.settings.iter().try_for_each(|s| config.set(s))
+    }
+}
+
+/// What all fair classes from 2.6.31 to 6.1 share.
+const FAIR_BASE: &str = "fair-base";
+
+/// Every profile.
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        name: FAIR_BASE,
+        meaning: "The settings that no kernel from 2.6.31 to 6.1 changes; a base for the others.",
+        source: "fair-class 9",
+        base: None,
+        settings: &[
+            "FAIR_SLEEPERS",
+            "GENTLE_FAIR_SLEEPERS",
+            "START_DEBIT",
+            "WAKEUP_PREEMPT",
+            "ASYM_GRAN",
+            "AFFINE_WAKEUPS",
+            "SYNC_WAKEUPS",
+            "CACHE_HOT_BUDDY",
+            "LB_BIAS",
+        ],
+    },
+    Profile {
+        name: "6.1",
+        meaning: "Linux 6.1 without PREEMPT_RT: the fair class of CFS's last years, RT balancing by pull.",
+        source: "rt-class 0.3, 0.4; fair-class 0.4",
+        base: Some(FAIR_BASE),
+        settings: &["TTWU_QUEUE", "NO_RT_PUSH_IPI"],
+    },
+    Profile {
+        name: "6.1-rt",
+        meaning: "Linux 6.1 with PREEMPT_RT: RT_PUSH_IPI on, remote wakeups take the remote lock.",
+        source: "rt-class 0.3, 0.4",
+        base: Some("6.1"),
+        settings: &["NO_TTWU_QUEUE", "RT_PUSH_IPI"],
+    },
+    Profile {
+        name: "4.0",
+        meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks.",
+        source: "rt-class 0.4 (v4.0)",
+        base: Some("6.1"),
+        settings: &[
+            "pick_any=first",
+            "wake_route=ge_or_pinned",
+            "wake_verify_target=off",
+            "NO_RT_PUSH_IPI",
+            "post_push=tail_relock",
+            "deboost_order=wake_then_deboost",
+            "RT_RUNTIME_SHARE",
+            "lock_kind=ticket",
+        ],
+    },
+    Profile {
+        name: "4.1",
+        meaning: "Linux 4.1, seed 001 applied: RT_PUSH_IPI with one walker for each lowering CPU.",
+        source: "rt-class 0.4 (v4.1)",
+        base: Some("4.0"),
+        settings: &["wake_verify_target=on", "RT_PUSH_IPI", "push_ipi_walker=per_source"],
+    },
+    Profile {
+        name: "3.3",
+        meaning: "Linux 3.3: as 4.0, but pull scans the other queue.",
+        source: "rt-class 0.4 (v3.3)",
+        base: Some("4.0"),
+        settings: &["pull_source=queue_scan"],
+    },
+    Profile {
+        name: "2.6.36",
+        meaning: "Linux 2.6.36, before seed 000: a woken RT task avoids any RT task.",
+        source: "rt-class 0.4 (v2.6.36); fair-class 0.4 (v2.6.36)",
+        base: Some("4.0"),
+        settings: &[
+            "search=cpupri_locked",
+            "wake_route=any_rt",
+            "wake_lock=old_rq",
+            "equal_prio_check=v2008",
+            "pull_source=queue_scan",
+            "next_def=second_best",
+            "push_fail=drop_and_continue",
+            "NO_TTWU_QUEUE",
+        ],
+    },
+    Profile {
+        name: "2.6.36+S0",
+        meaning: "Linux 2.6.36 with seed 000: a woken RT task stays unless a higher one runs.",
+        source: "rt-class 0.4 (v2.6.36+S0)",
+        base: Some("2.6.36"),
+        settings: &["wake_route=strictly_higher"],
+    },
+    Profile {
+        name: "2.6.37",
+        meaning: "Linux 2.6.37: as 2.6.36+S0, and a pinned running RT task is avoided too.",
+        source: "rt-class 0.4 (v2.6.37)",
+        base: Some("2.6.36+S0"),
+        settings: &["wake_route=higher_or_pinned"],
+    },
+    Profile {
+        name: "2.6.35",
+        meaning: "Linux 2.6.35: fair class with min_granularity 2 ms.",
+        source: "fair-class 0.4 (v2.6.35), 3.1",
+        base: Some("2.6.36"),
+        settings: &["sched_latency_ns=6000000", "sched_min_granularity_ns=2000000", "sched_nr_latency=3"],
+    },
+    Profile {
+        name: "2.6.35.2+D",
+        meaning: "Seed 003's base kernel: 2.6.35.2 with min_granularity 0.75 ms and the vruntime comparison patch.",
+        source: "fair-class 0.4 (v2.6.35.2+D), 6.2",
+        base: Some("2.6.35"),
+        settings: &["sched_min_granularity_ns=750000", "sched_nr_latency=8", "tick_vrt_cmp=on"],
+    },
+    Profile {
+        name: "2.6.33",
+        meaning: "Linux 2.6.33 and 2.6.34: granularities 5/1/1 ms, idle-sibling wakeups.",
+        source: "fair-class 0.4 (v2.6.33), 3.1",
+        base: Some("2.6.36"),
+        settings: &[
+            "sched_latency_ns=5000000",
+            "sched_min_granularity_ns=1000000",
+            "sched_wakeup_granularity_ns=1000000",
+            "sched_nr_latency=5",
+            "load_balance_amount=load_per_task",
+        ],
+    },
+    Profile {
+        name: "2.6.32",
+        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups.",
+        source: "fair-class 0.4 (tip+)",
+        base: Some("2.6.33"),
+        settings: &[
+            "STRONG_BUDDIES",
+            "idle_sibling=off",
+            "fork_path=late32",
+            "newidle_stop=on_busiest",
+            "sched_scaling_cpus_max=512",
+            "deboost_place=tail",
+        ],
+    },
+    Profile {
+        name: "2.6.32-rc5-tip",
+        meaning: "The development tree before seed 004: buddies are cleared as soon as they are tested.",
+        source: "fair-class 0.4 (tip)",
+        base: Some("2.6.32"),
+        settings: &["NO_STRONG_BUDDIES"],
+    },
+    Profile {
+        name: "2.6.31",
+        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first.",
+        source: "fair-class 0.4 (v2.6.31), 8.7",
+        base: Some("2.6.32"),
+        settings: &[
+            "NO_GENTLE_FAIR_SLEEPERS",
+            "sched_latency_ns=20000000",
+            "sched_min_granularity_ns=4000000",
+            "sched_wakeup_granularity_ns=5000000",
+            "sched_nr_latency=5",
+            "sched_child_runs_first=1",
+            "pick_mode=v31",
+            "last_set=every_wake",
+            "buddy_gate=off",
+            "tick_latency_check=off",
+            "hot_buddy_dst_busy=off",
+            "wake_placement=v31",
+            "newidle_stop=never",
+        ],
+    },
+    Profile {
+        name: "2.6.23-rt5",
+        meaning: "Linux 2.6.23.1-rt5, before seed 002: linear search, RT wakeups routed by load, overload by depth.",
+        source: "rt-class 0.4 (rt5)",
+        base: Some("2.6.31"),
+        settings: &[
+            "overload_rule=depth",
+            "overload_scope=global",
+            "search=linear",
+            "topology=off",
+            "wake_route=cfs_load",
+            "equal_prio_check=off",
+            "push_source=queue_scan",
+            "pull_source=queue_scan",
+            "next_def=second_best",
+            "push_fail=retry3",
+            "post_push=tail_relock",
+            "pull_filter=none",
+            "NO_RT_PUSH_IPI",
+            "deboost_order=wake_then_deboost",
+            "deboost_place=tail",
+            "sched_rt_runtime_us=-1",
+            "NO_RT_RUNTIME_SHARE",
+            "lock_kind=test_and_set",
+        ],
+    },
+    Profile {
+        name: "2.6.23-rt5-gh",
+        meaning: "2.6.23.1-rt5 with seed 002: topology, 2-d search, true overload, RT routing by priority.",
+        source: "rt-class 0.4 (rt5-gh)",
+        base: Some("2.6.23-rt5"),
+        settings: &[
+            "overload_rule=migratory",
+            "search=cpupri_2007",
+            "topology=on",
+            "pick_any=first",
+            "wake_route=not_preempting",
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_applies() {
+        for profile in PROFILES {
+            assert!(profile.base.is_none_or(|b| Profile::find(b).is_some()), "{}", profile.name);
+            assert_eq!(profile.apply(&Config::default()), Ok(()), "{}", profile.name);
+        }
+    }
+}

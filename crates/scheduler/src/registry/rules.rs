@@ -1,0 +1,261 @@
+//! Rules: choices between historical behaviours that no kernel could switch at run time (rt-class 0.3,
+//! fair-class 0.3). The first value of each is that of Linux 6.1.
+
+use core::cell::Cell;
+
+/// One value of a rule, for listings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleValue {
+    /// As written after the `=`.
+    pub name: &'static str,
+    /// What the scheduler does under it, in one sentence.
+    pub meaning: &'static str,
+}
+
+/// One rule, for listings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleInfo {
+    /// As written before the `=`.
+    pub name: &'static str,
+    /// The question it answers.
+    pub meaning: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its values, 6.1's first.
+    pub values: &'static [RuleValue],
+}
+
+/// A block for each rule: type, field (also its name), question, source, then the values.
+macro_rules! rules {
+    ($($rule:ident $field:ident $meaning:literal $source:literal {
+        $first:ident $first_name:literal $first_meaning:literal,
+        $($value:ident $value_name:literal $value_meaning:literal,)+
+    })+) => {
+        $(
+            #[doc = $meaning]
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub enum $rule {
+                #[doc = $first_meaning] $first,
+                $(#[doc = $value_meaning] $value,)+
+            }
+
+            impl $rule {
+                fn parse(text: &str) -> Option<$rule> {
+                    match text {
+                        $first_name => Some($rule::$first),
+                        $($value_name => Some($rule::$value),)+
+                        _ => None,
+                    }
+                }
+
+                /// The value's name, as written after the `=`.
+                pub const fn name(self) -> &'static str {
+                    match self {
+                        $rule::$first => $first_name,
+                        $($rule::$value => $value_name,)+
+                    }
+                }
+            }
+        )+
+
+        /// The value of every rule, readable and writable while the machine runs.
+        #[derive(Clone, Debug)]
+        pub struct Rules {
+            $(#[doc = $meaning] pub $field: Cell<$rule>,)+
+        }
+
+        impl Default for Rules {
+            fn default() -> Rules {
+                Rules { $($field: Cell::new($rule::$first),)+ }
+            }
+        }
+
+        /// Every rule with its values.
+        pub const RULES: &[RuleInfo] = &[
+            $(RuleInfo {
+                name: stringify!($field),
+                meaning: $meaning,
+                source: $source,
+                values: &[
+                    RuleValue { name: $first_name, meaning: $first_meaning },
+                    $(RuleValue { name: $value_name, meaning: $value_meaning },)+
+                ],
+            },)+
+        ];
+
+        impl Rules {
+            /// Sets a rule by name; `None` where either name is unknown.
+            pub(super) fn set(&self, rule: &str, value: &str) -> Option<()> {
+                match rule {
+                    $(stringify!($field) => self.$field.set($rule::parse(value)?),)+
+                    _ => return None,
+                }
+                Some(())
+            }
+
+            /// Every rule's name and the name of its value, in the order of [`RULES`].
+            pub fn iter(&self) -> impl Iterator<Item = RuleSetting> {
+                [$(RuleSetting { rule: stringify!($field), value: self.$field.get().name() },)+].into_iter()
+            }
+        }
+    };
+}
+
+/// A rule and the value it has now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleSetting {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// Name of its value.
+    pub value: &'static str,
+}
+
+rules! {
+    OverloadRule overload_rule "When does a CPU count as RT-overloaded?" "seed 002 item 3; rt-class 1.6" {
+        Migratory "migratory" "More than one RT task is queued and at least one of them may move.",
+        Depth "depth" "More than one RT task is queued, movable or not.",
+    }
+    OverloadScope overload_scope "Who shares one overload mask?" "rt-class 1.7" {
+        RootDomain "root_domain" "The CPUs that balance together.",
+        Global "global" "All CPUs (before January 2008).",
+    }
+    Search search "How is the CPU with the lowest priority found?" "seed 002 item 4; rt-class 4" {
+        Cpupri "cpupri" "2-d search by priority level, without locks, counts before masks (3.2 on).",
+        CpupriLocked "cpupri_locked" "2-d search over a bitmap of active levels; writers lock each level (2.6.27 to 3.1).",
+        Cpupri2007 "cpupri_2007" "As cpupri_locked, but a CPU leaves its old level before it enters the new one.",
+        LinearMask "linear_mask" "Scan of every CPU's queue that returns all the lowest ones (2.6.25).",
+        Linear "linear" "Scan of every CPU's queue that stops at the first without RT tasks (2.6.23-rt5).",
+    }
+    Topology topology "Does the search prefer CPUs near the task's last one?" "seed 002 item 1; rt-class 4.5" {
+        On "on" "Last CPU first, then outwards through the sched domains.",
+        Off "off" "Lowest CPU number.",
+    }
+    PickAny pick_any "Which of several equally good CPUs?" "rt-class 4.5" {
+        Distribute "distribute" "The next one after the previous answer (5.10 on).",
+        First "first" "The lowest-numbered.",
+    }
+    WakeRoute wake_route "When does a woken RT task look for another CPU?" "seed 000; rt-class 3.3" {
+        GeOrPinned "ge_or_pinned" "The running RT task beats or equals it, or is pinned (3.2 to 6.1).",
+        HigherOrPinned "higher_or_pinned" "The running RT task beats it, or is pinned (2.6.37 to 3.1).",
+        StrictlyHigher "strictly_higher" "The running RT task beats it (seed 000 applied).",
+        AnyRt "any_rt" "Any RT task runs there, even a lower one (2.6.25 to 2.6.36).",
+        NotPreempting "not_preempting" "It does not beat the best RT task queued there (the 2007 series).",
+        CfsLoad "cfs_load" "Never: routed by load like a fair task, blind to RT priority (2.6.23-rt5).",
+    }
+    WakeVerifyTarget wake_verify_target "Is the found CPU's priority checked again before the task goes there?" "rt-class 3.3" {
+        On "on" "Yes, against its current best queued priority (4.1 on).",
+        Off "off" "No.",
+    }
+    WakeLock wake_lock "Which lock does a waker hold while it selects a CPU?" "rt-class 3.1, Eras" {
+        PiLock "pi_lock" "The sleeper's own pi_lock; then exactly one run-queue lock (3.0 on).",
+        OldRq "old_rq" "The run-queue lock of the sleeper's last CPU, then that of the new one (up to 2.6.38).",
+    }
+    EqualPrioCheck equal_prio_check "Does a pinned newcomer evict an equal that can run elsewhere?" "rt-class 2.3" {
+        V6 "v6" "Yes; first asks whether the running task has a lower CPU.",
+        V2008 "v2008" "Yes; first asks about the newcomer.",
+        Off "off" "No.",
+    }
+    PushSource push_source "Where does push find its candidate?" "rt-class 5.2" {
+        PushableList "pushable_list" "First entry of the list of pushable tasks (2.6.30 on).",
+        QueueScan "queue_scan" "By walking the run queue from the best priority.",
+    }
+    PullSource pull_source "Where does pull find its candidate?" "rt-class 5.5" {
+        PushableList "pushable_list" "First allowed entry of the other CPU's pushable list (3.11 on).",
+        QueueScan "queue_scan" "By walking the other CPU's run queue.",
+    }
+    NextDef next_def "What is highest_prio.next?" "rt-class 1.5" {
+        FirstPushable "first_pushable" "The priority of the first pushable task (3.1 on).",
+        SecondBest "second_best" "The second best queued priority, kept incrementally (2.6.30 to 3.0).",
+    }
+    PushFail push_fail "What does push do when its candidate cannot move?" "rt-class 5.3" {
+        Stop "stop" "Gives up; the task stays pushable (3.1 on).",
+        DropAndContinue "drop_and_continue" "Takes it off the pushable list and tries the next (2.6.30 to 3.0).",
+        Retry3 "retry3" "Gives up; restarts at most three times when the candidate changed (2007).",
+    }
+    PostPush post_push "When does the push after a context switch run?" "rt-class 5.4" {
+        CallbackLocked "callback_locked" "Under the run-queue lock still held from schedule (4.2 on).",
+        TailRelock "tail_relock" "After the lock was released, taking it again.",
+    }
+    PullFilter pull_filter "Does pull look before it locks?" "rt-class 5.5a" {
+        NextPrio "next_prio" "Skips CPUs whose highest_prio.next would not run here (2.6.30 on).",
+        None "none" "Locks every overloaded CPU.",
+    }
+    PushIpiWalker push_ipi_walker "Whom does RT_PUSH_IPI interrupt?" "seed 001; rt-class 6.2 to 6.4" {
+        RootDomain "root_domain" "One walker for the whole root domain visits every overloaded CPU (2017).",
+        PerSource "per_source" "One walker for each lowering CPU visits those with something better (2015).",
+        Broadcast "broadcast" "All overloaded CPUs at once (seed 001's first draft).",
+    }
+    RtoSkipSelf rto_skip_self "May the root-domain walker send its IPI to the CPU that it is on?" "rt-class 6.4" {
+        On "on" "No (2026 fix).",
+        Off "off" "Yes: one overloaded CPU can keep interrupting itself.",
+    }
+    DoubleLock double_lock "How is a second run-queue lock taken?" "rt-class 5.6" {
+        Fair "fair" "Own lock released first, then both in CPU order (preemptible kernels).",
+        TryLock "trylock" "Tried at once; own lock released only where the order demands it.",
+    }
+    DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
+        DeboostThenWake "deboost_then_wake" "It drops its priority, then wakes the waiter (4.12 on).",
+        WakeThenDeboost "wake_then_deboost" "It wakes the waiter while still boosted.",
+    }
+    DeboostPlace deboost_place "Where does a task go in its list when its priority drops?" "rt-class 2.2" {
+        Head "head" "To the head: it does not lose its turn for having held a lock (2.6.34 on).",
+        Tail "tail" "To the tail.",
+    }
+    LockKind lock_kind "How are kernel spinlocks handed over?" "design 4; rt-class 10.5" {
+        Queued "queued" "Each waiter spins on its own line, first come first served (x86 since 4.2).",
+        Ticket "ticket" "First come first served; the hand-over gets dearer with each spinner (2.6.25 to 4.1).",
+        TestAndSet "test_and_set" "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
+    }
+    ForkPath fork_path "When is a forked child placed on the virtual time line?" "fair-class 5.1" {
+        Early33 "early33" "At the start of fork, on the parent's queue (2.6.33 on).",
+        Late32 "late32" "At the end of fork, on the destination queue (up to 2.6.32).",
+    }
+    PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3" {
+        After "after" "last has the final word; only the picked one is cleared (seed 004 applied).",
+        Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
+        Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
+        V31 "v31" "next before last; only the picked one is cleared (2.6.31).",
+    }
+    LastSet last_set "When is the last buddy recorded?" "seed 004; fair-class 7.2" {
+        PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",
+        PreemptVr "preempt_vr" "When a wakeup preempts by virtual time (2.6.32).",
+        EveryWake "every_wake" "At every wakeup check (before seed 004).",
+    }
+    BuddyGate buddy_gate "Are buddies recorded only under load?" "seed 004; fair-class 7.2" {
+        On "on" "Only with at least sched_nr_latency tasks runnable.",
+        Off "off" "Always.",
+    }
+    TickLatencyCheck tick_latency_check "Does the tick bound how long a task may be ahead of the leftmost?" "seed 004; fair-class 6.1" {
+        On "on" "Yes, once it ran for sched_min_granularity.",
+        Off "off" "No: only the slice ends its stint.",
+    }
+    HotBuddyDstBusy hot_buddy_dst_busy "When are buddies cache-hot for balancing?" "seed 004; fair-class 7.6" {
+        On "on" "Only if the CPU doing the balancing already has work.",
+        Off "off" "Always.",
+    }
+    TickVrtCmp tick_vrt_cmp "What does the tick's latency check compare the lag with?" "seed 003's base kernel; fair-class 6.2" {
+        Off "off" "The slice in real time.",
+        On "on" "The slice in the running task's virtual time.",
+    }
+    TickCmpUnsigned tick_cmp_unsigned "Is a negative lag taken for a huge one?" "fair-class 6.3" {
+        Off "off" "No.",
+        On "on" "Yes, as in 64-bit builds from 2.6.32 to 2.6.36.",
+    }
+    IdleSibling idle_sibling "Does a wakeup look for an idle CPU that shares cache?" "fair-class 8.4" {
+        On "on" "Yes (2.6.33 on).",
+        Off "off" "No.",
+    }
+    WakePlacement wake_placement "Which form of the affine wakeup test?" "fair-class 8.3, 8.7" {
+        V32 "v32" "wake_affine with averaged loads of index 0 (2.6.32 on).",
+        V31 "v31" "Loads of index 1, then the passive pull test (2.6.31).",
+    }
+    NewIdleStop newidle_stop "When does new-idle balancing give up?" "fair-class 8.6" {
+        OnMove "on_move" "At the first domain where something moved; skipped while the CPU's mean idle time is short (2.6.33 on).",
+        OnBusiest "on_busiest" "Also at a domain where a busiest queue was found but nothing could move (up to 2.6.32).",
+        Never "never" "There is no balancing of newly idle CPUs (2.6.31).",
+    }
+    LoadBalanceAmount load_balance_amount "What limits how much load one balancing moves?" "fair-class 8.5 step 4" {
+        Capacity "capacity" "The tasks in excess of the busiest group's capacity (2.6.34 on).",
+        LoadPerTask "load_per_task" "One mean task of the busiest group must stay (up to 2.6.33).",
+    }
+}

@@ -1,0 +1,254 @@
+//! Run queues behind their locks.
+//!
+//! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the lock
+//! lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and gets two new
+//! ones back ([`double_lock_balance`]): what was looked up before is gone and has to be looked up again.
+
+use crate::fair::CfsRq;
+use crate::platform::{Access, Cost, Line, Lock, Platform};
+use crate::registry::DoubleLock;
+use crate::rt::RtRq;
+use crate::{Cpu, CpuId, Nanos, Prio, TaskId};
+use alloc::collections::VecDeque;
+use core::cell::{Cell, RefCell, RefMut};
+use core::ops::{Deref, DerefMut};
+
+/// A CPU's run queue.
+#[derive(Debug)]
+pub struct RunQueue {
+    /// Whose it is.
+    pub cpu: CpuId,
+    /// What others read without the lock.
+    pub published: Published,
+    /// Wakeups that other CPUs handed over (rt-class 3.6): lock-free.
+    pub(crate) wake_list: WakeList,
+    state: RefCell<RqState>,
+}
+
+/// Tasks whose enqueue was handed to this CPU, first come first served.
+#[derive(Debug, Default)]
+pub(crate) struct WakeList(RefCell<VecDeque<TaskId>>);
+
+impl WakeList {
+    /// Adds a task; whether the list was empty, so that an interrupt has to be sent.
+    pub(crate) fn push(&self, p: TaskId) -> bool {
+        let mut list = self.0.borrow_mut();
+        list.push_back(p);
+        list.len() == 1
+    }
+
+    pub(crate) fn pop(&self) -> Option<TaskId> {
+        self.0.borrow_mut().pop_front()
+    }
+}
+
+/// State of a run queue that is read without its lock, hence possibly stale. Written only by holders of the lock,
+/// but for `need_resched`, which its own CPU clears.
+#[derive(Debug)]
+pub struct Published {
+    /// Task that the CPU executes or has just selected.
+    pub curr: Cell<TaskId>,
+    /// That task must make room at the next preemption point.
+    pub need_resched: Cell<bool>,
+    /// Runnable tasks, the running one included.
+    pub nr_running: Cell<u32>,
+    /// `highest_prio.curr` of the RT queue: best queued RT priority, or [`Prio::NO_RT`].
+    pub rt_highest: Cell<Prio>,
+    /// `highest_prio.next` (rt-class 1.5).
+    pub rt_next: Cell<Prio>,
+    /// Sum of the weights of the runnable fair tasks.
+    pub load: Cell<u64>,
+    /// Averages of `load` over 1, 2, 4, 8 and 16 ticks (fair-class 8.2).
+    pub cpu_load: [Cell<u64>; 5],
+    /// Floor of virtual time of the fair queue.
+    pub min_vruntime: Cell<u64>,
+}
+
+/// What a run-queue lock protects.
+#[derive(Debug)]
+pub struct RqState {
+    /// Whose queue it is.
+    pub cpu: CpuId,
+    /// Task that the CPU executes or has just selected.
+    pub curr: TaskId,
+    /// The CPU's idle task.
+    pub idle: TaskId,
+    /// Runnable tasks of all classes, the running one included.
+    pub nr_running: u32,
+    /// The queue's clock: time of the last [`RqGuard::update_clock`].
+    pub clock: Nanos,
+    /// Picks of a different task.
+    pub nr_switches: u64,
+    /// The real-time class's part.
+    pub rt: RtRq,
+    /// The fair class's part.
+    pub fair: CfsRq,
+}
+
+impl RunQueue {
+    pub(crate) fn new(cpu: CpuId, idle: TaskId) -> RunQueue {
+        RunQueue {
+            cpu,
+            published: Published {
+                curr: Cell::new(idle),
+                need_resched: Cell::new(false),
+                nr_running: Cell::new(0),
+                rt_highest: Cell::new(Prio::NO_RT),
+                rt_next: Cell::new(Prio::NO_RT),
+                load: Cell::new(0),
+                cpu_load: Default::default(),
+                min_vruntime: Cell::new(CfsRq::INITIAL_MIN_VRUNTIME),
+            },
+            wake_list: WakeList::default(),
+            state: RefCell::new(RqState {
+                cpu,
+                curr: idle,
+                idle,
+                nr_running: 0,
+                clock: Nanos::ZERO,
+                nr_switches: 0,
+                rt: RtRq::default(),
+                fair: CfsRq::default(),
+            }),
+        }
+    }
+
+    /// The protected state, for checkers and reports; `None` while some path holds the lock.
+    pub fn inspect(&self) -> Option<core::cell::Ref<'_, RqState>> {
+        self.state.try_borrow().ok()
+    }
+}
+
+/// A held run-queue lock; dropping it releases the lock.
+pub struct RqGuard<'k, P: Platform> {
+    /// The executing CPU, which need not be the queue's.
+    pub me: Cpu<'k, P>,
+    /// The queue's published side.
+    pub published: &'k Published,
+    state: RefMut<'k, RqState>,
+}
+
+impl<P: Platform> Deref for RqGuard<'_, P> {
+    type Target = RqState;
+    #[inline]
+    fn deref(&self) -> &RqState {
+        &self.state
+    }
+}
+
+impl<P: Platform> DerefMut for RqGuard<'_, P> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut RqState {
+        &mut self.state
+    }
+}
+
+impl<P: Platform> Drop for RqGuard<'_, P> {
+    #[inline]
+    fn drop(&mut self) {
+        self.me.k.platform.release(self.me.id, Lock::Rq(self.state.cpu));
+    }
+}
+
+impl<'k, P: Platform> Cpu<'k, P> {
+    /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
+    #[inline]
+    pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {
+        self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
+        self.guard(cpu)
+    }
+
+    /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves meanwhile.
+    pub async fn task_rq_lock(self, task: TaskId) -> RqGuard<'k, P> {
+        loop {
+            let rq = self.lock(self.task(task).cpu.get()).await;
+            if rq.cpu == self.task(task).cpu.get() {
+                return rq;
+            }
+        }
+    }
+
+    fn guard(self, cpu: CpuId) -> RqGuard<'k, P> {
+        let rq = self.k.rq(cpu);
+        RqGuard { me: self, published: &rq.published, state: rq.state.borrow_mut() }
+    }
+}
+
+impl<'k, P: Platform> RqGuard<'k, P> {
+    /// Brings the queue's clock up to the executing CPU's present time.
+    #[inline]
+    pub fn update_clock(&mut self) {
+        self.clock = self.clock.max(self.me.now());
+    }
+
+    /// Asks the queue's CPU to reschedule: sets the flag of the running task and, for another CPU, sends one
+    /// interrupt unless the flag was already set (rt-class 3.4).
+    pub fn resched(&mut self) {
+        if self.published.need_resched.replace(true) {
+            return;
+        }
+        if self.cpu != self.me.id {
+            self.me.k.platform.send_ipi(self.me.id, self.cpu, crate::platform::Ipi::Reschedule);
+        }
+    }
+
+    /// Whether the running task is already asked to make room.
+    pub fn need_resched(&self) -> bool {
+        self.published.need_resched.get()
+    }
+
+    pub(crate) fn set_nr_running(&mut self, n: u32) {
+        self.nr_running = n;
+        self.published.nr_running.set(n);
+    }
+
+    pub(crate) fn set_curr(&mut self, task: TaskId) {
+        self.curr = task;
+        self.published.curr.set(task);
+    }
+
+    pub(crate) fn charge(&self, cost: Cost) {
+        self.me.charge(cost);
+    }
+
+    /// The queue's published line is written (by a holder of the lock).
+    pub(crate) fn touch_published(&self) {
+        self.me.touch(Line::Rq(self.cpu), Access::Write);
+    }
+}
+
+/// Two run-queue locks held at once.
+pub struct DoubleLocked<'k, P: Platform> {
+    /// The one that the caller held before.
+    pub own: RqGuard<'k, P>,
+    /// The other one.
+    pub other: RqGuard<'k, P>,
+    /// Whether `own` was released in between, so that everything known about it is stale.
+    pub dropped: bool,
+}
+
+/// Takes the lock of `other` in addition to the one held; the global order is by CPU number (rt-class 5.6).
+///
+/// Virtual time passes. `other` must not be the CPU whose lock is held.
+pub async fn double_lock_balance<P: Platform>(own: RqGuard<'_, P>, other: CpuId) -> DoubleLocked<'_, P> {
+    let (me, own_cpu) = (own.me, own.cpu);
+    debug_assert_ne!(own_cpu, other);
+    if me.k.config.rules.double_lock.get() == DoubleLock::TryLock {
+        if me.k.platform.try_acquire(me.id, Lock::Rq(other)).await {
+            return DoubleLocked { own, other: me.guard(other), dropped: false };
+        }
+        if own_cpu < other {
+            let other = me.lock(other).await;
+            return DoubleLocked { own, other, dropped: false };
+        }
+    }
+    drop(own);
+    let (own, other) = if own_cpu < other {
+        let own = me.lock(own_cpu).await;
+        (own, me.lock(other).await)
+    } else {
+        let other = me.lock(other).await;
+        (me.lock(own_cpu).await, other)
+    };
+    DoubleLocked { own, other, dropped: true }
+}

@@ -1,0 +1,127 @@
+//! schedule(): from one task to the next.
+
+use crate::class::{
+    DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
+    pick_next_task, put_prev_task, set_task_cpu,
+};
+use crate::platform::{Cost, Platform};
+use crate::rq::RqGuard;
+use crate::task::{Class, bump};
+use crate::{Cpu, CpuId, Event, SwitchState, TaskId, TaskState, fair, rt};
+
+/// How a CPU comes into [`schedule`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    /// The task called it, to sleep (its state says how) or to exit.
+    Call,
+    /// The need-resched flag was found set at a preemption point.
+    Preemption,
+    /// sched_yield.
+    Yield,
+    /// The stopper takes the running task away to another CPU.
+    Stopped {
+        /// Where it goes.
+        dest: CpuId,
+    },
+}
+
+/// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
+/// other CPUs' while it pulls, pushes or balances.
+pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
+    let mut rq = me.lock(me.id).await;
+    rq.update_clock();
+    rq.charge(Cost::Schedule);
+    let prev = rq.curr;
+    let task = me.task(prev);
+    // Effective priority at this moment, still boosted if it holds locks (rt-class 5.1).
+    let (prev_prio, prev_class) = (task.prio.get(), task.class.get());
+    rq.published.need_resched.set(false);
+
+    let blocking =
+        entry == Entry::Call && task.state.get() != TaskState::Running && prev_class != Class::Idle;
+    let leaving = blocking || matches!(entry, Entry::Stopped { .. });
+    if blocking {
+        deactivate_task(&mut rq, prev, DequeueKind::Sleep);
+    } else if leaving {
+        deactivate_task(&mut rq, prev, DequeueKind::Departure);
+    }
+    if prev_class == Class::Rt && rt::lowers(&rq, prev, prev_prio) {
+        rq = rt::balance(rq).await;
+        rq.update_clock();
+    }
+    if rq.nr_running == 0 {
+        rq = fair::idle_balance(rq).await;
+        rq.update_clock();
+    }
+    put_prev_task(&mut rq, prev);
+    let next = pick_next_task(&mut rq);
+    // The pull and the new-idle balancing were followed by this pick.
+    rq.published.need_resched.set(false);
+    if next != prev {
+        context_switch(&mut rq, prev, next, entry, blocking);
+    }
+    rt::post_schedule(rq, next).await;
+    if let Entry::Stopped { dest } = entry {
+        arrive(me, prev, dest).await;
+    }
+}
+
+fn context_switch<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    prev: TaskId,
+    next: TaskId,
+    entry: Entry,
+    blocking: bool,
+) {
+    let me = rq.me;
+    let (leaver, comer) = (me.task(prev), me.task(next));
+    rq.nr_switches += 1;
+    if leaver.class.get() != Class::Idle {
+        let counter = if blocking {
+            &leaver.stats.nr_voluntary_switches
+        } else {
+            &leaver.stats.nr_involuntary_switches
+        };
+        bump(counter);
+        leaver.stats.last_ran.set(rq.clock);
+    }
+    let prev_state = match leaver.state.get() {
+        _ if !blocking && matches!(entry, Entry::Preemption | Entry::Stopped { .. }) => {
+            SwitchState::Preempted
+        }
+        TaskState::Interruptible => SwitchState::Interruptible,
+        TaskState::Uninterruptible => SwitchState::Uninterruptible,
+        TaskState::Dead => SwitchState::Dead,
+        _ => SwitchState::Runnable,
+    };
+    me.event(Event::Switch { prev, prev_state, next });
+    comer.stats.wait_end(rq.clock);
+    comer.on_cpu.set(true);
+    rq.set_curr(next);
+    rq.touch_published();
+    rq.charge(Cost::ContextSwitch);
+    leaver.on_cpu.set(false);
+}
+
+/// The second half of the stopper's work: the task that it took off its CPU enters the other one's queue.
+async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
+    set_task_cpu(me, p, dest);
+    let mut rq = me.lock(dest).await;
+    rq.update_clock();
+    activate_task(&mut rq, p, EnqueueKind::Arrival);
+    check_preempt_curr(&mut rq, p, PreemptCause::Migration);
+}
+
+/// sched_yield for the running task: its class moves it, then [`schedule`].
+pub async fn sched_yield<P: Platform>(me: Cpu<'_, P>) {
+    let mut rq = me.lock(me.id).await;
+    rq.update_clock();
+    let curr = rq.curr;
+    match me.task(curr).class.get() {
+        Class::Rt => rt::yield_task(&mut rq, curr),
+        Class::Fair => fair::yield_task(&mut rq, curr),
+        Class::Idle => {}
+    }
+    drop(rq);
+    schedule(me, Entry::Yield).await;
+}

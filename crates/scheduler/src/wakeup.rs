@@ -1,0 +1,176 @@
+//! try_to_wake_up: from a sleeping task to a queued one (rt-class 3).
+//!
+//! The stages are the same in every kernel; what differs is the lock under which the CPU is chosen. Up to 2.6.38 the
+//! waker holds the run-queue lock of the sleeper's last CPU, then takes the new one's. Since 3.0 it holds only the
+//! sleeper's pi_lock and takes one run-queue lock, or hands the rest of the work to the target CPU.
+
+use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr, set_task_cpu};
+use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
+use crate::registry::{Feature, WakeLock};
+use crate::rq::RqGuard;
+use crate::task::{Class, bump};
+use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
+
+/// What the waker says about the wakeup.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WakeFlags {
+    /// The waker is about to sleep (WF_SYNC).
+    pub sync: bool,
+}
+
+/// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.
+pub async fn try_to_wake_up<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    match me.k.config.rules.wake_lock.get() {
+        WakeLock::PiLock => wake_under_pi_lock(me, p, flags).await,
+        WakeLock::OldRq => wake_under_rq_lock(me, p, flags).await,
+    }
+}
+
+fn asleep<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
+    matches!(me.task(p).state.get(), TaskState::Interruptible | TaskState::Uninterruptible)
+}
+
+async fn wake_under_pi_lock<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    me.k.platform.acquire(me.id, Lock::Pi(p)).await;
+    let woken = asleep(me, p);
+    if woken {
+        begin(me, p);
+        if !wake_while_queued(me, p, flags).await {
+            wake_dequeued(me, p, flags).await;
+        }
+    }
+    me.k.platform.release(me.id, Lock::Pi(p));
+    woken
+}
+
+/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue.
+async fn wake_while_queued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    if !me.task(p).on_rq.get() {
+        return false;
+    }
+    let mut rq = me.task_rq_lock(p).await;
+    if !me.task(p).on_rq.get() {
+        return false;
+    }
+    rq.update_clock();
+    awake(&mut rq, p, flags);
+    true
+}
+
+/// Stages 3 to 7 under the sleeper's pi_lock.
+async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) {
+    let task = me.task(p);
+    task.state.set(TaskState::Waking);
+    while task.on_cpu.get() {
+        me.k.platform.relax(me.id).await;
+    }
+    let cpu = select_task_rq(me, p, flags);
+    set_task_cpu(me, p, cpu);
+    if should_queue(me, cpu) {
+        queue_remote_wakeup(me, p, cpu);
+        return;
+    }
+    let mut rq = me.lock(cpu).await;
+    rq.update_clock();
+    activate_task(&mut rq, p, EnqueueKind::Wakeup);
+    awake(&mut rq, p, flags);
+    rt::task_woken(rq, p).await;
+}
+
+async fn wake_under_rq_lock<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    let task = me.task(p);
+    let mut rq = me.task_rq_lock(p).await;
+    if !asleep(me, p) {
+        return false;
+    }
+    rq.update_clock();
+    begin(me, p);
+    if task.on_rq.get() {
+        awake(&mut rq, p, flags);
+        return true;
+    }
+    // A task that is still being switched away from is queued where it is: its CPU may pick it again at once.
+    if rq.curr != p {
+        task.state.set(TaskState::Waking);
+        let cpu = select_task_rq(me, p, flags);
+        if cpu != rq.cpu {
+            drop(rq);
+            set_task_cpu(me, p, cpu);
+            rq = me.lock(cpu).await;
+            rq.update_clock();
+        }
+    }
+    activate_task(&mut rq, p, EnqueueKind::Wakeup);
+    awake(&mut rq, p, flags);
+    rt::task_woken(rq, p).await;
+    true
+}
+
+fn begin<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+    me.charge(Cost::Wakeup);
+    me.touch(Line::Task(p), Access::Write);
+    me.event(Event::Waking { task: p, target: me.task(p).cpu.get() });
+}
+
+/// Stage 6: preemption check, runnable state, trace.
+fn awake<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
+    let task = rq.me.task(p);
+    check_preempt_curr(rq, p, PreemptCause::Wakeup { sync: flags.sync });
+    task.state.set(TaskState::Running);
+    if rq.curr != p {
+        task.stats.woken_at.set(Some(rq.clock));
+    }
+    bump(&task.stats.nr_wakeups);
+    bump(&rq.me.k.totals.wakeups);
+    rq.me.event(Event::Wakeup { task: p, target: rq.cpu });
+}
+
+/// Stage 4: the class chooses, unless there is nothing to choose (rt-class 3.2).
+fn select_task_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+    let task = me.task(p);
+    let chosen = if task.is_pinned() {
+        me.decide(p, Reason::WakePinned);
+        task.cpus_allowed.get().first().unwrap_or(task.cpu.get())
+    } else {
+        match task.class.get() {
+            Class::Rt => rt::select_task_rq(me, p, flags),
+            Class::Fair | Class::Idle => fair::select_task_rq_wake(me, p, flags),
+        }
+    };
+    if task.may_run_on(chosen) { chosen } else { fallback_cpu(me, p) }
+}
+
+/// Any allowed CPU, near the last one first.
+pub(crate) fn fallback_cpu<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> CpuId {
+    me.decide(p, Reason::WakeFallback);
+    let task = me.task(p);
+    let allowed = task.cpus_allowed.get().and(&me.k.online);
+    let near = me.k.domains(task.cpu.get()).iter().find_map(|d| d.span.and(&allowed).first());
+    near.or_else(|| allowed.first()).unwrap_or(task.cpu.get())
+}
+
+/// Whether the target CPU is to do the enqueue itself (rt-class 3.6).
+fn should_queue<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> bool {
+    me.has(Feature::TtwuQueue)
+        && cpu != me.id
+        && (!me.k.shares_cache(me.id, cpu) || me.k.rq(cpu).published.nr_running.get() == 0)
+}
+
+fn queue_remote_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId) {
+    me.touch(Line::WakeList(cpu), Access::Write);
+    if me.k.rq(cpu).wake_list.push(p) {
+        me.k.platform.send_ipi(me.id, cpu, Ipi::Wakeup);
+    }
+}
+
+/// Handler of [`Ipi::Wakeup`]: does stages 5 to 7 for every queued wakeup under the local lock.
+pub async fn sched_ttwu_pending<P: Platform>(me: Cpu<'_, P>) {
+    me.touch(Line::WakeList(me.id), Access::Write);
+    while let Some(p) = me.k.rq(me.id).wake_list.pop() {
+        let mut rq = me.lock(me.id).await;
+        rq.update_clock();
+        activate_task(&mut rq, p, EnqueueKind::Wakeup);
+        awake(&mut rq, p, WakeFlags::default());
+        rt::task_woken(rq, p).await;
+    }
+}
