@@ -28,6 +28,8 @@ pub mod rq;
 pub mod rt;
 pub mod schedule;
 mod task;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod tick;
 mod time;
 pub mod wakeup;

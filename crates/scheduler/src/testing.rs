@@ -1,0 +1,239 @@
+//! A platform for unit tests: locks are always free, time stands still until a test moves it, and interrupts wait
+//! in a queue until [`Lab::settle`] delivers them. Every event is recorded.
+
+use crate::affinity::migration_cpu_stop;
+use crate::fork::{NewTask, wake_up_new_task_on};
+use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
+use crate::registry::Config;
+use crate::schedule::{Entry, schedule};
+use crate::tick::scheduler_tick;
+use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
+use crate::{
+    Cpu, CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
+    Topology, rt,
+};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+use core::future::Future;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
+
+/// An interrupt on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    pub from: CpuId,
+    pub to: CpuId,
+    pub ipi: Ipi,
+}
+
+/// The platform; see the module's head.
+#[derive(Debug, Default)]
+pub struct TestPlatform {
+    pub now: Cell<Nanos>,
+    pub events: RefCell<Vec<Event>>,
+    pub ipis: RefCell<VecDeque<Sent>>,
+    /// Every lock taken, in order.
+    pub locks: RefCell<Vec<Lock>>,
+    /// Every line touched, in order.
+    pub lines: RefCell<Vec<Line>>,
+    pub period_timer_at: Cell<Option<Nanos>>,
+}
+
+impl Platform for TestPlatform {
+    fn now(&self) -> Nanos {
+        self.now.get()
+    }
+
+    async fn acquire(&self, _me: CpuId, lock: Lock) {
+        self.locks.borrow_mut().push(lock);
+    }
+
+    async fn try_acquire(&self, _me: CpuId, lock: Lock) -> bool {
+        self.locks.borrow_mut().push(lock);
+        true
+    }
+
+    fn release(&self, _me: CpuId, _lock: Lock) {}
+
+    async fn relax(&self, _me: CpuId) {
+        panic!("a unit test has no other CPU to wait for");
+    }
+
+    fn charge(&self, _cost: Cost) {}
+
+    fn touch(&self, _me: CpuId, line: Line, _access: Access) {
+        self.lines.borrow_mut().push(line);
+    }
+
+    fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
+        self.ipis.borrow_mut().push_back(Sent { from, to, ipi });
+    }
+
+    fn start_rt_period_timer(&self, at: Nanos) {
+        self.period_timer_at.set(Some(at));
+    }
+
+    fn event(&self, _me: CpuId, event: Event) {
+        self.events.borrow_mut().push(event);
+    }
+}
+
+/// A scheduler on that platform, and the moves a test makes.
+#[derive(Debug)]
+pub struct Lab {
+    pub k: Scheduler<TestPlatform>,
+    next_pid: Cell<i32>,
+}
+
+/// SCHED_FIFO at a user priority, 1 to 99.
+pub fn fifo(priority: u8) -> Policy {
+    Policy::Fifo(RtPriority::new(priority).expect("1 to 99"))
+}
+
+/// SCHED_RR at a user priority, 1 to 99.
+pub fn rr(priority: u8) -> Policy {
+    Policy::Rr(RtPriority::new(priority).expect("1 to 99"))
+}
+
+/// CPUs by number.
+pub fn cpus(numbers: &[u16]) -> CpuMask {
+    numbers.iter().map(|c| CpuId(*c)).collect()
+}
+
+impl Lab {
+    /// A machine of `cpus` CPUs that share one cache, under a kernel profile and further settings.
+    pub fn new(cpus: usize, profile: &str, settings: &[&str]) -> Lab {
+        Lab::on(&Topology::flat(cpus), profile, settings)
+    }
+
+    pub fn on(topology: &Topology, profile: &str, settings: &[&str]) -> Lab {
+        let config = Config::of_profile(profile).expect("a known profile");
+        for setting in settings {
+            config.set(setting).expect("a legal setting");
+        }
+        Lab { k: Scheduler::new(TestPlatform::default(), config, topology), next_pid: Cell::new(1) }
+    }
+
+    /// The path that CPU `cpu` executes.
+    pub fn cpu(&self, cpu: u16) -> Cpu<'_, TestPlatform> {
+        Cpu { k: &self.k, id: CpuId(cpu) }
+    }
+
+    /// Runs a path to its end: with free locks it never has to wait.
+    pub fn run<T>(&self, path: impl Future<Output = T>) -> T {
+        match pin!(path).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(out) => out,
+            Poll::Pending => panic!("a path waits for a lock that is free"),
+        }
+    }
+
+    pub fn advance(&self, by: Nanos) {
+        self.k.platform.now.set(self.k.platform.now.get() + by);
+    }
+
+    /// A new task becomes runnable on `cpu`; nothing is rescheduled yet.
+    pub fn spawn_unsettled(&self, policy: Policy, nice: i8, cpu: u16, allowed: CpuMask) -> TaskId {
+        let pid = Pid(self.next_pid.get());
+        self.next_pid.set(pid.0 + 1);
+        let nice = Nice::new(nice).expect("-20 to 19");
+        let new = NewTask { pid, policy, nice, cpus_allowed: allowed.and(&self.k.online) };
+        self.run(wake_up_new_task_on(self.cpu(cpu), new, CpuId(cpu)))
+    }
+
+    /// A new task becomes runnable on `cpu`, may run anywhere, and everything that follows has happened.
+    pub fn spawn(&self, policy: Policy, cpu: u16) -> TaskId {
+        self.spawn_allowed(policy, cpu, CpuMask::ALL)
+    }
+
+    /// The same with an affinity.
+    pub fn spawn_allowed(&self, policy: Policy, cpu: u16, allowed: CpuMask) -> TaskId {
+        let p = self.spawn_unsettled(policy, 0, cpu, allowed);
+        self.settle();
+        p
+    }
+
+    /// CPU `waker` wakes `p`; nothing is rescheduled yet.
+    pub fn wake_unsettled(&self, waker: u16, p: TaskId) -> bool {
+        self.run(try_to_wake_up(self.cpu(waker), p, WakeFlags::default()))
+    }
+
+    /// CPU `waker` wakes `p`, and everything that follows has happened.
+    pub fn wake(&self, waker: u16, p: TaskId) -> bool {
+        let woken = self.wake_unsettled(waker, p);
+        self.settle();
+        woken
+    }
+
+    /// The task running on `cpu` goes to sleep; what follows on other CPUs is still pending.
+    pub fn block_unsettled(&self, cpu: u16) -> TaskId {
+        let p = self.running(cpu);
+        self.k.task(p).state.set(TaskState::Interruptible);
+        self.run(schedule(self.cpu(cpu), Entry::Call));
+        p
+    }
+
+    /// The task running on `cpu` goes to sleep, and everything that follows has happened.
+    pub fn block(&self, cpu: u16) -> TaskId {
+        let p = self.block_unsettled(cpu);
+        self.settle();
+        p
+    }
+
+    /// A timer tick on `cpu`, and everything that follows.
+    pub fn tick(&self, cpu: u16) {
+        self.run(scheduler_tick(self.cpu(cpu)));
+        self.settle();
+    }
+
+    /// Delivers interrupts and reschedules, lowest CPU first, until nothing is pending.
+    pub fn settle(&self) {
+        for _ in 0..10_000 {
+            if let Some(cpu) = self.k.rqs().iter().position(|rq| rq.published.need_resched.get()) {
+                self.run(schedule(self.cpu(cpu as u16), Entry::Preemption));
+                continue;
+            }
+            let Some(sent) = self.k.platform.ipis.borrow_mut().pop_front() else { return };
+            self.deliver(sent);
+        }
+        panic!("the machine does not come to rest");
+    }
+
+    /// Handles one interrupt.
+    pub fn deliver(&self, sent: Sent) {
+        let me = self.cpu(sent.to.0);
+        match sent.ipi {
+            Ipi::Reschedule => {}
+            Ipi::Wakeup => self.run(sched_ttwu_pending(me)),
+            Ipi::Push(source) => self.run(rt::push_irq_work(me, source)),
+            Ipi::Stop => self.run(migration_cpu_stop(me)),
+        }
+    }
+
+    /// The task that `cpu` executes; the idle task of CPU n is `TaskId(n)`.
+    pub fn running(&self, cpu: u16) -> TaskId {
+        self.k.rq(CpuId(cpu)).published.curr.get()
+    }
+
+    /// Whether `cpu` executes its idle task.
+    pub fn idle(&self, cpu: u16) -> bool {
+        self.running(cpu) == TaskId(u32::from(cpu))
+    }
+
+    /// The CPU that `p` is assigned to.
+    pub fn cpu_of(&self, p: TaskId) -> u16 {
+        self.k.task(p).cpu.get().0
+    }
+
+    /// How often a decision fell for this reason.
+    pub fn count(&self, reason: Reason) -> u64 {
+        self.k.totals.decisions(reason)
+    }
+
+    /// Forgets the recorded events, locks and lines.
+    pub fn forget(&self) {
+        self.k.platform.events.borrow_mut().clear();
+        self.k.platform.locks.borrow_mut().clear();
+        self.k.platform.lines.borrow_mut().clear();
+    }
+}
