@@ -211,7 +211,7 @@ impl<'k, P: Platform> Cpu<'k, P> {
     /// Tells about something that happened.
     #[inline]
     pub fn event(self, event: Event) {
-        self.k.platform.event(self.id, event);
+        self.k.platform.event(self, event);
     }
 
     /// Counts and tells why a decision fell as it did.

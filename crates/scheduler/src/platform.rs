@@ -1,6 +1,6 @@
 //! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts, events.
 
-use crate::{CpuId, Event, MutexId, Nanos, TaskId};
+use crate::{Cpu, CpuId, Event, MutexId, Nanos, TaskId};
 use core::future::Future;
 
 /// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks that
@@ -36,8 +36,8 @@ pub trait Platform: Sized {
     /// Starts the real-time period timer; [`crate::rt::period_timer`] is to be called at `at`.
     fn start_rt_period_timer(&self, at: Nanos);
 
-    /// Something happened that tracepoints and counters tell about.
-    fn event(&self, me: CpuId, event: Event);
+    /// Something happened that tracepoints and counters tell about. The platform may look at the tasks involved.
+    fn event(&self, me: Cpu<'_, Self>, event: Event);
 }
 
 /// A spinlock.

@@ -74,7 +74,7 @@ impl Platform for TestPlatform {
         self.period_timer_at.set(Some(at));
     }
 
-    fn event(&self, _me: CpuId, event: Event) {
+    fn event(&self, _me: Cpu<'_, Self>, event: Event) {
         self.events.borrow_mut().push(event);
     }
 }

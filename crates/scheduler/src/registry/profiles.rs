@@ -70,7 +70,7 @@ pub const PROFILES: &[Profile] = &[
         meaning: "Linux 6.1 with PREEMPT_RT: RT_PUSH_IPI on, remote wakeups take the remote lock.",
         source: "rt-class 0.3, 0.4",
         base: Some("6.1"),
-        settings: &["NO_TTWU_QUEUE", "RT_PUSH_IPI"],
+        settings: &["NO_TTWU_QUEUE", "RT_PUSH_IPI", "preempt_model=full"],
     },
     Profile {
         name: "4.0",
@@ -225,6 +225,7 @@ pub const PROFILES: &[Profile] = &[
             "sched_rt_runtime_us=-1",
             "NO_RT_RUNTIME_SHARE",
             "lock_kind=test_and_set",
+            "preempt_model=full",
         ],
     },
     Profile {

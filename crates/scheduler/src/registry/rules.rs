@@ -206,6 +206,10 @@ rules! {
         Ticket "ticket" "First come first served; the hand-over gets dearer with each spinner (2.6.25 to 4.1).",
         TestAndSet "test_and_set" "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
     }
+    PreemptModel preempt_model "Can a task be preempted inside the kernel?" "fair-class 2.6, U15; rt-class 5.6" {
+        Voluntary "voluntary" "Only when a system call returns or blocks (CONFIG_PREEMPT_VOLUNTARY).",
+        Full "full" "Wherever no lock is held (CONFIG_PREEMPT, PREEMPT_RT).",
+    }
     ForkPath fork_path "When is a forked child placed on the virtual time line?" "fair-class 5.1" {
         Early33 "early33" "At the start of fork, on the parent's queue (2.6.33 on).",
         Late32 "late32" "At the end of fork, on the destination queue (up to 2.6.32).",
