@@ -13,4 +13,5 @@
 
 pub mod latency;
 pub mod schema;
+pub mod stats;
 pub mod text;

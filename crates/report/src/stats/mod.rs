@@ -1,0 +1,168 @@
+//! Statistics of paired runs: each seed is run under two configurations, and each figure of a run gives one
+//! difference per seed. What is the mean difference, how sure are we, and which of many figures really changed?
+//!
+//! - Interval of the mean difference: **Student's t** below [`BOOTSTRAP_FROM`] seeds, where a bootstrap has too few
+//!   values to draw from; the **BCa bootstrap** (bias-corrected and accelerated, Efron 1987) from there on, because
+//!   latencies are skewed; none for a single seed.
+//! - p-value: Student's t on the differences, at every number of seeds. A bootstrap or a permutation of few seeds
+//!   cannot give a p-value small enough to survive a correction for hundreds of figures.
+//! - Which figures changed: **Benjamini-Hochberg** at [`FALSE_DISCOVERY_RATE`] over all figures of one comparison.
+//!   Of what is called changed, about one in twenty is expected to be chance. Holm's method would promise that
+//!   none is, at the price of missing most real changes among hundreds of figures that depend on each other.
+//! - Figures are whole numbers. Differences that agree more closely than a figure can show have no variance to
+//!   calculate with, so their standard deviation is taken as that of rounding twice: resolution / √6.
+//!
+//! Resampling draws from a fixed stream, so the same values give the same interval.
+
+mod bootstrap;
+mod false_discovery;
+mod ratio;
+mod sample;
+mod splitmix;
+mod student_t;
+
+use serde::{Deserialize, Serialize};
+
+pub use bootstrap::bca_mean_interval;
+pub use false_discovery::benjamini_hochberg;
+pub use ratio::{Ratio, paired_ratio};
+pub use sample::{mean, standard_deviation};
+pub use splitmix::SplitMix64;
+pub use student_t::{mean_interval, p_value_of_mean};
+
+/// The share of intervals that hold the true value.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The expected share of chance among the figures that are called changed.
+pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
+
+/// From this number of seeds on, intervals are bootstrapped.
+pub const BOOTSTRAP_FROM: usize = 8;
+
+/// A range that holds the true value with [`CONFIDENCE`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval of a value that is known exactly.
+    #[must_use]
+    pub fn point(value: f64) -> Self {
+        Self { low: value, high: value }
+    }
+
+    /// True when `value` is not ruled out.
+    #[must_use]
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// How an [`Interval`] was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IntervalMethod {
+    /// One value: no interval.
+    #[serde(rename = "none")]
+    None,
+    /// Student's t on the differences.
+    #[serde(rename = "student-t")]
+    StudentT,
+    /// BCa bootstrap of the mean difference.
+    #[serde(rename = "bca-bootstrap")]
+    BcaBootstrap,
+}
+
+impl IntervalMethod {
+    /// The method for this number of seeds.
+    #[must_use]
+    pub fn for_seeds(seeds: usize) -> Self {
+        match seeds {
+            0 | 1 => Self::None,
+            2..BOOTSTRAP_FROM => Self::StudentT,
+            _ => Self::BcaBootstrap,
+        }
+    }
+}
+
+/// A mean of paired differences and how sure it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanDifference {
+    /// The mean.
+    pub mean: f64,
+    /// 95 % interval of the mean; `None` for a single difference.
+    pub interval: Option<Interval>,
+    /// How often chance alone gives a mean as far from 0; `None` for a single difference.
+    pub p_value: Option<f64>,
+}
+
+impl MeanDifference {
+    /// From the differences of the pairs (at least one), in a figure whose smallest step is `resolution`.
+    #[must_use]
+    pub fn of(differences: &[f64], resolution: f64) -> Self {
+        let mean = mean(differences);
+        if differences.len() < 2 {
+            return Self { mean, interval: None, p_value: None };
+        }
+        if differences.iter().all(|&difference| difference == 0.0) {
+            return Self { mean, interval: Some(Interval::point(0.0)), p_value: Some(1.0) };
+        }
+        let rounding = resolution / 6f64.sqrt();
+        let spread = standard_deviation(differences);
+        let deviation = spread.max(rounding);
+        let interval = match IntervalMethod::for_seeds(differences.len()) {
+            IntervalMethod::BcaBootstrap if spread > rounding => bca_mean_interval(differences),
+            _ => mean_interval(mean, deviation, differences.len()),
+        };
+        Self {
+            mean,
+            interval: Some(interval),
+            p_value: Some(p_value_of_mean(mean, deviation, differences.len())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_difference_has_no_interval() {
+        let one = MeanDifference::of(&[-3.0], 1.0);
+        assert_eq!((one.mean, one.interval, one.p_value), (-3.0, None, None));
+    }
+
+    #[test]
+    fn no_difference_in_any_pair_is_certainly_none() {
+        let none = MeanDifference::of(&[0.0; 5], 1.0);
+        assert_eq!((none.interval, none.p_value), (Some(Interval::point(0.0)), Some(1.0)));
+    }
+
+    #[test]
+    fn the_same_large_difference_in_every_pair_is_all_but_certain() {
+        for seeds in [2, 5, 20] {
+            let shift = MeanDifference::of(&vec![1_000.0; seeds], 1.0);
+            let interval = shift.interval.expect("several pairs");
+            assert!(interval.low > 990.0 && interval.high < 1_010.0, "{seeds}: {interval:?}");
+            assert!(shift.p_value.expect("several pairs") < 0.001, "{seeds}");
+        }
+    }
+
+    #[test]
+    fn one_step_of_resolution_in_two_pairs_is_not_yet_a_change() {
+        // Two runs that both count 1 more are no proof; eight are.
+        assert!(MeanDifference::of(&[1.0, 1.0], 1.0).interval.expect("pairs").contains(0.0));
+        assert!(!MeanDifference::of(&[1.0; 8], 1.0).interval.expect("pairs").contains(0.0));
+    }
+
+    #[test]
+    fn the_method_follows_the_number_of_seeds() {
+        let methods = [1, 2, 7, 8].map(IntervalMethod::for_seeds);
+        use IntervalMethod::{BcaBootstrap, None, StudentT};
+        assert_eq!(methods, [None, StudentT, StudentT, BcaBootstrap]);
+    }
+}
