@@ -5,12 +5,15 @@
 //!
 //! 1. the command line turns the simulator's counters into a [`schema::RunResult`], its samples into
 //!    [`schema::LatencySummary`] by way of [`latency::LatencyHistogram`];
-//! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text ([`text::run`]).
+//! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text ([`text::run`]);
+//! 3. results of the same load under several configurations become a [`compare::Comparison`] (schema
+//!    `schedlab-compare/1`), whose text is [`text::comparison`].
 //!
 //! Numbers in a result are integers in the unit that their name says, so a result is the same bytes on every
 //! machine. The one field that may differ between two identical runs is
 //! [`engine.wall_ns`](schema::Engine::wall_ns).
 
+pub mod compare;
 pub mod latency;
 pub mod schema;
 pub mod stats;

@@ -10,7 +10,8 @@
 //!   Of what is called changed, about one in twenty is expected to be chance. Holm's method would promise that
 //!   none is, at the price of missing most real changes among hundreds of figures that depend on each other.
 //! - Figures are whole numbers. Differences that agree more closely than a figure can show have no variance to
-//!   calculate with, so their standard deviation is taken as that of rounding twice: resolution / √6.
+//!   calculate with, so their standard deviation is taken as that of rounding twice: resolution / √6. When this
+//!   rules out chance, a difference that is the same in every pair is reported as the certain value it is.
 //!
 //! Resampling draws from a fixed stream, so the same values give the same interval.
 
@@ -114,10 +115,14 @@ impl MeanDifference {
         let rounding = resolution / 6f64.sqrt();
         let spread = standard_deviation(differences);
         let deviation = spread.max(rounding);
-        let interval = match IntervalMethod::for_seeds(differences.len()) {
+        let constant = differences.iter().all(|&difference| difference == differences[0]);
+        let mut interval = match IntervalMethod::for_seeds(differences.len()) {
             IntervalMethod::BcaBootstrap if spread > rounding => bca_mean_interval(differences),
             _ => mean_interval(mean, deviation, differences.len()),
         };
+        if constant && !interval.contains(0.0) {
+            interval = Interval::point(mean);
+        }
         Self {
             mean,
             interval: Some(interval),
@@ -143,11 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn the_same_large_difference_in_every_pair_is_all_but_certain() {
+    fn the_same_difference_in_every_pair_is_certain() {
         for seeds in [2, 5, 20] {
             let shift = MeanDifference::of(&vec![1_000.0; seeds], 1.0);
-            let interval = shift.interval.expect("several pairs");
-            assert!(interval.low > 990.0 && interval.high < 1_010.0, "{seeds}: {interval:?}");
+            assert_eq!(shift.interval, Some(Interval::point(1_000.0)), "{seeds}");
             assert!(shift.p_value.expect("several pairs") < 0.001, "{seeds}");
         }
     }
@@ -157,6 +161,12 @@ mod tests {
         // Two runs that both count 1 more are no proof; eight are.
         assert!(MeanDifference::of(&[1.0, 1.0], 1.0).interval.expect("pairs").contains(0.0));
         assert!(!MeanDifference::of(&[1.0; 8], 1.0).interval.expect("pairs").contains(0.0));
+    }
+
+    #[test]
+    fn differences_closer_than_the_resolution_keep_an_honest_width() {
+        let nearly = MeanDifference::of(&[1_000.0, 1_000.0, 1_000.4], 1.0).interval.expect("pairs");
+        assert!(nearly.high - nearly.low > 1.0, "{nearly:?}");
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use super::WIDTH;
 
-/// A duration in nanoseconds: `0`, `87ns`, `12.4us`, `1.23ms`, `45.0s`, `-3.10us`.
+/// A duration in nanoseconds: `0`, `87ns`, `12.4us`, `1.23ms`, `45.0s`, `-3.10us`. From 100000 s on in hours,
+/// for sums over many CPUs.
 pub fn duration(ns: f64) -> String {
+    if ns.abs() >= 99_999.5e9 {
+        return format!("{}h", digits3(ns / 3_600e9));
+    }
     scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
 }
 
@@ -36,8 +40,11 @@ pub fn count_u64(number: u64) -> String {
     count(number as f64)
 }
 
-/// A share in per cent with its sign: `+3.2%`, `-67.7%`, `+1240%`.
-pub fn percent(share: f64) -> String {
+/// A relative change: in per cent with its sign, `+3.2%`, `-67.7%`, from tenfold on as a factor, `x75.3`.
+pub fn change(share: f64) -> String {
+    if share >= 9.0 {
+        return format!("x{}", if share < 999.0 { digits3(1.0 + share) } else { count(1.0 + share) });
+    }
     let percent = share * 100.0;
     let text = if percent.abs() < 99.95 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") };
     if text == "-0.0%" { "+0.0%".to_owned() } else { text }
@@ -127,6 +134,7 @@ mod tests {
             (1_234_567.0, "1.23ms"),
             (45e9, "45.0s"),
             (86_400e9, "86400s"),
+            (-360_000e9, "-100h"),
             (-3_100.0, "-3.10us"),
         ];
         for (ns, text) in cases {
@@ -163,9 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn percent_always_has_a_sign() {
-        for (share, text) in [(0.032, "+3.2%"), (-0.677, "-67.7%"), (12.4, "+1240%"), (-0.0001, "+0.0%")] {
-            assert_eq!(percent(share), text);
+    fn a_change_is_per_cent_with_a_sign_or_a_large_factor() {
+        let cases = [(0.032, "+3.2%"), (-0.677, "-67.7%"), (4.0, "+400%"), (74.3, "x75.3"), (2e6, "x2.00M")];
+        for (share, text) in cases.into_iter().chain([(-0.0001, "+0.0%"), (-1.0, "-100%")]) {
+            assert_eq!(change(share), text);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The head of every result: all that is needed to run it again.
 
 use super::format::{self, duration_ns, exact_duration};
-use crate::schema::{Kernel, RunResult};
+use crate::schema::{Kernel, Machine, RunResult};
 
 /// Width of the column of labels.
 const LABEL: usize = 9;
@@ -11,7 +11,7 @@ const LABEL: usize = 9;
 pub fn head(run: &RunResult) -> String {
     let engine = &run.engine;
     let mut out = format!("schedlab {}, seed {}\n", engine.version, engine.seed);
-    out += &machine(&run.machine.name, run.machine.cpus);
+    out += &labelled("machine", &machine_name(&run.machine));
     out += &labelled("kernel", &kernel(&run.kernel));
     for load in &run.loads {
         out += &labelled("load", load.load());
@@ -26,10 +26,10 @@ pub fn head(run: &RunResult) -> String {
     out
 }
 
-/// The line of a machine.
-pub fn machine(name: &str, cpus: u32) -> String {
-    let plural = if cpus == 1 { "" } else { "s" };
-    labelled("machine", &format!("{name}, {cpus} CPU{plural}"))
+/// A machine and its size.
+pub fn machine_name(machine: &Machine) -> String {
+    let plural = if machine.cpus == 1 { "" } else { "s" };
+    format!("{}, {} CPU{plural}", machine.name, machine.cpus)
 }
 
 /// A profile and what was set on top of it, in the syntax of `--set`.

@@ -4,6 +4,7 @@
 //! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here depends on the terminal, the wall clock or the
 //! locale: same result, same text. A list too long to read is folded, and says how much of it.
 
+mod compare;
 mod counters;
 mod cpus;
 mod cyclictest;
@@ -18,6 +19,7 @@ mod threads;
 
 use crate::schema::{LoadResult, RunResult};
 
+pub use compare::comparison;
 pub use counters::{decisions, totals};
 pub use cpus::cpus;
 pub use cyclictest::{cyclictest_histogram, cyclictest_lines};

@@ -1,7 +1,7 @@
 //! A replay beside its recording.
 
 use super::Rows;
-use super::format::{count_u64, cut, duration_ns, percent, wrap};
+use super::format::{change, count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
 use crate::schema::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
 
@@ -56,7 +56,7 @@ fn summary(sum: &ReplaySummary) -> String {
         let mut text = format!("recorded {}, replay {}", show(figure.recorded), show(figure.simulated));
         if figure.recorded > 0 {
             let recorded = figure.recorded as f64;
-            text += &format!(" ({}", percent((figure.simulated as f64 - recorded) / recorded));
+            text += &format!(" ({}", change((figure.simulated as f64 - recorded) / recorded));
             if let Some(error) = abs_error {
                 text += &format!("; task by task {:.1}% off", error as f64 * 100.0 / recorded);
             }

@@ -1,6 +1,6 @@
 //! A quiet table: a head line, aligned columns, no borders.
 
-use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableStyle, Width};
 
 /// How a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Align {
     Right,
 }
 
-/// A table that is filled row by row. Cells that are longer than the page allows are broken over lines.
+/// A table that is filled row by row.
 pub struct Table {
     inner: comfy_table::Table,
 }
@@ -29,6 +29,14 @@ impl Table {
             });
         }
         Self { inner }
+    }
+
+    /// Breaks the cells of a column over lines when they are longer than this.
+    pub fn limit(&mut self, column: usize, columns: u16) {
+        if let Some(column) = self.inner.column_mut(column) {
+            // The library counts the blank after the cell.
+            column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(columns + 1)));
+        }
     }
 
     /// Adds a row with a cell for each column.
@@ -56,5 +64,13 @@ mod tests {
             table.render(),
             concat!("task     cpu note\n", "        time\n", "a          1\n", "longer 12345 x\n")
         );
+    }
+
+    #[test]
+    fn a_limited_column_breaks_its_cells_at_blanks() {
+        let mut table = Table::new(&[("metric", Align::Left), ("n", Align::Right)]);
+        table.limit(0, 10);
+        table.row(["cyclictest worst".to_owned(), "1".to_owned()]);
+        assert_eq!(table.render(), "metric     n\ncyclictest 1\nworst\n");
     }
 }

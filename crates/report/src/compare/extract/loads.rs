@@ -1,0 +1,199 @@
+//! What the loads report about themselves.
+
+use std::collections::BTreeMap;
+
+use super::{Better, Figures};
+use crate::schema::{
+    CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, ReplayResult,
+    RtMigrateResult, RunResult, ThreadsResult,
+};
+
+/// Nanoseconds of cyclictest's own resolution, a microsecond.
+const US: u32 = 1_000;
+
+/// Figures of every load, in the order of the loads. A second load of a kind is called `cyclictest#2`.
+pub fn measure(run: &RunResult, figures: &mut Figures) {
+    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+    for load in &run.loads {
+        let number = seen.entry(load.kind()).or_insert(0);
+        *number += 1;
+        let suffix = if *number == 1 { String::new() } else { format!("#{number}") };
+        let label = match load {
+            LoadResult::RtMigrate(_) => "rt-migrate",
+            LoadResult::Rtapp(_) => "rt-app",
+            _ => load.kind(),
+        };
+        figures.group(&format!("{}{suffix}", load.kind()), &format!("{label}{suffix}"));
+        match load {
+            LoadResult::Cyclictest(r) => cyclictest(r, figures),
+            LoadResult::RtMigrate(r) => rt_migrate(r, figures),
+            LoadResult::Hackbench(r) => hackbench(r, figures),
+            LoadResult::Make(r) => make(r, figures),
+            LoadResult::Hog(r) | LoadResult::Periodic(r) | LoadResult::Rtapp(r) => threads(r, figures),
+            LoadResult::Replay(r) => replay(r, figures),
+        }
+    }
+}
+
+/// The latencies of one cyclictest thread in nanoseconds, from the finest source it has.
+struct ThreadLatency {
+    mean: u64,
+    /// Absent when a histogram with a limit cannot tell.
+    p99: Option<u64>,
+    max: u64,
+    resolution: u32,
+}
+
+impl ThreadLatency {
+    fn of(thread: &CyclictestThread) -> Option<Self> {
+        if thread.cycles == 0 {
+            return None;
+        }
+        if let Some(ns) = &thread.latency_ns {
+            return Some(Self { mean: ns.mean, p99: Some(ns.p99), max: ns.max, resolution: 1 });
+        }
+        let ns = |us: u64| us * u64::from(US);
+        Some(Self {
+            mean: ns(thread.avg_us),
+            p99: p99_us(thread).map(ns),
+            max: ns(thread.max_us),
+            resolution: US,
+        })
+    }
+}
+
+/// The 99th percentile in a histogram; `None` when it lies beyond the last bucket.
+fn p99_us(thread: &CyclictestThread) -> Option<u64> {
+    let samples = thread.histogram.total() + thread.overflows;
+    let rank = samples - samples / 100;
+    let mut counted = 0;
+    thread.histogram.counts.iter().find_map(|(&us, &count)| {
+        counted += count;
+        (counted >= rank).then_some(us)
+    })
+}
+
+fn cyclictest(result: &CyclictestResult, figures: &mut Figures) {
+    let latencies: Vec<(&CyclictestThread, ThreadLatency)> =
+        result.threads.iter().filter_map(|t| Some((t, ThreadLatency::of(t)?))).collect();
+    let resolution = latencies.iter().map(|(_, latency)| latency.resolution).max().unwrap_or(1);
+    if let Some(worst) = latencies.iter().map(|(_, latency)| latency.max).max() {
+        figures
+            .nanos("worst_latency", "worst latency", Better::Lower, worst)
+            .in_steps_of(resolution)
+            .headline();
+    }
+    let p99: Option<Vec<u64>> = latencies.iter().map(|(_, latency)| latency.p99).collect();
+    if let Some(worst) = p99.and_then(|all| all.into_iter().max()) {
+        figures
+            .nanos("p99_latency", "p99 of worst thread", Better::Lower, worst)
+            .in_steps_of(resolution)
+            .headline();
+    }
+    let cycles: u128 = latencies.iter().map(|(thread, _)| u128::from(thread.cycles)).sum();
+    let sum: u128 =
+        latencies.iter().map(|(thread, latency)| u128::from(thread.cycles) * u128::from(latency.mean)).sum();
+    if let Some(mean) = sum.checked_div(cycles) {
+        figures.nanos("mean_latency", "mean latency", Better::Lower, mean as u64).in_steps_of(resolution);
+    }
+    figures.count("cycles", "cycles", Better::Higher, result.threads.iter().map(|t| t.cycles).sum());
+    if latencies.len() < 2 {
+        return;
+    }
+    for (thread, latency) in &latencies {
+        let (key, label) = (format!("t{}", thread.t), format!("T{}", thread.t));
+        let mut one = |figure: &str, value: u64| {
+            let better = Better::Lower;
+            figures
+                .nanos(&format!("{key}.{figure}"), &format!("{label} {figure}"), better, value)
+                .in_steps_of(latency.resolution);
+        };
+        one("max", latency.max);
+        one("avg", latency.mean);
+        if let Some(p99) = latency.p99 {
+            one("p99", p99);
+        }
+    }
+}
+
+fn rt_migrate(result: &RtMigrateResult, figures: &mut Figures) {
+    let total = &result.total;
+    figures.count("migrated", "migrated", Better::Lower, total.migrated).headline();
+    figures.count("nonvol", "nonvol", Better::Lower, total.nonvol);
+    figures.count("vol", "vol", Better::Neutral, total.vol);
+    figures.count("iterations", "iterations", Better::Higher, total.iterations).headline();
+    for (index, t) in result.threads.iter().enumerate() {
+        let highest_priority = index + 1 == result.threads.len();
+        let mut one = |figure: &str, better: Better, value: u64| {
+            let label = format!("T{} {figure}", t.id);
+            figures.count(&format!("t{}.{figure}", t.id), &label, better, value).headline =
+                highest_priority && figure == "migrated";
+        };
+        one("migrated", Better::Lower, t.migrated);
+        one("nonvol", Better::Lower, t.nonvol);
+        one("vol", Better::Neutral, t.vol);
+        one("iterations", Better::Higher, t.iterations);
+    }
+}
+
+fn hackbench(result: &HackbenchResult, figures: &mut Figures) {
+    if let Some(time) = result.time_s {
+        figures.nanos("time", "time", Better::Lower, time.as_ns()).headline();
+    }
+}
+
+fn make(result: &MakeResult, figures: &mut Figures) {
+    if let Some(time) = result.seconds {
+        figures.nanos("time", "time", Better::Lower, time.as_ns()).headline();
+    }
+    figures.count("objects", "objects", Better::Higher, result.objects).headline();
+}
+
+fn threads(result: &ThreadsResult, figures: &mut Figures) {
+    let cycles = result.threads.iter().map(|t| t.cycles).sum();
+    figures.count("cycles", "cycles", Better::Higher, cycles).headline();
+    let misses: Vec<u64> = result.threads.iter().filter_map(|t| t.deadline_misses).collect();
+    if !misses.is_empty() {
+        figures.count("deadline_misses", "missed deadlines", Better::Lower, misses.iter().sum()).headline();
+    }
+    let response_max = result.threads.iter().filter_map(|t| Some(t.response_ns.as_ref()?.max)).max();
+    if let Some(worst) = response_max {
+        figures.nanos("worst_response", "worst response", Better::Lower, worst).headline();
+    }
+    if result.threads.len() < 2 {
+        return;
+    }
+    for t in &result.threads {
+        let (key, label) = (format!("t{}", t.t), format!("T{}", t.t));
+        figures.count(&format!("{key}.cycles"), &format!("{label} cycles"), Better::Higher, t.cycles);
+        if let Some(misses) = t.deadline_misses {
+            figures.count(
+                &format!("{key}.deadline_misses"),
+                &format!("{label} missed"),
+                Better::Lower,
+                misses,
+            );
+        }
+        if let Some(response) = &t.response_ns {
+            figures.nanos(
+                &format!("{key}.p99"),
+                &format!("{label} response p99"),
+                Better::Lower,
+                response.p99,
+            );
+            figures.nanos(
+                &format!("{key}.max"),
+                &format!("{label} response max"),
+                Better::Lower,
+                response.max,
+            );
+        }
+    }
+}
+
+fn replay(result: &ReplayResult, figures: &mut Figures) {
+    if let Some(time) = result.seconds {
+        figures.nanos("time", "time", Better::Lower, time.as_ns()).headline();
+    }
+    figures.count("bursts_completed", "bursts completed", Better::Higher, result.bursts_completed).headline();
+}

@@ -1,0 +1,105 @@
+use super::*;
+use crate::schema::{LoadResult, Policy, RtMigrateResult, RtMigrateThread, example};
+
+fn value(run: &RunResult, key: &str) -> Option<u64> {
+    measure(run).into_iter().find(|figure| figure.metric.key == key).map(|figure| figure.value)
+}
+
+#[test]
+fn keys_are_unique_and_in_a_fixed_order() {
+    let run = example::run();
+    let keys: Vec<String> = measure(&run).into_iter().map(|figure| figure.metric.key).collect();
+    let mut unique = keys.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), keys.len());
+    assert!(keys[0].starts_with("cyclictest."), "what the loads report comes first");
+    assert_eq!(keys, measure(&run).into_iter().map(|figure| figure.metric.key).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_figures_of_cyclictest() {
+    let mut run = example::run();
+    run.loads.truncate(1);
+    let LoadResult::Cyclictest(result) = &mut run.loads[0] else { panic!("cyclictest is the first load") };
+    result.threads[0].cycles = 3;
+    result.threads[1].cycles = 1;
+    for (thread, mean) in result.threads.iter_mut().zip([10_000, 50_000]) {
+        thread.latency_ns = Some(example::latency(thread.cycles, mean));
+    }
+    assert_eq!(value(&run, "cyclictest.worst_latency"), Some(600_000));
+    assert_eq!(value(&run, "cyclictest.p99_latency"), Some(200_000));
+    assert_eq!(value(&run, "cyclictest.mean_latency"), Some(20_000), "weighted by cycles");
+    assert_eq!(value(&run, "cyclictest.cycles"), Some(4));
+    assert_eq!(value(&run, "cyclictest.t1.avg"), Some(50_000));
+}
+
+#[test]
+fn without_nanoseconds_cyclictest_is_compared_in_steps_of_a_microsecond() {
+    let mut run = example::run();
+    let LoadResult::Cyclictest(result) = &mut run.loads[0] else { panic!("cyclictest is the first load") };
+    for thread in &mut result.threads {
+        thread.latency_ns = None;
+        thread.overflows = 0;
+    }
+    let worst = measure(&run).remove(0);
+    assert_eq!((worst.value, worst.metric.resolution), (117_000, 1_000));
+    // Five samples of the histogram: the 99th percentile is the largest.
+    assert_eq!(value(&run, "cyclictest.p99_latency"), Some(7_000));
+}
+
+#[test]
+fn a_percentile_beyond_the_histogram_is_not_made_up() {
+    let mut run = example::run();
+    let LoadResult::Cyclictest(result) = &mut run.loads[0] else { panic!("cyclictest is the first load") };
+    result.threads[1].latency_ns = None;
+    result.threads[1].overflows = 5;
+    assert_eq!(value(&run, "cyclictest.p99_latency"), None);
+    assert_eq!(value(&run, "cyclictest.t0.p99"), Some(16_840));
+    assert_eq!(value(&run, "cyclictest.t1.p99"), None);
+}
+
+#[test]
+fn a_second_load_of_a_kind_has_a_number() {
+    let mut run = example::run();
+    let row = RtMigrateThread { id: 0, vol: 1, nonvol: 2, migrated: 77, iterations: 4 };
+    run.loads.push(LoadResult::RtMigrate(RtMigrateResult::new("rt-migrate".to_owned(), vec![row])));
+    assert_eq!(value(&run, "rt_migrate.migrated"), Some(2_194));
+    assert_eq!(value(&run, "rt_migrate#2.migrated"), Some(77));
+}
+
+#[test]
+fn a_load_that_did_not_finish_has_no_time() {
+    let mut run = example::run();
+    assert_eq!(value(&run, "make.time"), Some(8_036_175_000));
+    let LoadResult::Make(result) = &mut run.loads[3] else { panic!("make is the fourth load") };
+    result.seconds = None;
+    assert_eq!(value(&run, "make.time"), None);
+    assert_eq!(value(&run, "make.objects"), Some(343));
+}
+
+#[test]
+fn tasks_of_one_name_are_taken_together() {
+    let run = example::run();
+    assert_eq!(value(&run, "tasks.cyclictest.vol"), Some(10_001 + 10_002));
+    assert_eq!(value(&run, "tasks.cyclictest.worst_latency"), Some(31_200));
+    assert_eq!(value(&run, "tasks.periodic.mean_latency"), Some(2_600));
+}
+
+#[test]
+fn classes_without_tasks_have_no_figures() {
+    let mut run = example::run();
+    assert!(value(&run, "fair_tasks.worst_latency").is_some());
+    run.tasks.retain(|task| task.policy == Policy::Fifo);
+    assert_eq!(value(&run, "fair_tasks.worst_latency"), None);
+    assert_eq!(value(&run, "rt_tasks.wait"), Some(24_000_000 + 1_001 + 1_002));
+}
+
+#[test]
+fn the_machine_is_the_sum_or_the_worst_of_its_cpus() {
+    let mut run = example::run();
+    run.cpus[1].rq_lock.wait_max_ns = 9_999;
+    assert_eq!(value(&run, "rq_lock.wait_max"), Some(9_999));
+    assert_eq!(value(&run, "rq_lock.contended"), Some(24));
+    assert_eq!(value(&run, "cpus.idle"), Some(2 * 899_120_000 + 1));
+}

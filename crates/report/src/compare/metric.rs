@@ -1,0 +1,53 @@
+//! One figure of a run, with what is needed to judge and print a difference in it.
+
+use serde::{Deserialize, Serialize};
+
+/// The unit of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// A number of things.
+    #[serde(rename = "count")]
+    Count,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+}
+
+/// In which direction a figure improves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Less is better: latencies, migrations, missed deadlines.
+    Lower,
+    /// More is better: work done.
+    Higher,
+    /// It depends: voluntary switches, pushes, idle time.
+    Neutral,
+}
+
+/// A figure that every run of a load has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Name for programs, unique within a run: `cyclictest.worst_latency`, `tasks.cc1.wait`.
+    pub key: String,
+    /// Name for people.
+    pub label: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// In which direction it improves.
+    pub better: Better,
+    /// The smallest step that the figure can show, in its unit.
+    pub resolution: u32,
+    /// Whether a change in it is worth a sentence.
+    pub headline: bool,
+}
+
+/// A figure of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measurement {
+    /// Which figure.
+    pub metric: Metric,
+    /// Its value, in the metric's unit.
+    pub value: u64,
+}

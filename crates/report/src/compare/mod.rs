@@ -1,0 +1,60 @@
+//! The same load under several configurations, over the same seeds: what changed, and how sure we are.
+//!
+//! [`compare()`] takes the runs of a base and of one or more variants, takes the same list of figures from each run
+//! ([`measure`]), pairs them by seed and judges each difference as described in [`crate::stats`]. Every variant is
+//! compared with the base on its own, so that adding a variant does not alter what is said about another.
+
+mod extract;
+mod input;
+mod judge;
+mod metric;
+mod result;
+
+pub use extract::measure;
+pub use input::{Arm, CompareError};
+pub use metric::{Better, Measurement, Metric, Unit};
+pub use result::{
+    CompareSchema, Comparison, Configuration, Method, MetricComparison, VariantComparison, Verdict,
+};
+
+use crate::schema::RunResult;
+use crate::stats::{CONFIDENCE, FALSE_DISCOVERY_RATE, IntervalMethod};
+
+/// Compares each variant with the base.
+///
+/// # Errors
+/// When the runs cannot be paired: an arm without runs, a seed that occurs twice in one arm or is missing in
+/// another, no variant.
+pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, CompareError> {
+    let seeds = input::common_seeds(base, variants)?;
+    let base_runs = input::by_seed(base, &seeds);
+    let first = base_runs[0];
+    Ok(Comparison {
+        schema: CompareSchema,
+        command: None,
+        version: first.engine.version.clone(),
+        loads: first.loads.iter().map(|load| load.load().to_owned()).collect(),
+        simulated_ns: first.engine.simulated_ns,
+        method: Method {
+            interval: IntervalMethod::for_seeds(seeds.len()),
+            confidence: CONFIDENCE,
+            false_discovery_rate: FALSE_DISCOVERY_RATE,
+        },
+        base: configuration(base, first),
+        variants: variants
+            .iter()
+            .map(|variant| {
+                let runs = input::by_seed(variant, &seeds);
+                judge::variant(configuration(variant, runs[0]), &base_runs, &runs)
+            })
+            .collect(),
+        seeds,
+    })
+}
+
+fn configuration(arm: &Arm<'_>, run: &RunResult) -> Configuration {
+    Configuration { name: arm.name.clone(), machine: run.machine.clone(), kernel: run.kernel.clone() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Schema `schedlab-compare/1`: the answer of a comparison.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Metric;
+use crate::schema::{Kernel, Machine};
+use crate::stats::{Interval, IntervalMethod};
+
+/// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON is
+/// the same on every machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// Always `"schedlab-compare/1"`.
+    pub schema: CompareSchema,
+    /// The command line that made this, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Version of schedlab.
+    pub version: String,
+    /// The loads as they were given.
+    pub loads: Vec<String>,
+    /// Simulated time of the base's first run, nanoseconds.
+    pub simulated_ns: u64,
+    /// The seeds, ascending; every configuration was run with each.
+    pub seeds: Vec<u64>,
+    /// How intervals and verdicts were found.
+    pub method: Method,
+    /// What the variants are compared with.
+    pub base: Configuration,
+    /// One for each variant, in the order given.
+    pub variants: Vec<VariantComparison>,
+}
+
+impl Comparison {
+    /// The answer as indented JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        let mut text =
+            serde_json::to_string_pretty(self).expect("a Comparison is always representable as JSON");
+        text.push('\n');
+        text
+    }
+}
+
+/// The name of the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompareSchema;
+
+impl CompareSchema {
+    /// The name as it stands in the JSON.
+    pub const NAME: &str = "schedlab-compare/1";
+}
+
+impl Serialize for CompareSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(Self::NAME)
+    }
+}
+
+impl<'de> Deserialize<'de> for CompareSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = String::deserialize(deserializer)?;
+        if found == Self::NAME {
+            Ok(Self)
+        } else {
+            Err(serde::de::Error::custom(format!("schema is {found:?}, this version reads {:?}", Self::NAME)))
+        }
+    }
+}
+
+/// How intervals and verdicts were found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// How the intervals were found.
+    pub interval: IntervalMethod,
+    /// The share of intervals that hold the true value.
+    pub confidence: f64,
+    /// The expected share of chance among the figures called changed (Benjamini-Hochberg).
+    pub false_discovery_rate: f64,
+}
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// What to call it.
+    pub name: String,
+    /// Its machine.
+    pub machine: Machine,
+    /// Its scheduler.
+    pub kernel: Kernel,
+}
+
+/// A variant beside the base.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantComparison {
+    /// The variant.
+    pub configuration: Configuration,
+    /// True when several seeds gave the same figures under both configurations: the load draws nothing at random,
+    /// and every difference is exact.
+    pub exact: bool,
+    /// Every figure that both have: those that changed first, the largest relative change first; then untested
+    /// ones likewise; then the rest in the order of the figures.
+    pub metrics: Vec<MetricComparison>,
+    /// Keys of figures that only the base has, for any seed.
+    pub only_in_base: Vec<String>,
+    /// Keys of figures that only the variant has, for any seed.
+    pub only_in_variant: Vec<String>,
+}
+
+impl VariantComparison {
+    /// How many figures have this verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.metrics.iter().filter(|metric| metric.verdict == verdict).count()
+    }
+}
+
+/// One figure under the base and under a variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricComparison {
+    /// Which figure.
+    pub metric: Metric,
+    /// Its place in the order of figures.
+    pub rank: u32,
+    /// Seeds for which both have the figure.
+    pub pairs: u32,
+    /// Mean under the base.
+    pub base: f64,
+    /// Mean under the variant.
+    pub variant: f64,
+    /// Mean of variant less base, seed by seed.
+    pub difference: f64,
+    /// 95 % interval of the difference; absent for one seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// How often chance alone would give such a difference; absent for one seed and for exact differences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// The larger mean over the smaller, at least 1; absent when one of them is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<f64>,
+    /// Half the width of the 95 % interval of `times`; absent for one seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times_plus_minus: Option<f64>,
+    /// Whether it changed.
+    pub verdict: Verdict,
+}
+
+/// Whether a figure changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It did: the interval excludes 0, and the finding survives Benjamini-Hochberg.
+    Changed,
+    /// It differs under the one seed there is; whether by chance cannot be told.
+    Untested,
+    /// It differs for some seeds, but not more than by chance.
+    NotSignificant,
+    /// It is equal under every seed.
+    Identical,
+}

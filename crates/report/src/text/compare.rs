@@ -1,0 +1,246 @@
+//! A comparison: first in sentences, then as a table of what changed.
+
+use super::format::{change, count, digits3, duration, duration_ns, wrap};
+use super::table::{Align, Table};
+use super::{Rows, head};
+use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
+use crate::stats::IntervalMethod;
+
+/// Sentences for one variant.
+const MAX_SENTENCES: usize = 5;
+/// Metrics that changed, in a folded table.
+const MAX_ROWS: usize = 30;
+/// Columns for the name of a metric.
+const LABEL_COLUMNS: u16 = 26;
+
+/// The whole comparison: head, then for each variant what changed, in words and numbers, and how it was judged.
+#[must_use]
+pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
+    let mut sections = vec![comparison_head(comparison)];
+    for variant in &comparison.variants {
+        sections.push(variant_section(comparison, variant, rows));
+    }
+    sections.push(method(comparison));
+    sections.join("\n")
+}
+
+/// What was compared, with all that a repetition needs.
+fn comparison_head(comparison: &Comparison) -> String {
+    let seeds = match comparison.seeds.as_slice() {
+        [seed] => format!("seed {seed}"),
+        seeds => format!("{} seeds ({})", seeds.len(), ranges(seeds)),
+    };
+    let simulated = duration_ns(comparison.simulated_ns);
+    let mut out =
+        wrap(&format!("schedlab {}, {seeds}, {simulated} simulated", comparison.version), "", "         ");
+    for load in &comparison.loads {
+        out += &head::labelled("load", load);
+    }
+    out += &head::labelled("base", &configuration(&comparison.base));
+    for variant in &comparison.variants {
+        out += &head::labelled("with", &configuration(&variant.configuration));
+    }
+    if let Some(command) = &comparison.command {
+        out += &head::labelled("command", command);
+    }
+    out
+}
+
+fn configuration(configuration: &Configuration) -> String {
+    let Configuration { name, machine, kernel } = configuration;
+    format!("{name} = kernel {}, machine {}", head::kernel(kernel), head::machine_name(machine))
+}
+
+/// Ascending numbers as on a kernel command line: `1-10,42`.
+fn ranges(numbers: &[u64]) -> String {
+    let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let parts: Vec<String> = runs
+        .map(|run| match run {
+            [one] => one.to_string(),
+            [first, .., last] => format!("{first}-{last}"),
+            [] => String::new(),
+        })
+        .collect();
+    parts.join(",")
+}
+
+fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
+    let name = &variant.configuration.name;
+    let title = format!("{name} against {}: {}", comparison.base.name, verdict(variant));
+    let mut out = wrap(&title, "", "  ");
+    for metric in headlines(variant) {
+        out += &wrap(&sentence(metric, name), "  ", "    ");
+    }
+    out += &table(variant, rows);
+    out += &rest(variant, rows);
+    out
+}
+
+/// How many metrics changed, in words.
+fn verdict(variant: &VariantComparison) -> String {
+    let all = variant.metrics.len();
+    let differ = all - variant.count(Verdict::Identical);
+    if variant.count(Verdict::Untested) > 0 {
+        format!("{differ} of {all} metrics differ; one seed cannot tell change from chance")
+    } else if variant.exact {
+        format!("{differ} of {all} metrics changed; no seed makes a difference, so this is exact")
+    } else {
+        format!("{} of {all} metrics changed", variant.count(Verdict::Changed))
+    }
+}
+
+/// Metrics that are worth a sentence and differ, in the order of the metrics.
+fn headlines(variant: &VariantComparison) -> Vec<&MetricComparison> {
+    let mut chosen: Vec<_> =
+        variant.metrics.iter().filter(|metric| metric.metric.headline && shown(metric)).collect();
+    chosen.sort_by_key(|metric| metric.rank);
+    chosen.truncate(MAX_SENTENCES);
+    chosen
+}
+
+fn shown(metric: &MetricComparison) -> bool {
+    matches!(metric.verdict, Verdict::Changed | Verdict::Untested)
+}
+
+/// One difference in hyperfine's words: `cyclictest worst latency: 3.10 ± 0.40 times lower with NO_RT_PUSH_IPI`.
+fn sentence(metric: &MetricComparison, name: &str) -> String {
+    let label = &metric.metric.label;
+    let direction = if metric.difference < 0.0 { "lower" } else { "higher" };
+    let Some(times) = metric.times else {
+        let (with, without) = (value(metric, metric.variant), value(metric, metric.base));
+        return format!("{label}: {with} instead of {without} with {name}");
+    };
+    let plus_minus = metric.times_plus_minus.filter(|&half| half > 0.0);
+    if times >= 1.1 {
+        let plus_minus = plus_minus.map_or(String::new(), |half| format!(" ± {}", digits3(half)));
+        return format!("{label}: {}{plus_minus} times {direction} with {name}", digits3(times));
+    }
+    // Less than a tenth is told in per cent of the base. `times` is base / variant when it got lower, so its
+    // uncertainty shrinks by the square of it on the way to variant / base.
+    let share = if metric.difference < 0.0 { 1.0 - 1.0 / times } else { times - 1.0 };
+    let scale = if metric.difference < 0.0 { 100.0 / (times * times) } else { 100.0 };
+    let plus_minus = plus_minus.map_or(String::new(), |half| format!(" ± {:.2}", half * scale));
+    format!("{label}: {:.2}{plus_minus} % {direction} with {name}", share * 100.0)
+}
+
+fn table(variant: &VariantComparison, rows: Rows) -> String {
+    let metrics: Vec<&MetricComparison> = match rows {
+        Rows::All => variant.metrics.iter().collect(),
+        Rows::Folded => variant.metrics.iter().filter(|metric| shown(metric)).take(MAX_ROWS).collect(),
+    };
+    if metrics.is_empty() {
+        return String::new();
+    }
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("", Left),
+        ("metric", Left),
+        ("base", Right),
+        ("with", Right),
+        ("differs", Right),
+        ("95% interval", Right),
+        ("change", Right),
+    ]);
+    table.limit(1, LABEL_COLUMNS);
+    for metric in metrics {
+        table.row([
+            mark(metric).to_owned(),
+            metric.metric.label.clone(),
+            value(metric, metric.base),
+            value(metric, metric.variant),
+            signed(metric, metric.difference),
+            match metric.interval {
+                None => "-".to_owned(),
+                Some(_) if variant.exact => "exact".to_owned(),
+                Some(interval) => {
+                    format!("{} to {}", signed(metric, interval.low), signed(metric, interval.high))
+                }
+            },
+            if metric.base > 0.0 { change(metric.difference / metric.base) } else { "-".to_owned() },
+        ]);
+    }
+    table.render()
+}
+
+/// `+` for better, `-` for worse, `*` for a change that is neither.
+fn mark(metric: &MetricComparison) -> &'static str {
+    match (metric.metric.better, metric.difference < 0.0) {
+        _ if !shown(metric) => "",
+        (Better::Neutral, _) => "*",
+        (Better::Lower, true) | (Better::Higher, false) => "+",
+        (Better::Lower, false) | (Better::Higher, true) => "-",
+    }
+}
+
+fn value(metric: &MetricComparison, value: f64) -> String {
+    match metric.metric.unit {
+        Unit::Count => count(value),
+        Unit::Nanoseconds => duration(value),
+    }
+}
+
+fn signed(metric: &MetricComparison, difference: f64) -> String {
+    let text = value(metric, difference);
+    if difference > 0.0 { format!("+{text}") } else { text }
+}
+
+/// What the table does not show.
+fn rest(variant: &VariantComparison, rows: Rows) -> String {
+    let mut out = String::new();
+    if rows == Rows::Folded {
+        let shown = variant.metrics.iter().filter(|metric| shown(metric)).count();
+        if shown > MAX_ROWS {
+            out += &format!("{} more metrics changed less\n", shown - MAX_ROWS);
+        }
+        let identical = variant.count(Verdict::Identical);
+        let unchanged = identical + variant.count(Verdict::NotSignificant);
+        if unchanged > 0 {
+            let identical =
+                if identical == unchanged { "all".to_owned() } else { format!("{identical} of them") };
+            out += &format!("{unchanged} metrics unchanged, {identical} identical under every seed\n");
+        }
+    }
+    for (keys, owner) in [(&variant.only_in_base, "base"), (&variant.only_in_variant, "this variant")] {
+        if let [first, ..] = keys.as_slice() {
+            let count = keys.len();
+            out += &wrap(
+                &format!("{count} metrics exist in {owner} only, so cannot be compared: {first}, ..."),
+                "",
+                "  ",
+            );
+        }
+    }
+    let fewest = variant.metrics.iter().min_by_key(|metric| metric.pairs);
+    let most = variant.metrics.iter().map(|metric| metric.pairs).max().unwrap_or(0);
+    if let Some(metric) = fewest.filter(|metric| metric.pairs < most) {
+        let text =
+            format!("{} exists under both for {} of {most} seeds only", metric.metric.label, metric.pairs);
+        out += &wrap(&text, "", "  ");
+    }
+    out
+}
+
+/// How it was judged, for the reader who asks.
+fn method(comparison: &Comparison) -> String {
+    let marks = "+ better, - worse, * neither.";
+    if comparison.variants.iter().all(|variant| variant.exact) {
+        return wrap(marks, "", "");
+    }
+    let seeds = comparison.seeds.len();
+    let text = match comparison.method.interval {
+        IntervalMethod::None => {
+            return wrap(&format!("{marks} One seed gives no interval: repeat with more seeds."), "", "");
+        }
+        IntervalMethod::StudentT => format!("Student's t over {seeds} seeds"),
+        IntervalMethod::BcaBootstrap => format!("BCa bootstrap over {seeds} seeds"),
+    };
+    let text = format!(
+        "{marks} 95% interval of the difference, paired by seed: {text}. Changed: the interval excludes 0 and the \
+         finding is among those of which {:.0}% are expected to be chance (Benjamini-Hochberg).",
+        comparison.method.false_discovery_rate * 100.0
+    );
+    wrap(&text, "", "")
+}
+
+#[cfg(test)]
+mod tests;
