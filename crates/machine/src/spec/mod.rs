@@ -1,0 +1,94 @@
+//! Machine descriptions: topology, costs, caches and noise of a machine, each figure with its origin.
+
+mod costs;
+mod error;
+mod layout;
+mod noise;
+mod origin;
+
+pub use costs::{ByDistance, CostInfo, Costs, Distance};
+pub use error::SpecError;
+pub use noise::{IrqOff, KthreadNoise, Noise, Spread};
+pub use origin::{Origin, OriginKind};
+
+use layout::Layout;
+use scheduler::{CpuId, CpuMask, Nanos, Topology};
+
+/// A machine as its file describes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineSpec {
+    /// Short name, as given to `--machine`.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub meaning: String,
+    /// Its CPUs and how the scheduler groups them. To change it, use [`MachineSpec::with_cpus`].
+    pub topology: Topology,
+    /// What work costs.
+    pub costs: Costs,
+    /// What a cold cache costs.
+    pub cache: CacheModel,
+    /// What disturbs tasks.
+    pub noise: Noise,
+    /// Every figure with its origin, in the order of the file.
+    pub origins: Vec<Origin>,
+    layout: Layout,
+}
+
+/// How tasks lose and regain their cache (design 4, fair-class 12.1).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CacheModel {
+    /// Time to fetch a byte of the working set that was lost, in picoseconds.
+    pub refill_ps_per_byte: u64,
+    /// Other tasks running for a time x displace 1 − e^(−x/tau) of a task's working set on that CPU.
+    pub tau: Nanos,
+    /// What a task loses when it moves to another core that shares a cache, in percent.
+    pub shared_cache_lost_percent: u32,
+    /// What it loses when it moves to another hardware thread of its core, in percent.
+    pub smt_lost_percent: u32,
+}
+
+impl MachineSpec {
+    /// A machine on which nothing costs time and nothing disturbs: for tests of mechanisms.
+    pub fn ideal(topology: Topology) -> MachineSpec {
+        let grows_to = vec![None; topology.levels.len()];
+        let layout = Layout::new(&topology, None, grows_to);
+        MachineSpec {
+            name: "ideal".into(),
+            meaning: "Nothing costs time and nothing disturbs.".into(),
+            topology,
+            costs: Costs::default(),
+            cache: CacheModel {
+                refill_ps_per_byte: 0,
+                tau: Nanos::from_millis(1),
+                shared_cache_lost_percent: 0,
+                smt_lost_percent: 0,
+            },
+            noise: Noise::default(),
+            origins: Vec::new(),
+            layout,
+        }
+    }
+
+    /// Number of CPUs.
+    pub fn cpus(&self) -> usize {
+        self.topology.cpus
+    }
+
+    /// How far apart two of its CPUs are.
+    #[inline]
+    pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
+        self.layout.distance(a, b)
+    }
+
+    /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the whole
+    /// pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to the
+    /// `grows_to` of the file. Fails where that creates a distance between CPUs for which the file has no figure.
+    pub fn with_cpus(&self, n: usize) -> Result<MachineSpec, SpecError> {
+        if n == 0 || n > CpuMask::BITS {
+            return Err(SpecError::CpuCount { machine: self.name.clone(), asked: n });
+        }
+        let (topology, layout) = self.layout.resized(&self.topology, n);
+        let spec = MachineSpec { topology, layout, ..self.clone() };
+        Ok(spec)
+    }
+}

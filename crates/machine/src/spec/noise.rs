@@ -1,0 +1,79 @@
+//! What disturbs tasks on a real machine: late timers, interrupts held off, background kernel threads.
+
+use crate::rng::Rng;
+use scheduler::{Nanos, Nice, Policy};
+
+/// A distribution of durations in a machine file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spread {
+    /// Always the same.
+    Constant(Nanos),
+    /// Uniform in `min..=max`.
+    Uniform {
+        /// Shortest.
+        min: Nanos,
+        /// Longest.
+        max: Nanos,
+    },
+    /// `min` plus an exponentially distributed span of this mean.
+    Exponential {
+        /// Shortest.
+        min: Nanos,
+        /// Mean of what is added to it.
+        mean: Nanos,
+    },
+}
+
+impl Spread {
+    /// The next duration. A constant draws nothing from `rng`.
+    #[inline]
+    pub fn draw(&self, rng: &mut Rng) -> Nanos {
+        match *self {
+            Spread::Constant(duration) => duration,
+            Spread::Uniform { min, max } => rng.between(min, max),
+            Spread::Exponential { min, mean } => min + rng.exponential(mean),
+        }
+    }
+}
+
+/// Disturbances of a machine, each drawn from the streams of the CPUs ([`crate::Purpose::CpuNoise`]).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Noise {
+    /// How much later than programmed the interrupt of a task's timer arrives (not the tick's).
+    pub timer_jitter: Option<Spread>,
+    /// How much later a busy-wait on the clock ends ([`crate::Step::SpinUntil`]): coarse clocks, tracing.
+    pub spin_overshoot: Option<Spread>,
+    /// Stretches in which a CPU takes no interrupt, several sources side by side.
+    pub irq_off: Vec<IrqOff>,
+    /// Kernel threads that wake by a timer of their own.
+    pub kthreads: Vec<KthreadNoise>,
+}
+
+/// A source of stretches with interrupts held off (interrupt handlers, drivers, the hypervisor), in which the CPU
+/// also makes no progress. They arrive independently of each other (exponential gaps), on every CPU alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IrqOff {
+    /// What causes them.
+    pub what: String,
+    /// How many a second on each CPU.
+    pub per_second_per_cpu: u32,
+    /// How long one lasts.
+    pub length: Spread,
+}
+
+/// A kernel thread of the background.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KthreadNoise {
+    /// Its command name; a thread per CPU has `/CPU` added.
+    pub comm: String,
+    /// Its policy and priority.
+    pub policy: Policy,
+    /// Its nice value.
+    pub nice: Nice,
+    /// One thread on each CPU, pinned there; otherwise one for the machine, free to move.
+    pub per_cpu: bool,
+    /// From one wakeup to the next; the first comes at a random moment of the first period.
+    pub period: Spread,
+    /// CPU time it takes at each wakeup.
+    pub run: Spread,
+}
