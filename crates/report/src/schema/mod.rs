@@ -25,6 +25,8 @@ pub use tasks::{Policy, TaskResult};
 pub use units::Seconds;
 
 #[cfg(test)]
+mod doc_tests;
+#[cfg(test)]
 pub(crate) mod example;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,72 @@
+//! `docs/schema.md` and the types say the same.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::example;
+use crate::compare::{Arm, compare};
+
+/// Objects whose keys are data, not fields.
+const MAPS: [&str; 5] = ["features", "rules", "tunables", "decisions", "histogram"];
+
+fn document() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");
+    std::fs::read_to_string(path).expect("docs/schema.md is in the repository")
+}
+
+fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                fields.insert(name.clone());
+                if !MAPS.contains(&name.as_str()) {
+                    collect_fields(value, fields);
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| collect_fields(value, fields)),
+        _ => (),
+    }
+}
+
+/// Every field of a result and of comparisons of one and of several seeds.
+fn fields() -> BTreeSet<String> {
+    let mut fields = BTreeSet::new();
+    collect_fields(&serde_json::to_value(example::run()).expect("JSON"), &mut fields);
+    let base = [1, 2].map(|seed| {
+        let mut run = example::run();
+        run.engine.seed = seed;
+        run
+    });
+    let mut variant = base.clone();
+    variant[0].totals.pulls += 1;
+    let arm = |name: &str, runs| Arm { name: name.to_owned(), runs };
+    let mut comparison = compare(&arm("a", &base), &[arm("b", &variant)]).expect("pairs");
+    comparison.command = Some("schedlab compare".to_owned());
+    collect_fields(&serde_json::to_value(comparison).expect("JSON"), &mut fields);
+    fields
+}
+
+/// The names in the first column of the document's tables.
+fn documented() -> BTreeSet<String> {
+    document()
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("` |"))
+        .map(|(name, _)| name.to_owned())
+        .collect()
+}
+
+#[test]
+fn every_field_is_documented() {
+    let missing: Vec<String> = fields().difference(&documented()).cloned().collect();
+    assert!(missing.is_empty(), "docs/schema.md lacks {missing:?}");
+}
+
+#[test]
+fn every_documented_field_exists() {
+    let verdicts = ["changed", "untested", "not_significant", "identical"].map(str::to_owned);
+    let known: BTreeSet<String> = fields().into_iter().chain(verdicts).collect();
+    let stale: Vec<String> = documented().difference(&known).cloned().collect();
+    assert!(stale.is_empty(), "docs/schema.md describes {stale:?}, which no result has");
+}
