@@ -84,6 +84,11 @@ impl Setup {
         (TaskId((self.cpus + number) as u32), Pid(FIRST_PID + number as i32))
     }
 
+    /// The tasks in the order of their ids, for an engine other than this crate's (tests of loads walk them).
+    pub fn into_tasks(self) -> Vec<Spawn> {
+        self.tasks
+    }
+
     /// A new mutex; the name appears in messages.
     pub fn mutex(&mut self, name: impl Into<String>, kind: MutexKind) -> MutexId {
         self.mutexes.push(MutexSpec { name: name.into(), kind });

@@ -73,6 +73,14 @@ impl Dist {
         }
     }
 
+    /// `shortest`, or up to `spread` more, each equally likely; a constant without spread.
+    pub const fn up_to_longer(shortest: Nanos, spread: Nanos) -> Dist {
+        match spread.0 {
+            0 => Dist::constant(shortest),
+            _ => Dist(Kind::Uniform { low: shortest, high: shortest.saturating_add(spread) }),
+        }
+    }
+
     /// `offset` plus an exponentially distributed span of this mean (fair-class 13.4 writes `0.4 + Exp(1.5)`).
     pub const fn exponential(offset: Nanos, mean: Nanos) -> Dist {
         Dist(Kind::Exponential { offset, mean })

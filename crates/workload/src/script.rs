@@ -34,6 +34,11 @@ impl Script {
         }
     }
 
+    /// Gives the task the stream of random numbers of another task.
+    pub fn reseed(&mut self, number: u64) {
+        self.rng = Rng::keyed(1, Purpose::Task, number);
+    }
+
     /// The next step, after which its nominal time has passed.
     pub fn step(&mut self) -> Step {
         let mut env = Env {

@@ -1,0 +1,117 @@
+//! hog: tasks that never give the CPU away.
+
+use super::command::{options, usage};
+use super::error::LoadError;
+use super::progress::{Remaining, Tally};
+use super::result::{LoadResult, ThreadResult, ThreadsResult};
+use super::spawn::{PolicyName, affinity, program, spawn};
+use super::{BuiltLoad, Length, Load, Results};
+use crate::program::{Block, Template, Times};
+use crate::units::{bytes, cpu_list, micros_above_zero, seconds_above_zero};
+use machine::Setup;
+use scheduler::{CpuMask, Nanos, Nice, Pid};
+
+pub(super) const NAME: &str = "hog";
+
+/// As typed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Options {
+    /// Number of tasks (1).
+    #[arg(short = 'n', long, value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    count: u32,
+    /// Nice value, -20 to 19 (0).
+    #[arg(long, value_name = "NICE", default_value = "0", allow_negative_numbers = true, value_parser = nice)]
+    nice: Nice,
+    /// Scheduling policy (fifo with a priority, else other).
+    #[arg(short = 'y', long, value_name = "NAME")]
+    policy: Option<PolicyName>,
+    /// Real-time priority, for policies fifo and rr.
+    #[arg(short = 'p', long, value_name = "PRIO", value_parser = clap::value_parser!(u8).range(1..=99))]
+    priority: Option<u8>,
+    /// CPUs that the tasks may use (all).
+    #[arg(short = 'a', long, visible_alias = "cpus", value_name = "CPUSET", value_parser = cpu_list)]
+    affinity: Option<CpuMask>,
+    /// Stop after this time, seconds without a unit (endless).
+    #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
+    duration: Option<Nanos>,
+    /// CPU time of what counts as one cycle, microseconds without a unit (10ms).
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = micros_above_zero)]
+    cycle: Nanos,
+    /// Working set in bytes, K or M (0).
+    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = bytes)]
+    working_set: u64,
+}
+
+pub(super) fn nice(text: &str) -> Result<Nice, String> {
+    text.parse().ok().and_then(Nice::new).ok_or_else(|| "nice values are -20 to 19".to_string())
+}
+
+pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+    let options: Options = options(NAME, words)?;
+    match (options.policy, options.priority) {
+        (Some(policy), None) if policy.is_rt() => {
+            Err(usage(NAME, "policies fifo and rr need a priority: add -p 1 to 99"))
+        }
+        (Some(policy), Some(_)) if !policy.is_rt() => {
+            Err(usage(NAME, "a priority needs policy fifo or rr; fair tasks have --nice"))
+        }
+        _ => Ok(Box::new(Hog { options })),
+    }
+}
+
+#[derive(Debug)]
+struct Hog {
+    options: Options,
+}
+
+impl Load for Hog {
+    fn length(&self) -> Length {
+        self.options.duration.map_or(Length::Endless, Length::Time)
+    }
+
+    fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        let options = &self.options;
+        let cpus = options.affinity.map(|mask| affinity(NAME, &mask, setup)).transpose()?;
+        let with_priority = if options.priority.is_some() { PolicyName::Fifo } else { PolicyName::Other };
+        let priority = i64::from(options.priority.unwrap_or(0));
+        let policy = options.policy.unwrap_or(with_priority).policy(NAME, "each task", priority)?;
+        let remaining = Remaining::new(options.count);
+        let mut hogs = Vec::new();
+        for _ in 0..options.count {
+            let cycles = Tally::default();
+            let cycle = Block::new().run(options.cycle).iteration().observe(cycles.clone());
+            let times = options.duration.map_or(Times::Forever, Times::For);
+            let block = Block::new().repeat(times, cycle).observe(remaining.clone());
+            let task = Template {
+                policy,
+                nice: options.nice,
+                cpus,
+                working_set_bytes: options.working_set,
+                ..Template::new(NAME, program(NAME, block)?)
+            };
+            hogs.push(Task { pid: spawn(setup, &task), cycles });
+        }
+        Ok(BuiltLoad::new(remaining, Hogs(hogs)))
+    }
+}
+
+#[derive(Debug)]
+struct Task {
+    pid: Pid,
+    cycles: Tally,
+}
+
+#[derive(Debug)]
+struct Hogs(Vec<Task>);
+
+impl Results for Hogs {
+    fn result(&self) -> LoadResult {
+        let thread = |t: &Task| ThreadResult {
+            pid: t.pid,
+            name: NAME.to_string(),
+            cycles: t.cycles.get(),
+            response: None,
+        };
+        LoadResult::Hog(ThreadsResult { threads: self.0.iter().map(thread).collect() })
+    }
+}

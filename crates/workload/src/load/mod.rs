@@ -1,0 +1,87 @@
+//! The field's standard loads, named and optioned as on their real command lines.
+//!
+//! A quoted command line becomes a [`Load`] ([`parse`]); a load adds its tasks to a [`Setup`] and gives a
+//! [`BuiltLoad`], which tells the load's own results during and after the run. A load holds no state of a run, so one
+//! can be built many times, on many threads.
+
+mod command;
+mod cyclictest;
+mod error;
+mod hackbench;
+mod hog;
+mod make;
+mod periodic;
+mod progress;
+mod registry;
+mod result;
+mod rt_migrate;
+mod spawn;
+
+pub use error::LoadError;
+pub use registry::{Entry, OptionDoc, entries, find, parse};
+pub use result::{
+    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult,
+    RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
+};
+
+use machine::Setup;
+use progress::Remaining;
+use scheduler::Nanos;
+use std::fmt::Debug;
+
+/// Something that a machine can be loaded with.
+pub trait Load: Debug + Send + Sync {
+    /// How long it runs when nothing stops it.
+    fn length(&self) -> Length;
+
+    /// What the user should know about how the command line was understood, a sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Adds its tasks to the setup; they start at time zero. What depends on the machine, such as one thread for
+    /// each CPU, is decided here; an affinity without a CPU of the machine is an error.
+    fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError>;
+}
+
+/// When a load ends by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// Never: the run's own length decides.
+    Endless,
+    /// After this time, give or take a cycle.
+    Time(Nanos),
+    /// When its work is done; how long that takes is a result.
+    Work,
+}
+
+/// A load whose tasks are in a setup.
+#[derive(Debug)]
+pub struct BuiltLoad {
+    remaining: Remaining,
+    results: Box<dyn Results>,
+}
+
+impl BuiltLoad {
+    pub(crate) fn new(remaining: Remaining, results: impl Results + 'static) -> BuiltLoad {
+        BuiltLoad { remaining, results: Box::new(results) }
+    }
+
+    /// Whether it has come to its end. Endless loads never have.
+    pub fn is_finished(&self) -> bool {
+        self.remaining.is_zero()
+    }
+
+    /// Its own results so far.
+    pub fn result(&self) -> LoadResult {
+        self.results.result()
+    }
+}
+
+/// Gives a load's results from what its programs recorded.
+pub(crate) trait Results: Debug {
+    fn result(&self) -> LoadResult;
+}
+
+#[cfg(test)]
+mod tests;

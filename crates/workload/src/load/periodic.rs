@@ -1,0 +1,214 @@
+//! periodic: tasks that are released at fixed times, use some CPU time, and should be done by the next release.
+//!
+//! `--bench` is the load that scheduler simulators are commonly measured with: on N CPUs 2N tasks, the periods spread
+//! geometrically from 100 µs to 10 ms, each task using 0.35 of its period, SCHED_FIFO rate-monotonic from 95 down.
+
+use super::command::{options, usage};
+use super::error::LoadError;
+use super::progress::Remaining;
+use super::result::{LoadResult, ThreadResult, ThreadsResult};
+use super::spawn::{PolicyName, affinity, program, spawn};
+use super::{BuiltLoad, Length, Load, Results};
+use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
+use crate::record::Recorder;
+use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm};
+use machine::Setup;
+use scheduler::{CpuMask, Nanos, Pid};
+
+pub(super) const NAME: &str = "periodic";
+
+/// As typed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Options {
+    /// Number of tasks (one for each period).
+    #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    count: Option<u32>,
+    /// Periods of the tasks, taken in turn, microseconds without a unit, as in 1ms,2ms,10ms (10ms).
+    #[arg(short = 'p', long, visible_alias = "periods", value_name = "LIST", value_delimiter = ',', num_args = 1, default_value = "10ms", value_parser = micros_above_zero)]
+    period: Vec<Nanos>,
+    /// Share of its period that each task runs, as 0.35 or 35% (0.35).
+    #[arg(short = 'u', long, value_name = "SHARE", default_value = "0.35", value_parser = share_ppm)]
+    utilisation: u64,
+    /// Run time of each task in place of a share, microseconds without a unit.
+    #[arg(short = 'r', long, value_name = "TIME", value_parser = micros_above_zero, conflicts_with = "utilisation")]
+    run: Option<Nanos>,
+    /// SCHED_FIFO priority (none: SCHED_OTHER).
+    #[arg(short = 'P', long, visible_alias = "prio", value_name = "PRIO", value_parser = clap::value_parser!(u8).range(1..=99))]
+    priority: Option<u8>,
+    /// Rate-monotonic: the shortest period has that priority, each longer one the next lower, not below 1.
+    #[arg(short = 'R', long, requires = "priority")]
+    rate_monotonic: bool,
+    /// CPUs that the tasks may use (all).
+    #[arg(short = 'a', long, visible_alias = "cpus", value_name = "CPUSET", value_parser = cpu_list)]
+    affinity: Option<CpuMask>,
+    /// Stop after this time, seconds without a unit (endless).
+    #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
+    duration: Option<Nanos>,
+    /// The common benchmark load: 2 tasks for each CPU, periods 100us to 10ms, 0.35 of each, rate-monotonic from 95.
+    #[arg(long, conflicts_with_all = ["count", "period", "utilisation", "run", "priority", "affinity"])]
+    bench: bool,
+}
+
+pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+    let options: Options = options(NAME, words)?;
+    if let Some(run) = options.run
+        && let Some(period) = options.period.iter().find(|period| **period < run)
+    {
+        return Err(usage(NAME, format!("a run time of {run} s does not fit into a period of {period} s")));
+    }
+    Ok(Box::new(Periodic { options }))
+}
+
+#[derive(Debug)]
+struct Periodic {
+    options: Options,
+}
+
+/// One task of the load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Task {
+    period: Nanos,
+    run: Nanos,
+    /// 0: a normal task.
+    priority: u8,
+}
+
+const BENCH_PRIORITY: u8 = 95;
+const BENCH_SHARE_PPM: u64 = 350_000;
+
+fn share(period: Nanos, ppm: u64) -> Nanos {
+    Nanos((u128::from(period.0) * u128::from(ppm) / 1_000_000) as u64)
+}
+
+impl Periodic {
+    fn tasks(&self, cpus: usize) -> Vec<Task> {
+        if self.options.bench {
+            return bench(2 * cpus as u32);
+        }
+        let periods = &self.options.period;
+        let count = self.options.count.map_or(periods.len(), |n| n as usize);
+        let task = |period: &Nanos| Task {
+            period: *period,
+            run: self.options.run.unwrap_or(share(*period, self.options.utilisation)),
+            priority: self.options.priority.unwrap_or(0),
+        };
+        let mut tasks: Vec<Task> = periods.iter().cycle().take(count).map(task).collect();
+        if let (Some(top), true) = (self.options.priority, self.options.rate_monotonic) {
+            rate_monotonic(&mut tasks, top);
+        }
+        tasks
+    }
+}
+
+fn bench(count: u32) -> Vec<Task> {
+    let periods = geometric(Nanos::from_micros(100), 100, count);
+    let task = |period| Task { period, run: share(period, BENCH_SHARE_PPM), priority: 0 };
+    let mut tasks: Vec<Task> = periods.into_iter().map(task).collect();
+    rate_monotonic(&mut tasks, BENCH_PRIORITY);
+    tasks
+}
+
+/// The shortest period gets `top`, each longer one the next priority below, down to 1; equal periods in their order.
+fn rate_monotonic(tasks: &mut [Task], top: u8) {
+    let mut order: Vec<usize> = (0..tasks.len()).collect();
+    order.sort_by_key(|index| tasks[*index].period);
+    for (rank, index) in order.into_iter().enumerate() {
+        tasks[index].priority = u8::try_from(rank).map_or(1, |rank| top.saturating_sub(rank).max(1));
+    }
+}
+
+/// `count` periods from `first` to `first · ratio`, each the same factor above the one before, to the nanosecond.
+///
+/// In integers, because the periods decide what runs: ratio^(i/m) is the product of the 2^k-th roots of the ratio
+/// that belong to the binary digits of i/m.
+fn geometric(first: Nanos, ratio: u64, count: u32) -> Vec<Nanos> {
+    /// Fraction bits; the ratio takes the rest of 64.
+    const BITS: u32 = 56;
+    /// Digits of i/m: the last root differs from 1 in the last bits only.
+    const DIGITS: usize = 48;
+    let mut root = ratio << BITS;
+    let roots: [u64; DIGITS] = std::array::from_fn(|_| {
+        root = (u128::from(root) << BITS).isqrt() as u64;
+        root
+    });
+    let steps = u128::from(count.max(2) - 1);
+    let period = |i: u32| {
+        let digits = (u128::from(i) << DIGITS) / steps;
+        let factor = match digits >> DIGITS {
+            0 => roots.iter().enumerate().fold(1u128 << BITS, |product, (k, root)| {
+                match digits >> (DIGITS - 1 - k) & 1 {
+                    1 => (product * u128::from(*root)) >> BITS,
+                    _ => product,
+                }
+            }),
+            _ => u128::from(ratio) << BITS,
+        };
+        let half = 1u128 << (BITS - 1);
+        Nanos(((u128::from(first.0) * factor + half) >> BITS) as u64)
+    };
+    (0..count).map(period).collect()
+}
+
+impl Load for Periodic {
+    fn length(&self) -> Length {
+        self.options.duration.map_or(Length::Endless, Length::Time)
+    }
+
+    fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        let cpus = self.options.affinity.map(|mask| affinity(NAME, &mask, setup)).transpose()?;
+        let tasks = self.tasks(setup.cpus());
+        let remaining = Remaining::new(tasks.len() as u32);
+        let mut threads = Vec::new();
+        for (number, task) in tasks.iter().enumerate() {
+            let name = format!("periodic{number}");
+            let response = Recorder::with_limit(task.period);
+            let block = cycles(task, self.options.duration, &response).observe(remaining.clone());
+            let mut template = Template::new(&name, program(NAME, block)?);
+            template.cpus = cpus;
+            if task.priority > 0 {
+                let priority = i64::from(task.priority);
+                template.policy = PolicyName::Fifo.policy(NAME, &name, priority)?;
+            }
+            threads.push(Thread { pid: spawn(setup, &template), name, response });
+        }
+        Ok(BuiltLoad::new(remaining, Threads(threads)))
+    }
+}
+
+/// Releases at time 0, one period, two periods and so on, whether the work before is done or not.
+fn cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> Block {
+    let release = TimeVar(0);
+    let cycle = Block::new()
+        .run(task.run)
+        .probe(release, response)
+        .iteration()
+        .advance(release, task.period, Overrun::CatchUp)
+        .sleep_until(release);
+    let times = duration.map_or(Times::Forever, Times::For);
+    Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
+}
+
+#[derive(Debug)]
+struct Thread {
+    pid: Pid,
+    name: String,
+    response: Recorder,
+}
+
+#[derive(Debug)]
+struct Threads(Vec<Thread>);
+
+impl Results for Threads {
+    fn result(&self) -> LoadResult {
+        let thread = |t: &Thread| {
+            let response = t.response.stats().clone();
+            ThreadResult {
+                pid: t.pid,
+                name: t.name.clone(),
+                cycles: response.count(),
+                response: Some(response),
+            }
+        };
+        LoadResult::Periodic(ThreadsResult { threads: self.0.iter().map(thread).collect() })
+    }
+}

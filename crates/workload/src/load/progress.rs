@@ -1,0 +1,69 @@
+//! How far the tasks of a load have come.
+
+use crate::program::Observer;
+use machine::Env;
+use scheduler::Nanos;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// How many tasks of a load have not finished. As an observer at the end of a program, it counts that task off.
+#[derive(Clone, Debug)]
+pub(crate) struct Remaining(Rc<Cell<u32>>);
+
+impl Remaining {
+    /// Of a load whose end `tasks` programs report.
+    pub fn new(tasks: u32) -> Remaining {
+        Remaining(Rc::new(Cell::new(tasks)))
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.0.get() == 0
+    }
+}
+
+impl Observer for Remaining {
+    fn observe(&self, _: &Env<'_>, _: &[Nanos]) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+}
+
+/// Counts how often a program comes by.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally(Rc<Cell<u64>>);
+
+impl Tally {
+    pub fn get(&self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl Observer for Tally {
+    fn observe(&self, _: &Env<'_>, _: &[Nanos]) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+/// When something first and last happened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stopwatch(Rc<Cell<Option<Span>>>);
+
+/// From the first to the last time.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: Nanos,
+    last: Nanos,
+}
+
+impl Stopwatch {
+    /// Between the first and the latest time that a program came by.
+    pub fn elapsed(&self) -> Option<Nanos> {
+        self.0.get().map(|span| span.last - span.first)
+    }
+}
+
+impl Observer for Stopwatch {
+    fn observe(&self, env: &Env<'_>, _: &[Nanos]) {
+        let first = self.0.get().map_or(env.now, |span| span.first);
+        self.0.set(Some(Span { first, last: env.now }));
+    }
+}

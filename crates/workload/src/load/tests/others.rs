@@ -1,0 +1,120 @@
+//! hog and periodic.
+
+use super::*;
+
+#[test]
+fn hogs_compute_without_a_pause() {
+    let mut built = build("hog -n 2 --nice -5 -a 1-2 --working-set 64K", 4);
+    let spec = &built.tasks[1].spec;
+    assert_eq!(
+        (spec.policy, spec.nice, spec.working_set_bytes),
+        (Policy::Normal, Nice::new(-5).unwrap(), 65_536)
+    );
+    assert_eq!(spec.cpus.unwrap().to_string(), "1-2");
+    assert_eq!(built.task(1).steps(3), ["Compute(10000000ns)", "Compute(10000000ns)", "Compute(10000000ns)"]);
+    let LoadResult::Hog(result) = built.load.result() else { panic!() };
+    let cycles: Vec<_> = result.threads.iter().map(|t| t.cycles).collect();
+    assert_eq!(cycles, [0, 2]);
+    assert!(!built.load.is_finished());
+}
+
+#[test]
+fn a_hog_with_a_priority_is_fifo_and_one_with_a_duration_ends() {
+    let mut built = build("hog -p 50 -D 25ms", 4);
+    assert_eq!(built.tasks[0].spec.policy, fifo(50));
+    assert_eq!(built.task(0).until_exit().len(), 3);
+    assert!(built.load.is_finished());
+    assert_eq!((length("hog"), length("hog -D 1")), (Length::Endless, Length::Time(Nanos::from_secs(1))));
+}
+
+/// Period in nanoseconds and priority of each task of the benchmark load.
+fn bench(cpus: usize) -> Vec<(u64, u8)> {
+    let mut built = build("periodic --bench", cpus);
+    (0..built.tasks.len())
+        .map(|n| {
+            let priority = built.tasks[n].spec.policy.rt_priority().unwrap().get();
+            let mut task = built.task(n);
+            let Step::Compute(run) = task.step() else { panic!() };
+            let Step::SleepUntil(Nanos(period)) = task.step() else { panic!() };
+            assert_eq!(run.0, period * 35 / 100);
+            (period, priority)
+        })
+        .collect()
+}
+
+#[test]
+fn the_benchmark_load_spreads_its_periods_geometrically() {
+    assert_eq!(bench(1), [(100_000, 95), (10_000_000, 94)]);
+    // 100 us times 100^(i/3), to the nanosecond.
+    assert_eq!(bench(2), [(100_000, 95), (464_159, 94), (2_154_435, 93), (10_000_000, 92)]);
+    let large = bench(512);
+    assert_eq!((large.len(), large[0], large[1_023]), (1_024, (100_000, 95), (10_000_000, 1)));
+    // Against the platform's floating point.
+    for (i, (period, _)) in bench(40).into_iter().enumerate() {
+        let exact = 1e5 * 100f64.powf(i as f64 / 79.0);
+        assert!((period as f64 - exact).abs() < 0.51, "{i}: {period} {exact}");
+    }
+}
+
+#[test]
+fn releases_come_in_time_whatever_the_work_before_took() {
+    let mut built = build("periodic -p 10ms -r 4ms", 1);
+    let mut task = built.task(0);
+    // First runs 3 ms after its release, then takes 8 ms longer than planned.
+    task.now = ms(3);
+    task.step();
+    task.now += ms(8);
+    assert_eq!(
+        task.steps(4),
+        ["SleepUntil(10000000ns)", "Compute(4000000ns)", "SleepUntil(20000000ns)", "Compute(4000000ns)"]
+    );
+    let LoadResult::Periodic(result) = built.load.result() else { panic!() };
+    let response = result.threads[0].response.as_ref().unwrap();
+    assert_eq!((response.count(), response.over_limit()), (2, Some(1)));
+    assert_eq!((response.max(), response.min()), (ms(15), ms(9)));
+}
+
+#[test]
+fn options_of_periodic() {
+    let tasks = |command: &str| -> Vec<(Option<u8>, String)> {
+        let mut built = build(command, 4);
+        (0..built.tasks.len())
+            .map(|n| {
+                let priority = built.tasks[n].spec.policy.rt_priority().map(RtPriority::get);
+                (priority, built.task(n).steps(2).join(" "))
+            })
+            .collect()
+    };
+    let steps = |run_us: u64, period_us: u64| {
+        format!("Compute({}ns) SleepUntil({}ns)", run_us * 1_000, period_us * 1_000)
+    };
+    assert_eq!(tasks("periodic"), [(None, steps(3_500, 10_000))]);
+    assert_eq!(
+        tasks("periodic -n3 -p 2ms,1000 -u 50% -P 10 -R"),
+        [(Some(9), steps(1_000, 2_000)), (Some(10), steps(500, 1_000)), (Some(8), steps(1_000, 2_000))]
+    );
+    assert_eq!(tasks("periodic -p 2ms -r 100us --prio 7"), [(Some(7), steps(100, 2_000))]);
+}
+
+#[test]
+fn refusals() {
+    let cases = [
+        ("hog -y fifo", "hog: policies fifo and rr need a priority: add -p 1 to 99"),
+        ("hog -y batch -p 5", "hog: a priority needs policy fifo or rr; fair tasks have --nice"),
+        ("hog --nice 20", "hog: option '--nice <NICE>', value '20': nice values are -20 to 19"),
+        ("hog -n0", "hog: option '--count <NUM>', value '0': 0 is not in 1..=100000"),
+        (
+            "periodic -p 1ms -r 2ms",
+            "periodic: a run time of 0.002000000 s does not fit into a period of 0.001000000 s",
+        ),
+        (
+            "periodic -u 1.5",
+            "periodic: option '--utilisation <SHARE>', value '1.5': not a share of a CPU: write a number above 0 and up to \
+             1, such as 0.35 or 35%",
+        ),
+        ("periodic --bench -n3", "periodic: the argument '--bench' cannot be used with '--count <NUM>'"),
+    ];
+    for (command, expected) in cases {
+        assert_eq!(refusal(command), expected, "{command}");
+    }
+}
