@@ -12,6 +12,7 @@
 extern crate alloc;
 
 pub mod affinity;
+mod chunks;
 mod class;
 mod cpumask;
 mod domains;

@@ -1,12 +1,12 @@
 //! Tasks, and the table they live in.
 
+use crate::chunks::Chunks;
 use crate::fair::FairEntity;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
 use crate::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, TaskId};
-use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::cell::{Cell, OnceCell, RefCell};
+use core::cell::{Cell, RefCell};
 
 /// What a task wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -194,17 +194,11 @@ pub(crate) fn bump(counter: &Cell<u64>) {
     counter.set(counter.get() + 1);
 }
 
-/// log2 of the size of the first chunk of the table.
-const FIRST_CHUNK_LOG2: u32 = 6;
-/// Chunks double in size; these hold more tasks than pids exist.
-const CHUNKS: usize = 24;
-
-/// All tasks. Grows in chunks that never move, so a reference stays good while others are created; slots of reaped
-/// tasks are reused, so nothing is allocated in steady state.
+/// All tasks. A reference to one stays good while others are created; slots of reaped tasks are reused, so nothing
+/// is allocated in steady state.
 #[derive(Debug, Default)]
 pub struct TaskTable {
-    chunks: [OnceCell<Box<[Task]>>; CHUNKS],
-    len: Cell<u32>,
+    slots: Chunks<Task>,
     free: RefCell<Vec<TaskId>>,
 }
 
@@ -215,26 +209,13 @@ impl TaskTable {
     /// If `id` did not come from this table.
     #[inline]
     pub fn get(&self, id: TaskId) -> &Task {
-        // Chunk k holds 2^(6+k) tasks and starts at slot 2^(6+k) - 2^6.
-        let shifted = id.0 + (1 << FIRST_CHUNK_LOG2);
-        let log2 = 31 - shifted.leading_zeros();
-        let chunk = self.chunks[(log2 - FIRST_CHUNK_LOG2) as usize].get();
-        &chunk.expect("a TaskId comes from TaskTable::create")[(shifted - (1 << log2)) as usize]
+        self.slots.get(id.0)
     }
 
     /// A slot for a new task, state [`TaskState::New`].
     pub fn create(&self, pid: Pid, policy: Policy, nice: Nice, cpus_allowed: CpuMask) -> TaskId {
-        let id = self.free.borrow_mut().pop().unwrap_or_else(|| self.grow());
+        let id = self.free.borrow_mut().pop().unwrap_or_else(|| TaskId(self.slots.grow()));
         self.get(id).reset(id, pid, policy, nice, cpus_allowed);
-        id
-    }
-
-    fn grow(&self) -> TaskId {
-        let id = TaskId(self.len.get());
-        self.len.set(id.0 + 1);
-        let log2 = 31 - (id.0 + (1 << FIRST_CHUNK_LOG2)).leading_zeros();
-        self.chunks[(log2 - FIRST_CHUNK_LOG2) as usize]
-            .get_or_init(|| (0..1u32 << log2).map(|_| Task::default()).collect());
         id
     }
 
@@ -247,7 +228,7 @@ impl TaskTable {
 
     /// Number of slots in use or free; ids are below it.
     pub fn len(&self) -> usize {
-        self.len.get() as usize
+        self.slots.len() as usize
     }
 
     /// Whether no task was ever created.
@@ -257,7 +238,7 @@ impl TaskTable {
 
     /// Every task that exists, dead but unreaped ones included.
     pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
-        (0..self.len.get()).map(TaskId).filter(|id| self.get(*id).state.get() != TaskState::Free)
+        (0..self.slots.len()).map(TaskId).filter(|id| self.get(*id).state.get() != TaskState::Free)
     }
 }
 

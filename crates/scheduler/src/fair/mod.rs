@@ -13,6 +13,8 @@ pub struct FairEntity {}
 
 impl FairEntity {
     pub(crate) fn reset(&self, _weight: u64) {}
+    /// New load weight, after a change of nice or policy; the task is off its queue for the moment.
+    pub(crate) fn set_weight(&self, _weight: u64) {}
 }
 
 /// A run queue's part of this class.
@@ -48,6 +50,11 @@ pub(crate) fn select_task_rq_fork<P: Platform>(me: Cpu<'_, P>, _p: TaskId) -> Cp
 }
 /// Conversion of virtual time when a task's CPU changes (4.5); it is not queued.
 pub(crate) fn task_changes_cpu<P: Platform>(_me: Cpu<'_, P>, _task: &Task, _from: CpuId, _to: CpuId) {}
+/// The task is about to leave the class for the real-time one, by policy or by inheritance. Called off the queue,
+/// in whatever state it is: its virtual time becomes relative to the queue's (4.4).
+pub(crate) fn detach_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
+/// The task has just come back from the real-time class, or enters for the first time; not yet on the queue.
+pub(crate) fn attach_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
 /// Load averages, at the tick (8.2).
 pub(crate) fn update_cpu_load<P: Platform>(_rq: &mut RqGuard<'_, P>) {}
 /// New-idle balancing (8.6).
