@@ -74,7 +74,7 @@ impl Pairs<'_> {
     fn judge(self, rank: u32, exact: bool) -> MetricComparison {
         let differences: Vec<f64> = self.variant.iter().zip(&self.base).map(|(v, b)| v - b).collect();
         let identical = differences.iter().all(|&difference| difference == 0.0);
-        let mut found = MeanDifference::of(&differences, f64::from(self.metric.resolution));
+        let mut found = MeanDifference::of(&differences, self.metric.resolution as f64);
         let (base, variant) = (mean(&self.base), mean(&self.variant));
         let mut ratio = if variant >= base {
             paired_ratio(&self.variant, &self.base)
@@ -133,7 +133,7 @@ fn order(a: &MetricComparison, b: &MetricComparison) -> Ordering {
 /// How many times larger the larger mean is. One step of resolution is added to both, so that "0 instead of 1"
 /// does not come before "100 instead of 400".
 fn relative_size(metric: &MetricComparison) -> f64 {
-    let step = f64::from(metric.metric.resolution);
+    let step = metric.metric.resolution as f64;
     (metric.base.max(metric.variant) + step) / (metric.base.min(metric.variant) + step)
 }
 

@@ -38,7 +38,7 @@ pub struct Metric {
     /// In which direction it improves.
     pub better: Better,
     /// The smallest step that the figure can show, in its unit.
-    pub resolution: u32,
+    pub resolution: u64,
     /// Whether a change in it is worth a sentence.
     pub headline: bool,
 }

@@ -30,6 +30,8 @@ pub struct RqLockStats {
     pub contended: u64,
     /// Longest wait, nanoseconds.
     pub wait_max_ns: u64,
+    /// All waits together, nanoseconds.
+    pub wait_sum_ns: u64,
     /// Most CPUs that waited at one time.
     pub waiters_max: u32,
 }

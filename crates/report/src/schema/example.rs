@@ -44,7 +44,13 @@ pub fn cpu(cpu: u32) -> CpuResult {
         cpu,
         nr_switches: 18_211 + n,
         idle_ns: 899_120_000 + n,
-        rq_lock: RqLockStats { acquisitions: 40_112 + n, contended: 12, wait_max_ns: 3_100, waiters_max: 2 },
+        rq_lock: RqLockStats {
+            acquisitions: 40_112 + n,
+            contended: 12,
+            wait_max_ns: 3_100,
+            wait_sum_ns: 9_870,
+            waiters_max: 2,
+        },
         ipis_sent: 77 + n,
         ipis_received: 78,
     }

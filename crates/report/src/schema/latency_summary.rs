@@ -10,9 +10,10 @@ pub struct LatencySummary {
     pub count: u64,
     /// Smallest, exact.
     pub min: u64,
-    /// Arithmetic mean, rounded to the nearest nanosecond; exact otherwise.
+    /// Arithmetic mean in whole nanoseconds; exact otherwise.
     pub mean: u64,
-    /// Median. Percentiles may be high by up to 1 % (two significant digits).
+    /// Median. Percentiles come from buckets: they may be high by up to 1/16 (1 % from a
+    /// [`LatencyHistogram`](crate::latency::LatencyHistogram)), but never beyond `max`.
     pub p50: u64,
     /// 90th percentile.
     pub p90: u64,

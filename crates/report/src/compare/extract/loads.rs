@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Better, Figures};
+use super::{Better, Figures, percentile_step};
 use crate::schema::{
     CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, ReplayResult,
     RtMigrateResult, RunResult, ThreadsResult,
 };
 
 /// Nanoseconds of cyclictest's own resolution, a microsecond.
-const US: u32 = 1_000;
+const US: u64 = 1_000;
 
 /// Figures of every load, in the order of the loads. A second load of a kind is called `cyclictest#2`.
 pub fn measure(run: &RunResult, figures: &mut Figures) {
@@ -41,7 +41,10 @@ struct ThreadLatency {
     /// Absent when a histogram with a limit cannot tell.
     p99: Option<u64>,
     max: u64,
-    resolution: u32,
+    /// Step of mean and maximum.
+    resolution: u64,
+    /// Step of the percentile.
+    p99_resolution: u64,
 }
 
 impl ThreadLatency {
@@ -50,14 +53,21 @@ impl ThreadLatency {
             return None;
         }
         if let Some(ns) = &thread.latency_ns {
-            return Some(Self { mean: ns.mean, p99: Some(ns.p99), max: ns.max, resolution: 1 });
+            let p99_resolution = percentile_step(ns.p99);
+            return Some(Self {
+                mean: ns.mean,
+                p99: Some(ns.p99),
+                max: ns.max,
+                resolution: 1,
+                p99_resolution,
+            });
         }
-        let ns = |us: u64| us * u64::from(US);
         Some(Self {
-            mean: ns(thread.avg_us),
-            p99: p99_us(thread).map(ns),
-            max: ns(thread.max_us),
+            mean: thread.avg_us * US,
+            p99: p99_us(thread).map(|us| us * US),
+            max: thread.max_us * US,
             resolution: US,
+            p99_resolution: US,
         })
     }
 }
@@ -77,6 +87,7 @@ fn cyclictest(result: &CyclictestResult, figures: &mut Figures) {
     let latencies: Vec<(&CyclictestThread, ThreadLatency)> =
         result.threads.iter().filter_map(|t| Some((t, ThreadLatency::of(t)?))).collect();
     let resolution = latencies.iter().map(|(_, latency)| latency.resolution).max().unwrap_or(1);
+    let p99_resolution = latencies.iter().map(|(_, latency)| latency.p99_resolution).max().unwrap_or(1);
     if let Some(worst) = latencies.iter().map(|(_, latency)| latency.max).max() {
         figures
             .nanos("worst_latency", "worst latency", Better::Lower, worst)
@@ -87,7 +98,7 @@ fn cyclictest(result: &CyclictestResult, figures: &mut Figures) {
     if let Some(worst) = p99.and_then(|all| all.into_iter().max()) {
         figures
             .nanos("p99_latency", "p99 of worst thread", Better::Lower, worst)
-            .in_steps_of(resolution)
+            .in_steps_of(p99_resolution)
             .headline();
     }
     let cycles: u128 = latencies.iter().map(|(thread, _)| u128::from(thread.cycles)).sum();
@@ -103,15 +114,14 @@ fn cyclictest(result: &CyclictestResult, figures: &mut Figures) {
     for (thread, latency) in &latencies {
         let (key, label) = (format!("t{}", thread.t), format!("T{}", thread.t));
         let mut one = |figure: &str, value: u64| {
-            let better = Better::Lower;
-            figures
-                .nanos(&format!("{key}.{figure}"), &format!("{label} {figure}"), better, value)
-                .in_steps_of(latency.resolution);
+            let (key, label) = (format!("{key}.{figure}"), format!("{label} {figure}"));
+            figures.nanos(&key, &label, Better::Lower, value).in_steps_of(latency.resolution);
         };
         one("max", latency.max);
         one("avg", latency.mean);
         if let Some(p99) = latency.p99 {
-            one("p99", p99);
+            let (key, label) = (format!("{key}.p99"), format!("{label} p99"));
+            figures.nanos(&key, &label, Better::Lower, p99).in_steps_of(latency.p99_resolution);
         }
     }
 }
@@ -175,18 +185,12 @@ fn threads(result: &ThreadsResult, figures: &mut Figures) {
             );
         }
         if let Some(response) = &t.response_ns {
-            figures.nanos(
-                &format!("{key}.p99"),
-                &format!("{label} response p99"),
-                Better::Lower,
-                response.p99,
-            );
-            figures.nanos(
-                &format!("{key}.max"),
-                &format!("{label} response max"),
-                Better::Lower,
-                response.max,
-            );
+            let (p99_key, p99_label) = (format!("{key}.p99"), format!("{label} response p99"));
+            figures
+                .nanos(&p99_key, &p99_label, Better::Lower, response.p99)
+                .in_steps_of(percentile_step(response.p99));
+            let (max_key, max_label) = (format!("{key}.max"), format!("{label} response max"));
+            figures.nanos(&max_key, &max_label, Better::Lower, response.max);
         }
     }
 }

@@ -23,6 +23,7 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.group("rq_lock", "rq lock");
     let wait_max = locks().map(|lock| lock.wait_max_ns).max().unwrap_or(0);
     figures.nanos("wait_max", "longest wait", Lower, wait_max).headline();
+    figures.nanos("wait_sum", "waiting time", Lower, locks().map(|lock| lock.wait_sum_ns).sum());
     let waiters_max = locks().map(|lock| u64::from(lock.waiters_max)).max().unwrap_or(0);
     figures.count("waiters_max", "most waiters", Lower, waiters_max);
     figures.count("contended", "contended", Lower, locks().map(|lock| lock.contended).sum());

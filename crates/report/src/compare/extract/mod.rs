@@ -67,10 +67,16 @@ impl Metric {
     }
 
     /// Marks a figure that is counted in steps larger than one.
-    fn in_steps_of(&mut self, resolution: u32) -> &mut Self {
+    fn in_steps_of(&mut self, resolution: u64) -> &mut Self {
         self.resolution = resolution;
         self
     }
+}
+
+/// The step of a percentile: its bucket may be a sixteenth of its value wide
+/// ([`LatencySummary::p50`](crate::schema::LatencySummary::p50)).
+fn percentile_step(percentile_ns: u64) -> u64 {
+    (percentile_ns / 16).max(1)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Better, Figures};
+use super::{Better, Figures, percentile_step};
 use crate::schema::{RunResult, TaskResult};
 
 /// Wakeup latency of all real-time and of all fair tasks.
@@ -37,7 +37,8 @@ pub fn measure_names(run: &RunResult, figures: &mut Figures) {
         figures.count("nonvol", "involuntary switches", Lower, sum.involuntary);
         figures.count("migrations", "migrations", Lower, sum.migrations);
         figures.nanos("mean_latency", "mean latency", Lower, sum.mean_latency_ns());
-        figures.nanos("p99_latency", "p99 of worst task", Lower, sum.latency_p99_ns);
+        let p99 = sum.latency_p99_ns;
+        figures.nanos("p99_latency", "p99 of worst task", Lower, p99).in_steps_of(percentile_step(p99));
         figures.nanos("worst_latency", "worst latency", Lower, sum.latency_max_ns);
     }
 }

@@ -49,6 +49,14 @@ fn without_nanoseconds_cyclictest_is_compared_in_steps_of_a_microsecond() {
 }
 
 #[test]
+fn a_percentile_may_be_off_by_a_bucket() {
+    let run = example::run();
+    let p99 = measure(&run).into_iter().find(|figure| figure.metric.key == "tasks.cyclictest.p99_latency");
+    let p99 = p99.expect("a figure of every task");
+    assert_eq!((p99.value, p99.metric.resolution), (10_400, 650));
+}
+
+#[test]
 fn a_percentile_beyond_the_histogram_is_not_made_up() {
     let mut run = example::run();
     let LoadResult::Cyclictest(result) = &mut run.loads[0] else { panic!("cyclictest is the first load") };
