@@ -10,7 +10,7 @@ use crate::rq::RqGuard;
 use crate::schedule::{Entry, schedule};
 use crate::task::{Class, bump};
 use crate::wakeup::fallback_cpu;
-use crate::{Cpu, CpuId, CpuMask, Event, Nice, Pid, Policy, TaskId, TaskState, fair, rt};
+use crate::{Cpu, CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, fair, rt};
 
 /// What a new task is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +23,11 @@ pub struct NewTask {
     pub nice: Nice,
     /// Where it may run; at least one CPU of the machine.
     pub cpus_allowed: CpuMask,
+}
+
+/// Creates a task outside any fork: not yet runnable, see [`wake_up_new_task_on`].
+pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
+    k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed)
 }
 
 /// Start of a fork by the executing CPU's running task: creates the child, not yet runnable.
@@ -106,16 +111,17 @@ pub async fn do_exit<P: Platform>(me: Cpu<'_, P>) {
     schedule(me, Entry::Call).await;
 }
 
-/// Makes a task that came from outside the model runnable on a given CPU, with no parent.
-pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, new: NewTask, cpu: CpuId) -> TaskId {
-    let child = me.k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
-    me.task(child).cpu.set(cpu);
+/// Makes a task from [`new_task`] runnable: on `cpu`, or where a fork on the executing CPU would put it.
+pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, child: TaskId, cpu: Option<CpuId>) {
+    let task = me.task(child);
+    task.cpu.set(me.id);
     fair::init_entity(me, child);
+    let cpu = cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_fork_cpu(me, child));
+    task.cpu.set(cpu);
     let mut rq = me.lock(cpu).await;
     rq.update_clock();
-    if me.task(child).class.get() == Class::Fair {
+    if task.class.get() == Class::Fair {
         fair::place_orphan(&mut rq, child);
     }
     first_wakeup(rq, child).await;
-    child
 }

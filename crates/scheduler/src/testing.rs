@@ -2,7 +2,7 @@
 //! in a queue until [`Lab::settle`] delivers them. Every event is recorded.
 
 use crate::affinity::migration_cpu_stop;
-use crate::fork::{NewTask, wake_up_new_task_on};
+use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::Config;
 use crate::schedule::{Entry, schedule};
@@ -138,7 +138,9 @@ impl Lab {
         self.next_pid.set(pid.0 + 1);
         let nice = Nice::new(nice).expect("-20 to 19");
         let new = NewTask { pid, policy, nice, cpus_allowed: allowed.and(&self.k.online) };
-        self.run(wake_up_new_task_on(self.cpu(cpu), new, CpuId(cpu)))
+        let p = new_task(&self.k, new);
+        self.run(wake_up_new_task_on(self.cpu(cpu), p, Some(CpuId(cpu))));
+        p
     }
 
     /// A new task becomes runnable on `cpu`, may run anywhere, and everything that follows has happened.
