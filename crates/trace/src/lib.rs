@@ -1,1 +1,32 @@
-//! Scheduler traces in and out: trace.dat, ftrace text, Perfetto.
+//! Scheduler traces in and out.
+//!
+//! [`read`] and [`read_file`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields, in
+//! order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told apart by
+//! content, not by name.
+
+mod builder;
+mod dat;
+mod error;
+mod model;
+mod notes;
+mod occupancy;
+mod pidmap;
+mod read;
+mod repair;
+mod state;
+mod strings;
+mod summary;
+mod text;
+
+pub use builder::TraceBuilder;
+pub use error::ReadError;
+pub use model::{
+    Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask, SchedPiSetprio,
+    SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, Thread, Trace,
+};
+pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
+pub use read::{read, read_file};
+pub use repair::{Repair, infer_missing_switches};
+pub use state::PrevState;
+pub use strings::{StrId, Strings};
+pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, summarise};

@@ -1,0 +1,290 @@
+//! Collects events in any order and makes a [`Trace`] of them. Readers and simulators both end here, so that every
+//! trace keeps the same promises: events by time, CPU numbers in range, no negative ids, breaks noted.
+
+use std::collections::BTreeMap;
+
+use crate::model::{
+    Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
+};
+use crate::notes::{ImportNotes, NoteKind, Position};
+use crate::occupancy::Occupancy;
+use crate::pidmap::PidMap;
+use crate::strings::{StrId, Strings};
+
+/// A trace in the making.
+#[derive(Clone, Debug)]
+pub struct TraceBuilder {
+    /// Names and texts for the events to come.
+    pub strings: Strings,
+    /// Origin, clock, gaps; [`finish`](Self::finish) puts the gaps in order.
+    pub meta: Meta,
+    /// Trouble so far.
+    pub notes: ImportNotes,
+    events: Vec<Event>,
+    threads: BTreeMap<Pid, Thread>,
+    cpus: u32,
+    /// The CPU number that a header gave; 0 for none.
+    declared_cpus: u32,
+    /// Latest time seen on each CPU.
+    last_ns: Vec<u64>,
+    sorted: bool,
+}
+
+impl TraceBuilder {
+    /// An empty trace of a machine with `cpus` CPUs. With 0 the events decide; above [`MAX_CPUS`] counts as that.
+    pub fn new(cpus: u32) -> Self {
+        let meta = Meta {
+            format: Format::Built,
+            kernel: None,
+            clock: None,
+            tool: None,
+            resolution_ns: 1,
+            gaps: Vec::new(),
+        };
+        let mut builder = TraceBuilder {
+            strings: Strings::new(),
+            meta,
+            notes: ImportNotes::new(),
+            events: Vec::new(),
+            threads: BTreeMap::new(),
+            cpus: 0,
+            declared_cpus: 0,
+            last_ns: Vec::new(),
+            sorted: true,
+        };
+        builder.declare_cpus(cpus);
+        builder
+    }
+
+    /// A header says how many CPUs the machine has.
+    pub(crate) fn declare_cpus(&mut self, cpus: u32) {
+        self.declared_cpus = self.declared_cpus.max(cpus.min(MAX_CPUS));
+        self.cpus = self.cpus.max(self.declared_cpus);
+    }
+
+    /// Names a thread that events may or may not mention. The first name given stays.
+    pub fn thread(&mut self, pid: Pid, comm: StrId, tgid: Option<Pid>) {
+        let thread = self.threads.entry(pid).or_insert(Thread { comm, tgid });
+        thread.tgid = thread.tgid.or(tgid);
+    }
+
+    /// Adds an event. Events may come in any order; those of one CPU and time keep the order in which they come.
+    /// An event with an impossible CPU or a negative task id is counted and dropped.
+    pub fn push(&mut self, event: Event) {
+        self.push_at(event, Position::Time(event.time_ns));
+    }
+
+    /// As [`push`](Self::push), for an event from a known place.
+    pub(crate) fn push_at(&mut self, event: Event, at: Position) {
+        if lowest_pid(&event.kind) < Pid(0) {
+            return self.notes.add(NoteKind::NegativePid, at);
+        }
+        let cpu = event.cpu.max(highest_cpu(&event.kind).unwrap_or(Cpu(0)));
+        if cpu.0 >= MAX_CPUS {
+            return self.notes.add_detailed(NoteKind::CpuOutOfRange, at, || format!("CPU {cpu}"));
+        }
+        if cpu.0 >= self.cpus {
+            if self.declared_cpus > 0 {
+                self.notes.add(NoteKind::CpuBeyondHeader, at);
+            }
+            self.cpus = cpu.0 + 1;
+        }
+        if event.cpu.index() >= self.last_ns.len() {
+            self.last_ns.resize(self.cpus as usize, 0);
+        }
+        let last = &mut self.last_ns[event.cpu.index()];
+        if event.time_ns < *last {
+            let back = *last - event.time_ns;
+            self.notes
+                .add_detailed(NoteKind::ClockWentBack, at, || format!("by {back} ns on CPU {}", event.cpu));
+        } else {
+            *last = event.time_ns;
+        }
+        self.sorted &= self.events.last().is_none_or(|e| key(e) <= key(&event));
+        self.events.push(event);
+    }
+
+    /// Latest time of an event on `cpu`, ns; 0 if it has none yet.
+    pub(crate) fn last_ns(&self, cpu: Cpu) -> u64 {
+        self.last_ns.get(cpu.index()).copied().unwrap_or(0)
+    }
+
+    /// Counts events that `cpu`'s buffer lost before time `before_ns`; `None` where their number is not known.
+    pub(crate) fn lost(&mut self, cpu: Cpu, before_ns: u64, events: Option<u64>, at: Position) {
+        if cpu.0 < MAX_CPUS {
+            self.notes.add_many(NoteKind::LostEvents, events.unwrap_or(1), at);
+            self.meta.gaps.push(Gap { cpu, before_ns, events });
+        }
+    }
+
+    /// The trace of everything added so far.
+    pub fn finish(self) -> Trace {
+        let mut events = self.events;
+        if !self.sorted {
+            events.sort_by_key(key);
+        }
+        let mut meta = self.meta;
+        meta.gaps.retain(|gap| gap.cpu.0 < self.cpus);
+        meta.gaps.sort_by_key(|gap| (gap.before_ns, gap.cpu));
+        let (strings, threads) = (self.strings, self.threads);
+        let mut trace = Trace { cpus: self.cpus, events, strings, threads, meta, notes: self.notes };
+        note_contexts(&mut trace);
+        note_breaks(&mut trace);
+        note_reused_pids(&mut trace);
+        trace
+    }
+}
+
+/// Order of events in a trace. The sort is stable, so what is equal here keeps its recorded order.
+fn key(event: &Event) -> (u64, Cpu) {
+    (event.time_ns, event.cpu)
+}
+
+/// The highest CPU that the event's own fields name.
+fn highest_cpu(kind: &EventKind) -> Option<Cpu> {
+    match kind {
+        EventKind::SchedWaking(SchedWakeup { target_cpu, .. })
+        | EventKind::SchedWakeup(SchedWakeup { target_cpu, .. })
+        | EventKind::SchedWakeupNew(SchedWakeup { target_cpu, .. }) => Some(*target_cpu),
+        EventKind::SchedMigrateTask(m) => Some(m.orig_cpu.max(m.dest_cpu)),
+        _ => None,
+    }
+}
+
+/// The lowest task id that the event's own fields name.
+fn lowest_pid(kind: &EventKind) -> Pid {
+    match kind {
+        EventKind::SchedSwitch(s) => s.prev.pid.min(s.next.pid),
+        EventKind::SchedWaking(w) | EventKind::SchedWakeup(w) | EventKind::SchedWakeupNew(w) => w.task.pid,
+        EventKind::SchedMigrateTask(m) => m.task.pid,
+        EventKind::SchedProcessFork(f) => f.parent_pid.min(f.child_pid),
+        EventKind::SchedProcessExec(e) => e.pid.min(e.old_pid),
+        EventKind::SchedProcessExit(TaskRef { pid, .. }) => *pid,
+        EventKind::SchedPiSetprio(p) => p.pid,
+        EventKind::SchedStatRuntime(r) => r.pid,
+        EventKind::Marker(_) => Pid::IDLE,
+    }
+}
+
+/// `sched_switch` is emitted by the task that leaves, so its context must be `prev`. A file where that fails more than
+/// once in a hundred times has a task column that cannot be used to tell who runs.
+fn note_contexts(trace: &mut Trace) {
+    let (mut switches, mut contradictions, mut first) = (0u64, 0u64, None);
+    for event in &trace.events {
+        if let EventKind::SchedSwitch(switch) = &event.kind {
+            switches += 1;
+            if event.pid != Pid::UNKNOWN && event.pid != switch.prev.pid {
+                contradictions += 1;
+                first.get_or_insert(event.time_ns);
+            }
+        }
+    }
+    if let Some(first) = first.filter(|_| contradictions * 100 > switches) {
+        trace.notes.add_many(NoteKind::ContextUnreliable, contradictions, Position::Time(first));
+    }
+}
+
+fn note_breaks(trace: &mut Trace) {
+    let mut occupancy = Occupancy::new(trace);
+    let (mut breaks, mut first) = (0, None);
+    let mut wakeups = 0u64;
+    for event in &trace.events {
+        if occupancy.observe(event).displaced.is_some() {
+            breaks += 1;
+            first.get_or_insert(event.time_ns);
+        }
+        wakeups += u64::from(matches!(event.kind, EventKind::SchedWakeup(_) | EventKind::SchedWakeupNew(_)));
+    }
+    if let Some(first) = first {
+        trace.notes.add_many(NoteKind::BrokenSwitchChain, breaks, Position::Time(first));
+    }
+    if wakeups == 0 {
+        trace.notes.add(NoteKind::NoWakeups, Position::Whole);
+    }
+}
+
+fn note_reused_pids(trace: &mut Trace) {
+    let mut ended = PidMap::new();
+    for event in &trace.events {
+        match &event.kind {
+            EventKind::SchedProcessExit(task) => ended.insert(task.pid, true),
+            EventKind::SchedProcessFork(fork) if ended.get(fork.child_pid) == Some(true) => {
+                ended.insert(fork.child_pid, false);
+                trace.notes.add(NoteKind::PidReused, Position::Time(event.time_ns));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{SchedMigrateTask, SchedSwitch};
+    use crate::{PrevState, Provenance};
+
+    fn task(builder: &mut TraceBuilder, pid: i32) -> TaskRef {
+        TaskRef { comm: builder.strings.intern("t"), pid: Pid(pid), prio: 120 }
+    }
+
+    fn switch(builder: &mut TraceBuilder, time_ns: u64, cpu: u32, prev: i32, next: i32) {
+        let kind = EventKind::SchedSwitch(SchedSwitch {
+            prev: task(builder, prev),
+            prev_state: PrevState::Interruptible,
+            next: task(builder, next),
+            provenance: Provenance::Recorded,
+        });
+        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: Pid(prev), kind });
+    }
+
+    #[test]
+    fn events_come_out_by_time_then_cpu_then_recorded_order() {
+        let mut builder = TraceBuilder::new(2);
+        switch(&mut builder, 30, 1, 0, 7);
+        switch(&mut builder, 40, 1, 7, 0);
+        switch(&mut builder, 30, 0, 0, 5);
+        switch(&mut builder, 30, 0, 5, 6);
+        let trace = builder.finish();
+        let order: Vec<_> = trace.events.iter().map(|e| (e.time_ns, e.cpu.0, e.pid.0)).collect();
+        assert_eq!(order, [(30, 0, 0), (30, 0, 5), (30, 1, 0), (40, 1, 7)]);
+        assert_eq!(trace.notes.count(NoteKind::ClockWentBack), 0);
+        assert_eq!(trace.notes.count(NoteKind::BrokenSwitchChain), 0);
+    }
+
+    #[test]
+    fn time_going_back_on_a_cpu_is_counted() {
+        let mut builder = TraceBuilder::new(1);
+        switch(&mut builder, 50, 0, 0, 7);
+        switch(&mut builder, 40, 0, 7, 0);
+        let trace = builder.finish();
+        assert_eq!(trace.notes.count(NoteKind::ClockWentBack), 1);
+        assert_eq!(trace.events[0].time_ns, 40);
+    }
+
+    #[test]
+    fn impossible_cpus_and_ids_are_dropped_and_counted() {
+        let mut builder = TraceBuilder::new(2);
+        switch(&mut builder, 1, MAX_CPUS, 0, 7);
+        switch(&mut builder, 2, 0, -5, 7);
+        let moved =
+            SchedMigrateTask { task: task(&mut builder, 7), orig_cpu: Cpu(0), dest_cpu: Cpu(1 << 30) };
+        let kind = EventKind::SchedMigrateTask(moved);
+        builder.push(Event { time_ns: 3, cpu: Cpu(0), pid: Pid(0), kind });
+        switch(&mut builder, 4, 5, 0, 7);
+        let trace = builder.finish();
+        assert_eq!(trace.events.len(), 1);
+        assert_eq!(trace.cpus, 6);
+        assert_eq!(trace.notes.count(NoteKind::CpuOutOfRange), 2);
+        assert_eq!(trace.notes.count(NoteKind::NegativePid), 1);
+        assert_eq!(trace.notes.count(NoteKind::CpuBeyondHeader), 1);
+    }
+
+    #[test]
+    fn a_task_that_leaves_without_having_come_breaks_the_chain() {
+        let mut builder = TraceBuilder::new(1);
+        switch(&mut builder, 1, 0, 0, 7);
+        switch(&mut builder, 2, 0, 8, 0);
+        let trace = builder.finish();
+        assert_eq!(trace.notes.count(NoteKind::BrokenSwitchChain), 1);
+    }
+}

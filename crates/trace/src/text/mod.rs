@@ -1,0 +1,327 @@
+//! ftrace text: the kernel's `trace` file, `trace-cmd report` and `trace-cmd report -R`.
+//!
+//! The three differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by line, so
+//! the dialect need not be known beforehand and is only reported at the end.
+
+mod fields;
+mod line;
+
+use fields::{Style, Task};
+use line::Line;
+
+use crate::builder::TraceBuilder;
+use crate::error::ReadError;
+use crate::model::{
+    Cpu, Event, EventKind, Format, Gap, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
+    SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, Trace,
+};
+use crate::notes::{NoteKind, Position};
+use crate::pidmap::PidMap;
+use crate::read::check_switches;
+use crate::state::PrevState;
+
+/// Reads text. If no line is an event, this is not a trace.
+pub(crate) fn read(text: &[u8]) -> Result<Trace, ReadError> {
+    let mut reader = Reader::new();
+    let mut rest = text;
+    let mut number = 0;
+    while !rest.is_empty() {
+        number += 1;
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let line = &rest[..end.unwrap_or(rest.len())];
+        reader.line(line.strip_suffix(b"\r").unwrap_or(line), number, end.is_some());
+        rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
+    }
+    reader.finish()
+}
+
+/// Events that the recorder says it lost, to be placed at the next event of that CPU.
+struct PendingLoss {
+    cpu: Cpu,
+    events: Option<u64>,
+    /// The CPU's buffer begins here: older events were overwritten.
+    start: bool,
+    line: u64,
+}
+
+struct Reader {
+    builder: TraceBuilder,
+    events: u64,
+    pending: Vec<PendingLoss>,
+    /// Whether the thread's process is known, for threads that have been named.
+    named: PidMap<bool>,
+    decimals: u8,
+    tracefs_header: bool,
+    report_header: bool,
+    flags: bool,
+    raw: u64,
+    plugin: u64,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Reader {
+            builder: TraceBuilder::new(0),
+            events: 0,
+            pending: Vec::new(),
+            named: PidMap::new(),
+            decimals: 0,
+            tracefs_header: false,
+            report_header: false,
+            flags: false,
+            raw: 0,
+            plugin: 0,
+        }
+    }
+
+    /// Takes in a line. `complete` is false for the last one if it does not end.
+    fn line(&mut self, text: &[u8], number: u64, complete: bool) {
+        let at = Position::Line(number);
+        match Line::parse(text) {
+            Some(line) => {
+                if !complete {
+                    self.builder.notes.add(NoteKind::OpenLastLine, at);
+                }
+                self.event(&line, number);
+            }
+            None if self.other_line(text, number) => {}
+            None if !complete => self.builder.notes.add_detailed(NoteKind::Truncated, at, || excerpt(text)),
+            None => self.builder.notes.add_detailed(NoteKind::UnparsedLine, at, || excerpt(text)),
+        }
+    }
+
+    /// Takes in a line that is no event; false if it is of no known kind.
+    fn other_line(&mut self, line: &[u8], number: u64) -> bool {
+        let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
+        let text = text.trim();
+        if text.starts_with("=>") || text.starts_with("<stack trace>") {
+            self.builder.notes.add_other_event("stack trace", 1, Position::Line(number));
+        } else if let Some(started) = text.strip_prefix("##### CPU ") {
+            if let Some(cpu) = started.split(' ').next().and_then(|cpu| cpu.parse().ok()) {
+                self.pending.push(PendingLoss { cpu: Cpu(cpu), events: None, start: true, line: number });
+            }
+        } else if let Some(header) = text.strip_prefix('#') {
+            self.header(header.trim());
+        } else if let Some(cpus) = text.strip_prefix("cpus=") {
+            self.report_header = true;
+            self.builder.declare_cpus(cpus.parse().unwrap_or(0));
+        } else if let Some(lost) = text.strip_prefix("CPU:") {
+            return self.lost(lost, number);
+        } else {
+            return text.is_empty()
+                || text.starts_with("version = ")
+                || (text.starts_with("CPU ") && text.ends_with(" is empty"));
+        }
+        true
+    }
+
+    /// A comment of the kernel's own header.
+    fn header(&mut self, header: &str) {
+        self.tracefs_header |= header.starts_with("tracer:") || header.starts_with("entries-in-buffer");
+        let Some(counts) = header.strip_prefix("entries-in-buffer/entries-written:") else { return };
+        let (counts, cpus) = counts.split_once("#P:").unwrap_or((counts, "0"));
+        self.builder.declare_cpus(cpus.trim().parse().unwrap_or(0));
+        let Some((kept, written)) = counts.trim().split_once('/') else { return };
+        let (Ok(kept), Ok(written)) = (kept.parse::<u64>(), written.parse::<u64>()) else { return };
+        if written > kept {
+            self.builder.notes.add_many(NoteKind::Overwritten, written - kept, Position::Whole);
+            for cpu in 0..cpus.trim().parse().unwrap_or(0).min(crate::MAX_CPUS) {
+                self.builder.meta.gaps.push(Gap { cpu: Cpu(cpu), before_ns: 0, events: None });
+            }
+        }
+    }
+
+    /// `CPU:1 [LOST 5 EVENTS]` of the kernel, `CPU:1 [5 EVENTS DROPPED]` or without number of trace-cmd.
+    fn lost(&mut self, text: &str, line: u64) -> bool {
+        let Some((cpu, what)) = text.split_once(" [") else { return false };
+        let Ok(cpu) = cpu.parse() else { return false };
+        if !(what.contains("LOST") || what.contains("DROPPED")) {
+            return false;
+        }
+        let events = what.split(' ').find_map(|word| word.parse().ok());
+        self.pending.push(PendingLoss { cpu: Cpu(cpu), events, start: false, line });
+        true
+    }
+
+    fn event(&mut self, line: &Line<'_>, number: u64) {
+        self.events += 1;
+        self.flags |= line.flags;
+        self.decimals = self.decimals.max(line.time.decimals);
+        let at = Position::Line(number);
+        if line.time.decimals == 0 {
+            self.builder.notes.add(NoteKind::UnusableClock, at);
+        }
+        self.name_thread(line);
+        if !self.pending.is_empty() {
+            self.place_losses(line.cpu, line.time.value);
+        }
+        match self.kind(line, at) {
+            Some(Some(kind)) => {
+                let event = Event { time_ns: line.time.value, cpu: line.cpu, pid: line.pid, kind };
+                self.builder.push_at(event, at);
+            }
+            Some(None) => {}
+            None => self.builder.notes.add_detailed(NoteKind::BadEventText, at, || excerpt(line.body)),
+        }
+    }
+
+    fn name_thread(&mut self, line: &Line<'_>) {
+        let news = match self.named.get(line.pid) {
+            Some(tgid_known) => !tgid_known && line.tgid.is_some(),
+            None => line.pid != Pid::IDLE && line.comm != b"<...>",
+        };
+        if news {
+            let comm = self.builder.strings.intern_bytes(line.comm);
+            self.builder.thread(line.pid, comm, line.tgid);
+            self.named.insert(line.pid, line.tgid.is_some());
+        }
+    }
+
+    fn place_losses(&mut self, cpu: Cpu, time_ns: u64) {
+        let builder = &mut self.builder;
+        self.pending.retain(|loss| {
+            if loss.cpu != cpu {
+                return true;
+            }
+            if loss.start {
+                builder.meta.gaps.push(Gap { cpu, before_ns: time_ns, events: None });
+            } else {
+                builder.lost(cpu, time_ns, loss.events, Position::Line(loss.line));
+            }
+            false
+        });
+    }
+
+    /// `None` if the fields cannot be read, `Some(None)` if the event is not kept.
+    fn kind(&mut self, line: &Line<'_>, at: Position) -> Option<Option<EventKind>> {
+        let strings = &mut self.builder.strings;
+        let mut task = |t: Task<'_>| TaskRef { comm: strings.intern_bytes(t.comm), pid: t.pid, prio: t.prio };
+        let kind = match line.event {
+            b"sched_switch" => {
+                let switch = fields::sched_switch(line.body)?;
+                let (prev, next) = (task(switch.prev), task(switch.next));
+                self.note_switch(&switch, at);
+                let prev_state = switch.prev_state;
+                EventKind::SchedSwitch(SchedSwitch {
+                    prev,
+                    prev_state,
+                    next,
+                    provenance: Provenance::Recorded,
+                })
+            }
+            b"sched_waking" | b"sched_wakeup" | b"sched_wakeup_new" => {
+                let wakeup = fields::wakeup(line.body)?;
+                if !wakeup.success {
+                    self.builder.notes.add(NoteKind::WakeupWithoutEffect, at);
+                    return Some(None);
+                }
+                let event = SchedWakeup { task: task(wakeup.task), target_cpu: wakeup.target_cpu };
+                match line.event {
+                    b"sched_waking" => EventKind::SchedWaking(event),
+                    b"sched_wakeup" => EventKind::SchedWakeup(event),
+                    _ => EventKind::SchedWakeupNew(event),
+                }
+            }
+            b"sched_migrate_task" => {
+                let moved = fields::migrate_task(line.body)?;
+                let (orig_cpu, dest_cpu) = (moved.orig_cpu, moved.dest_cpu);
+                EventKind::SchedMigrateTask(SchedMigrateTask { task: task(moved.task), orig_cpu, dest_cpu })
+            }
+            b"sched_process_fork" => {
+                let fork = fields::process_fork(line.body)?;
+                EventKind::SchedProcessFork(SchedProcessFork {
+                    parent_comm: strings.intern_bytes(fork.parent_comm),
+                    parent_pid: fork.parent_pid,
+                    child_comm: strings.intern_bytes(fork.child_comm),
+                    child_pid: fork.child_pid,
+                })
+            }
+            b"sched_process_exec" => {
+                let exec = fields::process_exec(line.body)?;
+                let filename = strings.intern_bytes(exec.filename);
+                EventKind::SchedProcessExec(SchedProcessExec {
+                    filename,
+                    pid: exec.pid,
+                    old_pid: exec.old_pid,
+                })
+            }
+            b"sched_process_exit" => EventKind::SchedProcessExit(task(fields::process_exit(line.body)?)),
+            b"sched_pi_setprio" => {
+                let pi = fields::pi_setprio(line.body)?;
+                let comm = strings.intern_bytes(pi.comm);
+                let (oldprio, newprio) = (pi.oldprio, pi.newprio);
+                EventKind::SchedPiSetprio(SchedPiSetprio { comm, pid: pi.pid, oldprio, newprio })
+            }
+            b"sched_stat_runtime" => {
+                let stat = fields::stat_runtime(line.body)?;
+                EventKind::SchedStatRuntime(SchedStatRuntime {
+                    comm: strings.intern_bytes(stat.comm),
+                    pid: stat.pid,
+                    runtime_ns: stat.runtime_ns,
+                    vruntime_ns: stat.vruntime_ns,
+                })
+            }
+            b"tracing_mark_write" => EventKind::Marker(strings.intern_bytes(line.body)),
+            b"print" => EventKind::Marker(strings.intern_bytes(fields::print_text(line.body))),
+            name => {
+                let name = if name.is_empty() { "function".into() } else { String::from_utf8_lossy(name) };
+                self.builder.notes.add_other_event(&name, 1, at);
+                return Some(None);
+            }
+        };
+        Some(Some(kind))
+    }
+
+    fn note_switch(&mut self, switch: &fields::Switch<'_>, at: Position) {
+        match switch.style {
+            Style::Kernel => {}
+            Style::Raw => {
+                if self.raw == 0 {
+                    self.builder.notes.add(NoteKind::AssumedStateBits, at);
+                }
+                self.raw += 1;
+            }
+            Style::Plugin => {
+                self.plugin += 1;
+                if switch.prev_state == PrevState::Running {
+                    self.builder.notes.add(NoteKind::NoPreemptionMark, at);
+                }
+            }
+        }
+        if switch.prev_state == PrevState::Unknown {
+            self.builder.notes.add(NoteKind::UnknownPrevState, at);
+        }
+    }
+
+    fn finish(mut self) -> Result<Trace, ReadError> {
+        if self.events == 0 && !self.tracefs_header && !self.report_header {
+            let advice = "give a trace.dat, or text from trace-cmd report or tracefs";
+            return Err(ReadError::NotATrace { found: "text in which no line is an event", advice });
+        }
+        for loss in std::mem::take(&mut self.pending) {
+            if !loss.start {
+                self.builder.lost(
+                    loss.cpu,
+                    self.builder.last_ns(loss.cpu),
+                    loss.events,
+                    Position::Line(loss.line),
+                );
+            }
+        }
+        self.builder.meta.resolution_ns = 10u64.pow(9 - u32::from(self.decimals));
+        self.builder.meta.format = if self.raw > 0 {
+            Format::TraceCmdReportRaw
+        } else if self.plugin > 0 || self.report_header || (!self.flags && !self.tracefs_header) {
+            Format::TraceCmdReport
+        } else {
+            Format::TracefsText
+        };
+        check_switches(self.builder.finish(), self.events)
+    }
+}
+
+/// The beginning of a line, for a message.
+fn excerpt(line: &[u8]) -> String {
+    let head = String::from_utf8_lossy(&line[..line.len().min(100)]);
+    if line.len() > 100 { format!("{head}…") } else { head.into_owned() }
+}
