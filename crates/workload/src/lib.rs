@@ -4,6 +4,7 @@ pub mod dist;
 pub mod load;
 pub mod program;
 pub mod record;
+pub mod rtapp;
 pub mod units;
 
 #[cfg(test)]

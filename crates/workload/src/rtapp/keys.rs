@@ -1,0 +1,154 @@
+//! The keys that rt-app knows (its tutorial.txt and parser, versions 1.0 to 2026).
+
+/// The events, recognised by the start of a key: `run0` and `run_long` are `run`, but `runtime…` is `runtime`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EventKey {
+    Run,
+    Runtime,
+    Mem,
+    IoRun,
+    Sleep,
+    Timer,
+    Lock,
+    Unlock,
+    Wait,
+    Signal,
+    Broad,
+    Sync,
+    Barrier,
+    Suspend,
+    Resume,
+    Fork,
+    Yield,
+    SemPost,
+    SemWait,
+}
+
+/// By prefix; the first that fits counts, so `runtime` stands before `run`.
+const EVENTS: [(&str, EventKey); 19] = [
+    ("runtime", EventKey::Runtime),
+    ("run", EventKey::Run),
+    ("mem", EventKey::Mem),
+    ("iorun", EventKey::IoRun),
+    ("sleep", EventKey::Sleep),
+    ("timer", EventKey::Timer),
+    ("lock", EventKey::Lock),
+    ("unlock", EventKey::Unlock),
+    ("wait", EventKey::Wait),
+    ("signal", EventKey::Signal),
+    ("broad", EventKey::Broad),
+    ("sync", EventKey::Sync),
+    ("barrier", EventKey::Barrier),
+    ("suspend", EventKey::Suspend),
+    ("resume", EventKey::Resume),
+    ("fork", EventKey::Fork),
+    ("yield", EventKey::Yield),
+    ("sem_post", EventKey::SemPost),
+    ("sem_wait", EventKey::SemWait),
+];
+
+/// What a key of a task or phase is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TaskKey {
+    Instance,
+    Delay,
+    Loop,
+    Phases,
+    Policy,
+    Priority,
+    Cpus,
+    /// Parameters of SCHED_DEADLINE; in newer versions `dl-runtime` of a fair task asks for a slice.
+    Deadline,
+    /// Older names of the same, without meaning under another policy.
+    OldDeadline,
+    /// Of the format before events.
+    OldFormat,
+    /// Clamps, groups and memory binding.
+    NotModelled,
+    Event(EventKey),
+    Unknown,
+}
+
+/// Whole keys. They come before the events, so that `membind_nodes` is not taken for `mem`.
+const PROPERTIES: [(&str, TaskKey); 23] = [
+    ("instance", TaskKey::Instance),
+    ("delay", TaskKey::Delay),
+    ("loop", TaskKey::Loop),
+    ("phases", TaskKey::Phases),
+    ("policy", TaskKey::Policy),
+    ("priority", TaskKey::Priority),
+    ("cpus", TaskKey::Cpus),
+    ("dl-runtime", TaskKey::Deadline),
+    ("dl-period", TaskKey::Deadline),
+    ("dl-deadline", TaskKey::Deadline),
+    ("dl_runtime", TaskKey::Deadline),
+    ("dl_period", TaskKey::Deadline),
+    ("dl_deadline", TaskKey::Deadline),
+    ("period", TaskKey::OldDeadline),
+    ("deadline", TaskKey::OldDeadline),
+    ("exec", TaskKey::OldFormat),
+    ("lock_order", TaskKey::OldFormat),
+    ("util_min", TaskKey::NotModelled),
+    ("util_max", TaskKey::NotModelled),
+    ("taskgroup", TaskKey::NotModelled),
+    ("nodes_membind", TaskKey::NotModelled),
+    ("membind_nodes", TaskKey::NotModelled),
+    ("nodes_membership", TaskKey::NotModelled),
+];
+
+/// What a key in a task or phase means.
+pub(super) fn task_key(key: &str) -> TaskKey {
+    let property = PROPERTIES.iter().find(|(name, _)| *name == key).map(|(_, what)| *what);
+    let event = || EVENTS.iter().find(|(prefix, _)| key.starts_with(prefix)).map(|(_, e)| TaskKey::Event(*e));
+    property.or_else(event).unwrap_or(TaskKey::Unknown)
+}
+
+/// The event or property that an unknown key probably means: at most two letters differ, fewer in short names.
+pub(super) fn nearest_task_key(key: &str) -> Option<&'static str> {
+    let names = EVENTS.iter().map(|(name, _)| *name).chain(PROPERTIES.iter().map(|(name, _)| *name));
+    names
+        .map(|name| (strsim::osa_distance(&key.to_ascii_lowercase(), name), name))
+        .filter(|(distance, name)| *distance <= (name.len() / 3).clamp(1, 2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_match_by_prefix() {
+        for (key, event) in [
+            ("run", EventKey::Run),
+            ("run0", EventKey::Run),
+            ("runtime", EventKey::Runtime),
+            ("runtime1", EventKey::Runtime),
+            ("timer_a", EventKey::Timer),
+            ("memory", EventKey::Mem),
+            ("broadcast", EventKey::Broad),
+            ("sem_wait2", EventKey::SemWait),
+        ] {
+            assert_eq!(task_key(key), TaskKey::Event(event), "{key}");
+        }
+        assert_eq!(task_key("membind_nodes"), TaskKey::NotModelled);
+        assert_eq!(task_key("loop1"), TaskKey::Unknown, "properties match as a whole");
+        assert_eq!(task_key("Run"), TaskKey::Unknown, "case counts");
+    }
+
+    #[test]
+    fn typing_errors_are_seen_and_comments_are_not() {
+        for (key, meant) in [
+            ("slep", "sleep"),
+            ("pririty", "priority"),
+            ("Run", "run"),
+            ("cpu", "cpus"),
+            ("resmue", "resume"),
+        ] {
+            assert_eq!(nearest_task_key(key), Some(meant));
+        }
+        for key in ["comment", "//", "note", "description", "x", "name", "frag"] {
+            assert_eq!(nearest_task_key(key), None, "{key}");
+        }
+    }
+}

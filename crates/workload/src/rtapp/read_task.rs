@@ -1,0 +1,266 @@
+//! Tasks and phases.
+
+use super::error::{Fault, RtAppError};
+use super::json::{Member, Value};
+use super::keys::{TaskKey, nearest_task_key, task_key};
+use super::model::{CpuNumber, Cpus, Global, Phase, PolicyName, Repeat, Resources, Scheduling, Task};
+use super::note::NoteKind;
+use super::read::{LARGEST, Reader};
+use super::read_event::{EventContext, OwnTimers, event};
+use scheduler::{Nanos, Nice, Policy, RtPriority};
+
+/// rt-app's priority of real-time threads that name none.
+const DEFAULT_RT_PRIORITY: i64 = 10;
+
+const POLICIES: &str = "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR";
+
+pub(super) fn tasks(
+    reader: &mut Reader,
+    members: &[Member],
+    global: &Global,
+    resources: &mut Resources,
+) -> Result<Vec<Task>, RtAppError> {
+    let names: Vec<&str> = members.iter().map(Member::name).collect();
+    members.iter().map(|member| task(reader, member, &names, global, resources)).collect()
+}
+
+/// The properties of a task or a phase, and its events.
+#[derive(Default)]
+struct Properties<'m> {
+    instance: Option<&'m Member>,
+    delay: Option<&'m Member>,
+    repeat: Option<&'m Member>,
+    phases: Option<&'m Member>,
+    policy: Option<&'m Member>,
+    priority: Option<&'m Member>,
+    cpus: Option<&'m Member>,
+    events: Vec<&'m Member>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Task,
+    Phase,
+}
+
+fn properties<'m>(
+    reader: &mut Reader,
+    members: &'m [Member],
+    level: Level,
+) -> Result<Properties<'m>, RtAppError> {
+    let mut found = Properties::default();
+    for member in members {
+        let what = task_key(&member.key);
+        if let TaskKey::Event(_) = what {
+            found.events.push(member);
+            continue;
+        }
+        if member.renamed.is_some() {
+            reader.note(NoteKind::PropertyTwice, member);
+            continue;
+        }
+        let slot = match what {
+            TaskKey::Instance | TaskKey::Delay | TaskKey::Phases if level == Level::Phase => {
+                reader.note(NoteKind::Unknown, member);
+                continue;
+            }
+            TaskKey::Instance => &mut found.instance,
+            TaskKey::Delay => &mut found.delay,
+            TaskKey::Loop => &mut found.repeat,
+            TaskKey::Phases => &mut found.phases,
+            TaskKey::Policy => &mut found.policy,
+            TaskKey::Priority => &mut found.priority,
+            TaskKey::Cpus => &mut found.cpus,
+            TaskKey::Deadline => {
+                return Err(reader.fault(&member.key_span, Fault::Deadline { key: member.key.clone() }));
+            }
+            TaskKey::OldFormat => {
+                return Err(reader.fault(&member.key_span, Fault::OldFormat { key: member.key.clone() }));
+            }
+            TaskKey::OldDeadline | TaskKey::NotModelled => {
+                reader.note(NoteKind::NotModelled, member);
+                continue;
+            }
+            TaskKey::Event(_) | TaskKey::Unknown => {
+                if let Some(nearest) = nearest_task_key(&member.key) {
+                    let fault = Fault::UnknownKey { key: member.key.clone(), nearest };
+                    return Err(reader.fault(&member.key_span, fault));
+                }
+                reader.note(NoteKind::Unknown, member);
+                continue;
+            }
+        };
+        *slot = Some(member);
+    }
+    Ok(found)
+}
+
+fn task(
+    reader: &mut Reader,
+    member: &Member,
+    names: &[&str],
+    global: &Global,
+    resources: &mut Resources,
+) -> Result<Task, RtAppError> {
+    let given = properties(reader, reader.object(member)?, Level::Task)?;
+    let instances = given.instance.map_or(Ok(1), |m| reader.count(m, " threads"))? as u32;
+    let delay = given.delay.map_or(Ok(Nanos::ZERO), |m| reader.micros(m))?;
+    let policy = given.policy.map_or(Ok(global.default_policy), |m| policy_name(reader, m))?;
+    let scheduling = scheduling(reader, policy, given.priority)?;
+    let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
+    let mut own_timers = OwnTimers::default();
+    let mut context = EventContext {
+        task: member.name(),
+        instances,
+        names,
+        io_is_null: global.io_is_null,
+        resources,
+        own_timers: &mut own_timers,
+    };
+    let mut phases = Vec::new();
+    let repeat;
+    if let Some(phases_member) = given.phases {
+        for ignored in &given.events {
+            reader.note(NoteKind::BesidePhases, ignored);
+        }
+        repeat = given.repeat.map_or(Ok(Repeat::Forever), |m| loop_count(reader, m))?;
+        // A phase that gives only a priority keeps the policy of what ran before it on the first pass: rt-app
+        // remembers it from then on.
+        let mut current = policy;
+        for phase_member in reader.object(phases_member)? {
+            phases.push(phase(reader, phase_member, &mut current, &mut context)?);
+        }
+    } else {
+        // The events stand in the task itself. Its loop is then the phase's.
+        let once = given.repeat.map(|m| loop_count(reader, m)).transpose()?;
+        repeat = if once.is_some() { Repeat::Times(1) } else { Repeat::Forever };
+        let events = events(reader, &given.events, &mut context)?;
+        if !events.is_empty() {
+            let repeat = once.unwrap_or(Repeat::Times(1));
+            phases.push(Phase { repeat, scheduling: None, cpus: None, events });
+        }
+    }
+    if phases.is_empty() {
+        return Err(reader.fault(&member.key_span, Fault::NoEvents { name: member.name().to_owned() }));
+    }
+    Ok(Task {
+        name: member.name().to_owned(),
+        instances,
+        delay,
+        repeat,
+        scheduling,
+        cpus,
+        phases,
+        own_timers: own_timers.absolute,
+    })
+}
+
+fn phase(
+    reader: &mut Reader,
+    member: &Member,
+    current: &mut PolicyName,
+    context: &mut EventContext<'_>,
+) -> Result<Phase, RtAppError> {
+    let given = properties(reader, reader.object(member)?, Level::Phase)?;
+    let repeat = given.repeat.map_or(Ok(Repeat::Times(1)), |m| loop_count(reader, m))?;
+    if let Some(policy) = given.policy {
+        *current = policy_name(reader, policy)?;
+    }
+    let changes = given.policy.is_some() || given.priority.is_some();
+    let scheduling = changes.then(|| scheduling(reader, *current, given.priority)).transpose()?;
+    let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
+    let events = events(reader, &given.events, context)?;
+    if events.is_empty() {
+        return Err(reader.fault(&member.key_span, Fault::NoEvents { name: member.name().to_owned() }));
+    }
+    Ok(Phase { repeat, scheduling, cpus, events })
+}
+
+fn events(
+    reader: &mut Reader,
+    members: &[&Member],
+    context: &mut EventContext<'_>,
+) -> Result<Vec<super::model::Event>, RtAppError> {
+    members.iter().map(|member| event(reader, member, context)).collect()
+}
+
+/// -1 is for ever. 0 is refused: rt-app would skip such a task and never leave such a phase.
+fn loop_count(reader: &Reader, member: &Member) -> Result<Repeat, RtAppError> {
+    if matches!(member.value.value, Value::Integer(-1)) {
+        return Ok(Repeat::Forever);
+    }
+    Ok(Repeat::Times(reader.integer(member, 1, LARGEST, ", or -1 for ever")?.unsigned_abs()))
+}
+
+pub(super) fn policy_name(reader: &Reader, member: &Member) -> Result<PolicyName, RtAppError> {
+    Ok(match reader.text(member)? {
+        "SCHED_OTHER" => PolicyName::Other,
+        "SCHED_BATCH" => PolicyName::Batch,
+        "SCHED_IDLE" => PolicyName::Idle,
+        "SCHED_FIFO" => PolicyName::Fifo,
+        "SCHED_RR" => PolicyName::Rr,
+        "SCHED_DEADLINE" => {
+            let fault = Fault::Deadline { key: member.key.clone() };
+            return Err(reader.fault(&member.value.span, fault));
+        }
+        other => return Err(reader.unknown_word(member, other, POLICIES)),
+    })
+}
+
+fn scheduling(
+    reader: &mut Reader,
+    policy: PolicyName,
+    priority: Option<&Member>,
+) -> Result<Scheduling, RtAppError> {
+    let nice = |policy| {
+        let value =
+            priority.map_or(Ok(0), |m| reader.integer(m, -20, 19, " (a nice value under this policy)"))?;
+        Ok(Scheduling { policy, nice: Nice::new(value as i8) })
+    };
+    let rt = |policy: fn(RtPriority) -> Policy| {
+        let value = priority
+            .map_or(Ok(DEFAULT_RT_PRIORITY), |m| reader.integer(m, 1, 99, " (a real-time priority)"))?;
+        // In range, so there is one.
+        let priority = RtPriority::new(value as u8);
+        Ok(Scheduling { policy: priority.map_or(Policy::Normal, policy), nice: None })
+    };
+    match policy {
+        PolicyName::Other => nice(Policy::Normal),
+        PolicyName::Batch => nice(Policy::Batch),
+        PolicyName::Fifo => rt(Policy::Fifo),
+        PolicyName::Rr => rt(Policy::Rr),
+        PolicyName::Idle => {
+            if let Some(member) = priority {
+                reader.integer(member, -LARGEST, LARGEST, "")?;
+                reader.note(NoteKind::IdlePriority, member);
+            }
+            Ok(Scheduling { policy: Policy::Idle, nice: None })
+        }
+    }
+}
+
+fn cpus(reader: &Reader, member: &Member) -> Result<Cpus, RtAppError> {
+    let Value::List(elements) = &member.value.value else {
+        return Err(reader.wrong_type(member, "an array of CPU numbers such as [0, 2]"));
+    };
+    if elements.is_empty() {
+        return Err(reader.fault(&member.value.span, Fault::NoCpus));
+    }
+    let number = |element: &super::json::Node| {
+        let cpu = match element.value {
+            Value::Integer(cpu) => u32::try_from(cpu).ok(),
+            _ => {
+                let (key, found) = (member.key.clone(), element.value.what());
+                let fault = Fault::WrongType { key, expected: "CPU numbers", found };
+                return Err(reader.fault(&element.span, fault));
+            }
+        };
+        let Some(cpu) = cpu else {
+            let value = if let Value::Integer(cpu) = element.value { cpu } else { 0 };
+            let fault = Fault::OutOfRange { key: member.key.clone(), value, low: 0, high: LARGEST, unit: "" };
+            return Err(reader.fault(&element.span, fault));
+        };
+        Ok(CpuNumber { cpu, span: element.span.clone() })
+    };
+    Ok(Cpus(elements.iter().map(number).collect::<Result<_, _>>()?))
+}
