@@ -1,14 +1,23 @@
 //! Simulated hardware: virtual time, events, CPUs, interrupts, timers, caches and lock timing.
 
 mod behaviour;
+mod engine;
 mod fixed;
+mod latency;
 mod objects;
+mod outcome;
 mod rng;
 mod setup;
 mod spec;
 
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
+pub use engine::{CommOf, LockStats, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
+pub use latency::Latency;
 pub use objects::{BarrierId, ChannelId, ChannelSpec, FutexId, MutexKind, SpinlockId};
+pub use outcome::{
+    CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
+    TotalsOutcome,
+};
 pub use rng::{Purpose, Rng};
 pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use spec::{

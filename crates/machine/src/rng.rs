@@ -18,6 +18,8 @@ pub enum Purpose {
     CpuNoise,
     /// A load's own layout (offsets, durations drawn while building it); numbered by load.
     Load,
+    /// Start of a machine's background kernel threads; numbered in the order of the machine file.
+    Kthread,
 }
 
 /// One stream.

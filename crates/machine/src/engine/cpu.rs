@@ -1,0 +1,242 @@
+//! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
+
+use super::hw::{Mode, Once};
+use super::sim::{Irq, Progress, Sim};
+use crate::outcome::RunError;
+use crate::rng::Rng;
+use scheduler::affinity::migration_cpu_stop;
+use scheduler::fork::wake_up_new_task_on;
+use scheduler::platform::{Ipi, Platform};
+use scheduler::registry::PreemptModel;
+use scheduler::schedule::{Entry, schedule};
+use scheduler::tick::scheduler_tick;
+use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
+use scheduler::{Class, Cpu, CpuId, Nanos, TaskId, rt};
+
+use super::hw::Hw;
+
+/// The path of one CPU; it never ends, the engine drops it at the end of the run.
+pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
+    let me = Cpu { k: &sim.k, id };
+    let ctx = sim.cpu(id);
+    let idle = sim.k.idle_task(id);
+    loop {
+        if !ctx.pending.borrow().is_empty() {
+            sim.interrupts(me).await;
+        }
+        let curr = me.curr();
+        if sim.k.rq(id).published.need_resched.get() && sim.may_preempt(me, curr) {
+            schedule(me, Entry::Preemption).await;
+            continue;
+        }
+        if ctx.seen.get() != curr {
+            sim.set_up(me, curr);
+        }
+        if curr == idle {
+            sim.idle(me).await;
+        } else {
+            sim.run_task(me, curr).await;
+        }
+    }
+}
+
+impl Sim {
+    /// Serves what is pending, and what becomes pending meanwhile.
+    async fn interrupts(&self, me: Cpu<'_, Hw>) {
+        let costs = &self.hw().spec.costs;
+        if me.curr() == self.k.idle_task(me.id) {
+            self.hw().charge_ns(costs.idle_exit);
+        }
+        self.hw().charge_ns(costs.irq_entry);
+        loop {
+            let next = self.cpu(me.id).pending.borrow_mut().pop_front();
+            let Some(irq) = next else { break };
+            self.interrupt(me, irq).await;
+        }
+        self.hw().charge_ns(costs.irq_exit);
+    }
+
+    async fn interrupt(&self, me: Cpu<'_, Hw>, irq: Irq) {
+        match irq {
+            Irq::Timer(task) => {
+                self.hw().charge_ns(self.hw().spec.costs.timer_expiry);
+                try_to_wake_up(me, task, WakeFlags::default()).await;
+            }
+            Irq::Tick => scheduler_tick(me).await,
+            Irq::Ipi(ipi) => self.ipi(me, ipi).await,
+            Irq::RtPeriod => {
+                if let Some(again) = rt::period_timer(me).await {
+                    self.hw().start_rt_period_timer(again);
+                }
+            }
+            Irq::Spawn(index) => self.spawn(me, index).await,
+            Irq::Outside(index) => self.message_from_outside(me, index).await,
+            Irq::IrqOff(length) => self.hw().charge_ns(length),
+        }
+    }
+
+    async fn ipi(&self, me: Cpu<'_, Hw>, ipi: Ipi) {
+        let received = &self.hw().cpus[me.id.index()].ipis_received;
+        received.set(received.get() + 1);
+        match ipi {
+            // The flag is looked at on the way out of every interrupt.
+            Ipi::Reschedule => {}
+            Ipi::Wakeup => sched_ttwu_pending(me).await,
+            Ipi::Push(source) => rt::push_irq_work(me, source).await,
+            Ipi::Stop => migration_cpu_stop(me).await,
+        }
+    }
+
+    async fn spawn(&self, me: Cpu<'_, Hw>, index: u32) {
+        let cpu = self.spawn_cpu(index);
+        let task = TaskId((self.cpus.len() as u32) + index);
+        wake_up_new_task_on(me, task, cpu).await;
+    }
+
+    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible.
+    fn may_preempt(&self, me: Cpu<'_, Hw>, curr: TaskId) -> bool {
+        curr == self.k.idle_task(me.id)
+            || self.k.config.rules.preempt_model.get() == PreemptModel::Full
+            || self.with(curr, |t| !matches!(t.progress, Progress::Kernel { .. }))
+    }
+
+    /// A task, or idle, is about to execute where another one did before.
+    fn set_up(&self, me: Cpu<'_, Hw>, curr: TaskId) {
+        let idle = self.k.idle_task(me.id);
+        if curr == idle {
+            let previous = self.cpu(me.id).seen.replace(idle);
+            self.left(me.id, previous, self.cpu(me.id).busy.get());
+            return;
+        }
+        self.switched_in(me.id, curr);
+        // Idle CPUs take no ticks (NO_HZ): the first task after idle starts them again.
+        let tick = self.hw().tick_slot(me.id);
+        if !self.hw().queue.borrow().is_set(tick) {
+            self.hw().queue.borrow_mut().set(tick, self.next_tick(me.id));
+        }
+    }
+
+    /// The next tick after now; CPU i's are shifted by i · (period/2) / CPUs (fair-class 2.7).
+    pub fn next_tick(&self, cpu: CpuId) -> Nanos {
+        let period = 1_000_000_000 / self.k.config.tunables.hz.get() as u64;
+        let phase = u64::from(cpu.0) * (period / 2) / self.cpus.len() as u64;
+        let since_phase = self.hw().now.get().0.saturating_sub(phase);
+        Nanos(phase + (since_phase / period + 1) * period)
+    }
+
+    /// Waits for an interrupt.
+    async fn idle(&self, me: Cpu<'_, Hw>) {
+        let hw = self.hw();
+        hw.cpus[me.id.index()].ready_at.set(hw.local_now());
+        hw.debt.set(Nanos::ZERO);
+        hw.suspend(me.id, Mode::Interruptible).await;
+    }
+
+    /// Lets the current task execute for `length`, or until an interrupt; how long it did.
+    pub async fn execute(&self, me: Cpu<'_, Hw>, length: Nanos) -> Nanos {
+        let hw = self.hw();
+        let start = hw.local_now();
+        let end = start + length;
+        hw.debt.set(Nanos::ZERO);
+        if hw.queue.borrow().next_time() > end {
+            hw.now.set(end);
+        } else {
+            hw.cpus[me.id.index()].ready_at.set(start);
+            hw.queue.borrow_mut().set(hw.work_slot(me.id), end);
+            hw.suspend(me.id, Mode::Interruptible).await;
+        }
+        let ran = hw.now.get().saturating_sub(start).min(length);
+        let busy = &self.cpu(me.id).busy;
+        busy.set(busy.get() + ran);
+        ran
+    }
+
+    /// Runs the current task until it has to stop for an interrupt, or the CPU has another one.
+    async fn run_task(&self, me: Cpu<'_, Hw>, p: TaskId) {
+        match self.with(p, |t| std::mem::take(&mut t.progress)) {
+            Progress::Ready => self.next_step(me, p).await,
+            Progress::Compute { left } => {
+                let left = left + self.with(p, |t| std::mem::take(&mut t.warmth.cold));
+                let left = left - self.execute(me, left).await;
+                if left > Nanos::ZERO {
+                    self.set_progress(p, Progress::Compute { left });
+                }
+            }
+            Progress::Kernel { left, then } => {
+                let left = left - self.execute_in_kernel(me, p, left, then).await;
+                if left > Nanos::ZERO {
+                    self.set_progress(p, Progress::Kernel { left, then });
+                } else {
+                    self.go_on(me, p, then).await;
+                }
+            }
+            Progress::SpinUntil(until) => {
+                let length = until.saturating_sub(self.hw().local_now());
+                if length > Nanos::ZERO {
+                    self.set_progress(p, Progress::SpinUntil(until));
+                    self.execute(me, length).await;
+                }
+            }
+            Progress::Resume(then) => self.go_on(me, p, then).await,
+        }
+    }
+
+    async fn execute_in_kernel(
+        &self,
+        me: Cpu<'_, Hw>,
+        p: TaskId,
+        left: Nanos,
+        then: super::sim::Then,
+    ) -> Nanos {
+        // While it executes, interrupts must see that it is inside the kernel.
+        self.set_progress(p, Progress::Kernel { left, then });
+        self.execute(me, left).await
+    }
+
+    /// Asks the behaviour, and starts what it wants.
+    async fn next_step(&self, me: Cpu<'_, Hw>, p: TaskId) {
+        let now = self.hw().local_now();
+        let counters = self.counters(p);
+        let step = self.with(p, |t| {
+            t.idle_steps += 1;
+            t.behaviour.next(&mut crate::behaviour::Env {
+                now,
+                cpu: me.id,
+                task: p,
+                pid: t.pid,
+                last_child: t.last_child,
+                rng: &mut t.rng,
+                iterations: &mut t.iterations,
+                counters,
+            })
+        });
+        if self.with(p, |t| t.idle_steps) > ENDLESS_STEPS {
+            let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
+            self.fail(RunError::EndlessSteps { pid, comm, at: now });
+            // The engine stops at the next suspension; make sure that there is one.
+            self.hw().suspend(me.id, Mode::Spinning).await;
+        }
+        self.start(me, p, step).await;
+    }
+
+    /// Programs the next interrupts-off section of `cpu`, if its machine has any.
+    pub fn next_irq_off(&self, source: usize, cpu: CpuId) {
+        let noise = &self.hw().spec.noise.irq_off[source];
+        let gap = self
+            .noise(cpu, |rng| rng.exponential(Nanos(1_000_000_000 / u64::from(noise.per_second_per_cpu))));
+        self.hw().at(self.hw().now.get() + gap, Once::IrqOff { cpu, source: source as u32 });
+    }
+
+    /// Draws from the noise stream of a CPU.
+    pub fn noise<T>(&self, cpu: CpuId, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        draw(&mut self.cpu(cpu).noise.borrow_mut())
+    }
+
+    /// Whether `cpu` executes its idle task.
+    pub fn is_idle(&self, cpu: CpuId) -> bool {
+        self.k.task(self.k.rq(cpu).published.curr.get()).class.get() == Class::Idle
+    }
+}
+
+/// Steps that take no time after which a program is taken to be endless.
+const ENDLESS_STEPS: u32 = 1_000_000;

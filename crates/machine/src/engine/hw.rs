@@ -1,0 +1,349 @@
+//! The hardware: the clock, the locks and lines, interrupts on their way. It is the scheduler's [`Platform`].
+//!
+//! One path is executed at a time. Costs it is charged add up as a *debt*; the debt is settled where other CPUs may
+//! act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock just advances.
+
+use super::lines::LineTable;
+use super::locks::{Attempt, LockStats, SpinState};
+use super::queue::{EventQueue, Slot};
+use super::recorder::Recorder;
+use crate::spec::MachineSpec;
+use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
+use scheduler::registry::LockKind;
+use scheduler::{Cpu, CpuId, Event, MutexId, Nanos, TaskId};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What a CPU is doing, as far as interrupts are concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// In a kernel path with interrupts off; its work slot says when it goes on.
+    InPath,
+    /// The same, spinning for a lock: the releaser will set its work slot.
+    Spinning,
+    /// Interrupts are on: user mode, idle, or a long system call.
+    Interruptible,
+}
+
+/// Something that fires once, not owned by a CPU or a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Once {
+    /// An inter-processor interrupt arrives.
+    Ipi { to: CpuId, ipi: Ipi },
+    /// The real-time period timer, on the CPU that started it.
+    RtPeriod { cpu: CpuId },
+    /// A scheduled change of the settings, by index.
+    Setting(u32),
+    /// A task from the setup appears, by index.
+    Spawn(u32),
+    /// A message from outside arrives, by index.
+    Outside(u32),
+    /// A stretch with interrupts off begins on a CPU; the source is an index into the machine's noise.
+    IrqOff { cpu: CpuId, source: u32 },
+    /// The run ends; keeps paths from running ahead of it.
+    End,
+}
+
+/// What a slot of the event queue stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// A CPU goes on with what it does.
+    Work(CpuId),
+    /// A CPU's tick.
+    Tick(CpuId),
+    /// A task's timer.
+    Timer(TaskId),
+    /// A one-shot event; the slot is free again afterwards.
+    Once(Once),
+}
+
+/// Per-CPU hardware state.
+#[derive(Debug)]
+pub(crate) struct CpuHw {
+    pub mode: Cell<Mode>,
+    /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until then.
+    pub ready_at: Cell<Nanos>,
+    pub ipis_sent: Cell<u64>,
+    pub ipis_received: Cell<u64>,
+}
+
+/// The hardware.
+#[derive(Debug)]
+pub(crate) struct Hw {
+    pub spec: MachineSpec,
+    pub now: Cell<Nanos>,
+    pub debt: Cell<Nanos>,
+    pub queue: RefCell<EventQueue>,
+    pub sources: RefCell<Vec<Source>>,
+    free_slots: RefCell<Vec<Slot>>,
+    pub cpus: Vec<CpuHw>,
+    /// Which kind of spinlock the kernel has; follows the rule of the same name.
+    pub lock_kind: Cell<LockKind>,
+    rq_locks: Vec<RefCell<SpinState>>,
+    other_locks: RefCell<OtherLocks>,
+    lines: RefCell<LineTable>,
+    pub recorder: Recorder,
+}
+
+/// Locks other than those of run queues; they are rarely contended.
+#[derive(Debug)]
+struct OtherLocks {
+    pi: Vec<SpinState>,
+    mutex: Vec<SpinState>,
+    rto: SpinState,
+    walker: Vec<SpinState>,
+}
+
+impl OtherLocks {
+    fn get(&mut self, lock: Lock) -> &mut SpinState {
+        fn grown(states: &mut Vec<SpinState>, index: usize) -> &mut SpinState {
+            if index >= states.len() {
+                states.resize_with(index + 1, SpinState::default);
+            }
+            &mut states[index]
+        }
+        match lock {
+            Lock::Pi(TaskId(task)) => grown(&mut self.pi, task as usize),
+            Lock::MutexWait(MutexId(mutex)) => grown(&mut self.mutex, mutex as usize),
+            Lock::PushWalker(cpu) => grown(&mut self.walker, cpu.index()),
+            Lock::Rto => &mut self.rto,
+            Lock::Rq(_) => unreachable!("run-queue locks have their own table"),
+        }
+    }
+}
+
+impl Hw {
+    pub fn new(spec: MachineSpec, recorder: Recorder) -> Hw {
+        let n = spec.topology.cpus;
+        let mut queue = EventQueue::default();
+        let mut sources = Vec::new();
+        for make in [Source::Work, Source::Tick] {
+            for cpu in 0..n as u16 {
+                queue.add_slot();
+                sources.push(make(CpuId(cpu)));
+            }
+        }
+        let cpu = || CpuHw {
+            mode: Cell::new(Mode::InPath),
+            ready_at: Cell::new(Nanos::ZERO),
+            ipis_sent: Cell::new(0),
+            ipis_received: Cell::new(0),
+        };
+        Hw {
+            now: Cell::new(Nanos::ZERO),
+            debt: Cell::new(Nanos::ZERO),
+            queue: RefCell::new(queue),
+            sources: RefCell::new(sources),
+            free_slots: RefCell::default(),
+            cpus: (0..n).map(|_| cpu()).collect(),
+            lock_kind: Cell::new(LockKind::Queued),
+            rq_locks: (0..n).map(|_| RefCell::default()).collect(),
+            other_locks: RefCell::new(OtherLocks {
+                pi: Vec::new(),
+                mutex: Vec::new(),
+                rto: SpinState::default(),
+                walker: Vec::new(),
+            }),
+            lines: RefCell::new(LineTable::new(n)),
+            recorder,
+            spec,
+        }
+    }
+
+    pub fn work_slot(&self, cpu: CpuId) -> Slot {
+        Slot(u32::from(cpu.0))
+    }
+
+    pub fn tick_slot(&self, cpu: CpuId) -> Slot {
+        Slot(self.cpus.len() as u32 + u32::from(cpu.0))
+    }
+
+    /// A slot for a source that lives as long as the run.
+    pub fn add_slot(&self, source: Source) -> Slot {
+        self.sources.borrow_mut().push(source);
+        self.queue.borrow_mut().add_slot()
+    }
+
+    /// Lets a one-shot event happen at `at`.
+    pub fn at(&self, at: Nanos, once: Once) {
+        let free = self.free_slots.borrow_mut().pop();
+        let slot = match free {
+            Some(slot) => {
+                self.sources.borrow_mut()[slot.0 as usize] = Source::Once(once);
+                slot
+            }
+            None => self.add_slot(Source::Once(once)),
+        };
+        self.queue.borrow_mut().set(slot, at);
+    }
+
+    /// Takes the next event that lies before or at `end` and moves the clock there.
+    pub fn next_event(&self, end: Nanos) -> Option<Source> {
+        let mut queue = self.queue.borrow_mut();
+        let time = queue.next_time();
+        if time > end {
+            return None;
+        }
+        let slot = queue.pop()?;
+        self.now.set(time);
+        let source = self.sources.borrow()[slot.0 as usize];
+        if matches!(source, Source::Once(_)) {
+            self.free_slots.borrow_mut().push(slot);
+        }
+        Some(source)
+    }
+
+    pub fn charge_ns(&self, cost: Nanos) {
+        self.debt.set(self.debt.get() + cost);
+    }
+
+    pub fn local_now(&self) -> Nanos {
+        self.now.get() + self.debt.get()
+    }
+
+    /// Lets the time that the path has been charged pass; interrupts stay off.
+    #[inline]
+    pub async fn settle(&self, me: CpuId) {
+        let debt = self.debt.get();
+        if debt == Nanos::ZERO {
+            return;
+        }
+        let then = self.now.get() + debt;
+        self.debt.set(Nanos::ZERO);
+        if self.queue.borrow().next_time() > then {
+            self.now.set(then);
+            return;
+        }
+        self.queue.borrow_mut().set(self.work_slot(me), then);
+        self.suspend(me, Mode::InPath).await;
+    }
+
+    /// Gives control back to the engine until this CPU's work slot fires (or, if interruptible, an interrupt comes).
+    pub async fn suspend(&self, me: CpuId, mode: Mode) {
+        self.cpus[me.index()].mode.set(mode);
+        Suspend { entered: false }.await;
+        self.cpus[me.index()].mode.set(Mode::InPath);
+    }
+
+    pub fn lock_stats(&self, cpu: CpuId) -> LockStats {
+        self.rq_locks[cpu.index()].borrow().stats
+    }
+
+    fn with_lock<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState) -> T) -> T {
+        match lock {
+            Lock::Rq(cpu) => f(&mut self.rq_locks[cpu.index()].borrow_mut()),
+            other => f(self.other_locks.borrow_mut().get(other)),
+        }
+    }
+}
+
+/// Pending once.
+struct Suspend {
+    entered: bool,
+}
+
+impl Future for Suspend {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.entered, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// How long a busy-wait looks away between two looks.
+const RELAX: Nanos = Nanos(50);
+
+impl Platform for Hw {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.local_now()
+    }
+
+    async fn acquire(&self, me: CpuId, lock: Lock) {
+        // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in passing.
+        if matches!(lock, Lock::Rq(_)) {
+            self.settle(me).await;
+        }
+        let kind = self.lock_kind.get();
+        match self.with_lock(lock, |l| l.acquire(me, self.local_now(), kind, &self.spec)) {
+            Attempt::Taken { cost } => self.charge_ns(cost),
+            Attempt::TakenAt(at) => {
+                self.charge_ns(at.saturating_sub(self.local_now()));
+                self.settle(me).await;
+            }
+            Attempt::Queued => {
+                // What was charged passes while it spins.
+                self.debt.set(Nanos::ZERO);
+                self.suspend(me, Mode::Spinning).await;
+            }
+        }
+    }
+
+    async fn try_acquire(&self, me: CpuId, lock: Lock) -> bool {
+        self.settle(me).await;
+        match self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.spec)) {
+            Some(cost) => {
+                self.charge_ns(cost);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn release(&self, _me: CpuId, lock: Lock) {
+        let kind = self.lock_kind.get();
+        if let Some(next) = self.with_lock(lock, |l| l.release(self.local_now(), kind, &self.spec)) {
+            self.queue.borrow_mut().set(self.work_slot(next.to), next.at);
+            self.cpus[next.to.index()].mode.set(Mode::InPath);
+        }
+    }
+
+    async fn relax(&self, me: CpuId) {
+        self.charge_ns(RELAX);
+        // Through the queue even if nothing else is due: the CPU that is waited for may be about to act at this time.
+        let then = self.local_now();
+        self.debt.set(Nanos::ZERO);
+        self.queue.borrow_mut().set(self.work_slot(me), then);
+        self.suspend(me, Mode::InPath).await;
+    }
+
+    #[inline]
+    fn charge(&self, cost: Cost) {
+        let c = &self.spec.costs;
+        self.charge_ns(match cost {
+            Cost::Schedule => c.schedule,
+            Cost::ContextSwitch => c.context_switch,
+            Cost::Enqueue => c.enqueue,
+            Cost::Dequeue => c.dequeue,
+            Cost::Wakeup => c.wakeup,
+            Cost::Tick => c.tick,
+            Cost::ScanCpu => c.scan_cpu,
+            Cost::ScanTask => c.scan_task,
+            Cost::SetPrio => c.set_prio,
+        });
+    }
+
+    fn touch(&self, me: CpuId, line: Line, access: Access) {
+        let cost = self.lines.borrow_mut().touch(me, self.local_now(), line, access, &self.spec);
+        self.charge_ns(cost);
+    }
+
+    fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
+        let sent = &self.cpus[from.index()].ipis_sent;
+        sent.set(sent.get() + 1);
+        self.charge_ns(self.spec.costs.ipi_send);
+        let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
+        self.at(self.local_now() + latency, Once::Ipi { to, ipi });
+    }
+
+    fn start_rt_period_timer(&self, at: Nanos) {
+        self.at(at, Once::RtPeriod { cpu: CpuId(0) });
+    }
+
+    #[inline]
+    fn event(&self, me: Cpu<'_, Self>, event: Event) {
+        self.recorder.event(me, self.local_now(), event);
+    }
+}

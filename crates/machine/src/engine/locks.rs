@@ -1,0 +1,201 @@
+//! How kernel spinlocks are handed over in time (design 4, rt-class 10.5): the three kinds that Linux had on x86.
+
+use crate::spec::{Costs, MachineSpec};
+use scheduler::registry::LockKind;
+use scheduler::{CpuId, Nanos};
+use std::collections::VecDeque;
+
+/// State of one spinlock.
+#[derive(Debug, Default)]
+pub(crate) struct SpinState {
+    held: bool,
+    /// Until when the last holder keeps it: a release lies at the end of a path that has already been computed.
+    free_at: Nanos,
+    /// Who had its cache line last.
+    last: CpuId,
+    waiters: VecDeque<Waiter>,
+    /// Counters.
+    pub stats: LockStats,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    cpu: CpuId,
+    since: Nanos,
+}
+
+/// Counters of one spinlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LockStats {
+    /// Times it was taken.
+    pub acquisitions: u64,
+    /// Times a CPU had to wait for it.
+    pub contended: u64,
+    /// Longest wait.
+    pub wait_max: Nanos,
+    /// Sum of the waits.
+    pub wait_sum: Nanos,
+    /// Most CPUs that waited at once.
+    pub waiters_max: u32,
+}
+
+/// What becomes of an attempt to take a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attempt {
+    /// Taken; it costs this much.
+    Taken {
+        /// Transfer of the line, and the instruction.
+        cost: Nanos,
+    },
+    /// Reserved: the last holder is on its way out, the lock is ours at this time.
+    TakenAt(Nanos),
+    /// In the queue: the releaser will say when.
+    Queued,
+}
+
+/// Who gets the lock, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HandOver {
+    pub to: CpuId,
+    pub at: Nanos,
+}
+
+impl SpinState {
+    /// `me` tries to take the lock at its local time `now`.
+    pub fn acquire(&mut self, me: CpuId, now: Nanos, kind: LockKind, spec: &MachineSpec) -> Attempt {
+        self.stats.acquisitions += 1;
+        if !self.held && self.waiters.is_empty() {
+            self.held = true;
+            let transfer = self.transfer(me, spec);
+            if self.free_at <= now {
+                self.last = me;
+                return Attempt::Taken { cost: spec.costs.lock_uncontended + transfer };
+            }
+            // One waiter, with nobody in front of it but the leaving holder.
+            let at = self.free_at + self.hand_over_time(me, 0, kind, spec);
+            self.last = me;
+            self.count_wait(at - now, 1);
+            return Attempt::TakenAt(at);
+        }
+        self.waiters.push_back(Waiter { cpu: me, since: now });
+        self.stats.waiters_max = self.stats.waiters_max.max(self.waiters.len() as u32);
+        Attempt::Queued
+    }
+
+    /// Takes the lock if it is free at `now`; what that costs.
+    pub fn try_acquire(&mut self, me: CpuId, now: Nanos, spec: &MachineSpec) -> Option<Nanos> {
+        if self.held || !self.waiters.is_empty() || self.free_at > now {
+            return None;
+        }
+        self.held = true;
+        self.stats.acquisitions += 1;
+        let cost = spec.costs.lock_uncontended + self.transfer(me, spec);
+        self.last = me;
+        Some(cost)
+    }
+
+    /// The holder gives the lock up at its local time `now`; who gets it, if anybody waits.
+    pub fn release(&mut self, now: Nanos, kind: LockKind, spec: &MachineSpec) -> Option<HandOver> {
+        debug_assert!(self.held);
+        self.held = false;
+        self.free_at = now;
+        if self.waiters.is_empty() {
+            return None;
+        }
+        let next = match kind {
+            LockKind::Queued | LockKind::Ticket => 0,
+            // Everybody's write races for the line; the nearest wins, then the one who spun longest.
+            LockKind::TestAndSet => {
+                let distance = |i: &usize| spec.distance(self.last, self.waiters[*i].cpu);
+                (0..self.waiters.len()).min_by_key(|i| (distance(i), *i)).unwrap_or(0)
+            }
+        };
+        let waiter = self.waiters.remove(next)?;
+        let at = now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, kind, spec);
+        self.held = true;
+        self.last = waiter.cpu;
+        let waiting = self.waiters.len() as u32 + 1;
+        self.count_wait(at.saturating_sub(waiter.since), waiting);
+        Some(HandOver { to: waiter.cpu, at })
+    }
+
+    /// Line transfer to the next holder; with a lock word that all spin on, dearer with each further spinner.
+    fn hand_over_time(&self, to: CpuId, spinners: u64, kind: LockKind, spec: &MachineSpec) -> Nanos {
+        let transfer = self.transfer(to, spec);
+        match kind {
+            LockKind::Queued => transfer,
+            LockKind::Ticket | LockKind::TestAndSet => {
+                Nanos(transfer.0 + transfer.0 * spinners * u64::from(spec.costs.ticket_spinner_percent) / 100)
+            }
+        }
+    }
+
+    fn transfer(&self, to: CpuId, spec: &MachineSpec) -> Nanos {
+        line_transfer(&spec.costs, spec, self.last, to)
+    }
+
+    fn count_wait(&mut self, wait: Nanos, waiting: u32) {
+        let stats = &mut self.stats;
+        stats.contended += 1;
+        stats.wait_max = stats.wait_max.max(wait);
+        stats.wait_sum += wait;
+        stats.waiters_max = stats.waiters_max.max(waiting);
+    }
+}
+
+/// Time for a modified cache line to get from one CPU to another; nothing to itself.
+pub(crate) fn line_transfer(costs: &Costs, spec: &MachineSpec, from: CpuId, to: CpuId) -> Nanos {
+    if from == to { Nanos::ZERO } else { costs.line.at(spec.distance(from, to)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> MachineSpec {
+        MachineSpec::builtin("seed001").expect("ships with the crate")
+    }
+
+    /// Three CPUs of other nodes wait; how long after the release the first of them has the lock.
+    fn hand_over(kind: LockKind) -> HandOver {
+        let spec = spec();
+        let mut lock = SpinState::default();
+        assert!(matches!(lock.acquire(CpuId(0), Nanos(0), kind, &spec), Attempt::Taken { .. }));
+        for cpu in [30, 20, 1] {
+            assert_eq!(lock.acquire(CpuId(cpu), Nanos(10), kind, &spec), Attempt::Queued);
+        }
+        let to = lock.release(Nanos(1000), kind, &spec).expect("three wait");
+        assert_eq!(lock.stats.waiters_max, 3);
+        to
+    }
+
+    #[test]
+    fn queued_and_ticket_locks_are_first_come_first_served() {
+        assert_eq!(hand_over(LockKind::Queued).to, CpuId(30));
+        assert_eq!(hand_over(LockKind::Ticket).to, CpuId(30));
+    }
+
+    #[test]
+    fn a_ticket_hand_over_gets_dearer_with_each_spinner() {
+        assert!(hand_over(LockKind::Ticket).at > hand_over(LockKind::Queued).at);
+    }
+
+    #[test]
+    fn test_and_set_goes_to_the_nearest() {
+        assert_eq!(hand_over(LockKind::TestAndSet).to, CpuId(1));
+    }
+
+    #[test]
+    fn a_lock_is_not_free_before_its_release_time() {
+        let spec = spec();
+        let mut lock = SpinState::default();
+        lock.acquire(CpuId(0), Nanos(0), LockKind::Queued, &spec);
+        assert_eq!(lock.release(Nanos(500), LockKind::Queued, &spec), None);
+        assert_eq!(lock.try_acquire(CpuId(1), Nanos(400), &spec), None);
+        let Attempt::TakenAt(at) = lock.acquire(CpuId(1), Nanos(400), LockKind::Queued, &spec) else {
+            panic!("reserved")
+        };
+        assert!(at > Nanos(500));
+        assert_eq!(lock.stats.contended, 1);
+    }
+}

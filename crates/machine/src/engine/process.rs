@@ -1,0 +1,153 @@
+//! Fork, exec, exit and wait from the tasks' side.
+
+use super::hw::{Hw, Source};
+use super::recorder::{RecordKind, Who};
+use super::sim::{CommOf, Family, Parent, Progress, Sim, TaskCtx, Then};
+use super::warmth::Warmth;
+use crate::behaviour::{ForkKind, TaskSpec};
+use crate::outcome::{RunError, TaskOrigin};
+use crate::rng::{Purpose, Rng};
+use scheduler::fork::{NewTask, do_exit, sched_exec, sched_fork, wake_up_new_task};
+use scheduler::{Cpu, CpuId, CpuMask, Pid, TaskId, TaskState};
+
+impl Sim {
+    /// What the scheduler has to know about a task to be; an affinity without a CPU of this machine is an error.
+    pub fn new_task(&self, pid: Pid, spec: &TaskSpec) -> Result<NewTask, RunError> {
+        let asked = spec.cpus.unwrap_or(CpuMask::ALL);
+        let cpus_allowed = asked.and(&self.k.online);
+        if cpus_allowed.is_empty() {
+            let (comm, cpus) = (spec.comm.as_str().into(), self.cpus.len());
+            return Err(RunError::EmptyAffinity { pid, comm, asked, cpus });
+        }
+        Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed })
+    }
+
+    /// The machine's side of a task that the scheduler has just created.
+    pub fn register(&self, id: TaskId, pid: Pid, spec: TaskSpec, family: Family, origin: TaskOrigin) {
+        let mut tasks = self.tasks.borrow_mut();
+        let comm: Box<str> = spec.comm.as_str().into();
+        self.comms.borrow_mut().push(CommOf { pid, since: self.hw().local_now(), comm: comm.clone() });
+        let reused = tasks.get(id.index()).map(|t| t.timer);
+        let ctx = TaskCtx {
+            pid,
+            comm,
+            behaviour: spec.behaviour,
+            progress: Progress::Ready,
+            rng: Rng::keyed(self.seed, Purpose::Task, pid.0 as u64),
+            iterations: 0,
+            last_child: None,
+            timer: reused.unwrap_or_else(|| self.hw().add_slot(Source::Timer(id))),
+            timer_slack: spec.timer_slack,
+            working_set_bytes: spec.working_set_bytes,
+            warmth: Warmth::default(),
+            family,
+            idle_steps: 0,
+            origin,
+        };
+        match tasks.get_mut(id.index()) {
+            Some(slot) => *slot = ctx,
+            None => tasks.push(ctx),
+        }
+        if origin != TaskOrigin::Machine {
+            self.live.set(self.live.get() + 1);
+        }
+    }
+
+    /// Where the setup wants its task number `index` to start.
+    pub fn spawn_cpu(&self, index: u32) -> Option<CpuId> {
+        self.spawn_cpus[index as usize]
+    }
+
+    pub async fn fork(&self, me: Cpu<'_, Hw>, p: TaskId, spec: TaskSpec, kind: ForkKind) {
+        self.syscall();
+        let pid = Pid(self.next_pid.get());
+        self.next_pid.set(pid.0 + 1);
+        let new = match self.new_task(pid, &spec) {
+            Ok(new) => new,
+            Err(error) => return self.fail(error),
+        };
+        let child = sched_fork(me, new).await;
+        let parent = Parent { task: p, pid: me.task(p).pid.get() };
+        let vfork = kind == ForkKind::Vfork;
+        let family =
+            Family { parent: Some(parent), vfork_parent: vfork.then_some(parent), ..Family::default() };
+        self.register(child, pid, spec, family, TaskOrigin::Forked);
+        self.hw()
+            .recorder
+            .note(me, self.hw().local_now(), || RecordKind::Fork { parent: parent.pid, child: pid });
+        let costs = &self.hw().spec.costs;
+        let cost = if kind == ForkKind::Thread { costs.thread_create } else { costs.fork };
+        self.with(p, |t| {
+            t.last_child = Some(child);
+            t.family.children += 1;
+            t.progress = Progress::Kernel { left: cost, then: Then::Forked { child, vfork } };
+            t.idle_steps = 0;
+        });
+    }
+
+    pub async fn forked(&self, me: Cpu<'_, Hw>, p: TaskId, child: TaskId, vfork: bool) {
+        wake_up_new_task(me, child).await;
+        if vfork && self.with(child, |t| t.family.vfork_parent.is_some()) {
+            self.block(me, p, TaskState::Uninterruptible, Then::Return).await;
+        }
+    }
+
+    pub async fn exec(&self, me: Cpu<'_, Hw>, p: TaskId, comm: Box<str>) {
+        self.syscall();
+        let pid = self.with(p, |t| {
+            t.comm = comm.clone();
+            t.warmth = Warmth::default();
+            t.idle_steps = 0;
+            t.progress = Progress::Kernel { left: self.hw().spec.costs.exec, then: Then::Return };
+            t.pid
+        });
+        self.comms.borrow_mut().push(CommOf { pid, since: self.hw().local_now(), comm });
+        self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Exec { pid });
+        self.complete_vfork(me, p).await;
+        sched_exec(me).await;
+    }
+
+    /// The parent that sleeps in vfork may go on.
+    async fn complete_vfork(&self, me: Cpu<'_, Hw>, p: TaskId) {
+        let parent = self.with(p, |t| t.family.vfork_parent.take());
+        if let Some(parent) = parent.filter(|parent| self.still_there(*parent)) {
+            self.wake(me, parent.task, false).await;
+        }
+    }
+
+    pub async fn wait_child(&self, me: Cpu<'_, Hw>, p: TaskId) {
+        self.syscall();
+        let sleep = self.with(p, |t| {
+            t.family.waiting = t.family.zombies == 0 && t.family.children > 0;
+            t.family.zombies = t.family.zombies.saturating_sub(1);
+            t.family.waiting
+        });
+        if sleep {
+            self.block(me, p, TaskState::Interruptible, Then::WaitChild).await;
+        } else {
+            self.hw().charge_ns(self.hw().spec.costs.wait);
+        }
+    }
+
+    pub async fn exit(&self, me: Cpu<'_, Hw>, p: TaskId) {
+        self.complete_vfork(me, p).await;
+        let task = Who { pid: me.task(p).pid.get(), prio: me.task(p).prio.get() };
+        self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Exit { task });
+        let parent = self.with(p, |t| t.family.parent).filter(|parent| self.still_there(*parent));
+        if let Some(parent) = parent {
+            let waiting = self.with(parent.task, |t| {
+                t.family.children -= 1;
+                t.family.zombies += 1;
+                std::mem::take(&mut t.family.waiting)
+            });
+            if waiting {
+                self.wake(me, parent.task, true).await;
+            }
+        }
+        self.live.set(self.live.get() - 1);
+        do_exit(me).await;
+        // Its counters are complete now; nobody else looks at the slot before it is used again.
+        self.bury(p);
+        self.k.tasks.reap(p);
+    }
+}

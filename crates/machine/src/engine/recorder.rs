@@ -1,0 +1,176 @@
+//! What a run writes down: wakeup latencies, idle time, and, if asked, every event for a trace.
+
+use super::hw::Hw;
+use crate::latency::Latency;
+use scheduler::{Class, Cpu, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId};
+use std::cell::{Cell, RefCell};
+
+/// One line of a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// When.
+    pub time: Nanos,
+    /// On which CPU.
+    pub cpu: CpuId,
+    /// Which task ran there; 0: idle.
+    pub pid: Pid,
+    /// What.
+    pub kind: RecordKind,
+}
+
+/// A task and the priority it had at that moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Who {
+    /// Its pid; 0: the idle task.
+    pub pid: Pid,
+    /// Its effective priority.
+    pub prio: Prio,
+}
+
+/// What happened; names and fields are those of the tracepoints (rt-class 11.2).
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The tracepoints' own field names.
+pub enum RecordKind {
+    /// sched_switch.
+    Switch { prev: Who, prev_state: SwitchState, next: Who },
+    /// sched_waking.
+    Waking { task: Who, target: CpuId },
+    /// sched_wakeup.
+    Wakeup { task: Who, target: CpuId },
+    /// sched_wakeup_new.
+    WakeupNew { task: Who, target: CpuId },
+    /// sched_migrate_task.
+    Migrate { task: Who, orig: CpuId, dest: CpuId },
+    /// sched_pi_setprio.
+    PiSetprio { pid: Pid, old: Prio, new: Prio },
+    /// sched_stat_runtime.
+    StatRuntime { pid: Pid, runtime: Nanos, vruntime: u64 },
+    /// sched_process_fork.
+    Fork { parent: Pid, child: Pid },
+    /// sched_process_exec.
+    Exec { pid: Pid },
+    /// sched_process_exit.
+    Exit { task: Who },
+    /// Text that a task wrote (ftrace_write).
+    Marker { text: Box<str> },
+    /// A scheduling decision and its reason.
+    Decision { pid: Pid, reason: Reason },
+}
+
+/// See the module's head.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    idle: Vec<IdleClock>,
+    latencies: RefCell<Vec<Option<Box<Latency>>>>,
+    trace: Option<RefCell<Vec<Record>>>,
+    switches: Cell<u64>,
+}
+
+#[derive(Debug, Default)]
+struct IdleClock {
+    /// Since when the CPU is idle, if it is.
+    since: Cell<Option<Nanos>>,
+    total: Cell<Nanos>,
+}
+
+impl Recorder {
+    pub fn new(cpus: usize, traced: bool) -> Recorder {
+        let idle = || IdleClock { since: Cell::new(Some(Nanos::ZERO)), total: Cell::default() };
+        Recorder {
+            idle: (0..cpus).map(|_| idle()).collect(),
+            latencies: RefCell::default(),
+            trace: traced.then(RefCell::default),
+            switches: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    pub fn event(&self, me: Cpu<'_, Hw>, now: Nanos, event: Event) {
+        if let Event::Switch { prev, next, .. } = event {
+            self.switched(me, now, prev, next);
+        }
+        if self.trace.is_some() {
+            self.record(me.id, now, me.task(me.curr()).pid.get(), record_of(me, event));
+        }
+    }
+
+    fn switched(&self, me: Cpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
+        self.switches.set(self.switches.get() + 1);
+        let clock = &self.idle[me.id.index()];
+        if me.task(prev).class.get() == Class::Idle
+            && let Some(since) = clock.since.take()
+        {
+            clock.total.set(clock.total.get() + now.saturating_sub(since));
+        }
+        let task = me.task(next);
+        if task.class.get() == Class::Idle {
+            clock.since.set(Some(now));
+        } else if let Some(woken_at) = task.stats.woken_at.take() {
+            self.latency(next, now.saturating_sub(woken_at));
+        }
+    }
+
+    fn latency(&self, task: TaskId, latency: Nanos) {
+        let mut latencies = self.latencies.borrow_mut();
+        if task.index() >= latencies.len() {
+            latencies.resize_with(task.index() + 1, || None);
+        }
+        latencies[task.index()].get_or_insert_default().record(latency);
+    }
+
+    /// Hands out what was recorded about a task and starts anew for the next user of its slot.
+    pub fn take_latency(&self, task: TaskId) -> Option<Box<Latency>> {
+        self.latencies.borrow_mut().get_mut(task.index())?.take()
+    }
+
+    /// Writes a line of the trace, if one is wanted. The text is only made then.
+    pub fn note(&self, me: Cpu<'_, Hw>, now: Nanos, kind: impl FnOnce() -> RecordKind) {
+        if self.trace.is_some() {
+            self.record(me.id, now, me.task(me.curr()).pid.get(), kind());
+        }
+    }
+
+    fn record(&self, cpu: CpuId, time: Nanos, pid: Pid, kind: RecordKind) {
+        if let Some(trace) = &self.trace {
+            trace.borrow_mut().push(Record { time, cpu, pid, kind });
+        }
+    }
+
+    /// The trace so far, in the order of time; records of one time keep their order.
+    pub fn take_trace(&self) -> Option<Vec<Record>> {
+        let mut records = self.trace.as_ref()?.take();
+        records.sort_by_key(|r| r.time);
+        Some(records)
+    }
+
+    /// Idle time of a CPU up to `end`.
+    pub fn idle_time(&self, cpu: CpuId, end: Nanos) -> Nanos {
+        let clock = &self.idle[cpu.index()];
+        let running = clock.since.get().map_or(Nanos::ZERO, |since| end.saturating_sub(since));
+        clock.total.get() + running
+    }
+
+    /// Context switches so far, those to and from idle included.
+    pub fn switches(&self) -> u64 {
+        self.switches.get()
+    }
+}
+
+fn record_of(me: Cpu<'_, Hw>, event: Event) -> RecordKind {
+    let pid = |id: TaskId| me.task(id).pid.get();
+    let who = |id: TaskId| Who { pid: pid(id), prio: me.task(id).prio.get() };
+    match event {
+        Event::Switch { prev, prev_state, next } => {
+            RecordKind::Switch { prev: who(prev), prev_state, next: who(next) }
+        }
+        Event::Waking { task, target } => RecordKind::Waking { task: who(task), target },
+        Event::Wakeup { task, target } => RecordKind::Wakeup { task: who(task), target },
+        Event::WakeupNew { task, target } => RecordKind::WakeupNew { task: who(task), target },
+        Event::Migrate { task, orig, dest } => RecordKind::Migrate { task: who(task), orig, dest },
+        Event::PiSetprio { task, old, new } => RecordKind::PiSetprio { pid: pid(task), old, new },
+        Event::StatRuntime { task, runtime, vruntime } => {
+            RecordKind::StatRuntime { pid: pid(task), runtime, vruntime }
+        }
+        Event::Decision { task, reason } => RecordKind::Decision { pid: pid(task), reason },
+    }
+}

@@ -1,0 +1,335 @@
+//! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
+
+use super::cpu::cpu_main;
+use super::hw::{Hw, Mode, Once, Source};
+use super::kthreads::kthreads;
+use super::recorder::Recorder;
+use super::sim::{CpuCtx, Family, Irq, Sim};
+use super::world::World;
+use crate::outcome::{
+    CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
+};
+use crate::rng::{Purpose, Rng};
+use crate::setup::{FIRST_PID, Setup};
+use crate::spec::MachineSpec;
+use scheduler::fork::new_task;
+use scheduler::registry::Config;
+use scheduler::{CpuId, Nanos, Pid, Reason, Scheduler, TaskId};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+/// A change of the settings in the middle of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TimedSetting {
+    /// When.
+    pub at: Nanos,
+    /// In the syntax of [`Config::set`]; checked by whoever parsed it.
+    pub setting: String,
+}
+
+/// How to run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunOptions {
+    /// At most this long; the run ends earlier when all tasks have exited.
+    pub duration: Nanos,
+    /// Everything random derives from it.
+    pub seed: u64,
+    /// Whether to record every event.
+    pub trace: bool,
+    /// Whether to check the invariants of both specs after every event.
+    pub check: bool,
+    /// Changes of the settings.
+    pub settings: Vec<TimedSetting>,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions {
+            duration: Nanos::from_secs(1),
+            seed: 1,
+            trace: false,
+            check: false,
+            settings: Vec::new(),
+        }
+    }
+}
+
+/// A machine with a kernel and tasks, ready to run once.
+#[derive(Debug)]
+pub struct Machine {
+    sim: Sim,
+    options: RunOptions,
+}
+
+impl Machine {
+    /// Builds it. The kernel starts with `config`.
+    ///
+    /// # Errors
+    /// A task without a CPU to run on, or a duration of zero.
+    pub fn new(
+        spec: MachineSpec,
+        config: Config,
+        mut setup: Setup,
+        options: RunOptions,
+    ) -> Result<Machine, RunError> {
+        if options.duration == Nanos::ZERO {
+            return Err(RunError::NoDuration);
+        }
+        let cpus = spec.topology.cpus;
+        let topology = spec.topology.clone();
+        let hw = Hw::new(spec, Recorder::new(cpus, options.trace));
+        hw.lock_kind.set(config.rules.lock_kind.get());
+        let world = World::new(&setup);
+        let mut spawns = std::mem::take(&mut setup.tasks);
+        let first_kthread = spawns.len();
+        spawns.extend(kthreads(&hw.spec, options.seed));
+        let cpu = |c: usize| CpuCtx {
+            pending: RefCell::default(),
+            seen: Cell::new(TaskId(c as u32)),
+            busy: Cell::default(),
+            noise: RefCell::new(Rng::keyed(options.seed, Purpose::CpuNoise, c as u64)),
+        };
+        let sim = Sim {
+            k: Scheduler::new(hw, config, &topology),
+            seed: options.seed,
+            tasks: RefCell::default(),
+            cpus: (0..cpus).map(cpu).collect(),
+            world: RefCell::new(world),
+            live: Cell::new(0),
+            next_pid: Cell::new(FIRST_PID + spawns.len() as i32),
+            spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
+            mutexes: std::mem::take(&mut setup.mutexes),
+            outside: std::mem::take(&mut setup.outside),
+            outside_lost: Cell::new(0),
+            finished: RefCell::default(),
+            comms: RefCell::default(),
+            error: RefCell::default(),
+            settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
+        };
+        sim.populate(spawns, first_kthread)?;
+        sim.announce(&options);
+        Ok(Machine { sim, options })
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// A deadlock, a program that misuses its locks or never lets time pass, or a broken invariant.
+    pub fn run(self) -> Result<Outcome, RunError> {
+        let Machine { sim, options } = self;
+        let end = options.duration;
+        let mut cpus: Vec<_> =
+            (0..sim.cpus.len()).map(|c| Box::pin(cpu_main(&sim, CpuId(c as u16)))).collect();
+        for cpu in &mut cpus {
+            poll(cpu.as_mut());
+        }
+        while let Some(source) = sim.hw().next_event(end) {
+            if let Some(cpu) = sim.happen(source) {
+                poll(cpus[cpu.index()].as_mut());
+            }
+            if sim.error.borrow().is_some() || sim.live.get() == 0 {
+                break;
+            }
+        }
+        drop(cpus);
+        if let Some(error) = sim.error.take() {
+            return Err(error);
+        }
+        if sim.live.get() > 0 && sim.hw().queue.borrow().next_time() == Nanos::NEVER {
+            return Err(sim.stuck());
+        }
+        let end = if sim.live.get() == 0 { sim.hw().now.get() } else { end };
+        Ok(sim.outcome(end))
+    }
+}
+
+fn poll(future: Pin<&mut impl Future<Output = ()>>) {
+    // A CPU's future never ends, and it is polled because the engine knows that it can go on.
+    let _pending = future.poll(&mut Context::from_waker(Waker::noop()));
+}
+
+impl Sim {
+    /// Creates every task of the setup and of the machine's background; the ids are those that the setup promised.
+    fn populate(&self, spawns: Vec<crate::setup::Spawn>, first_kthread: usize) -> Result<(), RunError> {
+        // The slots before the first task's belong to the idle tasks.
+        for c in 0..self.cpus.len() as u32 {
+            let idle = crate::behaviour::TaskSpec::new(format!("swapper/{c}"), Never);
+            self.register(TaskId(c), Pid(0), idle, Family::default(), TaskOrigin::Machine);
+        }
+        for (number, spawn) in spawns.into_iter().enumerate() {
+            let pid = Pid(FIRST_PID + number as i32);
+            let id = new_task(&self.k, self.new_task(pid, &spawn.spec)?);
+            debug_assert_eq!(id.index(), self.cpus.len() + number);
+            self.hw().at(spawn.at, Once::Spawn(number as u32));
+            let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
+            self.register(id, pid, spawn.spec, Family::default(), origin);
+        }
+        Ok(())
+    }
+
+    /// Programs what will happen from outside.
+    fn announce(&self, options: &RunOptions) {
+        for (index, message) in self.outside.iter().enumerate() {
+            self.hw().at(message.at, Once::Outside(index as u32));
+        }
+        for (index, setting) in options.settings.iter().enumerate() {
+            self.hw().at(setting.at, Once::Setting(index as u32));
+        }
+        for source in 0..self.hw().spec.noise.irq_off.len() {
+            for cpu in 0..self.cpus.len() {
+                self.next_irq_off(source, CpuId(cpu as u16));
+            }
+        }
+        // A path that runs ahead of the queue must stop at the end of the run.
+        self.hw().at(options.duration, Once::End);
+    }
+
+    /// An event happens; the CPU that goes on because of it, if one does.
+    #[inline]
+    fn happen(&self, source: Source) -> Option<CpuId> {
+        match source {
+            // A CPU that spins for a lock goes on when it gets it, not when some older plan of it comes due.
+            Source::Work(cpu) => (self.hw().cpus[cpu.index()].mode.get() != Mode::Spinning).then_some(cpu),
+            Source::Timer(task) => self.raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
+            Source::Tick(cpu) => {
+                if self.is_idle(cpu) {
+                    return None;
+                }
+                let next = self.next_tick(cpu);
+                self.hw().queue.borrow_mut().set(self.hw().tick_slot(cpu), next);
+                self.raise(cpu, Irq::Tick)
+            }
+            Source::Once(once) => self.happen_once(once),
+        }
+    }
+
+    fn happen_once(&self, once: Once) -> Option<CpuId> {
+        match once {
+            Once::Ipi { to, ipi } => self.raise(to, Irq::Ipi(ipi)),
+            Once::RtPeriod { cpu } => self.raise(cpu, Irq::RtPeriod),
+            Once::Spawn(index) => {
+                let cpu = self.spawn_cpus[index as usize].filter(|c| c.index() < self.cpus.len());
+                self.raise(cpu.unwrap_or_default(), Irq::Spawn(index))
+            }
+            Once::Outside(index) => {
+                let message = self.outside[index as usize];
+                let reader = self.world.borrow().channels[message.channel.0 as usize].last_reader;
+                let near = || reader.map(|r| self.k.task(r).cpu.get());
+                self.raise(message.cpu.or_else(near).unwrap_or_default(), Irq::Outside(index))
+            }
+            Once::IrqOff { cpu, source } => {
+                self.next_irq_off(source as usize, cpu);
+                let length = self.hw().spec.noise.irq_off[source as usize].length;
+                let length = self.noise(cpu, |rng| length.draw(rng));
+                self.raise(cpu, Irq::IrqOff(length))
+            }
+            Once::Setting(index) => {
+                let setting = &self.settings[index as usize];
+                if let Err(error) = self.k.config.set(setting) {
+                    self.fail(RunError::Setting(error.to_string()));
+                }
+                self.hw().lock_kind.set(self.k.config.rules.lock_kind.get());
+                None
+            }
+            // The loop ends when the next event lies behind it.
+            Once::End => None,
+        }
+    }
+
+    /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it does.
+    #[inline]
+    fn raise(&self, cpu: CpuId, irq: Irq) -> Option<CpuId> {
+        self.cpu(cpu).pending.borrow_mut().push_back(irq);
+        let hw = &self.hw().cpus[cpu.index()];
+        if hw.mode.get() != Mode::Interruptible {
+            return None;
+        }
+        if hw.ready_at.get() <= self.hw().now.get() {
+            return Some(cpu);
+        }
+        self.hw().queue.borrow_mut().set(self.hw().work_slot(cpu), hw.ready_at.get());
+        None
+    }
+
+    /// Writes down what is known of a task that is about to give its slot back.
+    pub fn bury(&self, p: TaskId) {
+        let outcome = self.task_outcome(p);
+        self.finished.borrow_mut().push(outcome);
+    }
+
+    fn task_outcome(&self, p: TaskId) -> TaskOutcome {
+        let task = self.k.task(p);
+        self.with(p, |t| TaskOutcome {
+            task: p,
+            pid: t.pid,
+            comm: t.comm.clone(),
+            policy: task.policy.get(),
+            nice: task.nice.get(),
+            origin: t.origin,
+            iterations: t.iterations,
+            counters: self.counters(p),
+            wait_sum: task.stats.wait_sum.get(),
+            wakeup_latency: self.hw().recorder.take_latency(p),
+        })
+    }
+
+    fn stuck(&self) -> RunError {
+        let waiting = self.k.tasks.iter().skip(self.cpus.len()).map(|p| {
+            let waits_for = self.waits_for(p);
+            self.with(p, |t| StuckTask { pid: t.pid, comm: t.comm.clone(), waits_for })
+        });
+        RunError::Stuck { at: self.hw().now.get(), waiting: waiting.collect() }
+    }
+
+    fn outcome(&self, end: Nanos) -> Outcome {
+        let mut tasks = self.finished.take();
+        tasks.extend(self.k.tasks.iter().skip(self.cpus.len()).map(|p| self.task_outcome(p)));
+        tasks.sort_by_key(|t| t.pid);
+        let totals = &self.k.totals;
+        let switches = self.hw().recorder.switches();
+        let cpus = self.k.rqs().iter().map(|rq| {
+            let hw = &self.hw().cpus[rq.cpu.index()];
+            CpuOutcome {
+                cpu: rq.cpu,
+                nr_switches: rq.inspect().map_or(0, |state| state.nr_switches),
+                idle: self.hw().recorder.idle_time(rq.cpu, end),
+                rq_lock: self.hw().lock_stats(rq.cpu),
+                ipis_sent: hw.ipis_sent.get(),
+                ipis_received: hw.ipis_received.get(),
+            }
+        });
+        let count = |reason: &Reason| DecisionCount { reason: *reason, count: totals.decisions(*reason) };
+        Outcome {
+            simulated: end,
+            events: totals.wakeups.get() + switches,
+            tasks,
+            cpus: cpus.collect(),
+            totals: TotalsOutcome {
+                context_switches: switches,
+                wakeups: totals.wakeups.get(),
+                migrations: totals.migrations.get(),
+                pushes: totals.pushes.get(),
+                pulls: totals.pulls.get(),
+                push_ipis: totals.push_ipis.get(),
+                wakeup_preemptions: totals.wakeup_preemptions.get(),
+            },
+            decisions: Reason::ALL.iter().map(count).filter(|d| d.count > 0).collect(),
+            outside_lost: self.outside_lost.get(),
+            spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|s| s.sleeps).sum(),
+            trace: self.hw().recorder.take_trace(),
+            comms: self.comms.take(),
+        }
+    }
+}
+
+/// What the idle tasks' slots hold: it is never asked.
+#[derive(Debug)]
+struct Never;
+
+impl crate::behaviour::Behaviour for Never {
+    fn next(&mut self, _: &mut crate::behaviour::Env<'_>) -> crate::behaviour::Step {
+        crate::behaviour::Step::Exit
+    }
+}

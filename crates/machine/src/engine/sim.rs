@@ -1,0 +1,208 @@
+//! One simulated machine: the scheduler, the tasks' programs, and what they share.
+
+use super::hw::Hw;
+use super::world::World;
+use crate::behaviour::{Behaviour, TaskCounters};
+use crate::outcome::{RunError, TaskOrigin, TaskOutcome};
+use crate::rng::Rng;
+use crate::setup::{MutexSpec, Outside};
+use scheduler::platform::Ipi;
+use scheduler::{CpuId, MutexId, Nanos, Pid, Scheduler, TaskId};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// See the module's head.
+#[derive(Debug)]
+pub(crate) struct Sim {
+    pub k: Scheduler<Hw>,
+    pub seed: u64,
+    /// By task id; slots are reused like the scheduler's.
+    pub tasks: RefCell<Vec<TaskCtx>>,
+    pub cpus: Vec<CpuCtx>,
+    pub world: RefCell<World>,
+    /// Tasks that have not exited.
+    pub live: Cell<usize>,
+    pub next_pid: Cell<i32>,
+    /// Where each task of the setup wants to start.
+    pub spawn_cpus: Vec<Option<CpuId>>,
+    pub mutexes: Vec<MutexSpec>,
+    pub outside: Vec<Outside>,
+    /// Messages from outside that found their channel full.
+    pub outside_lost: Cell<u64>,
+    pub finished: RefCell<Vec<TaskOutcome>>,
+    /// Command names in the order in which pids took them.
+    pub comms: RefCell<Vec<CommOf>>,
+    pub error: RefCell<Option<RunError>>,
+    /// Changes of the settings that are still to come, by index.
+    pub settings: Vec<String>,
+}
+
+/// A pid's command name from some time on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommOf {
+    /// Whose.
+    pub pid: Pid,
+    /// Since when: its creation or an exec.
+    pub since: Nanos,
+    /// The name.
+    pub comm: Box<str>,
+}
+
+/// What a CPU's interrupt controller and execution unit remember.
+#[derive(Debug)]
+pub(crate) struct CpuCtx {
+    /// Interrupts that wait to be served.
+    pub pending: RefCell<VecDeque<Irq>>,
+    /// The task that was last set up to execute here.
+    pub seen: Cell<TaskId>,
+    /// Time that tasks have executed here.
+    pub busy: Cell<Nanos>,
+    /// Stream for timer jitter and interrupts-off sections.
+    pub noise: RefCell<Rng>,
+}
+
+/// An interrupt at a CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Irq {
+    /// From another CPU.
+    Ipi(Ipi),
+    /// A task's timer expired.
+    Timer(TaskId),
+    /// The tick.
+    Tick,
+    /// The real-time period timer.
+    RtPeriod,
+    /// A task of the setup appears.
+    Spawn(u32),
+    /// A message from outside.
+    Outside(u32),
+    /// An interrupts-off section of this length.
+    IrqOff(Nanos),
+}
+
+/// Where a task stands in its program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Progress {
+    /// Its behaviour is to be asked.
+    #[default]
+    Ready,
+    /// Executing in user mode.
+    Compute { left: Nanos },
+    /// Executing in the kernel, with something to do at the end.
+    Kernel { left: Nanos, then: Then },
+    /// Spinning until a time.
+    SpinUntil(Nanos),
+    /// Blocked inside a system call, or about to go on with one.
+    Resume(Then),
+}
+
+/// What a system call goes on with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Then {
+    /// Return to user mode.
+    Return,
+    /// Try for the mutex again.
+    Lock(MutexId),
+    /// Put the message into the channel.
+    Send(crate::objects::ChannelId),
+    /// Take a message.
+    Receive(crate::objects::ChannelId),
+    /// Try for the user spinlock again, after so many rounds of spinning and sleeping.
+    SpinLock(super::world::SpinAttempt),
+    /// The child has been copied.
+    Forked { child: TaskId, vfork: bool },
+    /// Look for a dead child again.
+    WaitChild,
+    /// Everything is given back.
+    Exit,
+}
+
+/// The machine's side of a task.
+#[derive(Debug)]
+pub(crate) struct TaskCtx {
+    pub pid: Pid,
+    pub comm: Box<str>,
+    pub behaviour: Box<dyn Behaviour>,
+    pub progress: Progress,
+    pub rng: Rng,
+    pub iterations: u64,
+    pub last_child: Option<TaskId>,
+    pub timer: super::queue::Slot,
+    pub timer_slack: Nanos,
+    pub working_set_bytes: u64,
+    pub warmth: super::warmth::Warmth,
+    pub family: Family,
+    /// Steps since time last passed for it.
+    pub idle_steps: u32,
+    /// Where it comes from.
+    pub origin: TaskOrigin,
+}
+
+/// Who waits for whom.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Family {
+    /// Its parent, if it is to be told of the exit. The pid tells whether the slot has a new user.
+    pub parent: Option<Parent>,
+    /// Living children that will report their exit.
+    pub children: u32,
+    /// Dead ones not yet waited for.
+    pub zombies: u32,
+    /// It sleeps in wait(2).
+    pub waiting: bool,
+    /// The parent sleeps in vfork until this task execs or exits.
+    pub vfork_parent: Option<Parent>,
+}
+
+/// A task and its pid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Parent {
+    pub task: TaskId,
+    pub pid: Pid,
+}
+
+impl Sim {
+    pub fn hw(&self) -> &Hw {
+        &self.k.platform
+    }
+
+    pub fn counters(&self, p: TaskId) -> TaskCounters {
+        let stats = &self.k.task(p).stats;
+        TaskCounters {
+            nr_voluntary_switches: stats.nr_voluntary_switches.get(),
+            nr_involuntary_switches: stats.nr_involuntary_switches.get(),
+            nr_migrations: stats.nr_migrations.get(),
+            sum_exec_runtime: stats.sum_exec_runtime.get(),
+        }
+    }
+
+    /// Looks at or changes a task's context.
+    #[inline]
+    pub fn with<T>(&self, p: TaskId, f: impl FnOnce(&mut TaskCtx) -> T) -> T {
+        f(&mut self.tasks.borrow_mut()[p.index()])
+    }
+
+    /// Says what `p` does when it runs next.
+    #[inline]
+    pub fn set_progress(&self, p: TaskId, progress: Progress) {
+        self.with(p, |t| t.progress = progress);
+    }
+
+    /// Stops the run with an error; the first one counts.
+    pub fn fail(&self, error: RunError) {
+        self.error.borrow_mut().get_or_insert(error);
+    }
+
+    /// Whether `parent` is still the task it was.
+    pub fn still_there(&self, parent: Parent) -> bool {
+        self.k.task(parent.task).pid.get() == parent.pid
+            && !matches!(
+                self.k.task(parent.task).state.get(),
+                scheduler::TaskState::Dead | scheduler::TaskState::Free
+            )
+    }
+
+    /// A CPU's context.
+    pub fn cpu(&self, cpu: CpuId) -> &CpuCtx {
+        &self.cpus[cpu.index()]
+    }
+}

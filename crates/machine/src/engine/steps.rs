@@ -1,0 +1,325 @@
+//! Executing a step of a task: the system calls, their costs, and what happens after a sleep inside one.
+
+use super::hw::Hw;
+use super::recorder::RecordKind;
+use super::sim::{Progress, Sim, Then};
+use super::world::SpinAttempt;
+use crate::behaviour::Step;
+use crate::objects::{BarrierId, ChannelId, FutexId, SpinlockId};
+use crate::outcome::RunError;
+use scheduler::affinity::set_cpus_allowed;
+use scheduler::schedule::{Entry, sched_yield, schedule};
+use scheduler::wakeup::{WakeFlags, try_to_wake_up};
+use scheduler::{Cpu, CpuMask, Nanos, TaskId, TaskState};
+
+impl Sim {
+    /// Starts a step of the current task.
+    pub async fn start(&self, me: Cpu<'_, Hw>, p: TaskId, step: Step) {
+        match step {
+            Step::Compute(length) => self.busy(p, Progress::Compute { left: length }, length),
+            Step::KernelCompute(length) => {
+                self.busy(p, Progress::Kernel { left: length, then: Then::Return }, length);
+            }
+            Step::SpinUntil(until) => {
+                let late = self.hw().spec.noise.spin_overshoot;
+                let late = late.map_or(Nanos::ZERO, |s| self.noise(me.id, |rng| s.draw(rng)));
+                self.busy(p, Progress::SpinUntil(until + late), until.saturating_sub(self.hw().local_now()));
+            }
+            Step::SleepUntil(until) => self.sleep_until(me, p, until).await,
+            Step::SleepFor(span) => self.sleep_until(me, p, self.hw().local_now() + span).await,
+            Step::Lock(mutex) => self.lock_mutex(me, p, mutex).await,
+            Step::Unlock(mutex) => self.unlock_mutex(me, p, mutex).await,
+            Step::SpinLock(lock) => {
+                let tries_left = self.world.borrow().spinlocks[lock.0 as usize].spins_per_delay;
+                self.spin_lock(me, p, SpinAttempt { lock, tries_left, slept: Nanos::ZERO }).await;
+            }
+            Step::SpinUnlock(lock) => self.spin_unlock(p, lock),
+            Step::Send(channel) => {
+                self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel)).await
+            }
+            Step::Receive(channel) => {
+                self.in_kernel(me, p, self.channel(channel).receive_cost, Then::Receive(channel)).await;
+            }
+            Step::FutexWait(futex) => self.futex_wait(me, p, futex).await,
+            Step::FutexWake { futex, count } => self.futex_wake(me, futex, count).await,
+            Step::BarrierWait(barrier) => self.barrier_wait(me, p, barrier).await,
+            Step::Fork { child, kind } => self.fork(me, p, *child, kind).await,
+            Step::Exec { comm } => self.exec(me, p, comm).await,
+            Step::WaitChild => self.wait_child(me, p).await,
+            Step::Exit => self.in_kernel(me, p, self.hw().spec.costs.exit, Then::Exit).await,
+            Step::Yield => {
+                self.syscall();
+                sched_yield(me).await;
+            }
+            Step::SetPolicy { target, policy } => {
+                self.syscall();
+                let _ = (target, policy);
+            }
+            Step::SetNice { target, nice } => {
+                self.syscall();
+                let _ = (target, nice);
+            }
+            Step::SetAffinity { target, cpus } => self.set_affinity(me, target.unwrap_or(p), cpus).await,
+            Step::Marker(text) => {
+                self.syscall();
+                self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Marker { text });
+            }
+        }
+    }
+
+    /// Goes on with a system call after its work in the kernel, or after a sleep.
+    pub async fn go_on(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
+        match then {
+            Then::Return => {}
+            Then::Lock(mutex) => self.lock_again(me, p, mutex).await,
+            Then::Send(channel) => self.send(me, p, channel).await,
+            Then::Receive(channel) => self.receive(me, p, channel).await,
+            Then::SpinLock(attempt) => self.spin_lock(me, p, attempt).await,
+            Then::Forked { child, vfork } => self.forked(me, p, child, vfork).await,
+            Then::WaitChild => self.wait_child(me, p).await,
+            Then::Exit => self.exit(me, p).await,
+        }
+    }
+
+    fn busy(&self, p: TaskId, progress: Progress, length: Nanos) {
+        self.with(p, |t| {
+            t.progress = progress;
+            if length > Nanos::ZERO {
+                t.idle_steps = 0;
+            }
+        });
+    }
+
+    pub fn syscall(&self) {
+        self.hw().charge_ns(self.hw().spec.costs.syscall);
+    }
+
+    /// A system call that works in the kernel for `cost`, with interrupts on, and then goes on.
+    pub async fn in_kernel(&self, me: Cpu<'_, Hw>, p: TaskId, cost: Nanos, then: Then) {
+        self.syscall();
+        if cost == Nanos::ZERO {
+            self.go_on(me, p, then).await;
+        } else {
+            self.busy(p, Progress::Kernel { left: cost, then }, cost);
+        }
+    }
+
+    /// The current task sleeps; when it runs again it goes on with `then`.
+    pub async fn block(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) {
+        self.with(p, |t| {
+            t.progress = Progress::Resume(then);
+            t.idle_steps = 0;
+        });
+        me.task(p).state.set(state);
+        schedule(me, Entry::Call).await;
+    }
+
+    async fn sleep_until(&self, me: Cpu<'_, Hw>, p: TaskId, until: Nanos) {
+        let hw = self.hw();
+        self.syscall();
+        if until <= hw.local_now() {
+            return;
+        }
+        hw.charge_ns(hw.spec.costs.timer_program);
+        let jitter = hw.spec.noise.timer_jitter;
+        let jitter = jitter.map_or(Nanos::ZERO, |s| self.noise(me.id, |rng| s.draw(rng)));
+        let slot = self.with(p, |t| {
+            t.idle_steps = 0;
+            let slack =
+                if me.task(p).class.get() == scheduler::Class::Rt { Nanos::ZERO } else { t.timer_slack };
+            (t.timer, until + slack + jitter)
+        });
+        // A timer cannot be programmed into the past: it fires at once then.
+        hw.queue.borrow_mut().set(slot.0, slot.1.max(hw.local_now()));
+        me.task(p).state.set(TaskState::Interruptible);
+        schedule(me, Entry::Call).await;
+    }
+
+    /// Wakes `p`; the waker's clock moves on.
+    pub async fn wake(&self, me: Cpu<'_, Hw>, p: TaskId, sync: bool) {
+        try_to_wake_up(me, p, WakeFlags { sync }).await;
+    }
+
+    fn channel(&self, id: ChannelId) -> crate::objects::ChannelSpec {
+        self.world.borrow().channels[id.0 as usize].spec
+    }
+
+    async fn send(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) {
+        let sent = self.put_message(id);
+        match sent {
+            Put::Full => {
+                self.world.borrow_mut().channels[id.0 as usize].writers.push_back(p);
+                self.block(me, p, TaskState::Interruptible, Then::Send(id)).await;
+            }
+            Put::Stored { wake: Some(reader) } => self.wake(me, reader, self.channel(id).sync).await,
+            Put::Stored { wake: None } => {}
+        }
+    }
+
+    fn put_message(&self, id: ChannelId) -> Put {
+        let channel = &mut self.world.borrow_mut().channels[id.0 as usize];
+        if channel.messages >= channel.spec.capacity {
+            return Put::Full;
+        }
+        channel.messages += 1;
+        Put::Stored { wake: channel.readers.pop_front() }
+    }
+
+    async fn receive(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) {
+        let wake = {
+            let channel = &mut self.world.borrow_mut().channels[id.0 as usize];
+            channel.last_reader = Some(p);
+            if channel.messages == 0 {
+                channel.readers.push_back(p);
+                None
+            } else {
+                channel.messages -= 1;
+                let room = channel.messages <= channel.spec.writers_wake_at;
+                Some(if room { channel.writers.pop_front() } else { None })
+            }
+        };
+        match wake {
+            None => self.block(me, p, TaskState::Interruptible, Then::Receive(id)).await,
+            Some(Some(writer)) => self.wake(me, writer, self.channel(id).sync).await,
+            Some(None) => {}
+        }
+    }
+
+    /// An interrupt brings a message.
+    pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, index: u32) {
+        let id = self.outside[index as usize].channel;
+        match self.put_message(id) {
+            Put::Full => self.outside_lost.set(self.outside_lost.get() + 1),
+            Put::Stored { wake: Some(reader) } => self.wake(me, reader, false).await,
+            Put::Stored { wake: None } => {}
+        }
+    }
+
+    async fn futex_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: FutexId) {
+        self.syscall();
+        self.world.borrow_mut().futexes[id.0 as usize].push(p, me.task(p).normal_prio.get());
+        self.block(me, p, TaskState::Interruptible, Then::Return).await;
+    }
+
+    async fn futex_wake(&self, me: Cpu<'_, Hw>, id: FutexId, count: u32) {
+        self.syscall();
+        for _ in 0..count {
+            let next = self.world.borrow_mut().futexes[id.0 as usize].pop();
+            let Some(waiter) = next else { break };
+            self.wake(me, waiter, false).await;
+        }
+    }
+
+    async fn barrier_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: BarrierId) {
+        let opened = {
+            let barrier = &mut self.world.borrow_mut().barriers[id.0 as usize];
+            if barrier.waiting.len() + 1 == barrier.parties as usize {
+                Some(std::mem::take(&mut barrier.waiting))
+            } else {
+                barrier.waiting.push(p);
+                None
+            }
+        };
+        self.syscall();
+        let Some(mut waiting) = opened else {
+            return self.block(me, p, TaskState::Interruptible, Then::Return).await;
+        };
+        for waiter in waiting.drain(..) {
+            self.wake(me, waiter, false).await;
+        }
+        // Keep the room for the next round, unless somebody waits there already.
+        let barrier = &mut self.world.borrow_mut().barriers[id.0 as usize];
+        if barrier.waiting.is_empty() {
+            barrier.waiting = waiting;
+        }
+    }
+
+    /// A user-space spinlock: try, spin a little, after enough tries sleep for a growing time (fair-class 12.4).
+    async fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) {
+        let free = {
+            let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
+            if lock.owner.is_none() {
+                lock.owner = Some(p);
+                lock.learn(attempt.slept == Nanos::ZERO);
+            }
+            lock.owner == Some(p)
+        };
+        if free {
+            return;
+        }
+        if attempt.tries_left > 0 {
+            // A few tries at a time, so that a release is noticed soon.
+            let tries = attempt.tries_left.min(TRIES_PER_LOOK);
+            let next = SpinAttempt { tries_left: attempt.tries_left - tries, ..attempt };
+            self.execute(me, TRY * u64::from(tries)).await;
+            self.set_progress(p, Progress::Resume(Then::SpinLock(next)));
+            return;
+        }
+        let slept = self.with(p, |t| match attempt.slept {
+            Nanos::ZERO => FIRST_SLEEP,
+            before => before + t.rng.between(Nanos::ZERO, before),
+        });
+        let slept = if slept > LONGEST_SLEEP { FIRST_SLEEP } else { slept };
+        let tries_left = {
+            let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
+            lock.sleeps += 1;
+            lock.spins_per_delay
+        };
+        self.set_progress(p, Progress::Resume(Then::SpinLock(SpinAttempt { tries_left, slept, ..attempt })));
+        self.sleep_until(me, p, self.hw().local_now() + slept).await;
+    }
+
+    fn spin_unlock(&self, p: TaskId, id: SpinlockId) {
+        let lock = &mut self.world.borrow_mut().spinlocks[id.0 as usize];
+        if lock.owner != Some(p) {
+            let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
+            return self.fail(RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
+        }
+        lock.owner = None;
+    }
+
+    async fn set_affinity(&self, me: Cpu<'_, Hw>, target: TaskId, cpus: CpuMask) {
+        self.syscall();
+        if cpus.and(&self.k.online).is_empty() {
+            let (pid, comm) = self.with(target, |t| (t.pid, t.comm.clone()));
+            return self.fail(RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: self.cpus.len() });
+        }
+        set_cpus_allowed(me, target, cpus).await;
+    }
+}
+
+impl Sim {
+    /// What a sleeping task waits for, in words for a message.
+    pub fn waits_for(&self, p: TaskId) -> String {
+        match self.with(p, |t| t.progress) {
+            Progress::Resume(Then::Lock(id)) => format!("mutex {}", self.mutexes[id.index()].name),
+            Progress::Resume(Then::Send(id)) => format!("room in channel {}", id.0),
+            Progress::Resume(Then::Receive(id)) => format!("a message on channel {}", id.0),
+            Progress::Resume(Then::WaitChild) => "a child to exit".into(),
+            Progress::Resume(Then::SpinLock(attempt)) => format!("spinlock {}", attempt.lock.0),
+            _ => "a futex, a barrier or a vforked child".into(),
+        }
+    }
+}
+
+/// What became of a message.
+enum Put {
+    /// The channel is full.
+    Full,
+    /// It is in; this reader sleeps for it.
+    Stored { wake: Option<TaskId> },
+}
+
+/// One try of a spinning test-and-set with its pause: 100 tries take 2 to 4 µs (fair-class 12.4).
+const TRY: Nanos = Nanos(30);
+const TRIES_PER_LOOK: u32 = 10;
+const FIRST_SLEEP: Nanos = Nanos::from_millis(1);
+const LONGEST_SLEEP: Nanos = Nanos::from_secs(1);
+
+impl super::world::Spinlock {
+    /// spins_per_delay: +100 after an acquisition that never slept, −1 after one that did, 10 to 1000.
+    fn learn(&mut self, never_slept: bool) {
+        let next = if never_slept { self.spins_per_delay + 100 } else { self.spins_per_delay - 1 };
+        self.spins_per_delay = next.clamp(10, 1000);
+    }
+}

@@ -1,0 +1,234 @@
+//! What a run leaves behind: counters, records, errors.
+
+use crate::behaviour::TaskCounters;
+use crate::engine::{CommOf, LockStats, Record};
+use crate::latency::Latency;
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use std::fmt;
+use thiserror::Error;
+
+/// Everything that one run measured.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Virtual time at the end.
+    pub simulated: Nanos,
+    /// Wakeups and context switches, those to idle included.
+    pub events: u64,
+    /// Every task, by pid: those that lived at the end and those that exited.
+    pub tasks: Vec<TaskOutcome>,
+    /// Every CPU.
+    pub cpus: Vec<CpuOutcome>,
+    /// Machine-wide counters.
+    pub totals: TotalsOutcome,
+    /// How often each decision fell for each reason that occurred.
+    pub decisions: Vec<DecisionCount>,
+    /// Messages from outside that found their channel full.
+    pub outside_lost: u64,
+    /// Sleeps of tasks in back-off of user spinlocks.
+    pub spinlock_sleeps: u64,
+    /// The trace, if one was asked for, in the order of time.
+    pub trace: Option<Vec<Record>>,
+    /// Command names in the order in which pids took them.
+    pub comms: Vec<CommOf>,
+}
+
+/// How often a decision fell for a reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DecisionCount {
+    /// The reason.
+    pub reason: Reason,
+    /// How often.
+    pub count: u64,
+}
+
+/// Where a task comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskOrigin {
+    /// It is part of the setup.
+    Setup,
+    /// Another task forked it in the run.
+    Forked,
+    /// It belongs to the machine: an idle task or a kernel thread of its background noise. The run does not wait for
+    /// it to exit.
+    Machine,
+}
+
+/// One task.
+#[derive(Debug)]
+pub struct TaskOutcome {
+    /// Its slot while it lived.
+    pub task: TaskId,
+    /// Its pid.
+    pub pid: Pid,
+    /// Its last command name.
+    pub comm: Box<str>,
+    /// Its last policy.
+    pub policy: Policy,
+    /// Its last nice value.
+    pub nice: Nice,
+    /// Where it comes from.
+    pub origin: TaskOrigin,
+    /// Passes of its main loop.
+    pub iterations: u64,
+    /// Switches, migrations, CPU time.
+    pub counters: TaskCounters,
+    /// Time runnable but not running.
+    pub wait_sum: Nanos,
+    /// From wakeup to run; `None` if it was never woken.
+    pub wakeup_latency: Option<Box<Latency>>,
+}
+
+/// One CPU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CpuOutcome {
+    /// Which.
+    pub cpu: CpuId,
+    /// Picks of a different task.
+    pub nr_switches: u64,
+    /// Time in the idle task.
+    pub idle: Nanos,
+    /// Its run-queue lock.
+    pub rq_lock: LockStats,
+    /// Interrupts it sent to CPUs.
+    pub ipis_sent: u64,
+    /// Interrupts it got from CPUs.
+    pub ipis_received: u64,
+}
+
+/// Machine-wide counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TotalsOutcome {
+    /// Context switches, those to and from idle included.
+    pub context_switches: u64,
+    /// Successful wakeups, first ones included.
+    pub wakeups: u64,
+    /// Assignments of a task to another CPU.
+    pub migrations: u64,
+    /// RT tasks pushed.
+    pub pushes: u64,
+    /// RT tasks pulled.
+    pub pulls: u64,
+    /// Interrupts that asked for a push.
+    pub push_ipis: u64,
+    /// Wakeups that preempted a task.
+    pub wakeup_preemptions: u64,
+}
+
+/// Why a run could not go on.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum RunError {
+    /// Tasks wait for each other's mutexes.
+    #[error("deadlock at {at} s: {}", cycle_text(.cycle))]
+    Deadlock {
+        /// When it closed.
+        at: Nanos,
+        /// Each waits for the mutex that the next one owns; the last one's owner is the first.
+        cycle: Vec<DeadlockLink>,
+    },
+    /// All tasks sleep, and nothing will ever wake them.
+    #[error("nothing left to do at {at} s, but tasks still wait: {}", stuck_text(.waiting))]
+    Stuck {
+        /// When the last event happened.
+        at: Nanos,
+        /// Who waits for what.
+        waiting: Vec<StuckTask>,
+    },
+    /// A task unlocked what it does not own.
+    #[error("task {comm} ({pid}) unlocks {lock}, which it does not own")]
+    NotOwner {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// Which lock.
+        lock: String,
+    },
+    /// A task locked what it already owns.
+    #[error("task {comm} ({pid}) locks {lock} a second time; it would wait for itself forever")]
+    Relock {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// Which lock.
+        lock: String,
+    },
+    /// A task may run on no CPU of the machine.
+    #[error("task {comm} ({pid}) may run on CPUs {asked} only, but the machine has CPUs 0-{}", .cpus - 1)]
+    EmptyAffinity {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// What was asked.
+        asked: CpuMask,
+        /// How many CPUs there are.
+        cpus: usize,
+    },
+    /// A program that makes no progress in time.
+    #[error(
+        "task {comm} ({pid}) takes a million steps at {at} s without spending time; give its loop something to do"
+    )]
+    EndlessSteps {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// When.
+        at: Nanos,
+    },
+    /// The checking mode found a broken invariant.
+    #[error("invariant {invariant} broken at {at} s: {what}")]
+    Invariant {
+        /// Its number in the spec.
+        invariant: &'static str,
+        /// When.
+        at: Nanos,
+        /// What was found.
+        what: String,
+    },
+    /// A change of the settings in the middle of the run that is not legal.
+    #[error("{0}")]
+    Setting(String),
+    /// A run of no length.
+    #[error("a run needs a duration above zero")]
+    NoDuration,
+}
+
+/// One edge of a deadlock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeadlockLink {
+    /// Who waits.
+    pub pid: Pid,
+    /// Its name.
+    pub comm: Box<str>,
+    /// For which mutex.
+    pub mutex: String,
+}
+
+/// A task that waits forever.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StuckTask {
+    /// Which.
+    pub pid: Pid,
+    /// Its name.
+    pub comm: Box<str>,
+    /// For what.
+    pub waits_for: String,
+}
+
+fn cycle_text(cycle: &[DeadlockLink]) -> impl fmt::Display {
+    let links: Vec<String> =
+        cycle.iter().map(|l| format!("{} ({}) waits for mutex {}", l.comm, l.pid, l.mutex)).collect();
+    links.join(", owned by ") + ", owned by the first"
+}
+
+fn stuck_text(waiting: &[StuckTask]) -> impl fmt::Display {
+    const SHOWN: usize = 8;
+    let mut texts: Vec<String> =
+        waiting.iter().take(SHOWN).map(|w| format!("{} ({}) for {}", w.comm, w.pid, w.waits_for)).collect();
+    if waiting.len() > SHOWN {
+        texts.push(format!("and {} more", waiting.len() - SHOWN));
+    }
+    texts.join("; ")
+}
