@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_line_that_others_wrote_is_transferred_once() {
-        let spec = MachineSpec::builtin("seed001").expect("ships with the crate");
+        let spec = crate::engine::four_nodes();
         let mut lines = LineTable::new(40);
         let mut touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &spec);
         touch(0, Access::Write);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn transfers_of_one_line_queue_up() {
-        let spec = MachineSpec::builtin("seed001").expect("ships with the crate");
+        let spec = crate::engine::four_nodes();
         let mut lines = LineTable::new(40);
         lines.touch(CpuId(0), Nanos(0), Line::Rto, Access::Write, &spec);
         let waits: Vec<u64> = (10..20)

@@ -152,9 +152,7 @@ pub(crate) fn line_transfer(costs: &Costs, spec: &MachineSpec, from: CpuId, to: 
 mod tests {
     use super::*;
 
-    fn spec() -> MachineSpec {
-        MachineSpec::builtin("seed001").expect("ships with the crate")
-    }
+    use crate::engine::four_nodes as spec;
 
     /// Three CPUs of other nodes wait; how long after the release the first of them has the lock.
     fn hand_over(kind: LockKind) -> HandOver {

@@ -23,3 +23,20 @@ pub use locks::LockStats;
 pub use recorder::{Record, RecordKind, Who};
 pub use run::{Machine, RunOptions, TimedSetting};
 pub use sim::CommOf;
+
+/// Forty CPUs in four nodes; nothing costs time but the transfer of cache lines.
+#[cfg(test)]
+fn four_nodes() -> crate::MachineSpec {
+    use scheduler::{CpuId, LevelKind, Nanos, Topology, TopologyLevel};
+    let node = |n: u16| (10 * n..10 * n + 10).map(CpuId).collect();
+    let levels = [
+        TopologyLevel { kind: LevelKind::Mc, spans: (0..4).map(node).collect() },
+        TopologyLevel { kind: LevelKind::Numa { distance: 20 }, spans: [(0..40).map(CpuId).collect()].into() },
+    ];
+    let mut spec = crate::MachineSpec::ideal(Topology { cpus: 40, levels: levels.into() });
+    spec.costs.line.own = Nanos(2);
+    spec.costs.line.shared_cache = Nanos(50);
+    spec.costs.line.other_node = Nanos(150);
+    spec.costs.ticket_spinner_percent = 30;
+    spec
+}
