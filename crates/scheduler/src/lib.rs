@@ -23,6 +23,7 @@ mod ids;
 mod kernel;
 pub mod mutex;
 pub mod platform;
+pub mod policy;
 mod prio;
 pub mod registry;
 pub mod rq;

@@ -1,0 +1,133 @@
+//! A mutex, the table of all of them, and a task's part in inheritance.
+
+use super::waiters::Waiters;
+use crate::chunks::Chunks;
+use crate::platform::{Lock, Platform};
+use crate::{Cpu, MutexId, Pid, Prio, TaskId};
+use core::cell::{Cell, RefCell, RefMut};
+
+/// What a mutex does for its owner and its waiters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MutexKind {
+    /// PTHREAD_PRIO_INHERIT (rt-class 7.1 to 7.5).
+    Pi,
+    /// A plain futex mutex (rt-class 7.6).
+    #[default]
+    Plain,
+}
+
+/// The word in user space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Word {
+    /// Nobody has it: 0.
+    #[default]
+    Free,
+    /// Taken, and its owner may unlock it in user space. Plain: 1; PI: the owner's thread id.
+    Locked,
+    /// Its owner has to unlock it through the kernel. Plain: 2; PI: a thread id and the waiters bit. The bit stays
+    /// until the kernel clears it, even when the last waiter has become the owner.
+    Waiters,
+}
+
+/// Who owns a mutex. The pid tells it from a later task in the same slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Owner {
+    pub task: TaskId,
+    pub pid: Pid,
+}
+
+impl Owner {
+    pub fn new<P: Platform>(me: Cpu<'_, P>, task: TaskId) -> Owner {
+        Owner { task, pid: me.task(task).pid.get() }
+    }
+}
+
+/// A mutex. Cells say what protects them; all may be read without.
+#[derive(Debug, Default)]
+pub(super) struct Mutex {
+    /// Set at creation.
+    pub kind: Cell<MutexKind>,
+    /// Changed atomically, in user space too.
+    pub word: Cell<Word>,
+    /// With the word. `None` between unlock and take. The kernel does not know the owner of a plain mutex; the model
+    /// does, to find errors.
+    pub owner: Cell<Option<Owner>>,
+    /// PI: the waiter that the word named at the latest unlock; wait_lock.
+    pub handed_to: Cell<Option<TaskId>>,
+    /// PI: what the top waiter lends to the owner, [`Prio::IDLE`] where nobody waits; the owner's pi_lock.
+    pub lends: Cell<Prio>,
+    /// PI: next in the owner's list of mutexes that lend it something; the owner's pi_lock.
+    pub next_lender: Cell<Option<MutexId>>,
+    waiters: RefCell<Waiters>,
+}
+
+/// Every mutex.
+#[derive(Debug, Default)]
+pub struct MutexTable(Chunks<Mutex>);
+
+impl MutexTable {
+    /// A new mutex, free.
+    pub fn create(&self, kind: MutexKind) -> MutexId {
+        let id = MutexId(self.0.grow());
+        self.get(id).kind.set(kind);
+        id
+    }
+
+    /// Number of mutexes; ids are below it.
+    pub fn len(&self) -> usize {
+        self.0.len() as usize
+    }
+
+    /// Whether no mutex was ever created.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn get(&self, id: MutexId) -> &Mutex {
+        self.0.get(id.0)
+    }
+}
+
+/// A task's part in waiting and inheritance.
+#[derive(Debug, Default)]
+pub struct PiState {
+    /// The mutex on whose waiter list it is; its wait_lock.
+    pub(super) blocked_on: Cell<Option<MutexId>>,
+    /// First of the PI mutexes that it owns and others wait for; pi_lock.
+    pub(super) lenders: Cell<Option<MutexId>>,
+}
+
+impl PiState {
+    pub(crate) fn reset(&self) {
+        self.blocked_on.set(None);
+        self.lenders.set(None);
+    }
+
+    /// The mutex that the task waits for, also while it is woken but has not taken it yet.
+    pub fn blocked_on(&self) -> Option<MutexId> {
+        self.blocked_on.get()
+    }
+}
+
+/// A held wait_lock; dropping it releases the lock.
+pub(super) struct WaitGuard<'k, P: Platform> {
+    pub me: Cpu<'k, P>,
+    pub id: MutexId,
+    pub mutex: &'k Mutex,
+    pub waiters: RefMut<'k, Waiters>,
+}
+
+impl<'k, P: Platform> Cpu<'k, P> {
+    /// Takes the wait_lock of `m`.
+    pub(super) async fn wait_lock(self, m: MutexId) -> WaitGuard<'k, P> {
+        self.k.platform.acquire(self.id, Lock::MutexWait(m)).await;
+        let mutex = self.k.mutexes.get(m);
+        WaitGuard { me: self, id: m, mutex, waiters: mutex.waiters.borrow_mut() }
+    }
+}
+
+impl<P: Platform> Drop for WaitGuard<'_, P> {
+    fn drop(&mut self) {
+        self.me.k.platform.release(self.me.id, Lock::MutexWait(self.id));
+    }
+}

@@ -1,0 +1,117 @@
+//! The PI mutex: lock, take, unlock (rt-class 7.2, 7.4, 7.5).
+
+use super::chain::{inherit, lend, requeue_waiter, stop_lending};
+use super::deadlock::refuse_cycle;
+use super::object::{Owner, WaitGuard, Word};
+use super::waiters::{Waiter, pi_key};
+use super::{LockError, LockOutcome, owner};
+use crate::platform::Platform;
+use crate::registry::DeboostOrder;
+use crate::wakeup::{WakeFlags, try_to_wake_up};
+use crate::{Cpu, MutexId, Prio, Reason, TaskId, TaskState};
+
+/// The system call after a failed compare-and-swap (7.2).
+pub(super) async fn lock<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    m: MutexId,
+) -> Result<LockOutcome, LockError> {
+    let mut lock = me.wait_lock(m).await;
+    if lock.mutex.word.get() == Word::Free {
+        lock.mutex.word.set(Word::Locked);
+        lock.mutex.owner.set(Some(Owner::new(me, p)));
+        return Ok(LockOutcome::Acquired);
+    }
+    lock.mutex.word.set(Word::Waiters);
+    if may_take(&lock, p) {
+        take(lock, p).await;
+        return Ok(LockOutcome::Acquired);
+    }
+    let boosted = wait(&mut lock, p).await?;
+    drop(lock);
+    if let Some(owner) = boosted {
+        requeue_waiter(me, owner).await;
+    }
+    Ok(LockOutcome::Sleep)
+}
+
+/// The waiter runs again: it takes the mutex, unless someone stole it or came before it.
+pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> LockOutcome {
+    let lock = me.wait_lock(m).await;
+    if may_take(&lock, p) {
+        take(lock, p).await;
+        return LockOutcome::Acquired;
+    }
+    me.task(p).state.set(TaskState::Interruptible);
+    LockOutcome::Sleep
+}
+
+/// Without an owner, the mutex is for the top waiter, or for a task that beats it; equal is not enough.
+fn may_take<P: Platform>(lock: &WaitGuard<'_, P>, p: TaskId) -> bool {
+    let first = |top: Waiter| top.task == p || key(lock.me, p).beats(top.key);
+    lock.mutex.owner.get().is_none() && lock.waiters.top().is_none_or(first)
+}
+
+fn key<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> Prio {
+    pi_key(me.task(p).prio.get())
+}
+
+/// `p` becomes the owner, and inherits from whoever still waits.
+async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, p: TaskId) {
+    let me = lock.me;
+    lock.waiters.remove(p);
+    me.task(p).pi.blocked_on.set(None);
+    lock.mutex.owner.set(Some(Owner::new(me, p)));
+    if lock.mutex.handed_to.take() != Some(p) {
+        me.decide(p, Reason::Stolen);
+    }
+    let pi = me.pi_lock(p).await;
+    lend(&lock, &pi).await;
+}
+
+/// `p` becomes a waiter, already marked as asleep. If it is the top one, the owner is boosted; returns the owner if
+/// that changed its priority.
+async fn wait<P: Platform>(lock: &mut WaitGuard<'_, P>, p: TaskId) -> Result<Option<TaskId>, LockError> {
+    let me = lock.me;
+    let own = me.pi_lock(p).await;
+    refuse_cycle(me, p, lock.id)?;
+    let key = key(me, p);
+    lock.waiters.insert(Waiter { task: p, key });
+    me.task(p).pi.blocked_on.set(Some(lock.id));
+    me.task(p).state.set(TaskState::Interruptible);
+    drop(own);
+    let is_top = lock.waiters.top() == Some(Waiter { task: p, key });
+    let Some(owner) = owner(me, lock.id).filter(|_| is_top) else { return Ok(None) };
+    let pi = me.pi_lock(owner).await;
+    Ok(lend(lock, &pi).await.then_some(owner))
+}
+
+/// Unlock with the waiters bit set (7.4). Whether the owner wakes the top waiter with the priority it inherited or
+/// with its own (7.5) decides which CPU the waiter chooses and whom it preempts.
+pub(super) async fn unlock<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
+    let lock = me.wait_lock(m).await;
+    lock.mutex.owner.set(None);
+    let Some(top) = lock.waiters.top() else {
+        lock.mutex.word.set(Word::Free);
+        return;
+    };
+    lock.mutex.handed_to.set(Some(top.task));
+    let pi = me.pi_lock(p).await;
+    stop_lending(&lock, &pi);
+    match me.k.config.rules.deboost_order.get() {
+        DeboostOrder::DeboostThenWake => {
+            inherit(&pi).await;
+            drop((pi, lock));
+            // Another unlocker may have come between; the task may wait for something else by now.
+            if me.task(top.task).pi.blocked_on.get() == Some(m) {
+                try_to_wake_up(me, top.task, WakeFlags::default()).await;
+            }
+        }
+        DeboostOrder::WakeThenDeboost => {
+            drop(pi);
+            try_to_wake_up(me, top.task, WakeFlags::default()).await;
+            drop(lock);
+            inherit(&me.pi_lock(p).await).await;
+        }
+    }
+}

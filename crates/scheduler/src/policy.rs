@@ -1,0 +1,210 @@
+//! A task's policy, nice value and effective priority change: sched_setscheduler, set_user_nice, rt_mutex_setprio.
+//!
+//! All three do the same thing to a task in whatever state it is: off its queue, change, back on, then let the
+//! classes draw their conclusions ([`conclude`]). Where the task comes back (rt-class 2.1): a task whose priority rose
+//! goes behind its new equals; one whose priority dropped goes before them, because it must not lose its turn for
+//! having held a lock or for a change it did not ask for (rule `deboost_place`). One whose effective priority stays
+//! as it was is not moved at all.
+
+use crate::class::{
+    DequeueKind, EnqueueKind, Place, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
+    put_prev_task, set_curr_task,
+};
+use crate::mutex::{effective_prio, requeue_waiter};
+use crate::platform::{Cost, Lock, Platform};
+use crate::registry::DeboostPlace;
+use crate::rq::RqGuard;
+use crate::task::{Class, Task};
+use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, fair, rt};
+
+/// A held pi_lock: it serialises a task's wakeups and changes of its parameters. Taken after a mutex's wait_lock and
+/// before a run-queue lock. Dropping it releases the lock.
+pub(crate) struct PiGuard<'k, P: Platform> {
+    pub me: Cpu<'k, P>,
+    pub task: TaskId,
+}
+
+impl<P: Platform> Drop for PiGuard<'_, P> {
+    fn drop(&mut self) {
+        self.me.k.platform.release(self.me.id, Lock::Pi(self.task));
+    }
+}
+
+impl<'k, P: Platform> Cpu<'k, P> {
+    /// Takes the pi_lock of `task`.
+    pub(crate) async fn pi_lock(self, task: TaskId) -> PiGuard<'k, P> {
+        self.k.platform.acquire(self.id, Lock::Pi(task)).await;
+        PiGuard { me: self, task }
+    }
+}
+
+/// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If `p` waits
+/// for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class 7.3).
+pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: Policy) {
+    let pi = me.pi_lock(p).await;
+    let mut rq = me.task_rq_lock(p).await;
+    rq.update_clock();
+    rq.charge(Cost::SetPrio);
+    let task = me.task(p);
+    if task.policy.get() == policy {
+        return;
+    }
+    let old = Served::by(task);
+    let normal = policy.normal_prio(task.nice.get());
+    let prio = effective_prio(me, p, normal);
+    let set = |task: &Task| {
+        task.policy.set(policy);
+        task.normal_prio.set(normal);
+        task.se.set_weight(policy.weight(task.nice.get()));
+    };
+    if prio == old.prio && old.class == Class::Rt {
+        set(task);
+        return;
+    }
+    change(&mut rq, p, prio, set);
+    conclude(rq, p, old, renice_reschedules).await;
+    drop(pi);
+    requeue_waiter(me, p).await;
+}
+
+/// Gives `p` a nice value in whatever state the task is. A real-time task only remembers it; so does a normal task
+/// that is boosted by a lock, which keeps its place (rt-class 2.1, fair-class 2.6).
+pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
+    let _pi = me.pi_lock(p).await;
+    let mut rq = me.task_rq_lock(p).await;
+    rq.update_clock();
+    rq.charge(Cost::SetPrio);
+    let task = me.task(p);
+    if task.nice.get() == nice {
+        return;
+    }
+    let old = Served::by(task);
+    let policy = task.policy.get();
+    let normal = policy.normal_prio(nice);
+    let set = |task: &Task| {
+        task.nice.set(nice);
+        task.normal_prio.set(normal);
+        task.se.set_weight(policy.weight(nice));
+    };
+    if old.class == Class::Rt {
+        set(task);
+        return;
+    }
+    let prio = effective_prio(me, p, normal);
+    change(&mut rq, p, prio, set);
+    conclude(rq, p, old, renice_reschedules).await;
+}
+
+/// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns whether
+/// it changed. The caller holds the pi_lock of `p` and follows up on the mutex that `p` may wait for.
+pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Prio) -> bool {
+    let (me, p) = (pi.me, pi.task);
+    let task = me.task(p);
+    let old = Served::by(task);
+    if old.prio == prio {
+        return false;
+    }
+    let mut rq = me.task_rq_lock(p).await;
+    rq.update_clock();
+    rq.charge(Cost::SetPrio);
+    me.event(Event::PiSetprio { task: p, old: old.prio, new: prio });
+    me.decide(p, if prio.beats(old.prio) { Reason::Boosted } else { Reason::Deboosted });
+    change(&mut rq, p, prio, |_| {});
+    conclude(rq, p, old, inheritance_reschedules).await;
+    true
+}
+
+/// How a task was served before a change.
+#[derive(Clone, Copy)]
+struct Served {
+    prio: Prio,
+    class: Class,
+}
+
+impl Served {
+    fn by(task: &Task) -> Served {
+        Served { prio: task.prio.get(), class: task.class.get() }
+    }
+}
+
+/// Off the queue, change, back on (fair-class 2.6). `set` changes what else is to change.
+fn change<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, prio: Prio, set: impl FnOnce(&Task)) {
+    let task = rq.me.task(p);
+    let old = Served::by(task);
+    let (queued, running) = (task.on_rq.get(), rq.curr == p);
+    if queued {
+        deactivate_task(rq, p, DequeueKind::Restore);
+    }
+    if running {
+        put_prev_task(rq, p);
+    }
+    if old.class == Class::Fair && prio.is_rt() {
+        fair::detach_task(rq, p);
+    }
+    task.set_prio(prio);
+    set(task);
+    if old.class == Class::Rt && !prio.is_rt() {
+        fair::attach_task(rq, p);
+    }
+    if running {
+        set_curr_task(rq, p);
+    }
+    if queued {
+        let dropped = old.prio.beats(prio);
+        let place = if dropped { place_after_drop(rq.me) } else { Place::Tail };
+        activate_task(rq, p, EnqueueKind::Restore(place));
+    }
+}
+
+fn place_after_drop<P: Platform>(me: Cpu<'_, P>) -> Place {
+    match me.k.config.rules.deboost_place.get() {
+        DeboostPlace::Head => Place::Head,
+        DeboostPlace::Tail => Place::Tail,
+    }
+}
+
+/// What follows from a change that has been made: rescheduling, pulling, pushing (rt-class 5.1 and 7.3, fair-class
+/// 2.6). Nothing follows for a task that is not queued. Releases the run queue's lock, in between too.
+async fn conclude<P: Platform>(
+    mut rq: RqGuard<'_, P>,
+    p: TaskId,
+    old: Served,
+    within_fair: fn(&mut RqGuard<'_, P>, TaskId, Prio),
+) {
+    let task = rq.me.task(p);
+    if !task.on_rq.get() {
+        return;
+    }
+    match (old.class, task.class.get()) {
+        (Class::Rt, Class::Rt) => drop(rt::prio_changed(rq, p, old.prio).await),
+        (_, Class::Rt) => drop(rt::switched_to(rq, p).await),
+        (Class::Rt, _) => {
+            if rq.curr == p {
+                rq.resched();
+            } else {
+                check_preempt_curr(&mut rq, p, PreemptCause::Migration);
+            }
+            drop(rt::switched_from(rq, p).await);
+        }
+        _ => within_fair(&mut rq, p, old.prio),
+    }
+}
+
+/// A normal task got another nice value or policy: it reschedules its CPU if it improved, or if it worsened while
+/// running (fair-class 2.6).
+fn renice_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
+    let prio = rq.me.task(p).prio.get();
+    if prio.beats(old) || (old.beats(prio) && rq.curr == p) {
+        rq.resched();
+    }
+}
+
+/// A normal task inherited the priority of another normal one, or lost it. Its weight is its own, so a waiting one
+/// competes by virtual time as after a wakeup.
+fn inheritance_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
+    if rq.curr != p {
+        check_preempt_curr(rq, p, PreemptCause::Migration);
+    } else if old.beats(rq.me.task(p).prio.get()) {
+        rq.resched();
+    }
+}
