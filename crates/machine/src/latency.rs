@@ -22,8 +22,7 @@ impl Default for Latency {
 impl Latency {
     /// Adds one.
     pub fn record(&mut self, latency: Nanos) {
-        // Resizing histograms refuse no value below 2⁶³ ns.
-        self.histogram.saturating_record(latency.0);
+        self.histogram.record(latency.0).expect("a resizing histogram takes every value below 2⁶³");
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         self.sum += latency;
