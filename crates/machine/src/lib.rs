@@ -13,12 +13,13 @@ mod spec;
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 pub use engine::{CommOf, LockStats, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
 pub use latency::Latency;
-pub use objects::{BarrierId, ChannelId, ChannelSpec, FutexId, MutexKind, SpinlockId};
+pub use objects::{BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
 pub use outcome::{
     CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
     TotalsOutcome,
 };
 pub use rng::{Purpose, Rng};
+pub use scheduler::mutex::MutexKind;
 pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use spec::{
     ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec, Noise, Origin,

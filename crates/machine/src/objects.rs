@@ -1,4 +1,4 @@
-//! Things that tasks share: channels, futexes, barriers, user spinlocks.
+//! Things that tasks share: channels, futexes, barriers, user spinlocks (mutexes are the scheduler's).
 
 /// A pipe or socket, see [`ChannelSpec`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -30,13 +30,4 @@ pub struct ChannelSpec {
     pub send_cost: scheduler::Nanos,
     /// Kernel CPU time of one receive beyond the bare system call.
     pub receive_cost: scheduler::Nanos,
-}
-
-/// What a mutex is like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MutexKind {
-    /// PTHREAD_PRIO_INHERIT: rt-class 7.1 to 7.5.
-    Pi,
-    /// Plain futex mutex: rt-class 7.6.
-    Plain,
 }

@@ -153,6 +153,16 @@ pub enum RunError {
         /// Which lock.
         lock: String,
     },
+    /// A chain of owners that wait for each other's PI mutexes is too long.
+    #[error("task {comm} ({pid}) locks {lock} at the end of a chain of more than 1024 waiting owners")]
+    ChainTooLong {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// Which lock.
+        lock: String,
+    },
     /// A task may run on no CPU of the machine.
     #[error("task {comm} ({pid}) may run on CPUs {asked} only, but the machine has CPUs 0-{}", .cpus - 1)]
     EmptyAffinity {

@@ -1,7 +1,8 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
-use crate::objects::{BarrierId, ChannelId, ChannelSpec, FutexId, MutexKind, SpinlockId};
+use crate::objects::{BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
+use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 
 /// Pid of the first task that a setup spawns; later ones count up.

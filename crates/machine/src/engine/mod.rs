@@ -31,7 +31,10 @@ fn four_nodes() -> crate::MachineSpec {
     let node = |n: u16| (10 * n..10 * n + 10).map(CpuId).collect();
     let levels = [
         TopologyLevel { kind: LevelKind::Mc, spans: (0..4).map(node).collect() },
-        TopologyLevel { kind: LevelKind::Numa { distance: 20 }, spans: [(0..40).map(CpuId).collect()].into() },
+        TopologyLevel {
+            kind: LevelKind::Numa { distance: 20 },
+            spans: [(0..40).map(CpuId).collect()].into(),
+        },
     ];
     let mut spec = crate::MachineSpec::ideal(Topology { cpus: 40, levels: levels.into() });
     spec.costs.line.own = Nanos(2);

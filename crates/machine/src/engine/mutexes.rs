@@ -1,12 +1,63 @@
 //! Mutexes from the tasks' side: the fast path in user space, the system call, and the sleep in it.
 
 use super::hw::Hw;
-use super::sim::Sim;
+use super::sim::{Sim, Then};
 use crate::outcome::{DeadlockLink, RunError};
-use scheduler::{Cpu, MutexId, TaskId};
+use scheduler::mutex::{
+    Deadlock, FastPath, LockError, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow,
+};
+use scheduler::{Cpu, MutexId, TaskId, TaskState};
 
 impl Sim {
-    pub async fn lock_mutex(&self, _me: Cpu<'_, Hw>, _p: TaskId, _id: MutexId) {}
-    pub async fn lock_again(&self, _me: Cpu<'_, Hw>, _p: TaskId, _id: MutexId) {}
-    pub async fn unlock_mutex(&self, _me: Cpu<'_, Hw>, _p: TaskId, _id: MutexId) {}
+    pub async fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+        if lock_fast(me, p, id) == FastPath::EnterKernel {
+            self.syscall();
+            let outcome = lock_slow(me, p, id).await;
+            self.locked(me, p, id, outcome).await;
+        }
+    }
+
+    /// The task runs again after it slept for the mutex.
+    pub async fn lock_again(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+        let outcome = lock_resume(me, p, id).await;
+        self.locked(me, p, id, outcome).await;
+    }
+
+    async fn locked(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId, outcome: Result<LockOutcome, LockError>) {
+        match outcome {
+            Ok(LockOutcome::Acquired) => {}
+            Ok(LockOutcome::Sleep) => self.block(me, p, TaskState::Interruptible, Then::Lock(id)).await,
+            Err(error) => {
+                let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
+                let lock = self.mutexes[id.index()].name.clone();
+                self.fail(match error {
+                    LockError::AlreadyOwner(_) => RunError::Relock { pid, comm, lock },
+                    LockError::ChainTooLong(_) => RunError::ChainTooLong { pid, comm, lock },
+                    LockError::Deadlock(deadlock) => self.deadlock(&deadlock),
+                });
+            }
+        }
+    }
+
+    pub async fn unlock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+        match unlock_fast(me, p, id) {
+            Ok(FastPath::Done) => {}
+            Ok(FastPath::EnterKernel) => {
+                self.syscall();
+                unlock_slow(me, p, id).await;
+            }
+            Err(_) => {
+                let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
+                self.fail(RunError::NotOwner { pid, comm, lock: self.mutexes[id.index()].name.clone() });
+            }
+        }
+    }
+
+    fn deadlock(&self, deadlock: &Deadlock) -> RunError {
+        let cycle = deadlock.cycle.iter().map(|waits| {
+            let mutex = self.mutexes[waits.mutex.index()].name.clone();
+            self.with(waits.task, |t| DeadlockLink { pid: t.pid, comm: t.comm.clone(), mutex })
+        });
+        RunError::Deadlock { at: self.hw().local_now(), cycle: cycle.collect() }
+    }
 }

@@ -108,6 +108,9 @@ impl Machine {
             error: RefCell::default(),
             settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
         };
+        for mutex in &sim.mutexes {
+            sim.k.mutexes.create(mutex.kind);
+        }
         sim.populate(spawns, first_kthread)?;
         sim.announce(&options);
         Ok(Machine { sim, options })

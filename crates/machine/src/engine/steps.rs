@@ -8,6 +8,7 @@ use crate::behaviour::Step;
 use crate::objects::{BarrierId, ChannelId, FutexId, SpinlockId};
 use crate::outcome::RunError;
 use scheduler::affinity::set_cpus_allowed;
+use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::schedule::{Entry, sched_yield, schedule};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{Cpu, CpuMask, Nanos, TaskId, TaskState};
@@ -53,11 +54,11 @@ impl Sim {
             }
             Step::SetPolicy { target, policy } => {
                 self.syscall();
-                let _ = (target, policy);
+                sched_setscheduler(me, target.unwrap_or(p), policy).await;
             }
             Step::SetNice { target, nice } => {
                 self.syscall();
-                let _ = (target, nice);
+                set_user_nice(me, target.unwrap_or(p), nice).await;
             }
             Step::SetAffinity { target, cpus } => self.set_affinity(me, target.unwrap_or(p), cpus).await,
             Step::Marker(text) => {
