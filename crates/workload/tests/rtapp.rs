@@ -2,6 +2,7 @@
 
 use machine::Setup;
 use scheduler::Nanos;
+use workload::load::{Length, Load, LoadError, LoadResult};
 use workload::rtapp::{Dialect, Fault, NoteKind, RtApp, RtAppError, parse};
 
 fn read(text: &str) -> Result<RtApp, RtAppError> {
@@ -29,6 +30,14 @@ fn note(app: &RtApp, kind: NoteKind) -> Option<(u64, Vec<&str>)> {
     Some((note.count, note.names.iter().map(String::as_str).collect()))
 }
 
+/// Names of the threads that a build on so many CPUs makes.
+fn threads(app: &RtApp, cpus: usize) -> Vec<String> {
+    match app.build(&mut Setup::new(cpus)).map(|built| built.result()) {
+        Ok(LoadResult::RtApp(result)) => result.threads.into_iter().map(|thread| thread.name).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// A file with one task of these members.
 fn task(members: &str) -> String {
     format!(r#"{{"tasks": {{"t": {{{members}}}}}}}"#)
@@ -45,9 +54,7 @@ fn the_example_files_are_read_and_built() {
 
     let modes = accept(include_str!("rtapp/modes.json"));
     assert_eq!((modes.threads(), modes.duration()), (3 + 1 + 1, None));
-    let load = modes.build(&mut Setup::new(4)).expect("4 CPUs are enough");
-    let names: Vec<String> = load.result().threads.into_iter().map(|t| t.name).collect();
-    assert_eq!(names, ["worker-0", "worker-1", "worker-2", "feeder-3", "boss-4"]);
+    assert_eq!(threads(&modes, 4), ["worker-0", "worker-1", "worker-2", "feeder-3", "boss-4"]);
     assert_eq!(modes.notes(), []);
 
     for dialect in [Dialect::Workgen, Dialect::RtApp] {
@@ -139,9 +146,7 @@ fn repeated_keys_are_told_once() {
 #[test]
 fn tasks_of_one_name_are_two_tasks_for_workgen() {
     let text = r#"{"tasks": {"t": {"run": 1}, "t": {"run": 2}}}"#;
-    let load = accept(text).build(&mut Setup::new(1)).expect("builds");
-    let names: Vec<String> = load.result().threads.into_iter().map(|t| t.name).collect();
-    assert_eq!(names, ["t-0", "t1-1"]);
+    assert_eq!(threads(&accept(text), 1), ["t-0", "t1-1"]);
     assert_eq!(parse(text, "f", Dialect::RtApp).map(|app| app.threads()), Ok(1));
 }
 
@@ -376,7 +381,7 @@ fn cpus_must_exist_on_the_machine() {
     let text = task(r#""cpus": [1, 4], "run": 1"#);
     let app = accept(&text);
     assert!(app.build(&mut Setup::new(8)).is_ok());
-    let error = app.build(&mut Setup::new(4)).expect_err("CPU 4 of 4");
+    let Err(LoadError::RtApp(error)) = app.build(&mut Setup::new(4)) else { panic!("CPU 4 of 4") };
     assert_eq!(error.fault(), &Fault::NoSuchCpu { cpu: 4, count: 4 });
     assert_eq!(&text[error.place().span.clone()], "4");
     assert!(
@@ -386,6 +391,21 @@ fn cpus_must_exist_on_the_machine() {
     );
     let far = accept(&task(r#""phases": {"p": {"cpus": [100000], "run": 1}}"#));
     assert!(far.build(&mut Setup::new(4)).is_err());
+}
+
+#[test]
+fn the_length_is_the_duration_or_the_work() {
+    let length = |duration: i32, members: &str| {
+        accept(&format!(
+            r#"{{"global": {{"duration": {duration}}}, "tasks": {{"t": {{{members}}},
+                "child": {{"instance": 0, "run": 1}}}}}}"#
+        ))
+        .length()
+    };
+    assert_eq!(length(3, r#""run": 1"#), Length::Time(Nanos::from_secs(3)));
+    assert_eq!(length(-1, r#""run": 1"#), Length::Endless);
+    assert_eq!(length(0, r#""run": 1, "loop": 5"#), Length::Work);
+    assert_eq!(length(-1, r#""loop": 1, "phases": {"p": {"loop": -1, "run": 1}}"#), Length::Endless);
 }
 
 #[test]

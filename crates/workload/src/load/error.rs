@@ -2,6 +2,7 @@
 
 use crate::dist::DistError;
 use crate::program::ProgramError;
+use crate::rtapp::RtAppError;
 
 /// A load that was not understood, or that this machine cannot run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -60,6 +61,9 @@ pub enum LoadError {
         /// Why.
         source: ProgramError,
     },
+    /// An rt-app file that this machine cannot run.
+    #[error(transparent)]
+    RtApp(#[from] RtAppError),
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

@@ -24,8 +24,9 @@ pub use result::{
     RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
 };
 
+pub(crate) use progress::Remaining;
+
 use machine::Setup;
-use progress::Remaining;
 use scheduler::Nanos;
 use std::fmt::Debug;
 

@@ -19,11 +19,26 @@ impl Remaining {
     pub fn is_zero(&self) -> bool {
         self.0.get() == 0
     }
+
+    /// A task was forked.
+    pub fn one_more(&self) {
+        self.0.set(self.0.get() + 1);
+    }
+
+    /// A task has finished.
+    pub fn one_less(&self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+
+    /// The load is over for all of its tasks.
+    pub fn none(&self) {
+        self.0.set(0);
+    }
 }
 
 impl Observer for Remaining {
     fn observe(&self, _: &Env<'_>, _: &[Nanos]) {
-        self.0.set(self.0.get().saturating_sub(1));
+        self.one_less();
     }
 }
 

@@ -1,6 +1,7 @@
 //! What each load says about itself, in the words of the real program.
 
 use crate::record::LatencyStats;
+use crate::rtapp::RtAppResult;
 use scheduler::{Nanos, Pid};
 
 /// Results of one load, so far or at its end.
@@ -18,6 +19,8 @@ pub enum LoadResult {
     Hog(ThreadsResult),
     /// Periodic tasks.
     Periodic(ThreadsResult),
+    /// An rt-app file.
+    RtApp(RtAppResult),
 }
 
 /// Results of cyclictest.

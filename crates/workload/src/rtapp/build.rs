@@ -2,89 +2,82 @@
 
 use super::error::{Fault, RtAppError};
 use super::log::RtAppResult;
-use super::model::{Cpus, RtApp, Task, What};
+use super::model::{App, Cpus, Repeat, RtApp, Task, What};
 use super::shared::{FORKS_LIMIT, Forks, Shared, State};
 use super::thread;
+use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use machine::{ChannelId, ChannelSpec, MutexKind, Setup, TaskSpec};
 use scheduler::{CpuId, CpuMask, Nanos};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A load that was added to a setup. Its result can be read at any time, best after the run.
-#[derive(Clone, Debug)]
-pub struct RtAppLoad(pub(super) Rc<Shared>);
+impl Load for RtApp {
+    fn length(&self) -> Length {
+        match self.0.global.duration {
+            Some(duration) => Length::Time(duration),
+            None if self.0.tasks.iter().any(is_endless) => Length::Endless,
+            None => Length::Work,
+        }
+    }
 
-impl RtAppLoad {
+    fn notes(&self) -> Vec<String> {
+        self.0.notes.iter().map(ToString::to_string).collect()
+    }
+
+    /// A CPU in `cpus` that the machine does not have is an error, as in rt-app.
+    fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        let shared = shared(self, setup)?;
+        for (number, spec) in specs(&shared, setup).into_iter().enumerate() {
+            let (_, pid) = setup.spawn(Nanos::ZERO, spec);
+            shared.state.borrow_mut().log[number].pid = Some(pid);
+        }
+        Ok(BuiltLoad::new(shared.remaining.clone(), Log(shared)))
+    }
+}
+
+#[derive(Debug)]
+struct Log(Rc<Shared>);
+
+impl Results for Log {
+    fn result(&self) -> LoadResult {
+        LoadResult::RtApp(self.0.result())
+    }
+}
+
+impl Shared {
     /// What the threads have measured so far.
     pub fn result(&self) -> RtAppResult {
-        let state = self.0.state.borrow();
-        let fork_limit = state.fork_limit.map(|task| self.0.app.tasks[task].name.clone());
+        let state = self.state.borrow();
+        let fork_limit = state.fork_limit.map(|task| self.app.tasks[task].name.clone());
         RtAppResult { threads: state.log.clone(), fork_limit }
     }
 }
 
-impl RtApp {
-    /// Adds the threads and what they share to a setup. All start at time 0.
-    ///
-    /// # Errors
-    ///
-    /// A CPU in `cpus` that the setup's machine does not have, as in rt-app.
-    pub fn build(&self, setup: &mut Setup) -> Result<RtAppLoad, RtAppError> {
-        let shared = self.shared(setup)?;
-        for spec in specs(&shared, setup) {
-            setup.spawn(Nanos::ZERO, spec);
-        }
-        Ok(RtAppLoad(shared))
-    }
+/// Whether a thread that exists from the start would go on for ever. Those that only forks start do not count.
+fn is_endless(task: &Task) -> bool {
+    task.instances > 0
+        && (task.repeat == Repeat::Forever || task.phases.iter().any(|phase| phase.repeat == Repeat::Forever))
+}
 
-    pub(super) fn shared(&self, setup: &mut Setup) -> Result<Rc<Shared>, RtAppError> {
-        let cpus = setup.cpus();
-        let phase_cpus =
-            self.tasks.iter().map(|task| self.phase_cpus(task, cpus)).collect::<Result<Vec<_>, _>>()?;
-        let kind = if self.global.pi_enabled { MutexKind::Pi } else { MutexKind::Plain };
-        let forks = (0..self.tasks.len()).map(|task| self.forks(task, setup)).collect();
-        Ok(Rc::new(Shared {
-            app: self.clone(),
-            mutexes: self.resources.mutexes.iter().map(|name| setup.mutex(name, kind)).collect(),
-            // A barrier of none is of tasks that never run.
-            barriers: self.resources.parties.iter().map(|parties| setup.barrier((*parties).max(1))).collect(),
-            semaphores: self.resources.semaphores.iter().map(|_| channel(setup, SEM_VALUE_MAX)).collect(),
-            phase_cpus,
-            state: RefCell::new(State::new(self, forks)),
-        }))
-    }
-
-    fn phase_cpus(&self, task: &Task, count: usize) -> Result<Vec<Option<CpuMask>>, RtAppError> {
-        let of_task = task.cpus.as_ref().map(|cpus| self.mask(cpus, count)).transpose()?;
-        let of_phase = |cpus: &Option<Cpus>| match cpus {
-            Some(cpus) => self.mask(cpus, count).map(Some),
-            None => Ok(of_task),
-        };
-        task.phases.iter().map(|phase| of_phase(&phase.cpus)).collect()
-    }
-
-    fn mask(&self, cpus: &Cpus, count: usize) -> Result<CpuMask, RtAppError> {
-        let mut mask = CpuMask::EMPTY;
-        for number in &cpus.0 {
-            match u16::try_from(number.cpu) {
-                Ok(cpu) if usize::from(cpu) < count => mask.insert(CpuId(cpu)),
-                _ => {
-                    let fault = Fault::NoSuchCpu { cpu: number.cpu, count };
-                    return Err(RtAppError::new(&self.source, &number.span, fault));
-                }
-            }
-        }
-        Ok(mask)
-    }
-
-    /// Forked threads cannot make channels while the machine runs, so those that may need one get it now.
-    fn forks(&self, task: usize, setup: &mut Setup) -> Forks {
-        let events =
-            |task: &Task| task.phases.iter().flat_map(|phase| phase.events.clone()).collect::<Vec<_>>();
-        let is_forked = self.tasks.iter().flat_map(events).any(|event| event.what == What::Fork(task));
-        let channels = if is_forked && waits(&self.tasks[task]) { FORKS_LIMIT } else { 0 };
-        Forks { count: 0, channels: (0..channels).map(|_| channel(setup, 1)).collect() }
-    }
+/// The file with the machine's objects for it.
+pub(super) fn shared(app: &RtApp, setup: &mut Setup) -> Result<Rc<Shared>, RtAppError> {
+    let app = &app.0;
+    let cpus = setup.cpus();
+    let phase_cpus =
+        app.tasks.iter().map(|task| phase_cpus(app, task, cpus)).collect::<Result<Vec<_>, _>>()?;
+    let kind = if app.global.pi_enabled { MutexKind::Pi } else { MutexKind::Plain };
+    let forks = (0..app.tasks.len()).map(|task| forks(app, task, setup)).collect();
+    let threads = app.tasks.iter().map(|task| task.instances).sum();
+    Ok(Rc::new(Shared {
+        app: app.clone(),
+        mutexes: app.resources.mutexes.iter().map(|name| setup.mutex(name, kind)).collect(),
+        // A barrier of none is of tasks that never run.
+        barriers: app.resources.parties.iter().map(|parties| setup.barrier((*parties).max(1))).collect(),
+        semaphores: app.resources.semaphores.iter().map(|_| channel(setup, SEM_VALUE_MAX)).collect(),
+        phase_cpus,
+        remaining: Remaining::new(threads),
+        state: RefCell::new(State::new(app, forks)),
+    }))
 }
 
 /// The threads that exist from the start, in the order of the file.
@@ -99,6 +92,37 @@ pub(super) fn specs(shared: &Rc<Shared>, setup: &mut Setup) -> Vec<TaskSpec> {
         }
     }
     specs
+}
+
+fn phase_cpus(app: &App, task: &Task, count: usize) -> Result<Vec<Option<CpuMask>>, RtAppError> {
+    let of_task = task.cpus.as_ref().map(|cpus| mask(app, cpus, count)).transpose()?;
+    let of_phase = |cpus: &Option<Cpus>| match cpus {
+        Some(cpus) => mask(app, cpus, count).map(Some),
+        None => Ok(of_task),
+    };
+    task.phases.iter().map(|phase| of_phase(&phase.cpus)).collect()
+}
+
+fn mask(app: &App, cpus: &Cpus, count: usize) -> Result<CpuMask, RtAppError> {
+    let mut mask = CpuMask::EMPTY;
+    for number in &cpus.0 {
+        match u16::try_from(number.cpu) {
+            Ok(cpu) if usize::from(cpu) < count => mask.insert(CpuId(cpu)),
+            _ => {
+                let fault = Fault::NoSuchCpu { cpu: number.cpu, count };
+                return Err(RtAppError::new(&app.source, &number.span, fault));
+            }
+        }
+    }
+    Ok(mask)
+}
+
+/// Forked threads cannot make channels while the machine runs, so those that may need one get it now.
+fn forks(app: &App, task: usize, setup: &mut Setup) -> Forks {
+    let mut events = app.tasks.iter().flat_map(|task| &task.phases).flat_map(|phase| &phase.events);
+    let needs_channels = waits(&app.tasks[task]) && events.any(|event| event.what == What::Fork(task));
+    let channels = if needs_channels { FORKS_LIMIT } else { 0 };
+    Forks { count: 0, channels: (0..channels).map(|_| channel(setup, 1)).collect() }
 }
 
 /// Largest value of a POSIX semaphore.

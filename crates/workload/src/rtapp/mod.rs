@@ -7,7 +7,7 @@
 //! # From the file to the machine
 //!
 //! `lexical` → `json` → `read`, `read_global`, `read_task`, `read_event` → `model` → `check` make an [`RtApp`] or an
-//! [`RtAppError`] with its place. [`RtApp::build`] knows the machine: it makes mutexes, barriers and channels and
+//! [`RtAppError`] with its place. [`Load::build`](crate::load::Load::build) knows the machine: it makes mutexes, barriers and channels and
 //! spawns the threads. `thread` runs one of them, `shared` holds what they have in common, `log` what they measure.
 //!
 //! # Dialects
@@ -58,7 +58,6 @@ mod shared;
 mod source;
 mod thread;
 
-pub use build::RtAppLoad;
 pub use error::{Fault, RtAppError};
 pub use log::{RtAppResult, RtAppThread, Summary};
 pub use model::RtApp;
@@ -66,12 +65,13 @@ pub use note::{Note, NoteKind};
 pub use source::Place;
 
 /// Which program would read the file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub enum Dialect {
     /// workgen in front of rt-app: every repeated key counts, `"suspend"` needs no value.
     #[default]
     Workgen,
     /// rt-app alone: of a repeated key the last value counts, at the place of the first; each key needs a value.
+    #[value(name = "rt-app")]
     RtApp,
 }
 

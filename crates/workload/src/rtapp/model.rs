@@ -6,37 +6,41 @@ use super::source::Source;
 use scheduler::{Nanos, Nice, Policy};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// A checked rt-app file, ready to be built for a machine with [`RtApp::build`].
+/// A checked rt-app file, a [`crate::load::Load`]. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct RtApp {
-    pub(super) source: Source,
-    pub(super) dialect: Dialect,
-    pub(super) global: Global,
-    pub(super) tasks: Vec<Task>,
-    pub(super) resources: Resources,
-    pub(super) notes: Vec<Note>,
+pub struct RtApp(pub(super) Arc<App>);
+
+#[derive(Debug)]
+pub(super) struct App {
+    pub source: Source,
+    pub dialect: Dialect,
+    pub global: Global,
+    pub tasks: Vec<Task>,
+    pub resources: Resources,
+    pub notes: Vec<Note>,
 }
 
 impl RtApp {
     /// What the file says that changes nothing here, and what else its user should know; empty for most files.
     pub fn notes(&self) -> &[Note] {
-        &self.notes
+        &self.0.notes
     }
 
     /// How the file was read.
     pub fn dialect(&self) -> Dialect {
-        self.dialect
+        self.0.dialect
     }
 
     /// How long the use case lasts (`duration`); `None`: until all threads end by themselves.
     pub fn duration(&self) -> Option<Nanos> {
-        self.global.duration
+        self.0.global.duration
     }
 
     /// Threads that exist from the start: all tasks by their `instance`.
     pub fn threads(&self) -> u64 {
-        self.tasks.iter().map(|task| u64::from(task.instances)).sum()
+        self.0.tasks.iter().map(|task| u64::from(task.instances)).sum()
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::error::{Fault, RtAppError};
 use super::json::{self, Member, Value};
-use super::model::{Resources, RtApp};
+use super::model::{App, Resources, RtApp};
 use super::note::{NoteKind, Notes};
 use super::source::Source;
 use super::{Dialect, check, read_global, read_task};
 use scheduler::Nanos;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// json-c cuts numbers to 32 bits without a word; here a larger one is an error.
 pub(super) const LARGEST: i64 = i32::MAX as i64;
@@ -61,14 +62,14 @@ pub(super) fn file(text: &str, name: &str, dialect: Dialect) -> Result<RtApp, Rt
         return Err(reader.fault(&tasks.key_span, fault));
     }
     check::check(&mut reader, &tasks_read, &resources)?;
-    Ok(RtApp {
+    Ok(RtApp(Arc::new(App {
         source: reader.source,
         dialect,
         global,
         tasks: tasks_read,
         resources,
         notes: reader.notes.into_sorted(),
-    })
+    })))
 }
 
 impl Reader {

@@ -11,10 +11,12 @@
 //! call for all.
 
 use super::log::RtAppThread;
-use super::model::{RtApp, TimerRef};
+use super::model::{App, TimerRef};
+use crate::load::Remaining;
 use machine::{BarrierId, ChannelId};
 use scheduler::{CpuMask, MutexId, Nanos, Prio};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// As many forks of one task end the use case (rt-app's FORKS_LIMIT).
 pub(super) const FORKS_LIMIT: u32 = 1024;
@@ -22,12 +24,14 @@ pub(super) const FORKS_LIMIT: u32 = 1024;
 /// The file, the machine's objects for it, and the state that changes.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub app: RtApp,
+    pub app: Arc<App>,
     pub mutexes: Vec<MutexId>,
     pub barriers: Vec<BarrierId>,
     pub semaphores: Vec<ChannelId>,
     /// By task and phase: the CPUs that the phase, or else the task, names.
     pub phase_cpus: Vec<Vec<Option<CpuMask>>>,
+    /// Threads that have not ended.
+    pub remaining: Remaining,
     pub state: RefCell<State>,
 }
 
@@ -59,7 +63,7 @@ pub(super) struct Forks {
 }
 
 impl State {
-    pub fn new(app: &RtApp, forks: Vec<Forks>) -> State {
+    pub fn new(app: &App, forks: Vec<Forks>) -> State {
         State {
             timers: vec![None; app.resources.timers.len()],
             conditions: vec![Vec::new(); app.resources.conditions.len()],

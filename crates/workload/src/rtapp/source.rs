@@ -1,7 +1,7 @@
 //! The file as text: byte ranges, lines and columns.
 
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A place in a file, for people (line, column) and for programs that draw a label (byte range).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,8 +17,8 @@ pub struct Place {
 /// Name and text of a file. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
-    name: Rc<str>,
-    text: Rc<str>,
+    name: Arc<str>,
+    text: Arc<str>,
 }
 
 impl Source {

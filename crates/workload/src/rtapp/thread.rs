@@ -195,7 +195,13 @@ impl Thread {
                 self.stage = Stage::LoopStart;
             }
             Stage::LoopStart => {
-                if shared.is_over(env.now) || task.repeat == Repeat::Times(self.at.thread_loop) {
+                if shared.is_over(env.now) {
+                    shared.remaining.none();
+                    self.stage = Stage::Over;
+                    return;
+                }
+                if task.repeat == Repeat::Times(self.at.thread_loop) {
+                    shared.remaining.one_less();
                     self.stage = Stage::Over;
                     return;
                 }
@@ -453,6 +459,7 @@ impl Thread {
             (state.fork(task)?, state.log.len())
         };
         let name = format!("{}-{number}-{:04}", self.shared.app.tasks[task].name, forked.count);
+        self.shared.remaining.one_more();
         let child = spec(&self.shared, task, name, forked.channel, self.affinity);
         Some(Step::Fork { child: Box::new(child), kind: ForkKind::Thread })
     }

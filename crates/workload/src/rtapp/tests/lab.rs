@@ -1,13 +1,15 @@
 //! A machine for tests: a CPU for every thread, no costs, first come first served.
 
-use crate::rtapp::build::specs;
-use crate::rtapp::{Dialect, RtAppLoad, RtAppResult, parse};
+use crate::rtapp::build::{shared, specs};
+use crate::rtapp::shared::Shared;
+use crate::rtapp::{Dialect, RtAppResult, parse};
 use machine::{Behaviour, Env, Purpose, Rng, Setup, Step, TaskCounters, TaskSpec};
 use scheduler::{CpuId, Nanos, Pid, TaskId};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 pub struct Lab {
-    load: RtAppLoad,
+    shared: Rc<Shared>,
     parties: Vec<u32>,
     threads: Vec<LabThread>,
     /// Owner and waiters of each mutex.
@@ -53,11 +55,11 @@ impl Lab {
     pub fn with(text: &str, dialect: Dialect) -> Lab {
         let app = parse(text, "lab.json", dialect).unwrap_or_else(|e| panic!("{e}"));
         let mut setup = Setup::new(4);
-        let shared = app.shared(&mut setup).unwrap_or_else(|e| panic!("{e}"));
+        let shared = shared(&app, &mut setup).unwrap_or_else(|e| panic!("{e}"));
         let specs = specs(&shared, &mut setup);
         let mut lab = Lab {
-            load: RtAppLoad(shared),
-            parties: app.resources.parties,
+            parties: shared.app.resources.parties.clone(),
+            shared,
             threads: Vec::new(),
             mutexes: BTreeMap::new(),
             channels: BTreeMap::new(),
@@ -93,7 +95,7 @@ impl Lab {
             }
             self.step(number, now);
         }
-        self.load.result()
+        self.shared.result()
     }
 
     fn step(&mut self, number: usize, now: Nanos) {
@@ -190,6 +192,11 @@ impl Lab {
                 (thread == name).then(|| format!("{time} {step}"))
             })
             .collect()
+    }
+
+    /// Whether the load says that it is over.
+    pub fn is_finished(&self) -> bool {
+        self.shared.remaining.is_zero()
     }
 
     pub fn has_ended(&self, name: &str) -> bool {

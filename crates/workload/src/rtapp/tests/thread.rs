@@ -55,10 +55,10 @@ fn a_task_without_loop_goes_on_until_the_duration_is_over() {
     let mut lab = Lab::new(&text("1"));
     let result = lab.run(Nanos::from_secs(5));
     assert_eq!(thread(&result.threads, "t-0").loops, 3, "the fourth ends after the second");
-    assert!(lab.has_ended("t-0"));
+    assert!(lab.has_ended("t-0") && lab.is_finished());
     let mut endless = Lab::new(&text("-1"));
     endless.run(Nanos::from_secs(5));
-    assert!(!endless.has_ended("t-0"));
+    assert!(!endless.has_ended("t-0") && !endless.is_finished());
 }
 
 #[test]
@@ -306,6 +306,7 @@ fn forks_get_numbers_names_and_their_own_log() {
     let fork = lab.steps_of("parent-0").into_iter().find(|s| s.contains("Fork")).unwrap_or_default();
     assert!(fork.contains("cpus: Some({1})"), "a thread inherits the affinity of its creator: {fork}");
     assert_eq!(result.threads[3].run.count(), 0, "suspended, its loop is not over");
+    assert!(lab.has_ended("parent-0") && !lab.is_finished(), "the children count too");
 }
 
 #[test]
