@@ -33,5 +33,6 @@ pub use action::{Action, Observer, Overrun, Target, TimeVar};
 pub use block::{Block, Op, Times};
 pub use code::{Program, ProgramError};
 pub use interpreter::Interpreter;
+pub(crate) use template::FAIR_TIMER_SLACK;
 pub use template::{Child, Template};
 pub use text::Text;

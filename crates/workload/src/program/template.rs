@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 
 /// Timer slack of fair tasks on Linux (PR_SET_TIMERSLACK's default); real-time tasks have none.
-const FAIR_TIMER_SLACK: Nanos = Nanos::from_micros(50);
+pub(crate) const FAIR_TIMER_SLACK: Nanos = Nanos::from_micros(50);
 
 /// A kind of task, of which any number can be made.
 #[derive(Clone, Debug)]

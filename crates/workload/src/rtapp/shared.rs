@@ -91,6 +91,11 @@ impl State {
         (!waiters.is_empty()).then(|| waiters.remove(0).channel)
     }
 
+    /// Takes all waiters off, in the order in which they are woken.
+    pub fn broadcast(&mut self, condition: usize) -> impl DoubleEndedIterator<Item = ChannelId> {
+        self.conditions[condition].drain(..).map(|waiter| waiter.channel)
+    }
+
     /// Notes a fork; `None` if the task has reached its limit.
     pub fn fork(&mut self, task: usize) -> Option<Forked> {
         let forks = &mut self.forks[task];

@@ -5,13 +5,11 @@ use super::log::{Line, signed};
 use super::marker::{self, Position};
 use super::model::{Event, Phase, Repeat, Scheduling, Task, TimerRef, What};
 use super::shared::Shared;
+use crate::program::FAIR_TIMER_SLACK;
 use machine::{Behaviour, ChannelId, Env, ForkKind, Step, TaskSpec};
 use scheduler::{CpuMask, Nanos, Nice, Policy};
 use std::collections::VecDeque;
 use std::rc::Rc;
-
-/// Timer slack of fair tasks on Linux (PR_SET_TIMERSLACK's default); real-time tasks have none.
-const FAIR_TIMER_SLACK: Nanos = Nanos::from_micros(50);
 
 /// What is to be done next: steps of the machine, and what happens between two steps.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +73,10 @@ enum Mark {
 enum Stage {
     Start,
     LoopStart,
+    /// Before this event.
     Event(usize),
+    /// Between its marker and the event itself.
+    Marked(usize),
     LoopEnd,
     Over,
 }
@@ -197,6 +198,8 @@ impl Thread {
             Stage::LoopStart => {
                 if shared.is_over(env.now) {
                     shared.remaining.none();
+                    // rt-app would keep what an earlier loop has locked; here the others may go on.
+                    self.ops.extend(self.held.drain(..).map(Op::Unlock));
                     self.stage = Stage::Over;
                     return;
                 }
@@ -214,18 +217,21 @@ impl Thread {
                 self.stage = Stage::Event(0);
             }
             Stage::Event(number) => {
-                let over = shared.is_over(env.now);
-                match phase.events.get(number) {
-                    Some(event) if !over || self.open_locks > 0 => {
-                        self.stage = Stage::Event(number + 1);
-                        if shared.app.global.ftrace.event {
-                            self.ops.push_back(Op::Mark(Mark::Event(number)));
-                        }
-                        if !over || matches!(event.what, What::Lock(_) | What::Unlock(_)) {
-                            self.event(event.what, env);
-                        }
-                    }
-                    _ => self.stage = Stage::LoopEnd,
+                let goes_on = !shared.is_over(env.now) || self.open_locks > 0;
+                if number == phase.events.len() || !goes_on {
+                    self.stage = Stage::LoopEnd;
+                    return;
+                }
+                self.stage = Stage::Marked(number);
+                if shared.app.global.ftrace.event {
+                    self.ops.push_back(Op::Mark(Mark::Event(number)));
+                }
+            }
+            Stage::Marked(number) => {
+                self.stage = Stage::Event(number + 1);
+                let what = phase.events[number].what;
+                if !shared.is_over(env.now) || matches!(what, What::Lock(_) | What::Unlock(_)) {
+                    self.event(what, env);
                 }
             }
             Stage::LoopEnd => self.end_loop(task, phase, env),
@@ -407,9 +413,11 @@ impl Thread {
             }
             Op::Signal(condition) => return shared.state.borrow_mut().signal(condition).map(Step::Send),
             Op::Broadcast(condition) => {
-                let first = shared.state.borrow_mut().signal(condition)?;
-                self.ops.push_front(Op::Broadcast(condition));
-                Step::Send(first)
+                // Those who wait now, not those who come while they are being woken.
+                for channel in shared.state.borrow_mut().broadcast(condition).rev() {
+                    self.ops.push_front(Op::Send(channel));
+                }
+                return None;
             }
             Op::Begin => {
                 self.line = Line { start: env.now, ..Line::default() };

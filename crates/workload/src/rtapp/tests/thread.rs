@@ -74,6 +74,17 @@ fn a_loop_that_holds_a_lock_at_the_end_gives_it_back() {
 }
 
 #[test]
+fn a_lock_of_an_earlier_phase_is_given_back_at_the_end() {
+    let mut lab = Lab::new(
+        r#"{"global": {"duration": 1}, "tasks": {
+            "holder": {"phases": {"a": {"lock": "m"}, "b": {"loop": 4, "sleep": 300000}, "c": {"unlock": "m"}}},
+            "other": {"loop": 1, "sleep": 5, "lock": "m", "unlock": "m"}}}"#,
+    );
+    lab.run(Nanos::from_secs(5));
+    assert!(lab.has_ended("holder-0") && lab.has_ended("other-1") && lab.is_finished());
+}
+
+#[test]
 fn relative_timers_start_anew_when_missed_and_absolute_ones_catch_up() {
     // The tutorial's example in tens of milliseconds: a period of 20, the third run takes 35 instead of 10.
     let text = |mode: &str| {
