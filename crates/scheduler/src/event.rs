@@ -114,6 +114,7 @@ macro_rules! reasons {
 reasons! {
     WakePinned "wake_pinned" "The woken task may run on one CPU only.";
     WakeStay "wake_stay" "The woken RT task stays on its last CPU: the routing rule asks for no search.";
+    WakeLowestHere "wake_lowest_here" "The woken RT task stays: its last CPU is among those with the lowest priority.";
     WakeNoLower "wake_no_lower" "The woken RT task found no CPU with a lower priority and stays.";
     WakeRouted "wake_routed" "The woken RT task goes to a CPU with a lower priority.";
     WakeTargetRose "wake_target_rose" "The CPU found for the woken RT task had risen meanwhile; it stays.";
@@ -140,6 +141,8 @@ reasons! {
     PullSkipped "pull_skipped" "An overloaded CPU was passed over without locking: it has nothing better.";
     PullNothing "pull_nothing" "An overloaded CPU was locked for nothing.";
     PullPreempts "pull_preempts" "A task was not pulled: it beats its CPU's running task and is about to run there.";
+    PrioRaised "prio_raised" "A waiting task beats the running one since its priority or class changed.";
+    PrioDropped "prio_dropped" "The running task dropped below another one that waits there.";
     Boosted "boosted" "A lock owner inherits the priority of its top waiter.";
     Deboosted "deboosted" "A lock owner drops back after unlocking.";
     Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";

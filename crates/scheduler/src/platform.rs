@@ -62,11 +62,13 @@ pub enum Line {
     Rq(CpuId),
     /// rto_count and rto_mask.
     Rto,
-    /// One level of cpupri: its count and mask.
+    /// One level of cpupri: its mask (6.1), or its lock and mask.
     CpupriLevel(u8),
+    /// The counts of four consecutive cpupri levels, by level / 4 (3.2 on).
+    CpupriCounts(u8),
     /// The bitmap of active cpupri levels (up to 3.1).
     CpupriActive,
-    /// rto_loop_next and the gate (2017) or a source CPU's walker flags (2015).
+    /// rto_loop_next and the gate (2017). A source CPU's walker flags (2015) lie on its [`Line::Rq`].
     PushRequest,
     /// A CPU's list of queued remote wakeups.
     WakeList(CpuId),

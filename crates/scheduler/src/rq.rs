@@ -56,6 +56,10 @@ pub struct Published {
     pub rt_highest: Cell<Prio>,
     /// `highest_prio.next` (rt-class 1.5).
     pub rt_next: Cell<Prio>,
+    /// Queued RT tasks, the running one included.
+    pub rt_nr_running: Cell<u32>,
+    /// Whether the list of pushable RT tasks holds any.
+    pub rt_pushable: Cell<bool>,
     /// Sum of the weights of the runnable fair tasks.
     pub load: Cell<u64>,
     /// Averages of `load` over 1, 2, 4, 8 and 16 ticks (fair-class 8.2).
@@ -95,6 +99,8 @@ impl RunQueue {
                 nr_running: Cell::new(0),
                 rt_highest: Cell::new(Prio::NO_RT),
                 rt_next: Cell::new(Prio::NO_RT),
+                rt_nr_running: Cell::new(0),
+                rt_pushable: Cell::new(false),
                 load: Cell::new(0),
                 cpu_load: Default::default(),
                 min_vruntime: Cell::new(CfsRq::INITIAL_MIN_VRUNTIME),

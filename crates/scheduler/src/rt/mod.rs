@@ -1,88 +1,268 @@
-//! The real-time class: SCHED_FIFO and SCHED_RR (rt-class).
+//! The real-time class: SCHED_FIFO and SCHED_RR on many CPUs (rt-class).
+//!
+//! # What it promises
+//!
+//! On one CPU: the best queued priority runs, first come first served among equals. On N CPUs the class tries to keep
+//! the N best tasks running that their affinities permit. No CPU ever knows the whole state, so it gets there by
+//! moves between two CPUs, each made at the moment when something changed. Nothing is periodic.
+//!
+//! # The three moves
+//!
+//! - **Route** ([`select`]): a woken task that would not run on its last CPU goes to a lower one, before it is queued.
+//! - **Push** ([`push`]): a CPU with a task that it cannot run gives it to a lower one: after a wakeup that does not
+//!   preempt, after every switch to an RT task (that is how a preempted task leaves), or when it is asked.
+//! - **Pull** ([`pull`]): a CPU whose best priority has just dropped takes what others cannot run.
+//!
+//! All three ask [`search`] for the lowest CPU, or look at the [`overload`] mask for the highest; neither takes
+//! a lock, so what they learn is advice. The move itself is made under both run-queue locks, and everything is looked
+//! at again there: taking the second lock may mean to let the first one go.
+//!
+//! # A wakeup, step by step
+//!
+//! 1. [`select_task_rq`] reads who runs on the task's last CPU and decides whether to search.
+//! 2. [`queue::enqueue_task`] puts it at the tail of its list, and tells: `highest_prio` and cpupri if it is the best
+//!    now, the overload mask if it has to wait in company, the pushable list if it may move.
+//! 3. [`preempt::check_preempt_curr`] asks the CPU to reschedule if the task beats the running one. An equal that is
+//!    pinned can evict one that is not.
+//! 4. [`push::task_woken`] pushes if the task cannot run here.
+//!
+//! schedule() then dequeues or puts the previous task, [`pull::balance`]s if that lowered the CPU's priority,
+//! [`queue::pick_next_task`]s, and pushes what has become pushable ([`push::post_schedule`]).
+//!
+//! # Pulling without the herd
+//!
+//! When many CPUs lower at once, all of them want the lock of the one overloaded CPU, and only the first gets a task:
+//! seed 001. With RT_PUSH_IPI they ask that CPU to push instead ([`push_ipi`]): a walker, passed on by interrupt, makes
+//! each overloaded CPU push under its own lock.
+//!
+//! # Older behaviours the registry brings back, and what was wrong with them
+//!
+//! - `overload_rule=depth`: two pinned tasks on a CPU made it "overloaded", and everybody looked there in vain.
+//! - `search=linear`, `linear_mask`: reads every run queue's line, under a lock, on each try; the first CPU without RT tasks
+//!   wins however far it is. `cpupri_2007`: a CPU that changes its level is in none for a moment.
+//! - `wake_route=cfs_load`: routed by load, so RT tasks landed behind higher ones. `any_rt`: a woken task left
+//!   its CPU although it would have preempted there, so the *higher* task migrated: seed 000. `strictly_higher`: behind
+//!   an equal it waits, though another CPU may be lower; and it preempts a pinned task that cannot leave.
+//! - `push_fail=drop_and_continue`: a dropped task is invisible to pushes until its next event. `retry3`: gives up on a busy queue.
+//! - `post_push=tail_relock`: one more lock hand-over for each preemption.
+//! - `pull_filter=none`: locks CPUs that have nothing to give. `pull_source=queue_scan`, `push_source=queue_scan`: walk the
+//!   running and the pinned tasks again each time.
+//! - `push_ipi_walker=broadcast`: all overloaded CPUs fight for the lock of the one that lowered. `per_source`: one
+//!   overloaded CPU is interrupted by every lowering one. `rto_skip_self=off`: it can keep interrupting itself.
+//! - `RT_RUNTIME_SHARE`: one CPU may run real-time tasks all the time, and starve what is pinned there.
 
-use crate::class::{DequeueKind, EnqueueKind};
-use crate::platform::Platform;
-use crate::rq::RqGuard;
-use crate::wakeup::WakeFlags;
-use crate::{Cpu, CpuId, CpuMask, Nanos, Prio, TaskId};
+mod change;
+mod cpupri;
+mod list;
+mod load_route;
+mod overload;
+mod preempt;
+mod pull;
+mod push;
+mod push_ipi;
+mod pushable;
+mod queue;
+mod search;
+mod select;
+mod throttle;
+mod tick;
 
-/// A task's fields of this class.
+pub use cpupri::LevelCpus;
+pub use push_ipi::push_irq_work;
+pub use throttle::period_timer;
+
+pub(crate) use change::{prio_changed, set_cpus_allowed, switched_from, switched_to};
+pub(crate) use preempt::check_preempt_curr;
+pub(crate) use pull::{balance, lowers};
+pub(crate) use push::{post_schedule, task_woken};
+pub(crate) use queue::{
+    dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, update_curr, yield_task,
+};
+pub(crate) use select::{select_task_rq, select_task_rq_fork};
+pub(crate) use tick::task_tick;
+
+use crate::task::TaskTable;
+use crate::{CpuId, CpuMask, Nanos, Prio, TaskId};
+use core::cell::Cell;
+use list::{Links, Member, PrioLists};
+
+/// A task's fields of this class. The run-queue lock of the task's CPU protects them.
 #[derive(Debug, Default)]
-pub struct RtEntity {}
-
-impl RtEntity {
-    pub(crate) fn reset(&self, _id: TaskId) {}
+pub struct RtEntity {
+    /// Place on the list of its priority.
+    queued: Links,
+    /// Place among the pushable tasks.
+    pushable: Links,
+    /// Ticks left of an RR slice; 0 before the first tick.
+    time_slice: Cell<u32>,
 }
 
-/// A run queue's part of this class.
-#[derive(Debug, Default)]
-pub struct RtRq {}
-
-/// Overload, cpupri and walker state of the root domain.
-#[derive(Debug)]
-pub struct RootDomain {}
-
-impl RootDomain {
-    pub(crate) fn new(_cpus: usize) -> RootDomain {
-        RootDomain {}
+impl RtEntity {
+    pub(crate) fn reset(&self, _id: TaskId) {
+        self.queued.reset();
+        self.pushable.reset();
+        self.time_slice.set(0);
     }
 }
 
-pub(crate) fn enqueue_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId, _kind: EnqueueKind) {}
-pub(crate) fn dequeue_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId, _kind: DequeueKind) {}
-/// Best task; leaves the pushable list; set as current (set_next_task).
-pub(crate) fn pick_next_task<P: Platform>(_rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-    None
+/// Links of the run queue.
+#[derive(Debug)]
+struct Queued;
+
+impl Member for Queued {
+    fn links(entity: &RtEntity) -> &Links {
+        &entity.queued
+    }
 }
-/// If still queued: accounts, becomes pushable.
-pub(crate) fn put_prev_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
-/// The task is running and becomes current of this class (after policy changes).
-pub(crate) fn set_next_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
-pub(crate) fn update_curr<P: Platform>(_rq: &mut RqGuard<'_, P>) {}
-pub(crate) fn yield_task<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
-pub(crate) fn task_tick<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
-pub(crate) fn check_preempt_curr<P: Platform>(_rq: &mut RqGuard<'_, P>, _p: TaskId) {}
-pub(crate) fn select_task_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, _flags: WakeFlags) -> CpuId {
-    me.task(p).cpu.get()
+
+/// Links of the pushable list.
+#[derive(Debug)]
+struct Pushable;
+
+impl Member for Pushable {
+    fn links(entity: &RtEntity) -> &Links {
+        &entity.pushable
+    }
 }
-pub(crate) fn select_task_rq_fork<P: Platform>(me: Cpu<'_, P>, _p: TaskId) -> CpuId {
-    me.id
+
+/// A run queue's part of this class (rt-class 1.1).
+#[derive(Debug)]
+pub struct RtRq {
+    /// Every queued task, the running one included.
+    active: PrioLists<Queued>,
+    /// Queued, not running, free to move.
+    pushable: PrioLists<Pushable>,
+    nr_running: u32,
+    /// Queued tasks that may run on more than one CPU.
+    nr_migratory: u32,
+    /// highest_prio.next, by the definition in force.
+    next: Prio,
+    overloaded: bool,
+    throttled: bool,
 }
-/// Whether this schedule lowers the CPU's priority so that it should pull (5.1).
-pub(crate) fn lowers<P: Platform>(_rq: &RqGuard<'_, P>, _prev: TaskId, _prev_prio: Prio) -> bool {
-    false
+
+impl Default for RtRq {
+    fn default() -> RtRq {
+        RtRq {
+            active: PrioLists::default(),
+            pushable: PrioLists::default(),
+            nr_running: 0,
+            nr_migratory: 0,
+            next: Prio::NO_RT,
+            overloaded: false,
+            throttled: false,
+        }
+    }
 }
-/// Pull, or ask for a push (5.5, 6).
-pub(crate) async fn balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
-    rq
+
+/// For checkers and reports.
+impl RtRq {
+    /// Queued tasks, the running one included, in the order in which they would run.
+    pub fn queued<'a>(&'a self, tasks: &'a TaskTable) -> impl Iterator<Item = TaskId> + 'a {
+        self.active.iter(tasks)
+    }
+
+    /// The pushable list in its order.
+    pub fn pushable<'a>(&'a self, tasks: &'a TaskTable) -> impl Iterator<Item = TaskId> + 'a {
+        self.pushable.iter(tasks)
+    }
+
+    /// Number of queued tasks, the running one included.
+    pub fn nr_running(&self) -> u32 {
+        self.nr_running
+    }
+
+    /// How many of them may run on more than one CPU.
+    pub fn nr_migratory(&self) -> u32 {
+        self.nr_migratory
+    }
+
+    /// highest_prio.curr: best queued priority, or [`Prio::NO_RT`].
+    pub fn highest(&self) -> Prio {
+        self.active.best()
+    }
+
+    /// highest_prio.next (rt-class 1.5).
+    pub fn next(&self) -> Prio {
+        self.next
+    }
+
+    /// Whether this CPU counts as overloaded (rt-class 1.6).
+    pub fn is_overloaded(&self) -> bool {
+        self.overloaded
+    }
+
+    /// Whether the queue is passed over when picking (rt-class 8.1).
+    pub fn is_throttled(&self) -> bool {
+        self.throttled
+    }
 }
-/// After the switch: pushes, then releases the lock (5.4).
-pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>, _next: TaskId) {
-    drop(rq);
+
+/// What the CPUs that balance together share: the overload mask, cpupri, the push walkers; and the throttling
+/// shares of all CPUs.
+#[derive(Debug)]
+pub struct RootDomain {
+    overload: overload::Overload,
+    cpupri: cpupri::Cpupri,
+    walkers: push_ipi::Walkers,
+    bandwidth: throttle::Bandwidth,
+    cursors: search::Cursors,
 }
-/// After a wakeup without preemption: pushes (3.5), then releases the lock.
-pub(crate) async fn task_woken<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId) {
-    drop(rq);
+
+impl RootDomain {
+    pub(crate) fn new(cpus: usize) -> RootDomain {
+        RootDomain {
+            overload: overload::Overload::default(),
+            cpupri: cpupri::Cpupri::new(cpus),
+            walkers: push_ipi::Walkers::new(cpus),
+            bandwidth: throttle::Bandwidth::new(cpus),
+            cursors: search::Cursors::new(cpus),
+        }
+    }
 }
-/// Affinity of a task of this class changes; updates counts, pushable list, overload (E8).
-pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cpus: CpuMask) {
-    rq.me.task(p).set_cpus_allowed(cpus);
+
+/// For checkers and reports.
+impl RootDomain {
+    /// The overloaded CPUs.
+    pub fn rto_mask(&self) -> CpuMask {
+        self.overload.mask()
+    }
+
+    /// How many there are.
+    pub fn rto_count(&self) -> u32 {
+        self.overload.count()
+    }
+
+    /// Level of a CPU in cpupri: 0 without RT tasks, else the user priority of its best one.
+    pub fn cpupri_level(&self, cpu: CpuId) -> u8 {
+        self.cpupri.level(cpu)
+    }
+
+    /// What cpupri holds at a level, 0 to 99.
+    pub fn cpupri_cpus(&self, level: u8) -> LevelCpus {
+        self.cpupri.cpus_at(level)
+    }
+
+    /// Whether the root domain's push walker is under way (2017).
+    pub fn root_walker_active(&self) -> bool {
+        self.walkers.root_active()
+    }
+
+    /// Whether the push walker of a requesting CPU is under way (2015).
+    pub fn source_walker_active(&self, source: CpuId) -> bool {
+        self.walkers.source_active(source)
+    }
+
+    /// RT time that a CPU has used and the period timer has not given back.
+    pub fn rt_time(&self, cpu: CpuId) -> Nanos {
+        self.bandwidth.used(cpu)
+    }
+
+    /// RT time that a CPU may use in each period, borrowed time included.
+    pub fn rt_runtime(&self, cpu: CpuId) -> Nanos {
+        self.bandwidth.runtime(cpu)
+    }
 }
-/// The running task left the class, or its priority dropped: pull and reschedule as 5.1 says.
-pub(crate) async fn prio_changed<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId, _old: Prio) -> RqGuard<'_, P> {
-    rq
-}
-/// A queued task entered the class (5.1).
-pub(crate) async fn switched_to<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId) -> RqGuard<'_, P> {
-    rq
-}
-/// A queued task left the class (5.1).
-pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId) -> RqGuard<'_, P> {
-    rq
-}
-/// Handler of `Ipi::Push`, in hard interrupt (6).
-pub async fn push_irq_work<P: Platform>(_me: Cpu<'_, P>, _source: CpuId) {}
-/// Handler of the period timer (8.1): returns when it is due again, if it is.
-pub async fn period_timer<P: Platform>(_me: Cpu<'_, P>) -> Option<Nanos> {
-    None
-}
+
+#[cfg(test)]
+mod tests;

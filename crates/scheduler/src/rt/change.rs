@@ -1,0 +1,102 @@
+//! What follows from a change of a task's priority, class or affinity (rt-class 5.1, 7.3, E8, E19, E20).
+//!
+//! The code that changes priorities dequeues the task, changes it, enqueues it, and then calls these.
+
+use super::push::{push_rt_task, push_rt_tasks};
+use super::queue::{Change, publish, update_next};
+use super::{overload, pull};
+use crate::platform::Platform;
+use crate::registry::PostPush;
+use crate::rq::RqGuard;
+use crate::{CpuMask, Prio, Reason, TaskId};
+
+/// The priority of a queued task of this class changed from `old`; it is back on its list.
+///
+/// The running task that dropped: pulls, and makes room if something here beats it now. A waiting one: reschedules
+/// if it beats the running task; nobody pushes or pulls it.
+pub(crate) async fn prio_changed<P: Platform>(
+    mut rq: RqGuard<'_, P>,
+    p: TaskId,
+    old: Prio,
+) -> RqGuard<'_, P> {
+    let me = rq.me;
+    let task = me.task(p);
+    if rq.curr != p {
+        preempt_if_better(&mut rq, p);
+        return rq;
+    }
+    if old.beats(task.prio.get()) {
+        rq = pull::balance(rq).await;
+        // The lock may have been dropped meanwhile.
+        if rq.curr == p && rq.rt.active.best().beats(task.prio.get()) {
+            me.decide(p, Reason::PrioDropped);
+            rq.resched();
+        }
+    }
+    rq
+}
+
+/// A queued task entered the class. A running one has nothing to do; a waiting one may be pushed, or preempt.
+pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) -> RqGuard<'_, P> {
+    let me = rq.me;
+    if rq.curr == p {
+        return rq;
+    }
+    let cpu = rq.cpu;
+    let push = !me.task(p).is_pinned() && rq.rt.overloaded;
+    match me.k.config.rules.post_push.get() {
+        PostPush::CallbackLocked => {
+            preempt_if_better(&mut rq, p);
+            if push {
+                rq = push_rt_tasks(rq).await;
+            }
+        }
+        PostPush::TailRelock => {
+            if push {
+                rq = push_rt_task(rq).await.rq;
+            }
+            if me.task(p).cpu.get() == cpu && me.task(p).on_rq.get() {
+                preempt_if_better(&mut rq, p);
+            }
+        }
+    }
+    rq
+}
+
+/// A queued task left the class: if it was the last here, others may have something to give.
+pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId) -> RqGuard<'_, P> {
+    if rq.rt.nr_running > 0 { rq } else { pull::balance(rq).await }
+}
+
+fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    let me = rq.me;
+    if me.task(p).prio.get().beats(me.task(rq.curr).prio.get()) {
+        me.decide(p, Reason::PrioRaised);
+        rq.resched();
+    }
+}
+
+/// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable list and
+/// overload follow; no balancing does.
+pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cpus: CpuMask) {
+    let me = rq.me;
+    let task = me.task(p);
+    let was_movable = !task.is_pinned();
+    task.set_cpus_allowed(cpus);
+    let movable = !task.is_pinned();
+    if !task.rt.queued.is_linked() || movable == was_movable {
+        return;
+    }
+    if movable {
+        rq.rt.nr_migratory += 1;
+        if rq.curr != p {
+            rq.rt.pushable.push_back(&me.k.tasks, p, task.prio.get());
+        }
+    } else {
+        rq.rt.nr_migratory -= 1;
+        rq.rt.pushable.remove(&me.k.tasks, p);
+    }
+    update_next(rq, Change::Affinity);
+    overload::update(rq);
+    publish(rq);
+}

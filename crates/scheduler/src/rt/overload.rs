@@ -1,0 +1,82 @@
+//! RT overload: which CPUs have tasks that others should take (rt-class 1.6, 1.7).
+//!
+//! The mask and the count belong to a root domain. The model has one root domain, all CPUs, so `overload_scope`
+//! (root domain, or one global mask before January 2008) names the same set either way.
+
+use crate::platform::{Access, Line, Platform};
+use crate::registry::OverloadRule;
+use crate::rq::RqGuard;
+use crate::{Cpu, CpuId, CpuMask};
+use core::cell::{Cell, RefCell};
+
+/// rto_mask and rto_count.
+#[derive(Debug, Default)]
+pub(super) struct Overload {
+    count: Cell<u32>,
+    mask: RefCell<CpuMask>,
+}
+
+impl Overload {
+    /// Number of overloaded CPUs.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        self.count.get()
+    }
+
+    /// Whether this CPU is overloaded.
+    pub(super) fn contains(&self, cpu: CpuId) -> bool {
+        self.mask.borrow().contains(cpu)
+    }
+
+    /// The mask as it is now.
+    pub(super) fn mask(&self) -> CpuMask {
+        *self.mask.borrow()
+    }
+
+    /// The next overloaded CPU above `after`, or the first one.
+    pub(super) fn next(&self, after: Option<CpuId>) -> Option<CpuId> {
+        let mask = self.mask.borrow();
+        after.map_or_else(|| mask.first(), |cpu| mask.next_after(cpu))
+    }
+
+    /// Whether a CPU that lowered its priority finds any *other* CPU overloaded: a read of the shared line, whose
+    /// outcome is "no" most of the time.
+    #[inline]
+    pub(super) fn others<P: Platform>(&self, me: Cpu<'_, P>, cpu: CpuId) -> bool {
+        me.touch(Line::Rto, Access::Read);
+        match self.count() {
+            0 => false,
+            1 => !self.contains(cpu),
+            _ => true,
+        }
+    }
+
+    // The bit is set before the count rises, so that a reader who sees the count finds the bit; both are one step
+    // of the model.
+    fn set(&self, cpu: CpuId) {
+        self.mask.borrow_mut().insert(cpu);
+        self.count.set(self.count.get() + 1);
+    }
+
+    fn clear(&self, cpu: CpuId) {
+        self.count.set(self.count.get() - 1);
+        self.mask.borrow_mut().remove(cpu);
+    }
+}
+
+/// Re-evaluates whether the queue is overloaded; the shared line is written only where the answer flips.
+#[inline]
+pub(super) fn update<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let me = rq.me;
+    let overloaded = match me.k.config.rules.overload_rule.get() {
+        OverloadRule::Migratory => rq.rt.nr_running > 1 && rq.rt.nr_migratory >= 1,
+        OverloadRule::Depth => rq.rt.nr_running > 1,
+    };
+    if overloaded == rq.rt.overloaded {
+        return;
+    }
+    rq.rt.overloaded = overloaded;
+    me.touch(Line::Rto, Access::Write);
+    let domain = &me.k.root_domain.overload;
+    if overloaded { domain.set(rq.cpu) } else { domain.clear(rq.cpu) }
+}

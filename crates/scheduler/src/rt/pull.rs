@@ -1,0 +1,92 @@
+//! Pull: a CPU that lowered its priority takes RT tasks from overloaded CPUs (rt-class 5.5), or asks those to push
+//! (6).
+
+use super::push_ipi::tell_cpu_to_push;
+use super::pushable::next_for;
+use crate::class::move_queued_task;
+use crate::platform::{Access, Cost, Line, Platform};
+use crate::registry::{Feature, PullFilter};
+use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
+use crate::task::bump;
+use crate::{CpuId, Prio, Reason, TaskId};
+
+/// Whether this schedule lowers the CPU's priority: the previous task is gone, and what is left here is lower.
+#[inline]
+pub(crate) fn lowers<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
+    !rq.me.task(prev).on_rq.get() && prev_prio.beats(rq.rt.active.best())
+}
+
+/// pull_rt_task for the queue's CPU, which has just lowered its priority. Virtual time passes wherever another
+/// queue is locked, and everything known about this one is stale afterwards.
+#[inline]
+pub(crate) async fn balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    let me = rq.me;
+    if !me.k.root_domain.overload.others(me, rq.cpu) {
+        return rq;
+    }
+    if me.has(Feature::RtPushIpi) {
+        tell_cpu_to_push(&rq).await;
+        return rq;
+    }
+    pull_rt_tasks(rq).await
+}
+
+/// Visits every other overloaded CPU once, ascending. It goes on after a success: a later one may have something
+/// even better.
+async fn pull_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    let me = rq.me;
+    let overload = &me.k.root_domain.overload;
+    let mut pulled = false;
+    let mut next = overload.next(None);
+    while let Some(source) = next {
+        if source != rq.cpu {
+            me.charge(Cost::ScanCpu);
+            if has_better(&rq, source) {
+                let DoubleLocked { own, other, dropped } = double_lock_balance(rq, source).await;
+                rq = own;
+                if dropped {
+                    rq.update_clock();
+                }
+                pulled |= pull_from(&mut rq, other);
+            } else {
+                me.decide(rq.curr, Reason::PullSkipped);
+            }
+        }
+        next = overload.next(Some(source));
+    }
+    if pulled {
+        rq.resched();
+    }
+    rq
+}
+
+/// The look before the lock (5.5a).
+fn has_better<P: Platform>(rq: &RqGuard<'_, P>, source: CpuId) -> bool {
+    let me = rq.me;
+    match me.k.config.rules.pull_filter.get() {
+        PullFilter::None => true,
+        PullFilter::NextPrio => {
+            me.touch(Line::Rq(source), Access::Read);
+            me.k.rq(source).published.rt_next.get().beats(rq.rt.active.best())
+        }
+    }
+}
+
+/// With both locks held: takes the best task of `source` that may run here and belongs here. Whether it did.
+fn pull_from<P: Platform>(rq: &mut RqGuard<'_, P>, mut source: RqGuard<'_, P>) -> bool {
+    let me = rq.me;
+    let beats_here = |p: &TaskId| me.task(*p).prio.get().beats(rq.rt.active.best());
+    let Some(p) = next_for(&source, rq.cpu).filter(beats_here) else {
+        me.decide(rq.curr, Reason::PullNothing);
+        return false;
+    };
+    if me.task(p).prio.get().beats(me.task(source.curr).prio.get()) {
+        // It has just been woken there, and that CPU is about to switch to it.
+        me.decide(p, Reason::PullPreempts);
+        return false;
+    }
+    move_queued_task(&mut source, rq, p);
+    bump(&me.k.totals.pulls);
+    me.decide(p, Reason::Pulled);
+    true
+}

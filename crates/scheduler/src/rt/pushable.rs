@@ -1,0 +1,50 @@
+//! Which task a push or a pull would move (rt-class 5.2, 5.5c).
+
+use crate::platform::{Cost, Platform};
+use crate::registry::{OverloadRule, PullSource, PushSource};
+use crate::rq::RqGuard;
+use crate::{CpuId, TaskId};
+
+/// Whether a push could find something to do: what the kernel tests before it pushes after a switch.
+#[inline]
+pub(super) fn has_pushable_tasks<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    match rq.me.k.config.rules.push_source.get() {
+        PushSource::PushableList => !rq.rt.pushable.is_empty(),
+        PushSource::QueueScan => rq.rt.overloaded,
+    }
+}
+
+/// The task to push: the best that waits here and may move.
+pub(super) fn next_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId> {
+    match rq.me.k.config.rules.push_source.get() {
+        PushSource::PushableList => rq.rt.pushable.first(),
+        PushSource::QueueScan => {
+            // By depth, an immovable task is as good as any: the push fails on it, and those behind are stranded.
+            let any = rq.me.k.config.rules.overload_rule.get() == OverloadRule::Depth;
+            scan_queue(rq, |task| any || !rq.me.task(task).is_pinned())
+        }
+    }
+}
+
+/// The task that `cpu` would take from here: the best that waits here and may run there.
+pub(super) fn next_for<P: Platform>(rq: &RqGuard<'_, P>, cpu: CpuId) -> Option<TaskId> {
+    let me = rq.me;
+    match me.k.config.rules.pull_source.get() {
+        PullSource::PushableList => rq.rt.pushable.iter(&me.k.tasks).find(|p| {
+            me.charge(Cost::ScanTask);
+            me.task(*p).may_run_on(cpu)
+        }),
+        PullSource::QueueScan => scan_queue(rq, |p| !me.task(p).is_pinned() && me.task(p).may_run_on(cpu)),
+    }
+}
+
+/// The best queued task that does not run and suits; the kernels that scanned did so only with two or more queued.
+fn scan_queue<P: Platform>(rq: &RqGuard<'_, P>, suits: impl Fn(TaskId) -> bool) -> Option<TaskId> {
+    if rq.rt.nr_running < 2 {
+        return None;
+    }
+    rq.rt.active.iter(&rq.me.k.tasks).find(|p| {
+        rq.charge(Cost::ScanTask);
+        *p != rq.curr && suits(*p)
+    })
+}

@@ -1,0 +1,188 @@
+//! The queue itself: enqueue, dequeue, pick, and the values that others read without the lock (rt-class 1.1 to 1.8).
+//!
+//! The running task stays on its list. A task is *pushable* while it is queued, not running and free to move.
+
+use super::{overload, throttle};
+use crate::class::{DequeueKind, EnqueueKind, Place};
+use crate::platform::Platform;
+use crate::registry::NextDef;
+use crate::rq::RqGuard;
+use crate::{Event, Prio, TaskId};
+
+/// Puts a task on its list, and tells everybody who should know.
+#[inline]
+pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
+    let me = rq.me;
+    let task = me.task(p);
+    let (prio, movable, running) = (task.prio.get(), !task.is_pinned(), rq.curr == p);
+    let before = rq.rt.active.best();
+    if kind == EnqueueKind::Restore(Place::Head) {
+        rq.rt.active.push_front(&me.k.tasks, p, prio);
+    } else {
+        rq.rt.active.push_back(&me.k.tasks, p, prio);
+    }
+    rq.rt.nr_running += 1;
+    rq.rt.nr_migratory += u32::from(movable);
+    if movable && !running {
+        rq.rt.pushable.push_back(&me.k.tasks, p, prio);
+    }
+    update_next(rq, Change::Enqueued { prio, before });
+    overload::update(rq);
+    publish(rq);
+    throttle::start_period_timer(me);
+}
+
+/// Takes a task off its list.
+#[inline]
+pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, _kind: DequeueKind) {
+    if rq.curr == p {
+        update_curr(rq);
+    }
+    let me = rq.me;
+    let task = me.task(p);
+    rq.rt.active.remove(&me.k.tasks, p);
+    rq.rt.pushable.remove(&me.k.tasks, p);
+    rq.rt.nr_running -= 1;
+    rq.rt.nr_migratory -= u32::from(!task.is_pinned());
+    update_next(rq, Change::Dequeued { prio: task.prio.get() });
+    overload::update(rq);
+    publish(rq);
+}
+
+/// Best task, unless the queue is throttled; it becomes current and leaves the pushable list.
+#[inline]
+pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
+    let first = rq.rt.active.first()?;
+    if throttle::is_throttled(rq) {
+        pushable_changed(rq);
+        return None;
+    }
+    set_next_task(rq, first);
+    Some(first)
+}
+
+/// The running task stops being current. If it is still queued, it waits and becomes pushable, behind its equals
+/// there; the pick that follows publishes that.
+#[inline]
+pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    update_curr(rq);
+    let me = rq.me;
+    let task = me.task(p);
+    if !task.on_rq.get() {
+        return;
+    }
+    task.stats.wait_start(rq.clock);
+    if !task.is_pinned() && !task.rt.pushable.is_linked() {
+        rq.rt.pushable.push_back(&me.k.tasks, p, task.prio.get());
+    }
+}
+
+/// The task becomes current: it was picked, or it runs already and its parameters changed.
+#[inline]
+pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    let me = rq.me;
+    let stats = &me.task(p).stats;
+    if rq.curr == p {
+        // It was put and picked again: no wait.
+        stats.wait_start.set(None);
+    }
+    stats.exec_start.set(rq.clock);
+    stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
+    rq.rt.pushable.remove(&me.k.tasks, p);
+    pushable_changed(rq);
+}
+
+/// Accounts the running task's time up to the queue's clock, which may throttle the queue.
+#[inline]
+pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let me = rq.me;
+    let stats = &me.task(rq.curr).stats;
+    let delta = rq.clock.saturating_sub(stats.exec_start.get());
+    if delta.0 == 0 {
+        return;
+    }
+    stats.sum_exec_runtime.set(stats.sum_exec_runtime.get() + delta);
+    stats.exec_start.set(rq.clock);
+    me.event(Event::StatRuntime { task: rq.curr, runtime: delta, vruntime: 0 });
+    throttle::account(rq, delta);
+}
+
+/// To the tail of its own list; a normal schedule follows (rt-class 2.1).
+pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    requeue(rq, p, Place::Tail);
+}
+
+/// Moves a queued task to an end of its list. Its place in the pushable list stays.
+pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: Place) {
+    let me = rq.me;
+    let prio = me.task(p).prio.get();
+    rq.rt.active.remove(&me.k.tasks, p);
+    match place {
+        Place::Head => rq.rt.active.push_front(&me.k.tasks, p, prio),
+        Place::Tail => rq.rt.active.push_back(&me.k.tasks, p, prio),
+    }
+}
+
+/// The pushable list changed without an enqueue or dequeue.
+pub(super) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    update_next(rq, Change::Pushable);
+    publish(rq);
+}
+
+/// What happened to the queue since `next` was last right.
+#[derive(Clone, Copy)]
+pub(super) enum Change {
+    /// A task of this priority came; `before` was the best priority before.
+    Enqueued { prio: Prio, before: Prio },
+    /// A task of this priority went.
+    Dequeued { prio: Prio },
+    /// Only the pushable list changed.
+    Pushable,
+    /// A task's affinity changed.
+    Affinity,
+}
+
+/// highest_prio.next (rt-class 1.5).
+#[inline]
+pub(super) fn update_next<P: Platform>(rq: &mut RqGuard<'_, P>, change: Change) {
+    rq.rt.next = match rq.me.k.config.rules.next_def.get() {
+        NextDef::FirstPushable => rq.rt.pushable.best(),
+        NextDef::SecondBest => second_best(rq, change),
+    };
+}
+
+fn second_best<P: Platform>(rq: &RqGuard<'_, P>, change: Change) -> Prio {
+    let next = rq.rt.next;
+    match change {
+        Change::Enqueued { prio, before } if prio.beats(before) => before,
+        Change::Enqueued { prio, before } if prio == before => prio,
+        Change::Enqueued { prio, .. } if prio.beats(next) => best_waiting(rq),
+        Change::Dequeued { prio } if !next.beats(prio) => best_waiting(rq),
+        Change::Affinity => best_waiting(rq),
+        Change::Enqueued { .. } | Change::Dequeued { .. } | Change::Pushable => next,
+    }
+}
+
+/// Priority of the best queued task that does not run and may move.
+fn best_waiting<P: Platform>(rq: &RqGuard<'_, P>) -> Prio {
+    let me = rq.me;
+    let waiting = |p: &TaskId| *p != rq.curr && !me.task(*p).is_pinned();
+    rq.rt.active.iter(&me.k.tasks).find(waiting).map_or(Prio::NO_RT, |p| me.task(p).prio.get())
+}
+
+/// Tells the other CPUs what changed: the published cells and cpupri.
+#[inline]
+pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let (published, rt) = (rq.published, &rq.rt);
+    let (highest, next) = (rt.active.best(), rt.next);
+    published.rt_nr_running.set(rt.nr_running);
+    published.rt_pushable.set(!rt.pushable.is_empty());
+    let rose_or_fell = published.rt_highest.replace(highest) != highest;
+    if published.rt_next.replace(next) != next || rose_or_fell {
+        rq.touch_published();
+    }
+    if rose_or_fell {
+        let me = rq.me;
+        me.k.root_domain.cpupri.set(me, rq.cpu, highest);
+    }
+}
