@@ -22,8 +22,11 @@ impl Default for LineState {
     }
 }
 
-/// cpupri levels −1 and 0 to 101 (rt-class 4.3), shifted by one.
-const CPUPRI_LEVELS: usize = 104;
+/// cpupri levels, as the scheduler numbers them: 0 to 99.
+const CPUPRI_LEVELS: usize = 100;
+
+/// Lines of four cpupri counts each.
+const CPUPRI_COUNTS: usize = CPUPRI_LEVELS / 4;
 
 /// Every modelled line of a machine.
 #[derive(Debug)]
@@ -37,7 +40,11 @@ pub(crate) struct LineTable {
 
 impl LineTable {
     pub fn new(cpus: usize) -> LineTable {
-        LineTable { fixed: vec![LineState::default(); 2 * cpus + 3 + CPUPRI_LEVELS], cpus, tasks: Vec::new() }
+        LineTable {
+            fixed: vec![LineState::default(); 2 * cpus + 3 + CPUPRI_LEVELS + CPUPRI_COUNTS],
+            cpus,
+            tasks: Vec::new(),
+        }
     }
 
     /// What it costs `me` to use `line` at its local time `now`.
@@ -51,6 +58,7 @@ impl LineTable {
             Line::CpupriActive => base + 1,
             Line::PushRequest => base + 2,
             Line::CpupriLevel(level) => base + 3 + level as usize,
+            Line::CpupriCounts(group) => base + 3 + CPUPRI_LEVELS + group as usize,
         };
         let state = &mut self.fixed[index];
         let own = spec.costs.line.own;
