@@ -40,6 +40,8 @@ mod deadlock;
 mod object;
 mod pi;
 mod plain;
+#[cfg(test)]
+mod tests;
 mod waiters;
 
 pub use chain::MAX_LOCK_DEPTH;
