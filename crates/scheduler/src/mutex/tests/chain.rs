@@ -5,7 +5,7 @@ use crate::mutex::{LockError, LockOutcome, MAX_LOCK_DEPTH, MutexKind, WaitsFor};
 use crate::platform::Lock;
 use crate::policy::sched_setscheduler;
 use crate::testing::fifo;
-use crate::{MutexId, Prio, TaskId};
+use crate::{MutexId, Prio, Reason, TaskId};
 use alloc::vec::Vec;
 
 /// E16.
@@ -89,7 +89,7 @@ fn a_waiter_that_becomes_first_without_an_owner_is_woken() {
     b.unlock_unsettled(owner, m);
     b.lab.run(sched_setscheduler(b.lab.cpu(0), other, fifo(30)));
     b.settle();
-    assert_eq!((b.owner(m), b.lab.count(crate::Reason::Stolen)), (Some(other), 0));
+    assert_eq!((b.owner(m), b.lab.count(Reason::Stolen)), (Some(other), 0));
     b.unlock(other, m);
     assert_eq!(b.owner(m), Some(designated));
 }
@@ -123,7 +123,8 @@ fn expected_prio(b: &Bench, p: TaskId) -> Prio {
     let mutexes = (0..k.mutexes.len() as u32).map(MutexId);
     let tops = mutexes.filter(|m| k.mutexes.get(*m).kind.get() == MutexKind::Pi && b.owner(*m) == Some(p));
     let tops = tops.filter_map(|m| b.lab.run(b.lab.cpu(0).wait_lock(m)).waiters.top());
-    tops.map(|w| crate::mutex::waiters::pi_key(k.task(w.task).prio.get())).fold(k.task(p).normal_prio.get(), Prio::min)
+    tops.map(|w| crate::mutex::waiters::pi_key(k.task(w.task).prio.get()))
+        .fold(k.task(p).normal_prio.get(), Prio::min)
 }
 
 /// A small generator of our own: the crate has no other use for one.
@@ -164,5 +165,6 @@ fn p13_over_random_histories() {
                 assert_eq!(b.lab.k.task(p).prio.get(), expected_prio(&b, p), "seed {seed}, {p:?}");
             }
         }
+        assert!(b.lab.count(Reason::Boosted) > 10 && b.lab.count(Reason::Deboosted) > 10, "seed {seed}");
     }
 }

@@ -28,7 +28,7 @@ impl Bench {
 
     /// A machine with a CPU for each of these tasks, FIFO at the given priorities and pinned, all running.
     fn pinned<const N: usize>(priorities: [u8; N]) -> (Bench, [TaskId; N]) {
-        let bench = Bench::new(N, "6.1", &[]);
+        let bench = Bench::new(N, "6.1", &["NO_TTWU_QUEUE"]);
         let mut cpu = 0..;
         let tasks = priorities.map(|p| {
             let c = cpu.next().expect("endless");
