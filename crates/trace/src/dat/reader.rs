@@ -120,10 +120,13 @@ impl<'a> BufferReader<'a> {
                 continue;
             }
             self.builder.declare_cpus(data.cpu.0 + 1);
-            let bytes = self.cpu_bytes(data);
             if buffer.compressed {
+                // The table gives the length of the chunks alone, without the count of them that comes first.
+                let size = if data.size == 0 { 0 } else { data.size.saturating_add(4) };
+                let bytes = self.cpu_bytes(&CpuData { size, ..*data });
                 self.chunks(data.cpu, bytes, decompressor);
             } else {
+                let bytes = self.cpu_bytes(data);
                 self.pages(data.cpu, bytes.rest(), data.offset, Offsets::InFile);
             }
         }
