@@ -17,6 +17,7 @@ mod state;
 mod strings;
 mod summary;
 mod text;
+mod write;
 
 pub use builder::TraceBuilder;
 pub use error::ReadError;
@@ -30,3 +31,7 @@ pub use repair::{Repair, infer_missing_switches};
 pub use state::PrevState;
 pub use strings::{StrId, Strings};
 pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, summarise};
+pub use write::{
+    Annotations, CounterId, PerfettoReport, PerfettoWriter, TextOptions, TextWriter, TimePrecision, TrackId,
+    write_ftrace_text, write_perfetto,
+};

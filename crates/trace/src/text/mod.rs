@@ -157,7 +157,9 @@ impl Reader {
         }
         match self.kind(line, at) {
             Some(Some(kind)) => {
-                let event = Event { time_ns: line.time.value, cpu: line.cpu, pid: line.pid, kind };
+                let unknown = line.pid == Pid::IDLE && line.comm == b"<...>";
+                let pid = if unknown { Pid::UNKNOWN } else { line.pid };
+                let event = Event { time_ns: line.time.value, cpu: line.cpu, pid, kind };
                 self.builder.push_at(event, at);
             }
             Some(None) => {}

@@ -1,0 +1,13 @@
+//! Traces out: ftrace text and Perfetto.
+//!
+//! Both writers take events one at a time, so that a simulator can write while it runs, and both have a function that
+//! writes a whole [`Trace`](crate::Trace).
+
+mod annotations;
+mod perfetto;
+mod proto;
+mod text;
+
+pub use annotations::{Annotations, CounterId, TrackId};
+pub use perfetto::{PerfettoReport, PerfettoWriter, write_perfetto};
+pub use text::{TextOptions, TextWriter, TimePrecision, write_ftrace_text};
