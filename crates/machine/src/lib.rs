@@ -22,6 +22,6 @@ pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use spec::{
-    ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec, Noise, Origin,
-    OriginKind, SpecError, Spread,
+    BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
+    Noise, Origin, OriginKind, SpecError, Spread,
 };

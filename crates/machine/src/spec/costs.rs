@@ -63,17 +63,18 @@ costs! {
     irq_exit "From the last line of an interrupt handler to the interrupted code.";
     timer_expiry "From the entry of the timer interrupt to the wakeup call: reading the clock, taking the timer off its queue.";
     syscall "Entry and exit of a system call that does nothing.";
-    timer_program "Programming the next timer interrupt.";
+    timer_program "Programming the hardware for another timer: when a task arms the earliest one, and once at the end of each timer interrupt.";
     fork "fork(2) in the parent: copying the task and its address space.";
     thread_create "clone(2) of a thread in the parent.";
     exec "execve(2), until the new program's first instruction.";
-    exit "exit(2) of a task, its address space included.";
+    exit "exit(2) of a process, its address space included.";
+    thread_exit "exit(2) of a thread whose process lives on.";
     wait "wait(2) that finds a child which has exited.";
     lock_uncontended "Taking and releasing a free spinlock whose line this CPU owns.";
-    ipi_send "What sending an interrupt costs its sender.";
-    idle_exit "Leaving the idle state, from the interrupt's arrival to the first instruction.";
+    ipi_send "What sending an interrupt costs its sender, before the interrupt is under way.";
+    idle_exit "Leaving the idle state, from the interrupt's arrival to its entry; nothing where idle polls (/dev/cpu_dma_latency held at 0, as cyclictest does).";
     =>
-    ipi "From the sending of an interrupt to its arrival at the other CPU.";
+    ipi "From the end of ipi_send to the arrival of the interrupt at the other CPU.";
     line "Fetching a cache line that the other CPU modified.";
 }
 

@@ -5,6 +5,30 @@ use scheduler::CpuMask;
 /// Why a machine cannot be used: what is wrong, where, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
+    /// The file is not TOML.
+    #[error("{file}:{line}: not readable as TOML: {message}")]
+    Syntax {
+        /// Name of the file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// What the TOML reader found.
+        message: String,
+    },
+    /// A field is missing, unknown or impossible.
+    #[error("{file}:{line}: {field}: {problem}; {advice}")]
+    Field {
+        /// Name of the file.
+        file: String,
+        /// Line, from 1; for a missing field that of the table it belongs to.
+        line: usize,
+        /// Path of the field, as `costs.line.own`.
+        field: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        advice: String,
+    },
     /// A number of CPUs that no machine can have.
     #[error("machine {machine} cannot have {asked} CPUs; give it 1 to {}", CpuMask::BITS)]
     CpuCount {
@@ -12,5 +36,15 @@ pub enum SpecError {
         machine: String,
         /// The number asked for.
         asked: usize,
+    },
+    /// No machine of this name comes with the program.
+    #[error("no machine is called {name}; did you mean {nearest}? Known: {known}")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The known name closest to it.
+        nearest: String,
+        /// Every known name.
+        known: String,
     },
 }

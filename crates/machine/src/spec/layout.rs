@@ -66,6 +66,19 @@ impl Layout {
         }
     }
 
+    /// The distances that CPUs of this machine, or of a larger one of its make, can have.
+    pub fn distances(&self, topology: &Topology) -> Vec<Distance> {
+        let has = |wanted: fn(LevelKind) -> bool| topology.levels.iter().any(|l| wanted(l.kind));
+        let possible = |distance: &Distance| match distance {
+            Distance::Own => true,
+            Distance::Smt => has(|k| k == LevelKind::Smt),
+            Distance::SharedCache => has(|k| k == LevelKind::Mc),
+            Distance::SameNode => has(|k| k == LevelKind::Package) || self.named_nodes.is_some(),
+            Distance::OtherNode => has(|k| matches!(k, LevelKind::Numa { .. })) || self.named_nodes.is_some(),
+        };
+        Distance::ALL.into_iter().filter(possible).collect()
+    }
+
     /// The same machine with `cpus` CPUs (at least one): its whole pattern repeated, then cut off. A span of all
     /// CPUs stays one span of all, up to what the level grows to.
     pub fn resized(&self, topology: &Topology, cpus: usize) -> (Topology, Layout) {

@@ -1,11 +1,19 @@
 //! Machine descriptions: topology, costs, caches and noise of a machine, each figure with its origin.
 
+mod builtin;
 mod costs;
 mod error;
 mod layout;
 mod noise;
 mod origin;
+mod parse;
+mod parse_noise;
+mod parse_topology;
+mod reader;
+#[cfg(test)]
+mod tests;
 
+pub use builtin::{BUILTIN, Builtin};
 pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread};
@@ -35,11 +43,12 @@ pub struct MachineSpec {
 }
 
 /// How tasks lose and regain their cache (design 4, fair-class 12.1).
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CacheModel {
     /// Time to fetch a byte of the working set that was lost, in picoseconds.
     pub refill_ps_per_byte: u64,
-    /// Other tasks running for a time x displace 1 − e^(−x/tau) of a task's working set on that CPU.
+    /// Other tasks running for a time x displace 1 − e^(−x/tau) of a task's working set on that CPU. Above zero in
+    /// every machine that comes from a file.
     pub tau: Nanos,
     /// What a task loses when it moves to another core that shares a cache, in percent.
     pub shared_cache_lost_percent: u32,
@@ -57,12 +66,7 @@ impl MachineSpec {
             meaning: "Nothing costs time and nothing disturbs.".into(),
             topology,
             costs: Costs::default(),
-            cache: CacheModel {
-                refill_ps_per_byte: 0,
-                tau: Nanos::from_millis(1),
-                shared_cache_lost_percent: 0,
-                smt_lost_percent: 0,
-            },
+            cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
             noise: Noise::default(),
             origins: Vec::new(),
             layout,
@@ -82,13 +86,12 @@ impl MachineSpec {
 
     /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the whole
     /// pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to the
-    /// `grows_to` of the file. Fails where that creates a distance between CPUs for which the file has no figure.
+    /// `grows_to` of the file.
     pub fn with_cpus(&self, n: usize) -> Result<MachineSpec, SpecError> {
         if n == 0 || n > CpuMask::BITS {
             return Err(SpecError::CpuCount { machine: self.name.clone(), asked: n });
         }
         let (topology, layout) = self.layout.resized(&self.topology, n);
-        let spec = MachineSpec { topology, layout, ..self.clone() };
-        Ok(spec)
+        Ok(MachineSpec { topology, layout, ..self.clone() })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::rng::Rng;
 use scheduler::{Nanos, Nice, Policy};
+use std::fmt;
 
 /// A distribution of durations in a machine file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,30 @@ impl Spread {
             Spread::Constant(duration) => duration,
             Spread::Uniform { min, max } => rng.between(min, max),
             Spread::Exponential { min, mean } => min + rng.exponential(mean),
+        }
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> Nanos {
+        match *self {
+            Spread::Constant(duration) => duration,
+            Spread::Uniform { min, max } => Nanos((min.0 + max.0) / 2),
+            Spread::Exponential { min, mean } => min + mean,
+        }
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Spread::Constant(duration) => write!(f, "{} ns", duration.0),
+            Spread::Uniform { min, max } => write!(f, "{} to {} ns", min.0, max.0),
+            Spread::Exponential { min: Nanos::ZERO, mean } => {
+                write!(f, "{} ns on average (exponential)", mean.0)
+            }
+            Spread::Exponential { min, mean } => {
+                write!(f, "{} ns + {} ns on average (exponential)", min.0, mean.0)
+            }
         }
     }
 }

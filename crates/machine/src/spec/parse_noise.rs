@@ -1,0 +1,143 @@
+//! The `[noise]` of a machine file.
+
+use super::error::SpecError;
+use super::noise::{IrqOff, KthreadNoise, Noise, Spread};
+use super::origin::Origin;
+use super::parse::read_origin;
+use super::reader::{Field, Table};
+use scheduler::{Nanos, Nice, Policy, RtPriority};
+
+/// Longest disturbance.
+const MAX_NS: u64 = 10_000_000_000;
+/// Keys of a distribution.
+const SPREAD_KEYS: [&str; 4] = ["ns", "min_ns", "max_ns", "mean_ns"];
+
+pub(super) fn read_noise(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Noise, SpecError> {
+    let table = field.table(&["timer_jitter", "spin_overshoot", "irq_off", "kthread"])?;
+    let mut noise = Noise {
+        timer_jitter: read_delay(&table, "timer_jitter", origins)?,
+        spin_overshoot: read_delay(&table, "spin_overshoot", origins)?,
+        ..Noise::default()
+    };
+    if let Some(sources) = table.optional("irq_off") {
+        let sources = sources.elements()?;
+        noise.irq_off = sources.iter().map(|s| read_irq_off(s, origins)).collect::<Result<_, _>>()?;
+    }
+    if let Some(threads) = table.optional("kthread") {
+        let threads = threads.elements()?;
+        noise.kthreads = threads.iter().map(|t| read_kthread(t, origins)).collect::<Result<_, _>>()?;
+    }
+    Ok(noise)
+}
+
+/// A distribution with its origin in one table.
+fn read_delay(table: &Table<'_>, key: &str, origins: &mut Vec<Origin>) -> Result<Option<Spread>, SpecError> {
+    let Some(field) = table.optional(key) else { return Ok(None) };
+    let table = field.table(&["ns", "min_ns", "max_ns", "mean_ns", "origin"])?;
+    let spread = spread_of(&table)?;
+    origins.push(read_origin(&table, spread.to_string())?);
+    Ok(Some(spread))
+}
+
+fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, SpecError> {
+    let table = field.table(&["what", "per_second_per_cpu", "length", "origin"])?;
+    let rate = table.required("per_second_per_cpu")?;
+    let length = read_spread(&table.required("length")?)?;
+    let irq_off = IrqOff {
+        what: table.required("what")?.text()?.into(),
+        per_second_per_cpu: rate.number(1, 100_000, "per second")? as u32,
+        length,
+    };
+    let busy_ns = u64::from(irq_off.per_second_per_cpu) * length.mean().0;
+    if busy_ns > 900_000_000 {
+        return Err(rate.error(
+            format!(
+                "{} times {length} leaves tasks less than a tenth of the time",
+                irq_off.per_second_per_cpu
+            ),
+            "make it rarer or shorter",
+        ));
+    }
+    let value = format!("{}: {}/s on each CPU, {length}", irq_off.what, irq_off.per_second_per_cpu);
+    origins.push(read_origin(&table, value)?);
+    Ok(irq_off)
+}
+
+fn read_kthread(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<KthreadNoise, SpecError> {
+    let table =
+        field.table(&["comm", "policy", "rt_priority", "nice", "per_cpu", "period", "run", "origin"])?;
+    let comm = table.required("comm")?;
+    if comm.text()?.len() > 15 {
+        return Err(comm.error("is longer than 15 bytes", "shorten it, as the kernel would"));
+    }
+    let period_field = table.required("period")?;
+    let kthread = KthreadNoise {
+        comm: comm.text()?.into(),
+        policy: read_policy(&table)?,
+        nice: read_nice(&table)?,
+        per_cpu: table.required("per_cpu")?.boolean()?,
+        period: read_spread(&period_field)?,
+        run: read_spread(&table.required("run")?)?,
+    };
+    let (run, period) = (kthread.run.mean(), kthread.period.mean());
+    if run >= period {
+        return Err(period_field.error("is not longer than the run time", "lengthen it, or shorten run"));
+    }
+    let priority = kthread.policy.rt_priority().map(|p| format!(" {}", p.get())).unwrap_or_default();
+    let place = if kthread.per_cpu { "on each CPU" } else { "free to move" };
+    let policy = kthread.policy.name();
+    let value = format!(
+        "{}: {policy}{priority} {place}, every {}, runs {}",
+        kthread.comm, kthread.period, kthread.run
+    );
+    origins.push(read_origin(&table, value)?);
+    Ok(kthread)
+}
+
+fn read_policy(table: &Table<'_>) -> Result<Policy, SpecError> {
+    let policy = table.required("policy")?;
+    let priority = table.optional("rt_priority");
+    let rt = |make: fn(RtPriority) -> Policy| {
+        let field = table.required("rt_priority")?;
+        let value = field.number(1, 99, "(real-time priority)")?;
+        RtPriority::new(value as u8).map(make).ok_or_else(|| field.error("is no priority", "give 1 to 99"))
+    };
+    let fair = |policy| match &priority {
+        Some(priority) => Err(priority.error("belongs to fifo and rr only", "leave it out")),
+        None => Ok(policy),
+    };
+    match policy.text()? {
+        "fifo" => rt(Policy::Fifo),
+        "rr" => rt(Policy::Rr),
+        "other" => fair(Policy::Normal),
+        "batch" => fair(Policy::Batch),
+        "idle" => fair(Policy::Idle),
+        _ => Err(policy.error("is no policy", "use fifo, rr, other, batch or idle")),
+    }
+}
+
+fn read_nice(table: &Table<'_>) -> Result<Nice, SpecError> {
+    let Some(field) = table.optional("nice") else { return Ok(Nice::default()) };
+    let value = field.signed(-20, 19, "(nice value)")?;
+    Nice::new(value as i8).ok_or_else(|| field.error("is no nice value", "give -20 to 19"))
+}
+
+/// A distribution in a table of its own.
+fn read_spread(field: &Field<'_>) -> Result<Spread, SpecError> {
+    spread_of(&field.table(&SPREAD_KEYS)?)
+}
+
+/// `ns`, or `min_ns` and `max_ns`, or `mean_ns` with or without `min_ns`.
+fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
+    let read = |key| table.optional(key).map(|f| f.number(0, MAX_NS, "ns").map(Nanos)).transpose();
+    match (read("ns")?, read("min_ns")?, read("max_ns")?, read("mean_ns")?) {
+        (Some(fixed), None, None, None) => Ok(Spread::Constant(fixed)),
+        (None, Some(min), Some(max), None) if min <= max => Ok(Spread::Uniform { min, max }),
+        (None, Some(_), Some(_), None) => Err(table.field().error("min_ns is above max_ns", "swap them")),
+        (None, min, None, Some(mean)) => Ok(Spread::Exponential { min: min.unwrap_or_default(), mean }),
+        _ => Err(table.field().error(
+            "is no distribution",
+            "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or without min_ns)",
+        )),
+    }
+}
