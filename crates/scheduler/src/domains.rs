@@ -89,7 +89,7 @@ pub struct BalanceState {
 }
 
 /// The chain of domains of one CPU, smallest first.
-pub(crate) fn domains_of(topology: &Topology, cpu: CpuId) -> Vec<SchedDomain> {
+pub fn domains_of(topology: &Topology, cpu: CpuId) -> Vec<SchedDomain> {
     let mut chain: Vec<SchedDomain> = Vec::new();
     let mut below: Vec<CpuMask> = (0..topology.cpus).map(|c| CpuMask::single(CpuId(c as u16))).collect();
     for level in &topology.levels {

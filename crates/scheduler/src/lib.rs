@@ -37,7 +37,7 @@ mod time;
 pub mod wakeup;
 
 pub use cpumask::CpuMask;
-pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel};
+pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
 pub use kernel::{Cpu, Scheduler, Totals};

@@ -60,7 +60,7 @@ fn read_growth(field: &Field<'_>, spans: &[CpuMask], cpus: usize) -> Result<usiz
         let advice = "leave it out: a larger machine has more of these spans";
         return Err(field.error("belongs to a level with one span of all CPUs", advice));
     }
-    if size % cpus != 0 {
+    if !size.is_multiple_of(cpus) {
         return Err(field.error(
             format!("{size} CPUs are no multiple of the machine's {cpus}"),
             format!("give {cpus} or a multiple"),
@@ -87,7 +87,7 @@ fn check_order(field: &Field<'_>, levels: &[Level<'_>], cpus: usize) -> Result<(
             ));
         }
         let nested = match (below.grows_to, above.grows_to) {
-            (Some(small), Some(large)) => large % small == 0,
+            (Some(small), Some(large)) => large.is_multiple_of(small),
             (None, Some(_)) => below.level.spans.len() > 1,
             (_, None) => true,
         };
