@@ -140,6 +140,7 @@ impl Dice {
 #[test]
 fn p13_over_random_histories() {
     const MUTEXES: usize = 5;
+    let mut boosts = 0;
     for seed in 0..40 {
         let mut dice = Dice(seed);
         let (b, tasks) = Bench::pinned([10, 20, 30, 40, 50, 60]);
@@ -165,6 +166,7 @@ fn p13_over_random_histories() {
                 assert_eq!(b.lab.k.task(p).prio.get(), expected_prio(&b, p), "seed {seed}, {p:?}");
             }
         }
-        assert!(b.lab.count(Reason::Boosted) > 10 && b.lab.count(Reason::Deboosted) > 10, "seed {seed}");
+        boosts += b.lab.count(Reason::Boosted);
     }
+    assert!(boosts > 500, "the histories are idle: {boosts} boosts");
 }
