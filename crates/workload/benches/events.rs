@@ -99,9 +99,9 @@ fn best(case: &Case) -> Result<Measured, Box<dyn std::error::Error>> {
             best = again;
         }
     }
-    let note = case.reference.map_or(String::new(), |r| {
-        format!("{:>6.1} {:>6.0} %", r, 100.0 * best.million_per_second() / r)
-    });
+    let note = case
+        .reference
+        .map_or(String::new(), |r| format!("{:>6.1} {:>6.0} %", r, 100.0 * best.million_per_second() / r));
     println!(
         "{:<24} {:>4} CPUs {:>9} events {:>6.2} M/s {:>5.0} ns {note}",
         case.name,
@@ -127,7 +127,10 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     println!("cost per event, 1000 fair tasks : 50 = {:.2}", thousand.ns_per_event() / few.ns_per_event());
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
         let peak = status.lines().find(|l| l.starts_with("VmHWM"));
-        println!("peak resident memory of all of these: {}", peak.unwrap_or("unknown").trim_start_matches("VmHWM:").trim());
+        println!(
+            "peak resident memory of all of these: {}",
+            peak.unwrap_or("unknown").trim_start_matches("VmHWM:").trim()
+        );
     }
     Ok(())
 }

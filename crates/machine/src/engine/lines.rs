@@ -10,7 +10,9 @@ use scheduler::{CpuId, CpuMask, Nanos};
 struct LineState {
     /// Who wrote it last.
     owner: CpuId,
-    /// Who has a valid copy.
+    /// Whether others have read it since; if not, the owner's copy is the only one.
+    shared: bool,
+    /// Who has a valid copy, once it is shared.
     sharers: CpuMask,
     /// End of the transfer that is under way.
     free_at: Nanos,
@@ -18,7 +20,26 @@ struct LineState {
 
 impl Default for LineState {
     fn default() -> LineState {
-        LineState { owner: CpuId(0), sharers: CpuMask::ALL, free_at: Nanos::ZERO }
+        LineState { owner: CpuId(0), shared: true, sharers: CpuMask::ALL, free_at: Nanos::ZERO }
+    }
+}
+
+impl LineState {
+    fn has_copy(&self, cpu: CpuId) -> bool {
+        if self.shared { self.sharers.contains(cpu) } else { self.owner == cpu }
+    }
+
+    fn read_by(&mut self, cpu: CpuId) {
+        if !self.shared {
+            self.shared = true;
+            self.sharers = CpuMask::single(self.owner);
+        }
+        self.sharers.insert(cpu);
+    }
+
+    fn written_by(&mut self, cpu: CpuId) {
+        self.owner = cpu;
+        self.shared = false;
     }
 }
 
@@ -74,11 +95,8 @@ impl LineTable {
         let start = now.max(state.free_at);
         state.free_at = start + transfer;
         match access {
-            Access::Read => state.sharers.insert(me),
-            Access::Write => {
-                state.owner = me;
-                state.sharers = CpuMask::single(me);
-            }
+            Access::Read => state.read_by(me),
+            Access::Write => state.written_by(me),
         }
         state.free_at - now
     }
