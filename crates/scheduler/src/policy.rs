@@ -208,3 +208,6 @@ fn inheritance_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old:
         rq.resched();
     }
 }
+
+#[cfg(test)]
+mod tests;
