@@ -220,7 +220,7 @@ fn note_reused_pids(trace: &mut Trace) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{SchedMigrateTask, SchedSwitch};
+    use crate::model::{Context, SchedMigrateTask, SchedSwitch};
     use crate::{PrevState, Provenance};
 
     fn task(builder: &mut TraceBuilder, pid: i32) -> TaskRef {
@@ -234,7 +234,7 @@ mod tests {
             next: task(builder, next),
             provenance: Provenance::Recorded,
         });
-        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: Pid(prev), kind });
+        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: Pid(prev), context: Context::Task, kind });
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
         let moved =
             SchedMigrateTask { task: task(&mut builder, 7), orig_cpu: Cpu(0), dest_cpu: Cpu(1 << 30) };
         let kind = EventKind::SchedMigrateTask(moved);
-        builder.push(Event { time_ns: 3, cpu: Cpu(0), pid: Pid(0), kind });
+        builder.push(Event { time_ns: 3, cpu: Cpu(0), pid: Pid(0), context: Context::Task, kind });
         switch(&mut builder, 4, 5, 0, 7);
         let trace = builder.finish();
         assert_eq!(trace.events.len(), 1);

@@ -22,10 +22,12 @@ mod write;
 pub use builder::TraceBuilder;
 pub use error::ReadError;
 pub use model::{
-    Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask, SchedPiSetprio,
-    SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, Thread, Trace,
+    Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask,
+    SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,
+    Thread, Trace,
 };
 pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
+pub use occupancy::{Observed, Occupancy, Since, Stay};
 pub use read::{read, read_file};
 pub use repair::{Repair, infer_missing_switches};
 pub use state::PrevState;

@@ -198,6 +198,20 @@ impl EventKind {
     }
 }
 
+/// What the CPU was doing when an event was recorded. A wakeup from an interrupt is not the interrupted task's doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Context {
+    /// The file does not say, as text without the column of flags.
+    #[default]
+    Unknown,
+    /// The task itself ran, in user or kernel mode.
+    Task,
+    /// A soft interrupt was served, on top of the task or in ksoftirqd.
+    Softirq,
+    /// An interrupt (or NMI) was served on top of the task.
+    Hardirq,
+}
+
 /// One event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
@@ -207,6 +221,8 @@ pub struct Event {
     pub cpu: Cpu,
     /// The task that ran there, interrupts included.
     pub pid: Pid,
+    /// Whether that task did it, or an interrupt on top of it.
+    pub context: Context,
     /// What happened.
     pub kind: EventKind,
 }

@@ -9,7 +9,7 @@ use crate::notes::NoteKind;
 
 /// Since when a task has been running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Since {
+pub enum Since {
     /// Its switch-in was recorded at this time, ns.
     Seen(u64),
     /// Since before the first event of this CPU: it runs when the trace begins.
@@ -20,22 +20,24 @@ pub(crate) enum Since {
 
 /// A task on a CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stay {
-    pub(crate) pid: Pid,
-    pub(crate) since: Since,
+pub struct Stay {
+    /// The task.
+    pub pid: Pid,
+    /// Its arrival.
+    pub since: Since,
     /// Time of the last event that proves that it was there, ns.
-    pub(crate) last_ns: u64,
+    pub last_ns: u64,
 }
 
 /// What an event says about its CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Observed {
+pub struct Observed {
     /// Until now we believed that this task was running, but another one is: it left unseen.
-    pub(crate) displaced: Option<Stay>,
+    pub displaced: Option<Stay>,
     /// Events were lost before this one, and with them the certainty that this task still ran.
-    pub(crate) lost: Option<Stay>,
+    pub lost: Option<Stay>,
     /// This task leaves by a recorded switch.
-    pub(crate) left: Option<Stay>,
+    pub left: Option<Stay>,
 }
 
 /// The state of one CPU.
@@ -50,14 +52,14 @@ struct CpuState {
 
 /// The state of all CPUs at the current event.
 #[derive(Clone, Debug)]
-pub(crate) struct Occupancy {
+pub struct Occupancy {
     cpus: Vec<CpuState>,
     trust_context: bool,
 }
 
 impl Occupancy {
     /// For the events of `trace`, to be observed in their order.
-    pub(crate) fn new(trace: &Trace) -> Self {
+    pub fn new(trace: &Trace) -> Self {
         let mut cpus = vec![CpuState::default(); trace.cpus as usize];
         for gap in trace.meta.gaps.iter().rev() {
             cpus[gap.cpu.index()].gaps.push(gap.before_ns);
@@ -66,12 +68,12 @@ impl Occupancy {
     }
 
     /// Whether the context column of this trace tells who ran.
-    pub(crate) fn trusts_context(&self) -> bool {
+    pub fn trusts_context(&self) -> bool {
         self.trust_context
     }
 
     /// Takes in the next event.
-    pub(crate) fn observe(&mut self, event: &Event) -> Observed {
+    pub fn observe(&mut self, event: &Event) -> Observed {
         let state = &mut self.cpus[event.cpu.index()];
         let mut observed = Observed::default();
         while state.gaps.last().is_some_and(|end| *end <= event.time_ns) {
@@ -99,7 +101,7 @@ impl Occupancy {
     }
 
     /// Who runs on each CPU after the last observed event; `None` for a CPU without events.
-    pub(crate) fn current(&self) -> impl Iterator<Item = Option<Stay>> {
+    pub fn current(&self) -> impl Iterator<Item = Option<Stay>> {
         self.cpus.iter().map(|state| state.current)
     }
 }

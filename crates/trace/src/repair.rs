@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Event, EventKind, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace};
+use crate::model::{Context, Event, EventKind, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace};
 use crate::occupancy::{Occupancy, Stay, running};
 use crate::pidmap::PidMap;
 use crate::state::PrevState;
@@ -53,7 +53,8 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
                 next,
                 provenance: Provenance::Inferred,
             });
-            added.push(Added { event: Event { time_ns, cpu: event.cpu, pid: gone.pid, kind }, before: n });
+            let (cpu, pid) = (event.cpu, gone.pid);
+            added.push(Added { event: Event { time_ns, cpu, pid, context: Context::Task, kind }, before: n });
         }
         tasks.learn(event, &mut added);
     }

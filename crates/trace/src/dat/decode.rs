@@ -5,7 +5,7 @@ use super::state_bits;
 use crate::builder::TraceBuilder;
 use crate::error::ReadError;
 use crate::model::{
-    Cpu, Event, EventKind, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
+    Context, Cpu, Event, EventKind, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
     SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,
 };
 use crate::notes::{NoteKind, Position};
@@ -219,6 +219,7 @@ pub(super) struct Decoder {
     by_id: Vec<u32>,
     common_type: Int,
     common_pid: Int,
+    common_flags: Option<Int>,
     states: StateBits,
     /// Records seen.
     pub(super) records: u64,
@@ -239,6 +240,7 @@ impl Decoder {
             field.ok_or_else(|| missing(&format!("it has no field {name}")))
         };
         let (common_type, common_pid) = (common("common_type")?, common("common_pid")?);
+        let common_flags = switch.field("common_flags").and_then(Int::new);
         let states = state_bits::parse(&switch.print_fmt).unwrap_or_else(|| {
             builder.notes.add(NoteKind::AssumedStateBits, Position::Byte(at));
             StateBits::modern()
@@ -261,7 +263,7 @@ impl Decoder {
             }
             by_id[id] = plans.len() as u32;
         }
-        Ok(Decoder { plans, by_id, common_type, common_pid, states, records: 0 })
+        Ok(Decoder { plans, by_id, common_type, common_pid, common_flags, states, records: 0 })
     }
 
     /// Adds the event in `record` to the trace, or counts why not. `at` is the page's offset in the file.
@@ -298,7 +300,8 @@ impl Decoder {
                 if let EventKind::SchedSwitch(SchedSwitch { prev_state: PrevState::Unknown, .. }) = kind {
                     builder.notes.add(NoteKind::UnknownPrevState, place);
                 }
-                builder.push_at(Event { time_ns, cpu, pid, kind }, place);
+                let context = self.context(record);
+                builder.push_at(Event { time_ns, cpu, pid, context, kind }, place);
             }
             Some(Decoded::NoEffect) => builder.notes.add(NoteKind::WakeupWithoutEffect, place),
             None => builder.notes.add(NoteKind::CorruptRecord, place),
@@ -309,6 +312,18 @@ impl Decoder {
     fn plan(&self, record: &[u8]) -> Option<usize> {
         let id = usize::try_from(self.common_type.get(record)?).ok()?;
         Some(self.by_id.get(id)?.checked_sub(1)? as usize)
+    }
+
+    /// What was going on, by the flags that every record has.
+    fn context(&self, record: &[u8]) -> Context {
+        const HARDIRQ_OR_NMI: i64 = 0x08 | 0x40;
+        const SOFTIRQ: i64 = 0x10;
+        match self.common_flags.and_then(|field| field.get(record)) {
+            None => Context::Unknown,
+            Some(flags) if flags & HARDIRQ_OR_NMI != 0 => Context::Hardirq,
+            Some(flags) if flags & SOFTIRQ != 0 => Context::Softirq,
+            Some(_) => Context::Task,
+        }
     }
 
     /// Notes the events that were only counted.

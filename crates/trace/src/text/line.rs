@@ -9,7 +9,7 @@
 //! A comm may hold blanks, brackets, colons and dashes. What cannot lie inside one (it has 15 bytes at most) is a CPU in
 //! brackets, a time and an event in a row, so that is what is searched for; the task is what stands before it.
 
-use crate::model::{Cpu, Pid};
+use crate::model::{Context, Cpu, Pid};
 
 /// The CPU is searched for in this many bytes. Task, pid and process take about forty; no line may cost more than its
 /// length.
@@ -28,6 +28,8 @@ pub(super) struct Line<'a> {
     pub(super) time: Time,
     /// Whether there is a column of flags.
     pub(super) flags: bool,
+    /// What that column says.
+    pub(super) context: Context,
     /// Name of the event; empty for the lines of function tracers, which have none.
     pub(super) event: &'a [u8],
     /// What follows the name and its colon.
@@ -57,12 +59,13 @@ impl<'a> Line<'a> {
         let (cpu, rest) = digits(rest)?;
         let cpu = Cpu(u32::try_from(cpu).unwrap_or(u32::MAX));
         let rest = rest.strip_prefix(b"]")?.trim_ascii_start();
-        let (time, flags, rest) = match parse_time(rest) {
-            Some((time, rest)) => (time, false, rest),
+        let (time, flags, context, rest) = match parse_time(rest) {
+            Some((time, rest)) => (time, false, Context::Unknown, rest),
             None => {
                 let end = rest.iter().take(MAX_FLAGS).position(|byte| *byte == b' ')?;
-                let (time, rest) = parse_time(rest[end..].trim_ascii_start())?;
-                (time, true, rest)
+                let (flags, rest) = rest.split_at(end);
+                let (time, rest) = parse_time(rest.trim_ascii_start())?;
+                (time, true, context(flags), rest)
             }
         };
         let (comm, pid, tgid) = parse_task(task)?;
@@ -72,7 +75,16 @@ impl<'a> Line<'a> {
             Some(body) => (&rest[..name_len], body.trim_ascii()),
             None => (&rest[..0], rest),
         };
-        Some(Line { comm, pid, tgid, cpu, time, flags, event, body })
+        Some(Line { comm, pid, tgid, cpu, time, flags, context, event, body })
+    }
+}
+
+/// The third column of the flags, or the fourth where kernels with PREEMPT_RT put one for lazy preemption before it.
+fn context(flags: &[u8]) -> Context {
+    match flags.iter().skip(2).take(2).find(|flag| b"hHzZs".contains(flag)) {
+        Some(b's') => Context::Softirq,
+        Some(_) => Context::Hardirq,
+        None => Context::Task,
     }
 }
 
@@ -168,6 +180,22 @@ mod tests {
                 Some((true, 1_000_001_000))
             );
         }
+    }
+
+    #[test]
+    fn flags_tell_interrupts_from_tasks() {
+        let context = |line: &str| Line::parse(line.as_bytes()).map(|l| l.context);
+        for (flags, expected) in [
+            ("d..2.", Context::Task),
+            ("dNh2.", Context::Hardirq),
+            ("d.H2.", Context::Hardirq),
+            ("d.Z2.", Context::Hardirq),
+            ("..s1.", Context::Softirq),
+            ("d..h1..", Context::Hardirq),
+        ] {
+            assert_eq!(context(&format!("  a-1 [0] {flags} 1.000001: e: b")), Some(expected), "{flags}");
+        }
+        assert_eq!(context("  a-1 [0] 1.000001: e: b"), Some(Context::Unknown));
     }
 
     #[test]

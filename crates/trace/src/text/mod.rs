@@ -159,7 +159,8 @@ impl Reader {
             Some(Some(kind)) => {
                 let unknown = line.pid == Pid::IDLE && line.comm == b"<...>";
                 let pid = if unknown { Pid::UNKNOWN } else { line.pid };
-                let event = Event { time_ns: line.time.value, cpu: line.cpu, pid, kind };
+                let (time_ns, cpu, context) = (line.time.value, line.cpu, line.context);
+                let event = Event { time_ns, cpu, pid, context, kind };
                 self.builder.push_at(event, at);
             }
             Some(None) => {}
