@@ -124,11 +124,17 @@ reasons! {
     WakeLoad "wake_load" "The woken RT task was routed by load, blind to its priority.";
     WakeFallback "wake_fallback" "The chosen CPU was not allowed; any allowed one was taken.";
     ForkIdlest "fork_idlest" "The new task goes to the idlest CPU of the idlest group.";
+    ForkChildFirst "fork_child_first" "A new task changed places with its parent, to run first.";
     PreemptClass "preempt_class" "The woken task's class outranks that of the running one.";
     PreemptPrio "preempt_prio" "The woken RT task beats the running one.";
     PreemptEqual "preempt_equal" "An equal RT task that can run elsewhere makes room for one that cannot.";
     PreemptVruntime "preempt_vruntime" "The woken fair task is left of the running one by more than the granularity.";
     PreemptIdlePolicy "preempt_idle_policy" "A SCHED_IDLE task makes room for any other.";
+    PreemptPending "preempt_pending" "The running fair task was already asked to make room.";
+    NoPreemptPolicy "no_preempt_policy" "A SCHED_BATCH or SCHED_IDLE task does not preempt when it wakes.";
+    NoPreemptOff "no_preempt_off" "WAKEUP_PREEMPT is off.";
+    NoPreemptRight "no_preempt_right" "The woken fair task is not left of the running one.";
+    NoPreemptGran "no_preempt_gran" "The woken fair task is left of the running one, but by no more than the granularity.";
     NoPreempt "no_preempt" "The woken task does not preempt.";
     TickSlice "tick_slice" "The running fair task used up its slice.";
     TickLatency "tick_latency" "The running fair task is ahead of the leftmost by more than a slice.";

@@ -35,7 +35,6 @@ pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, new: NewTask) -> TaskId {
     let child = me.k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
     let task = me.task(child);
     task.cpu.set(me.id);
-    fair::init_entity(me, child);
     match me.k.config.rules.fork_path.get() {
         ForkPath::Late32 => {
             let cpu = select_fork_cpu(me, child);
@@ -115,7 +114,6 @@ pub async fn do_exit<P: Platform>(me: Cpu<'_, P>) {
 pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, child: TaskId, cpu: Option<CpuId>) {
     let task = me.task(child);
     task.cpu.set(me.id);
-    fair::init_entity(me, child);
     let cpu = cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_fork_cpu(me, child));
     task.cpu.set(cpu);
     let mut rq = me.lock(cpu).await;

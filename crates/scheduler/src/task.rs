@@ -107,6 +107,20 @@ pub struct TaskStats {
     pub woken_at: Cell<Option<Nanos>>,
     /// When it last left a CPU.
     pub last_ran: Cell<Nanos>,
+    /// Longest run time accounted at once.
+    pub exec_max: Cell<Nanos>,
+    /// Longest stint in competition: with a CPU load of at least twice its weight.
+    pub slice_max: Cell<Nanos>,
+    /// Since when it sleeps interruptibly, if it does.
+    pub sleep_start: Cell<Option<Nanos>>,
+    /// Longest such sleep.
+    pub sleep_max: Cell<Nanos>,
+    /// Since when it sleeps uninterruptibly, if it does.
+    pub block_start: Cell<Option<Nanos>>,
+    /// Longest such sleep.
+    pub block_max: Cell<Nanos>,
+    /// Total time asleep, of either kind.
+    pub sum_sleep_runtime: Cell<Nanos>,
 }
 
 impl Task {
@@ -171,6 +185,13 @@ impl TaskStats {
         self.wait_count.set(0);
         self.woken_at.set(None);
         self.last_ran.set(Nanos::ZERO);
+        self.exec_max.set(Nanos::ZERO);
+        self.slice_max.set(Nanos::ZERO);
+        self.sleep_start.set(None);
+        self.sleep_max.set(Nanos::ZERO);
+        self.block_start.set(None);
+        self.block_max.set(Nanos::ZERO);
+        self.sum_sleep_runtime.set(Nanos::ZERO);
     }
 
     /// Starts waiting for a CPU.
@@ -185,6 +206,23 @@ impl TaskStats {
             self.wait_sum.set(self.wait_sum.get() + waited);
             self.wait_max.set(self.wait_max.get().max(waited));
             self.wait_count.set(self.wait_count.get() + 1);
+        }
+    }
+
+    /// Goes to sleep (fair class).
+    pub(crate) fn sleep_start(&self, now: Nanos, uninterruptible: bool) {
+        let start = if uninterruptible { &self.block_start } else { &self.sleep_start };
+        start.set(Some(now));
+    }
+
+    /// Wakes up, if it slept.
+    pub(crate) fn sleep_end(&self, now: Nanos) {
+        for (start, max) in [(&self.sleep_start, &self.sleep_max), (&self.block_start, &self.block_max)] {
+            if let Some(start) = start.take() {
+                let slept = now.saturating_sub(start);
+                max.set(max.get().max(slept));
+                self.sum_sleep_runtime.set(self.sum_sleep_runtime.get() + slept);
+            }
         }
     }
 }

@@ -1,0 +1,56 @@
+//! What the fair class knows about one task.
+
+use super::task_list::Links;
+use crate::Nanos;
+use core::cell::Cell;
+
+/// A task's fields of this class; the run-queue lock protects them.
+#[derive(Debug, Default)]
+pub struct FairEntity {
+    /// Load weight (fair-class 1.1).
+    pub weight: Cell<u64>,
+    /// Virtual runtime in ns; wraps around, so compare it with [`super::lag`] only.
+    pub vruntime: Cell<u64>,
+    /// START_NICE: left shift applied to the task's virtual time, 0 to 8 (fair-class 5.3).
+    pub penalty: Cell<u8>,
+    /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
+    pub pen_timeout: Cell<Nanos>,
+    /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
+    /// child's first enqueue, and while the real-time class serves the task.
+    pub(super) relative: Cell<bool>,
+    /// It is in the timeline.
+    pub(super) in_timeline: Cell<bool>,
+    /// Its place in the queue's list of tasks.
+    pub(super) links: Links,
+}
+
+impl FairEntity {
+    /// State of a new task: level with min_vruntime of the queue it enters first, unless a fork places it.
+    pub(crate) fn reset(&self, weight: u64) {
+        self.weight.set(weight);
+        self.vruntime.set(0);
+        self.penalty.set(0);
+        self.pen_timeout.set(Nanos::ZERO);
+        self.relative.set(true);
+        self.in_timeline.set(false);
+    }
+
+    /// New load weight, after a change of nice or policy; the task is off its queue for the moment.
+    pub(crate) fn set_weight(&self, weight: u64) {
+        self.weight.set(weight);
+    }
+
+    /// Makes a virtual time that counts from `min_vruntime` absolute, if it is not already.
+    pub(super) fn make_absolute(&self, min_vruntime: u64) {
+        if self.relative.replace(false) {
+            self.vruntime.set(self.vruntime.get().wrapping_add(min_vruntime));
+        }
+    }
+
+    /// Makes the virtual time count from `min_vruntime`, if it does not already.
+    pub(super) fn make_relative(&self, min_vruntime: u64) {
+        if !self.relative.replace(true) {
+            self.vruntime.set(self.vruntime.get().wrapping_sub(min_vruntime));
+        }
+    }
+}

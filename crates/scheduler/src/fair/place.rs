@@ -1,0 +1,39 @@
+//! Where a task enters virtual time (fair-class 4.2, 4.3).
+
+use super::entity::FairEntity;
+use super::scale;
+use super::slice::vslice_of_newcomer;
+use super::vruntime::later;
+use crate::platform::Platform;
+use crate::registry::Feature;
+use crate::rq::RqGuard;
+
+/// A new task starts at min_vruntime, under START_DEBIT one virtual slice to the right of it; never left of the
+/// virtual time that it inherited.
+pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) {
+    let mut target = rq.published.min_vruntime.get();
+    if rq.me.has(Feature::StartDebit) {
+        target = target.wrapping_add(vslice_of_newcomer(rq, se));
+    }
+    se.vruntime.set(later(se.vruntime.get(), target));
+}
+
+/// A sleeper keeps its virtual time, but does not stay further left than [`sleeper_threshold`] allows: a bound,
+/// never a bonus.
+pub(super) fn place_sleeper<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) {
+    let target = rq.published.min_vruntime.get().wrapping_sub(sleeper_threshold(rq, se));
+    se.vruntime.set(later(se.vruntime.get(), target));
+}
+
+/// How far left of min_vruntime a sleeper may be, in virtual ns.
+pub(super) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) -> u64 {
+    let me = rq.me;
+    if !me.has(Feature::FairSleepers) {
+        return 0;
+    }
+    let mut threshold = scale::latency(me.k);
+    if me.has(Feature::NormalizedSleeper) && se.weight.get() != crate::IDLE_POLICY_WEIGHT {
+        threshold = se.vdelta(threshold);
+    }
+    if me.has(Feature::GentleFairSleepers) { threshold / 2 } else { threshold }
+}

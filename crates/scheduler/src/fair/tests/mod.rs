@@ -1,0 +1,116 @@
+//! The decision tables and worked examples of the spec (fair-class 4 to 8, appendix A), by chapter.
+
+mod fork;
+mod placement;
+mod start_nice;
+mod tick;
+mod wakeup;
+
+use super::cfs_rq::{leave_timeline, wait_in_timeline};
+use super::slice::slice;
+use super::tick::task_tick;
+use super::vruntime::{lag, update_curr};
+use crate::fork::{NewTask, sched_fork, wake_up_new_task};
+use crate::testing::Lab;
+use crate::{CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use alloc::vec::Vec;
+
+/// Milliseconds as ns.
+fn ms(value: f64) -> u64 {
+    (value * 1e6).round() as u64
+}
+
+impl Lab {
+    /// Sets a CPU's min_vruntime, in ms.
+    fn set_floor(&self, cpu: u16, value: f64) {
+        self.k.rq(CpuId(cpu)).published.min_vruntime.set(ms(value));
+    }
+
+    fn floor(&self, cpu: u16) -> u64 {
+        self.k.rq(CpuId(cpu)).published.min_vruntime.get()
+    }
+
+    /// Sets a task's virtual runtime, in ms; a waiting one moves in the timeline.
+    fn set_vr(&self, p: TaskId, value: f64) {
+        let task = self.k.task(p);
+        let mut rq = self.run(self.cpu(0).lock(task.cpu.get()));
+        let waits = task.se.in_timeline.get();
+        leave_timeline(&mut rq, p);
+        task.se.vruntime.set(ms(value));
+        task.se.relative.set(false);
+        if waits {
+            wait_in_timeline(&mut rq, p);
+        }
+    }
+
+    /// A task's virtual runtime, in ns.
+    fn vr(&self, p: TaskId) -> u64 {
+        self.k.task(p).se.vruntime.get()
+    }
+
+    /// Virtual runtime relative to the floor of the task's queue, in ns.
+    fn distance(&self, p: TaskId) -> i64 {
+        lag(self.vr(p), self.floor(self.cpu_of(p)))
+    }
+
+    /// CPU time of the running task since it was picked, in ms.
+    fn set_ran(&self, cpu: u16, value: f64) {
+        let stats = &self.k.task(self.running(cpu)).stats;
+        stats.sum_exec_runtime.set(stats.prev_sum_exec_runtime.get() + Nanos(ms(value)));
+    }
+
+    /// The running task's slice on its queue, in ns.
+    fn slice(&self, cpu: u16) -> u64 {
+        let rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
+        slice(&rq, &self.k.task(rq.curr).se)
+    }
+
+    /// Time passes on a CPU and is charged to the task running there.
+    fn charge(&self, cpu: u16, value: f64) {
+        self.advance(Nanos(ms(value)));
+        let mut rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
+        rq.update_clock();
+        update_curr(&mut rq);
+    }
+
+    /// The fair part of a tick; whether it asks for a reschedule.
+    fn tick_asks(&self, cpu: u16) -> bool {
+        let mut rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
+        let curr = rq.curr;
+        task_tick(&mut rq, curr);
+        self.k.rq(CpuId(cpu)).published.need_resched.replace(false)
+    }
+
+    /// The task running on `cpu` starts a fork.
+    fn fork_start(&self, cpu: u16, nice: i8) -> TaskId {
+        let nice = Nice::new(nice).expect("-20 to 19");
+        let new = NewTask { pid: Pid(1000), policy: Policy::Normal, nice, cpus_allowed: CpuMask::ALL };
+        self.run(sched_fork(self.cpu(cpu), new))
+    }
+
+    /// The task running on `cpu` forks; nothing is rescheduled yet.
+    fn fork(&self, cpu: u16, nice: i8) -> TaskId {
+        let child = self.fork_start(cpu, nice);
+        self.run(wake_up_new_task(self.cpu(cpu), child));
+        child
+    }
+
+    /// Whether this is the reason of the last decision.
+    fn decided_last(&self, reason: Reason) -> bool {
+        let decisions = |e: &Event| match e {
+            Event::Decision { reason, .. } => Some(*reason),
+            _ => None,
+        };
+        self.k.platform.events.borrow().iter().rev().find_map(decisions) == Some(reason)
+    }
+
+    /// Normal tasks of these nice values on `cpu`; the first one runs.
+    fn crowd(&self, cpu: u16, nices: &[i8]) -> Vec<TaskId> {
+        let all = nices.iter().map(|n| {
+            let p = self.spawn_unsettled(Policy::Normal, *n, cpu, CpuMask::ALL);
+            self.settle();
+            p
+        });
+        all.collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! fair-class 4, A1, A2.
+
+use super::ms;
+use crate::Nice;
+use crate::policy::{sched_setscheduler, set_user_nice};
+use crate::testing::{Lab, fifo};
+use crate::{CpuId, NICE_0_LOAD, Nanos, Policy};
+
+/// A1: 2.6.32, one CPU, the running parent and two others, minv 100, vr(P) 101.
+fn a1(settings: &[&str], child_nice: i8) -> u64 {
+    let lab = Lab::new(1, "2.6.32", settings);
+    let crowd = lab.crowd(0, &[0, 0, 0]);
+    lab.set_floor(0, 100.0);
+    for (p, vr) in crowd.iter().zip([101.0, 100.0, 102.0]) {
+        lab.set_vr(*p, vr);
+    }
+    let child = lab.fork(0, child_nice);
+    lab.vr(child)
+}
+
+#[test]
+fn a1_a_new_task_starts_one_virtual_slice_right_of_the_floor() {
+    assert_eq!(a1(&[], 0), ms(101.25));
+    let nice_5 = a1(&[], 5);
+    assert!(nice_5.abs_diff(ms(101.5028)) < 1000, "{nice_5}");
+}
+
+#[test]
+fn a1_without_start_debit_it_starts_level_with_its_parent() {
+    assert_eq!(a1(&["NO_START_DEBIT"], 0), ms(101.0));
+}
+
+/// A2: where a sleeper of this virtual runtime wakes, with minv 200.
+fn a2(profile: &str, cpus: usize, settings: &[&str], own: f64) -> u64 {
+    let lab = Lab::new(cpus, profile, settings);
+    let sleeper = lab.spawn(Policy::Normal, 0);
+    lab.block(0);
+    lab.set_floor(0, 200.0);
+    lab.set_vr(sleeper, own);
+    lab.wake_unsettled(0, sleeper);
+    lab.vr(sleeper)
+}
+
+#[test]
+fn a2_a_sleeper_gets_at_most_half_a_latency() {
+    for (own, placed) in [(150.0, 197.5), (199.0, 199.0), (230.0, 230.0)] {
+        assert_eq!(a2("2.6.32", 1, &[], own), ms(placed), "own {own}");
+    }
+    assert_eq!(a2("2.6.32", 4, &[], 150.0), ms(192.5));
+    assert_eq!(a2("2.6.35", 1, &[], 150.0), ms(197.0));
+}
+
+#[test]
+fn a2_a_whole_latency_without_gentle_fair_sleepers() {
+    assert_eq!(a2("2.6.32", 1, &["NO_GENTLE_FAIR_SLEEPERS"], 150.0), ms(195.0));
+    assert_eq!(a2("2.6.31", 1, &[], 150.0), ms(180.0));
+    assert_eq!(a2("2.6.31", 4, &[], 130.0), ms(140.0));
+}
+
+#[test]
+fn no_credit_without_fair_sleepers() {
+    assert_eq!(a2("2.6.32", 1, &["NO_FAIR_SLEEPERS"], 150.0), ms(200.0));
+}
+
+#[test]
+fn a_normalized_credit_depends_on_weight() {
+    let credit = |settings: &[&str]| {
+        let lab = Lab::new(1, "2.6.32", settings);
+        let sleeper = lab.crowd(0, &[5])[0];
+        lab.block(0);
+        lab.set_floor(0, 200.0);
+        lab.set_vr(sleeper, 100.0);
+        lab.wake_unsettled(0, sleeper);
+        -lab.distance(sleeper) as u64
+    };
+    assert_eq!(credit(&[]), ms(2.5));
+    assert_eq!(credit(&["NORMALIZED_SLEEPER"]), ms(5.0) * NICE_0_LOAD / 335 / 2);
+}
+
+/// 4.1: consequences to test.
+#[test]
+fn slices_share_the_period_by_weight() {
+    let slice = |profile, nices: &[i8]| {
+        let lab = Lab::new(1, profile, &[]);
+        lab.crowd(0, nices);
+        lab.slice(0)
+    };
+    assert_eq!(slice("2.6.36", &[0, 0]), ms(3.0), "latency / n");
+    assert_eq!(slice("2.6.36", &[0; 8]), ms(0.75), "8 tasks: the last unstretched period");
+    assert_eq!(slice("2.6.36", &[0; 20]), ms(0.75), "20 tasks: min_granularity each");
+    assert_eq!(slice("2.6.35", &[0; 4]), ms(2.0), "nr_latency 3");
+    assert_eq!(slice("2.6.36", &[19, 0]), 86_622, "15/1039 of the latency, no lower bound");
+}
+
+/// D12: a round trip without execution changes vr by what the floors advanced meanwhile.
+#[test]
+fn a_change_of_cpu_keeps_the_distance_from_the_floor() {
+    let lab = Lab::new(2, "2.6.32", &["NO_AFFINE_WAKEUPS"]);
+    let p = lab.spawn(Policy::Normal, 0);
+    lab.block(0);
+    lab.set_floor(0, 100.0);
+    lab.set_floor(1, 5000.0);
+    lab.set_vr(p, 103.0);
+    let task = lab.k.task(p);
+    super::super::task_changes_cpu(lab.cpu(0), task, CpuId(0), CpuId(1));
+    assert_eq!(lab.vr(p), ms(5003.0));
+    lab.set_floor(0, 107.0);
+    lab.set_floor(1, 5001.0);
+    super::super::task_changes_cpu(lab.cpu(0), task, CpuId(1), CpuId(0));
+    assert_eq!(lab.vr(p), ms(109.0), "103 + 7 - 1");
+}
+
+/// D11, 4.4: renice and a detour through the real-time class keep the distance.
+#[test]
+fn renice_and_boost_keep_the_distance_from_the_floor() {
+    let lab = Lab::new(1, "6.1", &[]);
+    let crowd = lab.crowd(0, &[0, 0, 0]);
+    lab.charge(0, 2.0);
+    let waiting = crowd[1];
+    let before = lab.distance(waiting);
+    lab.run(set_user_nice(lab.cpu(0), waiting, Nice::new(7).expect("legal")));
+    assert_eq!(lab.distance(waiting), before);
+    lab.settle();
+
+    let running = lab.running(0);
+    let before = lab.distance(running);
+    lab.run(sched_setscheduler(lab.cpu(0), running, fifo(5)));
+    lab.settle();
+    lab.advance(Nanos::from_millis(50));
+    lab.set_floor(0, 700.0);
+    lab.run(sched_setscheduler(lab.cpu(0), running, Policy::Normal));
+    assert_eq!(lab.distance(running), before);
+}

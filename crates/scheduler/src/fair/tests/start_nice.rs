@@ -1,0 +1,152 @@
+//! fair-class 5.3 to 5.8, A3.
+
+use super::ms;
+use crate::policy::sched_setscheduler;
+use crate::testing::{Lab, fifo};
+use crate::{Nanos, TaskId};
+use alloc::vec::Vec;
+
+/// CPU time, timeout (ms) and penalty of a task.
+fn state(lab: &Lab, p: TaskId) -> (f64, f64, u8) {
+    let task = lab.k.task(p);
+    let ms = |n: Nanos| n.0 as f64 / 1e6;
+    (ms(task.stats.sum_exec_runtime.get()), ms(task.se.pen_timeout.get()), task.se.penalty.get())
+}
+
+/// The state of A3 and 5.7: P and two others runnable, sum_exec(P) 50, no penalty.
+fn a3(settings: &[&str]) -> (Lab, TaskId) {
+    let lab = Lab::new(1, "2.6.35.2+D", &["NO_START_DEBIT", "START_NICE"]);
+    for s in settings {
+        lab.k.config.set(s).expect("legal");
+    }
+    let parent = lab.crowd(0, &[0, 0, 0])[0];
+    lab.charge(0, 0.0);
+    let stats = &lab.k.task(parent).stats;
+    stats.sum_exec_runtime.set(Nanos::from_millis(50));
+    stats.prev_sum_exec_runtime.set(Nanos::from_millis(50));
+    (lab, parent)
+}
+
+#[test]
+fn a3_two_forks_then_expiry() {
+    let (lab, p) = a3(&[]);
+    let first = lab.fork(0, 0);
+    assert_eq!(state(&lab, p), (50.0, 52.0, 1));
+    assert_eq!(state(&lab, first), (0.0, 2.0, 1));
+
+    let mut vr = lab.vr(p);
+    let mut moved = |lab: &Lab, by: f64| {
+        let now = lab.vr(p);
+        assert_eq!(now.wrapping_sub(vr), ms(by));
+        vr = now;
+    };
+    lab.charge(0, 1.0);
+    moved(&lab, 2.0);
+
+    let second = lab.fork(0, 0);
+    assert_eq!(state(&lab, p), (51.0, 55.0, 2), "6/4 = 1.5, shifted by the old penalty: 3");
+    assert_eq!(state(&lab, second), (0.0, 4.0, 2));
+
+    lab.charge(0, 3.5);
+    assert_eq!(state(&lab, p), (54.5, 55.0, 2));
+    moved(&lab, 14.0);
+    lab.charge(0, 1.0);
+    assert_eq!(state(&lab, p), (55.5, 0.0, 0));
+    moved(&lab, 4.0);
+    lab.charge(0, 1.0);
+    moved(&lab, 1.0);
+}
+
+#[test]
+fn a3_sleep_ends_the_parents_penalty_and_not_the_childs() {
+    let (lab, p) = a3(&[]);
+    let child = lab.fork(0, 0);
+    lab.block(0);
+    assert_eq!(state(&lab, p), (50.0, 0.0, 0));
+    assert_eq!(state(&lab, child), (0.0, 2.0, 1));
+}
+
+#[test]
+fn no_penalty_without_start_nice() {
+    let (lab, p) = a3(&["NO_START_NICE"]);
+    let child = lab.fork(0, 0);
+    assert_eq!((state(&lab, p).2, state(&lab, child).2), (0, 0));
+}
+
+/// 5.6: switching the feature off ends nothing.
+#[test]
+fn a_penalty_outlives_its_feature() {
+    let (lab, p) = a3(&[]);
+    lab.fork(0, 0);
+    lab.k.config.set("NO_START_NICE").expect("legal");
+    let vr = lab.vr(p);
+    lab.charge(0, 1.0);
+    assert_eq!(lab.vr(p).wrapping_sub(vr), ms(2.0));
+}
+
+/// 5.7: k quick forks give penalty k, at most 8, and a window of slice × (1 + 2 + 4 + …).
+#[test]
+fn quick_forks_add_up_to_eight() {
+    let (lab, p) = a3(&["sched_min_granularity_ns=100000", "sched_latency_ns=100000"]);
+    let mut windows = Vec::new();
+    for fork in 1..=10u8 {
+        let before = state(&lab, p).1.max(50.0);
+        lab.fork(0, 0);
+        let (_, timeout, penalty) = state(&lab, p);
+        assert_eq!(penalty, fork.min(8));
+        windows.push(((timeout - before) / 0.1).round() as u64);
+    }
+    assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]);
+}
+
+/// 5.7: the grandchild.
+#[test]
+fn a_penalised_child_that_forks_passes_on_one_more() {
+    let (lab, _) = a3(&[]);
+    let child = lab.fork(0, 0);
+    lab.block(0);
+    for _ in 0..10 {
+        if lab.running(0) == child {
+            break;
+        }
+        lab.charge(0, 5.0);
+        lab.tick(0);
+    }
+    assert_eq!(lab.running(0), child);
+    lab.charge(0, 0.5);
+    let (sum, timeout, penalty) = state(&lab, child);
+    assert_eq!((sum, timeout, penalty), (0.5, 2.0, 1));
+    let grandchild = lab.fork(0, 0);
+    // Remaining window 1.5 plus the child's slice 6/3 shifted once.
+    assert_eq!(state(&lab, grandchild), (0.0, 5.5, 2));
+}
+
+/// 5.7: both features: the debit is slice × 4^penalty.
+#[test]
+fn with_start_debit_the_child_starts_four_to_the_penalty_slices_later() {
+    let (lab, p) = a3(&["START_DEBIT"]);
+    lab.set_floor(0, 1000.0);
+    lab.set_vr(p, 1000.0);
+    let child = lab.fork(0, 0);
+    assert_eq!(lab.distance(child), ms(1.5 * 4.0) as i64, "6/4 × 4^1");
+    let child = lab.fork(0, 0);
+    assert_eq!(lab.distance(child), ms(1.2 * 16.0) as i64, "6/5 × 4^2");
+}
+
+/// 5.6, last row; D17.
+#[test]
+fn a_penalty_survives_real_time_and_never_changes_the_load() {
+    let (lab, p) = a3(&[]);
+    lab.fork(0, 0);
+    let load = |lab: &Lab| lab.k.rq(crate::CpuId(0)).published.load.get();
+    assert_eq!(load(&lab), 4 * 1024);
+    lab.run(sched_setscheduler(lab.cpu(0), p, fifo(10)));
+    lab.settle();
+    assert_eq!(load(&lab), 3 * 1024);
+    lab.block(0);
+    assert_eq!(state(&lab, p).2, 1, "sleeping while real-time");
+    lab.wake(0, p);
+    lab.run(sched_setscheduler(lab.cpu(0), p, crate::Policy::Normal));
+    assert_eq!(load(&lab), 4 * 1024);
+    assert_eq!(state(&lab, p).2, 1);
+}

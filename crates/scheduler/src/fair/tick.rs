@@ -1,0 +1,50 @@
+//! The tick: is the running task's turn over? (fair-class 6.1 to 6.3)
+
+use super::scale;
+use super::slice::slice;
+use super::vruntime::{lag, update_curr};
+use crate::platform::Platform;
+use crate::registry::{Feature, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
+use crate::rq::RqGuard;
+use crate::{Reason, TaskId};
+
+/// Accounts the running task and asks for a reschedule if others should have the CPU.
+pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
+    update_curr(rq);
+    if rq.fair.nr_running > 1 || !rq.me.has(Feature::WakeupPreemption) {
+        check_preempt_tick(rq, curr);
+    }
+}
+
+fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
+    let me = rq.me;
+    let task = me.task(curr);
+    let (ran, ideal) = (task.ran().0, slice(rq, &task.se));
+    if ran > ideal {
+        me.decide(curr, Reason::TickSlice);
+        rq.resched();
+        return;
+    }
+    // Seed 004's bound on how long a task may stay ahead of the leftmost by virtue of a buddy or a near miss.
+    let rules = &me.k.config.rules;
+    if rules.tick_latency_check.get() == TickLatencyCheck::Off
+        || !me.has(Feature::WakeupPreemption)
+        || ran < scale::min_granularity(me.k)
+    {
+        return;
+    }
+    let Some(left) = rq.fair.timeline.leftmost() else { return };
+    let ahead = lag(task.se.vruntime.get(), left.vruntime);
+    let limit = match rules.tick_vrt_cmp.get() {
+        TickVrtCmp::Off => ideal,
+        TickVrtCmp::On => task.se.vdelta(ideal),
+    };
+    let over = match rules.tick_cmp_unsigned.get() {
+        TickCmpUnsigned::Off => ahead > limit as i64,
+        TickCmpUnsigned::On => ahead as u64 > limit,
+    };
+    if over {
+        me.decide(curr, Reason::TickLatency);
+        rq.resched();
+    }
+}

@@ -1,0 +1,24 @@
+//! sched_yield (fair-class 6.7).
+
+use super::vruntime::{lag, update_curr};
+use crate::platform::Platform;
+use crate::rq::RqGuard;
+use crate::{Policy, TaskId};
+
+/// The running task offers the CPU. It keeps its virtual time, so it loses the CPU only to somebody left of it;
+/// SCHED_BATCH, and everybody under sched_compat_yield, goes behind all others.
+pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    if rq.fair.nr_running == 1 {
+        return;
+    }
+    update_curr(rq);
+    let task = rq.me.task(p);
+    let compat = rq.me.k.config.tunables.sched_compat_yield.get() != 0;
+    if !compat && task.policy.get() != Policy::Batch {
+        return;
+    }
+    let Some(right) = rq.fair.timeline.rightmost() else { return };
+    if lag(task.se.vruntime.get(), right.vruntime) <= 0 {
+        task.se.vruntime.set(right.vruntime.wrapping_add(1));
+    }
+}
