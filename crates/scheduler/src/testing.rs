@@ -1,5 +1,5 @@
-//! A platform for unit tests: locks are always free, time stands still until a test moves it, and interrupts wait
-//! in a queue until [`Lab::settle`] delivers them. Every event is recorded.
+//! A platform for unit tests: locks are always free (but in [`Lab::race`]), time stands still until a test moves it,
+//! and interrupts wait in a queue until [`Lab::settle`] delivers them. Every event is recorded.
 
 use crate::affinity::migration_cpu_stop;
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
@@ -12,12 +12,17 @@ use crate::{
     Cpu, CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
     Topology, rt,
 };
+pub use race::{Dice, RacePath};
+
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::future::Future;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
+use race::RaceLocks;
+
+mod race;
 
 /// An interrupt on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +43,7 @@ pub struct TestPlatform {
     /// Every line touched, in order.
     pub lines: RefCell<Vec<Line>>,
     pub period_timer_at: Cell<Option<Nanos>>,
+    pub race: RaceLocks,
 }
 
 impl Platform for TestPlatform {
@@ -47,17 +53,22 @@ impl Platform for TestPlatform {
 
     async fn acquire(&self, _me: CpuId, lock: Lock) {
         self.locks.borrow_mut().push(lock);
+        self.race.acquire(lock).await;
     }
 
     async fn try_acquire(&self, _me: CpuId, lock: Lock) -> bool {
         self.locks.borrow_mut().push(lock);
-        true
+        self.race.step_aside().await;
+        self.race.take(lock)
     }
 
-    fn release(&self, _me: CpuId, _lock: Lock) {}
+    fn release(&self, _me: CpuId, lock: Lock) {
+        self.race.release(lock);
+    }
 
     async fn relax(&self, _me: CpuId) {
-        panic!("a unit test has no other CPU to wait for");
+        assert!(self.race.is_on(), "a unit test has no other CPU to wait for");
+        self.race.step_aside().await;
     }
 
     fn charge(&self, _cost: Cost) {}
@@ -203,13 +214,25 @@ impl Lab {
 
     /// Handles one interrupt.
     pub fn deliver(&self, sent: Sent) {
+        self.run(self.handle(sent));
+    }
+
+    /// What the interrupted CPU does.
+    pub async fn handle(&self, sent: Sent) {
         let me = self.cpu(sent.to.0);
         match sent.ipi {
             Ipi::Reschedule => {}
-            Ipi::Wakeup => self.run(sched_ttwu_pending(me)),
-            Ipi::Push(source) => self.run(rt::push_irq_work(me, source)),
-            Ipi::Stop => self.run(migration_cpu_stop(me)),
+            Ipi::Wakeup => sched_ttwu_pending(me).await,
+            Ipi::Push(source) => rt::push_irq_work(me, source).await,
+            Ipi::Stop => migration_cpu_stop(me).await,
         }
+    }
+
+    /// The first interrupt on its way to a CPU.
+    pub fn take_ipi(&self, to: CpuId) -> Option<Sent> {
+        let mut ipis = self.k.platform.ipis.borrow_mut();
+        let at = ipis.iter().position(|sent| sent.to == to)?;
+        ipis.remove(at)
     }
 
     /// The task that `cpu` executes; the idle task of CPU n is `TaskId(n)`.

@@ -6,6 +6,7 @@ use super::object::{Owner, WaitGuard, Word};
 use super::waiters::{Waiter, pi_key};
 use super::{LockError, LockOutcome, owner};
 use crate::platform::Platform;
+use crate::policy::PiGuard;
 use crate::registry::DeboostOrder;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{Cpu, MutexId, Prio, Reason, TaskId, TaskState};
@@ -16,22 +17,21 @@ pub(super) async fn lock<P: Platform>(
     p: TaskId,
     m: MutexId,
 ) -> Result<LockOutcome, LockError> {
-    let mut lock = me.wait_lock(m).await;
+    let lock = me.wait_lock(m).await;
     if lock.mutex.word.get() == Word::Free {
         lock.mutex.word.set(Word::Locked);
         lock.mutex.owner.set(Some(Owner::new(me, p)));
         return Ok(LockOutcome::Acquired);
     }
     lock.mutex.word.set(Word::Waiters);
+    // Under the pi_lock, the priority by which it fails to steal is the one by which it waits.
+    let own = me.pi_lock(p).await;
     if may_take(&lock, p) {
-        take(lock, p).await;
+        take(lock, own).await;
         return Ok(LockOutcome::Acquired);
     }
-    let boosted = wait(&mut lock, p).await?;
-    drop(lock);
-    if let Some(owner) = boosted {
-        requeue_waiter(me, owner).await;
-    }
+    refuse_cycle(me, p, m)?;
+    wait(lock, own).await;
     Ok(LockOutcome::Sleep)
 }
 
@@ -39,7 +39,7 @@ pub(super) async fn lock<P: Platform>(
 pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> LockOutcome {
     let lock = me.wait_lock(m).await;
     if may_take(&lock, p) {
-        take(lock, p).await;
+        take(lock, me.pi_lock(p).await).await;
         return LockOutcome::Acquired;
     }
     me.task(p).state.set(TaskState::Interruptible);
@@ -56,34 +56,34 @@ fn key<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> Prio {
     pi_key(me.task(p).prio.get())
 }
 
-/// `p` becomes the owner, and inherits from whoever still waits.
-async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, p: TaskId) {
-    let me = lock.me;
+/// The task whose pi_lock is held becomes the owner, and inherits from whoever still waits.
+async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
+    let (me, p) = (lock.me, own.task);
     lock.waiters.remove(p);
     me.task(p).pi.blocked_on.set(None);
     lock.mutex.owner.set(Some(Owner::new(me, p)));
     if lock.mutex.handed_to.take() != Some(p) {
         me.decide(p, Reason::Stolen);
     }
-    let pi = me.pi_lock(p).await;
-    lend(&lock, &pi).await;
+    lend(&lock, &own).await;
 }
 
-/// `p` becomes a waiter, already marked as asleep. If it is the top one, the owner is boosted; returns the owner if
-/// that changed its priority.
-async fn wait<P: Platform>(lock: &mut WaitGuard<'_, P>, p: TaskId) -> Result<Option<TaskId>, LockError> {
-    let me = lock.me;
-    let own = me.pi_lock(p).await;
-    refuse_cycle(me, p, lock.id)?;
-    let key = key(me, p);
-    lock.waiters.insert(Waiter { task: p, key });
+/// The task whose pi_lock is held becomes a waiter, already marked as asleep. If it is the top one, the owner is
+/// boosted, and whoever that one waits for.
+async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
+    let (me, p) = (lock.me, own.task);
+    let waiter = Waiter { task: p, key: key(me, p) };
+    lock.waiters.insert(waiter);
     me.task(p).pi.blocked_on.set(Some(lock.id));
     me.task(p).state.set(TaskState::Interruptible);
     drop(own);
-    let is_top = lock.waiters.top() == Some(Waiter { task: p, key });
-    let Some(owner) = owner(me, lock.id).filter(|_| is_top) else { return Ok(None) };
-    let pi = me.pi_lock(owner).await;
-    Ok(lend(lock, &pi).await.then_some(owner))
+    let is_top = lock.waiters.top() == Some(waiter);
+    let Some(owner) = owner(me, lock.id).filter(|_| is_top) else { return };
+    let boosted = lend(&lock, &me.pi_lock(owner).await).await;
+    drop(lock);
+    if boosted {
+        requeue_waiter(me, owner).await;
+    }
 }
 
 /// Unlock with the waiters bit set (7.4). Whether the owner wakes the top waiter with the priority it inherited or

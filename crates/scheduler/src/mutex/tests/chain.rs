@@ -4,7 +4,7 @@ use super::Bench;
 use crate::mutex::{LockError, LockOutcome, MAX_LOCK_DEPTH, MutexKind, WaitsFor};
 use crate::platform::Lock;
 use crate::policy::sched_setscheduler;
-use crate::testing::fifo;
+use crate::testing::{Dice, fifo};
 use crate::{MutexId, Prio, Reason, TaskId};
 use alloc::vec::Vec;
 
@@ -118,7 +118,7 @@ fn the_hop_limit() {
 }
 
 /// P13: from the lists of waiters alone, without what the mutexes remember.
-fn expected_prio(b: &Bench, p: TaskId) -> Prio {
+pub(super) fn expected_prio(b: &Bench, p: TaskId) -> Prio {
     let k = &b.lab.k;
     let mutexes = (0..k.mutexes.len() as u32).map(MutexId);
     let tops = mutexes.filter(|m| k.mutexes.get(*m).kind.get() == MutexKind::Pi && b.owner(*m) == Some(p));
@@ -127,22 +127,12 @@ fn expected_prio(b: &Bench, p: TaskId) -> Prio {
         .fold(k.task(p).normal_prio.get(), Prio::min)
 }
 
-/// A small generator of our own: the crate has no other use for one.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % n as u64) as usize
-    }
-}
-
 #[test]
 fn p13_over_random_histories() {
     const MUTEXES: usize = 5;
     let mut boosts = 0;
     for seed in 0..40 {
-        let mut dice = Dice(seed);
+        let mut dice = Dice::new(seed);
         let (b, tasks) = Bench::pinned([10, 20, 30, 40, 50, 60]);
         let mutexes: [MutexId; MUTEXES] = core::array::from_fn(|_| b.pi());
         for _ in 0..300 {

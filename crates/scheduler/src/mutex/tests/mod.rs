@@ -4,6 +4,7 @@ mod chain;
 mod deadlock;
 mod pi;
 mod plain;
+mod race;
 
 use super::{
     FastPath, LockError, LockOutcome, MutexKind, WaitsFor, lock_fast, lock_resume, lock_slow, unlock_fast,

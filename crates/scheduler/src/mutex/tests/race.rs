@@ -1,0 +1,257 @@
+//! Many CPUs lock, unlock, sleep, wake and change priorities at once, interleaved at every lock: no mutex has two
+//! owners, no wakeup is lost, and P13 holds whenever no path is under way.
+
+use super::chain::expected_prio;
+use super::{Bench, FastPath, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow};
+use crate::fork::do_exit;
+use crate::policy::sched_setscheduler;
+use crate::schedule::{Entry, schedule};
+use crate::testing::{Dice, RacePath, TestPlatform, fifo};
+use crate::wakeup::{WakeFlags, try_to_wake_up};
+use crate::{Cpu, CpuId, CpuMask, MutexId, Policy, Reason, TaskId, TaskState};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+const CPUS: u16 = 4;
+const TASKS: usize = 9;
+const MUTEXES: usize = 4;
+
+/// What a task is doing.
+#[derive(Default)]
+struct Actor {
+    task: TaskId,
+    /// The mutex it waits for.
+    wants: Cell<Option<usize>>,
+    /// Mutexes it owns, in the order in which it took them: by number, so that no cycle closes.
+    owns: RefCell<Vec<usize>>,
+    /// It sleeps until an actor wakes it.
+    dozes: Cell<bool>,
+}
+
+struct Race {
+    bench: Bench,
+    mutexes: [MutexId; MUTEXES],
+    owners: [Cell<Option<TaskId>>; MUTEXES],
+    actors: Vec<Actor>,
+    dice: RefCell<Dice>,
+    /// Actors take nothing new and leave once they own nothing.
+    ending: Cell<bool>,
+}
+
+impl Race {
+    fn new(seed: u64, profile: &str, settings: &[&str]) -> Race {
+        let bench = Bench::new(usize::from(CPUS), profile, settings);
+        let mutexes = core::array::from_fn(|i| if i % 3 == 2 { bench.plain() } else { bench.pi() });
+        let mut dice = Dice::new(seed);
+        let actors = (0..TASKS).map(|i| {
+            let policy = fifo(1 + dice.below(99) as u8);
+            let cpu = i as u16 % CPUS;
+            let pinned = dice.below(3) == 0;
+            let allowed = if pinned { CpuMask::single(CpuId(cpu)) } else { CpuMask::ALL };
+            Actor { task: bench.lab.spawn_allowed(policy, cpu, allowed), ..Actor::default() }
+        });
+        let actors = actors.collect();
+        Race {
+            bench,
+            mutexes,
+            owners: Default::default(),
+            actors,
+            dice: RefCell::new(dice),
+            ending: Cell::new(false),
+        }
+    }
+
+    fn below(&self, n: usize) -> usize {
+        self.dice.borrow_mut().below(n)
+    }
+
+    /// Every CPU makes some moves.
+    fn round(&self, moves: u32) {
+        let paths =
+            (0..CPUS).map(|cpu| -> RacePath<'_> { Box::pin(self.cpu(self.bench.lab.cpu(cpu), moves)) });
+        let mut dice = Dice::new(self.below(1 << 30) as u64);
+        self.bench.lab.race(&mut dice, paths.collect());
+    }
+
+    async fn cpu(&self, me: Cpu<'_, TestPlatform>, moves: u32) {
+        for _ in 0..moves {
+            if me.k.rq(me.id).published.need_resched.get() {
+                schedule(me, Entry::Preemption).await;
+                continue;
+            }
+            if let Some(sent) = self.bench.lab.take_ipi(me.id) {
+                self.bench.lab.handle(sent).await;
+                continue;
+            }
+            match self.actors.iter().find(|a| a.task == me.curr()) {
+                Some(actor) => self.act(me, actor).await,
+                None => me.k.platform.race.step_aside().await,
+            }
+        }
+    }
+
+    async fn act(&self, me: Cpu<'_, TestPlatform>, actor: &Actor) {
+        actor.dozes.set(false);
+        if let Some(want) = actor.wants.get() {
+            let outcome = lock_resume(me, actor.task, self.mutexes[want]).await.expect("no cycle");
+            return self.locked(me, actor, want, outcome).await;
+        }
+        let last = actor.owns.borrow().last().copied();
+        match (self.below(10), last) {
+            (0..4, Some(last)) => self.unlock(me, actor, last).await,
+            (_, Some(last)) if self.ending.get() => self.unlock(me, actor, last).await,
+            (_, None) if self.ending.get() => do_exit(me).await,
+            (0..6, _) if last != Some(MUTEXES - 1) => {
+                let from = last.map_or(0, |last| last + 1);
+                self.lock(me, actor, from + self.below(MUTEXES - from)).await;
+            }
+            (6, _) => {
+                let policy = fifo(1 + self.below(99) as u8);
+                let other = self.actors[self.below(TASKS)].task;
+                sched_setscheduler(me, other, policy).await;
+            }
+            (7, _) => {
+                actor.dozes.set(true);
+                me.task(actor.task).state.set(TaskState::Interruptible);
+                schedule(me, Entry::Call).await;
+            }
+            _ => self.wake_somebody(me).await,
+        }
+    }
+
+    async fn wake_somebody(&self, me: Cpu<'_, TestPlatform>) {
+        let dozing = self.actors.iter().filter(|a| a.dozes.get()).nth(self.below(3));
+        if let Some(actor) = dozing {
+            actor.dozes.set(false);
+            try_to_wake_up(me, actor.task, WakeFlags::default()).await;
+        }
+    }
+
+    async fn lock(&self, me: Cpu<'_, TestPlatform>, actor: &Actor, want: usize) {
+        let (p, m) = (actor.task, self.mutexes[want]);
+        actor.wants.set(Some(want));
+        let outcome = match lock_fast(me, p, m) {
+            FastPath::Done => LockOutcome::Acquired,
+            FastPath::EnterKernel => lock_slow(me, p, m).await.expect("no cycle"),
+        };
+        self.locked(me, actor, want, outcome).await;
+    }
+
+    async fn locked(&self, me: Cpu<'_, TestPlatform>, actor: &Actor, want: usize, outcome: LockOutcome) {
+        match outcome {
+            LockOutcome::Acquired => {
+                assert_eq!(self.owners[want].replace(Some(actor.task)), None, "two owners");
+                actor.wants.set(None);
+                actor.owns.borrow_mut().push(want);
+            }
+            LockOutcome::Sleep => schedule(me, Entry::Call).await,
+        }
+    }
+
+    async fn unlock(&self, me: Cpu<'_, TestPlatform>, actor: &Actor, last: usize) {
+        let (p, m) = (actor.task, self.mutexes[last]);
+        actor.owns.borrow_mut().pop();
+        self.owners[last].set(None);
+        if unlock_fast(me, p, m).expect("its own") == FastPath::EnterKernel {
+            unlock_slow(me, p, m).await;
+        }
+    }
+
+    fn check(&self) {
+        for actor in &self.actors {
+            let (p, task) = (actor.task, self.bench.lab.k.task(actor.task));
+            if task.state.get() != TaskState::Dead {
+                assert_eq!(task.prio.get(), expected_prio(&self.bench, p), "P13, {p:?}");
+            }
+            if actor.owns.borrow().is_empty() {
+                assert_eq!(task.prio.get(), task.normal_prio.get(), "{p:?} owns nothing");
+            }
+        }
+    }
+
+    fn alive(&self) -> usize {
+        let dead = |a: &&Actor| self.bench.lab.k.task(a.task).state.get() != TaskState::Dead;
+        self.actors.iter().filter(dead).count()
+    }
+
+    fn dump(&self) {
+        extern crate std;
+        let k = &self.bench.lab.k;
+        for rq in k.rqs() {
+            let q: Vec<_> = rq.inspect().unwrap().rt.queued(&k.tasks).collect();
+            let st = rq.inspect().unwrap();
+            std::eprintln!(
+                "cpu {} curr {:?} resched {} queued {q:?} thr {} push {:?} over {}",
+                rq.cpu,
+                rq.published.curr.get(),
+                rq.published.need_resched.get(),
+                st.rt.is_throttled(),
+                st.rt.pushable(&k.tasks).collect::<Vec<_>>(),
+                st.rt.is_overloaded()
+            );
+        }
+        for a in &self.actors {
+            let t = k.task(a.task);
+            std::eprintln!(
+                "{:?} {:?} cpu {} prio {} normal {} on_rq {} on_cpu {} wants {:?} owns {:?} dozes {} allowed {:?}",
+                a.task,
+                t.state.get(),
+                t.cpu.get(),
+                t.prio.get(),
+                t.normal_prio.get(),
+                t.on_rq.get(),
+                t.on_cpu.get(),
+                a.wants.get(),
+                a.owns.borrow(),
+                a.dozes.get(),
+                t.cpus_allowed.get()
+            );
+        }
+        std::eprintln!("ipis {:?}", k.platform.ipis.borrow());
+    }
+
+    fn run(&self, what: &str) {
+        for _ in 0..40 {
+            self.round(12);
+            self.check();
+        }
+        self.ending.set(true);
+        for _ in 0..200 {
+            if self.alive() == 0 {
+                return;
+            }
+            self.round(12);
+            self.check();
+            for actor in self.actors.iter().filter(|a| a.dozes.replace(false)) {
+                self.bench.lab.wake_unsettled(0, actor.task);
+            }
+        }
+        self.dump();
+        panic!("{what}: {} tasks never came to their end: a wakeup was lost", self.alive());
+    }
+}
+
+/// Each setting that changes the order of events on these paths.
+#[test]
+fn no_two_owners_no_lost_wakeup_and_p13() {
+    let variants: [(&str, &[&str]); 6] = [
+        ("6.1", &[]),
+        ("6.1", &["NO_TTWU_QUEUE", "double_lock=trylock", "RT_PUSH_IPI"]),
+        ("6.1", &["deboost_order=wake_then_deboost", "deboost_place=tail"]),
+        ("4.0", &[]),
+        ("2.6.36", &[]),
+        ("2.6.23-rt5", &[]),
+    ];
+    let mut counts = [0; 2];
+    for (profile, settings) in variants {
+        for seed in 0..30 {
+            let race = Race::new(seed, profile, settings);
+            race.run(&alloc::format!("{profile} {settings:?}, seed {seed}"));
+            for (count, reason) in counts.iter_mut().zip([Reason::Boosted, Reason::Stolen]) {
+                *count += race.bench.lab.count(reason);
+            }
+        }
+    }
+    assert!(counts.iter().all(|n| *n > 100), "the races are idle: {counts:?}");
+}
