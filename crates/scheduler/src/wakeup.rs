@@ -20,9 +20,20 @@ pub struct WakeFlags {
 
 /// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.
 pub async fn try_to_wake_up<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    try_to_wake_up_if(me, p, flags, || true).await
+}
+
+/// The same for a waker that no lock keeps informed: `still` is asked, once the sleeper can no longer be woken by
+/// others, whether it sleeps for the reason that the waker knows.
+pub(crate) async fn try_to_wake_up_if<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    flags: WakeFlags,
+    still: impl Fn() -> bool,
+) -> bool {
     match me.k.config.rules.wake_lock.get() {
-        WakeLock::PiLock => wake_under_pi_lock(me, p, flags).await,
-        WakeLock::OldRq => wake_under_rq_lock(me, p, flags).await,
+        WakeLock::PiLock => wake_under_pi_lock(me, p, flags, still).await,
+        WakeLock::OldRq => wake_under_rq_lock(me, p, flags, still).await,
     }
 }
 
@@ -30,9 +41,14 @@ fn asleep<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
     matches!(me.task(p).state.get(), TaskState::Interruptible | TaskState::Uninterruptible)
 }
 
-async fn wake_under_pi_lock<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+async fn wake_under_pi_lock<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    flags: WakeFlags,
+    still: impl Fn() -> bool,
+) -> bool {
     me.k.platform.acquire(me.id, Lock::Pi(p)).await;
-    let woken = asleep(me, p);
+    let woken = asleep(me, p) && still();
     if woken {
         begin(me, p);
         if !wake_while_queued(me, p, flags).await {
@@ -77,10 +93,15 @@ async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags)
     rt::task_woken(rq, p).await;
 }
 
-async fn wake_under_rq_lock<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+async fn wake_under_rq_lock<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    flags: WakeFlags,
+    still: impl Fn() -> bool,
+) -> bool {
     let task = me.task(p);
     let mut rq = me.task_rq_lock(p).await;
-    if !asleep(me, p) {
+    if !asleep(me, p) || !still() {
         return false;
     }
     rq.update_clock();

@@ -8,7 +8,7 @@ use super::{LockError, LockOutcome, owner};
 use crate::platform::Platform;
 use crate::policy::PiGuard;
 use crate::registry::DeboostOrder;
-use crate::wakeup::{WakeFlags, try_to_wake_up};
+use crate::wakeup::{WakeFlags, try_to_wake_up, try_to_wake_up_if};
 use crate::{Cpu, MutexId, Prio, Reason, TaskId, TaskState};
 
 /// The system call after a failed compare-and-swap (7.2).
@@ -102,10 +102,9 @@ pub(super) async fn unlock<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
         DeboostOrder::DeboostThenWake => {
             inherit(&pi).await;
             drop((pi, lock));
-            // Another unlocker may have come between; the task may wait for something else by now.
-            if me.task(top.task).pi.blocked_on.get() == Some(m) {
-                try_to_wake_up(me, top.task, WakeFlags::default()).await;
-            }
+            // Another unlocker may have been quicker; the task may sleep for something else by now.
+            let still_waits = || me.task(top.task).pi.blocked_on.get() == Some(m);
+            try_to_wake_up_if(me, top.task, WakeFlags::default(), still_waits).await;
         }
         DeboostOrder::WakeThenDeboost => {
             drop(pi);
