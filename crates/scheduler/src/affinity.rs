@@ -2,18 +2,19 @@
 
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::platform::{Ipi, Platform};
-use crate::rq::{DoubleLocked, double_lock_balance};
+use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
 use crate::schedule::{Entry, schedule};
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;
-use crate::{Cpu, CpuMask, Reason, TaskId, fair, rt};
+use crate::{Cpu, CpuId, CpuMask, Reason, TaskId, TaskState, fair, rt};
 
-/// Restricts `p` to `cpus`. A task that is queued elsewhere moves; one that runs elsewhere is moved by its CPU's
-/// stopper: a forced migration and an involuntary switch (rt-class 12 E8, E9, E20). No balancing follows from a
-/// widened affinity.
+/// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be queued
+/// there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs (rt-class 12 E8, E9,
+/// E20). No balancing follows from a widened affinity.
 ///
 /// `cpus` must share a CPU with the machine: the caller has refused anything else.
 pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuMask) {
+    let _pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     let task = me.task(p);
@@ -24,16 +25,29 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
     } else {
         task.set_cpus_allowed(allowed);
     }
-    if allowed.contains(rq.cpu) || !task.on_rq.get() {
+    let waking = task.state.get() == TaskState::Waking;
+    if allowed.contains(rq.cpu) || !(task.on_rq.get() || waking) {
         return;
     }
     me.decide(p, Reason::AffinityMove);
-    if rq.curr == p {
+    if rq.curr == p || waking {
         let cpu = rq.cpu;
         drop(rq);
-        me.k.platform.send_ipi(me.id, cpu, Ipi::Stop);
-        return;
+        ask_stopper(me, cpu, p);
+    } else {
+        move_waiting_task(rq, p).await;
     }
+}
+
+fn ask_stopper<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, p: TaskId) {
+    me.k.rq(cpu).stop_list.push(p);
+    me.k.platform.send_ipi(me.id, cpu, Ipi::Stop);
+}
+
+/// Moves a task that waits on the guard's queue, where it may not run any more.
+async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) {
+    let me = rq.me;
+    let task = me.task(p);
     let dest = fallback_cpu(me, p);
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
     // The locks may have been dropped: move it only if it still waits on a CPU that it must leave.
@@ -43,14 +57,29 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
     }
 }
 
-/// Handler of [`Ipi::Stop`]: the stopper moves the running task away if it may no longer run here, or if a balancing
-/// CPU asked for it.
+/// Handler of [`Ipi::Stop`]: the stopper moves a task away that may no longer run here, or the running one if a
+/// balancing CPU asked for it.
 pub async fn migration_cpu_stop<P: Platform>(me: Cpu<'_, P>) {
-    let p = me.curr();
-    let task = me.task(p);
-    if task.class.get() != Class::Idle && !task.may_run_on(me.id) {
-        let dest = fallback_cpu(me, p);
-        schedule(me, Entry::Stopped { dest }).await;
+    if let Some(p) = me.k.rq(me.id).stop_list.pop() {
+        let task = me.task(p);
+        if task.cpu.get() == me.id && !task.may_run_on(me.id) {
+            stop(me, p).await;
+        }
     }
     fair::active_load_balance(me).await;
+}
+
+async fn stop<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+    let task = me.task(p);
+    if me.curr() == p {
+        let dest = fallback_cpu(me, p);
+        schedule(me, Entry::Stopped { dest }).await;
+    } else if task.on_rq.get() {
+        // It was preempted since.
+        let rq = me.lock(me.id).await;
+        move_waiting_task(rq, p).await;
+    } else if task.state.get() == TaskState::Waking {
+        // Its waker is about to queue it here.
+        ask_stopper(me, me.id, p);
+    }
 }

@@ -22,10 +22,12 @@ pub struct RunQueue {
     pub published: Published,
     /// Wakeups that other CPUs handed over (rt-class 3.6): lock-free.
     pub(crate) wake_list: WakeList,
+    /// Tasks that this CPU's stopper is to move away: lock-free.
+    pub(crate) stop_list: WakeList,
     state: RefCell<RqState>,
 }
 
-/// Tasks whose enqueue was handed to this CPU, first come first served.
+/// Tasks handed to this CPU, first come first served.
 #[derive(Debug, Default)]
 pub(crate) struct WakeList(RefCell<VecDeque<TaskId>>);
 
@@ -106,6 +108,7 @@ impl RunQueue {
                 min_vruntime: Cell::new(CfsRq::INITIAL_MIN_VRUNTIME),
             },
             wake_list: WakeList::default(),
+            stop_list: WakeList::default(),
             state: RefCell::new(RqState {
                 cpu,
                 curr: idle,

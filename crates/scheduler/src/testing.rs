@@ -17,7 +17,8 @@ pub use race::{Dice, RacePath};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
-use core::future::Future;
+use core::future::{Future, poll_fn};
+use core::mem;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 use race::RaceLocks;
@@ -44,6 +45,11 @@ pub struct TestPlatform {
     pub lines: RefCell<Vec<Line>>,
     pub period_timer_at: Cell<Option<Nanos>>,
     pub race: RaceLocks,
+    /// What a touch of a line takes.
+    pub touch_takes: Cell<Nanos>,
+    /// A path that asks for such a lock stops before it: see [`Lab::meanwhile`].
+    stop_before: Cell<Option<fn(Lock) -> bool>>,
+    stopped_at: Cell<Option<Lock>>,
 }
 
 impl Platform for TestPlatform {
@@ -52,6 +58,9 @@ impl Platform for TestPlatform {
     }
 
     async fn acquire(&self, _me: CpuId, lock: Lock) {
+        let mut stop = self.stop_before.get().is_some_and(|matches| matches(lock));
+        self.stopped_at.set(stop.then_some(lock));
+        poll_fn(|_| if mem::take(&mut stop) { Poll::Pending } else { Poll::Ready(()) }).await;
         self.locks.borrow_mut().push(lock);
         self.race.acquire(lock).await;
     }
@@ -75,6 +84,7 @@ impl Platform for TestPlatform {
 
     fn touch(&self, _me: CpuId, line: Line, _access: Access) {
         self.lines.borrow_mut().push(line);
+        self.now.set(self.now.get() + self.touch_takes.get());
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
@@ -136,6 +146,28 @@ impl Lab {
         match pin!(path).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(out) => out,
             Poll::Pending => panic!("a path waits for a lock that is free"),
+        }
+    }
+
+    /// Runs a path to its end, and each time before it takes a lock that `at` names, what other CPUs do while it
+    /// waits. They cannot use a queue that the path holds.
+    pub fn meanwhile<T>(
+        &self,
+        at: fn(Lock) -> bool,
+        path: impl Future<Output = T>,
+        mut others: impl FnMut(Lock),
+    ) -> T {
+        let mut path = pin!(path);
+        loop {
+            self.k.platform.stop_before.set(Some(at));
+            let polled = path.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            let stopped_at = self.k.platform.stopped_at.take();
+            self.k.platform.stop_before.set(None);
+            match (polled, stopped_at) {
+                (Poll::Ready(out), _) => return out,
+                (Poll::Pending, Some(lock)) => others(lock),
+                (Poll::Pending, None) => panic!("a path waits for a lock that is free"),
+            }
         }
     }
 
@@ -253,6 +285,11 @@ impl Lab {
     /// How often a decision fell for this reason.
     pub fn count(&self, reason: Reason) -> u64 {
         self.k.totals.decisions(reason)
+    }
+
+    /// How often a line of the kind was touched.
+    pub fn lines_touched(&self, kind: impl Fn(Line) -> bool) -> usize {
+        self.k.platform.lines.borrow().iter().filter(|line| kind(**line)).count()
     }
 
     /// Forgets the recorded events, locks and lines.

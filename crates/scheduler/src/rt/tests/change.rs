@@ -1,0 +1,189 @@
+//! Changes of priority, class and affinity: rt-class 2.1, 5.1, 7.3, E8, E9, E19, E20.
+
+use super::{check_invariants, running, sleeper};
+use crate::affinity::set_cpus_allowed;
+use crate::policy::sched_setscheduler;
+use crate::testing::{Lab, cpus, fifo, rr};
+use crate::{CpuId, CpuMask, Policy, TaskId};
+use alloc::vec::Vec;
+
+fn set_policy(lab: &Lab, cpu: u16, p: TaskId, policy: Policy) {
+    lab.run(sched_setscheduler(lab.cpu(cpu), p, policy));
+}
+
+fn queue(lab: &Lab, cpu: u16) -> Vec<TaskId> {
+    lab.k.rq(CpuId(cpu)).inspect().map(|rq| rq.rt.queued(&lab.k.tasks).collect()).unwrap_or_default()
+}
+
+/// 2.1: to the tail when it rises, to the head when it drops, not at all when it stays.
+#[test]
+fn place_after_a_change_of_priority() {
+    for (place, expected) in [("head", [0, 1, 2]), ("tail", [1, 2, 0])] {
+        let lab = Lab::new(1, "6.1", &[&alloc::format!("deboost_place={place}")]);
+        lab.spawn(fifo(90), 0);
+        let p = lab.spawn(fifo(30), 0);
+        let others = [0, 1].map(|_| lab.spawn(fifo(20), 0));
+        set_policy(&lab, 0, p, fifo(20));
+        let all = [p, others[0], others[1]];
+        assert_eq!(queue(&lab, 0)[1..], expected.map(|i| all[i]), "{place}");
+        set_policy(&lab, 0, p, rr(20));
+        assert_eq!(queue(&lab, 0)[1..], expected.map(|i| all[i]), "{place}: same priority, not moved");
+    }
+    let lab = Lab::new(1, "6.1", &[]);
+    lab.spawn(fifo(90), 0);
+    let [p, other] = [fifo(10), fifo(20)].map(|policy| lab.spawn(policy, 0));
+    set_policy(&lab, 0, p, fifo(20));
+    assert_eq!(queue(&lab, 0)[1..], [other, p], "raised: behind its new equals");
+}
+
+/// 7.3: the running task drops: pull, and make room if something here beats it now.
+#[test]
+fn the_running_task_drops() {
+    let lab = Lab::new(2, "6.1", &[]);
+    let p = lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    let here = lab.spawn_allowed(fifo(30), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let there = lab.spawn_allowed(fifo(40), 1, CpuMask::ALL);
+    set_policy(&lab, 0, p, fifo(50));
+    assert_eq!(lab.cpu_of(there), 1, "nothing here or there beats it yet");
+    set_policy(&lab, 0, p, fifo(20));
+    assert_eq!(lab.cpu_of(there), 0, "pulled");
+    lab.settle();
+    assert_eq!(lab.running(0), there);
+    lab.block(0);
+    assert_eq!(lab.running(0), here);
+    check_invariants(&lab);
+}
+
+/// 7.3, E19: a waiting task rises: it reschedules its CPU if it beats the running one, and is never pushed.
+#[test]
+fn e19_a_raised_waiter_is_not_pushed() {
+    let lab = Lab::new(2, "6.1", &[]);
+    lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
+    lab.block(1);
+    lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
+    assert_eq!(lab.cpu_of(p), 1, "pulled, then preempted");
+    let lab = Lab::new(2, "6.1", &[]);
+    lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
+    let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
+    set_policy(&lab, 0, p, fifo(40));
+    lab.settle();
+    assert_eq!(lab.cpu_of(p), 0, "it beats what CPU 1 runs, and nobody moves it");
+    set_policy(&lab, 0, p, fifo(70));
+    lab.settle();
+    assert_eq!(lab.running(0), p);
+}
+
+/// 5.1: a task enters the class while it waits in an overloaded queue: pushed, or it preempts.
+#[test]
+fn entering_the_class_pushes_or_preempts() {
+    for post_push in ["post_push=callback_locked", "post_push=tail_relock"] {
+        let lab = Lab::new(2, "6.1", &[post_push]);
+        lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+        let p = lab.spawn_allowed(Policy::Normal, 0, CpuMask::ALL);
+        lab.block(1);
+        assert_eq!(lab.k.totals.pushes.get(), 0);
+        set_policy(&lab, 1, p, fifo(20));
+        lab.settle();
+        assert_eq!((lab.running(1), lab.k.totals.pushes.get()), (p, 1), "{post_push}");
+
+        let q = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+        set_policy(&lab, 0, q, fifo(70));
+        lab.settle();
+        assert_eq!(lab.running(0), q, "{post_push}");
+        check_invariants(&lab);
+    }
+}
+
+/// 5.1: the last RT task of a CPU leaves the class there: pull.
+#[test]
+fn leaving_the_class_pulls() {
+    let lab = Lab::new(2, "6.1", &[]);
+    lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    let p = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let waiting = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
+    set_policy(&lab, 1, p, Policy::Normal);
+    lab.settle();
+    assert_eq!(lab.running(1), waiting);
+    check_invariants(&lab);
+}
+
+/// E8: affinity narrowed to one CPU while pushable. E20: widened again: pushable, overloaded, and nobody pushes.
+#[test]
+fn e8_and_e20_affinity_of_a_waiter() {
+    let lab = Lab::new(2, "6.1", &[]);
+    lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    let busy = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
+    let pushable =
+        || lab.k.rq(CpuId(0)).inspect().is_some_and(|rq| rq.rt.pushable(&lab.k.tasks).any(|t| t == p));
+    assert!(pushable() && lab.k.root_domain.rto_count() == 1);
+    lab.run(set_cpus_allowed(lab.cpu(0), p, cpus(&[0])));
+    assert!(!pushable() && lab.k.root_domain.rto_count() == 0);
+    check_invariants(&lab);
+    lab.block(1);
+    assert!(lab.idle(1));
+    lab.run(set_cpus_allowed(lab.cpu(0), p, CpuMask::ALL));
+    lab.settle();
+    assert!(pushable() && lab.k.root_domain.rto_count() == 1);
+    assert!(lab.idle(1), "no balancing follows from an affinity");
+    lab.wake(1, busy);
+    lab.block(1);
+    assert_eq!(lab.running(1), p);
+}
+
+/// E9: the running task may no longer run here: the stopper moves it, which is a forced migration.
+#[test]
+fn e9_the_stopper_moves_a_running_task() {
+    let lab = Lab::new(2, "6.1", &[]);
+    let p = lab.spawn(fifo(20), 0);
+    lab.run(set_cpus_allowed(lab.cpu(0), p, cpus(&[1])));
+    lab.settle();
+    assert_eq!(running(&lab), [TaskId(0), p]);
+    let stats = &lab.k.task(p).stats;
+    assert_eq!((stats.nr_migrations.get(), stats.nr_involuntary_switches.get()), (1, 1));
+    check_invariants(&lab);
+}
+
+/// 2.1: a queued task keeps its place when its affinity changes.
+#[test]
+fn affinity_does_not_move_a_task_in_its_list() {
+    let lab = Lab::new(2, "6.1", &[]);
+    lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let waiting = [0, 1].map(|_| lab.spawn_allowed(fifo(20), 0, cpus(&[0])));
+    lab.run(set_cpus_allowed(lab.cpu(0), waiting[0], CpuMask::ALL));
+    assert_eq!(queue(&lab, 0)[1..], waiting);
+}
+
+/// 2.1: yield goes behind equals, and never lets a lower task run (E14).
+#[test]
+fn e14_yield() {
+    let lab = Lab::new(1, "6.1", &[]);
+    let [a, b] = [0, 1].map(|_| lab.spawn(fifo(20), 0));
+    lab.spawn(fifo(10), 0);
+    let sched_yield = || {
+        lab.run(crate::schedule::sched_yield(lab.cpu(0)));
+        lab.running(0)
+    };
+    assert_eq!([sched_yield(), sched_yield()], [b, a]);
+    lab.block(0);
+    assert_eq!(sched_yield(), b, "alone at its priority it goes on");
+    assert_eq!(lab.k.task(b).stats.nr_involuntary_switches.get(), 1);
+}
+
+/// A sleeper's changes are fields only.
+#[test]
+fn a_sleeper_changes_without_consequences() {
+    let lab = Lab::new(2, "6.1", &[]);
+    let p = sleeper(&lab, fifo(20), 0, CpuMask::ALL);
+    set_policy(&lab, 1, p, fifo(30));
+    lab.run(set_cpus_allowed(lab.cpu(1), p, cpus(&[1])));
+    check_invariants(&lab);
+    lab.wake(0, p);
+    assert_eq!(lab.running(1), p);
+}

@@ -1,0 +1,214 @@
+//! Pull: rt-class 1.5, 5.1, 5.5, 5.6, E10, E12.
+
+use super::{check_invariants, running};
+use crate::platform::{Line, Lock};
+use crate::testing::{Lab, cpus, fifo};
+use crate::{CpuId, CpuMask, Policy, Prio, Reason, TaskId};
+
+const PULL: &str = "NO_RT_PUSH_IPI";
+
+fn prio(policy: Policy) -> Prio {
+    policy.normal_prio(Default::default())
+}
+
+/// CPU `cpu` runs a pinned task of priority 50, and a movable one of `priority` waits behind it.
+fn overload(lab: &Lab, cpu: u16, priority: u8) -> TaskId {
+    lab.spawn_allowed(fifo(50), cpu, CpuMask::single(CpuId(cpu)));
+    let p = lab.spawn_unsettled(fifo(priority), 0, cpu, CpuMask::single(CpuId(cpu)));
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(cpu), p, CpuMask::ALL));
+    p
+}
+
+#[test]
+fn a_cpu_that_lowers_its_priority_pulls_the_best() {
+    let lab = Lab::new(3, "6.1", &[PULL]);
+    lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+    let [low, high] = [overload(&lab, 1, 20), overload(&lab, 2, 30)];
+    lab.block(0);
+    assert_eq!(lab.running(0), high, "the walk went on after its first success");
+    assert_eq!((lab.cpu_of(low), lab.k.totals.pulls.get()), (0, 2));
+    check_invariants(&lab);
+}
+
+/// 5.1: only a schedule that leaves something lower behind pulls.
+#[test]
+fn no_pull_where_an_equal_is_left() {
+    let lab = Lab::new(2, "6.1", &[PULL]);
+    for _ in [0, 1] {
+        lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+    }
+    overload(&lab, 1, 45);
+    lab.block(0);
+    assert_eq!(lab.k.totals.pulls.get(), 0);
+    lab.block(0);
+    assert_eq!(lab.k.totals.pulls.get(), 1);
+}
+
+/// Both filter and the check under the locks are strict.
+#[test]
+fn nothing_is_pulled_for_an_equal_priority() {
+    for filter in ["next_prio", "none"] {
+        let lab = Lab::new(2, "6.1", &[PULL, &alloc::format!("pull_filter={filter}")]);
+        lab.spawn_allowed(fifo(30), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+        overload(&lab, 1, 30);
+        lab.block(0);
+        let reason = if filter == "none" { Reason::PullNothing } else { Reason::PullSkipped };
+        assert_eq!((lab.k.totals.pulls.get(), lab.count(reason)), (0, 1), "{filter}");
+    }
+}
+
+/// 5.5 step 1: with nobody overloaded, one shared line is read and no lock is taken.
+#[test]
+fn no_overload_no_lock() {
+    let lab = Lab::new(2, "6.1", &[PULL]);
+    lab.spawn(fifo(10), 0);
+    lab.forget();
+    lab.block(0);
+    assert_eq!(lab.lines_touched(|line| line == Line::Rto), 1);
+    assert_eq!(*lab.k.platform.locks.borrow(), [Lock::Rq(CpuId(0))]);
+}
+
+/// E12: a task that has just been woken elsewhere and preempts there is not taken away.
+#[test]
+fn e12_a_task_about_to_run_is_not_pulled() {
+    let lab = Lab::new(2, "6.1", &[PULL]);
+    lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+    let woken = lab.spawn_unsettled(fifo(60), 0, 1, CpuMask::ALL);
+    lab.block_unsettled(0);
+    assert_eq!((lab.count(Reason::PullPreempts), lab.cpu_of(woken)), (1, 1));
+    lab.settle();
+    assert_eq!(lab.running(1), woken);
+}
+
+/// E10, pull: of K CPUs that lower at once, each locks the overloaded one, and one gets the task.
+#[test]
+fn e10_the_herd() {
+    let lab = Lab::new(4, "6.1", &[PULL, "pull_filter=none"]);
+    let pinned = [0, 1, 2].map(|cpu| lab.spawn_allowed(fifo(60), cpu, cpus(&[cpu])));
+    let p = overload(&lab, 3, 20);
+    // All three read the overload mask before any of them has the lock.
+    let herd = |cpu: u16| {
+        lab.k.task(lab.running(cpu)).state.set(crate::TaskState::Interruptible);
+        crate::schedule::schedule(lab.cpu(cpu), crate::schedule::Entry::Call)
+    };
+    let at_source = |lock| lock == Lock::Rq(CpuId(3));
+    let mut nested = false;
+    lab.meanwhile(at_source, herd(0), |_| {
+        if !core::mem::replace(&mut nested, true) {
+            let mut nested = false;
+            lab.meanwhile(at_source, herd(1), |_| {
+                if !core::mem::replace(&mut nested, true) {
+                    lab.run(herd(2));
+                }
+            });
+        }
+    });
+    assert_eq!(lab.cpu_of(p), 2);
+    assert_eq!((lab.k.totals.pulls.get(), lab.count(Reason::PullNothing)), (1, 2));
+    assert!(pinned.iter().all(|p| !running(&lab).contains(p)));
+    lab.settle();
+    check_invariants(&lab);
+}
+
+/// 5.5d: what was read before the lock was dropped is stale: something better arrived here meanwhile.
+#[test]
+fn the_own_queue_is_looked_at_again_after_the_lock_was_dropped() {
+    let lab = Lab::new(2, "6.1", &[PULL]);
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let p = overload(&lab, 0, 20);
+    let mut better = None;
+    lab.k.task(lab.running(1)).state.set(crate::TaskState::Interruptible);
+    let path = crate::schedule::schedule(lab.cpu(1), crate::schedule::Entry::Call);
+    lab.meanwhile(
+        |lock| lock == Lock::Rq(CpuId(0)),
+        path,
+        |_| {
+            if better.is_none() {
+                better = Some(lab.spawn_unsettled(fifo(30), 0, 1, cpus(&[1])));
+            }
+        },
+    );
+    assert_eq!((lab.cpu_of(p), lab.count(Reason::PullNothing)), (0, 1));
+    assert_eq!(Some(lab.running(1)), better);
+}
+
+/// 5.5c: the first pushable task is not allowed here, the second is; both sources find it. A task that the push
+/// dropped from the pushable list is found only by the scan.
+#[test]
+fn pull_source() {
+    for source in ["pushable_list", "queue_scan"] {
+        let lab = Lab::new(3, "6.1", &[PULL, &alloc::format!("pull_source={source}")]);
+        lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
+        let first = overload(&lab, 1, 30);
+        lab.run(crate::affinity::set_cpus_allowed(lab.cpu(1), first, cpus(&[1, 2])));
+        let second = overload(&lab, 1, 20);
+        lab.block_unsettled(0);
+        assert_eq!(lab.running(0), second, "{source}");
+    }
+    for (source, found) in [("pushable_list", false), ("queue_scan", true)] {
+        let settings = [PULL, "push_fail=drop_and_continue", "pull_filter=none"];
+        let lab = Lab::new(2, "6.1", &settings);
+        lab.k.config.set(&alloc::format!("pull_source={source}")).expect("a legal setting");
+        lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+        let p = overload(&lab, 1, 20);
+        let me = lab.cpu(1);
+        lab.run(async { drop(super::super::push::push_rt_tasks(me.lock(me.id).await).await) });
+        lab.block(0);
+        assert_eq!(lab.running(0) == p, found, "{source}");
+    }
+}
+
+/// 1.5: what counts as `next`.
+#[test]
+fn next_by_definition() {
+    let next = |lab: &Lab| lab.k.rq(CpuId(0)).published.rt_next.get();
+    let lab = Lab::new(2, "6.1", &["next_def=first_pushable"]);
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+    assert_eq!(next(&lab), Prio::NO_RT, "a pinned waiter does not count");
+    lab.spawn_allowed(fifo(30), 0, CpuMask::ALL);
+    assert_eq!(next(&lab), prio(fifo(30)));
+    lab.spawn_unsettled(fifo(60), 0, 0, CpuMask::ALL);
+    assert_eq!(next(&lab), prio(fifo(60)), "a task about to preempt counts");
+
+    let lab = Lab::new(2, "6.1", &["next_def=second_best"]);
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    let spawn = |priority| lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
+    spawn(50);
+    assert_eq!(next(&lab), Prio::NO_RT, "better than nothing: next is the old best, none");
+    spawn(60);
+    assert_eq!(
+        next(&lab),
+        prio(fifo(50)),
+        "the new one beats everything: next is the old best, pinned or not"
+    );
+    spawn(60);
+    assert_eq!(next(&lab), prio(fifo(60)), "equal to the best");
+    lab.block(0);
+    assert_eq!(next(&lab), Prio::NO_RT, "one at or above next left: looked for again, and all are pinned");
+    let waiting = lab.spawn_allowed(fifo(40), 0, CpuMask::ALL);
+    assert_eq!(next(&lab), prio(fifo(40)), "in between: looked for again");
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, cpus(&[0])));
+    assert_eq!(next(&lab), Prio::NO_RT);
+}
+
+/// 5.6: what the two ways of taking a second lock do to the first one.
+#[test]
+fn double_lock() {
+    let locks = |rule: &str, puller: u16, source: u16| {
+        let lab = Lab::new(2, "6.1", &[PULL, rule]);
+        lab.spawn_allowed(fifo(60), puller, cpus(&[puller]));
+        overload(&lab, source, 20);
+        lab.forget();
+        lab.block_unsettled(puller);
+        assert_eq!(lab.k.totals.pulls.get(), 1);
+        lab.k.platform.locks.borrow().iter().copied().collect::<alloc::vec::Vec<_>>()
+    };
+    let rq = |cpu| Lock::Rq(CpuId(cpu));
+    assert_eq!(locks("double_lock=fair", 1, 0), [rq(1), rq(0), rq(1)]);
+    assert_eq!(locks("double_lock=fair", 0, 1), [rq(0), rq(0), rq(1)]);
+    assert_eq!(locks("double_lock=trylock", 1, 0), [rq(1), rq(0)]);
+}

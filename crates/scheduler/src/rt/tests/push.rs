@@ -1,0 +1,298 @@
+//! Push: rt-class 1.4, 1.6, 5.2 to 5.4, E1, E2, E5 to E7.
+
+use super::super::push::{push_rt_task, push_rt_tasks};
+use super::{check_invariants, running, sleeper};
+use crate::platform::Lock;
+use crate::testing::{Lab, cpus, fifo};
+use crate::{CpuId, CpuMask, Reason, TaskId};
+
+const V6_1: &str = "6.1";
+
+/// A task that waits on `cpu`, where something better runs; nobody has acted on it yet.
+fn waiter(lab: &Lab, priority: u8, cpu: u16, allowed: &[u16]) -> TaskId {
+    let p = lab.spawn_unsettled(fifo(priority), 0, cpu, CpuMask::single(CpuId(cpu)));
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(cpu), p, cpus(allowed)));
+    p
+}
+
+fn push(lab: &Lab, cpu: u16) {
+    let me = lab.cpu(cpu);
+    lab.run(async { drop(push_rt_tasks(me.lock(me.id).await).await) });
+}
+
+/// What CPU `cpu` gives away while other CPUs act before each lock of a queue that it takes.
+fn push_meanwhile(lab: &Lab, cpu: u16, at: fn(Lock) -> bool, others: impl FnMut(Lock)) {
+    let me = lab.cpu(cpu);
+    lab.meanwhile(at, async { drop(push_rt_tasks(me.lock(me.id).await).await) }, others);
+}
+
+/// E1: two pinned tasks. By depth the CPU is overloaded, and others pull in vain.
+#[test]
+fn e1_two_pinned_tasks() {
+    for (rule, overloaded, locked) in [("migratory", false, false), ("depth", true, true)] {
+        let settings = [alloc::format!("overload_rule={rule}"), "pull_filter=none".into()];
+        let lab = Lab::new(2, V6_1, &settings.each_ref().map(|s| s.as_str()));
+        for priority in [10, 20] {
+            lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
+        }
+        assert_eq!(lab.k.root_domain.rto_count() == 1, overloaded, "{rule}");
+        lab.spawn_allowed(fifo(5), 1, cpus(&[1]));
+        lab.forget();
+        lab.block(1);
+        let asked = lab.k.platform.locks.borrow().contains(&Lock::Rq(CpuId(0)));
+        assert_eq!(asked, locked, "{rule}");
+        assert_eq!(lab.count(Reason::PullNothing) > 0, locked, "{rule}");
+        check_invariants(&lab);
+    }
+}
+
+/// E2: a pinned waiter before a movable one. Scanning by depth stops at the pinned one.
+#[test]
+fn e2_a_pinned_waiter_strands_a_movable_one_by_depth_only() {
+    for (settings, moved) in [
+        (&["overload_rule=migratory", "push_source=pushable_list"], true),
+        (&["overload_rule=migratory", "push_source=queue_scan"], true),
+        (&["overload_rule=depth", "push_source=queue_scan"], false),
+    ] {
+        let lab = Lab::new(2, V6_1, settings);
+        lab.spawn_allowed(fifo(30), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(20), 0, cpus(&[0]));
+        let low = waiter(&lab, 10, 0, &[0, 1]);
+        push(&lab, 0);
+        assert_eq!(lab.cpu_of(low), u16::from(moved), "{settings:?}");
+    }
+}
+
+/// E5: the head of the pushable list cannot move, the second could. `stop` leaves both, and a CPU that lowers
+/// its priority takes the second; `drop_and_continue` gets there by itself.
+#[test]
+fn e5_the_head_blocks_the_rest_of_the_list() {
+    for (rule, pushed) in [("stop", false), ("retry3", false), ("drop_and_continue", true)] {
+        let lab = Lab::new(3, V6_1, &[&alloc::format!("push_fail={rule}")]);
+        lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
+        let (head, second) = (waiter(&lab, 30, 0, &[0, 1]), waiter(&lab, 20, 0, &[0, 2]));
+        push(&lab, 0);
+        assert_eq!((lab.cpu_of(head), lab.cpu_of(second)), (0, if pushed { 2 } else { 0 }), "{rule}");
+        if !pushed {
+            lab.spawn_allowed(fifo(5), 2, cpus(&[2]));
+            lab.block(2);
+            assert_eq!(lab.running(2), second, "{rule}: pulled by a scan for what is allowed there");
+        }
+    }
+}
+
+/// 1.4, 5.3: a task that `drop_and_continue` dropped is invisible to pushes, and comes back as a preempted task does.
+#[test]
+fn a_dropped_task_is_not_pushable_until_its_next_event() {
+    let lab = Lab::new(2, V6_1, &["push_fail=drop_and_continue"]);
+    lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+    let busy = lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
+    let p = waiter(&lab, 30, 0, &[0, 1]);
+    let pushable =
+        || lab.k.rq(CpuId(0)).inspect().is_some_and(|rq| rq.rt.pushable(&lab.k.tasks).any(|t| t == p));
+    assert!(pushable());
+    push(&lab, 0);
+    assert!(!pushable() && lab.count(Reason::PushNoTarget) == 1);
+    assert_eq!(lab.running(1), busy);
+    push(&lab, 0);
+    assert_eq!(lab.count(Reason::PushNoTarget), 1, "nothing left to try");
+    lab.block(0);
+    lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+    assert_eq!(lab.count(Reason::PushNoTarget), 2, "it ran, was preempted, and was tried once more");
+}
+
+/// E6: the target rises between search and lock: three tries, then the task stays.
+#[test]
+fn e6_three_tries() {
+    let lab = Lab::new(5, V6_1, &[]);
+    lab.spawn_allowed(fifo(40), 4, cpus(&[4]));
+    let p = waiter(&lab, 30, 4, &[0, 1, 2, 3, 4]);
+    let mut tries = 0;
+    push_meanwhile(
+        &lab,
+        4,
+        |lock| matches!(lock, Lock::Rq(cpu) if cpu < CpuId(4)),
+        |lock| {
+            let Lock::Rq(target) = lock else { unreachable!() };
+            tries += 1;
+            lab.spawn_unsettled(fifo(50), 0, target.0, CpuMask::single(target));
+        },
+    );
+    assert_eq!((tries, lab.cpu_of(p)), (3, 4));
+    assert_eq!((lab.count(Reason::PushNoTarget), lab.k.totals.pushes.get()), (1, 0));
+    assert!(lab.idle(3), "a fourth try would have succeeded");
+    lab.settle();
+    check_invariants(&lab);
+}
+
+/// 5.4 step 2: a target that has risen by the time it is found is not even locked.
+#[test]
+fn a_target_that_rose_is_not_locked() {
+    for (verify, locked) in [("on", false), ("off", true)] {
+        let lab = Lab::new(2, V6_1, &[&alloc::format!("wake_verify_target={verify}")]);
+        lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+        waiter(&lab, 30, 0, &[0, 1]);
+        lab.k.rq(CpuId(1)).published.rt_highest.set(fifo(35).normal_prio(Default::default()));
+        lab.forget();
+        push(&lab, 0);
+        assert_eq!(lab.k.platform.locks.borrow().contains(&Lock::Rq(CpuId(1))), locked, "{verify}");
+    }
+}
+
+/// E7: while the own lock was dropped the candidate went elsewhere; the push goes on with the next one.
+#[test]
+fn e7_the_candidate_is_gone() {
+    for source in ["pushable_list", "queue_scan"] {
+        let lab = Lab::new(3, V6_1, &[&alloc::format!("push_source={source}")]);
+        lab.spawn_allowed(fifo(40), 2, cpus(&[2]));
+        let (first, second) = (waiter(&lab, 30, 2, &[1, 2]), waiter(&lab, 20, 2, &[0, 1, 2]));
+        let mut stolen = false;
+        push_meanwhile(
+            &lab,
+            2,
+            |lock| lock == Lock::Rq(CpuId(1)),
+            |_| {
+                if !stolen {
+                    stolen = true;
+                    // Somebody re-pins the candidate, which thereby leaves the pushable list.
+                    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), first, cpus(&[2])));
+                }
+            },
+        );
+        assert_eq!((lab.cpu_of(first), lab.cpu_of(second)), (2, 0), "{source}");
+        assert_eq!(lab.count(Reason::PushChanged), 1, "{source}");
+        lab.settle();
+        check_invariants(&lab);
+    }
+}
+
+/// 5.4 step 4: the candidate ran, or its affinity no longer holds the target.
+#[test]
+fn revalidation_after_the_lock_was_dropped() {
+    for source in ["pushable_list", "queue_scan"] {
+        let pushed = |act: &dyn Fn(&Lab, TaskId)| {
+            let lab = Lab::new(3, V6_1, &[&alloc::format!("push_source={source}"), "push_fail=stop"]);
+            lab.spawn_allowed(fifo(40), 2, cpus(&[2]));
+            let p = waiter(&lab, 30, 2, &[0, 2]);
+            let mut done = false;
+            push_meanwhile(
+                &lab,
+                2,
+                |lock| lock == Lock::Rq(CpuId(0)),
+                |_| {
+                    if !done {
+                        done = true;
+                        act(&lab, p);
+                    }
+                },
+            );
+            lab.cpu_of(p) != 2
+        };
+        assert!(pushed(&|_, _| {}), "{source}");
+        let runs = |lab: &Lab, p| {
+            lab.block_unsettled(2);
+            assert_eq!(lab.running(2), p);
+        };
+        assert!(!pushed(&runs), "{source}");
+        let elsewhere =
+            |lab: &Lab, p| lab.run(crate::affinity::set_cpus_allowed(lab.cpu(1), p, cpus(&[1, 2])));
+        assert!(
+            !pushed(&|lab, p| {
+                elsewhere(lab, p);
+                lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+            }),
+            "{source}"
+        );
+    }
+}
+
+/// 5.3: with another candidate each time, `retry3` gives up after three restarts; `stop` goes on.
+#[test]
+fn retry3_restarts_three_times() {
+    for (rule, searches) in [("retry3", 4), ("stop", 6)] {
+        let lab = Lab::new(2, V6_1, &[&alloc::format!("push_fail={rule}")]);
+        lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+        (10..16).for_each(|priority| _ = waiter(&lab, priority, 1, &[0, 1]));
+        let mut seen = 0;
+        let me = lab.cpu(1);
+        let attempt = async { drop(push_rt_task(me.lock(me.id).await).await.rq) };
+        lab.meanwhile(
+            |lock| lock == Lock::Rq(CpuId(0)),
+            attempt,
+            |_| {
+                seen += 1;
+                let first = lab.k.rq(CpuId(1)).inspect().and_then(|rq| rq.rt.pushable(&lab.k.tasks).next());
+                lab.run(crate::affinity::set_cpus_allowed(
+                    lab.cpu(0),
+                    first.expect("one is left"),
+                    cpus(&[1]),
+                ));
+            },
+        );
+        assert_eq!(seen, searches, "{rule}");
+    }
+}
+
+/// 5.3 step 3: a candidate that beats the running task is about to run here.
+#[test]
+fn a_candidate_that_is_about_to_run_is_not_pushed() {
+    let lab = Lab::new(2, V6_1, &[]);
+    lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
+    let p = lab.spawn_unsettled(fifo(20), 0, 0, CpuMask::ALL);
+    lab.spawn_unsettled(fifo(15), 0, 0, CpuMask::ALL);
+    push(&lab, 0);
+    assert_eq!((lab.count(Reason::PushPreempts), lab.k.totals.pushes.get()), (1, 0));
+    lab.settle();
+    assert_eq!(lab.running(0), p);
+}
+
+/// 5.4: the push after a switch runs under the lock of schedule, or takes the lock again.
+#[test]
+fn post_push_keeps_or_retakes_the_lock() {
+    for (rule, times) in [("callback_locked", 1), ("tail_relock", 2)] {
+        let lab = Lab::new(2, V6_1, &[&alloc::format!("post_push={rule}"), "double_lock=trylock"]);
+        let low = lab.spawn(fifo(10), 0);
+        lab.spawn_unsettled(fifo(20), 0, 0, CpuMask::ALL);
+        lab.forget();
+        lab.run(crate::schedule::schedule(lab.cpu(0), crate::schedule::Entry::Preemption));
+        let own = lab.k.platform.locks.borrow().iter().filter(|lock| **lock == Lock::Rq(CpuId(0))).count();
+        assert_eq!((own, lab.cpu_of(low)), (times, 1), "{rule}");
+    }
+}
+
+/// 1.4: a preempted task keeps its turn in the queue, but not in the pushable list.
+#[test]
+fn a_preempted_task_is_pushed_after_equals_that_waited() {
+    let lab = Lab::new(1, V6_1, &[]);
+    let [a, b] = [0, 1].map(|_| lab.spawn_allowed(fifo(10), 0, CpuMask::ALL));
+    lab.spawn(fifo(20), 0);
+    let lists = lab.k.rq(CpuId(0)).inspect().map(|rq| {
+        let queued: alloc::vec::Vec<_> = rq.rt.queued(&lab.k.tasks).skip(1).collect();
+        (queued, rq.rt.pushable(&lab.k.tasks).next())
+    });
+    // One CPU: nothing is movable.
+    assert_eq!(lists, Some((alloc::vec![a, b], None)));
+
+    let lab = Lab::new(2, V6_1, &["wake_route=strictly_higher"]);
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    let [a, b] = [0, 1].map(|_| lab.spawn_unsettled(fifo(10), 0, 0, CpuMask::ALL));
+    lab.settle();
+    lab.spawn_allowed(fifo(20), 0, cpus(&[0]));
+    let rq = lab.k.rq(CpuId(0)).inspect().expect("no path is under way");
+    let queued: alloc::vec::Vec<_> = rq.rt.queued(&lab.k.tasks).skip(1).collect();
+    let pushable: alloc::vec::Vec<_> = rq.rt.pushable(&lab.k.tasks).collect();
+    assert_eq!((queued, pushable), (alloc::vec![a, b], alloc::vec![b, a]));
+}
+
+/// A preempted task goes to the CPU that is lowest, and everything is told.
+#[test]
+fn the_preempted_task_is_pushed_after_the_switch() {
+    let lab = Lab::new(3, "2.6.36+S0", &[]);
+    let low = lab.spawn(fifo(10), 0);
+    lab.spawn_allowed(fifo(5), 1, cpus(&[1]));
+    let high = sleeper(&lab, fifo(20), 0, CpuMask::ALL);
+    lab.wake(0, high);
+    assert_eq!(running(&lab), [high, running(&lab)[1], low]);
+    check_invariants(&lab);
+}

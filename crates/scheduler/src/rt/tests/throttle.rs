@@ -1,0 +1,126 @@
+//! RT throttling: rt-class 8.1, E18.
+
+use super::check_invariants;
+use crate::testing::{Lab, cpus, fifo};
+use crate::{CpuId, CpuMask, Nanos, Reason};
+
+const STRICT: &str = "NO_RT_RUNTIME_SHARE";
+
+/// `ms` of busy ticks on CPUs that run something.
+fn run_ms(lab: &Lab, ms: u64) {
+    for _ in 0..ms {
+        lab.advance(Nanos::from_millis(1));
+        (0..lab.k.cpus() as u16).filter(|cpu| !lab.idle(*cpu)).for_each(|cpu| lab.tick(cpu));
+        expire(lab);
+    }
+}
+
+/// Lets the period timer expire if it is due.
+fn expire(lab: &Lab) {
+    let timer = &lab.k.platform.period_timer_at;
+    if timer.get().is_some_and(|at| at <= lab.k.platform.now.get()) {
+        timer.set(lab.run(super::super::period_timer(lab.cpu(0))));
+        lab.settle();
+    }
+}
+
+fn throttled(lab: &Lab, cpu: u16) -> bool {
+    lab.k.rq(CpuId(cpu)).inspect().is_some_and(|rq| rq.rt.is_throttled())
+}
+
+#[test]
+fn a_queue_that_used_its_share_is_passed_over_until_the_period_ends() {
+    let lab = Lab::new(1, "6.1", &[STRICT]);
+    let p = lab.spawn(fifo(50), 0);
+    assert_eq!(lab.k.platform.period_timer_at.get(), Some(Nanos::from_secs(1)));
+    run_ms(&lab, 950);
+    assert_eq!(lab.running(0), p);
+    run_ms(&lab, 1);
+    assert!(lab.idle(0) && throttled(&lab, 0), "above 950 ms");
+    assert_eq!(lab.count(Reason::Throttled), 1);
+    check_invariants(&lab);
+    run_ms(&lab, 48);
+    assert!(lab.idle(0));
+    run_ms(&lab, 1);
+    assert_eq!((lab.running(0), lab.count(Reason::Unthrottled)), (p, 1));
+    assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::from_millis(1), "what was used above the share");
+}
+
+#[test]
+fn minus_one_switches_it_off_and_it_can_change_at_run_time() {
+    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=-1"]);
+    let p = lab.spawn(fifo(50), 0);
+    assert_eq!(lab.k.platform.period_timer_at.get(), None);
+    run_ms(&lab, 3000);
+    assert_eq!((lab.running(0), lab.count(Reason::Throttled)), (p, 0));
+    lab.k.config.set("sched_rt_runtime_us=500000").expect("a legal setting");
+    lab.block(0);
+    lab.wake(0, p);
+    run_ms(&lab, 501);
+    assert!(lab.idle(0));
+    lab.k.config.set("sched_rt_runtime_us=-1").expect("a legal setting");
+    run_ms(&lab, 500);
+    // Nothing ticks on an idle CPU: the timer lets it run again.
+    assert_eq!(lab.running(0), p);
+    assert_eq!(lab.k.platform.period_timer_at.get(), None);
+}
+
+/// The timer stops when there is nothing left to account, and starts with the next RT task.
+#[test]
+fn the_timer_runs_only_while_there_is_something_to_account() {
+    let lab = Lab::new(1, "6.1", &[STRICT]);
+    let p = lab.spawn(fifo(50), 0);
+    run_ms(&lab, 300);
+    lab.block(0);
+    run_ms(&lab, 700);
+    let timer = &lab.k.platform.period_timer_at;
+    assert_eq!(timer.get(), None, "all of it was given back");
+    lab.wake(0, p);
+    assert_eq!(timer.get(), Some(lab.k.platform.now.get() + Nanos::from_secs(1)));
+}
+
+/// RT_RUNTIME_SHARE: one CPU of two borrows half of what the other does not use, and runs on.
+#[test]
+fn rt_runtime_share() {
+    for (share, throttles) in [("RT_RUNTIME_SHARE", 0), (STRICT, 1)] {
+        let lab = Lab::new(2, "6.1", &[share]);
+        let p = lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+        run_ms(&lab, 960);
+        assert_eq!(
+            (lab.running(0) == p, lab.count(Reason::Throttled)),
+            (throttles == 0, throttles),
+            "{share}"
+        );
+    }
+    let lab = Lab::new(2, "6.1", &["RT_RUNTIME_SHARE"]);
+    for cpu in [0, 1] {
+        lab.spawn_allowed(fifo(50), cpu, cpus(&[cpu]));
+    }
+    run_ms(&lab, 951);
+    assert!(throttled(&lab, 0) && throttled(&lab, 1), "nobody has anything to lend");
+    let total: Nanos = [0, 1].map(|cpu| lab.k.root_domain.rt_runtime(CpuId(cpu))).into_iter().sum();
+    assert_eq!(total, Nanos::from_millis(1900), "borrowing moves shares, it makes none");
+}
+
+/// E18: tasks of a throttled queue may be taken by others.
+#[test]
+fn e18_a_throttled_cpu_gives_its_tasks_away() {
+    let lab = Lab::new(2, "6.1", &[STRICT, "sched_rt_runtime_us=500000"]);
+    lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+    let other = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let waiting = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
+    run_ms(&lab, 501);
+    assert!(lab.idle(0) && throttled(&lab, 0) && lab.cpu_of(waiting) == 0);
+    // CPU 1 is throttled too; with the next period it runs again, and then lowers its priority.
+    run_ms(&lab, 498);
+    lab.k.config.set("sched_rt_runtime_us=500001").expect("a legal setting");
+    run_ms(&lab, 1);
+    assert_eq!(lab.running(1), other);
+    run_ms(&lab, 501);
+    assert!(throttled(&lab, 0));
+    check_invariants(&lab);
+    lab.k.config.set("sched_rt_runtime_us=900000").expect("a legal setting");
+    run_ms(&lab, 500);
+    lab.block(1);
+    assert_eq!(lab.running(1), waiting);
+}
