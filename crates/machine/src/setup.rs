@@ -19,6 +19,7 @@ pub struct Setup {
     pub(crate) futexes: u32,
     pub(crate) spinlocks: u32,
     pub(crate) outside: Vec<Outside>,
+    pub(crate) cpu_dma_latency_held: bool,
 }
 
 /// A task that exists from the start or appears at a time, as if forked by something outside the model.
@@ -64,6 +65,7 @@ impl Setup {
             futexes: 0,
             spinlocks: 0,
             outside: Vec::new(),
+            cpu_dma_latency_held: false,
         }
     }
 
@@ -118,6 +120,12 @@ impl Setup {
     pub fn spinlock(&mut self) -> SpinlockId {
         self.spinlocks += 1;
         SpinlockId(self.spinlocks - 1)
+    }
+
+    /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt, so the
+    /// machine's `idle_exit` is not paid.
+    pub fn hold_cpu_dma_latency(&mut self) {
+        self.cpu_dma_latency_held = true;
     }
 
     /// A message from outside the model.

@@ -44,14 +44,20 @@ impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
     async fn interrupts(&self, me: Cpu<'_, Hw>) {
         let costs = &self.hw().spec.costs;
-        if me.curr() == self.k.idle_task(me.id) {
+        if me.curr() == self.k.idle_task(me.id) && !self.idle_polls {
             self.hw().charge_ns(costs.idle_exit);
         }
         self.hw().charge_ns(costs.irq_entry);
+        let mut timer_fired = false;
         loop {
             let next = self.cpu(me.id).pending.borrow_mut().pop_front();
             let Some(irq) = next else { break };
+            timer_fired |= matches!(irq, Irq::Timer(_));
             self.interrupt(me, irq).await;
+        }
+        if timer_fired {
+            // The timer hardware is set to the next expiry.
+            self.hw().charge_ns(costs.timer_program);
         }
         self.hw().charge_ns(costs.irq_exit);
     }

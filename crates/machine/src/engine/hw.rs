@@ -231,6 +231,13 @@ impl Hw {
         self.rq_locks[cpu.index()].borrow().stats
     }
 
+    /// Uses a line of which others may have a copy.
+    #[inline(never)]
+    fn fetch(&self, me: CpuId, index: usize, access: Access) {
+        let cost = self.lines.borrow_mut().touch(me, self.local_now(), index, access, &self.spec);
+        self.charge_ns(cost);
+    }
+
     fn with_lock<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState) -> T) -> T {
         match lock {
             Lock::Rq(cpu) => f(&mut self.rq_locks[cpu.index()].borrow_mut()),
@@ -325,9 +332,14 @@ impl Platform for Hw {
         });
     }
 
+    #[inline]
     fn touch(&self, me: CpuId, line: Line, access: Access) {
-        let cost = self.lines.borrow_mut().touch(me, self.local_now(), line, access, &self.spec);
-        self.charge_ns(cost);
+        let index = self.lines.borrow().index(line);
+        if self.lines.borrow().is_lone(me, index) {
+            self.charge_ns(self.spec.costs.line.own);
+        } else {
+            self.fetch(me, index, access);
+        }
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
@@ -342,8 +354,10 @@ impl Platform for Hw {
         self.at(at, Once::RtPeriod { cpu: CpuId(0) });
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&self, me: Cpu<'_, Self>, event: Event) {
-        self.recorder.event(me, self.local_now(), event);
+        if self.recorder.is_interested_in(&event) {
+            self.recorder.event(me, self.local_now(), event);
+        }
     }
 }

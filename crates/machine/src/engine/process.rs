@@ -69,14 +69,19 @@ impl Sim {
         let child = sched_fork(me, new).await;
         let parent = Parent { task: p, pid: me.task(p).pid.get() };
         let vfork = kind == ForkKind::Vfork;
-        let family =
-            Family { parent: Some(parent), vfork_parent: vfork.then_some(parent), ..Family::default() };
+        let family = Family {
+            parent: Some(parent),
+            vfork_parent: vfork.then_some(parent),
+            thread: kind == ForkKind::Thread,
+            ..Family::default()
+        };
         self.register(child, pid, spec, family, TaskOrigin::Forked);
         self.hw()
             .recorder
             .note(me, self.hw().local_now(), || RecordKind::Fork { parent: parent.pid, child: pid });
         let costs = &self.hw().spec.costs;
-        let cost = if kind == ForkKind::Thread { costs.thread_create } else { costs.fork };
+        let thread = kind == ForkKind::Thread;
+        let cost = if thread { costs.thread_create } else { costs.fork };
         self.with(p, |t| {
             t.last_child = Some(child);
             t.family.children += 1;

@@ -84,7 +84,12 @@ impl Recorder {
         }
     }
 
-    #[inline]
+    /// Without a trace, only switches leave anything behind.
+    #[inline(always)]
+    pub fn is_interested_in(&self, event: &Event) -> bool {
+        matches!(event, Event::Switch { .. }) || self.trace.is_some()
+    }
+
     pub fn event(&self, me: Cpu<'_, Hw>, now: Nanos, event: Event) {
         if let Event::Switch { prev, next, .. } = event {
             self.switched(me, now, prev, next);

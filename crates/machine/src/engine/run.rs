@@ -101,6 +101,7 @@ impl Machine {
             next_pid: Cell::new(FIRST_PID + spawns.len() as i32),
             spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
             mutexes: std::mem::take(&mut setup.mutexes),
+            idle_polls: setup.cpu_dma_latency_held,
             outside: std::mem::take(&mut setup.outside),
             outside_lost: Cell::new(0),
             finished: RefCell::default(),

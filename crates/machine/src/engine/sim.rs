@@ -26,6 +26,8 @@ pub(crate) struct Sim {
     /// Where each task of the setup wants to start.
     pub spawn_cpus: Vec<Option<CpuId>>,
     pub mutexes: Vec<MutexSpec>,
+    /// Idle CPUs stay in their shallowest state: leaving it costs nothing.
+    pub idle_polls: bool,
     pub outside: Vec<Outside>,
     /// Messages from outside that found their channel full.
     pub outside_lost: Cell<u64>,
@@ -149,6 +151,8 @@ pub(crate) struct Family {
     pub zombies: u32,
     /// It sleeps in wait(2).
     pub waiting: bool,
+    /// It shares its parent's address space, so that its exit gives less back.
+    pub thread: bool,
     /// The parent sleeps in vfork until this task execs or exits.
     pub vfork_parent: Option<Parent>,
 }

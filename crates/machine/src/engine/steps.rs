@@ -47,7 +47,11 @@ impl Sim {
             Step::Fork { child, kind } => self.fork(me, p, *child, kind).await,
             Step::Exec { comm } => self.exec(me, p, comm).await,
             Step::WaitChild => self.wait_child(me, p).await,
-            Step::Exit => self.in_kernel(me, p, self.hw().spec.costs.exit, Then::Exit).await,
+            Step::Exit => {
+                let costs = &self.hw().spec.costs;
+                let cost = if self.with(p, |t| t.family.thread) { costs.thread_exit } else { costs.exit };
+                self.in_kernel(me, p, cost, Then::Exit).await;
+            }
             Step::Yield => {
                 self.syscall();
                 sched_yield(me).await;

@@ -195,6 +195,8 @@ impl Load for Cyclictest {
 
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
         let options = &self.options;
+        // It opens /dev/cpu_dma_latency and writes 0, so that idle CPUs do not halt.
+        setup.hold_cpu_dma_latency();
         let cpus = options.cpus(setup)?;
         let remaining = Remaining::new(options.thread_count(setup)?);
         let mut threads = Vec::new();
