@@ -169,10 +169,13 @@ impl Sim {
                 }
             }
             Progress::Kernel { left, then } => {
-                let left = left - self.execute_in_kernel(me, p, left, then).await;
+                // While it executes, interrupts must see that it is inside the kernel.
+                self.set_progress(p, Progress::Kernel { left, then });
+                let left = left - self.execute(me, left).await;
                 if left > Nanos::ZERO {
                     self.set_progress(p, Progress::Kernel { left, then });
                 } else {
+                    self.set_progress(p, Progress::Ready);
                     self.go_on(me, p, then).await;
                 }
             }
@@ -185,18 +188,6 @@ impl Sim {
             }
             Progress::Resume(then) => self.go_on(me, p, then).await,
         }
-    }
-
-    async fn execute_in_kernel(
-        &self,
-        me: Cpu<'_, Hw>,
-        p: TaskId,
-        left: Nanos,
-        then: super::sim::Then,
-    ) -> Nanos {
-        // While it executes, interrupts must see that it is inside the kernel.
-        self.set_progress(p, Progress::Kernel { left, then });
-        self.execute(me, left).await
     }
 
     /// Asks the behaviour, and starts what it wants.
