@@ -90,8 +90,16 @@ pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
         set(task);
         return;
     }
-    let prio = effective_prio(me, p, normal);
-    change(&mut rq, p, prio, set);
+    // Unlike a change of policy this is no new stint of a running task.
+    let queued = task.on_rq.get();
+    if queued {
+        deactivate_task(&mut rq, p, DequeueKind::Restore);
+    }
+    set(task);
+    task.set_prio(effective_prio(me, p, normal));
+    if queued {
+        activate_task(&mut rq, p, EnqueueKind::Restore(Place::Tail));
+    }
     conclude(rq, p, old, renice_reschedules).await;
 }
 
@@ -127,7 +135,8 @@ impl Served {
     }
 }
 
-/// Off the queue, change, back on (fair-class 2.6). `set` changes what else is to change.
+/// Off the queue, no longer current, change, current again, back on (fair-class 2.6). `set` changes what else is to
+/// change.
 fn change<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, prio: Prio, set: impl FnOnce(&Task)) {
     let task = rq.me.task(p);
     let old = Served::by(task);

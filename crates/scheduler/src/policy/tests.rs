@@ -5,7 +5,7 @@ use crate::affinity::set_cpus_allowed;
 use crate::fork::{NewTask, sched_fork, wake_up_new_task};
 use crate::mutex::{FastPath, LockOutcome, MutexKind, lock_fast, lock_slow, unlock_fast, unlock_slow};
 use crate::testing::{Lab, cpus, fifo, rr};
-use crate::{Class, CpuId, CpuMask, Nice, Pid, Policy, Prio, Reason, TaskId};
+use crate::{Class, CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, Reason, TaskId};
 use alloc::vec::Vec;
 
 fn set(lab: &Lab, p: TaskId, policy: Policy) {
@@ -205,4 +205,135 @@ fn a_new_task_changes_before_it_first_runs() {
         lab.settle();
         assert_eq!(lab.running(0), child);
     }
+}
+
+fn nice(value: i8) -> Nice {
+    Nice::new(value).expect("a nice value")
+}
+
+fn renice(lab: &Lab, p: TaskId, value: i8) {
+    lab.run(set_user_nice(lab.cpu(0), p, nice(value)));
+}
+
+fn flagged(lab: &Lab, cpu: u16) -> bool {
+    lab.k.rq(CpuId(cpu)).published.need_resched.get()
+}
+
+fn load(lab: &Lab, cpu: u16) -> u64 {
+    lab.k.rq(CpuId(cpu)).published.load.get()
+}
+
+/// fair-class 2.6, renice.
+#[test]
+fn renice_reschedules_when_a_task_improves_or_the_running_one_worsens() {
+    for (waits, value, reschedules) in
+        [(true, -1, true), (true, 1, false), (false, -1, true), (false, 1, true)]
+    {
+        let lab = Lab::new(1, "6.1", &[]);
+        let tasks = [0, 1].map(|_| lab.spawn(Policy::Normal, 0));
+        let p = tasks[usize::from((lab.running(0) == tasks[0]) == waits)];
+        renice(&lab, p, value);
+        assert_eq!(flagged(&lab, 0), reschedules, "waits {waits}, to {value}");
+        assert_eq!(load(&lab, 0), 1024 + nice(value).weight());
+    }
+}
+
+/// fair-class 4.4: no placement, no new stint.
+#[test]
+fn renice_keeps_virtual_time_and_the_stint() {
+    let lab = Lab::new(1, "6.1", &[]);
+    for _ in 0..2 {
+        lab.spawn(Policy::Normal, 0);
+    }
+    let p = lab.running(0);
+    let task = lab.k.task(p);
+    lab.advance(Nanos::from_micros(300));
+    renice(&lab, p, 5);
+    assert_eq!(task.ran(), Nanos::from_micros(300));
+    let vruntime = task.se.vruntime.get();
+    renice(&lab, p, -5);
+    assert_eq!((task.se.vruntime.get(), task.ran()), (vruntime, Nanos::from_micros(300)));
+}
+
+#[test]
+fn policies_within_the_fair_class() {
+    let lab = Lab::new(1, "6.1", &[]);
+    let p = lab.spawn(Policy::Normal, 0);
+    for (policy, weight) in [(Policy::Idle, 3), (Policy::Batch, 1024), (Policy::Normal, 1024)] {
+        set(&lab, p, policy);
+        assert_eq!((load(&lab, 0), flagged(&lab, 0), lab.running(0)), (weight, false, p));
+    }
+}
+
+/// 5.1: the last RT task of a CPU leaves the class: the CPU pulls.
+#[test]
+fn the_running_task_leaves_the_class_and_pulls() {
+    let lab = Lab::new(2, "6.1", &["NO_RT_PUSH_IPI"]);
+    let leaves = lab.spawn_allowed(fifo(80), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    let movable = lab.spawn(fifo(70), 1);
+    assert_eq!((lab.running(0), lab.cpu_of(movable)), (leaves, 1));
+    set(&lab, leaves, Policy::Normal);
+    lab.settle();
+    assert_eq!((lab.running(0), lab.count(Reason::Pulled)), (movable, 1));
+    lab.block(0);
+    assert_eq!((lab.running(0), load(&lab, 0)), (leaves, 1024));
+}
+
+/// 5.1: it was not the last one: it makes room, nothing is pulled.
+#[test]
+fn the_running_task_leaves_the_class_in_company() {
+    let (lab, leaves, [a]) = waiting(&["NO_RT_PUSH_IPI"], [50]);
+    lab.forget();
+    set(&lab, leaves, Policy::Normal);
+    assert!(flagged(&lab, 0));
+    lab.settle();
+    assert_eq!(lab.running(0), a);
+    lab.block(0);
+    assert_eq!(lab.running(0), leaves);
+}
+
+/// 5.1: a waiting task enters the class on an overloaded CPU: it is pushed.
+#[test]
+fn a_waiting_task_enters_the_class_and_is_pushed() {
+    for profile in ["6.1", "4.0"] {
+        let lab = Lab::new(2, profile, &[]);
+        let hog = lab.spawn_allowed(fifo(90), 0, cpus(&[0]));
+        let p = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+        lab.run(set_cpus_allowed(lab.cpu(0), p, CpuMask::ALL));
+        assert_eq!((lab.cpu_of(p), lab.running(0)), (0, hog));
+        set(&lab, p, fifo(10));
+        lab.settle();
+        assert_eq!((lab.running(0), lab.running(1)), (hog, p), "{profile}");
+    }
+}
+
+#[test]
+fn a_waiting_task_enters_the_class_above_the_running_one() {
+    let lab = Lab::new(1, "6.1", &[]);
+    let tasks = [0, 1].map(|_| lab.spawn(Policy::Normal, 0));
+    let p = tasks[usize::from(lab.running(0) == tasks[0])];
+    set(&lab, p, fifo(1));
+    lab.settle();
+    assert_eq!((lab.running(0), load(&lab, 0)), (p, 1024));
+}
+
+/// fair-class 4.4: while it is a real-time task, virtual time passes without it.
+#[test]
+fn a_task_keeps_its_distance_while_it_is_away() {
+    let lab = Lab::new(1, "6.1", &[]);
+    let p = lab.spawn(Policy::Normal, 0);
+    let floor = |lab: &Lab| lab.k.rq(CpuId(0)).published.min_vruntime.get();
+    let distance = |lab: &Lab| lab.k.task(p).se.vruntime.get().wrapping_sub(floor(lab));
+    let before = distance(&lab);
+    set(&lab, p, fifo(1));
+    lab.block(0);
+    let other = lab.spawn(Policy::Normal, 0);
+    let start = floor(&lab);
+    lab.advance(Nanos::from_millis(20));
+    lab.tick(0);
+    assert_eq!((lab.running(0), floor(&lab).wrapping_sub(start)), (other, 20_000_000));
+    lab.wake(0, p);
+    set(&lab, p, Policy::Normal);
+    assert_eq!(distance(&lab), before);
 }

@@ -3,7 +3,7 @@
 use super::{Bench, kernel_prio};
 use crate::mutex::{FastPath, LockOutcome, lock_fast, unlock_fast};
 use crate::testing::{cpus, fifo};
-use crate::{CpuMask, Event, Reason, SwitchState, TaskId, TaskState};
+use crate::{Class, CpuMask, Event, Policy, Reason, SwitchState, TaskId, TaskState};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -319,4 +319,42 @@ fn places_of_boost_and_deboost() {
         b.lab.block(0);
         assert_eq!(b.lab.running(0), [owner, equal][first], "{rule}");
     }
+}
+
+/// 7.1: non-RT waiters all count as nice 0.
+#[test]
+fn normal_waiters_are_served_first_come_first_served() {
+    let b = Bench::new(3, "6.1", &["NO_TTWU_QUEUE"]);
+    let m = b.pi();
+    let normal = |cpu, nice| {
+        let p = b.lab.spawn_unsettled(Policy::Normal, nice, cpu, cpus(&[cpu]));
+        b.lab.settle();
+        p
+    };
+    let [owner, low, high] = [normal(0, 10), normal(1, 19), normal(2, -20)];
+    b.lock(owner, m);
+    b.lock(low, m);
+    b.lock(high, m);
+    assert_eq!(b.lab.k.task(owner).prio.get(), crate::Prio::NICE_0);
+    b.unlock(owner, m);
+    assert_eq!((b.owner(m), b.lab.k.task(owner).prio.get().0), (Some(low), 130));
+}
+
+/// A boosted normal task is served by the real-time class, with its own weight when it comes back.
+#[test]
+fn a_normal_owner_becomes_real_time_while_a_real_time_task_waits() {
+    let b = Bench::new(2, "6.1", &["NO_TTWU_QUEUE"]);
+    let m = b.pi();
+    let owner = b.lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    b.lock(owner, m);
+    let rival = b.lab.spawn_allowed(fifo(20), 0, cpus(&[0]));
+    assert_eq!(b.lab.running(0), rival);
+    let waiter = b.lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
+    let load = || b.lab.k.rq(crate::CpuId(0)).published.load.get();
+    assert_eq!(load(), 1024);
+    b.lock(waiter, m);
+    assert_eq!((b.lab.running(0), b.lab.k.task(owner).class.get(), load()), (owner, Class::Rt, 0));
+    b.unlock(owner, m);
+    assert_eq!((b.lab.running(0), b.lab.running(1)), (rival, waiter));
+    assert_eq!((b.lab.k.task(owner).class.get(), load()), (Class::Fair, 1024));
 }

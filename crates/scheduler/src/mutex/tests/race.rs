@@ -4,12 +4,14 @@
 use super::chain::expected_prio;
 use super::{Bench, FastPath, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow};
 use crate::fork::do_exit;
-use crate::policy::sched_setscheduler;
+use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::schedule::{Entry, schedule};
 use crate::testing::{Dice, RacePath, TestPlatform, fifo};
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{Cpu, CpuId, CpuMask, MutexId, Policy, Reason, TaskId, TaskState};
+use crate::{Cpu, CpuId, CpuMask, MutexId, Nice, Policy, Reason, TaskId, TaskState};
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
@@ -107,9 +109,15 @@ impl Race {
                 self.lock(me, actor, from + self.below(MUTEXES - from)).await;
             }
             (6, _) => {
-                let policy = fifo(1 + self.below(99) as u8);
                 let other = self.actors[self.below(TASKS)].task;
-                sched_setscheduler(me, other, policy).await;
+                match self.below(4) {
+                    0 => sched_setscheduler(me, other, Policy::Normal).await,
+                    1 => {
+                        let nice = Nice::new(self.below(40) as i8 - 20).expect("-20 to 19");
+                        set_user_nice(me, other, nice).await;
+                    }
+                    _ => sched_setscheduler(me, other, fifo(1 + self.below(99) as u8)).await,
+                }
             }
             (7, _) => {
                 actor.dozes.set(true);
@@ -175,40 +183,17 @@ impl Race {
         self.actors.iter().filter(dead).count()
     }
 
-    fn dump(&self) {
-        extern crate std;
-        let k = &self.bench.lab.k;
-        for rq in k.rqs() {
-            let q: Vec<_> = rq.inspect().unwrap().rt.queued(&k.tasks).collect();
-            let st = rq.inspect().unwrap();
-            std::eprintln!(
-                "cpu {} curr {:?} resched {} queued {q:?} thr {} push {:?} over {}",
-                rq.cpu,
-                rq.published.curr.get(),
-                rq.published.need_resched.get(),
-                st.rt.is_throttled(),
-                st.rt.pushable(&k.tasks).collect::<Vec<_>>(),
-                st.rt.is_overloaded()
-            );
-        }
-        for a in &self.actors {
-            let t = k.task(a.task);
-            std::eprintln!(
-                "{:?} {:?} cpu {} prio {} normal {} on_rq {} on_cpu {} wants {:?} owns {:?} dozes {} allowed {:?}",
-                a.task,
-                t.state.get(),
-                t.cpu.get(),
-                t.prio.get(),
-                t.normal_prio.get(),
-                t.on_rq.get(),
-                t.on_cpu.get(),
-                a.wants.get(),
-                a.owns.borrow(),
-                a.dozes.get(),
-                t.cpus_allowed.get()
-            );
-        }
-        std::eprintln!("ipis {:?}", k.platform.ipis.borrow());
+    /// Who is stuck, and on what.
+    fn stuck(&self) -> String {
+        let alive =
+            self.actors.iter().filter(|a| self.bench.lab.k.task(a.task).state.get() != TaskState::Dead);
+        let lines = alive.map(|a| {
+            let task = self.bench.lab.k.task(a.task);
+            let (state, cpu, prio) = (task.state.get(), task.cpu.get(), task.prio.get());
+            let (wants, owns) = (a.wants.get(), a.owns.borrow());
+            format!("\n{:?} {state:?} on CPU {cpu}, prio {prio}, wants {wants:?}, owns {owns:?}", a.task)
+        });
+        lines.collect()
     }
 
     fn run(&self, what: &str) {
@@ -227,8 +212,7 @@ impl Race {
                 self.bench.lab.wake_unsettled(0, actor.task);
             }
         }
-        self.dump();
-        panic!("{what}: {} tasks never came to their end: a wakeup was lost", self.alive());
+        panic!("{what}: tasks that never came to their end, so a wakeup was lost:{}", self.stuck());
     }
 }
 
@@ -247,7 +231,7 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
     for (profile, settings) in variants {
         for seed in 0..30 {
             let race = Race::new(seed, profile, settings);
-            race.run(&alloc::format!("{profile} {settings:?}, seed {seed}"));
+            race.run(&format!("{profile} {settings:?}, seed {seed}"));
             for (count, reason) in counts.iter_mut().zip([Reason::Boosted, Reason::Stolen]) {
                 *count += race.bench.lab.count(reason);
             }
