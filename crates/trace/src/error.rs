@@ -43,7 +43,9 @@ pub enum ReadError {
     },
 
     /// The file ends inside something without which nothing can be read.
-    #[error("byte {at}: the file ends inside {what}: {missing} bytes are missing; copy or record it again")]
+    #[error(
+        "byte {at}: the file ends inside {what}: at least {missing} bytes are missing; copy or record it again"
+    )]
     Truncated {
         /// What is incomplete.
         what: &'static str,

@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(cursor.u32("n").ok(), Some(2));
         assert_eq!(cursor.cstr("s").ok(), Some(&b"ab"[..]));
         let error = cursor.u32("a number").err().map(|e| e.to_string());
-        let expected = "byte 9: the file ends inside a number: 3 bytes are missing; copy or record it again";
+        let expected =
+            "byte 9: the file ends inside a number: at least 3 bytes are missing; copy or record it again";
         assert_eq!(error.as_deref(), Some(expected));
     }
 

@@ -77,16 +77,18 @@ impl Reader {
     /// Takes in a line. `complete` is false for the last one if it does not end.
     fn line(&mut self, text: &[u8], number: u64, complete: bool) {
         let at = Position::Line(number);
-        match Line::parse(text) {
+        let known = match Line::parse(text) {
             Some(line) => {
-                if !complete {
-                    self.builder.notes.add(NoteKind::OpenLastLine, at);
-                }
                 self.event(&line, number);
+                true
             }
-            None if self.other_line(text, number) => {}
-            None if !complete => self.builder.notes.add_detailed(NoteKind::Truncated, at, || excerpt(text)),
-            None => self.builder.notes.add_detailed(NoteKind::UnparsedLine, at, || excerpt(text)),
+            None => self.other_line(text, number),
+        };
+        match (known, complete) {
+            (true, true) => {}
+            (true, false) => self.builder.notes.add(NoteKind::OpenLastLine, at),
+            (false, true) => self.builder.notes.add_detailed(NoteKind::UnparsedLine, at, || excerpt(text)),
+            (false, false) => self.builder.notes.add_detailed(NoteKind::Truncated, at, || excerpt(text)),
         }
     }
 

@@ -1,0 +1,46 @@
+//! What all tests of recordings need.
+
+use std::fs;
+use std::path::Path;
+
+use trace::{EventKind, Trace};
+
+/// A file of tests/fixtures; `.gz` is unpacked.
+pub fn fixture(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    if !name.ends_with(".gz") {
+        return bytes;
+    }
+    // Ours have no optional header fields: ten bytes before the data, eight behind.
+    assert_eq!(bytes[3], 0, "{name}: pack it with gzip -n");
+    miniz_oxide::inflate::decompress_to_vec(&bytes[10..bytes.len() - 8]).expect("a sound gzip file")
+}
+
+/// Every event as text with its names resolved, for comparison across traces.
+pub fn lines(trace: &Trace) -> Vec<String> {
+    let mut text = Vec::new();
+    trace::write_ftrace_text(trace, trace::TextOptions::default(), &mut text)
+        .expect("memory takes everything");
+    let text = String::from_utf8(text).expect("text is UTF-8");
+    text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// How many events there are of a kind.
+pub fn count(trace: &Trace, name: &str) -> u64 {
+    let held = trace.events.iter().filter(|event| event.kind.name() == name).count() as u64;
+    let left_out = trace.notes.other_events().get(name).copied().unwrap_or(0);
+    held + left_out
+}
+
+/// What every trace promises, whatever it was read from.
+pub fn assert_sound(trace: &Trace) {
+    assert!(trace.events.is_sorted_by_key(|event| (event.time_ns, event.cpu)));
+    assert!(trace.events.iter().all(|event| event.cpu.0 < trace.cpus));
+    assert!(trace.events.iter().any(|event| matches!(event.kind, EventKind::SchedSwitch(_))));
+    let summary = trace::summarise(trace);
+    let duration = trace.end_ns() - trace.start_ns();
+    for cpu in summary.cpus {
+        assert_eq!(cpu.idle_ns + cpu.busy_ns + cpu.unknown_ns, duration);
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests on recordings of real kernels (tests/fixtures), and on damaged copies of them.
+
+mod bad_input;
+mod common;
+mod damage;
+mod export;
+mod recordings;
+mod variants;

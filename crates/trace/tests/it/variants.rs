@@ -1,0 +1,93 @@
+//! One recording in every container, compression and dialect is one trace.
+
+use trace::{Format, NoteKind, Trace};
+
+use crate::common::{assert_sound, fixture, lines};
+
+fn read(name: &str) -> Trace {
+    let trace = trace::read(&fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_sound(&trace);
+    trace
+}
+
+/// The lines of a trace in which a column or field is written as a dialect has it.
+fn lines_with(trace: &Trace, change: impl Fn(&str) -> String) -> Vec<String> {
+    lines(trace).iter().map(|line| change(line)).collect()
+}
+
+/// Without the name in the task column, which only trace.dat's list of threads gives for the whole file.
+fn without_task(line: &str) -> String {
+    line[line.find("[0").expect("a CPU")..].to_owned()
+}
+
+#[test]
+fn containers_and_compressions() {
+    let zstd = read("mix-rr.dat");
+    assert_eq!(zstd.meta.format, Format::TraceDat { version: 7 });
+    let v6 = read("mix-rr.v6.dat.gz");
+    assert_eq!(v6.meta.format, Format::TraceDat { version: 6 });
+    let plain = read("mix-rr.v7-none.dat.gz");
+    let zlib = read("mix-rr.zlib.dat");
+    for other in [&v6, &plain, &zlib] {
+        assert_eq!(lines(&zstd), lines(other));
+        assert_eq!(
+            (zstd.cpus, &zstd.meta.clock, &zstd.meta.kernel),
+            (other.cpus, &other.meta.clock, &other.meta.kernel)
+        );
+        assert_eq!(zstd.threads.len(), other.threads.len());
+        assert_eq!(trace::summarise(&zstd).cpus, trace::summarise(other).cpus);
+    }
+}
+
+#[test]
+fn raw_report_text() {
+    let (dat, text) = (read("mix-rr.dat"), read("mix-rr.report-R.txt.gz"));
+    assert_eq!(text.meta.format, Format::TraceCmdReportRaw);
+    assert_eq!(lines_with(&dat, without_task), lines_with(&text, without_task));
+    let raw = read("pistress.report-R.txt.gz");
+    assert_eq!(raw.events.len() as u64 + raw.notes.count(NoteKind::OtherEvents), 800);
+    assert_eq!(raw.events.iter().filter(|e| e.kind.name() == "sched_pi_setprio").count(), 44);
+}
+
+#[test]
+fn report_text() {
+    for name in ["mix-rr", "guest-6.1-mix-rr-smp2"] {
+        let (dat, text) = (read(&format!("{name}.dat")), read(&format!("{name}.report.txt.gz")));
+        assert_eq!(text.meta.format, Format::TraceCmdReport);
+        // This dialect cannot show that a task was preempted, and says so.
+        let plain_r = |line: &str| without_task(line).replace("prev_state=R+", "prev_state=R");
+        assert_eq!(lines_with(&dat, plain_r), lines_with(&text, without_task), "{name}");
+        assert!(text.notes.count(NoteKind::NoPreemptionMark) > 0);
+    }
+}
+
+/// The same table from the binary file and from text in µs: counts are equal, times within the rounding.
+#[test]
+fn report_text_in_microseconds() {
+    let (dat, text) = (read("mix-rtover.dat"), read("mix-rtover.report.txt.gz"));
+    assert_eq!(text.meta.resolution_ns, 1000);
+    let (dat, text) = (trace::summarise(&dat), trace::summarise(&text));
+    assert_eq!(dat.tasks.len(), text.tasks.len());
+    for (a, b) in dat.tasks.iter().zip(&text.tasks) {
+        let counts = |t: &trace::TaskSummary| {
+            (t.pid, t.switches_in, t.voluntary_switches, t.involuntary_switches, t.migrations, t.wakeups)
+        };
+        assert_eq!(counts(a), counts(b));
+        assert!(a.cpu_time_ns.abs_diff(b.cpu_time_ns) <= 1000 * (a.switches_in + 1), "CPU time of {}", a.pid);
+        assert_eq!(a.wake_latency.count(), b.wake_latency.count());
+        for (a, b) in a.wake_latency.samples_ns.iter().zip(&b.wake_latency.samples_ns) {
+            assert!(a.abs_diff(*b) <= 1000, "{a} ns and {b} ns");
+        }
+    }
+}
+
+#[test]
+fn the_kernels_text() {
+    let text = read("rtlab-plain.trace.txt.gz");
+    assert_eq!(text.meta.format, Format::TracefsText);
+    assert_eq!(text.notes.count(NoteKind::UnparsedLine), 0);
+    let by_name = |name| text.events.iter().filter(|event| event.kind.name() == name).count();
+    let names = ["sched_switch", "sched_waking", "sched_wakeup", "sched_migrate_task", "tracing_mark_write"];
+    assert_eq!(names.map(by_name), [696, 328, 327, 314, 824]);
+    assert_eq!(text.events.len(), 2500);
+}
