@@ -50,6 +50,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     }
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
+    fair::idle_ends(rq, kind);
     match task.class.get() {
         Class::Rt => rt::enqueue_task(rq, p, kind),
         Class::Fair => fair::enqueue_task(rq, p, kind),

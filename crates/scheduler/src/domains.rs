@@ -2,6 +2,8 @@
 
 use crate::Nanos;
 use crate::{CpuId, CpuMask};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
@@ -65,20 +67,49 @@ pub struct SchedDomain {
     pub kind: LevelKind,
     /// Its CPUs.
     pub span: CpuMask,
-    /// Partition of the span: the spans of the level below, the CPU's own first.
-    pub groups: Vec<CpuMask>,
+    /// Partition of the span, shared by the chains of all its CPUs; a CPU's own group is at `own`.
+    partition: Arc<[CpuMask]>,
+    own: usize,
     /// SD_WAKE_AFFINE: a wakeup may pull a task across it.
     pub affine: bool,
     /// SD_SHARE_PKG_RESOURCES: its CPUs share a cache.
     pub shares_cache: bool,
     /// Whether the level below prefers spreading (SD_PREFER_SIBLING): group capacity counts as one task.
     pub prefer_sibling: bool,
+    /// Which average of CPU load is compared while the CPU is busy.
+    pub busy_idx: usize,
+    /// The same while it is idle.
+    pub idle_idx: usize,
     /// State of periodic balancing.
     pub balance: BalanceState,
 }
 
+impl SchedDomain {
+    /// Shortest interval between two balancings of an idle CPU, in ms (fair-class 8.1).
+    pub const MIN_INTERVAL_MS: u64 = 1;
+    /// Longest such interval, in ms.
+    pub const MAX_INTERVAL_MS: u64 = 4;
+    /// How much longer the interval of a busy CPU is.
+    pub const BUSY_FACTOR: u64 = 64;
+    /// How busy the busiest group must be for action, in percent of the local one.
+    pub const IMBALANCE_PCT: u64 = 125;
+    /// Failures after which balancing moves cache-hot tasks too.
+    pub const CACHE_NICE_TRIES: u32 = 1;
+
+    /// The group of the CPU whose chain this is.
+    pub fn own_group(&self) -> &CpuMask {
+        &self.partition[self.own]
+    }
+
+    /// The other groups, in order, starting behind the own one.
+    pub fn other_groups(&self) -> impl Iterator<Item = &CpuMask> {
+        let (before, rest) = self.partition.split_at(self.own);
+        rest[1..].iter().chain(before)
+    }
+}
+
 /// What a CPU remembers about balancing one of its domains (fair-class 8.5).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BalanceState {
     /// When it was last balanced.
     pub last_balance: Cell<Nanos>,
@@ -88,31 +119,79 @@ pub struct BalanceState {
     pub nr_balance_failed: Cell<u32>,
 }
 
-/// The chain of domains of one CPU, smallest first.
-pub fn domains_of(topology: &Topology, cpu: CpuId) -> Vec<SchedDomain> {
+impl Default for BalanceState {
+    fn default() -> BalanceState {
+        BalanceState {
+            last_balance: Cell::new(Nanos::ZERO),
+            balance_interval_ms: Cell::new(SchedDomain::MIN_INTERVAL_MS),
+            nr_balance_failed: Cell::new(0),
+        }
+    }
+}
+
+/// The chain of domains of every CPU, smallest domain first. Partitions are shared: a flat machine of 512 CPUs has one
+/// of 512 groups, not 512 of them.
+pub fn domains_of(topology: &Topology) -> Box<[Vec<SchedDomain>]> {
+    let mut partitions = Vec::new();
+    let cpus = (0..topology.cpus as u16).map(CpuId);
+    cpus.map(|cpu| chain_of(topology, cpu, &mut partitions)).collect()
+}
+
+/// A partition that was already built: of a span, by the spans of a level (`None`: single CPUs).
+struct Built {
+    span: CpuMask,
+    below: Option<usize>,
+    groups: Arc<[CpuMask]>,
+}
+
+fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<SchedDomain> {
     let mut chain: Vec<SchedDomain> = Vec::new();
-    let mut below: Vec<CpuMask> = (0..topology.cpus).map(|c| CpuMask::single(CpuId(c as u16))).collect();
-    for level in &topology.levels {
+    let mut below = None;
+    for (index, level) in topology.levels.iter().enumerate() {
         let Some(span) = level.spans.iter().find(|s| s.contains(cpu)).copied() else { continue };
         if span.weight() == 1 || chain.last().is_some_and(|d| d.span == span) {
             continue;
         }
-        let mut groups: Vec<CpuMask> = below.iter().filter(|g| g.is_subset(&span)).copied().collect();
-        let own = groups.iter().position(|g| g.contains(cpu)).unwrap_or(0);
-        groups.rotate_left(own);
+        let partition = partition_of(topology, span, below, built);
+        let numa = |kind| matches!(kind, LevelKind::Numa { .. });
         let far = matches!(level.kind, LevelKind::Numa { distance } if distance > RECLAIM_DISTANCE);
+        let shares_cache = matches!(level.kind, LevelKind::Smt | LevelKind::Mc);
         chain.push(SchedDomain {
             kind: level.kind,
             span,
-            groups,
+            own: partition.iter().position(|g| g.contains(cpu)).unwrap_or(0),
+            partition,
             affine: !far,
-            shares_cache: matches!(level.kind, LevelKind::Smt | LevelKind::Mc),
-            prefer_sibling: !chain.is_empty() && !matches!(level.kind, LevelKind::Numa { .. }),
-            balance: BalanceState { balance_interval_ms: Cell::new(1), ..BalanceState::default() },
+            shares_cache,
+            prefer_sibling: chain.last().is_some_and(|below| !numa(below.kind)),
+            busy_idx: if numa(level.kind) { 3 } else { 2 },
+            idle_idx: match level.kind {
+                LevelKind::Smt | LevelKind::Mc => 0,
+                LevelKind::Package => 1,
+                LevelKind::Numa { .. } => 2,
+            },
+            balance: BalanceState::default(),
         });
-        below = level.spans.clone();
+        below = Some(index);
     }
     chain
+}
+
+fn partition_of(
+    topology: &Topology,
+    span: CpuMask,
+    below: Option<usize>,
+    built: &mut Vec<Built>,
+) -> Arc<[CpuMask]> {
+    if let Some(known) = built.iter().find(|b| b.below == below && b.span == span) {
+        return known.groups.clone();
+    }
+    let groups: Arc<[CpuMask]> = match below {
+        None => span.iter().map(CpuMask::single).collect(),
+        Some(level) => topology.levels[level].spans.iter().filter(|g| g.is_subset(&span)).copied().collect(),
+    };
+    built.push(Built { span, below, groups: groups.clone() });
+    groups
 }
 
 #[cfg(test)]
@@ -134,18 +213,23 @@ mod tests {
             ]
             .into(),
         };
-        let chain = domains_of(&topology, CpuId(2));
+        let chain = &domains_of(&topology)[2];
         assert_eq!(chain.len(), 2);
         assert_eq!(chain[0].span, mask(&[2, 3]));
-        assert_eq!(chain[0].groups, [mask(&[2]), mask(&[3])]);
-        assert_eq!(chain[1].groups, [mask(&[2, 3]), mask(&[0, 1])]);
+        let groups = |d: &SchedDomain| {
+            [&[*d.own_group()][..], &d.other_groups().copied().collect::<Vec<_>>()].concat()
+        };
+        assert_eq!(groups(&chain[0]), [mask(&[2]), mask(&[3])]);
+        assert_eq!(groups(&chain[1]), [mask(&[2, 3]), mask(&[0, 1])]);
+        assert!(!chain[0].prefer_sibling && chain[1].prefer_sibling);
+        assert_eq!((chain[0].idle_idx, chain[1].idle_idx), (0, 1));
         assert!(chain[0].shares_cache && !chain[1].shares_cache && chain[1].affine);
         assert_eq!(topology.llc_span(CpuId(3)), mask(&[2, 3]));
     }
 
     #[test]
     fn degenerate_levels_are_left_out() {
-        assert_eq!(domains_of(&Topology::flat(1), CpuId(0)).len(), 0);
-        assert_eq!(domains_of(&Topology::flat(4), CpuId(0)).len(), 1);
+        assert_eq!(domains_of(&Topology::flat(1))[0].len(), 0);
+        assert_eq!(domains_of(&Topology::flat(4))[0].len(), 1);
     }
 }

@@ -123,6 +123,8 @@ reasons! {
     WakeIdleSibling "wake_idle_sibling" "The woken fair task goes to an idle CPU that shares cache.";
     WakeLoad "wake_load" "The woken RT task was routed by load, blind to its priority.";
     WakeFallback "wake_fallback" "The chosen CPU was not allowed; any allowed one was taken.";
+    WakePassive "wake_passive" "The woken fair task comes to the waker's CPU, which is clearly less loaded (2.6.31).";
+    ForkLocal "fork_local" "The new task stays where its parent runs: no other CPU is clearly less loaded.";
     ForkIdlest "fork_idlest" "The new task goes to the idlest CPU of the idlest group.";
     ForkChildFirst "fork_child_first" "A new task changed places with its parent, to run first.";
     PreemptClass "preempt_class" "The woken task's class outranks that of the running one.";
@@ -156,7 +158,11 @@ reasons! {
     Unthrottled "unthrottled" "The RT queue may run again.";
     BalancedPeriodic "balanced_periodic" "Periodic balancing moved a fair task here.";
     BalancedNewIdle "balanced_newidle" "Balancing of a newly idle CPU moved a fair task here.";
-    BalancedActive "balanced_active" "A busy CPU was asked to give its running fair task away.";
+    BalancedActive "balanced_active" "A busy CPU was asked to give a fair task away.";
+    NotMovedHeavy "not_moved_heavy" "Balancing left a task: it weighs more than twice what is to move.";
+    NotMovedAffinity "not_moved_affinity" "Balancing left a task: it may not run on the other CPU.";
+    NotMovedRunning "not_moved_running" "Balancing left a task: it runs.";
+    NotMovedHot "not_moved_hot" "Balancing left a task: it is cache-hot.";
     AffinityMove "affinity_move" "The task was moved because its CPU is no longer allowed.";
     BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";
     BuddyNext "buddy_next" "The next buddy was picked over the leftmost.";

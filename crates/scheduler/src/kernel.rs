@@ -1,6 +1,7 @@
 //! The scheduler as a whole, and the executing CPU that every path carries along.
 
 use crate::domains::{SchedDomain, Topology, domains_of};
+use crate::fair::FairRoot;
 use crate::mutex::MutexTable;
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Config, Feature};
@@ -25,6 +26,8 @@ pub struct Scheduler<P: Platform> {
     pub mutexes: MutexTable,
     /// RT overload, cpupri and the push walker.
     pub root_domain: RootDomain,
+    /// What fair balancing shares between CPUs.
+    pub fair_root: FairRoot,
     /// Totals since the start.
     pub totals: Totals,
     /// All CPUs.
@@ -93,10 +96,11 @@ impl<P: Platform> Scheduler<P> {
             tasks,
             mutexes: MutexTable::default(),
             root_domain: RootDomain::new(cpus),
+            fair_root: FairRoot::default(),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
-            domains: ids().map(|c| domains_of(topology, c)).collect(),
+            domains: domains_of(topology),
             llc: ids().map(|c| topology.llc_span(c)).collect(),
         }
     }

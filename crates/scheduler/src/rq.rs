@@ -4,7 +4,7 @@
 //! lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and gets two new
 //! ones back ([`double_lock_balance`]): what was looked up before is gone and has to be looked up again.
 
-use crate::fair::CfsRq;
+use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::registry::DoubleLock;
 use crate::rt::RtRq;
@@ -68,6 +68,8 @@ pub struct Published {
     pub cpu_load: [Cell<u64>; 5],
     /// Floor of virtual time of the fair queue.
     pub min_vruntime: Cell<u64>,
+    /// When and for whom this CPU balances fair tasks.
+    pub balance: CpuBalance,
 }
 
 /// What a run-queue lock protects.
@@ -106,6 +108,7 @@ impl RunQueue {
                 load: Cell::new(0),
                 cpu_load: Default::default(),
                 min_vruntime: Cell::new(CfsRq::INITIAL_MIN_VRUNTIME),
+                balance: CpuBalance::default(),
             },
             wake_list: WakeList::default(),
             stop_list: WakeList::default(),

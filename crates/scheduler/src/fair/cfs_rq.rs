@@ -1,6 +1,7 @@
 //! The class's part of a run queue, and its four primitive operations: enqueue, dequeue, set_next, put_prev
 //! (fair-class 2.1, 2.5).
 
+use super::new_idle::IdleTimes;
 use super::place::place_sleeper;
 use super::task_list::TaskList;
 use super::timeline::Timeline;
@@ -30,6 +31,10 @@ pub struct CfsRq {
     pub exec_clock: Nanos,
     /// How often a task entered or left the CPU more than three latencies away from min_vruntime.
     pub nr_spread_over: u64,
+    /// When the averages of the CPU's load were last brought up to date.
+    pub(super) load_updated: Nanos,
+    /// How long the CPU idles.
+    pub(super) idle: IdleTimes,
 }
 
 impl CfsRq {
@@ -114,6 +119,8 @@ pub(super) fn wait_in_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) 
     let se = &rq.me.task(p).se;
     if !se.in_timeline.replace(true) {
         rq.fair.timeline.insert(p, se.vruntime.get());
+        let waiting = &rq.me.k.fair_root.waiting;
+        waiting.set(waiting.get() + 1);
     }
 }
 
@@ -121,6 +128,8 @@ pub(super) fn leave_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let se = &rq.me.task(p).se;
     if se.in_timeline.replace(false) {
         rq.fair.timeline.remove(p, se.vruntime.get());
+        let waiting = &rq.me.k.fair_root.waiting;
+        waiting.set(waiting.get() - 1);
     }
 }
 

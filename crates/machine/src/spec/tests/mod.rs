@@ -12,7 +12,7 @@ fn builtin(name: &str) -> MachineSpec {
 
 /// The spans of a CPU's sched domains, smallest first, as `mc 0-1, package 0-7`.
 fn domains(spec: &MachineSpec, cpu: u16) -> String {
-    let chain = domains_of(&spec.topology, CpuId(cpu));
+    let chain = &domains_of(&spec.topology)[usize::from(cpu)];
     let words = chain.iter().map(|d| format!("{:?} {}", d.kind, d.span).to_lowercase());
     words.collect::<Vec<_>>().join(", ")
 }

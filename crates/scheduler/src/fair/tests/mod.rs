@@ -1,7 +1,9 @@
 //! The decision tables and worked examples of the spec (fair-class 4 to 8, appendix A), by chapter.
 
+mod balance;
 mod fork;
 mod placement;
+mod select;
 mod start_nice;
 mod tick;
 mod wakeup;
@@ -11,13 +13,26 @@ use super::slice::slice;
 use super::tick::task_tick;
 use super::vruntime::{lag, update_curr};
 use crate::fork::{NewTask, sched_fork, wake_up_new_task};
-use crate::testing::Lab;
-use crate::{CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use crate::testing::{Lab, cpus};
+use crate::{
+    CpuId, CpuMask, Event, LevelKind, Nanos, Nice, Pid, Policy, Reason, TaskId, Topology, TopologyLevel,
+};
 use alloc::vec::Vec;
 
 /// Milliseconds as ns.
 fn ms(value: f64) -> u64 {
     (value * 1e6).round() as u64
+}
+
+/// The machine of seed 004: four cores, two pairs that share a cache.
+fn q6600() -> Topology {
+    let level =
+        |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
+    Topology {
+        cpus: 4,
+        levels: [level(LevelKind::Mc, &[&[0, 1], &[2, 3]]), level(LevelKind::Package, &[&[0, 1, 2, 3]])]
+            .into(),
+    }
 }
 
 impl Lab {
@@ -93,6 +108,16 @@ impl Lab {
         let child = self.fork_start(cpu, nice);
         self.run(wake_up_new_task(self.cpu(cpu), child));
         child
+    }
+
+    /// The reason of the first decision since the events were forgotten.
+    fn first_decision(&self) -> Reason {
+        let events = self.k.platform.events.borrow();
+        let reason = events.iter().find_map(|e| match e {
+            Event::Decision { reason, .. } => Some(*reason),
+            _ => None,
+        });
+        reason.expect("something was decided")
     }
 
     /// Whether this is the reason of the last decision.

@@ -1,0 +1,39 @@
+//! Active balancing: after repeated failures to pull, a busy CPU is asked to give a task away itself, because only
+//! its stopper can move the running one (fair-class 8.5, step 7).
+
+use super::balance_move::allowed_newest;
+use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
+use crate::platform::{Ipi, Platform};
+use crate::rq::{DoubleLocked, double_lock_balance};
+use crate::schedule::{Entry, schedule};
+use crate::{Cpu, CpuId, Reason};
+
+/// Asks `busy` to push one task to `dest`, unless it is already asked, or its running task may not go there.
+pub(super) async fn request_push<P: Platform>(me: Cpu<'_, P>, busy: CpuId, dest: CpuId) {
+    let rq = me.lock(busy).await;
+    let push_to = &rq.published.balance.push_to;
+    if push_to.get().is_none() && me.task(rq.curr).may_run_on(dest) {
+        push_to.set(Some(dest));
+        me.k.platform.send_ipi(me.id, busy, Ipi::Stop);
+    }
+}
+
+/// The stopper's part: the task enqueued last that may run there goes, the running one too.
+pub(crate) async fn active_load_balance<P: Platform>(me: Cpu<'_, P>) {
+    let Some(dest) = me.k.rq(me.id).published.balance.push_to.take() else { return };
+    let rq = me.lock(me.id).await;
+    let Some(p) = allowed_newest(&rq, dest) else { return };
+    if rq.curr == p {
+        drop(rq);
+        me.decide(p, Reason::BalancedActive);
+        schedule(me, Entry::Stopped { dest }).await;
+        return;
+    }
+    let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
+    // The lock may have been dropped: look again.
+    let Some(p) = allowed_newest(&from, dest).filter(|p| from.curr != *p) else { return };
+    from.update_clock();
+    move_queued_task(&mut from, &mut to, p);
+    me.decide(p, Reason::BalancedActive);
+    check_preempt_curr(&mut to, p, PreemptCause::Migration);
+}

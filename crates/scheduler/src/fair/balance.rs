@@ -1,0 +1,143 @@
+//! Periodic balancing: at some ticks a CPU looks through its domains and pulls from the busiest CPU of the busiest
+//! group (fair-class 8.5).
+
+use super::active::request_push;
+use super::balance_find::{Busiest, find_busiest};
+use super::balance_move::move_tasks;
+use super::cpu_load::tick_period;
+use super::nohz;
+use crate::domains::SchedDomain;
+use crate::platform::Platform;
+use crate::rq::{DoubleLocked, double_lock_balance};
+use crate::{Cpu, CpuId, Nanos};
+use core::cell::Cell;
+
+/// In what situation a CPU is balanced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Situation {
+    /// It runs a task.
+    Busy,
+    /// It has been idle for a while.
+    Idle,
+    /// It is about to idle.
+    NewlyIdle,
+}
+
+/// What balancing keeps for each CPU beside its lock. Written by the CPU itself, but for what others ask of it.
+#[derive(Debug, Default)]
+pub struct CpuBalance {
+    /// When its tick looks through its domains again.
+    pub next_balance: Cell<Nanos>,
+    /// A CPU that asks for one of its tasks ([`super::active`]); written by that CPU under the lock.
+    pub(super) push_to: Cell<Option<CpuId>>,
+    /// It is asked to balance on behalf of all idle CPUs ([`super::nohz`]).
+    pub(super) nohz_kick: Cell<bool>,
+}
+
+/// What came of one balancing of one domain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// Nobody is busy enough, or it is another CPU's turn.
+    Balanced,
+    /// A busiest CPU was found, but it gave nothing.
+    Failed,
+    /// So many tasks moved.
+    Moved(u32),
+}
+
+/// After each tick, with no lock held: balances this CPU if that is due, and sees to the idle ones.
+pub(crate) async fn rebalance_domains<P: Platform>(me: Cpu<'_, P>) {
+    if me.k.domains(me.id).is_empty() {
+        return;
+    }
+    if me.now() >= me.k.rq(me.id).published.balance.next_balance.get() {
+        let situation = if me.k.idle_cpu(me.id) { Situation::Idle } else { Situation::Busy };
+        balance_domains(me, me.id, situation).await;
+    }
+    nohz::kick(me).await;
+}
+
+/// Balances those domains of `dest` that are due, smallest first.
+pub(super) async fn balance_domains<P: Platform>(me: Cpu<'_, P>, dest: CpuId, mut situation: Situation) {
+    let mut next = Nanos::NEVER;
+    for domain in me.k.domains(dest) {
+        if me.now() >= due(me, domain, situation) {
+            if let Outcome::Moved(_) = load_balance(me, dest, domain, situation).await {
+                situation = Situation::Busy;
+            }
+            domain.balance.last_balance.set(me.now());
+        }
+        next = next.min(due(me, domain, situation));
+    }
+    me.k.rq(dest).published.balance.next_balance.set(next);
+}
+
+/// When a domain is to be balanced again: rarely for a busy CPU, and no more than once a tick. (The kernel's upper
+/// bound, 0.1 s for each configured CPU, is beyond reach.)
+pub(super) fn due<P: Platform>(me: Cpu<'_, P>, domain: &SchedDomain, situation: Situation) -> Nanos {
+    let factor = if situation == Situation::Busy { SchedDomain::BUSY_FACTOR } else { 1 };
+    let interval = Nanos::from_millis(domain.balance.balance_interval_ms.get() * factor);
+    domain.balance.last_balance.get() + interval.max(tick_period(me))
+}
+
+/// Balances one domain of `dest`; the executing CPU may act for another one. Takes the locks of both CPUs where
+/// something may move.
+pub(super) async fn load_balance<P: Platform>(
+    me: Cpu<'_, P>,
+    dest: CpuId,
+    domain: &SchedDomain,
+    situation: Situation,
+) -> Outcome {
+    let state = &domain.balance;
+    if situation != Situation::NewlyIdle && !is_balancer(me, dest, domain) {
+        return Outcome::Balanced;
+    }
+    let Some(busiest) = find_busiest(me, dest, domain, situation) else {
+        state.nr_balance_failed.set(0);
+        if situation != Situation::NewlyIdle {
+            let doubled = 2 * state.balance_interval_ms.get();
+            state.balance_interval_ms.set(doubled.min(SchedDomain::MAX_INTERVAL_MS));
+        }
+        return Outcome::Balanced;
+    };
+    let moved = pull(me, dest, domain, busiest, situation).await;
+    if situation != Situation::NewlyIdle {
+        state.balance_interval_ms.set(SchedDomain::MIN_INTERVAL_MS);
+    }
+    if moved > 0 {
+        state.nr_balance_failed.set(0);
+        return Outcome::Moved(moved);
+    }
+    if situation != Situation::NewlyIdle {
+        let failures = state.nr_balance_failed.get() + 1;
+        state.nr_balance_failed.set(failures);
+        if failures > SchedDomain::CACHE_NICE_TRIES + 2 {
+            request_push(me, busiest.cpu, dest).await;
+            state.nr_balance_failed.set(SchedDomain::CACHE_NICE_TRIES + 1);
+        }
+    }
+    Outcome::Failed
+}
+
+/// One CPU of each group balances a level: its first idle one, else its first one.
+fn is_balancer<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, domain: &SchedDomain) -> bool {
+    let group = domain.own_group();
+    group.iter().find(|c| me.k.idle_cpu(*c)).or_else(|| group.first()) == Some(cpu)
+}
+
+/// Moves tasks from the busiest CPU under both locks; how many.
+async fn pull<P: Platform>(
+    me: Cpu<'_, P>,
+    dest: CpuId,
+    domain: &SchedDomain,
+    busiest: Busiest,
+    situation: Situation,
+) -> u32 {
+    // The only task of a CPU runs, and cannot be moved from here.
+    if me.k.rq(busiest.cpu).published.nr_running.get() < 2 {
+        return 0;
+    }
+    let own = me.lock(dest).await;
+    let DoubleLocked { own: mut to, other: mut from, .. } = double_lock_balance(own, busiest.cpu).await;
+    move_tasks(&mut from, &mut to, domain, busiest.amount, situation)
+}

@@ -1,0 +1,152 @@
+//! Which CPU is the busiest, and how much load should leave it (fair-class 8.5, steps 1 to 6).
+
+use super::balance::Situation;
+use super::cpu_load::{look_at, present_load, source_load, target_load};
+use crate::domains::SchedDomain;
+use crate::platform::Platform;
+use crate::registry::LoadBalanceAmount;
+use crate::{Cpu, CpuId, CpuMask, NICE_0_LOAD};
+
+/// Where to pull from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Busiest {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Weight that should move.
+    pub amount: u64,
+}
+
+/// The busiest CPU of a domain as seen from `dest`; `None` where no action is needed. No lock is taken: what others
+/// publish may be stale.
+pub(super) fn find_busiest<P: Platform>(
+    me: Cpu<'_, P>,
+    dest: CpuId,
+    domain: &SchedDomain,
+    situation: Situation,
+) -> Option<Busiest> {
+    let index = match situation {
+        Situation::Busy => domain.busy_idx,
+        Situation::Idle => domain.idle_idx,
+        Situation::NewlyIdle => 0,
+    };
+    debug_assert!(domain.own_group().contains(dest));
+    let local = Group::measure(me, domain, domain.own_group(), index, target_load);
+    let (mut load, mut cpus) = (local.load, local.cpus);
+    let mut busiest: Option<(&CpuMask, Group)> = None;
+    for group in domain.other_groups() {
+        let measured = Group::measure(me, domain, group, index, source_load);
+        load += measured.load;
+        cpus += measured.cpus;
+        if (measured.nr > measured.capacity || measured.imbalanced)
+            && busiest.as_ref().is_none_or(|(_, b)| measured.average() > b.average())
+        {
+            busiest = Some((group, measured));
+        }
+    }
+    let (group, busiest) = busiest?;
+    let amount = amount_to_move(me, &local, &busiest, load / cpus)?;
+    let cpu = busiest_cpu(me, group, amount)?;
+    Some(Busiest { cpu, amount })
+}
+
+/// What is known about a group of CPUs. Every CPU has the same power, so a group's power is its size.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// Sum of the CPUs' loads, leaning against moving.
+    load: u64,
+    /// Number of CPUs.
+    cpus: u64,
+    /// Runnable tasks.
+    nr: u64,
+    /// Their weight now.
+    weight: u64,
+    /// How many tasks it is meant to run.
+    capacity: u64,
+    /// Some CPU has far more load than another.
+    imbalanced: bool,
+}
+
+impl Group {
+    fn measure<P: Platform>(
+        me: Cpu<'_, P>,
+        domain: &SchedDomain,
+        span: &CpuMask,
+        index: usize,
+        guess: fn(Cpu<'_, P>, CpuId, usize) -> u64,
+    ) -> Group {
+        let mut group = Group { load: 0, cpus: 0, nr: 0, weight: 0, capacity: 0, imbalanced: false };
+        let (mut least, mut most) = (u64::MAX, 0);
+        for cpu in span.iter() {
+            look_at(me, cpu);
+            let load = guess(me, cpu, index);
+            group.load += load;
+            group.cpus += 1;
+            group.nr += u64::from(me.k.rq(cpu).published.nr_running.get());
+            group.weight += present_load(me, cpu);
+            least = least.min(load);
+            most = most.max(load);
+        }
+        group.capacity = if domain.prefer_sibling { 1 } else { group.cpus };
+        group.imbalanced = group.nr > 0 && most - least > 2 * group.per_task();
+        group
+    }
+
+    /// Load of each CPU.
+    fn average(&self) -> u64 {
+        self.load / self.cpus
+    }
+
+    /// Mean weight of its tasks.
+    fn per_task(&self) -> u64 {
+        self.weight.checked_div(self.nr).unwrap_or(0)
+    }
+}
+
+/// Steps 3 to 5. `domain_average` is the load of each CPU of the domain.
+fn amount_to_move<P: Platform>(
+    me: Cpu<'_, P>,
+    local: &Group,
+    busiest: &Group,
+    domain_average: u64,
+) -> Option<u64> {
+    let (here, there) = (local.average(), busiest.average());
+    if here >= there || here >= domain_average || 100 * there <= SchedDomain::IMBALANCE_PCT * here {
+        return None;
+    }
+    let mut per_task = busiest.per_task();
+    if busiest.imbalanced {
+        per_task = per_task.min(domain_average);
+    }
+    let limit = match me.k.config.rules.load_balance_amount.get() {
+        LoadBalanceAmount::LoadPerTask if there <= per_task => return None,
+        LoadBalanceAmount::LoadPerTask => there - per_task,
+        LoadBalanceAmount::Capacity if busiest.imbalanced => u64::MAX,
+        LoadBalanceAmount::Capacity => (busiest.nr - busiest.capacity) * NICE_0_LOAD / busiest.cpus,
+    };
+    // Neither more than the busiest group has above the average, nor more than the local one has below it.
+    let pull = there.saturating_sub(domain_average).min(limit);
+    let amount = pull.saturating_mul(busiest.cpus).min((domain_average - here) * local.cpus);
+    if amount >= per_task {
+        return Some(amount);
+    }
+    // Less than a task: one task still moves where that leaves the groups no more apart than they are.
+    let heavier_there = local.nr > 0 && busiest.per_task() > local.per_task();
+    let factor = if heavier_there { 1 } else { 2 };
+    let worth_a_task = there - here + per_task >= per_task * factor;
+    Some(if worth_a_task { per_task } else { amount })
+}
+
+/// The CPU with the most load now, passing over those whose only task is heavier than the amount.
+fn busiest_cpu<P: Platform>(me: Cpu<'_, P>, group: &CpuMask, amount: u64) -> Option<CpuId> {
+    let mut busiest = None;
+    let mut most = 0;
+    for cpu in group.iter() {
+        let load = present_load(me, cpu);
+        let alone = me.k.rq(cpu).published.nr_running.get() == 1;
+        if load > most && !(alone && load > amount) {
+            most = load;
+            busiest = Some(cpu);
+        }
+    }
+    busiest
+}

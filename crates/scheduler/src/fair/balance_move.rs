@@ -1,0 +1,89 @@
+//! Moving tasks from a busy CPU's queue (fair-class 8.6).
+
+use super::balance::Situation;
+use super::task_list::TaskList;
+use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
+use crate::domains::SchedDomain;
+use crate::platform::{Cost, Platform};
+use crate::registry::PreemptModel;
+use crate::rq::RqGuard;
+use crate::{Nanos, Reason, TaskId};
+
+/// Moves tasks from the queue of a busy CPU until about `amount` of weight has gone, the most recently enqueued first;
+/// how many moved. Looks at sched_nr_migrate tasks and one more.
+pub(super) fn move_tasks<P: Platform>(
+    from: &mut RqGuard<'_, P>,
+    to: &mut RqGuard<'_, P>,
+    domain: &SchedDomain,
+    amount: u64,
+    situation: Situation,
+) -> u32 {
+    let me = from.me;
+    from.update_clock();
+    to.update_clock();
+    let accept_hot = domain.balance.nr_balance_failed.get() > SchedDomain::CACHE_NICE_TRIES;
+    let newly_idle = situation == Situation::NewlyIdle;
+    let one_only = newly_idle && me.k.config.rules.preempt_model.get() == PreemptModel::Full;
+    let reason = if newly_idle { Reason::BalancedNewIdle } else { Reason::BalancedPeriodic };
+    let mut remaining = amount;
+    let mut moved = 0;
+    let mut candidate = from.fair.tasks.newest();
+    for _ in 0..=me.k.config.tunables.sched_nr_migrate.get() {
+        let Some(p) = candidate else { break };
+        candidate = TaskList::older(&me.k.tasks, p);
+        me.charge(Cost::ScanTask);
+        let weight = me.task(p).se.weight.get();
+        if let Some(obstacle) = obstacle(from, to, p, weight / 2 > remaining, accept_hot) {
+            me.decide(p, obstacle);
+            continue;
+        }
+        move_queued_task(from, to, p);
+        me.decide(p, reason);
+        check_preempt_curr(to, p, PreemptCause::Migration);
+        moved += 1;
+        remaining = remaining.saturating_sub(weight);
+        if remaining == 0 || one_only {
+            break;
+        }
+    }
+    moved
+}
+
+/// Why a task stays where it is.
+fn obstacle<P: Platform>(
+    from: &RqGuard<'_, P>,
+    to: &RqGuard<'_, P>,
+    p: TaskId,
+    too_heavy: bool,
+    accept_hot: bool,
+) -> Option<Reason> {
+    if too_heavy {
+        Some(Reason::NotMovedHeavy)
+    } else if !from.me.task(p).may_run_on(to.cpu) {
+        Some(Reason::NotMovedAffinity)
+    } else if from.curr == p {
+        Some(Reason::NotMovedRunning)
+    } else if !accept_hot && cache_hot(from, p) {
+        Some(Reason::NotMovedHot)
+    } else {
+        None
+    }
+}
+
+/// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than
+/// sched_migration_cost ago (−1: always, 0: never).
+fn cache_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
+    let idle_for = from.clock.saturating_sub(from.me.task(p).stats.exec_start.get());
+    let cost = from.me.k.config.tunables.sched_migration_cost_ns.get();
+    u64::try_from(cost).map_or(true, |cost| idle_for < Nanos(cost))
+}
+
+/// The task of a queue that was enqueued last among those that may run on `dest`.
+pub(super) fn allowed_newest<P: Platform>(rq: &RqGuard<'_, P>, dest: crate::CpuId) -> Option<TaskId> {
+    let me = rq.me;
+    rq.fair
+        .tasks
+        .iter(&me.k.tasks)
+        .inspect(|_| me.charge(Cost::ScanTask))
+        .find(|p| me.task(*p).may_run_on(dest))
+}

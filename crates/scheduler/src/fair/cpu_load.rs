@@ -1,0 +1,133 @@
+//! How busy a CPU is: the sum of its fair tasks' weights, now and on average (fair-class 8.2).
+//!
+//! Real-time tasks weigh nothing here, as since 2.6.35 (fair-class 1.1).
+
+use crate::platform::{Access, Cost, Line, Platform};
+use crate::registry::Feature;
+use crate::rq::RqGuard;
+use crate::{Cpu, CpuId, Nanos};
+
+/// A decision looks at a CPU: its published line is read.
+#[inline]
+pub(super) fn look_at<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
+    me.charge(Cost::ScanCpu);
+    me.touch(Line::Rq(cpu), Access::Read);
+}
+
+/// Load of a CPU at this moment.
+#[inline]
+pub(super) fn present_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
+    me.k.rq(cpu).published.load.get()
+}
+
+/// A low guess, for a CPU that a task would come from: index 0 is the present load, `j` also asks the average over
+/// 2^(j−1) ticks.
+pub(super) fn source_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
+    averaged(me, cpu, index).map_or(present_load(me, cpu), |average| average.min(present_load(me, cpu)))
+}
+
+/// A high guess, for a CPU that a task would go to.
+pub(super) fn target_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
+    averaged(me, cpu, index).map_or(present_load(me, cpu), |average| average.max(present_load(me, cpu)))
+}
+
+fn averaged<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> Option<u64> {
+    let asked = index.checked_sub(1).filter(|_| me.has(Feature::LbBias))?;
+    Some(me.k.rq(cpu).published.cpu_load[asked].get())
+}
+
+/// Mean weight of a CPU's tasks; zero where there are none.
+pub(super) fn load_per_task<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
+    let nr = u64::from(me.k.rq(cpu).published.nr_running.get());
+    present_load(me, cpu).checked_div(nr).unwrap_or(0)
+}
+
+/// Averages the load, at each tick. Ticks that the CPU missed while it was idle are made up for.
+pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let tick = tick_period(rq.me);
+    let elapsed = rq.clock.saturating_sub(rq.fair.load_updated);
+    let missed = ((elapsed.0 + tick.0 / 2) / tick.0).saturating_sub(1);
+    rq.fair.load_updated = rq.clock;
+    let now = rq.published.load.get();
+    for (index, average) in rq.published.cpu_load.iter().enumerate() {
+        let span = 1 << index;
+        average.set(blend(decay(average.get(), span, missed), now, span));
+    }
+}
+
+/// Time between two ticks of a busy CPU.
+pub(super) fn tick_period<P: Platform>(me: Cpu<'_, P>) -> Nanos {
+    Nanos(1_000_000_000 / me.k.config.tunables.hz.get() as u64)
+}
+
+/// The average over `span` ticks after one more tick. Rounded up while it rises, so that it can get there.
+fn blend(average: u64, now: u64, span: u64) -> u64 {
+    let round = if now > average { span - 1 } else { 0 };
+    (average * (span - 1) + now + round) / span
+}
+
+/// The average after so many idle ticks.
+fn decay(mut average: u64, span: u64, ticks: u64) -> u64 {
+    for _ in 0..ticks {
+        if average == 0 {
+            break;
+        }
+        average = blend(average, 0, span);
+    }
+    average
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Policy;
+    use crate::testing::Lab;
+
+    fn averages(lab: &Lab) -> [u64; 5] {
+        lab.k.rq(CpuId(0)).published.cpu_load.each_ref().map(|c| c.get())
+    }
+
+    /// fair-class 8.2: each index follows half as fast as the one before, and gets there.
+    #[test]
+    fn averages_follow_the_load() {
+        let lab = Lab::new(2, "2.6.36", &[]);
+        lab.spawn(Policy::Normal, 0);
+        lab.advance(Nanos::from_millis(1));
+        lab.tick(0);
+        assert_eq!(averages(&lab), [1024, 512, 256, 128, 64]);
+        for _ in 0..100 {
+            lab.advance(Nanos::from_millis(1));
+            lab.tick(0);
+        }
+        assert_eq!(averages(&lab), [1024; 5]);
+    }
+
+    #[test]
+    fn idle_ticks_are_made_up_for() {
+        let lab = Lab::new(2, "2.6.36", &[]);
+        let p = lab.spawn(Policy::Normal, 0);
+        for _ in 0..100 {
+            lab.advance(Nanos::from_millis(1));
+            lab.tick(0);
+        }
+        lab.block(0);
+        lab.advance(Nanos::from_millis(4));
+        lab.wake(0, p);
+        lab.tick(0);
+        assert_eq!(averages(&lab)[..2], [1024, (1024 / 8) / 2 + 512], "three idle ticks, then a busy one");
+    }
+
+    #[test]
+    fn guesses_lean_against_moving_unless_lb_bias_is_off() {
+        let guesses = |settings: &[&str]| {
+            let lab = Lab::new(2, "2.6.36", settings);
+            lab.spawn(Policy::Normal, 0);
+            lab.k.rq(CpuId(0)).published.cpu_load[0].set(500);
+            lab.k.rq(CpuId(0)).published.cpu_load[1].set(3000);
+            let me = lab.cpu(1);
+            [0, 1, 2].map(|i| [source_load(me, CpuId(0), i), target_load(me, CpuId(0), i)])
+        };
+        assert_eq!(guesses(&[]), [[1024, 1024], [500, 1024], [1024, 3000]]);
+        assert_eq!(guesses(&["NO_LB_BIAS"]), [[1024, 1024]; 3]);
+    }
+}

@@ -1,0 +1,75 @@
+//! A CPU that is about to idle looks for work (fair-class 8.6).
+
+use super::balance::{Outcome, Situation, load_balance};
+use super::nohz;
+use crate::class::EnqueueKind;
+use crate::platform::Platform;
+use crate::registry::NewIdleStop;
+use crate::rq::RqGuard;
+use crate::{Cpu, Nanos};
+
+/// A CPU's idle times; the run-queue lock protects them.
+#[derive(Debug)]
+pub(super) struct IdleTimes {
+    /// Since when the CPU has nothing to run.
+    since: Option<Nanos>,
+    /// Average length.
+    average: Nanos,
+}
+
+impl Default for IdleTimes {
+    /// High at first: twice the default of sched_migration_cost.
+    fn default() -> IdleTimes {
+        IdleTimes { since: None, average: Nanos(1_000_000) }
+    }
+}
+
+/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that was
+/// asked to balance on behalf of all idle ones does that first.
+pub(crate) async fn idle_balance<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    let me = rq.me;
+    let now = rq.clock;
+    rq.fair.idle.since.get_or_insert(now);
+    if rq.published.balance.nohz_kick.take() && rq.curr == rq.idle {
+        drop(rq);
+        nohz::balance_idle_cpus(me).await;
+        return me.lock(me.id).await;
+    }
+    let rule = me.k.config.rules.newidle_stop.get();
+    let soon_busy = rule == NewIdleStop::OnMove && rq.fair.idle.average < migration_cost(me);
+    // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU itself.
+    if rule == NewIdleStop::Never || soon_busy || me.k.fair_root.waiting.get() == 0 {
+        return rq;
+    }
+    drop(rq);
+    for domain in me.k.domains(me.id) {
+        let stop = match load_balance(me, me.id, domain, Situation::NewlyIdle).await {
+            Outcome::Moved(_) => true,
+            Outcome::Failed => rule == NewIdleStop::OnBusiest,
+            Outcome::Balanced => false,
+        };
+        if stop || me.k.rq(me.id).published.nr_running.get() > 0 {
+            break;
+        }
+    }
+    me.lock(me.id).await
+}
+
+/// A task is activated on a CPU that had nothing to run: an idle time ends. It counts only if a wakeup ended it.
+pub(crate) fn idle_ends<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind) {
+    let Some(since) = rq.fair.idle.since.take() else { return };
+    if kind != EnqueueKind::Wakeup {
+        return;
+    }
+    let length = rq.clock.saturating_sub(since).0;
+    let most = migration_cost(rq.me).0.saturating_mul(2);
+    let average = &mut rq.fair.idle.average;
+    // Rounds towards the old average when it rises and away from it when it falls, as an arithmetic shift does.
+    let step = (length as i64 - average.0 as i64) >> 3;
+    *average = Nanos(if length > most { most } else { average.0.wrapping_add_signed(step) });
+}
+
+/// sched_migration_cost; −1, "always cache-hot", reads as for ever.
+fn migration_cost<P: Platform>(me: Cpu<'_, P>) -> Nanos {
+    u64::try_from(me.k.config.tunables.sched_migration_cost_ns.get()).map_or(Nanos::NEVER, Nanos)
+}

@@ -1,0 +1,75 @@
+//! Idle CPUs take no ticks, so somebody must tell them that there is work elsewhere (fair-class 8.6).
+//!
+//! As from 2.6.36 on, the tick of a busy CPU that could give something away wakes one idle CPU, at most once a tick in
+//! the whole machine. That one balances itself, then every other idle CPU that is due, until it has work of its
+//! own. It comes here through schedule(), so the kick is an ordinary reschedule interrupt, and its cost falls on an
+//! idle CPU. Up to 2.6.35 one idle CPU kept its tick for that purpose; the effect is the same.
+
+use super::balance::{Situation, balance_domains, due};
+use super::cpu_load::{tick_period, update_cpu_load};
+use crate::platform::Platform;
+use crate::{Cpu, Nanos};
+use core::cell::Cell;
+
+/// What the class shares between CPUs.
+#[derive(Debug, Default)]
+pub struct FairRoot {
+    /// Fair tasks that wait in a timeline, of all CPUs: without any, a search for work is in vain.
+    pub(super) waiting: Cell<u32>,
+    /// When an idle CPU may be kicked again.
+    next_kick: Cell<Nanos>,
+}
+
+/// At the tick of a busy CPU: wakes an idle CPU to balance, if this CPU may have something to give.
+pub(super) async fn kick<P: Platform>(me: Cpu<'_, P>) {
+    let next = &me.k.fair_root.next_kick;
+    if me.now() < next.get() || !could_give(me) {
+        return;
+    }
+    let Some(idle) = me.k.online.iter().find(|c| me.k.idle_cpu(*c)) else { return };
+    next.set(me.now() + tick_period(me));
+    let mut rq = me.lock(idle).await;
+    if me.k.idle_cpu(idle) {
+        rq.published.balance.nohz_kick.set(true);
+        rq.resched();
+    }
+}
+
+/// Several tasks of which one waits, or a task that shares a part of the machine with others while another part may
+/// be idle.
+fn could_give<P: Platform>(me: Cpu<'_, P>) -> bool {
+    let rq = &me.k.rq(me.id).published;
+    if rq.load.get() == 0 {
+        return false;
+    }
+    let Some((_, inner)) = me.k.domains(me.id).split_last() else { return false };
+    let busy_neighbour = || {
+        let near = inner.iter().rfind(|d| d.shares_cache);
+        near.is_some_and(|d| d.span.iter().any(|c| c != me.id && !me.k.idle_cpu(c)))
+    };
+    rq.nr_running.get() >= 2 || busy_neighbour()
+}
+
+/// The kicked CPU: balances every idle CPU that is due, itself first.
+pub(super) async fn balance_idle_cpus<P: Platform>(me: Cpu<'_, P>) {
+    balance_if_due(me, me.id).await;
+    for cpu in me.k.online.iter() {
+        if me.k.rq(me.id).published.need_resched.get() {
+            return;
+        }
+        if cpu != me.id && me.k.idle_cpu(cpu) {
+            balance_if_due(me, cpu).await;
+        }
+    }
+}
+
+async fn balance_if_due<P: Platform>(me: Cpu<'_, P>, cpu: crate::CpuId) {
+    if me.k.domains(cpu).iter().all(|d| me.now() < due(me, d, Situation::Idle)) {
+        return;
+    }
+    let mut rq = me.lock(cpu).await;
+    rq.update_clock();
+    update_cpu_load(&mut rq);
+    drop(rq);
+    balance_domains(me, cpu, Situation::Idle).await;
+}

@@ -1,0 +1,98 @@
+//! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4, 8.7).
+
+use super::cpu_load::{load_per_task, look_at, source_load, target_load};
+use crate::domains::SchedDomain;
+use crate::platform::Platform;
+use crate::registry::{Feature, IdleSibling, WakePlacement};
+use crate::task::Class;
+use crate::wakeup::WakeFlags;
+use crate::{Cpu, CpuId, CpuMask, Reason, TaskId};
+
+/// Imbalance tolerated at a wakeup, in percent: half of what balancing tolerates.
+pub(super) const WAKE_IMBALANCE_PCT: u64 = 100 + (SchedDomain::IMBALANCE_PCT - 100) / 2;
+
+/// The CPU for `p`, woken by the executing CPU. It may turn out not to be allowed; then the caller takes another.
+pub(crate) fn select_task_rq_wake<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+    let prev = me.task(p).cpu.get();
+    let reason = waker_or_previous(me, p, prev, flags);
+    let target = if reason == Reason::WakePrevious { prev } else { me.id };
+    if me.k.config.rules.idle_sibling.get() == IdleSibling::On
+        && let Some(idle) = idle_sibling(me, p, target, prev)
+    {
+        me.decide(p, if idle == target { reason } else { Reason::WakeIdleSibling });
+        return idle;
+    }
+    me.decide(p, reason);
+    target
+}
+
+/// [`Reason::WakePrevious`], or why the task comes to the waker's CPU.
+fn waker_or_previous<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeFlags) -> Reason {
+    if prev == me.id || !me.task(p).may_run_on(me.id) {
+        return Reason::WakePrevious;
+    }
+    let Some(common) = me.k.domains(me.id).iter().find(|d| d.span.contains(prev)) else {
+        return Reason::WakePrevious;
+    };
+    look_at(me, me.id);
+    look_at(me, prev);
+    let affine = common.affine && me.has(Feature::AffineWakeups);
+    match me.k.config.rules.wake_placement.get() {
+        WakePlacement::V32 if affine && wake_affine(me, p, prev, flags, 0) => Reason::WakeAffine,
+        WakePlacement::V31 if affine && wake_affine(me, p, prev, flags, 1) => Reason::WakeAffine,
+        WakePlacement::V31 if passive_pull(me, prev) => Reason::WakePassive,
+        _ => Reason::WakePrevious,
+    }
+}
+
+/// Whether the loads allow the woken task to come here (8.3). Index 0 compares present loads and knows that an idle
+/// CPU is always balanced; index 1 is the form of 2.6.31.
+fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeFlags, index: usize) -> bool {
+    let sync = flags.sync && me.has(Feature::SyncWakeups);
+    let mut here = target_load(me, me.id, index);
+    let there = source_load(me, prev, index);
+    if sync {
+        // The waker is about to leave.
+        here = here.saturating_sub(weight_of_waker(me));
+    }
+    let balanced =
+        (index == 0 && here == 0) || 100 * (here + me.task(p).se.weight.get()) <= WAKE_IMBALANCE_PCT * there;
+    if balanced {
+        return true;
+    }
+    // Two lightly loaded CPUs whose tasks together are no more than one here.
+    here <= there && here + target_load(me, prev, index) <= load_per_task(me, me.id)
+}
+
+fn weight_of_waker<P: Platform>(me: Cpu<'_, P>) -> u64 {
+    let waker = me.task(me.curr());
+    if waker.class.get() == Class::Fair { waker.se.weight.get() } else { 0 }
+}
+
+/// 2.6.31: the task comes here if this CPU is clearly less loaded (8.7).
+fn passive_pull<P: Platform>(me: Cpu<'_, P>, prev: CpuId) -> bool {
+    WAKE_IMBALANCE_PCT * target_load(me, me.id, 1) <= 100 * source_load(me, prev, 1)
+}
+
+/// An idle CPU for a task that would go to `target`: that one, or one that shares cache with it, near ones first. The
+/// search ends with the domain that holds both the waker's and the previous CPU.
+fn idle_sibling<P: Platform>(me: Cpu<'_, P>, p: TaskId, target: CpuId, prev: CpuId) -> Option<CpuId> {
+    let is_idle = |cpu: &CpuId| {
+        look_at(me, *cpu);
+        me.k.idle_cpu(*cpu)
+    };
+    if is_idle(&target) {
+        return Some(target);
+    }
+    let mut unseen = me.task(p).cpus_allowed.get().without(&CpuMask::single(target));
+    for domain in me.k.domains(target).iter().take_while(|d| d.shares_cache) {
+        if let Some(idle) = domain.span.and(&unseen).iter().find(is_idle) {
+            return Some(idle);
+        }
+        if domain.span.contains(me.id) && domain.span.contains(prev) {
+            break;
+        }
+        unseen = unseen.without(&domain.span);
+    }
+    None
+}
