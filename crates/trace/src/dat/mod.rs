@@ -9,6 +9,7 @@ mod contents;
 mod cursor;
 mod decode;
 mod format;
+mod layout;
 mod page;
 mod reader;
 mod state_bits;

@@ -4,8 +4,10 @@
 //! writes a whole [`Trace`](crate::Trace).
 
 mod annotations;
+mod ftrace_event;
 mod perfetto;
 mod proto;
+mod run_queue;
 mod text;
 
 pub use annotations::{Annotations, CounterId, TrackId};

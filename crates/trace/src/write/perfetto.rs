@@ -7,13 +7,12 @@ use std::io::{self, Write};
 use prost::encoding::message;
 
 use super::annotations::{Annotations, Detail, Slice, Track, TrackKind};
+use super::ftrace_event::ftrace_event;
 use super::proto::{
-    CounterDescriptor, Data, DebugAnnotation, Ftrace, FtraceEvent, FtraceEventBundle, Generic, GenericField,
-    GenericValue, Print, Process, ProcessTree, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
-    SchedProcessExit, SchedProcessFork, SchedSwitch, SchedWakeup, SystemInfo, Thread as ThreadMessage,
-    ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent, Utsname,
+    CounterDescriptor, Data, DebugAnnotation, FtraceEvent, FtraceEventBundle, Process, ProcessTree,
+    SystemInfo, Thread as ThreadMessage, ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent, Utsname,
 };
-use crate::model::{self, Cpu, Event, EventKind, Pid, Thread, Trace};
+use crate::model::{Cpu, Event, Pid, Thread, Trace};
 use crate::strings::Strings;
 
 /// Events of a CPU are written in bundles of this many.
@@ -286,80 +285,118 @@ fn version(word: &str) -> Option<KernelVersion> {
     word.contains('.').then_some(KernelVersion { major, minor })
 }
 
-fn wakeup(w: &model::SchedWakeup, strings: &Strings) -> SchedWakeup {
-    SchedWakeup {
-        comm: Some(strings[w.task.comm].to_owned()),
-        pid: Some(w.task.pid.0),
-        prio: Some(w.task.prio),
-        success: Some(1),
-        target_cpu: Some(w.target_cpu.0 as i32),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use prost::Message;
 
-fn ftrace_event(kind: &EventKind, strings: &Strings) -> Ftrace {
-    let comm = |id| Some(strings[id].to_owned());
-    match kind {
-        EventKind::SchedSwitch(s) => Ftrace::SchedSwitch(SchedSwitch {
-            prev_comm: comm(s.prev.comm),
-            prev_pid: Some(s.prev.pid.0),
-            prev_prio: Some(s.prev.prio),
-            prev_state: Some(s.prev_state.bits()),
-            next_comm: comm(s.next.comm),
-            next_pid: Some(s.next.pid.0),
-            next_prio: Some(s.next.prio),
-        }),
-        EventKind::SchedWaking(w) => Ftrace::SchedWaking(wakeup(w, strings)),
-        EventKind::SchedWakeup(w) => Ftrace::SchedWakeup(wakeup(w, strings)),
-        EventKind::SchedWakeupNew(w) => Ftrace::SchedWakeupNew(wakeup(w, strings)),
-        EventKind::SchedMigrateTask(m) => Ftrace::SchedMigrateTask(SchedMigrateTask {
-            comm: comm(m.task.comm),
-            pid: Some(m.task.pid.0),
-            prio: Some(m.task.prio),
-            orig_cpu: Some(m.orig_cpu.0 as i32),
-            dest_cpu: Some(m.dest_cpu.0 as i32),
-        }),
-        EventKind::SchedProcessFork(f) => Ftrace::SchedProcessFork(SchedProcessFork {
-            parent_comm: comm(f.parent_comm),
-            parent_pid: Some(f.parent_pid.0),
-            child_comm: comm(f.child_comm),
-            child_pid: Some(f.child_pid.0),
-        }),
-        EventKind::SchedProcessExec(e) => Ftrace::SchedProcessExec(SchedProcessExec {
-            filename: comm(e.filename),
-            pid: Some(e.pid.0),
-            old_pid: Some(e.old_pid.0),
-        }),
-        EventKind::SchedProcessExit(t) => Ftrace::SchedProcessExit(SchedProcessExit {
-            comm: comm(t.comm),
-            pid: Some(t.pid.0),
-            tgid: None,
-            prio: Some(t.prio),
-        }),
-        EventKind::SchedPiSetprio(p) => Ftrace::SchedPiSetprio(SchedPiSetprio {
-            comm: comm(p.comm),
-            newprio: Some(p.newprio),
-            oldprio: Some(p.oldprio),
-            pid: Some(p.pid.0),
-        }),
-        EventKind::SchedStatRuntime(r) => {
-            let field = |name: &str, value| GenericField { name: Some(name.to_owned()), value: Some(value) };
-            let mut fields = vec![
-                field("comm", GenericValue::Str(strings[r.comm].to_owned())),
-                field("pid", GenericValue::Int(r.pid.0.into())),
-                field("runtime", GenericValue::Uint(r.runtime_ns)),
-            ];
-            fields.extend(r.vruntime_ns.map(|ns| field("vruntime", GenericValue::Uint(ns))));
-            Ftrace::Generic(Generic { event_name: Some(kind.name().to_owned()), field: fields })
+    use super::*;
+    use crate::read;
+    use crate::write::proto::Ftrace;
+
+    #[derive(Clone, PartialEq, Message)]
+    struct TraceFile {
+        #[prost(message, repeated, tag = "1")]
+        packet: Vec<TracePacket>,
+    }
+
+    fn written(text: &str, annotations: &Annotations) -> (Vec<TracePacket>, PerfettoReport) {
+        let trace = read(text.as_bytes()).expect("a trace");
+        let mut out = Vec::new();
+        let report = write_perfetto(&trace, annotations, &mut out).expect("memory takes everything");
+        (TraceFile::decode(&*out).expect("our own message").packet, report)
+    }
+
+    const SWITCH: &str = "\
+        a-7 (      5) [001] d... 0.000002: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=R+ ==> \
+        next_comm=b next_pid=8 next_prio=97\n";
+
+    #[test]
+    fn events_go_into_bundles_of_their_cpu() {
+        let more = "b-8 (      5) [000] d... 0.000001: tracing_mark_write: hello\n\
+                    CPU:1 [LOST 3 EVENTS]\n\
+                    b-8 (      5) [001] d... 0.000003: sched_stat_runtime: comm=b pid=8 runtime=9 [ns]\n";
+        let (packets, _) = written(&format!("{SWITCH}{more}"), &Annotations::new());
+        let mut bundles = Vec::new();
+        for packet in packets {
+            if let Some(Data::FtraceEvents(bundle)) = packet.data {
+                bundles.push(bundle);
+            }
         }
-        EventKind::Marker(text) => Ftrace::Print(Print { buf: Some(marker(&strings[*text])) }),
+        let shape: Vec<_> = bundles.iter().map(|b| (b.cpu, b.lost_events, b.event.len())).collect();
+        assert_eq!(shape, [(Some(1), None, 1), (Some(0), None, 1), (Some(1), Some(true), 1)]);
+        let Some(Ftrace::SchedSwitch(switch)) = &bundles[0].event[0].event else { panic!("a switch") };
+        assert_eq!((switch.prev_state, switch.next_prio, switch.next_pid), (Some(0x100), Some(97), Some(8)));
+        assert_eq!((bundles[0].event[0].timestamp, bundles[0].event[0].pid), (Some(2000), Some(7)));
+        let Some(Ftrace::Print(print)) = &bundles[1].event[0].event else { panic!("a marker") };
+        assert_eq!(print.buf.as_deref(), Some("I|0|hello"));
+        let Some(Ftrace::Generic(runtime)) = &bundles[2].event[0].event else { panic!("a generic event") };
+        assert_eq!((runtime.event_name.as_deref(), runtime.field.len()), (Some("sched_stat_runtime"), 3));
     }
-}
 
-/// The viewer takes printed text for atrace's commands and counts everything else as a failure. A marker that is no such
-/// command becomes the command for an instant with that name; process 0 leaves open to which process the task belongs.
-fn marker(text: &str) -> String {
-    let mut chars = text.chars();
-    let command = matches!(chars.next(), Some('B' | 'E' | 'C' | 'S' | 'F' | 'G' | 'H' | 'I' | 'N'));
-    let is_atrace = command && matches!(chars.next(), None | Some('|'));
-    if is_atrace { text.to_owned() } else { format!("I|0|{text}") }
+    #[test]
+    fn slices_of_a_track_nest_or_are_cut() {
+        let mut annotations = Annotations::new();
+        let group = annotations.track("schedlab", None);
+        let track = annotations.track("decisions", Some(group));
+        annotations.slice(track, 10, 20, "outer", &[("why", "because")]);
+        annotations.slice(track, 12, 12, "point", &[]);
+        annotations.slice(track, 15, 25, "too long", &[]);
+        annotations.slice(track, 20, 22, "next", &[]);
+        annotations.instant(track, 11, "here", &[]);
+        let depth = annotations.counter("depth", "tasks", None);
+        annotations.value(depth, 5, -3);
+        let (packets, report) = written(SWITCH, &annotations);
+        assert_eq!(report.cut_slices, 1);
+        let mut events = Vec::new();
+        let mut parents = Vec::new();
+        for packet in &packets {
+            match &packet.data {
+                Some(Data::TrackEvent(event)) => {
+                    let name = event.name.as_deref().unwrap_or_default();
+                    events.push((
+                        packet.timestamp.unwrap_or_default(),
+                        event.r#type.unwrap_or_default(),
+                        name,
+                    ));
+                }
+                Some(Data::TrackDescriptor(track)) => parents.push((track.uuid, track.parent_uuid)),
+                _ => {}
+            }
+        }
+        let expected = [
+            (5, 4, ""),
+            (10, 1, "outer"),
+            (11, 3, "here"),
+            (12, 1, "point"),
+            (12, 2, ""),
+            (15, 1, "too long"),
+            (20, 2, ""),
+            (20, 2, ""),
+            (20, 1, "next"),
+            (22, 2, ""),
+        ];
+        assert_eq!(events, expected);
+        let first = Some(FIRST_UUID);
+        assert_eq!(parents, [(first, None), (Some(FIRST_UUID + 1), first), (Some(FIRST_UUID + 2), None)]);
+    }
+
+    #[test]
+    fn known_processes_are_named() {
+        let (packets, _) = written(SWITCH, &Annotations::new());
+        let tree = packets.iter().find_map(|packet| match &packet.data {
+            Some(Data::ProcessTree(tree)) => Some(tree.threads.clone()),
+            _ => None,
+        });
+        let thread = ThreadMessage { tid: Some(7), name: Some("a".into()), tgid: Some(5) };
+        assert_eq!(tree, Some(vec![thread]));
+    }
+
+    #[test]
+    fn the_release_is_one_whose_state_bits_we_write() {
+        assert_eq!(release(Some("Linux vm 6.18.44-fc-v657 x86_64")), "6.18.44-fc-v657");
+        assert_eq!(release(Some("Linux vm 4.14.0 x86_64")), "4.14.0");
+        assert_eq!(release(Some("Linux vm 4.4.0-rt x86_64")), "6.1.0");
+        assert_eq!(release(Some("2.6.23-rt5")), "6.1.0");
+        assert_eq!(release(None), "6.1.0");
+    }
 }

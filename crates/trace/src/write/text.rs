@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::model::{Cpu, Event, EventKind, Gap, Pid, SchedWakeup, TaskRef, Thread, Trace};
+use crate::model::{Context, Cpu, Event, EventKind, Gap, Pid, SchedWakeup, TaskRef, Thread, Trace};
 use crate::pidmap::PidMap;
 use crate::strings::{StrId, Strings};
 
@@ -143,7 +143,12 @@ impl<W: Write> TextWriter<W> {
             }
         }
         let (seconds, ns) = (event.time_ns / 1_000_000_000, event.time_ns % 1_000_000_000);
-        write!(line, "[{:03}] ..... {seconds:>5}.", event.cpu.0)?;
+        let context = match event.context {
+            Context::Unknown | Context::Task => '.',
+            Context::Softirq => 's',
+            Context::Hardirq => 'h',
+        };
+        write!(line, "[{:03}] ..{context}.. {seconds:>5}.", event.cpu.0)?;
         match self.options.precision {
             TimePrecision::Nanoseconds => write!(line, "{ns:09}: "),
             TimePrecision::Microseconds => write!(line, "{:06}: ", ns / 1000),

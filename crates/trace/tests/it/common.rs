@@ -44,3 +44,11 @@ pub fn assert_sound(trace: &Trace) {
         assert_eq!(cpu.idle_ns + cpu.busy_ns + cpu.unknown_ns, duration);
     }
 }
+
+/// Says where two lists of lines differ first.
+pub fn assert_same(name: &str, left: &[String], right: &[String]) {
+    for (n, (left, right)) in left.iter().zip(right).enumerate() {
+        assert_eq!(left, right, "{name}: event {n}");
+    }
+    assert_eq!(left.len(), right.len(), "{name}");
+}

@@ -2,7 +2,7 @@
 
 use trace::{TextOptions, TimePrecision, Trace};
 
-use crate::common::{fixture, lines};
+use crate::common::{assert_same, fixture, lines};
 
 fn written(trace: &Trace, options: TextOptions) -> Trace {
     let mut text = Vec::new();
@@ -23,7 +23,7 @@ fn text_comes_back_event_by_event() {
         let mut trace = trace::read(&fixture(name)).expect("a trace");
         trace::infer_missing_switches(&mut trace);
         let again = written(&trace, TextOptions::default());
-        assert_eq!(lines(&trace), lines(&again), "{name}");
+        assert_same(name, &lines(&trace), &lines(&again));
         assert_eq!(trace.events.len(), again.events.len(), "{name}");
         assert_eq!(trace.cpus, again.cpus, "{name}");
         let contexts = |trace: &Trace| trace.events.iter().map(|event| event.pid).collect::<Vec<_>>();
