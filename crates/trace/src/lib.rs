@@ -1,8 +1,17 @@
 //! Scheduler traces in and out.
 //!
-//! [`read`] and [`read_file`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields, in
-//! order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told apart by
-//! content, not by name.
+//! - **In**: [`read`] and [`read_file`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
+//!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
+//!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), the kernel's `trace` file, `trace-cmd
+//!   report` with and without `-R`.
+//! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
+//! - **Figures**: [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU;
+//!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
+//!   those that later events prove.
+//! - **Out**: [`write_ftrace_text`] and [`write_perfetto`], or [`TextWriter`] and [`PerfettoWriter`] event by event;
+//!   [`Annotations`] add what events cannot say: decisions and their reasons, waits, queue lengths.
+//!
+//! This crate knows no simulator and no scheduler, and nothing here prints.
 
 mod builder;
 mod dat;
