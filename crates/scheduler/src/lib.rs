@@ -12,6 +12,7 @@
 extern crate alloc;
 
 pub mod affinity;
+pub mod check;
 mod chunks;
 mod class;
 mod cpumask;

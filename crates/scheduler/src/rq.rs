@@ -42,6 +42,10 @@ impl WakeList {
     pub(crate) fn pop(&self) -> Option<TaskId> {
         self.0.borrow_mut().pop_front()
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
 }
 
 /// State of a run queue that is read without its lock, hence possibly stale. Written only by holders of the lock,

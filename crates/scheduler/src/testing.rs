@@ -2,6 +2,7 @@
 //! and interrupts wait in a queue until [`Lab::settle`] delivers them. Every event is recorded.
 
 use crate::affinity::migration_cpu_stop;
+use crate::check::{Past, violations};
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::Config;
@@ -105,6 +106,7 @@ impl Platform for TestPlatform {
 pub struct Lab {
     pub k: Scheduler<TestPlatform>,
     next_pid: Cell<i32>,
+    past: RefCell<Past>,
 }
 
 /// SCHED_FIFO at a user priority, 1 to 99.
@@ -133,7 +135,9 @@ impl Lab {
         for setting in settings {
             config.set(setting).expect("a legal setting");
         }
-        Lab { k: Scheduler::new(TestPlatform::default(), config, topology), next_pid: Cell::new(1) }
+        let k = Scheduler::new(TestPlatform::default(), config, topology);
+        let past = RefCell::new(Past::of(&k));
+        Lab { k, next_pid: Cell::new(1), past }
     }
 
     /// The path that CPU `cpu` executes.
@@ -238,10 +242,18 @@ impl Lab {
                 self.run(schedule(self.cpu(cpu as u16), Entry::Preemption));
                 continue;
             }
-            let Some(sent) = self.k.platform.ipis.borrow_mut().pop_front() else { return };
+            let sent = self.k.platform.ipis.borrow_mut().pop_front();
+            let Some(sent) = sent else { return self.check() };
             self.deliver(sent);
         }
         panic!("the machine does not come to rest");
+    }
+
+    /// Every test runs under the invariants: nothing is under way or pending now.
+    fn check(&self) {
+        let mut past = self.past.borrow_mut();
+        past.note(&self.k);
+        assert_eq!(violations(&self.k, &self.k.online, &past), []);
     }
 
     /// Handles one interrupt.

@@ -39,6 +39,7 @@ pub(crate) use cpu_load::update_cpu_load;
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use idlest::select_task_rq_fork;
 pub(crate) use new_idle::{idle_balance, idle_ends};
+pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
 pub(crate) use select_cpu::select_task_rq_wake;
 pub(crate) use tick::task_tick;

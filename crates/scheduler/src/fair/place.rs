@@ -3,10 +3,12 @@
 use super::entity::FairEntity;
 use super::scale;
 use super::slice::vslice_of_newcomer;
+use super::start_nice;
 use super::vruntime::later;
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
+use crate::{Nice, Scheduler};
 
 /// A new task starts at min_vruntime, under START_DEBIT one virtual slice to the right of it; never left of the
 /// virtual time that it inherited.
@@ -36,4 +38,20 @@ pub(super) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntit
         threshold = se.vdelta(threshold);
     }
     if me.has(Feature::GentleFairSleepers) { threshold / 2 } else { threshold }
+}
+
+/// The largest threshold that any task can have under the present settings, in virtual ns: that of the lightest task
+/// if it is scaled by weight, with the largest penalty.
+pub(crate) fn largest_sleeper_threshold<P: Platform>(k: &Scheduler<P>) -> u64 {
+    if !k.config.has(Feature::FairSleepers) {
+        return 0;
+    }
+    let mut threshold = scale::latency(k);
+    if k.config.has(Feature::NormalizedSleeper) {
+        let lightest = FairEntity::default();
+        lightest.weight.set(Nice::new(19).map_or(1, Nice::weight));
+        lightest.penalty.set(start_nice::MAX_PENALTY);
+        threshold = lightest.vdelta(threshold);
+    }
+    if k.config.has(Feature::GentleFairSleepers) { threshold / 2 } else { threshold }
 }

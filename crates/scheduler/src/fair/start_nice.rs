@@ -11,7 +11,7 @@ use crate::rq::RqGuard;
 use crate::{Nanos, Reason, TaskId};
 
 /// Largest shift: virtual time at 256 times the usual rate.
-const MAX_PENALTY: u8 = 8;
+pub(super) const MAX_PENALTY: u8 = 8;
 
 /// Raises the penalty of a forking task, which runs on this queue, and hands it to its child (5.5).
 pub(super) fn impose<P: Platform>(rq: &mut RqGuard<'_, P>, parent: TaskId, child: TaskId) {

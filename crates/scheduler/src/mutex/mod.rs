@@ -37,6 +37,7 @@
 
 mod chain;
 mod deadlock;
+mod inspect;
 mod object;
 mod pi;
 mod plain;

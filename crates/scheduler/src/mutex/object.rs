@@ -4,7 +4,7 @@ use super::waiters::Waiters;
 use crate::chunks::Chunks;
 use crate::platform::{Lock, Platform};
 use crate::{Cpu, MutexId, Pid, Prio, TaskId};
-use core::cell::{Cell, RefCell, RefMut};
+use core::cell::{Cell, Ref, RefCell, RefMut};
 
 /// What a mutex does for its owner and its waiters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -59,6 +59,13 @@ pub(super) struct Mutex {
     /// PI: next in the owner's list of mutexes that lend it something; the owner's pi_lock.
     pub next_lender: Cell<Option<MutexId>>,
     waiters: RefCell<Waiters>,
+}
+
+impl Mutex {
+    /// Who waits; `None` while somebody holds the wait_lock.
+    pub fn waiters(&self) -> Option<Ref<'_, Waiters>> {
+        self.waiters.try_borrow().ok()
+    }
 }
 
 /// Every mutex.

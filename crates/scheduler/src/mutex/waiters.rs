@@ -50,7 +50,6 @@ impl Waiters {
     }
 
     /// Everyone, in order.
-    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = Waiter> + '_ {
         self.0.iter().copied()
     }

@@ -1,0 +1,108 @@
+//! P2: with all affinities full, the best runnable RT tasks run.
+//!
+//! Balancing is event driven: it restores this state after each event that can break it, but for those that by design
+//! trigger nothing (a waiting task's priority is raised, its affinity widened, a setting changes). So the state is not
+//! always right; but once it was right, it stays right until such an event. The checker follows that: it is *armed*
+//! whenever it sees the right state, and disarmed by every excuse.
+
+use super::checker::Memory;
+use super::memory::Seen;
+use super::{Findings, Moment};
+use crate::platform::Platform;
+use crate::registry::{Feature, Search};
+use crate::task::Class;
+use crate::{Cpu, Event, Prio, Reason, Scheduler, TaskId};
+use alloc::format;
+
+#[derive(Debug, Default)]
+pub(super) struct BestRun {
+    armed: bool,
+}
+
+/// A runnable RT task that waits although a CPU runs something lower.
+struct Misfit {
+    waits: TaskId,
+    prio: Prio,
+    lower: crate::CpuId,
+}
+
+impl BestRun {
+    /// Something happened that may spoil the state without anybody balancing.
+    pub fn excuse(&mut self) {
+        self.armed = false;
+    }
+
+    pub fn event<P: Platform>(&mut self, me: Cpu<'_, P>, event: Event) {
+        match event {
+            Event::Decision { reason: Reason::Throttled | Reason::Unthrottled, .. } => self.excuse(),
+            // A CPU that is between two levels is overlooked, and need not lower afterwards (4.3).
+            Event::Decision { reason: Reason::PushNoTarget | Reason::WakeNoLower, .. }
+                if me.k.config.rules.search.get() == Search::Cpupri2007 =>
+            {
+                self.excuse();
+            }
+            Event::PiSetprio { task, .. } if !me.k.task_running(task) => self.excuse(),
+            _ => {}
+        }
+    }
+
+    pub fn look<P: Platform>(&mut self, memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
+        let k = moment.k;
+        if waiters_changed(memory, moment) || !comparable(moment) || k.config.has(Feature::RtPushIpi) {
+            self.excuse();
+        } else if moment.quiescent() {
+            let misfit = misfit(moment);
+            found.expect("P2", !self.armed || misfit.is_none(), || {
+                misfit.as_ref().map_or_else(Default::default, text)
+            });
+            self.armed = misfit.is_none();
+        }
+    }
+}
+
+fn text(m: &Misfit) -> alloc::string::String {
+    format!("{:?} of prio {} waits, but CPU {} runs something lower", m.waits, m.prio, m.lower)
+}
+
+/// Whether a waiting task has another priority or affinity than at the last look.
+fn waiters_changed<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>) -> bool {
+    let k = moment.k;
+    let mut changed = false;
+    for p in moment.tasks() {
+        let task = k.task(p);
+        let now = Seen { prio: task.prio.get(), nr_cpus_allowed: task.nr_cpus_allowed.get() };
+        let before = core::mem::replace(&mut memory.tasks.of(p, task.pid.get()).seen, now);
+        changed |= now != before && task.on_rq.get() && !k.task_running(p);
+    }
+    changed
+}
+
+/// Whether P2 speaks of this state: every queued RT task may run anywhere, no two have the same priority, and none is
+/// held back by throttling.
+fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
+    let mut seen: u128 = 0;
+    let k = moment.k;
+    let distinct = moment.tasks().filter(|p| is_queued_rt(k, *p)).all(|p| {
+        let (task, bit) = (k.task(p), 1 << k.task(p).prio.get().0);
+        let fits = seen & bit == 0 && k.online.is_subset(&task.cpus_allowed.get());
+        seen |= bit;
+        fits
+    });
+    distinct && !moment.queues().any(|q| q.rq.rt.is_throttled())
+}
+
+fn is_queued_rt<P: Platform>(k: &Scheduler<P>, p: TaskId) -> bool {
+    k.task(p).on_rq.get() && k.task(p).class.get() == Class::Rt
+}
+
+fn misfit<P: Platform>(moment: &Moment<'_, P>) -> Option<Misfit> {
+    let k = moment.k;
+    let runs = |cpu| k.task(k.rq(cpu).published.curr.get()).prio.get();
+    let lowest = k.online.iter().max_by_key(|cpu| runs(*cpu))?;
+    let waits = moment.tasks().find(|p| {
+        is_queued_rt(k, *p)
+            && !k.task_running(*p)
+            && k.task(*p).prio.get().beats(runs(lowest).min(Prio::NO_RT))
+    })?;
+    Some(Misfit { waits, prio: k.task(waits).prio.get(), lower: lowest })
+}

@@ -1,0 +1,98 @@
+//! The checker: told of every event, asked for a look at every opportunity.
+
+use super::memory::{QueueMemory, Stamp, TaskMemories};
+use super::moves::Moves;
+use super::walkers::Flying;
+use super::{Findings, Moment, Past, Violation, best_run, counters, look, order, vruntime, wakeups};
+use crate::platform::{Ipi, Platform};
+use crate::{Cpu, CpuId, CpuMask, Event, Scheduler};
+use alloc::boxed::Box;
+
+/// Watches one scheduler through one run. The platform tells it of events, interrupts and changes of the settings, and
+/// calls [`Checker::look`] whenever no path is being executed, or between two.
+#[derive(Debug)]
+pub struct Checker {
+    past: Past,
+    memory: Memory,
+    flying: Flying,
+    moves: Moves,
+    best_run: best_run::BestRun,
+    found: Findings,
+}
+
+/// What all the course checks share.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub tasks: TaskMemories,
+    pub queues: Box<[QueueMemory]>,
+    pub now: Stamp,
+}
+
+impl Checker {
+    /// For a scheduler that has not run yet.
+    pub fn new<P: Platform>(k: &Scheduler<P>) -> Checker {
+        let queue = |rq: &crate::rq::RunQueue| QueueMemory {
+            min_vruntime: rq.published.min_vruntime.get(),
+            ..QueueMemory::default()
+        };
+        Checker {
+            past: Past::of(k),
+            memory: Memory {
+                tasks: TaskMemories::default(),
+                queues: k.rqs().iter().map(queue).collect(),
+                now: 1,
+            },
+            flying: Flying::new(k),
+            moves: Moves::default(),
+            best_run: best_run::BestRun::default(),
+            found: Findings::default(),
+        }
+    }
+
+    /// Something happened. To be called while it happens, by [`Platform::event`].
+    pub fn event<P: Platform>(&mut self, me: Cpu<'_, P>, event: Event) {
+        let Checker { memory, found, .. } = self;
+        memory.now += 1;
+        wakeups::event(memory, me, event, found);
+        counters::event(memory, me, event, found);
+        vruntime::event(&self.past, me, event, found);
+        order::event(memory, me, event);
+        self.moves.event(me, event, found);
+        self.best_run.event(me, event);
+    }
+
+    /// An interrupt was sent to `to`.
+    pub fn ipi_sent(&mut self, to: CpuId, ipi: Ipi) {
+        self.flying.sent(to, ipi, &mut self.found);
+    }
+
+    /// The handler of an interrupt begins on `at`.
+    pub fn ipi_arrived(&mut self, at: CpuId, ipi: Ipi) {
+        self.flying.arrived(at, ipi);
+    }
+
+    /// A feature, rule or tunable has another value now.
+    pub fn settings_changed<P: Platform>(&mut self, k: &Scheduler<P>) {
+        self.past.note(k);
+        self.flying.settings_changed(k);
+        self.best_run.excuse();
+    }
+
+    /// Looks at everything that can be looked at now. `idle_or_user` holds the CPUs on which no kernel path is under way
+    /// and no interrupt is pending; interrupts on their way the checker knows itself. Returns the first violation
+    /// since the last look.
+    pub fn look<P: Platform>(&mut self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> Option<Violation> {
+        let Checker { past, memory, flying, best_run, found, .. } = self;
+        memory.now += 1;
+        let mut at_rest = *idle_or_user;
+        k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
+        let moment = Moment::new(k, &at_rest, past);
+        look(&moment, found);
+        counters::look(memory, &moment, found);
+        vruntime::look(memory, &moment, found);
+        order::look(memory, &moment, found);
+        best_run.look(memory, &moment, found);
+        flying.look(k);
+        found.first()
+    }
+}

@@ -1,0 +1,101 @@
+//! I1 to I3, I5 and I10: a queue's fair part agrees with itself, and the loads add up.
+
+use super::{Findings, Moment, Queue};
+use crate::fair::lag;
+use crate::platform::Platform;
+use crate::task::Class;
+use crate::{Nanos, TaskId};
+use alloc::format;
+
+pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    counts_and_load(moment, queue, found);
+    timeline(moment, queue, found);
+    floor(moment, queue, found);
+    queued(moment, queue).for_each(|p| penalty(moment, p, found));
+}
+
+/// The runnable fair tasks of a queue.
+fn queued<'a, P: Platform>(
+    moment: &Moment<'a, P>,
+    queue: &'a Queue<'_>,
+) -> impl Iterator<Item = TaskId> + 'a {
+    let k = moment.k;
+    let runs = queue.rq.fair.curr.filter(|p| k.task(*p).on_rq.get());
+    queue.rq.fair.timeline.iter().map(|w| w.task).chain(runs)
+}
+
+/// I1: `nr_running` and `load` are those of the timeline and the running task.
+fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let fair = &queue.rq.fair;
+    let n = queued(moment, queue).count();
+    let load: u64 = queued(moment, queue).map(|p| moment.k.task(p).se.weight.get()).sum();
+    found.expect("I1", fair.nr_running as usize == n && fair.load == load, || {
+        let (nr, has) = (fair.nr_running, fair.load);
+        format!(
+            "CPU {}: nr_running {nr} and load {has}, but {n} tasks of weight {load} are runnable",
+            queue.rq.cpu
+        )
+    });
+    for p in queued(moment, queue) {
+        let task = moment.k.task(p);
+        let (has, right) = (task.se.weight.get(), task.policy.get().weight(task.nice.get()));
+        found.expect("I1", has == right, || {
+            format!("{p:?} has weight {has}, its policy and nice give {right}")
+        });
+    }
+}
+
+/// I3: the timeline is sorted, knows its tasks' virtual times, and does not hold the running task.
+fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let rq = &queue.rq;
+    let mut last: Option<u64> = None;
+    for waiting in rq.fair.timeline.iter() {
+        let own = moment.k.task(waiting.task).se.vruntime.get();
+        found.expect("I3", own == waiting.vruntime, || {
+            format!("CPU {}: {waiting:?} is in the timeline, its vruntime is {own}", rq.cpu)
+        });
+        found.expect("I3", last.is_none_or(|l| lag(l, waiting.vruntime) <= 0), || {
+            format!("CPU {}: {waiting:?} stands behind vruntime {last:?}", rq.cpu)
+        });
+        found.expect("I3", rq.fair.curr != Some(waiting.task), || {
+            format!("CPU {}: the running task {:?} is in the timeline", rq.cpu, waiting.task)
+        });
+        last = Some(waiting.vruntime);
+    }
+    let runs = Some(rq.curr).filter(|p| moment.k.task(*p).class.get() == Class::Fair);
+    found.expect("I3", rq.fair.curr == runs, || {
+        format!("CPU {}: the fair class's curr is {:?}, but the CPU runs {:?}", rq.cpu, rq.fair.curr, rq.curr)
+    });
+}
+
+/// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force.
+fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let floor = queue.published.min_vruntime.get();
+    let bound = moment.past.sleeper_threshold;
+    for p in queued(moment, queue) {
+        let left_by = lag(floor, moment.k.task(p).se.vruntime.get());
+        found.expect("I5", left_by <= bound as i64, || {
+            format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", queue.rq.cpu)
+        });
+    }
+}
+
+/// I10: the START_NICE penalty is 0 to 8, and without one there is no timeout.
+fn penalty<P: Platform>(moment: &Moment<'_, P>, p: TaskId, found: &mut Findings) {
+    let se = &moment.k.task(p).se;
+    let (penalty, timeout) = (se.penalty.get(), se.pen_timeout.get());
+    found.expect("I10", penalty <= 8 && (penalty > 0 || timeout == Nanos::ZERO), || {
+        format!("{p:?} has START_NICE penalty {penalty} until {timeout}")
+    });
+}
+
+/// I2: the loads of all CPUs add up to the weights of all runnable fair tasks.
+pub(super) fn loads_add_up<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
+    let k = moment.k;
+    let of_queues: u64 = moment.queues().map(|q| q.rq.fair.load).sum();
+    let runnable = |p: &TaskId| k.task(*p).on_rq.get() && k.task(*p).class.get() == Class::Fair;
+    let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight.get()).sum();
+    found.expect("I2", of_queues == of_tasks, || {
+        format!("the queues' loads add up to {of_queues}, the weights of their tasks to {of_tasks}")
+    });
+}

@@ -1,0 +1,78 @@
+//! What the checker remembers of tasks and queues between two looks.
+
+use crate::{CpuId, Nanos, Pid, Prio, TaskId};
+use alloc::vec::Vec;
+
+/// A moment on the checker's own clock, which counts events and looks.
+pub(super) type Stamp = u64;
+
+/// What happened to a task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TaskMemory {
+    /// Whose memory this is: slots are reused.
+    pub pid: Pid,
+    /// A wakeup of it has begun and not ended (P8).
+    pub waking: bool,
+    /// The CPU that the events say it is assigned to; `None` before its first wakeup (P16).
+    pub cpu: Option<CpuId>,
+    /// sched_migrate_task events (P16).
+    pub migrations: u64,
+    /// Switches away from it (P15).
+    pub switches: u64,
+    /// Sum of its sched_stat_runtime events (I11).
+    pub runtime: Nanos,
+    /// It was last woken, moved to another CPU, or sent behind its equals.
+    pub requeued: Stamp,
+    /// It may last have been put anywhere among its equals.
+    pub placed: Stamp,
+    /// Its virtual time when it was last seen (I7).
+    pub vruntime: Option<u64>,
+    /// What it was like at the last look (P2).
+    pub seen: Seen,
+}
+
+/// What decides where a task may run before others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Seen {
+    pub prio: Prio,
+    pub nr_cpus_allowed: u32,
+}
+
+/// A queue at the last look at it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct QueueMemory {
+    pub at: Stamp,
+    /// Its RT tasks in their order, the running one included (P9).
+    pub order: Vec<Queued>,
+    /// Room for the next order.
+    pub next_order: Vec<Queued>,
+    /// Its floor of virtual time (I4).
+    pub min_vruntime: u64,
+    /// Context switches that the events told of (P15).
+    pub switches: u64,
+}
+
+/// A task on an RT list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Queued {
+    pub task: TaskId,
+    pub prio: Prio,
+}
+
+/// The memories of all tasks, by slot.
+#[derive(Debug, Default)]
+pub(super) struct TaskMemories(Vec<TaskMemory>);
+
+impl TaskMemories {
+    /// Of the task with this pid in this slot; empty if it is a new one.
+    pub fn of(&mut self, task: TaskId, pid: Pid) -> &mut TaskMemory {
+        if task.index() >= self.0.len() {
+            self.0.resize(task.index() + 1, TaskMemory::default());
+        }
+        let memory = &mut self.0[task.index()];
+        if memory.pid != pid {
+            *memory = TaskMemory { pid, ..TaskMemory::default() };
+        }
+        memory
+    }
+}

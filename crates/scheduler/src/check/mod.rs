@@ -1,0 +1,156 @@
+//! The invariants of both specs (rt-class 12, fair-class 14), each a small function with the spec's number.
+//!
+//! # Two kinds
+//!
+//! *State* is looked at in one moment ([`violations`]): do the counts agree with the lists, does cpupri agree with the
+//! queues, does each CPU run what it should. *Course* needs a memory ([`Checker`]): was every wakeup finished, did equals
+//! keep their order, did virtual time only advance. The checker is told of every event while it happens, and looks at
+//! the state whenever the platform lets it.
+//!
+//! # When a question may be asked
+//!
+//! - A queue whose lock is held is being changed: it is skipped.
+//! - What a CPU *should* be doing is asked only of a CPU that is **settled**: no path is under way on it, no interrupt
+//!   is pending or on its way to it, it is not asked to reschedule and no wakeup waits on its list.
+//! - What the machine as a whole should be doing is asked only when all CPUs are settled (the spec's "quiescent").
+//!
+//! # Settings that change in the middle of a run
+//!
+//! State that was recorded under an old setting stays (fair-class 0.3): a task that `push_fail=drop_and_continue` took
+//! off the pushable list is still off it after the rule changed. [`Past`] remembers which such settings were ever in
+//! force, and the invariants are as strict as that permits.
+
+mod best_run;
+mod checker;
+mod counters;
+mod cpupri;
+mod fair_queue;
+mod inheritance;
+mod memory;
+mod moves;
+mod order;
+mod overload;
+mod past;
+mod placement;
+mod rt_queue;
+mod running;
+mod vruntime;
+mod wakeups;
+mod walkers;
+
+pub use checker::Checker;
+pub use past::Past;
+
+use crate::platform::Platform;
+use crate::rq::{Published, RqState};
+use crate::{CpuMask, Scheduler, TaskId};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::Ref;
+
+/// A broken invariant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), or `lock`.
+    pub invariant: &'static str,
+    /// What was found: CPU, task, and the two things that do not agree.
+    pub what: String,
+}
+
+/// Collects what is broken; costs nothing while nothing is.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Violation>);
+
+impl Findings {
+    /// Notes a violation unless `holds`. The text is only made then.
+    #[inline]
+    pub fn expect(&mut self, invariant: &'static str, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.0.push(Violation { invariant, what: what() });
+        }
+    }
+
+    /// Takes the first one out.
+    pub fn first(&mut self) -> Option<Violation> {
+        if self.0.is_empty() { None } else { Some(self.0.remove(0)) }
+    }
+}
+
+/// One moment of a scheduler's life.
+pub(crate) struct Moment<'k, P: Platform> {
+    pub k: &'k Scheduler<P>,
+    /// See the module's head.
+    pub settled: CpuMask,
+    pub past: &'k Past,
+}
+
+/// A queue whose lock is free.
+pub(crate) struct Queue<'k> {
+    pub rq: Ref<'k, RqState>,
+    pub published: &'k Published,
+}
+
+impl<'k, P: Platform> Moment<'k, P> {
+    /// `at_rest`: the CPUs on which no path is under way and for which no interrupt is pending.
+    fn new(k: &'k Scheduler<P>, at_rest: &CpuMask, past: &'k Past) -> Moment<'k, P> {
+        let wants_to_act =
+            |rq: &&crate::rq::RunQueue| rq.published.need_resched.get() || !rq.wake_list.is_empty();
+        let mut settled = at_rest.and(&k.online);
+        k.rqs().iter().filter(wants_to_act).for_each(|rq| settled.remove(rq.cpu));
+        Moment { k, settled, past }
+    }
+
+    /// Nothing is under way anywhere.
+    pub fn quiescent(&self) -> bool {
+        self.settled == self.k.online
+    }
+
+    /// Every queue whose lock is free.
+    pub fn queues(&self) -> impl Iterator<Item = Queue<'k>> + use<'k, P> {
+        let queue = |rq: &'k crate::rq::RunQueue| Some(Queue { rq: rq.inspect()?, published: &rq.published });
+        self.k.rqs().iter().filter_map(queue)
+    }
+
+    /// The queues of settled CPUs.
+    pub fn settled_queues(&self) -> impl Iterator<Item = Queue<'k>> + use<'k, P> {
+        let settled = self.settled;
+        self.queues().filter(move |q| settled.contains(q.rq.cpu))
+    }
+
+    /// Every task but the idle ones.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<'k, P> {
+        self.k.tasks.iter().skip(self.k.cpus())
+    }
+}
+
+/// The broken invariants of the state at this moment. `at_rest` holds the CPUs on which no kernel path is under way and
+/// for which no interrupt is pending or on its way.
+pub fn violations<P: Platform>(k: &Scheduler<P>, at_rest: &CpuMask, past: &Past) -> Vec<Violation> {
+    let mut found = Findings::default();
+    look(&Moment::new(k, at_rest, past), &mut found);
+    found.0
+}
+
+fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
+    for queue in moment.queues() {
+        rt_queue::look(moment, &queue, found);
+        fair_queue::look(moment, &queue, found);
+        overload::look(moment, &queue, found);
+        placement::queued_once(moment, &queue, found);
+        cpupri::level_agrees(moment, &queue, found);
+    }
+    overload::mask_agrees(moment, found);
+    cpupri::every_cpu_once(moment, found);
+    for queue in moment.settled_queues() {
+        running::look(moment, &queue, found);
+        placement::runs_where_allowed(moment, &queue, found);
+    }
+    if moment.quiescent() {
+        placement::runnable_is_queued(moment, found);
+        fair_queue::loads_add_up(moment, found);
+        overload::pushable_means_overloaded(moment, found);
+        inheritance::look(moment, found);
+        walkers::have_ended(moment, found);
+        running::no_lock_is_held(moment, found);
+    }
+}

@@ -1,0 +1,55 @@
+//! P11 and P12: what a push or a pull may move.
+
+use super::Findings;
+use crate::platform::Platform;
+use crate::{Cpu, Event, Prio, Reason, TaskId};
+use alloc::format;
+
+/// The latest assignment to another CPU: whether it was a push or a pull is told right after it.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    latest: Option<Move>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    task: TaskId,
+    /// Best priority queued at the destination before.
+    best_there: Prio,
+    /// Priority of the task that runs where it came from.
+    runs_here: Prio,
+}
+
+impl Moves {
+    pub fn event<P: Platform>(&mut self, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
+        match event {
+            Event::Migrate { task, orig, dest } => {
+                self.latest = Some(Move {
+                    task,
+                    best_there: me.k.rq(dest).published.rt_highest.get(),
+                    runs_here: me.task(me.k.rq(orig).published.curr.get()).prio.get(),
+                });
+            }
+            Event::Decision { task, reason: Reason::Pushed } => self.beats_the_best(me, task, found),
+            Event::Decision { task, reason: Reason::Pulled } => {
+                self.beats_the_best(me, task, found);
+                self.does_not_beat_who_runs(me, task, found);
+            }
+            _ => {}
+        }
+    }
+
+    /// P11: a moved task beats whatever is queued where it goes.
+    fn beats_the_best<P: Platform>(&self, me: Cpu<'_, P>, p: TaskId, found: &mut Findings) {
+        let prio = me.task(p).prio.get();
+        let right = self.latest.is_some_and(|m| m.task == p && prio.beats(m.best_there));
+        found.expect("P11", right, || format!("{p:?} of prio {prio} was moved: {:?}", self.latest));
+    }
+
+    /// P12: a pulled task does not beat the one that runs where it was: that CPU is about to switch to it.
+    fn does_not_beat_who_runs<P: Platform>(&self, me: Cpu<'_, P>, p: TaskId, found: &mut Findings) {
+        let prio = me.task(p).prio.get();
+        let right = self.latest.is_some_and(|m| !prio.beats(m.runs_here));
+        found.expect("P12", right, || format!("{p:?} of prio {prio} was pulled: {:?}", self.latest));
+    }
+}

@@ -1,0 +1,75 @@
+//! P9: among equal priorities, first come first served.
+
+use super::checker::Memory;
+use super::memory::{QueueMemory, Queued, TaskMemories};
+use super::{Findings, Moment};
+use crate::platform::Platform;
+use crate::{Cpu, Event, Reason, Scheduler, SwitchState};
+use alloc::format;
+
+/// Remembers what excuses a task from its place.
+pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Event) {
+    let now = memory.now;
+    match event {
+        Event::Wakeup { task, .. }
+        | Event::WakeupNew { task, .. }
+        | Event::Migrate { task, .. }
+        // It yielded, and somebody else ran.
+        | Event::Switch { prev: task, prev_state: SwitchState::Runnable, .. }
+        | Event::Decision { task, reason: Reason::RrSlice } => {
+            memory.tasks.of(task, me.task(task).pid.get()).requeued = now;
+        }
+        // 2.3, and boosts.
+        Event::Decision { task, reason: Reason::PreemptEqual } | Event::PiSetprio { task, .. } => {
+            memory.tasks.of(task, me.task(task).pid.get()).placed = now;
+        }
+        _ => {}
+    }
+}
+
+/// P9: tasks that stayed on a queue with their priority keep their order; one that came or was sent to the end stands
+/// behind them.
+pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
+    let Memory { tasks, queues, now } = memory;
+    for queue in moment.queues() {
+        let memory = &mut queues[queue.rq.cpu.index()];
+        let entry = |task| Queued { task, prio: moment.k.task(task).prio.get() };
+        memory.next_order.clear();
+        memory.next_order.extend(queue.rq.rt.queued(&moment.k.tasks).map(entry));
+        for pair in memory.next_order.windows(2) {
+            let in_order =
+                pair[0].prio != pair[1].prio || may_stand_before(tasks, memory, moment.k, pair[0], pair[1]);
+            found.expect("P9", in_order, || {
+                format!("CPU {}: {:?} has overtaken {:?}", queue.rq.cpu, pair[0], pair[1])
+            });
+        }
+        core::mem::swap(&mut memory.order, &mut memory.next_order);
+        memory.at = *now;
+    }
+}
+
+/// Whether `first` may stand right before its equal `second` now.
+fn may_stand_before<P: Platform>(
+    tasks: &mut TaskMemories,
+    queue: &QueueMemory,
+    k: &Scheduler<P>,
+    first: Queued,
+    second: Queued,
+) -> bool {
+    let place = |q: Queued| queue.order.iter().position(|old| *old == q);
+    let mut since = |q: Queued| {
+        let memory = tasks.of(q.task, k.task(q.task).pid.get());
+        (memory.requeued > queue.at, memory.placed > queue.at)
+    };
+    let ((first_requeued, first_placed), (second_requeued, second_placed)) = (since(first), since(second));
+    if first_placed || second_placed || second_requeued {
+        return true;
+    }
+    match (place(first), place(second)) {
+        // Both were here.
+        (Some(a), Some(b)) => a < b && !first_requeued,
+        // Only the second was: the first has come since, or its priority has changed.
+        (None, Some(_)) => !first_requeued,
+        (_, None) => true,
+    }
+}

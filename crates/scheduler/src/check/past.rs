@@ -1,0 +1,43 @@
+//! Settings that were in force at some time and leave traces after they change.
+
+use crate::Scheduler;
+use crate::fair;
+use crate::platform::Platform;
+use crate::registry::{NextDef, OverloadRule, PushFail};
+
+/// What has ever been in force since the start.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Past {
+    /// `overload_rule=migratory`: a queue keeps its answer until its next enqueue or dequeue.
+    pub(super) migratory: bool,
+    /// `overload_rule=depth`.
+    pub(super) depth: bool,
+    /// `push_fail=drop_and_continue`: pushable tasks may be missing from the list.
+    pub(super) dropped: bool,
+    /// `next_def=second_best`: highest_prio.next is an approximation until the next change of the queue.
+    pub(super) second_best: bool,
+    /// `sched_child_runs_first`: a child may have taken its parent's place.
+    pub(super) child_first: bool,
+    /// The largest sleeper threshold, in virtual ns.
+    pub(super) sleeper_threshold: u64,
+}
+
+impl Past {
+    /// Of a scheduler whose settings never changed.
+    pub fn of<P: Platform>(k: &Scheduler<P>) -> Past {
+        let mut past = Past::default();
+        past.note(k);
+        past
+    }
+
+    /// The settings have changed to what they are now.
+    pub fn note<P: Platform>(&mut self, k: &Scheduler<P>) {
+        let rules = &k.config.rules;
+        self.migratory |= rules.overload_rule.get() == OverloadRule::Migratory;
+        self.depth |= rules.overload_rule.get() == OverloadRule::Depth;
+        self.dropped |= rules.push_fail.get() == PushFail::DropAndContinue;
+        self.second_best |= rules.next_def.get() == NextDef::SecondBest;
+        self.child_first |= k.config.tunables.sched_child_runs_first.get() != 0;
+        self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
+    }
+}

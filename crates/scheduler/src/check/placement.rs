@@ -1,0 +1,76 @@
+//! P3 and P10: a task is on exactly one run queue iff it is runnable, and on a CPU that it may use.
+
+use super::{Findings, Moment, Queue};
+use crate::platform::Platform;
+use crate::task::Class;
+use crate::{TaskId, TaskState};
+use alloc::format;
+
+/// P10: what a queue holds knows that it is queued there. So nothing can be on two queues.
+pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let (k, rq) = (moment.k, &*queue.rq);
+    let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
+    let fair = rq.fair.timeline.iter().map(|w| w.task).chain(rq.fair.curr.filter(|p| k.task(*p).on_rq.get()));
+    let mut check = |p: TaskId, class: Class| {
+        let task = k.task(p);
+        let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
+        found.expect("P10", right, || {
+            let (on_rq, cpu) = (task.on_rq.get(), task.cpu.get());
+            format!("CPU {}: its {class:?} queue holds {p:?}, which has on_rq {on_rq} and CPU {cpu}", rq.cpu)
+        });
+    };
+    rt.for_each(|p| check(p, Class::Rt));
+    fair.for_each(|p| check(p, Class::Fair));
+}
+
+/// P3: the running task may run here, and it is the one that knows so.
+pub(super) fn runs_where_allowed<P: Platform>(
+    moment: &Moment<'_, P>,
+    queue: &Queue<'_>,
+    found: &mut Findings,
+) {
+    let (k, rq) = (moment.k, &*queue.rq);
+    let task = k.task(rq.curr);
+    found.expect("P3", task.may_run_on(rq.cpu), || {
+        format!("CPU {} runs {:?}, which may run on {} only", rq.cpu, rq.curr, task.cpus_allowed.get())
+    });
+    found.expect("P10", task.cpu.get() == rq.cpu && task.on_cpu.get(), || {
+        format!("CPU {} runs {:?}, which is assigned to CPU {}", rq.cpu, rq.curr, task.cpu.get())
+    });
+    let idle = rq.curr == rq.idle;
+    found.expect("P10", idle || task.on_rq.get(), || {
+        format!("CPU {} runs {:?}, which is not queued", rq.cpu, rq.curr)
+    });
+}
+
+/// P3 and P10 at rest: runnable tasks are queued, on allowed CPUs; the others are not, and nobody is half awake.
+pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
+    let k = moment.k;
+    let queued: u32 = moment.queues().map(|q| q.rq.nr_running).sum();
+    let mut runnable = 0;
+    for p in moment.tasks() {
+        let task = k.task(p);
+        let (state, on_rq, cpu) = (task.state.get(), task.on_rq.get(), task.cpu.get());
+        runnable += u32::from(on_rq);
+        // One that is about to sleep, or was preempted before it could, is still queued.
+        let may_be_queued =
+            matches!(state, TaskState::Running | TaskState::Interruptible | TaskState::Uninterruptible);
+        let right = if on_rq { may_be_queued } else { state != TaskState::Running };
+        found.expect("P10", right, || format!("{p:?} is in state {state:?} with on_rq {on_rq}"));
+        found.expect("P8", state != TaskState::Waking, || format!("the wakeup of {p:?} was never finished"));
+        found.expect("P3", !on_rq || task.may_run_on(cpu), || {
+            format!("{p:?} is queued on CPU {cpu}, but may run on {} only", task.cpus_allowed.get())
+        });
+        let runs = k.rq(cpu).published.curr.get() == p;
+        found.expect("P10", task.on_cpu.get() == runs, || {
+            format!(
+                "{p:?} has on_cpu {}, CPU {cpu} runs {:?}",
+                task.on_cpu.get(),
+                k.rq(cpu).published.curr.get()
+            )
+        });
+    }
+    found.expect("P10", queued == runnable, || {
+        format!("the queues hold {queued} tasks, {runnable} are on_rq")
+    });
+}

@@ -1,0 +1,127 @@
+//! P4 and P5: a queue's RT part agrees with itself and with what it publishes.
+
+use super::{Findings, Moment, Queue};
+use crate::platform::Platform;
+use crate::task::Class;
+use crate::{Prio, TaskId};
+use alloc::format;
+
+pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    counts_equal_contents(moment, queue, found);
+    lists_hold_queued_tasks_in_order(moment, queue, found);
+    published_is_what_is_protected(queue, found);
+    pushable_list(moment, queue, found);
+    next_is_first_pushable(moment, queue, found);
+}
+
+/// P4: `rt_nr_running`, `rt_nr_migratory` and `nr_running` count what is there.
+fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let (k, rq) = (moment.k, &*queue.rq);
+    // A list that has become a ring would never end.
+    let limit = rq.rt.nr_running() as usize + 1;
+    let queued = || rq.rt.queued(&k.tasks).take(limit);
+    let (n, migratory) = (queued().count(), queued().filter(|p| !k.task(*p).is_pinned()).count());
+    found.expect("P4", n == rq.rt.nr_running() as usize, || {
+        format!("CPU {}: rt_nr_running is {}, its lists hold {n}", rq.cpu, rq.rt.nr_running())
+    });
+    found.expect("P4", migratory == rq.rt.nr_migratory() as usize, || {
+        format!(
+            "CPU {}: rt_nr_migratory is {}, {migratory} queued tasks may move",
+            rq.cpu,
+            rq.rt.nr_migratory()
+        )
+    });
+    found.expect("P4", rq.nr_running == rq.rt.nr_running() + rq.fair.nr_running, || {
+        let (rt, fair) = (rq.rt.nr_running(), rq.fair.nr_running);
+        format!("CPU {}: nr_running is {}, but {rt} RT and {fair} fair tasks are", rq.cpu, rq.nr_running)
+    });
+}
+
+/// P4: each task is on the list of its priority, and `highest_prio.curr` is the priority of the first.
+fn lists_hold_queued_tasks_in_order<P: Platform>(
+    moment: &Moment<'_, P>,
+    queue: &Queue<'_>,
+    found: &mut Findings,
+) {
+    let (k, rq) = (moment.k, &*queue.rq);
+    let mut last = None;
+    for p in rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize) {
+        let task = k.task(p);
+        found.expect(
+            "P4",
+            task.class.get() == Class::Rt && task.nr_cpus_allowed.get() == task.cpus_allowed.get().weight(),
+            || {
+                format!(
+                    "CPU {}: RT list holds {p:?} of class {:?} with {} CPUs",
+                    rq.cpu,
+                    task.class,
+                    task.nr_cpus_allowed.get()
+                )
+            },
+        );
+        let prio = task.prio.get();
+        found.expect("P4", last.is_none_or(|l: Prio| !prio.beats(l)), || {
+            format!("CPU {}: {p:?} of prio {prio} is queued behind prio {:?}", rq.cpu, last)
+        });
+        last = Some(prio);
+    }
+    let first = rq.rt.queued(&k.tasks).next().map_or(Prio::NO_RT, |p| k.task(p).prio.get());
+    found.expect("P4", rq.rt.highest() == first, || {
+        format!("CPU {}: highest_prio.curr is {}, the first queued has {first}", rq.cpu, rq.rt.highest())
+    });
+}
+
+/// P4: the cells beside the lock say what the lock protects.
+fn published_is_what_is_protected(queue: &Queue<'_>, found: &mut Findings) {
+    let (rq, published) = (&*queue.rq, queue.published);
+    let outside = (
+        published.curr.get(),
+        published.nr_running.get(),
+        published.rt_highest.get(),
+        published.rt_next.get(),
+        published.rt_nr_running.get(),
+        published.load.get(),
+    );
+    let inside = (rq.curr, rq.nr_running, rq.rt.highest(), rq.rt.next(), rq.rt.nr_running(), rq.fair.load);
+    found.expect("P4", outside == inside, || {
+        format!(
+            "CPU {}: published curr, nr_running, highest_prio.curr, .next, rt_nr_running, load {outside:?} are {inside:?}",
+            rq.cpu
+        )
+    });
+}
+
+/// P5: the pushable list holds exactly the queued, waiting tasks that may move, by priority. Under
+/// `drop_and_continue` some may be missing.
+fn pushable_list<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let (k, rq) = (moment.k, &*queue.rq);
+    let may_be_pushed = |p: TaskId| {
+        let task = k.task(p);
+        task.on_rq.get() && task.cpu.get() == rq.cpu && p != rq.curr && !task.is_pinned()
+    };
+    let limit = rq.rt.nr_running() as usize;
+    let listed = || rq.rt.pushable(&k.tasks).take(limit + 1);
+    let stranger = listed().find(|p| !may_be_pushed(*p));
+    found.expect("P5", stranger.is_none(), || {
+        format!("CPU {}: {stranger:?} is on the pushable list, but waits not here or may not move", rq.cpu)
+    });
+    let prios = || listed().map(|p| k.task(p).prio.get());
+    found.expect("P5", prios().is_sorted(), || format!("CPU {}: pushable list out of order", rq.cpu));
+    let waiting = rq.rt.queued(&k.tasks).take(limit).filter(|p| may_be_pushed(*p)).count();
+    let n = listed().count();
+    found.expect("P5", n == waiting || (moment.past.dropped && n < waiting), || {
+        format!("CPU {}: pushable list holds {n} tasks, but {waiting} wait here and may move", rq.cpu)
+    });
+    found.expect("P5", queue.published.rt_pushable.get() == (n > 0), || {
+        format!("CPU {}: publishes pushable {}, list holds {n}", rq.cpu, queue.published.rt_pushable.get())
+    });
+}
+
+/// rt-class 1.5: since 3.1, `highest_prio.next` is the priority of the first pushable task.
+fn next_is_first_pushable<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let (k, rq) = (moment.k, &*queue.rq);
+    let first = rq.rt.pushable(&k.tasks).next().map_or(Prio::NO_RT, |p| k.task(p).prio.get());
+    found.expect("P5", moment.past.second_best || rq.rt.next() == first, || {
+        format!("CPU {}: highest_prio.next is {}, the first pushable has {first}", rq.cpu, rq.rt.next())
+    });
+}
