@@ -142,6 +142,9 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
         }
     } else if outranks(class, curr_class) {
         rq.me.decide(p, Reason::PreemptClass);
+        if curr_class == Class::Fair {
+            fair::preempted_by_higher_class(rq);
+        }
         rq.resched();
     }
     if !flagged

@@ -52,7 +52,7 @@ impl Topology {
     /// The CPUs that share a last-level cache with `cpu`, itself included.
     pub fn llc_span(&self, cpu: CpuId) -> CpuMask {
         let shared = |l: &&TopologyLevel| matches!(l.kind, LevelKind::Smt | LevelKind::Mc);
-        let level = self.levels.iter().filter(shared).next_back();
+        let level = self.levels.iter().rfind(shared);
         level.and_then(|l| l.spans.iter().find(|s| s.contains(cpu))).copied().unwrap_or(CpuMask::single(cpu))
     }
 }

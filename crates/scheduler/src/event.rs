@@ -162,6 +162,7 @@ reasons! {
     NotMovedHeavy "not_moved_heavy" "Balancing left a task: it weighs more than twice what is to move.";
     NotMovedAffinity "not_moved_affinity" "Balancing left a task: it may not run on the other CPU.";
     NotMovedRunning "not_moved_running" "Balancing left a task: it runs.";
+    NotMovedBuddy "not_moved_buddy" "Balancing left a task: it is a buddy of its queue.";
     NotMovedHot "not_moved_hot" "Balancing left a task: it is cache-hot.";
     AffinityMove "affinity_move" "The task was moved because its CPU is no longer allowed.";
     BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";

@@ -1,6 +1,7 @@
 //! Moving tasks from a busy CPU's queue (fair-class 8.6).
 
 use super::balance::Situation;
+use super::buddy;
 use super::task_list::TaskList;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
@@ -63,6 +64,8 @@ fn obstacle<P: Platform>(
         Some(Reason::NotMovedAffinity)
     } else if from.curr == p {
         Some(Reason::NotMovedRunning)
+    } else if !accept_hot && buddy::is_hot(from, p) {
+        Some(Reason::NotMovedBuddy)
     } else if !accept_hot && cache_hot(from, p) {
         Some(Reason::NotMovedHot)
     } else {

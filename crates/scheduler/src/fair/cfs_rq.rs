@@ -1,6 +1,7 @@
 //! The class's part of a run queue, and its four primitive operations: enqueue, dequeue, set_next, put_prev
 //! (fair-class 2.1, 2.5).
 
+use super::buddy::{self, Buddies};
 use super::new_idle::IdleTimes;
 use super::place::place_sleeper;
 use super::task_list::TaskList;
@@ -25,6 +26,8 @@ pub struct CfsRq {
     pub curr: Option<TaskId>,
     /// The runnable tasks that wait.
     pub timeline: Timeline,
+    /// Whom picking may prefer to the leftmost.
+    pub buddies: Buddies,
     /// All runnable tasks, newest enqueue first.
     pub(super) tasks: TaskList,
     /// CPU time used by tasks of this queue.
@@ -70,6 +73,7 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     if kind == DequeueKind::Sleep {
         task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
+    rq.fair.buddies.clear(p);
     leave_timeline(rq, p);
     rq.fair.nr_running -= 1;
     let load = rq.fair.load - task.se.weight.get();
@@ -81,9 +85,10 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     }
 }
 
-/// The leftmost task becomes the running one; `None` where nobody is runnable.
+/// The leftmost task, or a buddy near it, becomes the running one; `None` where nobody is runnable.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-    let next = rq.fair.timeline.leftmost()?.task;
+    let left = rq.fair.timeline.leftmost()?.task;
+    let next = buddy::pick(rq, left);
     set_next_task(rq, next);
     Some(next)
 }

@@ -1,9 +1,69 @@
 //! The fair class: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE (fair-class).
+//!
+//! # What it promises
+//!
+//! On one CPU: runnable tasks get CPU time in proportion to their weights, within about one slice of each other.
+//! Each task has a *virtual runtime* that advances with its CPU time, faster for light tasks and slower for heavy ones
+//! (`vruntime`); whoever is furthest left runs. The rest of the class answers three questions:
+//!
+//! - Where does somebody enter who has not been running? `place`: a sleeper at most half a latency left of the
+//!   others, a new task one slice to their right.
+//! - When does the running task make room? At a `tick`, when its `slice` is used up; at a wakeup, when the
+//!   newcomer is further left by more than a granularity (`preempt`).
+//! - On which CPU? At a wakeup near the waker or where it was (`select_cpu`), at a fork where there is least to do
+//!   (`idlest`), and later by balancing, which no promise about fairness covers: it evens out load, not service.
+//!
+//! # The pieces
+//!
+//! `cfs_rq` is a CPU's queue: load, number of tasks, the running one, the `timeline` of those that wait, and a
+//! list of all in the order of their last enqueue, which balancing walks. The floor of virtual time, min_vruntime,
+//! never moves back; it is published, because a sleeper that changes its CPU takes its distance from one floor to the
+//! other without a lock (`class_change`). Virtual times wrap around: [`lag`] is the only way to compare them.
+//!
+//! # A wakeup
+//!
+//! `select_cpu` → `cfs_rq::enqueue_task`, which charges the running task, places the sleeper and inserts it →
+//! `preempt::check_preempt_wakeup`, which records buddies and perhaps asks for a reschedule. schedule() then puts the
+//! running task back into the timeline and picks: the leftmost, or a `buddy` near it.
+//!
+//! # A fork
+//!
+//! `fork::task_fork` copies the parent's virtual time, imposes the penalty of `start_nice`, places the child; where
+//! and when depends on the era. `idlest` chooses the CPU. The child's first enqueue adds the floor that it finds.
+//!
+//! # A tick
+//!
+//! `cpu_load` averages the load; `tick::task_tick` charges the running task and looks at its slice; without the
+//! lock, `balance::rebalance_domains` looks whether a domain is due.
+//!
+//! # Balancing
+//!
+//! `balance` for busy CPUs at their ticks and, through `nohz`, for idle ones, which take no ticks; `new_idle` for
+//! a CPU that runs out of work. All three: `balance_find` reads what the CPUs publish, without locks, and names the
+//! busiest one and an amount; `balance_move` takes both locks and moves what is neither running, pinned elsewhere,
+//! too heavy nor cache-hot. After repeated failures `active` asks the busy CPU itself.
+//!
+//! # Older behaviours the registry brings back, and what was wrong with them
+//!
+//! - `START_DEBIT` off: a fork storm keeps everybody else waiting. On: each child waits for a whole period, which seed
+//!   003 measured as 6.8 ms instead of 1.6. `START_NICE`: the forking family pays instead, at up to 256 times the rate.
+//! - `GENTLE_FAIR_SLEEPERS` off: a sleeper comes back a whole latency to the left, and keeps the CPU for as long.
+//! - `fork_path=late32`: the child inherits the virtual time of whoever happens to run on its CPU.
+//! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed 004 the
+//!   interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
+//! - `tick_cmp_unsigned`: a task that is still the leftmost was sent through schedule() at each tick.
+//! - `tick_vrt_cmp` off: virtual time is compared with real time, which is wrong for all weights but nice 0.
+//! - `idle_sibling=off`: a woken task waits although a CPU next to it, sharing its cache, is idle.
+//! - `wake_placement=v31`: decides by averages, so a burst is placed by what was, not by what is.
+//! - `newidle_stop=never`: a CPU idles until the next periodic balancing. `on_busiest`: one queue of pinned tasks hides
+//!   the rest of the machine. `on_move` skips the search while idle times are short.
+//! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.
 
 mod active;
 mod balance;
 mod balance_find;
 mod balance_move;
+mod buddy;
 mod cfs_rq;
 mod class_change;
 mod cpu_load;
@@ -25,6 +85,7 @@ mod vruntime;
 mod yield_;
 
 pub use balance::CpuBalance;
+pub use buddy::Buddies;
 pub use cfs_rq::CfsRq;
 pub use entity::FairEntity;
 pub use nohz::FairRoot;
@@ -33,6 +94,7 @@ pub use vruntime::lag;
 
 pub(crate) use active::active_load_balance;
 pub(crate) use balance::rebalance_domains;
+pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
 pub(crate) use class_change::{attach_task, detach_task, task_changes_cpu};
 pub(crate) use cpu_load::update_cpu_load;

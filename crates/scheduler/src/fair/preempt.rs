@@ -1,8 +1,8 @@
 //! Does a task that has just been queued take the CPU at once? (fair-class 6.4, 6.5)
 
 use super::entity::FairEntity;
-use super::scale;
 use super::vruntime::{lag, update_curr};
+use super::{buddy, scale};
 use crate::class::PreemptCause;
 use crate::platform::Platform;
 use crate::registry::Feature;
@@ -41,6 +41,7 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     let me = rq.me;
     let Some(curr) = rq.fair.curr.filter(|curr| *curr != p) else { return };
     let (ours, theirs) = (me.task(curr), me.task(p));
+    buddy::record_at_wakeup(rq, p, cause);
     let reason = if rq.need_resched() {
         Reason::PreemptPending
     } else if matches!(theirs.policy.get(), Policy::Batch | Policy::Idle) {
@@ -59,6 +60,7 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     };
     me.decide(p, reason);
     if matches!(reason, Reason::PreemptIdlePolicy | Reason::PreemptVruntime) {
+        buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);
         rq.resched();
     }
 }

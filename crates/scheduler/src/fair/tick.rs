@@ -22,6 +22,7 @@ fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     let (ran, ideal) = (task.ran().0, slice(rq, &task.se));
     if ran > ideal {
         me.decide(curr, Reason::TickSlice);
+        rq.fair.buddies.clear(curr);
         rq.resched();
         return;
     }

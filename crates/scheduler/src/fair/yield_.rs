@@ -11,6 +11,7 @@ pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if rq.fair.nr_running == 1 {
         return;
     }
+    rq.fair.buddies.clear(p);
     update_curr(rq);
     let task = rq.me.task(p);
     let compat = rq.me.k.config.tunables.sched_compat_yield.get() != 0;

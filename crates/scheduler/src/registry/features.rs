@@ -41,6 +41,8 @@ features! {
     AsymGran "ASYM_GRAN" "The wakeup granularity is scaled by the weight of the woken task, not of the running one." "fair-class 6.5, 9";
     AffineWakeups "AFFINE_WAKEUPS" "A wakeup may pull the woken task to the waker's CPU." "fair-class 8.3, 8.4, 9";
     SyncWakeups "SYNC_WAKEUPS" "The hint that the waker is about to sleep is honoured." "fair-class 8.3, 9";
+    NextBuddy "NEXT_BUDDY" "The task woken last is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
+    LastBuddy "LAST_BUDDY" "A task that a wakeup interrupted is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
     CacheHotBuddy "CACHE_HOT_BUDDY" "Balancing treats the buddies of a queue as cache-hot." "fair-class 7.6, 9";
     LbBias "LB_BIAS" "Balancing uses averaged loads (cpu_load) biased against moving." "fair-class 8.2, 9";
     RtPushIpi "RT_PUSH_IPI" "A CPU that lowers its priority asks overloaded CPUs by IPI to push, instead of pulling under their locks." "seed 001; rt-class 6";

@@ -218,7 +218,7 @@ rules! {
         After "after" "last has the final word; only the picked one is cleared (seed 004 applied).",
         Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
         Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
-        V31 "v31" "next before last; only the picked one is cleared (2.6.31).",
+        V31 "v31" "next before last; only the picked one is cleared; a fork records next too (2.6.31).",
     }
     LastSet last_set "When is the last buddy recorded?" "seed 004; fair-class 7.2" {
         PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",

@@ -1,6 +1,7 @@
 //! The decision tables and worked examples of the spec (fair-class 4 to 8, appendix A), by chapter.
 
 mod balance;
+mod buddies;
 mod fork;
 mod placement;
 mod select;

@@ -1,0 +1,134 @@
+//! Buddies: two preferences of a queue that may beat the leftmost task (seed 004; fair-class 7).
+//!
+//! - **next** looks forward: the task that was woken, which will consume what its waker has just produced.
+//! - **last** looks backward: the task that a wakeup interrupted; giving it the CPU back keeps its cache useful, and
+//!   lets it release the lock that it may hold.
+//!
+//! A buddy is picked only where it is no further right of the leftmost than the wakeup granularity, so buddies
+//! cannot drift away (D5). Before seed 004 a `last` that was too far right was forgotten at the very pick that followed its
+//! recording, so it rarely helped.
+
+use super::preempt::{Lead, wakeup_preempt_entity};
+use super::scale;
+use crate::class::PreemptCause;
+use crate::platform::Platform;
+use crate::registry::{BuddyGate, Feature, HotBuddyDstBusy, LastSet, PickMode};
+use crate::rq::RqGuard;
+use crate::{Policy, Reason, TaskId};
+
+/// The two references of a queue; each is empty or names a runnable task of the queue that is not SCHED_IDLE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Buddies {
+    /// Who was woken.
+    pub next: Option<TaskId>,
+    /// Who was interrupted.
+    pub last: Option<TaskId>,
+}
+
+impl Buddies {
+    /// Whether a task is one of them.
+    pub(super) fn contains(self, p: TaskId) -> bool {
+        self.next == Some(p) || self.last == Some(p)
+    }
+
+    /// Drops the references to a task: it leaves the queue, its turn is over, or it was picked (7.4).
+    pub(super) fn clear(&mut self, p: TaskId) {
+        self.next = self.next.filter(|b| *b != p);
+        self.last = self.last.filter(|b| *b != p);
+    }
+}
+
+/// At every wakeup check of a fair task against a running fair one, before anything is decided (7.2).
+pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
+    let me = rq.me;
+    let rules = &me.k.config.rules;
+    if rules.last_set.get() == LastSet::EveryWake {
+        record_last(rq);
+    }
+    let counts = cause != PreemptCause::Fork || rules.pick_mode.get() == PickMode::V31;
+    if counts && me.has(Feature::NextBuddy) && gate_is_open(rq) && !is_idle_policy(rq, p) {
+        rq.fair.buddies.next = Some(p);
+    }
+}
+
+/// The running fair task is preempted: by virtual time, or for another reason.
+pub(super) fn record_at_preemption<P: Platform>(rq: &mut RqGuard<'_, P>, by_vruntime: bool) {
+    let records = match rq.me.k.config.rules.last_set.get() {
+        LastSet::EveryWake => false,
+        LastSet::PreemptVr => by_vruntime,
+        LastSet::PreemptAny => true,
+    };
+    if records {
+        record_last(rq);
+    }
+}
+
+/// A task of a higher class takes the CPU from the running fair task.
+pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    record_at_preemption(rq, false);
+}
+
+fn record_last<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let Some(curr) = rq.fair.curr else { return };
+    let runnable = rq.me.task(curr).on_rq.get();
+    if runnable && rq.me.has(Feature::LastBuddy) && gate_is_open(rq) && !is_idle_policy(rq, curr) {
+        rq.fair.buddies.last = Some(curr);
+    }
+}
+
+/// Buddies serve throughput under load; with few tasks they only hurt latency.
+fn gate_is_open<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    rq.me.k.config.rules.buddy_gate.get() == BuddyGate::Off
+        || rq.fair.nr_running >= scale::nr_latency(rq.me.k)
+}
+
+fn is_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+    rq.me.task(p).policy.get() == Policy::Idle
+}
+
+/// Who runs instead of the leftmost, and which references are used up (7.3).
+pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId {
+    let before = rq.fair.buddies;
+    if before == Buddies::default() {
+        return left;
+    }
+    let mode = rq.me.k.config.rules.pick_mode.get();
+    let picked = match mode {
+        PickMode::V31 | PickMode::Rc | PickMode::Tip => {
+            acceptable(rq, before.next, left).or_else(|| acceptable(rq, before.last, left))
+        }
+        PickMode::After => acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left)),
+    };
+    if let Some(buddy) = picked.filter(|b| *b != left) {
+        rq.me.decide(buddy, if before.last == Some(buddy) { Reason::BuddyLast } else { Reason::BuddyNext });
+    }
+    let next_won = picked.is_some() && picked == before.next;
+    let picked = picked.unwrap_or(left);
+    match mode {
+        PickMode::V31 | PickMode::After => rq.fair.buddies.clear(picked),
+        PickMode::Rc => rq.fair.buddies = Buddies::default(),
+        // Each was taken out when it was tested; next was tested first.
+        PickMode::Tip => rq.fair.buddies = Buddies { next: None, last: before.last.filter(|_| next_won) },
+    }
+    picked
+}
+
+/// The buddy, if it is not too far right of the leftmost.
+fn acceptable<P: Platform>(rq: &RqGuard<'_, P>, buddy: Option<TaskId>, left: TaskId) -> Option<TaskId> {
+    let buddy = buddy?;
+    if wakeup_preempt_entity(rq, &rq.me.task(buddy).se, &rq.me.task(left).se) == Lead::Enough {
+        rq.me.decide(buddy, Reason::BuddyRefused);
+        return None;
+    }
+    Some(buddy)
+}
+
+/// Whether balancing should leave a task alone because it is a buddy of its queue (7.6). Since seed 004 a CPU that
+/// has nothing to do may take buddies too; it is the CPU that balances that counts, not the one it balances for.
+pub(super) fn is_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
+    let me = from.me;
+    me.has(Feature::CacheHotBuddy)
+        && from.fair.buddies.contains(p)
+        && (me.k.config.rules.hot_buddy_dst_busy.get() == HotBuddyDstBusy::Off
+            || me.k.rq(me.id).published.nr_running.get() > 0)
+}
