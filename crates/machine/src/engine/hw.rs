@@ -4,7 +4,7 @@
 //! act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock just advances.
 
 use super::lines::LineTable;
-use super::locks::{Attempt, LockStats, SpinState};
+use super::locks::{Attempt, LockStats, LockTiming, SpinState};
 use super::queue::{EventQueue, Slot};
 use super::recorder::Recorder;
 use crate::spec::MachineSpec;
@@ -79,8 +79,7 @@ pub(crate) struct Hw {
     pub sources: RefCell<Vec<Source>>,
     free_slots: RefCell<Vec<Slot>>,
     pub cpus: Vec<CpuHw>,
-    /// Which kind of spinlock the kernel has; follows the rule of the same name.
-    pub lock_kind: Cell<LockKind>,
+    pub lock_timing: LockTiming,
     rq_locks: Vec<RefCell<SpinState>>,
     other_locks: RefCell<OtherLocks>,
     lines: RefCell<LineTable>,
@@ -115,7 +114,7 @@ impl OtherLocks {
 }
 
 impl Hw {
-    pub fn new(spec: MachineSpec, recorder: Recorder) -> Hw {
+    pub fn new(spec: MachineSpec, kind: LockKind, recorder: Recorder) -> Hw {
         let n = spec.topology.cpus;
         let mut queue = EventQueue::default();
         let mut sources = Vec::new();
@@ -138,7 +137,7 @@ impl Hw {
             sources: RefCell::new(sources),
             free_slots: RefCell::default(),
             cpus: (0..n).map(|_| cpu()).collect(),
-            lock_kind: Cell::new(LockKind::Queued),
+            lock_timing: LockTiming::new(&spec, kind),
             rq_locks: (0..n).map(|_| RefCell::default()).collect(),
             other_locks: RefCell::new(OtherLocks {
                 pi: Vec::new(),
@@ -234,7 +233,8 @@ impl Hw {
     /// Uses a line of which others may have a copy.
     #[inline(never)]
     fn fetch(&self, me: CpuId, index: usize, access: Access) {
-        let cost = self.lines.borrow_mut().touch(me, self.local_now(), index, access, &self.spec);
+        let cost =
+            self.lines.borrow_mut().touch(me, self.local_now(), index, access, &self.lock_timing.transfers);
         self.charge_ns(cost);
     }
 
@@ -273,8 +273,7 @@ impl Platform for Hw {
         if matches!(lock, Lock::Rq(_)) {
             self.settle(me).await;
         }
-        let kind = self.lock_kind.get();
-        match self.with_lock(lock, |l| l.acquire(me, self.local_now(), kind, &self.spec)) {
+        match self.with_lock(lock, |l| l.acquire(me, self.local_now(), &self.lock_timing)) {
             Attempt::Taken { cost } => self.charge_ns(cost),
             Attempt::TakenAt(at) => {
                 self.charge_ns(at.saturating_sub(self.local_now()));
@@ -290,7 +289,7 @@ impl Platform for Hw {
 
     async fn try_acquire(&self, me: CpuId, lock: Lock) -> bool {
         self.settle(me).await;
-        match self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.spec)) {
+        match self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.lock_timing)) {
             Some(cost) => {
                 self.charge_ns(cost);
                 true
@@ -300,8 +299,7 @@ impl Platform for Hw {
     }
 
     fn release(&self, _me: CpuId, lock: Lock) {
-        let kind = self.lock_kind.get();
-        if let Some(next) = self.with_lock(lock, |l| l.release(self.local_now(), kind, &self.spec)) {
+        if let Some(next) = self.with_lock(lock, |l| l.release(self.local_now(), &self.lock_timing)) {
             self.queue.borrow_mut().set(self.work_slot(next.to), next.at);
             self.cpus[next.to.index()].mode.set(Mode::InPath);
         }

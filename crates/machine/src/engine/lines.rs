@@ -1,7 +1,6 @@
 //! Cache lines that CPUs share, as single-server queues: one transfer at a time (design 4, rt-class 10.5).
 
-use super::locks::line_transfer;
-use crate::spec::MachineSpec;
+use super::transfers::Transfers;
 use scheduler::platform::{Access, Line};
 use scheduler::{CpuId, CpuMask, Nanos};
 
@@ -78,18 +77,17 @@ impl LineTable {
         now: Nanos,
         index: usize,
         access: Access,
-        spec: &MachineSpec,
+        transfers: &Transfers,
     ) -> Nanos {
         if index >= self.lone.len() {
             self.grow(index + 1);
         }
         let state = &mut self.states[index];
         let lone = &mut self.lone[index];
-        let own = spec.costs.line.own;
         if *lone == me.0 || (access == Access::Read && *lone == SHARED && state.sharers.contains(me)) {
-            return own;
+            return transfers.get(me, me);
         }
-        let transfer = line_transfer(&spec.costs, spec, state.owner, me).max(own);
+        let transfer = transfers.get(state.owner, me);
         state.free_at = now.max(state.free_at) + transfer;
         match access {
             Access::Read => {
@@ -115,10 +113,11 @@ mod tests {
     #[test]
     fn a_line_that_others_wrote_is_transferred_once() {
         let spec = crate::engine::four_nodes();
+        let transfers = Transfers::new(&spec);
         let mut lines = LineTable::new(40);
         let mut touch = |cpu, access| {
             let rto = lines.index(Line::Rto);
-            lines.touch(CpuId(cpu), Nanos(0), rto, access, &spec)
+            lines.touch(CpuId(cpu), Nanos(0), rto, access, &transfers)
         };
         touch(0, Access::Write);
         assert_eq!(touch(0, Access::Write), spec.costs.line.own);
@@ -130,11 +129,13 @@ mod tests {
     #[test]
     fn transfers_of_one_line_queue_up() {
         let spec = crate::engine::four_nodes();
+        let transfers = Transfers::new(&spec);
         let mut lines = LineTable::new(40);
         let rto = lines.index(Line::Rto);
-        lines.touch(CpuId(0), Nanos(0), rto, Access::Write, &spec);
-        let waits: Vec<u64> =
-            (10..20).map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), rto, Access::Read, &spec).0).collect();
+        lines.touch(CpuId(0), Nanos(0), rto, Access::Write, &transfers);
+        let waits: Vec<u64> = (10..20)
+            .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), rto, Access::Read, &transfers).0)
+            .collect();
         assert!(waits.windows(2).all(|w| w[1] > w[0]), "each waits for the one before: {waits:?}");
     }
 }

@@ -1,9 +1,32 @@
 //! How kernel spinlocks are handed over in time (design 4, rt-class 10.5): the three kinds that Linux had on x86.
 
-use crate::spec::{Costs, MachineSpec};
+use super::transfers::Transfers;
+use crate::spec::MachineSpec;
 use scheduler::registry::LockKind;
 use scheduler::{CpuId, Nanos};
+use std::cell::Cell;
 use std::collections::VecDeque;
+
+/// What hand-overs cost on a machine.
+#[derive(Debug)]
+pub(crate) struct LockTiming {
+    /// Which kind of spinlock the kernel has; follows the rule of the same name.
+    pub kind: Cell<LockKind>,
+    pub transfers: Transfers,
+    uncontended: Nanos,
+    spinner_percent: u64,
+}
+
+impl LockTiming {
+    pub fn new(spec: &MachineSpec, kind: LockKind) -> LockTiming {
+        LockTiming {
+            kind: Cell::new(kind),
+            transfers: Transfers::new(spec),
+            uncontended: spec.costs.lock_uncontended,
+            spinner_percent: u64::from(spec.costs.ticket_spinner_percent),
+        }
+    }
+}
 
 /// State of one spinlock.
 #[derive(Debug, Default)]
@@ -62,17 +85,17 @@ pub(crate) struct HandOver {
 
 impl SpinState {
     /// `me` tries to take the lock at its local time `now`.
-    pub fn acquire(&mut self, me: CpuId, now: Nanos, kind: LockKind, spec: &MachineSpec) -> Attempt {
+    pub fn acquire(&mut self, me: CpuId, now: Nanos, timing: &LockTiming) -> Attempt {
         self.stats.acquisitions += 1;
         if !self.held && self.waiters.is_empty() {
             self.held = true;
-            let transfer = self.transfer(me, spec);
+            let transfer = self.transfer(me, timing);
             if self.free_at <= now {
                 self.last = me;
-                return Attempt::Taken { cost: spec.costs.lock_uncontended + transfer };
+                return Attempt::Taken { cost: timing.uncontended + transfer };
             }
             // One waiter, with nobody in front of it but the leaving holder.
-            let at = self.free_at + self.hand_over_time(me, 0, kind, spec);
+            let at = self.free_at + self.hand_over_time(me, 0, timing);
             self.last = me;
             self.count_wait(at - now, 1);
             return Attempt::TakenAt(at);
@@ -83,35 +106,35 @@ impl SpinState {
     }
 
     /// Takes the lock if it is free at `now`; what that costs.
-    pub fn try_acquire(&mut self, me: CpuId, now: Nanos, spec: &MachineSpec) -> Option<Nanos> {
+    pub fn try_acquire(&mut self, me: CpuId, now: Nanos, timing: &LockTiming) -> Option<Nanos> {
         if self.held || !self.waiters.is_empty() || self.free_at > now {
             return None;
         }
         self.held = true;
         self.stats.acquisitions += 1;
-        let cost = spec.costs.lock_uncontended + self.transfer(me, spec);
+        let cost = timing.uncontended + self.transfer(me, timing);
         self.last = me;
         Some(cost)
     }
 
     /// The holder gives the lock up at its local time `now`; who gets it, if anybody waits.
-    pub fn release(&mut self, now: Nanos, kind: LockKind, spec: &MachineSpec) -> Option<HandOver> {
+    pub fn release(&mut self, now: Nanos, timing: &LockTiming) -> Option<HandOver> {
         debug_assert!(self.held);
         self.held = false;
         self.free_at = now;
         if self.waiters.is_empty() {
             return None;
         }
-        let next = match kind {
+        let next = match timing.kind.get() {
             LockKind::Queued | LockKind::Ticket => 0,
             // Everybody's write races for the line; the nearest wins, then the one who spun longest.
             LockKind::TestAndSet => {
-                let distance = |i: &usize| spec.distance(self.last, self.waiters[*i].cpu);
+                let distance = |i: &usize| timing.transfers.get(self.last, self.waiters[*i].cpu);
                 (0..self.waiters.len()).min_by_key(|i| (distance(i), *i)).unwrap_or(0)
             }
         };
         let waiter = self.waiters.remove(next)?;
-        let at = now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, kind, spec);
+        let at = now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, timing);
         self.held = true;
         self.last = waiter.cpu;
         let waiting = self.waiters.len() as u32 + 1;
@@ -120,18 +143,18 @@ impl SpinState {
     }
 
     /// Line transfer to the next holder; with a lock word that all spin on, dearer with each further spinner.
-    fn hand_over_time(&self, to: CpuId, spinners: u64, kind: LockKind, spec: &MachineSpec) -> Nanos {
-        let transfer = self.transfer(to, spec);
-        match kind {
+    fn hand_over_time(&self, to: CpuId, spinners: u64, timing: &LockTiming) -> Nanos {
+        let transfer = self.transfer(to, timing);
+        match timing.kind.get() {
             LockKind::Queued => transfer,
             LockKind::Ticket | LockKind::TestAndSet => {
-                Nanos(transfer.0 + transfer.0 * spinners * u64::from(spec.costs.ticket_spinner_percent) / 100)
+                Nanos(transfer.0 + transfer.0 * spinners * timing.spinner_percent / 100)
             }
         }
     }
 
-    fn transfer(&self, to: CpuId, spec: &MachineSpec) -> Nanos {
-        line_transfer(&spec.costs, spec, self.last, to)
+    fn transfer(&self, to: CpuId, timing: &LockTiming) -> Nanos {
+        if self.last == to { Nanos::ZERO } else { timing.transfers.get(self.last, to) }
     }
 
     fn count_wait(&mut self, wait: Nanos, waiting: u32) {
@@ -143,26 +166,23 @@ impl SpinState {
     }
 }
 
-/// Time for a modified cache line to get from one CPU to another; nothing to itself.
-pub(crate) fn line_transfer(costs: &Costs, spec: &MachineSpec, from: CpuId, to: CpuId) -> Nanos {
-    if from == to { Nanos::ZERO } else { costs.line.at(spec.distance(from, to)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    use crate::engine::four_nodes as spec;
+    fn timing(kind: LockKind) -> LockTiming {
+        LockTiming::new(&crate::engine::four_nodes(), kind)
+    }
 
     /// Three CPUs of other nodes wait; how long after the release the first of them has the lock.
     fn hand_over(kind: LockKind) -> HandOver {
-        let spec = spec();
+        let timing = timing(kind);
         let mut lock = SpinState::default();
-        assert!(matches!(lock.acquire(CpuId(0), Nanos(0), kind, &spec), Attempt::Taken { .. }));
+        assert!(matches!(lock.acquire(CpuId(0), Nanos(0), &timing), Attempt::Taken { .. }));
         for cpu in [30, 20, 1] {
-            assert_eq!(lock.acquire(CpuId(cpu), Nanos(10), kind, &spec), Attempt::Queued);
+            assert_eq!(lock.acquire(CpuId(cpu), Nanos(10), &timing), Attempt::Queued);
         }
-        let to = lock.release(Nanos(1000), kind, &spec).expect("three wait");
+        let to = lock.release(Nanos(1000), &timing).expect("three wait");
         assert_eq!(lock.stats.waiters_max, 3);
         to
     }
@@ -185,14 +205,12 @@ mod tests {
 
     #[test]
     fn a_lock_is_not_free_before_its_release_time() {
-        let spec = spec();
+        let timing = timing(LockKind::Queued);
         let mut lock = SpinState::default();
-        lock.acquire(CpuId(0), Nanos(0), LockKind::Queued, &spec);
-        assert_eq!(lock.release(Nanos(500), LockKind::Queued, &spec), None);
-        assert_eq!(lock.try_acquire(CpuId(1), Nanos(400), &spec), None);
-        let Attempt::TakenAt(at) = lock.acquire(CpuId(1), Nanos(400), LockKind::Queued, &spec) else {
-            panic!("reserved")
-        };
+        lock.acquire(CpuId(0), Nanos(0), &timing);
+        assert_eq!(lock.release(Nanos(500), &timing), None);
+        assert_eq!(lock.try_acquire(CpuId(1), Nanos(400), &timing), None);
+        let Attempt::TakenAt(at) = lock.acquire(CpuId(1), Nanos(400), &timing) else { panic!("reserved") };
         assert!(at > Nanos(500));
         assert_eq!(lock.stats.contended, 1);
     }

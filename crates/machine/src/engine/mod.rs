@@ -16,6 +16,7 @@ mod recorder;
 mod run;
 mod sim;
 mod steps;
+mod transfers;
 mod warmth;
 mod world;
 

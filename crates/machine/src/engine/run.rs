@@ -79,8 +79,7 @@ impl Machine {
         }
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
-        let hw = Hw::new(spec, Recorder::new(cpus, options.trace));
-        hw.lock_kind.set(config.rules.lock_kind.get());
+        let hw = Hw::new(spec, config.rules.lock_kind.get(), Recorder::new(cpus, options.trace));
         let world = World::new(&setup);
         let mut spawns = std::mem::take(&mut setup.tasks);
         let first_kthread = spawns.len();
@@ -234,7 +233,7 @@ impl Sim {
                 if let Err(error) = self.k.config.set(setting) {
                     self.fail(RunError::Setting(error.to_string()));
                 }
-                self.hw().lock_kind.set(self.k.config.rules.lock_kind.get());
+                self.hw().lock_timing.kind.set(self.k.config.rules.lock_kind.get());
                 None
             }
             // The loop ends when the next event lies behind it.
