@@ -4,7 +4,7 @@
 //! event is recorded in the context of the task that it interrupts. Real recordings have holes (a full buffer, a pid
 //! filter), and this is where they show: the CPU runs a task that never came.
 
-use crate::model::{Event, EventKind, Pid, Trace};
+use crate::model::{Cpu, Event, EventKind, Pid, Trace};
 use crate::notes::NoteKind;
 
 /// Since when a task has been running.
@@ -98,6 +98,11 @@ impl Occupancy {
                 state.current.replace(Stay { pid, since: Since::Seen(time_ns), last_ns: time_ns });
         }
         observed
+    }
+
+    /// Who runs on `cpu` after the last observed event, as far as is known.
+    pub fn on(&self, cpu: Cpu) -> Option<Stay> {
+        self.cpus.get(cpu.index())?.current
     }
 
     /// Who runs on each CPU after the last observed event; `None` for a CPU without events.

@@ -4,8 +4,12 @@ pub mod dist;
 pub mod load;
 pub mod program;
 pub mod record;
+pub mod replay;
 pub mod rtapp;
+mod run_trace;
 pub mod units;
+
+pub use run_trace::run_trace;
 
 #[cfg(test)]
 mod script;

@@ -1,6 +1,7 @@
 //! What each load says about itself, in the words of the real program.
 
 use crate::record::LatencyStats;
+use crate::replay::ReplayResult;
 use crate::rtapp::RtAppResult;
 use scheduler::{Nanos, Pid};
 
@@ -21,6 +22,8 @@ pub enum LoadResult {
     Periodic(ThreadsResult),
     /// An rt-app file.
     RtApp(RtAppResult),
+    /// The replay of a trace.
+    Replay(ReplayResult),
 }
 
 /// Results of cyclictest.

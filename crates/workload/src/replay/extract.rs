@@ -1,0 +1,164 @@
+//! From a trace to the programs of its tasks.
+
+use super::affinity;
+use super::recording::{Begin, Counts, Recorded, RecordedTask, Recording, Waking};
+use super::timers;
+use super::track::{By, Draft, Ending, Place, Sleep, Timer, Track};
+use super::walk::Walk;
+use scheduler::Nanos;
+use trace::Trace;
+
+impl Recording {
+    /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
+    /// understood is in its counts. Traces with holes give better programs after [`trace::infer_missing_switches`].
+    ///
+    /// The CPU time of each task is the one of [`trace::summarise`], its time at the edges of the trace included. Where
+    /// the trace does not show the beginning or the end of a stay on a CPU, the proven part counts here and not there.
+    pub fn extract(trace: &Trace) -> Recording {
+        let Walk { mut tasks, mut counts, .. } = Walk::all(trace);
+        for track in &mut tasks {
+            timers::find(&mut track.sleeps);
+        }
+        withdraw(&mut tasks);
+        let finish = Finish { trace, start_ns: trace.start_ns() };
+        let mut recorded: Vec<RecordedTask> =
+            tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
+        affinity::infer(&mut recorded, trace.cpus);
+        let span = Nanos(trace.end_ns() - trace.start_ns());
+        Recording { cpus: trace.cpus, span, tasks: recorded, counts }
+    }
+}
+
+/// Takes back the steps of tasks that seemed to make a wakeup, but only ran when a timer made it.
+fn withdraw(tasks: &mut [Track]) {
+    let explained = |sleep: &Sleep| match (sleep.timer, sleep.end?.by) {
+        (Some(_), By::Task { place, .. }) => Some(place),
+        _ => None,
+    };
+    let places: Vec<Place> =
+        tasks.iter().flat_map(|track| track.sleeps.iter().filter_map(explained)).collect();
+    for place in places {
+        tasks[place.task.index()].steps[place.step] = Draft::Nothing;
+    }
+}
+
+struct Finish<'a> {
+    trace: &'a Trace,
+    start_ns: u64,
+}
+
+impl Finish<'_> {
+    fn task(&self, track: &Track, counts: &mut Counts) -> RecordedTask {
+        let mut steps = Steps::default();
+        for draft in &track.steps {
+            if let Some(step) = self.step(track, *draft, counts) {
+                steps.push(step);
+            }
+        }
+        let prio = track.first_prio.unwrap_or(120);
+        counts.deadline_tasks += u64::from(prio < 0);
+        RecordedTask {
+            pid: track.pid,
+            incarnation: track.incarnation,
+            comm: self.comm(track).into(),
+            begin: track.begin.unwrap_or(Begin::Never),
+            prio,
+            round_robin: track.round_robin,
+            steps: steps.0,
+            cpu_time: Nanos(track.cpu_time_ns),
+            arrivals: track.arrivals,
+            placement: super::recording::Placement {
+                ran_on: track.ran_on,
+                passed_idle_cpus: Nanos(track.passed_idle_ns),
+                pinned_to: None,
+            },
+        }
+    }
+
+    /// The name at the start; a task that never calls exec has the name that it took later on, as programs name their
+    /// threads.
+    fn comm(&self, track: &Track) -> &str {
+        let execs = track.steps.iter().any(|step| matches!(step, Draft::Exec(_)));
+        let listed = self.trace.threads.get(&track.pid).map(|thread| thread.comm);
+        let comm = if execs { track.first_comm } else { track.last_comm };
+        comm.or(listed).map_or("<...>", |comm| &self.trace.strings[comm])
+    }
+
+    fn step(&self, track: &Track, draft: Draft, counts: &mut Counts) -> Option<Recorded> {
+        let text = |id| Box::from(&self.trace.strings[id]);
+        Some(match draft {
+            Draft::Run(ns) => Recorded::Run(Nanos(ns)),
+            Draft::Wake { task, interrupts } => Recorded::Wake { task, interrupts },
+            Draft::Fork(child) => {
+                counts.forks += 1;
+                Recorded::Fork(child)
+            }
+            Draft::Sleep(number) => Recorded::Sleep(self.waking(&track.sleeps[number], counts)?),
+            Draft::Yield => Recorded::Yield,
+            Draft::SetPrio(prio) => Recorded::SetPrio(prio),
+            Draft::Exec(filename) => Recorded::Exec(comm_of(&self.trace.strings[filename])),
+            Draft::Marker(id) => Recorded::Marker(text(id)),
+            Draft::Interrupted => Recorded::Interrupted,
+            Draft::Exit => Recorded::Exit,
+            Draft::Nothing => return None,
+        })
+    }
+
+    /// What ends a sleep; `None` if it is none of the task's own.
+    fn waking(&self, sleep: &Sleep, counts: &mut Counts) -> Option<Waking> {
+        let Some(end) = sleep.end else { return Some(Waking::Never) };
+        if let By::Task { certain: false, .. } = end.by {
+            counts.context_guessed += 1;
+        }
+        let count = match (sleep.timer, end.by) {
+            (Some(Timer::At(_)), _) => &mut counts.by_periodic_timer,
+            (Some(Timer::After(_)), _) => &mut counts.by_relative_timer,
+            (None, By::Task { .. }) => &mut counts.by_task,
+            (None, By::Stopper) => &mut counts.by_stopper,
+            (None, By::Interrupt) => &mut counts.by_interrupt,
+            (None, By::Softirq) => &mut counts.by_softirq,
+            (None, By::Unseen) => &mut counts.unseen,
+        };
+        *count += 1;
+        match (sleep.timer, end.by) {
+            (Some(Timer::At(ns)), _) => Some(Waking::At(self.time(ns))),
+            (Some(Timer::After(ns)), _) => Some(Waking::After(Nanos(ns))),
+            (None, By::Task { .. }) => Some(Waking::Task),
+            (None, By::Stopper) => None,
+            (None, By::Interrupt | By::Softirq | By::Unseen) => Some(self.outside(&end)),
+        }
+    }
+
+    fn outside(&self, end: &Ending) -> Waking {
+        Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu }
+    }
+
+    fn time(&self, ns: u64) -> Nanos {
+        Nanos(ns.saturating_sub(self.start_ns))
+    }
+}
+
+/// The name that a task takes from the path of its program: the file's, 15 bytes at most.
+fn comm_of(path: &str) -> Box<str> {
+    const TASK_COMM_LEN: usize = 15;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.char_indices()
+        .take_while(|(at, c)| at + c.len_utf8() <= TASK_COMM_LEN)
+        .map(|(_, c)| c)
+        .collect::<String>()
+        .into()
+}
+
+/// Steps without two runs in a row.
+#[derive(Default)]
+struct Steps(Vec<Recorded>);
+
+impl Steps {
+    fn push(&mut self, step: Recorded) {
+        match (self.0.last_mut(), step) {
+            (_, Recorded::Run(Nanos::ZERO)) => {}
+            (Some(Recorded::Run(before)), Recorded::Run(more)) => *before = before.saturating_add(more),
+            (_, step) => self.0.push(step),
+        }
+    }
+}

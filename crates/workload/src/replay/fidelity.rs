@@ -1,0 +1,144 @@
+//! How close a replay came to its recording, task by task.
+
+use super::load::ReplayedTask;
+use std::collections::BTreeMap;
+use trace::{Pid, Summary, TaskSummary, WakeLatency};
+
+/// One figure on both sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pair {
+    /// In the recording.
+    pub recorded: u64,
+    /// In the replay.
+    pub simulated: u64,
+}
+
+impl Pair {
+    /// The distance relative to the recording, in per mille; 1000 if only one side is zero.
+    pub fn error_per_mille(self) -> u64 {
+        let larger = self.recorded.max(self.simulated).max(1);
+        let base = if self.recorded == 0 { larger } else { self.recorded };
+        (u128::from(self.recorded.abs_diff(self.simulated)) * 1000 / u128::from(base)) as u64
+    }
+}
+
+/// A replay beside its recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplayFidelity {
+    /// Every replayed task.
+    pub tasks: Vec<TaskFidelity>,
+    /// 99th percentile of the wakeup latencies of all of them together, ns.
+    pub latency_p99_ns: Pair,
+}
+
+/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaskFidelity {
+    /// Recorded task id.
+    pub pid: Pid,
+    /// Recorded name.
+    pub comm: Box<str>,
+    /// CPU time, that at the edges of the trace included, ns.
+    pub cpu_time_ns: Pair,
+    /// Switches to sleep.
+    pub voluntary_switches: Pair,
+    /// Switches away while runnable.
+    pub involuntary_switches: Pair,
+    /// Changes of CPU.
+    pub migrations: Pair,
+    /// Wakeups followed by a switch to the task: the samples of the latencies.
+    pub wakeups: Pair,
+    /// Mean wakeup latency, ns; 0 without wakeups, as below.
+    pub latency_mean_ns: Pair,
+    /// Its 99th percentile, ns.
+    pub latency_p99_ns: Pair,
+    /// The longest, ns.
+    pub latency_max_ns: Pair,
+}
+
+impl TaskFidelity {
+    /// Switches of both kinds.
+    pub fn switches(&self) -> Pair {
+        Pair {
+            recorded: self.voluntary_switches.recorded + self.involuntary_switches.recorded,
+            simulated: self.voluntary_switches.simulated + self.involuntary_switches.simulated,
+        }
+    }
+}
+
+impl ReplayFidelity {
+    /// Half of all recorded CPU time belongs to tasks whose CPU time is off by at most this, in per mille.
+    pub fn cpu_time_error_per_mille(&self) -> u64 {
+        self.weighted_median(|task| task.cpu_time_ns)
+    }
+
+    /// Half of all recorded switches belong to tasks whose number of switches is off by at most this, in per mille.
+    pub fn switches_error_per_mille(&self) -> u64 {
+        self.weighted_median(TaskFidelity::switches)
+    }
+
+    /// Median of the tasks' relative errors, weighted by the recorded figure.
+    fn weighted_median(&self, figure: impl Fn(&TaskFidelity) -> Pair) -> u64 {
+        let mut errors: Vec<(u64, u64)> =
+            self.tasks.iter().map(&figure).map(|pair| (pair.error_per_mille(), pair.recorded)).collect();
+        errors.sort_unstable();
+        let half = errors.iter().map(|(_, weight)| weight).sum::<u64>().div_ceil(2);
+        let mut passed = 0;
+        let reaches = |(_, weight): &&(u64, u64)| {
+            passed += weight;
+            passed >= half
+        };
+        errors.iter().find(reaches).map_or(0, |(error, _)| *error)
+    }
+}
+
+/// Puts both sides of every replayed task together.
+pub(super) fn compare(recorded: &Summary, simulated: &Summary, tasks: &[ReplayedTask]) -> ReplayFidelity {
+    let by_id: BTreeMap<_, _> =
+        recorded.tasks.iter().map(|task| ((task.pid, task.incarnation), task)).collect();
+    let by_pid: BTreeMap<_, _> = simulated.tasks.iter().map(|task| (task.pid, task)).collect();
+    let mut all = [Vec::new(), Vec::new()];
+    let rows = tasks.iter().map(|task| {
+        let here = task.pid.and_then(|pid| by_pid.get(&Pid(pid.0)).copied());
+        let sides = [by_id.get(&(task.recorded, task.incarnation)).copied(), here];
+        for (samples, side) in all.iter_mut().zip(sides) {
+            samples.extend(side.iter().flat_map(|side| &side.wake_latency.samples_ns));
+        }
+        row(task, sides)
+    });
+    let rows = rows.collect();
+    let [recorded, simulated] =
+        all.map(|samples_ns| WakeLatency { samples_ns }.percentile_ns(990).unwrap_or(0));
+    ReplayFidelity { tasks: rows, latency_p99_ns: Pair { recorded, simulated } }
+}
+
+fn row(task: &ReplayedTask, sides: [Option<&TaskSummary>; 2]) -> TaskFidelity {
+    let pair = |figure: &dyn Fn(&TaskSummary) -> u64| {
+        let [recorded, simulated] = sides.map(|side| side.map_or(0, figure));
+        Pair { recorded, simulated }
+    };
+    TaskFidelity {
+        pid: task.recorded,
+        comm: task.comm.clone(),
+        cpu_time_ns: pair(&|s| s.cpu_time_ns + s.edge_time_ns),
+        voluntary_switches: pair(&|s| s.voluntary_switches),
+        involuntary_switches: pair(&|s| s.involuntary_switches),
+        migrations: pair(&|s| s.migrations),
+        wakeups: pair(&|s| s.wake_latency.count()),
+        latency_mean_ns: pair(&|s| s.wake_latency.mean_ns().unwrap_or(0)),
+        latency_p99_ns: pair(&|s| s.wake_latency.percentile_ns(990).unwrap_or(0)),
+        latency_max_ns: pair(&|s| s.wake_latency.max_ns().unwrap_or(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_relative_to_the_recording() {
+        let error = |recorded, simulated| Pair { recorded, simulated }.error_per_mille();
+        assert_eq!((error(100, 110), error(100, 90), error(0, 0)), (100, 100, 0));
+        assert_eq!((error(0, 5), error(5, 0), error(1, 3)), (1000, 1000, 2000));
+    }
+}

@@ -1,0 +1,314 @@
+//! The replay of a trace as a load.
+
+use super::fidelity::{self, ReplayFidelity};
+use super::overhead::Overhead;
+use super::player::{Part, Stage};
+use super::recording::{Begin, Recorded, Recording, TaskIndex, Waking};
+use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
+use crate::run_trace::run_trace;
+use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
+use scheduler::{CpuId, CpuMask, Nanos, Pid};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise};
+
+/// Between the starts of two tasks that only come to fall asleep.
+const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
+
+/// Who is meant by an affinity that the user gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Whom {
+    /// The task with this recorded id.
+    Pid(i32),
+    /// All tasks that ever have this name.
+    Comm(String),
+}
+
+/// An affinity that the trace does not show and the user knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KnownAffinity {
+    /// Of which tasks.
+    pub whom: Whom,
+    /// Their CPUs.
+    pub cpus: CpuMask,
+}
+
+/// The replay of a trace.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    recording: Recording,
+    /// Of the trace, after its repair.
+    summary: Summary,
+    kernel: Option<String>,
+    repair: Repair,
+    import_notes: Vec<String>,
+    affinities: Vec<KnownAffinity>,
+    overhead: Overhead,
+}
+
+/// What a replay says about itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplayResult {
+    /// Bursts of CPU time in the trace, those of tasks that are not replayed left out.
+    pub bursts: u64,
+    /// Of these, how many were run to their end.
+    pub bursts_completed: u64,
+    /// Length of the recording.
+    pub recorded: Nanos,
+    /// From the beginning of the trace to the end of the last burst; `None` if some bursts were not run.
+    pub time: Option<Nanos>,
+    /// Virtual time at which the trace begins: before that, its sleepers fall asleep.
+    pub lead_in: Nanos,
+    /// The tasks that are replayed.
+    pub tasks: Vec<ReplayedTask>,
+}
+
+/// A task of the trace in a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplayedTask {
+    /// Recorded task id.
+    pub recorded: trace::Pid,
+    /// How many tasks had this id before it.
+    pub incarnation: u32,
+    /// Recorded name at its start.
+    pub comm: Box<str>,
+    /// Its pid in the run; `None` if it never ran.
+    pub pid: Option<Pid>,
+}
+
+impl Replay {
+    /// Reads the programs from a trace. Holes in the trace are repaired as far as they can be.
+    pub fn new(mut trace: Trace) -> Replay {
+        let repair = infer_missing_switches(&mut trace);
+        let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
+        Replay {
+            recording: Recording::extract(&trace),
+            summary: summarise(&trace),
+            kernel: trace.meta.kernel.clone(),
+            repair,
+            import_notes: serious.map(ToString::to_string).collect(),
+            affinities: Vec::new(),
+            overhead: Overhead::default(),
+        }
+    }
+
+    /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the recorded
+    /// bursts, because the simulated machine charges it again.
+    #[must_use]
+    pub fn recorded_on(mut self, machine: &MachineSpec) -> Replay {
+        self.overhead = Overhead::of(machine);
+        self
+    }
+
+    /// Adds affinities that the trace does not show.
+    #[must_use]
+    pub fn with_affinities(mut self, affinities: Vec<KnownAffinity>) -> Replay {
+        self.affinities = affinities;
+        self
+    }
+
+    /// What was read from the trace.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Number of CPUs of the recorded machine.
+    pub fn cpus(&self) -> u32 {
+        self.recording.cpus
+    }
+
+    /// System name, release and machine of the recording kernel, as in `uname`, where the file says so.
+    pub fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
+    }
+
+    /// Compares a run with the recording. `records` is the run's trace.
+    pub fn fidelity(
+        &self,
+        result: &ReplayResult,
+        records: &[Record],
+        comms: &[machine::CommOf],
+        cpus: usize,
+    ) -> ReplayFidelity {
+        let from = records.partition_point(|record| record.time < result.lead_in);
+        let to = records
+            .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
+        let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
+        fidelity::compare(&self.summary, &simulated, &result.tasks)
+    }
+
+    fn parts(&self, setup: &mut Setup) -> Result<Vec<Part>, LoadError> {
+        let mut parts = Vec::with_capacity(self.recording.tasks.len());
+        for task in &self.recording.tasks {
+            let mut part = Part::new(task, self.overhead.without(task));
+            part.cpus = match self.known_affinity(task.pid, &part) {
+                Some(cpus) => Some(allowed(cpus, &part.comm, setup.cpus())?),
+                None => task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu))),
+            };
+            if !part.absent && part.steps.iter().any(is_message) {
+                part.channel = Some(setup.channel(ENDLESS_CHANNEL));
+            }
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    fn known_affinity(&self, pid: trace::Pid, part: &Part) -> Option<&CpuMask> {
+        let named = |comm: &str| {
+            let exec = |step: &Recorded| matches!(step, Recorded::Exec(name) if **name == *comm);
+            *part.comm == *comm || part.steps.iter().any(exec)
+        };
+        let known = self.affinities.iter().rev().find(|known| match &known.whom {
+            Whom::Pid(number) => pid.0 == *number,
+            Whom::Comm(comm) => named(comm),
+        });
+        known.map(|known| &known.cpus)
+    }
+
+    /// Creates the tasks that no other task creates, and the interrupts from outside.
+    fn populate(&self, stage: &Rc<Stage>, setup: &mut Setup) {
+        let mut sleepers = 0;
+        for (n, (task, part)) in self.recording.tasks.iter().zip(&stage.parts).enumerate() {
+            let spec = |at, cpu: Option<u32>, setup: &mut Setup| {
+                let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
+                setup.spawn_on(at, cpu, stage.task(TaskIndex(n as u32)));
+            };
+            if part.absent {
+                continue;
+            }
+            match task.begin {
+                Begin::Never | Begin::Forked => {}
+                Begin::Asleep => {
+                    let cpu = task.placement.ran_on.first().map(|cpu| u32::from(cpu.0));
+                    spec(LEAD_IN_STEP * sleepers, cpu, setup);
+                    sleepers += 1;
+                }
+                Begin::Runnable { cpu } => spec(stage.lead_in, Some(cpu), setup),
+                Begin::Appears { at, cpu } => spec(stage.lead_in.saturating_add(at), Some(cpu), setup),
+            }
+            let Some(channel) = part.channel else { continue };
+            for step in &part.steps {
+                if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
+                    let at =
+                        stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_latency);
+                    setup.outside(Outside { at, cpu: cpu.map(|cpu| cpu_on(setup, cpu)), channel });
+                }
+            }
+        }
+    }
+}
+
+/// Tokens are never lost and never block their sender.
+const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
+    capacity: u32::MAX,
+    writers_wake_at: u32::MAX - 1,
+    sync: false,
+    send_cost: Nanos::ZERO,
+    receive_cost: Nanos::ZERO,
+};
+
+fn is_message(step: &Recorded) -> bool {
+    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. }))
+}
+
+/// The CPU that stands for a recorded one: itself, or if the machine has fewer, one of those it has.
+fn cpu_on(setup: &Setup, cpu: u32) -> CpuId {
+    CpuId((cpu as usize % setup.cpus().max(1)) as u16)
+}
+
+fn allowed(cpus: &CpuMask, comm: &str, count: usize) -> Result<CpuMask, LoadError> {
+    let on_machine = cpus.and(&CpuMask::first_n(count));
+    if on_machine.is_empty() {
+        let message = format!(
+            "task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
+            count.saturating_sub(1)
+        );
+        return Err(LoadError::Usage { load: "replay".into(), message });
+    }
+    Ok(on_machine)
+}
+
+impl Load for Replay {
+    fn length(&self) -> Length {
+        Length::Time(self.lead_in().saturating_add(self.recording.span))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.import_notes.clone();
+        let Repair { switches, uncertain_ns } = self.repair;
+        if switches > 0 {
+            notes.push(format!(
+                "{switches} switches are missing in the trace and were inferred: CPU times may be wrong by {} in all",
+                Nanos(uncertain_ns)
+            ));
+        }
+        notes.extend(self.recording.counts.sentences());
+        let pinned = self.recording.tasks.iter().filter(|task| task.placement.pinned_to.is_some()).count();
+        if pinned > 0 {
+            notes.push(format!(
+                "{pinned} tasks are taken to be pinned to one CPU, by name or because they waited there beside idle CPUs; a trace does not show affinities"
+            ));
+        }
+        notes
+    }
+
+    fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        let parts = self.parts(setup)?;
+        let present = parts.iter().filter(|part| !part.absent).count() as u32;
+        let remaining = Remaining::new(present);
+        let stage = Rc::new(Stage {
+            pids: RefCell::new(vec![None; parts.len()]),
+            parts,
+            lead_in: self.lead_in(),
+            bursts: Cell::default(),
+            last_burst: Cell::default(),
+            remaining: remaining.clone(),
+        });
+        self.populate(&stage, setup);
+        let names = self.recording.tasks.iter().map(|task| (task.pid, task.incarnation)).collect();
+        Ok(BuiltLoad::new(remaining, Played { stage, names, recorded: self.recording.span }))
+    }
+}
+
+impl Replay {
+    /// Long enough for every task that sleeps when the trace begins to fall asleep.
+    fn lead_in(&self) -> Nanos {
+        let sleepers = self.recording.tasks.iter().filter(|task| task.begin == Begin::Asleep).count() as u64;
+        LEAD_IN_STEP * (sleepers + 25)
+    }
+}
+
+#[derive(Debug)]
+struct Played {
+    stage: Rc<Stage>,
+    names: Vec<(trace::Pid, u32)>,
+    recorded: Nanos,
+}
+
+impl Results for Played {
+    fn result(&self) -> LoadResult {
+        let stage = &self.stage;
+        let pids = stage.pids.borrow();
+        let present =
+            stage.parts.iter().zip(&self.names).zip(pids.iter()).filter(|((part, _), _)| !part.absent);
+        let runs =
+            |part: &Part| part.steps.iter().filter(|step| matches!(step, Recorded::Run(_))).count() as u64;
+        let bursts = stage.parts.iter().filter(|part| !part.absent).map(runs).sum();
+        let completed = stage.bursts.get();
+        LoadResult::Replay(ReplayResult {
+            bursts,
+            bursts_completed: completed,
+            recorded: self.recorded,
+            time: (completed == bursts).then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
+            lead_in: stage.lead_in,
+            tasks: present
+                .map(|((part, (recorded, incarnation)), pid)| ReplayedTask {
+                    recorded: *recorded,
+                    incarnation: *incarnation,
+                    comm: part.comm.clone(),
+                    pid: *pid,
+                })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! Replay of a recorded trace: what its tasks did, without what the scheduler made of it.
+//!
+//! # From the trace to programs
+//!
+//! `walk` goes through the events in order of time and drafts a program for each task; `timers` and `affinity` look at
+//! whole tasks afterwards; `extract` puts the drafts into words, a [`Recording`].
+//!
+//! - **Bursts** are CPU time between two sleeps. Preemptions and migrations inside are the scheduler's doing and leave no
+//!   trace in the program; a `sched_yield` does, as far as it can be told from a preemption (`yields`).
+//! - **Wakeups by a task** become a step of that task, at the point of its own CPU time at which `sched_waking` was
+//!   recorded: whoever is delayed in a what-if delays those who wait for it. The sleeper has a channel with room for any
+//!   number of tokens, so none is lost if the order changes.
+//! - **Wakeups by timers** that the task set itself are found by their pattern (`timers`) and set again.
+//! - **Other wakeups** come from outside at their recorded times: devices, soft interrupts, and what the trace hides.
+//! - **Forks** are steps of the parent; **tasks that exist from the start** fall asleep in a lead-in before time 0 of
+//!   the trace, or start running there.
+//! - **Priorities** are those that events show, inheritance left out: `sched_pi_setprio` is the kernel's doing, and
+//!   a trace does not say which locks a task holds. So a replay does not boost; its notes count what it left out.
+//! - **Affinities** are not in a trace. Some show (`affinity`), others the user may give ([`KnownAffinity`]).
+//!
+//! # On the machine
+//!
+//! `load` is the [`Load`](crate::load::Load), `player` plays one task. The recorded bursts contain what the recording
+//! machine's kernel did around them, and the simulated one does it again; `overhead` takes it out once.
+//!
+//! # How far to trust it
+//!
+//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself. What a
+//! recording cannot tell stays unknown there and in every what-if: loads that would have behaved differently (an adaptive
+//! program, a timeout that a faster run would not hit), spinning on locks (it is CPU time like any other), and cache
+//! misses (bursts keep the recorded ones).
+
+mod affinity;
+mod extract;
+mod fidelity;
+mod load;
+mod overhead;
+mod player;
+mod recording;
+mod timers;
+mod track;
+mod walk;
+mod yields;
+
+pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
+pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
+pub use recording::{Begin, Counts, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking};

@@ -1,0 +1,221 @@
+//! What the recorded machine's work around the tasks cost, so that it is not paid twice.
+//!
+//! A recorded burst contains the context switch that began it, its system calls, the wakeups and forks it made and the
+//! interrupts it served. The simulated machine charges all of that again, at its own prices. So each burst is
+//! shortened by what the machine *from which the trace came* would charge for its steps; what a run on another machine
+//! or kernel pays more or less than that is then a result.
+
+use super::recording::{Recorded, RecordedTask, Waking};
+use machine::{Costs, MachineSpec};
+use scheduler::Nanos;
+
+/// Prices of the machine on which a trace was recorded, by the steps of its tasks.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Overhead {
+    /// Coming onto a CPU and leaving it again.
+    stay: Nanos,
+    syscall: Nanos,
+    /// Falling asleep in a system call.
+    sleep: Nanos,
+    /// Setting a timer.
+    timer: Nanos,
+    wake: Nanos,
+    /// Interrupting another CPU for that.
+    ipi: Nanos,
+    fork: Nanos,
+    exec: Nanos,
+    exit: Nanos,
+    set_prio: Nanos,
+    /// An interrupt that wakes somebody.
+    interrupt: Nanos,
+    /// Ticks and interrupts held off by the host, in parts per million of the CPU time.
+    background_ppm: u64,
+    /// From the arrival of a timer's interrupt to `sched_waking`, its usual lateness included.
+    pub timer_latency: Nanos,
+    /// From the arrival of an interrupt to `sched_waking`.
+    pub interrupt_latency: Nanos,
+}
+
+impl Overhead {
+    /// The machine's prices.
+    pub fn of(spec: &MachineSpec) -> Overhead {
+        let c: &Costs = &spec.costs;
+        let lock = c.lock_uncontended;
+        let wake = c.wakeup + c.enqueue + lock * 2;
+        let interrupt = c.irq_entry + c.irq_exit;
+        let jitter = spec.noise.timer_jitter.map_or(Nanos::ZERO, |jitter| jitter.mean());
+        let held_off = |irq_off: &machine::IrqOff| {
+            u64::from(irq_off.per_second_per_cpu) * (irq_off.length.mean() + interrupt).0
+        };
+        let ticks = TICKS_PER_SECOND * (c.tick + interrupt).0;
+        let background = ticks + spec.noise.irq_off.iter().map(held_off).sum::<u64>();
+        Overhead {
+            stay: c.context_switch + c.schedule + lock,
+            syscall: c.syscall,
+            sleep: c.syscall + c.dequeue,
+            timer: c.timer_program,
+            wake: c.syscall + wake,
+            ipi: c.ipi_send,
+            fork: c.syscall + c.thread_create + c.enqueue + lock,
+            exec: c.syscall + c.exec,
+            exit: c.syscall + c.thread_exit + c.dequeue,
+            set_prio: c.syscall + c.set_prio,
+            interrupt: interrupt + c.timer_expiry + wake,
+            background_ppm: background / 1000,
+            timer_latency: jitter + c.irq_entry + c.timer_expiry + c.wakeup,
+            interrupt_latency: c.irq_entry + c.wakeup,
+        }
+    }
+
+    /// The task's steps with its runs shortened.
+    pub fn without(&self, task: &RecordedTask) -> Vec<Recorded> {
+        let mut bill = Bill { paid: Vec::with_capacity(task.steps.len()), debt: Nanos::ZERO };
+        let sleeps = task.steps.iter().filter(|step| matches!(step, Recorded::Sleep(_))).count() as u64;
+        // Where a task was preempted is not in its program: those switches are spread over its CPU time.
+        let preempted = task.arrivals.saturating_sub(sleeps + 1);
+        let spread = preempted * self.stay.0;
+        bill.debt = self.stay;
+        for step in &task.steps {
+            match step {
+                Recorded::Run(length) => {
+                    let share =
+                        u128::from(spread) * u128::from(length.0) / u128::from(task.cpu_time.0.max(1));
+                    let background = u128::from(self.background_ppm) * u128::from(length.0) / 1_000_000;
+                    bill.run(*length, Nanos((share + background) as u64));
+                }
+                Recorded::Exit => bill.pay_back(self.exit),
+                Recorded::Sleep(waking) => {
+                    let timer = match waking {
+                        Waking::At(_) | Waking::After(_) => self.timer,
+                        Waking::Task | Waking::Outside { .. } | Waking::Never => Nanos::ZERO,
+                    };
+                    bill.pay(self.sleep + timer);
+                    bill.paid.push(step.clone());
+                    bill.debt += self.stay;
+                    continue;
+                }
+                Recorded::Wake { interrupts, .. } => {
+                    bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
+                }
+                Recorded::Fork(_) => bill.pay(self.fork),
+                Recorded::Exec(_) => bill.pay(self.exec),
+                Recorded::SetPrio(_) => bill.pay(self.set_prio),
+                Recorded::Yield | Recorded::Marker(_) => bill.pay(self.syscall),
+                Recorded::Interrupted => bill.pay(self.interrupt),
+            }
+            if !matches!(step, Recorded::Run(_)) {
+                bill.paid.push(step.clone());
+            }
+        }
+        bill.paid
+    }
+}
+
+/// Kernels of the recorded data have HZ=250; at 1000 the error is a third of a per mille of the CPU time.
+const TICKS_PER_SECOND: u64 = 250;
+
+/// Steps paid for so far.
+struct Bill {
+    paid: Vec<Recorded>,
+    /// What the runs to come must pay.
+    debt: Nanos,
+}
+
+impl Bill {
+    /// A run pays its own share and what is owed.
+    fn run(&mut self, length: Nanos, share: Nanos) {
+        self.debt += share;
+        let paid = self.debt.min(length);
+        self.debt = self.debt.saturating_sub(paid);
+        self.paid.push(Recorded::Run(length.saturating_sub(paid)));
+    }
+
+    /// A step is paid from the run before it, so that its effect comes when it was recorded.
+    fn pay(&mut self, price: Nanos) {
+        self.debt += price;
+        if let Some(Recorded::Run(length)) = self.paid.last_mut() {
+            let paid = self.debt.min(*length);
+            *length = length.saturating_sub(paid);
+            self.debt = self.debt.saturating_sub(paid);
+        }
+    }
+
+    /// After the last step nobody can pay: all runs before it must, from the last one on.
+    fn pay_back(&mut self, price: Nanos) {
+        self.debt += price;
+        for step in self.paid.iter_mut().rev() {
+            if let Recorded::Run(length) = step {
+                let paid = self.debt.min(*length);
+                *length = length.saturating_sub(paid);
+                self.debt = self.debt.saturating_sub(paid);
+            }
+            if self.debt == Nanos::ZERO {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::Topology;
+
+    fn us(us: u64) -> Recorded {
+        Recorded::Run(Nanos::from_micros(us))
+    }
+
+    fn check(steps: Vec<Recorded>, arrivals: u64, expected: Vec<Recorded>) {
+        let mut spec = MachineSpec::ideal(Topology::flat(1));
+        spec.costs.context_switch = Nanos::from_micros(2);
+        spec.costs.exec = Nanos::from_micros(300);
+        spec.costs.thread_exit = Nanos::from_micros(50);
+        spec.costs.dequeue = Nanos::from_micros(1);
+        let runs =
+            steps.iter().filter_map(|s| if let Recorded::Run(length) = s { Some(length.0) } else { None });
+        let task = RecordedTask {
+            pid: trace::Pid(7),
+            incarnation: 0,
+            comm: "a".into(),
+            begin: super::super::Begin::Asleep,
+            prio: 120,
+            round_robin: false,
+            cpu_time: Nanos(runs.sum()),
+            steps,
+            arrivals,
+            placement: super::super::Placement::default(),
+        };
+        assert_eq!(Overhead::of(&spec).without(&task), expected);
+    }
+
+    #[test]
+    fn switches_and_sleeps_are_paid_by_the_burst_around_them() {
+        let sleep = Recorded::Sleep(Waking::Task);
+        check(vec![us(10), sleep.clone(), us(20)], 2, vec![us(10 - 2 - 1), sleep, us(20 - 2)]);
+    }
+
+    #[test]
+    fn preemptions_are_spread() {
+        check(
+            vec![us(100), Recorded::Yield, us(300)],
+            5,
+            vec![us(100 - 2 - 2), Recorded::Yield, us(300 - 6)],
+        );
+    }
+
+    #[test]
+    fn what_a_burst_cannot_pay_the_next_one_does() {
+        let exec = Recorded::Exec("cc1".into());
+        check(vec![us(100), exec.clone(), us(500)], 1, vec![us(0), exec, us(500 - 202)]);
+    }
+
+    #[test]
+    fn the_exit_is_paid_before_the_end() {
+        let wake = Recorded::Wake { task: super::super::TaskIndex(0), interrupts: false };
+        check(
+            vec![us(100), wake.clone(), us(20), Recorded::Exit],
+            1,
+            vec![us(100 - 2 - 31), wake, us(0), Recorded::Exit],
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! Plays one recorded task on the machine.
+
+use super::recording::{Begin, Recorded, RecordedTask, TaskIndex, Waking};
+use crate::load::Remaining;
+use crate::program::Observer;
+use machine::{Behaviour, ChannelId, Env, ForkKind, Step, TaskSpec};
+use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// A program that is over sleeps until then: long after any run, so that nothing of it is left to happen.
+const LONG_AFTER: Nanos = Nanos::from_secs(366 * 24 * 3600);
+
+/// A task of the recording as it is played on a certain machine.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub comm: Box<str>,
+    pub prio: i32,
+    pub round_robin: bool,
+    pub cpus: Option<CpuMask>,
+    pub steps: Vec<Recorded>,
+    /// Where its wakeups arrive, if it has any that are not timers.
+    pub channel: Option<ChannelId>,
+    /// Whether its wakeups and forks by others are to be left out.
+    pub absent: bool,
+}
+
+impl Part {
+    /// How the task is to be played; `steps` are its own, shortened.
+    pub fn new(task: &RecordedTask, steps: Vec<Recorded>) -> Part {
+        Part {
+            comm: task.comm.clone(),
+            prio: task.prio,
+            round_robin: task.round_robin,
+            cpus: None,
+            steps,
+            channel: None,
+            absent: task.is_stopper() || task.begin == Begin::Never,
+        }
+    }
+
+    fn policy(&self, prio: i32) -> Policy {
+        // Kernel priorities: -1 deadline, 0 to 98 real-time, 100 to 139 fair.
+        let Ok(rt_priority) = u8::try_from(99 - prio.max(0)) else { return Policy::Normal };
+        match RtPriority::new(rt_priority) {
+            Some(priority) if self.round_robin => Policy::Rr(priority),
+            Some(priority) => Policy::Fifo(priority),
+            None => Policy::Normal,
+        }
+    }
+}
+
+fn nice(prio: i32) -> Nice {
+    let nice = (prio - 120).clamp(-20, 19) as i8;
+    if prio < 100 { Nice::default() } else { Nice::new(nice).unwrap_or_default() }
+}
+
+/// What the players of one replay share.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub parts: Vec<Part>,
+    /// When the trace begins, after all its sleepers have fallen asleep.
+    pub lead_in: Nanos,
+    /// Pids of the tasks that have begun, by index.
+    pub pids: RefCell<Vec<Option<Pid>>>,
+    /// Bursts that were run to their end.
+    pub bursts: Cell<u64>,
+    /// When the last one of these ended.
+    pub last_burst: Cell<Nanos>,
+    pub remaining: Remaining,
+}
+
+impl Stage {
+    /// The task to be created for a part.
+    pub fn task(self: &Rc<Stage>, index: TaskIndex) -> TaskSpec {
+        let part = &self.parts[index.index()];
+        let player =
+            Player { stage: self.clone(), index, next: 0, in_burst: false, over: false, nice_to_set: None };
+        let mut spec = TaskSpec::new(&*part.comm, player);
+        spec.policy = part.policy(part.prio);
+        spec.nice = nice(part.prio);
+        spec.cpus = part.cpus;
+        spec
+    }
+}
+
+/// See the module's head.
+#[derive(Debug)]
+struct Player {
+    stage: Rc<Stage>,
+    index: TaskIndex,
+    /// The next step.
+    next: usize,
+    in_burst: bool,
+    over: bool,
+    /// Second half of a change of priority.
+    nice_to_set: Option<Nice>,
+}
+
+impl Behaviour for Player {
+    fn next(&mut self, env: &mut Env<'_>) -> Step {
+        let stage = self.stage.clone();
+        if self.next == 0 {
+            stage.pids.borrow_mut()[self.index.index()] = Some(env.pid);
+        }
+        if std::mem::take(&mut self.in_burst) {
+            stage.bursts.set(stage.bursts.get() + 1);
+            stage.last_burst.set(env.now);
+            *env.iterations += 1;
+        }
+        if let Some(nice) = self.nice_to_set.take() {
+            return Step::SetNice { target: None, nice };
+        }
+        let part = &stage.parts[self.index.index()];
+        while let Some(step) = part.steps.get(self.next) {
+            self.next += 1;
+            if let Some(step) = self.step(part, step, env) {
+                return step;
+            }
+        }
+        self.end(env);
+        Step::SleepUntil(LONG_AFTER)
+    }
+}
+
+impl Player {
+    /// The machine's step for a recorded one, if it has to do anything.
+    fn step(&mut self, part: &Part, step: &Recorded, env: &Env<'_>) -> Option<Step> {
+        let stage = &self.stage;
+        Some(match step {
+            Recorded::Run(length) => {
+                self.in_burst = true;
+                Step::Compute(*length)
+            }
+            Recorded::Wake { task, .. } => Step::Send(stage.parts[task.index()].channel?),
+            Recorded::Fork(child) if stage.parts[child.index()].absent => return None,
+            Recorded::Fork(child) => {
+                // What a fork costs beyond a thread is in the recorded bursts of the parent.
+                Step::Fork { child: Box::new(stage.task(*child)), kind: ForkKind::Thread }
+            }
+            Recorded::Sleep(Waking::Task | Waking::Outside { .. }) => Step::Receive(part.channel?),
+            Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
+            Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
+            Recorded::Sleep(Waking::Never) => {
+                self.end(env);
+                Step::SleepUntil(LONG_AFTER)
+            }
+            Recorded::Yield => Step::Yield,
+            Recorded::SetPrio(prio) => {
+                let policy = part.policy(*prio);
+                self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
+                Step::SetPolicy { target: None, policy }
+            }
+            Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
+            Recorded::Marker(text) => Step::Marker(text.clone()),
+            Recorded::Interrupted => return None,
+            Recorded::Exit => {
+                self.end(env);
+                Step::Exit
+            }
+        })
+    }
+
+    /// Its program is over; counted once.
+    fn end(&mut self, env: &Env<'_>) {
+        if !std::mem::replace(&mut self.over, true) {
+            self.stage.remaining.observe(env, &[]);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
+
+use scheduler::{CpuMask, Nanos};
+use trace::Pid;
+
+/// Index of a task in [`Recording::tasks`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct TaskIndex(pub u32);
+
+impl TaskIndex {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The programs of all tasks of a trace. Times count from the trace's first event.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recording {
+    /// Number of CPUs of the recorded machine.
+    pub cpus: u32,
+    /// From the first event to the last.
+    pub span: Nanos,
+    /// Every task that an event names, in the order in which they appear; the idle task left out.
+    pub tasks: Vec<RecordedTask>,
+    /// What was understood and what was not.
+    pub counts: Counts,
+}
+
+/// One task. A task id that was given out again makes a second one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedTask {
+    /// Thread id.
+    pub pid: Pid,
+    /// 0 for the first task with this id, 1 for the next; as in [`trace::TaskSummary`].
+    pub incarnation: u32,
+    /// Its name at the start of its program.
+    pub comm: Box<str>,
+    /// How it comes into being.
+    pub begin: Begin,
+    /// Kernel priority at the start of its program, inheritance left out.
+    pub prio: i32,
+    /// Whether it was seen to take turns with its equals after whole SCHED_RR slices.
+    pub round_robin: bool,
+    /// What it does, in order. Runs never follow each other.
+    pub steps: Vec<Recorded>,
+    /// CPU time of all runs.
+    pub cpu_time: Nanos,
+    /// How often it came onto a CPU; each time cost a context switch that its runs contain.
+    pub arrivals: u64,
+    /// Where it ran, and what that says about its affinity.
+    pub placement: Placement,
+}
+
+impl RecordedTask {
+    /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated scheduler moves
+    /// them itself, so they are not replayed.
+    pub fn is_stopper(&self) -> bool {
+        self.comm.starts_with("migration/")
+    }
+}
+
+/// How a task of a trace comes into being.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begin {
+    /// It sleeps when the trace begins: its program begins with a sleep.
+    Asleep,
+    /// It runs when the trace begins, or waits for a CPU.
+    Runnable {
+        /// On or for which CPU.
+        cpu: u32,
+    },
+    /// Events name it, but it was never seen to run or to be woken: it is not replayed.
+    Never,
+    /// A step of another task's program makes it.
+    Forked,
+    /// It is there from this time on, runnable, and the trace does not say where it came from.
+    Appears {
+        /// When.
+        at: Nanos,
+        /// On which CPU it first runs.
+        cpu: u32,
+    },
+}
+
+/// A step of a recorded task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Recorded {
+    /// CPU time, preemptions left out: those are the scheduler's doing.
+    Run(Nanos),
+    /// Wakes another task.
+    Wake {
+        /// Whom.
+        task: TaskIndex,
+        /// Whether the waker had to interrupt another CPU, which costs it time.
+        interrupts: bool,
+    },
+    /// Makes another task.
+    Fork(TaskIndex),
+    /// Sleeps until woken.
+    Sleep(Waking),
+    /// Offers the CPU to its equals.
+    Yield,
+    /// Changes its own priority to this kernel number.
+    SetPrio(i32),
+    /// Becomes another program of this name.
+    Exec(Box<str>),
+    /// Writes a text into the trace.
+    Marker(Box<str>),
+    /// An interrupt on top of it wakes some task; its time is part of the runs around it.
+    Interrupted,
+    /// Ends.
+    Exit,
+}
+
+/// What ends a sleep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waking {
+    /// A step [`Recorded::Wake`] of some task.
+    Task,
+    /// An interrupt of unknown cause, or something that the trace does not show.
+    Outside {
+        /// When.
+        at: Nanos,
+        /// On which CPU, if that is not the one on which the sleeper last ran.
+        cpu: Option<u32>,
+    },
+    /// A timer that was set to an absolute time.
+    At(Nanos),
+    /// A timer that was set to a span from the start of the sleep.
+    After(Nanos),
+    /// It sleeps until the end of the trace.
+    Never,
+}
+
+/// Where a task ran and waited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Placement {
+    /// The CPUs on which it ran; those above the largest number that a simulated machine can have are left out.
+    pub ran_on: CpuMask,
+    /// Time for which it was kept waiting for a CPU while another one was idle.
+    pub passed_idle_cpus: Nanos,
+    /// The only CPU that it may use, as far as can be told.
+    pub pinned_to: Option<u32>,
+}
+
+macro_rules! counts {
+    ($($name:ident $sentence:literal;)+) => {
+        /// How often each thing was found, and which rule decided about it.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub struct Counts {
+            $(#[doc = $sentence] pub $name: u64,)+
+        }
+
+        impl Counts {
+            /// A sentence for each count that is not zero.
+            pub fn sentences(&self) -> Vec<String> {
+                let all = [$((self.$name, $sentence),)+];
+                all.iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}")).collect()
+            }
+        }
+    };
+}
+
+counts! {
+    by_task "wakeups by another task: replayed at the same point of that task's progress";
+    by_periodic_timer "wakeups by a timer with absolute times (equally spaced): replayed as such a timer";
+    by_relative_timer "wakeups by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
+    by_interrupt "wakeups by other interrupts: replayed at their recorded times";
+    by_softirq "wakeups by soft interrupts (kernel timers, network): replayed at their recorded times";
+    unseen "wakeups that the trace does not show: replayed when the task ran again";
+    without_effect "wakeups of tasks that were not asleep: left out";
+    by_stopper "sleeps until the kernel's stopper (migration/N) had moved a task: left out, the simulated scheduler moves its tasks itself";
+    context_guessed "wakeups of which the trace does not say whether a task or an interrupt made them: taken for the task's unless a timer explains them";
+    forks "forks: replayed at the same point of the parent's progress";
+    appeared "tasks appear from nowhere: they start at the time at which they first ran";
+    yields "calls of sched_yield: inferred, as traces do not tell them from preemption";
+    priority_changes "changes of priority by a task itself or by somebody unknown: replayed as its own";
+    inherited "changes of priority by inheritance: left out, as a trace does not say which locks a task holds";
+    deadline_tasks "tasks under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
+    lost_stays "stays on a CPU whose end or beginning was not recorded: their proven part is replayed";
+}

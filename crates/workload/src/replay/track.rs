@@ -1,0 +1,256 @@
+//! One task while the events of a trace go by: where it stands, and the draft of its program.
+
+use super::recording::{Begin, TaskIndex};
+use scheduler::CpuMask;
+use trace::{Pid, StrId};
+
+/// A step whose particulars are not all known yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Draft {
+    Run(u64),
+    Wake {
+        task: TaskIndex,
+        interrupts: bool,
+    },
+    Fork(TaskIndex),
+    /// Number of an entry in [`Track::sleeps`].
+    Sleep(usize),
+    Yield,
+    SetPrio(i32),
+    Exec(StrId),
+    Marker(StrId),
+    Interrupted,
+    Exit,
+    /// Turned out to be nothing.
+    Nothing,
+}
+
+/// A sleep, and what ended it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sleep {
+    /// When it began, ns; `None` if the trace does not show that.
+    pub slept_ns: Option<u64>,
+    pub end: Option<Ending>,
+    /// The timer that explains it, if one does.
+    pub timer: Option<Timer>,
+}
+
+/// The end of a sleep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ending {
+    pub at_ns: u64,
+    pub by: By,
+    /// The CPU on which the wakeup was made, if the sleeper had last run elsewhere.
+    pub cpu: Option<u32>,
+}
+
+/// Who ended a sleep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    /// A draft step of another task. `certain` unless the trace does not tell tasks from interrupts.
+    Task { place: Place, certain: bool },
+    /// A migration thread.
+    Stopper,
+    /// An interrupt.
+    Interrupt,
+    /// A soft interrupt.
+    Softirq,
+    /// The trace does not show it.
+    Unseen,
+}
+
+/// A timer that explains a sleep; times in ns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Timer {
+    At(u64),
+    After(u64),
+}
+
+/// A draft step of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub task: TaskIndex,
+    pub step: usize,
+}
+
+/// A `sched_waking` whose effect is not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub at_ns: u64,
+    pub by: By,
+    /// Where it was made.
+    pub cpu: u32,
+    /// Where the sleeper last ran.
+    pub last_cpu: u32,
+}
+
+/// Where a task stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// No event has told yet.
+    Unseen,
+    Running,
+    Runnable,
+    Asleep,
+    /// Events were lost while it ran: what it did then is not known.
+    Lost,
+    Dead,
+}
+
+/// Its priority, and how much of it is its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prio {
+    pub own: i32,
+    effective: i32,
+}
+
+impl Prio {
+    pub fn new(prio: i32) -> Prio {
+        Prio { own: prio, effective: prio }
+    }
+
+    /// An event shows this priority. True if that is a change of its own: not inherited, and not the end of that.
+    pub fn sight(&mut self, prio: i32) -> bool {
+        let news = prio != self.effective && prio != self.own;
+        self.effective = prio;
+        if news {
+            self.own = prio;
+        }
+        news
+    }
+
+    /// Inheritance changes it.
+    pub fn inherit(&mut self, prio: i32) {
+        self.effective = prio;
+    }
+}
+
+/// See the module's head.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    pub pid: Pid,
+    pub incarnation: u32,
+    pub first_comm: Option<StrId>,
+    pub last_comm: Option<StrId>,
+    pub begin: Option<Begin>,
+    /// The fork step that made it.
+    pub forked_by: Option<Place>,
+    pub first_prio: Option<i32>,
+    pub prio: Option<Prio>,
+    pub steps: Vec<Draft>,
+    pub sleeps: Vec<Sleep>,
+    pub state: State,
+    /// It has passed `sched_process_exit`.
+    pub ended: bool,
+    /// A `sched_waking` that no `sched_wakeup` has followed yet.
+    pub pending: Option<Pending>,
+    /// A wakeup that came while it was still running, maybe on its way to sleep.
+    pub early: Option<Pending>,
+    pub cpu_time_ns: u64,
+    pub arrivals: u64,
+    pub ran_on: CpuMask,
+    /// While it waits for a CPU: the idle clock when that began.
+    pub waits_since: Option<u64>,
+    pub passed_idle_ns: u64,
+    /// CPU time since it last slept, yielded or ended a slice.
+    pub slice_ns: u64,
+    pub round_robin: bool,
+}
+
+impl Track {
+    pub fn new(pid: Pid, incarnation: u32) -> Track {
+        Track {
+            pid,
+            incarnation,
+            first_comm: None,
+            last_comm: None,
+            begin: None,
+            forked_by: None,
+            first_prio: None,
+            prio: None,
+            steps: Vec::new(),
+            sleeps: Vec::new(),
+            state: State::Unseen,
+            ended: false,
+            pending: None,
+            early: None,
+            cpu_time_ns: 0,
+            arrivals: 0,
+            ran_on: CpuMask::EMPTY,
+            waits_since: None,
+            passed_idle_ns: 0,
+            slice_ns: 0,
+            round_robin: false,
+        }
+    }
+
+    /// Adds CPU time.
+    pub fn run(&mut self, ns: u64) {
+        self.cpu_time_ns = self.cpu_time_ns.saturating_add(ns);
+        self.slice_ns = self.slice_ns.saturating_add(ns);
+        match self.steps.last_mut() {
+            Some(Draft::Run(before)) => *before = before.saturating_add(ns),
+            _ if ns > 0 => self.steps.push(Draft::Run(ns)),
+            _ => {}
+        }
+    }
+
+    /// Goes to sleep.
+    pub fn sleep(&mut self, slept_ns: Option<u64>) {
+        self.steps.push(Draft::Sleep(self.sleeps.len()));
+        self.sleeps.push(Sleep { slept_ns, end: None, timer: None });
+        self.state = State::Asleep;
+        self.slice_ns = 0;
+    }
+
+    /// The sleep under way ends.
+    pub fn wake(&mut self, end: Ending) {
+        if let Some(sleep) = self.sleeps.last_mut() {
+            sleep.end = Some(end);
+        }
+        self.state = State::Runnable;
+    }
+
+    /// An event shows its priority; true if it has changed.
+    pub fn sight(&mut self, prio: i32) -> bool {
+        let Some(known) = &mut self.prio else {
+            self.first_prio = Some(prio);
+            self.prio = Some(Prio::new(prio));
+            return false;
+        };
+        if !known.sight(prio) {
+            return false;
+        }
+        let place = match (self.state, self.steps.last()) {
+            // Whoever changed it did so before the wakeup: the task wakes up with the new one.
+            (State::Asleep, Some(Draft::Sleep(_))) => self.steps.len() - 1,
+            _ => self.steps.len(),
+        };
+        self.steps.insert(place, Draft::SetPrio(prio));
+        true
+    }
+
+    /// A dead task moves again, which only a damaged trace can show: it has slept instead.
+    pub fn revive(&mut self) {
+        if self.steps.last() == Some(&Draft::Exit) {
+            self.steps.pop();
+        }
+        self.sleep(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inherited_priority_is_not_a_change_of_its_own() {
+        let mut prio = Prio::new(120);
+        prio.inherit(10);
+        assert!(!prio.sight(10));
+        assert!(!prio.sight(120), "the end of the inheritance, seen or not");
+        assert!(prio.sight(89));
+        assert!(!prio.sight(89));
+        assert_eq!(prio.own, 89);
+    }
+}

@@ -1,0 +1,473 @@
+//! Walks through the events of a trace in order of time and drafts each task's program.
+//!
+//! What a CPU does between two events is one task's CPU time; a step is drafted at the point of that time at which its
+//! event lies. A wakeup counts when it ends a sleep: `sched_waking` says who does it, `sched_wakeup` that it has an
+//! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
+
+use super::recording::{Begin, Counts, TaskIndex};
+use super::track::{By, Draft, Ending, Pending, Place, State, Track};
+use super::yields::{Departure, Left};
+use scheduler::CpuId;
+use std::collections::BTreeMap;
+use trace::{
+    Context, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, SchedWakeup, Since, Stay,
+    StrId, TaskRef, Trace,
+};
+
+/// Wakeups that close together on a CPU are one interrupt's.
+const ONE_INTERRUPT_NS: u64 = 15_000;
+
+/// What a CPU does.
+#[derive(Clone, Copy, Debug, Default)]
+struct CpuNow {
+    /// The task that runs, idle left out, and since when its CPU time has not been added up yet.
+    running: Option<(TaskIndex, u64)>,
+    /// When that task came.
+    arrived_ns: u64,
+    idle: bool,
+    /// A task was queued here since then, so that it may be preempted.
+    disturbed: bool,
+    last_interrupt_ns: u64,
+}
+
+/// See the module's head.
+pub(super) struct Walk<'a> {
+    trace: &'a Trace,
+    occupancy: Occupancy,
+    pub tasks: Vec<Track>,
+    by_pid: BTreeMap<Pid, TaskIndex>,
+    cpus: Vec<CpuNow>,
+    pub counts: Counts,
+    /// Whether a task that nobody woke must have been runnable from the start.
+    whole: bool,
+    idle_cpus: usize,
+    /// Time during which at least one CPU was idle, up to `idle_since`.
+    idle_ns: u64,
+    idle_since: u64,
+}
+
+impl<'a> Walk<'a> {
+    /// Walks through the whole trace.
+    pub fn all(trace: &'a Trace) -> Walk<'a> {
+        let mut walk = Walk {
+            trace,
+            occupancy: Occupancy::new(trace),
+            tasks: Vec::new(),
+            by_pid: BTreeMap::new(),
+            cpus: vec![CpuNow::default(); trace.cpus as usize],
+            counts: Counts::default(),
+            whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
+            idle_cpus: 0,
+            idle_ns: 0,
+            idle_since: trace.start_ns(),
+        };
+        for event in &trace.events {
+            walk.event(event);
+        }
+        for cpu in 0..walk.cpus.len() {
+            walk.account(cpu, trace.end_ns());
+        }
+        walk
+    }
+
+    fn event(&mut self, event: &Event) {
+        let observed = self.occupancy.observe(event);
+        let cpu = event.cpu.index();
+        for stay in [observed.displaced, observed.lost].into_iter().flatten() {
+            self.vanish(cpu, stay);
+        }
+        if let EventKind::SchedSwitch(switch) = &event.kind {
+            if let Some(stay) = observed.left {
+                self.appear(cpu, stay, event.time_ns);
+            }
+            return self.switch(event, switch);
+        }
+        if let Some(stay) = self.occupancy.on(event.cpu) {
+            self.appear(cpu, stay, event.time_ns);
+        }
+        match &event.kind {
+            EventKind::SchedSwitch(_) => {}
+            EventKind::SchedWaking(w) | EventKind::SchedWakeup(w) | EventKind::SchedWakeupNew(w)
+                if w.task.pid == Pid::IDLE => {}
+            EventKind::SchedMigrateTask(moved) if moved.task.pid == Pid::IDLE => {}
+            EventKind::SchedProcessFork(fork)
+                if fork.child_pid == Pid::IDLE || fork.parent_pid == Pid::IDLE => {}
+            EventKind::SchedProcessExit(task) if task.pid == Pid::IDLE => {}
+            EventKind::SchedPiSetprio(pi) if pi.pid == Pid::IDLE => {}
+            EventKind::SchedStatRuntime(stat) if stat.pid == Pid::IDLE => {}
+            EventKind::SchedWaking(wakeup) => self.waking(event, wakeup),
+            EventKind::SchedWakeup(wakeup) => self.wakeup(event, wakeup),
+            EventKind::SchedWakeupNew(wakeup) => self.wakeup_new(event, wakeup),
+            EventKind::SchedMigrateTask(moved) => {
+                self.sighted(&moved.task);
+                self.disturb(moved.dest_cpu.index());
+            }
+            EventKind::SchedProcessFork(fork) => {
+                let parent = self.named(fork.parent_pid, fork.parent_comm);
+                let child = self.child(fork.child_pid);
+                self.tasks[child.index()].first_comm.get_or_insert(fork.child_comm);
+                self.fork(event, Some(parent), child);
+            }
+            EventKind::SchedProcessExec(exec) => self.step(event, exec.pid, Draft::Exec(exec.filename)),
+            EventKind::SchedProcessExit(task) => {
+                let task = self.sighted(task);
+                self.tasks[task.index()].ended = true;
+            }
+            EventKind::SchedPiSetprio(pi) => {
+                let task = self.named(pi.pid, pi.comm);
+                let track = &mut self.tasks[task.index()];
+                track.first_prio.get_or_insert(pi.oldprio);
+                track.prio.get_or_insert(super::track::Prio::new(pi.oldprio)).inherit(pi.newprio);
+                self.counts.inherited += 1;
+            }
+            EventKind::SchedStatRuntime(stat) => {
+                self.named(stat.pid, stat.comm);
+            }
+            EventKind::Marker(text) => self.step(event, event.pid, Draft::Marker(*text)),
+        }
+    }
+
+    // Who is where.
+
+    fn task(&mut self, pid: Pid) -> TaskIndex {
+        match self.by_pid.get(&pid) {
+            Some(task) => *task,
+            None => self.add(pid, 0),
+        }
+    }
+
+    fn add(&mut self, pid: Pid, incarnation: u32) -> TaskIndex {
+        let task = TaskIndex(self.tasks.len() as u32);
+        self.tasks.push(Track::new(pid, incarnation));
+        self.by_pid.insert(pid, task);
+        task
+    }
+
+    fn named(&mut self, pid: Pid, comm: StrId) -> TaskIndex {
+        let task = self.task(pid);
+        let track = &mut self.tasks[task.index()];
+        track.first_comm.get_or_insert(comm);
+        track.last_comm = Some(comm);
+        task
+    }
+
+    /// An event names a task and its priority.
+    fn sighted(&mut self, who: &TaskRef) -> TaskIndex {
+        let task = self.named(who.pid, who.comm);
+        self.counts.priority_changes += u64::from(self.tasks[task.index()].sight(who.prio));
+        task
+    }
+
+    /// The child of a fork: a new task, unless its id belongs to one that has not ended.
+    fn child(&mut self, pid: Pid) -> TaskIndex {
+        let task = self.task(pid);
+        let track = &self.tasks[task.index()];
+        if track.ended { self.add(pid, track.incarnation + 1) } else { task }
+    }
+
+    // CPU time.
+
+    /// Adds up the CPU time of the task that runs on `cpu`, until now.
+    fn account(&mut self, cpu: usize, now_ns: u64) {
+        if let Some((task, from_ns)) = &mut self.cpus[cpu].running {
+            self.tasks[task.index()].run(now_ns.saturating_sub(*from_ns));
+            *from_ns = now_ns.max(*from_ns);
+        }
+    }
+
+    /// An event proves that a task runs on `cpu`, whose arrival may not have been recorded.
+    fn appear(&mut self, cpu: usize, stay: Stay, now_ns: u64) {
+        if stay.pid == Pid::IDLE {
+            return self.set_idle(cpu, true, now_ns);
+        }
+        let task = self.task(stay.pid);
+        if self.cpus[cpu].running.is_some_and(|(running, _)| running == task) {
+            return;
+        }
+        let from_ns = match stay.since {
+            Since::Start => self.trace.start_ns(),
+            Since::Seen(ns) => ns,
+            Since::Unseen => now_ns,
+        };
+        self.counts.lost_stays += u64::from(stay.since == Since::Unseen);
+        let at_start = stay.since == Since::Start;
+        self.arrive(cpu, task, from_ns, at_start);
+    }
+
+    /// The task on `cpu` is gone, and nobody saw it go.
+    fn vanish(&mut self, cpu: usize, stay: Stay) {
+        self.account(cpu, stay.last_ns);
+        self.set_idle(cpu, false, stay.last_ns);
+        if let Some((task, _)) = self.cpus[cpu].running.take() {
+            self.tasks[task.index()].state = State::Lost;
+            self.counts.lost_stays += 1;
+        }
+    }
+
+    fn arrive(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, at_start: bool) {
+        let whole = self.whole || at_start;
+        let start_ns = self.trace.start_ns();
+        let idle_ns = self.idle_clock(now_ns);
+        self.set_idle(cpu, false, now_ns);
+        let now = &mut self.cpus[cpu];
+        (now.running, now.arrived_ns, now.disturbed) = (Some((task, now_ns)), now_ns, false);
+        let track = &mut self.tasks[task.index()];
+        if track.state == State::Unseen && track.pending.is_some() {
+            track.sleep(None);
+            track.begin.get_or_insert(Begin::Asleep);
+        }
+        match track.state {
+            State::Unseen if track.begin.is_none() => {
+                let (at, cpu) = (scheduler::Nanos(now_ns - start_ns), cpu as u32);
+                track.begin = Some(if whole { Begin::Runnable { cpu } } else { Begin::Appears { at, cpu } });
+                self.counts.appeared += u64::from(!whole);
+            }
+            State::Asleep => self.unseen_wakeup(task, now_ns),
+            State::Dead => {
+                track.revive();
+                self.unseen_wakeup(task, now_ns);
+            }
+            _ => {}
+        }
+        let early = self.tasks[task.index()].early.take();
+        self.cancel(early);
+        let track = &mut self.tasks[task.index()];
+        track.state = State::Running;
+        track.arrivals += 1;
+        if cpu < CpuId::LIMIT {
+            track.ran_on.insert(CpuId(cpu as u16));
+        }
+        if let Some(since) = track.waits_since.take() {
+            let passed_ns = idle_ns.saturating_sub(since);
+            // On the way from a wakeup to its own CPU's first instruction, that CPU is idle too.
+            if passed_ns >= LONG_WAIT_NS {
+                track.passed_idle_ns += passed_ns;
+            }
+        }
+    }
+
+    fn switch(&mut self, event: &Event, switch: &SchedSwitch) {
+        let (now_ns, cpu) = (event.time_ns, event.cpu.index());
+        if switch.prev.pid != Pid::IDLE {
+            self.account(cpu, now_ns);
+            let task = self.sighted(&switch.prev);
+            self.depart(cpu, task, switch, now_ns);
+        }
+        self.cpus[cpu].running = None;
+        if switch.next.pid == Pid::IDLE {
+            self.set_idle(cpu, true, now_ns);
+        } else {
+            let task = self.sighted(&switch.next);
+            self.arrive(cpu, task, now_ns, false);
+        }
+    }
+
+    fn depart(&mut self, cpu: usize, task: TaskIndex, switch: &SchedSwitch, now_ns: u64) {
+        let idle_ns = self.idle_clock(now_ns);
+        let now = self.cpus[cpu];
+        let track = &mut self.tasks[task.index()];
+        if switch.prev_state.is_dead() {
+            track.steps.push(Draft::Exit);
+            track.state = State::Dead;
+        } else if switch.prev_state.is_runnable() {
+            track.state = State::Runnable;
+            track.waits_since = Some(idle_ns);
+            let left = Left {
+                by_call: switch.prev_state == PrevState::Running,
+                prio: switch.prev.prio,
+                next_prio: (switch.next.pid != Pid::IDLE).then_some(switch.next.prio),
+                disturbed: now.disturbed,
+                stayed_ns: now_ns.saturating_sub(now.arrived_ns),
+                slice_ns: track.slice_ns,
+            };
+            match left.departure() {
+                Departure::Preempted => {}
+                Departure::SliceEnd => (track.slice_ns, track.round_robin) = (0, true),
+                Departure::Yield => {
+                    track.steps.push(Draft::Yield);
+                    track.slice_ns = 0;
+                    self.counts.yields += 1;
+                }
+            }
+        } else {
+            track.sleep(Some(now_ns));
+        }
+    }
+
+    // Idle time, to see which tasks were kept waiting beside it.
+
+    fn set_idle(&mut self, cpu: usize, idle: bool, now_ns: u64) {
+        if self.cpus[cpu].idle != idle {
+            self.idle_ns = self.idle_clock(now_ns);
+            self.idle_since = self.idle_since.max(now_ns);
+            self.cpus[cpu].idle = idle;
+            self.idle_cpus = if idle { self.idle_cpus + 1 } else { self.idle_cpus - 1 };
+        }
+    }
+
+    /// Time so far during which some CPU was idle.
+    fn idle_clock(&self, now_ns: u64) -> u64 {
+        let since = if self.idle_cpus > 0 { now_ns.saturating_sub(self.idle_since) } else { 0 };
+        self.idle_ns + since
+    }
+
+    fn disturb(&mut self, cpu: usize) {
+        self.cpus[cpu].disturbed = true;
+    }
+
+    // Steps and wakeups.
+
+    /// Drafts a step of the task with this id, if it is the one that runs.
+    fn step(&mut self, event: &Event, pid: Pid, step: Draft) {
+        let cpu = event.cpu.index();
+        let Some((task, _)) = self.cpus[cpu].running else { return };
+        if self.tasks[task.index()].pid == pid {
+            self.draft(cpu, task, event.time_ns, step);
+        }
+    }
+
+    fn draft(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, step: Draft) -> Place {
+        self.account(cpu, now_ns);
+        let steps = &mut self.tasks[task.index()].steps;
+        steps.push(step);
+        Place { task, step: steps.len() - 1 }
+    }
+
+    fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
+        let task = self.sighted(&wakeup.task);
+        let last_cpu = wakeup.target_cpu.0;
+        let by = self.waker(event, task);
+        let pending = Pending { at_ns: event.time_ns, by, cpu: event.cpu.0, last_cpu };
+        let before = self.tasks[task.index()].pending.replace(pending);
+        self.cancel(before);
+    }
+
+    /// Who makes a wakeup; a task gets a step drafted.
+    fn waker(&mut self, event: &Event, sleeper: TaskIndex) -> By {
+        let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
+        let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
+        let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/");
+        let by = match (event.context, running) {
+            (Context::Hardirq, _) | (_, None) => By::Interrupt,
+            (Context::Softirq, Some(task)) if !serves_softirqs(task) => By::Softirq,
+            (_, Some(task)) if self.name_starts(task, "migration/") => return By::Stopper,
+            (context, Some(task)) => {
+                let step = Draft::Wake { task: sleeper, interrupts: false };
+                let place = self.draft(cpu, task, now_ns, step);
+                return By::Task { place, certain: context != Context::Unknown };
+            }
+        };
+        let again = now_ns < self.cpus[cpu].last_interrupt_ns + ONE_INTERRUPT_NS;
+        if let Some(task) = running.filter(|_| !again && by == By::Interrupt) {
+            self.draft(cpu, task, now_ns, Draft::Interrupted);
+            self.cpus[cpu].last_interrupt_ns = now_ns;
+        }
+        by
+    }
+
+    fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
+        self.tasks[task.index()].last_comm.is_some_and(|comm| self.trace.strings[comm].starts_with(start))
+    }
+
+    fn wakeup(&mut self, event: &Event, wakeup: &SchedWakeup) {
+        let task = self.sighted(&wakeup.task);
+        self.disturb(wakeup.target_cpu.index());
+        let state = self.tasks[task.index()].state;
+        let pending = match self.tasks[task.index()].pending.take() {
+            // Kernels before 4.3 have no sched_waking.
+            None if state != State::Running => {
+                let (by, cpu) = (self.waker(event, task), event.cpu.0);
+                Some(Pending { at_ns: event.time_ns, by, cpu, last_cpu: cpu })
+            }
+            pending => pending,
+        };
+        let track = &mut self.tasks[task.index()];
+        match state {
+            State::Asleep => {}
+            State::Unseen | State::Lost => {
+                track.begin.get_or_insert(Begin::Asleep);
+                track.sleep(None);
+            }
+            State::Running => {
+                let before = std::mem::replace(&mut track.early, pending);
+                self.counts.without_effect += 1;
+                return self.cancel(before);
+            }
+            State::Runnable | State::Dead => {
+                self.counts.without_effect += 1;
+                return self.cancel(pending);
+            }
+        }
+        let Some(pending) = pending else { return };
+        let target = wakeup.target_cpu.index();
+        let interrupts =
+            target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
+        self.woken(task, pending, interrupts, event.time_ns);
+    }
+
+    /// A sleep ends.
+    fn woken(&mut self, task: TaskIndex, pending: Pending, interrupts: bool, now_ns: u64) {
+        if let By::Task { place, .. } = pending.by {
+            self.tasks[place.task.index()].steps[place.step] = Draft::Wake { task, interrupts };
+        }
+        let idle_ns = self.idle_clock(now_ns);
+        let track = &mut self.tasks[task.index()];
+        let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
+        track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
+        track.waits_since = Some(idle_ns);
+        let early = track.early.take();
+        self.cancel(early);
+    }
+
+    /// A sleeper comes onto a CPU, and no event has shown that its sleep is over.
+    fn unseen_wakeup(&mut self, task: TaskIndex, now_ns: u64) {
+        let track = &mut self.tasks[task.index()];
+        let known = track.pending.take().or_else(|| track.early.take());
+        let unseen = Pending { at_ns: now_ns, by: By::Unseen, cpu: 0, last_cpu: 0 };
+        self.woken(task, known.unwrap_or(unseen), false, now_ns);
+    }
+
+    /// A wakeup had no effect.
+    fn cancel(&mut self, pending: Option<Pending>) {
+        if let Some(Pending { by: By::Task { place, .. }, .. }) = pending {
+            self.tasks[place.task.index()].steps[place.step] = Draft::Nothing;
+        }
+    }
+
+    /// Drafts a fork in the running task; the child's first wakeup tells the moment more exactly than the fork event.
+    fn fork(&mut self, event: &Event, parent: Option<TaskIndex>, child: TaskIndex) {
+        let running = self.cpus[event.cpu.index()].running.map(|(task, _)| task);
+        let by_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq);
+        let Some(running) = running.filter(|task| !by_interrupt && *task != child) else { return };
+        let track = &self.tasks[child.index()];
+        let begun = track.begin.is_some() && track.forked_by.is_none();
+        if begun || track.state != State::Unseen || parent.is_some_and(|parent| parent != running) {
+            return;
+        }
+        if let Some(place) = track.forked_by {
+            self.tasks[place.task.index()].steps[place.step] = Draft::Nothing;
+        }
+        let place = self.draft(event.cpu.index(), running, event.time_ns, Draft::Fork(child));
+        let track = &mut self.tasks[child.index()];
+        (track.begin, track.forked_by) = (Some(Begin::Forked), Some(place));
+    }
+
+    fn wakeup_new(&mut self, event: &Event, wakeup: &SchedWakeup) {
+        let child = self.sighted(&wakeup.task);
+        self.disturb(wakeup.target_cpu.index());
+        self.fork(event, None, child);
+        let start_ns = self.trace.start_ns();
+        let idle_ns = self.idle_clock(event.time_ns);
+        let track = &mut self.tasks[child.index()];
+        if track.state == State::Unseen {
+            let (at, cpu) = (scheduler::Nanos(event.time_ns - start_ns), wakeup.target_cpu.0);
+            self.counts.appeared += u64::from(track.begin.is_none());
+            track.begin.get_or_insert(Begin::Appears { at, cpu });
+            track.state = State::Runnable;
+            track.waits_since = Some(idle_ns);
+        }
+    }
+}
+
+/// Shorter waits beside an idle CPU are the scheduler's everyday.
+const LONG_WAIT_NS: u64 = 500_000;
