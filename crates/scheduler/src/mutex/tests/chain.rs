@@ -56,6 +56,7 @@ fn the_walk_stops_where_nothing_changes() {
     // `a` boosts its owner, which moves up but is not first: `c` is not touched.
     b.lock(a, of_b);
     assert_eq!(wait_locks(&b), [of_b, of_c]);
+    assert!(!b.lab.k.platform.locks.borrow().contains(&Lock::Pi(c)));
     assert_eq!((b.prio(bb), b.prio(c), b.setprios().len()), (30, 50, 1));
     b.lab.forget();
     b.lab.run(sched_setscheduler(b.lab.cpu(0), a, fifo(25)));

@@ -3,7 +3,7 @@
 use super::{Bench, kernel_prio};
 use crate::mutex::{FastPath, LockOutcome, lock_fast, unlock_fast};
 use crate::testing::{cpus, fifo};
-use crate::{Class, CpuMask, Event, Policy, Reason, SwitchState, TaskId, TaskState};
+use crate::{Class, Event, Policy, Reason, SwitchState, TaskId, TaskState};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -300,9 +300,28 @@ fn a_boosted_queued_owner_is_pulled_by_the_blockers_cpu() {
     assert_eq!((b.lab.running(0), b.lab.running(1)), (hog, owner));
 }
 
-/// The boosted owner goes behind its new equals, the deboosted one before its old ones (2.1).
+/// 2.1, boost: behind its new equals.
 #[test]
-fn places_of_boost_and_deboost() {
+fn a_boosted_owner_waits_behind_its_new_equals() {
+    let b = Bench::new(2, "6.1", &[]);
+    let m = b.pi();
+    let here = cpus(&[0]);
+    let owner = b.lab.spawn_allowed(fifo(10), 0, here);
+    b.lock(owner, m);
+    let hog = b.lab.spawn_allowed(fifo(90), 0, here);
+    let equal = b.lab.spawn_allowed(fifo(60), 0, here);
+    let waiter = b.lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    b.lock(waiter, m);
+    assert_eq!(b.lab.running(0), hog);
+    b.lab.block(0);
+    assert_eq!(b.lab.running(0), equal);
+    b.lab.block(0);
+    assert_eq!(b.lab.running(0), owner);
+}
+
+/// 2.1 and 2.2, deboost, rule deboost_place: before its old equals, or behind them.
+#[test]
+fn a_deboosted_owner_does_not_lose_its_turn() {
     for (rule, first) in [("deboost_place=head", 0), ("deboost_place=tail", 1)] {
         let b = Bench::new(2, "6.1", &[rule]);
         let m = b.pi();
@@ -311,7 +330,7 @@ fn places_of_boost_and_deboost() {
         b.lock(owner, m);
         let hog = b.lab.spawn_allowed(fifo(50), 0, here);
         let equal = b.lab.spawn_allowed(fifo(10), 0, here);
-        let waiter = b.lab.spawn_allowed(fifo(60), 1, CpuMask::single(crate::CpuId(1)));
+        let waiter = b.lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
         b.lock(waiter, m);
         assert_eq!(b.lab.running(0), owner);
         b.unlock(owner, m);

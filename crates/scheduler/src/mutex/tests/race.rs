@@ -4,6 +4,7 @@
 use super::chain::expected_prio;
 use super::{Bench, FastPath, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow};
 use crate::fork::do_exit;
+use crate::platform::Lock;
 use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::schedule::{Entry, schedule};
 use crate::testing::{Dice, RacePath, TestPlatform, fifo};
@@ -14,6 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
+use core::pin::pin;
 
 const CPUS: u16 = 4;
 const TASKS: usize = 9;
@@ -44,7 +46,7 @@ struct Race {
 impl Race {
     fn new(seed: u64, profile: &str, settings: &[&str]) -> Race {
         let bench = Bench::new(usize::from(CPUS), profile, settings);
-        let mutexes = core::array::from_fn(|i| if i % 3 == 2 { bench.plain() } else { bench.pi() });
+        let mutexes = core::array::from_fn(|i| if i % 2 == 1 { bench.plain() } else { bench.pi() });
         let mut dice = Dice::new(seed);
         let actors = (0..TASKS).map(|i| {
             let policy = fifo(1 + dice.below(99) as u8);
@@ -238,4 +240,36 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
         }
     }
     assert!(counts.iter().all(|n| *n > 100), "the races are idle: {counts:?}");
+}
+
+/// The owner unlocks after the word was marked and before the waiter is on the list.
+#[test]
+fn a_plain_mutex_that_is_unlocked_meanwhile_is_not_slept_for() {
+    let (b, [owner, late]) = Bench::pinned([10, 20]);
+    let m = b.plain();
+    b.lock(owner, m);
+    let mut path = pin!(lock_slow(b.on_cpu(late), late, m));
+    assert_eq!(b.lab.to_next_lock(path.as_mut()), None);
+    assert!(b.unlock_unsettled(owner, m), "the word said that somebody waits");
+    assert_eq!(b.lab.to_next_lock(path.as_mut()), Some(Ok(LockOutcome::Acquired)));
+}
+
+/// The unlocker has let the wait_lock go, but not yet woken the waiter; until it does, others make the waiter take the
+/// mutex, leave it, and sleep for something else.
+#[test]
+fn a_late_waker_leaves_the_waiter_alone() {
+    let (b, [owner, waiter, thief]) = Bench::pinned([10, 20, 30]);
+    let m = b.pi();
+    b.lock(owner, m);
+    b.lock(waiter, m);
+    let mut path = pin!(unlock_slow(b.on_cpu(owner), owner, m));
+    while b.lab.k.platform.locks.borrow().last() != Some(&Lock::Pi(waiter)) {
+        assert_eq!(b.lab.to_next_lock(path.as_mut()), None);
+    }
+    assert!(b.lock(thief, m));
+    b.unlock(thief, m);
+    b.unlock(waiter, m);
+    b.lab.block(b.lab.cpu_of(waiter));
+    while b.lab.to_next_lock(path.as_mut()).is_none() {}
+    assert_eq!(b.lab.k.task(waiter).state.get(), TaskState::Interruptible);
 }
