@@ -22,6 +22,9 @@ pub struct Outcome {
     pub totals: TotalsOutcome,
     /// How often each decision fell for each reason that occurred.
     pub decisions: Vec<DecisionCount>,
+    /// Where every task that still lived at the end slept, and nothing could have woken any of them: each, and what
+    /// it waited for. Empty otherwise. (A cycle of mutexes is an error instead: [`RunError::Deadlock`].)
+    pub stalled: Vec<StuckTask>,
     /// Messages from outside that found their channel full.
     pub outside_lost: u64,
     /// Sleeps of tasks in back-off of user spinlocks.
@@ -125,14 +128,6 @@ pub enum RunError {
         /// Each waits for the mutex that the next one owns; the last one's owner is the first.
         cycle: Vec<DeadlockLink>,
     },
-    /// All tasks sleep, and nothing will ever wake them.
-    #[error("nothing left to do at {at} s, but tasks still wait: {}", stuck_text(.waiting))]
-    Stuck {
-        /// When the last event happened.
-        at: Nanos,
-        /// Who waits for what.
-        waiting: Vec<StuckTask>,
-    },
     /// A task unlocked what it does not own.
     #[error("task {comm} ({pid}) unlocks {lock}, which it does not own")]
     NotOwner {
@@ -231,14 +226,4 @@ fn cycle_text(cycle: &[DeadlockLink]) -> impl fmt::Display {
     let links: Vec<String> =
         cycle.iter().map(|l| format!("{} ({}) waits for mutex {}", l.comm, l.pid, l.mutex)).collect();
     links.join(", owned by ") + ", owned by the first"
-}
-
-fn stuck_text(waiting: &[StuckTask]) -> impl fmt::Display {
-    const SHOWN: usize = 8;
-    let mut texts: Vec<String> =
-        waiting.iter().take(SHOWN).map(|w| format!("{} ({}) for {}", w.comm, w.pid, w.waits_for)).collect();
-    if waiting.len() > SHOWN {
-        texts.push(format!("and {} more", waiting.len() - SHOWN));
-    }
-    texts.join("; ")
 }

@@ -14,7 +14,7 @@ use crate::setup::{FIRST_PID, Setup};
 use crate::spec::MachineSpec;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
-use scheduler::{CpuId, Nanos, Pid, Reason, Scheduler, TaskId};
+use scheduler::{CpuId, Nanos, Pid, Reason, Scheduler, TaskId, TaskState};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -139,9 +139,6 @@ impl Machine {
         drop(cpus);
         if let Some(error) = sim.error.take() {
             return Err(error);
-        }
-        if sim.live.get() > 0 && sim.hw().queue.borrow().next_time() == Nanos::NEVER {
-            return Err(sim.stuck());
         }
         let end = if sim.live.get() == 0 { sim.hw().now.get() } else { end };
         Ok(sim.outcome(end))
@@ -278,12 +275,26 @@ impl Sim {
         })
     }
 
-    fn stuck(&self) -> RunError {
-        let waiting = self.k.tasks.iter().skip(self.cpus.len()).map(|p| {
+    /// The tasks that still live, if all of them sleep and neither a timer nor anything from outside will wake one.
+    fn stalled(&self, end: Nanos) -> Vec<StuckTask> {
+        let queue = self.hw().queue.borrow();
+        let asleep = |p: TaskId| {
+            let state = self.k.task(p).state.get();
+            matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
+                && !queue.is_set(self.with(p, |t| t.timer))
+        };
+        let living = || {
+            let tasks = self.k.tasks.iter().skip(self.cpus.len());
+            tasks.filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine))
+        };
+        if self.outside.iter().any(|m| m.at > end) || !living().all(asleep) {
+            return Vec::new();
+        }
+        let stuck = |p| {
             let waits_for = self.waits_for(p);
             self.with(p, |t| StuckTask { pid: t.pid, comm: t.comm.clone(), waits_for })
-        });
-        RunError::Stuck { at: self.hw().now.get(), waiting: waiting.collect() }
+        };
+        living().map(stuck).collect()
     }
 
     fn outcome(&self, end: Nanos) -> Outcome {
@@ -319,6 +330,7 @@ impl Sim {
                 wakeup_preemptions: totals.wakeup_preemptions.get(),
             },
             decisions: Reason::ALL.iter().map(count).filter(|d| d.count > 0).collect(),
+            stalled: self.stalled(end),
             outside_lost: self.outside_lost.get(),
             spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|s| s.sleeps).sum(),
             trace: self.hw().recorder.take_trace(),
