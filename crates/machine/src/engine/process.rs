@@ -103,17 +103,16 @@ impl Sim {
             t.comm = comm.clone();
             t.warmth = Warmth::default();
             t.idle_steps = 0;
-            t.progress = Progress::Kernel { left: self.hw().spec.costs.exec, then: Then::Return };
+            t.progress = Progress::Kernel { left: self.hw().spec.costs.exec, then: Then::Execed };
             t.pid
         });
         self.comms.borrow_mut().push(CommOf { pid, since: self.hw().local_now(), comm });
         self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Exec { pid });
-        self.complete_vfork(me, p).await;
         sched_exec(me).await;
     }
 
     /// The parent that sleeps in vfork may go on.
-    async fn complete_vfork(&self, me: Cpu<'_, Hw>, p: TaskId) {
+    pub async fn complete_vfork(&self, me: Cpu<'_, Hw>, p: TaskId) {
         let parent = self.with(p, |t| t.family.vfork_parent.take());
         if let Some(parent) = parent.filter(|parent| self.still_there(*parent)) {
             self.wake(me, parent.task, false).await;

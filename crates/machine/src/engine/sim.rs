@@ -113,6 +113,8 @@ pub(crate) enum Then {
     SpinLock(super::world::SpinAttempt),
     /// The child has been copied.
     Forked { child: TaskId, vfork: bool },
+    /// The old image is gone: a parent in vfork may go on.
+    Execed,
     /// Look for a dead child again.
     WaitChild,
     /// Everything is given back.

@@ -81,6 +81,7 @@ impl Sim {
             Then::Receive(channel) => self.receive(me, p, channel).await,
             Then::SpinLock(attempt) => self.spin_lock(me, p, attempt).await,
             Then::Forked { child, vfork } => self.forked(me, p, child, vfork).await,
+            Then::Execed => self.complete_vfork(me, p).await,
             Then::WaitChild => self.wait_child(me, p).await,
             Then::Exit => self.exit(me, p).await,
         }

@@ -1,0 +1,369 @@
+//! The engine by situation: what tasks do to each other and to time, on machines whose costs are known.
+
+use machine::{
+    Behaviour, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind, Outcome, Outside, RecordKind,
+    RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
+};
+use scheduler::registry::Config;
+use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, SwitchState, Topology};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// Times at which a script's steps were asked for, in the order of asking.
+type Clock = Rc<RefCell<Vec<Nanos>>>;
+
+/// Does its steps in order, then exits.
+#[derive(Debug)]
+struct Script {
+    steps: VecDeque<Step>,
+    clock: Clock,
+}
+
+impl Behaviour for Script {
+    fn next(&mut self, env: &mut Env<'_>) -> Step {
+        self.clock.borrow_mut().push(env.now);
+        self.steps.pop_front().unwrap_or(Step::Exit)
+    }
+}
+
+fn script(comm: &str, steps: impl IntoIterator<Item = Step>) -> (TaskSpec, Clock) {
+    let clock = Clock::default();
+    let steps = steps.into_iter().collect();
+    (TaskSpec::new(comm, Script { steps, clock: Rc::clone(&clock) }), clock)
+}
+
+fn fifo(priority: u8) -> Policy {
+    Policy::Fifo(RtPriority::new(priority).expect("1 to 99"))
+}
+
+fn ms(n: u64) -> Nanos {
+    Nanos::from_millis(n)
+}
+
+fn us(n: u64) -> Nanos {
+    Nanos::from_micros(n)
+}
+
+/// A machine on which nothing costs time.
+fn ideal(cpus: usize) -> MachineSpec {
+    MachineSpec::ideal(Topology::flat(cpus))
+}
+
+fn run_with(
+    spec: MachineSpec,
+    profile: &str,
+    setup: Setup,
+    options: RunOptions,
+) -> Result<Outcome, RunError> {
+    Machine::new(spec, Config::of_profile(profile).expect("a known profile"), setup, options)?.run()
+}
+
+fn run(spec: MachineSpec, setup: Setup) -> Outcome {
+    run_with(spec, "6.1", setup, RunOptions { check: true, ..RunOptions::default() })
+        .expect("a run without error")
+}
+
+fn task<'a>(outcome: &'a Outcome, comm: &str) -> &'a TaskOutcome {
+    outcome.tasks.iter().find(|t| &*t.comm == comm).expect("a task of this name")
+}
+
+#[test]
+fn a_run_ends_when_the_last_task_exits() {
+    let mut setup = Setup::new(1);
+    let (spec, clock) = script("a", [Step::Compute(ms(3)), Step::SleepFor(ms(4)), Step::Compute(ms(1))]);
+    setup.spawn(Nanos::ZERO, spec);
+    let outcome = run(ideal(1), setup);
+    assert_eq!(outcome.simulated, ms(8));
+    assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(3), ms(7), ms(8)]);
+    assert_eq!(task(&outcome, "a").counters.sum_exec_runtime, ms(4));
+    assert_eq!(outcome.cpus[0].idle, ms(4));
+}
+
+#[test]
+fn a_spin_until_a_time_counts_time_spent_preempted() {
+    let mut setup = Setup::new(1);
+    let (mut spinner, clock) = script("spinner", [Step::SpinUntil(ms(10))]);
+    spinner.policy = fifo(10);
+    let (mut urgent, _) = script("urgent", [Step::SleepFor(ms(2)), Step::Compute(ms(5))]);
+    urgent.policy = fifo(20);
+    setup.spawn(Nanos::ZERO, spinner);
+    setup.spawn(Nanos::ZERO, urgent);
+    let outcome = run(ideal(1), setup);
+    assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(10)]);
+    assert_eq!(task(&outcome, "spinner").counters.sum_exec_runtime, ms(5));
+}
+
+#[test]
+fn inside_the_kernel_a_task_is_preempted_only_if_the_kernel_is_preemptible() {
+    let latency = |profile| {
+        let mut setup = Setup::new(1);
+        let (syscall, _) = script("syscall", [Step::KernelCompute(ms(5))]);
+        let (mut urgent, clock) = script("urgent", [Step::SleepUntil(ms(2)), Step::Compute(us(1))]);
+        urgent.policy = fifo(20);
+        setup.spawn(Nanos::ZERO, syscall);
+        setup.spawn(Nanos::ZERO, urgent);
+        run_with(ideal(1), profile, setup, RunOptions::default()).expect("a run without error");
+        let woken = clock.borrow()[1];
+        woken
+    };
+    assert_eq!(latency("6.1"), ms(5));
+    assert_eq!(latency("6.1-rt"), ms(2));
+}
+
+#[test]
+fn an_interrupts_off_stretch_delays_a_timer_and_stops_the_task() {
+    let mut spec = ideal(1);
+    spec.noise.irq_off.push(machine::IrqOff {
+        what: "driver".into(),
+        per_second_per_cpu: 1000,
+        length: machine::Spread::Constant(us(200)),
+    });
+    let mut setup = Setup::new(1);
+    let (hog, _) = script("hog", [Step::Compute(ms(100))]);
+    setup.spawn(Nanos::ZERO, hog);
+    let outcome = run(spec, setup);
+    assert!(outcome.simulated > ms(110) && outcome.simulated < ms(140), "{}", outcome.simulated);
+}
+
+#[test]
+fn idle_cpus_take_no_ticks() {
+    let mut setup = Setup::new(2);
+    let (mut sleeper, _) = script("sleeper", [Step::SleepFor(ms(900))]);
+    sleeper.policy = fifo(1);
+    setup.spawn(Nanos::ZERO, sleeper);
+    let outcome = run(ideal(2), setup);
+    // One acquisition for spawning, the others for the task's own schedules and wakeup.
+    let locked: u64 = outcome.cpus.iter().map(|c| c.rq_lock.acquisitions).sum();
+    assert!(locked < 12, "{locked}");
+}
+
+#[test]
+fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
+    let mut setup = Setup::new(2);
+    let channel = setup.channel(ChannelSpec {
+        capacity: 2,
+        writers_wake_at: 1,
+        sync: false,
+        send_cost: Nanos::ZERO,
+        receive_cost: Nanos::ZERO,
+    });
+    let (writer, sent) = script("writer", (0..3).map(|_| Step::Send(channel)));
+    let (reader, _) = script(
+        "reader",
+        [Step::Compute(ms(5)), Step::Receive(channel), Step::Receive(channel), Step::Receive(channel)],
+    );
+    setup.spawn(Nanos::ZERO, writer);
+    setup.spawn(Nanos::ZERO, reader);
+    let outcome = run(ideal(2), setup);
+    assert_eq!(*sent.borrow(), [Nanos::ZERO, Nanos::ZERO, Nanos::ZERO, ms(5)]);
+    assert_eq!(task(&outcome, "writer").counters.nr_voluntary_switches, 2, "blocked once, exited once");
+}
+
+#[test]
+fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
+    let mut setup = Setup::new(1);
+    let spec = ChannelSpec {
+        capacity: 1,
+        writers_wake_at: 0,
+        sync: false,
+        send_cost: Nanos::ZERO,
+        receive_cost: Nanos::ZERO,
+    };
+    let channel = setup.channel(spec);
+    for at in [2, 3, 4] {
+        setup.outside(Outside { at: ms(at), cpu: None, channel });
+    }
+    let (reader, clock) =
+        script("reader", [Step::Receive(channel), Step::Compute(ms(9)), Step::Receive(channel)]);
+    setup.spawn(Nanos::ZERO, reader);
+    let outcome = run(ideal(1), setup);
+    assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(2), ms(11), ms(11)]);
+    assert_eq!(outcome.outside_lost, 1);
+}
+
+#[test]
+fn vfork_holds_the_parent_until_exec_and_wait_until_exit() {
+    let mut setup = Setup::new(2);
+    let (child, _) =
+        script("child", [Step::Compute(ms(2)), Step::Exec { comm: "cc1".into() }, Step::Compute(ms(3))]);
+    let fork = Step::Fork { child: Box::new(child), kind: ForkKind::Vfork };
+    let (parent, clock) = script("parent", [fork, Step::WaitChild, Step::WaitChild]);
+    setup.spawn(Nanos::ZERO, parent);
+    let outcome = run(ideal(2), setup);
+    assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(2), ms(5), ms(5)]);
+    assert_eq!(task(&outcome, "cc1").counters.sum_exec_runtime, ms(5));
+}
+
+#[test]
+fn a_barrier_opens_for_all_when_the_last_one_comes() {
+    let mut setup = Setup::new(3);
+    let barrier = setup.barrier(3);
+    let clocks: Vec<Clock> = (1..=3)
+        .map(|n| {
+            let (spec, clock) = script(
+                "party",
+                [Step::Compute(ms(n)), Step::BarrierWait(barrier), Step::BarrierWait(barrier)],
+            );
+            setup.spawn(Nanos::ZERO, spec);
+            clock
+        })
+        .collect();
+    let outcome = run(ideal(3), setup);
+    for clock in clocks {
+        assert_eq!(clock.borrow()[2..], [ms(3), ms(3)]);
+    }
+    assert!(outcome.stalled.is_empty());
+}
+
+#[test]
+fn a_spinlock_is_spun_for_and_slept_for() {
+    let mut setup = Setup::new(2);
+    let lock = setup.spinlock();
+    let (owner, _) = script("owner", [Step::SpinLock(lock), Step::Compute(ms(5)), Step::SpinUnlock(lock)]);
+    let (other, clock) =
+        script("other", [Step::Compute(us(10)), Step::SpinLock(lock), Step::SpinUnlock(lock)]);
+    setup.spawn(Nanos::ZERO, owner);
+    setup.spawn(Nanos::ZERO, other);
+    let outcome = run(ideal(2), setup);
+    let got_it = clock.borrow()[2];
+    assert!(got_it >= ms(5) && outcome.spinlock_sleeps >= 2, "{got_it} {}", outcome.spinlock_sleeps);
+}
+
+#[test]
+fn tasks_that_wait_for_each_others_mutexes_are_named() {
+    for kind in [MutexKind::Plain, MutexKind::Pi] {
+        let mut setup = Setup::new(2);
+        let (a, b) = (setup.mutex("A", kind), setup.mutex("B", kind));
+        for (comm, first, second) in [("one", a, b), ("two", b, a)] {
+            let (spec, _) = script(comm, [Step::Lock(first), Step::Compute(ms(1)), Step::Lock(second)]);
+            setup.spawn(Nanos::ZERO, spec);
+        }
+        let error = run_with(ideal(2), "6.1", setup, RunOptions::default()).expect_err("a deadlock");
+        let text = error.to_string();
+        assert!(text.contains("one (1000) waits for mutex B"), "{text}");
+        assert!(text.contains("two (1001) waits for mutex A"), "{text}");
+    }
+}
+
+#[test]
+fn misuse_of_a_mutex_names_the_task_and_the_mutex() {
+    let error_of = |steps: fn(scheduler::MutexId) -> Vec<Step>| {
+        let mut setup = Setup::new(1);
+        let mutex = setup.mutex("queue", MutexKind::Plain);
+        setup.spawn(Nanos::ZERO, script("careless", steps(mutex)).0);
+        run_with(ideal(1), "6.1", setup, RunOptions::default()).expect_err("misuse").to_string()
+    };
+    let unlock = error_of(|m| vec![Step::Unlock(m)]);
+    assert!(unlock.contains("careless (1000) unlocks queue, which it does not own"), "{unlock}");
+    let twice = error_of(|m| vec![Step::Lock(m), Step::Lock(m)]);
+    assert!(twice.contains("careless (1000) locks queue a second time"), "{twice}");
+}
+
+#[test]
+fn those_who_sleep_for_good_are_listed_with_what_they_wait_for() {
+    let mut setup = Setup::new(1);
+    let futex = setup.futex();
+    let (waiter, _) = script("waiter", [Step::FutexWait(futex)]);
+    setup.spawn(Nanos::ZERO, waiter);
+    let outcome = run(ideal(1), setup);
+    assert_eq!(outcome.stalled.len(), 1);
+    assert_eq!(&*outcome.stalled[0].comm, "waiter");
+}
+
+#[test]
+fn a_program_without_time_is_stopped() {
+    #[derive(Debug)]
+    struct Endless;
+    impl Behaviour for Endless {
+        fn next(&mut self, _: &mut Env<'_>) -> Step {
+            Step::Compute(Nanos::ZERO)
+        }
+    }
+    let mut setup = Setup::new(1);
+    setup.spawn(Nanos::ZERO, TaskSpec::new("endless", Endless));
+    let error = run_with(ideal(1), "6.1", setup, RunOptions::default()).expect_err("an endless program");
+    assert!(matches!(error, RunError::EndlessSteps { .. }), "{error}");
+}
+
+#[test]
+fn an_affinity_without_a_cpu_is_an_error() {
+    let mut setup = Setup::new(2);
+    let (mut spec, _) = script("lost", []);
+    spec.cpus = Some(CpuMask::single(CpuId(7)));
+    setup.spawn(Nanos::ZERO, spec);
+    let error = run_with(ideal(2), "6.1", setup, RunOptions::default()).expect_err("no CPU");
+    assert_eq!(error.to_string(), "task lost (1000) may run on CPUs 7 only, but the machine has CPUs 0-1");
+}
+
+#[test]
+fn a_run_of_no_duration_is_an_error() {
+    let options = RunOptions { duration: Nanos::ZERO, ..RunOptions::default() };
+    assert_eq!(run_with(ideal(1), "6.1", Setup::new(1), options).err(), Some(RunError::NoDuration));
+}
+
+#[test]
+fn a_setting_changes_in_the_middle_of_a_run() {
+    // With slices of half a second, the first task is done before the second one runs.
+    let setting = |s: &str, at| machine::TimedSetting { at, setting: s.into() };
+    let long = vec![setting("sched_latency_ns=1000000000", Nanos(1))];
+    let switches = |settings| {
+        let mut setup = Setup::new(1);
+        for comm in ["a", "b"] {
+            setup.spawn(Nanos::ZERO, script(comm, [Step::Compute(ms(400))]).0);
+        }
+        let outcome = run_with(ideal(1), "6.1", setup, RunOptions { settings, ..RunOptions::default() });
+        outcome.expect("a run without error").totals.context_switches
+    };
+    assert!(switches(Vec::new()) > 100);
+    assert!(switches(long) < 10);
+}
+
+#[test]
+fn a_cold_cache_stretches_what_comes_next() {
+    let elapsed = |working_set_bytes| {
+        let mut spec = ideal(1);
+        spec.cache.refill_ps_per_byte = 300;
+        let mut setup = Setup::new(1);
+        let (mut cold, clock) = script("cold", [Step::Compute(ms(1))]);
+        cold.working_set_bytes = working_set_bytes;
+        setup.spawn(Nanos::ZERO, cold);
+        run(spec, setup);
+        let end = clock.borrow()[1];
+        end
+    };
+    assert_eq!(elapsed(0), ms(1));
+    assert_eq!(elapsed(1_000_000), ms(1) + us(300), "1 MB at 0.3 ns a byte");
+}
+
+#[test]
+fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
+    let mut setup = Setup::new(1);
+    let (mut low, _) = script("low", [Step::Compute(ms(5))]);
+    low.policy = fifo(10);
+    let (mut high, _) = script("high", [Step::SleepUntil(ms(2)), Step::Marker("here".into())]);
+    high.policy = fifo(20);
+    setup.spawn(Nanos::ZERO, low);
+    setup.spawn(Nanos::ZERO, high);
+    let options = RunOptions { trace: true, ..RunOptions::default() };
+    let outcome = run_with(ideal(1), "6.1", setup, options).expect("a run without error");
+    let trace = outcome.trace.expect("asked for");
+    let at_two: Vec<String> = trace
+        .iter()
+        .filter(|r| r.time == ms(2))
+        .filter_map(|r| match &r.kind {
+            RecordKind::Waking { task, .. } => Some(format!("waking {}", task.pid)),
+            RecordKind::Wakeup { task, .. } => Some(format!("wakeup {}", task.pid)),
+            RecordKind::Switch { prev, prev_state, next } => {
+                let plus = if *prev_state == SwitchState::Preempted { "R+" } else { "" };
+                Some(format!("switch {} {plus} -> {}", prev.pid, next.pid))
+            }
+            RecordKind::Marker { text } => Some(text.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        at_two,
+        ["waking 1001", "wakeup 1001", "switch 1000 R+ -> 1001", "here", "switch 1001  -> 1000"]
+    );
+}
