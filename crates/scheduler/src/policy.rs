@@ -1,7 +1,7 @@
 //! A task's policy, nice value and effective priority change: sched_setscheduler, set_user_nice, rt_mutex_setprio.
 //!
 //! All three do the same thing to a task in whatever state it is: off its queue, change, back on, then let the
-//! classes draw their conclusions ([`conclude`]). Where the task comes back (rt-class 2.1): a task whose priority rose
+//! classes draw their conclusions (`conclude`). Where the task comes back (rt-class 2.1): a task whose priority rose
 //! goes behind its new equals; one whose priority dropped goes before them, because it must not lose its turn for
 //! having held a lock or for a change it did not ask for (rule `deboost_place`). One whose effective priority stays
 //! as it was is not moved at all.

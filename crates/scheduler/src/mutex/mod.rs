@@ -13,8 +13,7 @@
 //!
 //! Waiters of a PI mutex are ordered by effective priority. The first, the top waiter, lends its priority to the
 //! owner: an owner's effective priority is the best of its own and of the top waiters of all the mutexes it owns
-//! ([`effective_prio`]). A lender may in turn own mutexes that others wait for, so a change runs along a chain
-//! (`chain.rs`).
+//! (`chain.rs`). A lender may in turn own mutexes that others wait for, so a change runs along a chain.
 //!
 //! Unlocking does not hand the mutex over. It leaves it without owner but with waiters, and wakes the top waiter,
 //! which takes it when it runs. Until then a strictly higher task can steal it; a lower or equal one cannot, not even
@@ -51,7 +50,7 @@ pub use deadlock::{Deadlock, WaitsFor};
 pub use object::{MutexKind, MutexTable, PiState};
 
 use crate::platform::Platform;
-use crate::{Cpu, MutexId, TaskId, TaskState};
+use crate::{Cpu, MutexId, TaskId};
 use core::fmt;
 use object::{Owner, Word};
 
@@ -172,7 +171,7 @@ pub fn unlock_fast<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result
     }
     let waited_for = mutex.word.get() == Word::Waiters;
     // A plain mutex is free from here on; a PI mutex with waiters is released by the kernel.
-    if !waited_for || mutex.kind.get() == MutexKind::Plain {
+    if !waited_for || kind(me, m) == MutexKind::Plain {
         mutex.word.set(Word::Free);
         mutex.owner.set(None);
     }
@@ -189,13 +188,9 @@ pub async fn unlock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
 }
 
 fn kind<P: Platform>(me: Cpu<'_, P>, m: MutexId) -> MutexKind {
-    me.k.mutexes.get(m).kind.get()
+    me.k.mutexes.kind(m)
 }
 
-/// Who owns `m` and still lives. A mutex whose owner died has none, but is not free.
 fn owner<P: Platform>(me: Cpu<'_, P>, m: MutexId) -> Option<TaskId> {
-    let owner = me.k.mutexes.get(m).owner.get()?;
-    let task = me.task(owner.task);
-    let lives = !matches!(task.state.get(), TaskState::Dead | TaskState::Free);
-    (lives && task.pid.get() == owner.pid).then_some(owner.task)
+    me.k.mutexes.living_owner(m, &me.k.tasks)
 }

@@ -3,7 +3,7 @@
 use super::waiters::Waiters;
 use crate::chunks::Chunks;
 use crate::platform::{Lock, Platform};
-use crate::{Cpu, MutexId, Pid, Prio, TaskId};
+use crate::{Cpu, MutexId, Pid, Prio, TaskId, TaskState, TaskTable};
 use core::cell::{Cell, Ref, RefCell, RefMut};
 
 /// What a mutex does for its owner and its waiters.
@@ -88,6 +88,19 @@ impl MutexTable {
     /// Whether no mutex was ever created.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The kind of `m`.
+    pub(crate) fn kind(&self, m: MutexId) -> MutexKind {
+        self.get(m).kind.get()
+    }
+
+    /// Who owns `m` and still lives. A mutex whose owner died has none, but is not free.
+    pub(crate) fn living_owner(&self, m: MutexId, tasks: &TaskTable) -> Option<TaskId> {
+        let owner = self.get(m).owner.get()?;
+        let task = tasks.get(owner.task);
+        let lives = !matches!(task.state.get(), TaskState::Dead | TaskState::Free);
+        (lives && task.pid.get() == owner.pid).then_some(owner.task)
     }
 
     pub(super) fn get(&self, id: MutexId) -> &Mutex {

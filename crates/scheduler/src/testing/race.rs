@@ -66,18 +66,6 @@ impl RaceLocks {
 pub type RacePath<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 impl Lab {
-    /// Lets a path run to the next lock that it has to take, or to its end. Others may act before it goes on.
-    pub fn to_next_lock<T>(&self, path: Pin<&mut impl Future<Output = T>>) -> Option<T> {
-        let locks = &self.k.platform.race;
-        locks.racing.set(true);
-        let poll = path.poll(&mut Context::from_waker(Waker::noop()));
-        locks.racing.set(false);
-        match poll {
-            Poll::Ready(out) => Some(out),
-            Poll::Pending => None,
-        }
-    }
-
     /// Runs paths to their ends, interleaved at their locks.
     pub fn race(&self, dice: &mut Dice, mut paths: Vec<RacePath<'_>>) {
         let locks = &self.k.platform.race;

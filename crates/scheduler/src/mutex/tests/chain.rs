@@ -121,11 +121,9 @@ fn the_hop_limit() {
 /// P13: from the lists of waiters alone, without what the mutexes remember.
 pub(super) fn expected_prio(b: &Bench, p: TaskId) -> Prio {
     let k = &b.lab.k;
-    let mutexes = (0..k.mutexes.len() as u32).map(MutexId);
-    let tops = mutexes.filter(|m| k.mutexes.get(*m).kind.get() == MutexKind::Pi && b.owner(*m) == Some(p));
-    let tops = tops.filter_map(|m| b.lab.run(b.lab.cpu(0).wait_lock(m)).waiters.top());
-    tops.map(|w| crate::mutex::waiters::pi_key(k.task(w.task).prio.get()))
-        .fold(k.task(p).normal_prio.get(), Prio::min)
+    let pi = (0..k.mutexes.len() as u32).map(MutexId).filter(|m| k.mutexes.kind(*m) == MutexKind::Pi);
+    let lent = pi.filter(|m| b.owner(*m) == Some(p)).filter_map(|m| k.mutexes.top_waiter_prio(m));
+    lent.fold(k.task(p).normal_prio.get(), Prio::min)
 }
 
 #[test]

@@ -15,8 +15,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
-use core::future::Future;
-use core::pin::{Pin, pin};
 
 const CPUS: u16 = 4;
 const TASKS: usize = 9;
@@ -243,29 +241,16 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
     assert!(counts.iter().all(|n| *n > 100), "the races are idle: {counts:?}");
 }
 
-/// Lets a path run until it is about to take a lock.
-fn up_to<T>(b: &Bench, mut path: Pin<&mut impl Future<Output = T>>, lock: Lock) {
-    b.lab.forget();
-    while b.lab.k.platform.locks.borrow().last() != Some(&lock) {
-        assert!(b.lab.to_next_lock(path.as_mut()).is_none(), "{lock:?} is not taken");
-    }
-}
-
-fn to_the_end<T>(b: &Bench, mut path: Pin<&mut impl Future<Output = T>>) -> T {
-    let mut out = (0..100).filter_map(|_| b.lab.to_next_lock(path.as_mut()));
-    out.next().expect("the locks are free")
-}
-
 /// The owner unlocks after the word was marked and before the waiter is on the list.
 #[test]
 fn a_plain_mutex_that_is_unlocked_meanwhile_is_not_slept_for() {
     let (b, [owner, late]) = Bench::pinned([10, 20]);
     let m = b.plain();
     b.lock(owner, m);
-    let mut path = pin!(lock_slow(b.on_cpu(late), late, m));
-    up_to(&b, path.as_mut(), Lock::MutexWait(m));
-    assert!(b.unlock_unsettled(owner, m), "the word said that somebody waits");
-    assert_eq!(to_the_end(&b, path), Ok(LockOutcome::Acquired));
+    let path = lock_slow(b.on_cpu(late), late, m);
+    let unlock = |_| assert!(b.unlock_unsettled(owner, m), "the word said that somebody waits");
+    let outcome = b.lab.meanwhile(|lock| matches!(lock, Lock::MutexWait(_)), path, unlock);
+    assert_eq!(outcome, Ok(LockOutcome::Acquired));
 }
 
 /// The unlocker has let the wait_lock go, but not yet woken the waiter; until it does, others make the waiter take the
@@ -276,13 +261,19 @@ fn a_late_waker_leaves_the_waiter_alone() {
     let m = b.pi();
     b.lock(owner, m);
     b.lock(waiter, m);
-    let mut path = pin!(unlock_slow(b.on_cpu(owner), owner, m));
-    up_to(&b, path.as_mut(), Lock::Pi(waiter));
-    assert!(b.lock(thief, m));
-    b.unlock(thief, m);
-    b.unlock(waiter, m);
-    b.lab.block(b.lab.cpu_of(waiter));
-    to_the_end(&b, path);
+    let path = unlock_slow(b.on_cpu(owner), owner, m);
+    b.lab.meanwhile(
+        |lock| matches!(lock, Lock::Pi(_)),
+        path,
+        |lock| {
+            if lock == Lock::Pi(waiter) {
+                assert!(b.lock(thief, m));
+                b.unlock(thief, m);
+                b.unlock(waiter, m);
+                b.lab.block(b.lab.cpu_of(waiter));
+            }
+        },
+    );
     assert_eq!(b.lab.k.task(waiter).state.get(), TaskState::Interruptible);
 }
 
@@ -294,8 +285,8 @@ fn a_task_that_rises_while_it_locks_steals_by_its_new_priority() {
     b.lock(owner, m);
     b.lock(waiter, m);
     b.unlock_unsettled(owner, m);
-    let mut path = pin!(lock_slow(b.on_cpu(late), late, m));
-    up_to(&b, path.as_mut(), Lock::Pi(late));
-    b.lab.run(sched_setscheduler(b.lab.cpu(0), late, fifo(50)));
-    assert_eq!(to_the_end(&b, path), Ok(LockOutcome::Acquired));
+    let path = lock_slow(b.on_cpu(late), late, m);
+    let rise = |_| b.lab.run(sched_setscheduler(b.lab.cpu(0), late, fifo(50)));
+    let outcome = b.lab.meanwhile(|lock| matches!(lock, Lock::Pi(_)), path, rise);
+    assert_eq!(outcome, Ok(LockOutcome::Acquired));
 }
