@@ -94,7 +94,12 @@ impl Finish<'_> {
                 Recorded::Fork(child)
             }
             Draft::Sleep(number) => Recorded::Sleep(self.waking(&track.sleeps[number], counts)?),
-            Draft::Yield => Recorded::Yield,
+            // What takes turns by slices has little use for yields: its slice ended soon after a preemption.
+            Draft::Yield if track.round_robin => return None,
+            Draft::Yield => {
+                counts.yields += 1;
+                Recorded::Yield
+            }
             Draft::SetPrio(prio) => Recorded::SetPrio(prio),
             Draft::Exec(filename) => Recorded::Exec(comm_of(&self.trace.strings[filename])),
             Draft::Marker(id) => Recorded::Marker(text(id)),

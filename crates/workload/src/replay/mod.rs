@@ -45,3 +45,6 @@ mod yields;
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{Begin, Counts, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+
+#[cfg(test)]
+mod tests;

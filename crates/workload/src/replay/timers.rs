@@ -31,14 +31,24 @@ pub(super) fn find(sleeps: &mut [Sleep]) {
     let candidates: Vec<Candidate> = sleeps.iter().enumerate().filter_map(candidate).collect();
     let grid = Grid::fit(&candidates);
     let lengths = Lengths::fit(&candidates);
+    let on_grid =
+        candidates.iter().filter(|c| grid.is_some_and(|grid| grid.nearest(c.woken_ns).is_some())).count();
+    let of_length = candidates.iter().filter(|c| lengths.of(c).is_some()).count();
+    let steady = grid.filter(|grid| of_length < on_grid || grid.jitter_ns <= lengths.jitter_ns);
+    // Where nearly all sleeps have one cause, the others have it too, and their timers were late.
+    let nearly_all = candidates.len() - candidates.len() / 10;
     for candidate in &candidates {
-        let at = grid.as_ref().and_then(|grid| grid.nearest(candidate.woken_ns));
-        let after = lengths.of(candidate);
-        sleeps[candidate.sleep].timer = match (&grid, at, after) {
-            (Some(grid), Some(at), Some(_)) if grid.jitter_ns <= lengths.jitter_ns => Some(Timer::At(at)),
-            (_, _, Some(after)) => Some(Timer::After(after)),
-            (_, Some(at), None) => Some(Timer::At(at)),
-            (_, None, None) => None,
+        let at = |grid: Grid| match grid.nearest(candidate.woken_ns) {
+            None if on_grid >= nearly_all => grid.late(candidate),
+            nearest => nearest,
+        };
+        let after = || match lengths.of(candidate) {
+            None if of_length >= nearly_all => length(candidate),
+            known => known,
+        };
+        sleeps[candidate.sleep].timer = match steady.and_then(at) {
+            Some(at) => Some(Timer::At(at)),
+            None => after().map(Timer::After).or_else(|| grid.and_then(at).map(Timer::At)),
         };
     }
 }
@@ -70,19 +80,7 @@ impl Grid {
         if gaps.len() + 1 < MIN_ALIKE {
             return None;
         }
-        // The median gap is near one period if few were missed; its error grows with each step, so the first fit takes
-        // times that are whole periods from the one before, and only the second looks at the whole.
-        let period_ns = median(&mut gaps);
-        let tolerance_ns = JITTER_NS.min(period_ns / 8);
-        let (mut step, mut on_grid) = (0u64, vec![(0u64, times[0])]);
-        for pair in times.windows(2) {
-            let gap = pair[1].saturating_sub(pair[0]);
-            let steps = (gap + period_ns / 2) / period_ns;
-            step += steps;
-            if steps > 0 && gap.abs_diff(steps * period_ns) <= tolerance_ns {
-                on_grid.push((step, pair[1]));
-            }
-        }
+        let on_grid = longest_chain(&times, median(&mut gaps));
         let mut grid = Grid::through(&on_grid)?;
         let mut errors: Vec<i128> =
             on_grid.iter().map(|(step, at)| i128::from(*at) - grid.time(*step)).collect();
@@ -125,13 +123,54 @@ impl Grid {
 
     /// The time of the grid nearest to `at_ns`, if it is near enough.
     fn nearest(&self, at_ns: u64) -> Option<u64> {
-        let (after, period) = (i128::from(at_ns) - i128::from(self.origin_ns), i128::from(self.stretch_ns));
-        let steps = i128::from(self.steps);
-        let step = (2 * after * steps + period).div_euclid(2 * period.max(1));
-        let at = u64::try_from(i128::from(self.origin_ns) + (step * period).div_euclid(steps)).ok()?;
-        let tolerance_ns = JITTER_NS.min(self.stretch_ns / self.steps / 8);
-        (at.abs_diff(at_ns) <= tolerance_ns).then_some(at)
+        let half_a_period = self.stretch_ns / self.steps / 2;
+        let at = self.before(at_ns.saturating_add(half_a_period))?;
+        (at.abs_diff(at_ns) <= JITTER_NS.min(half_a_period / 4)).then_some(at)
     }
+
+    /// The time of the grid for which the timer of a late wakeup was set: the last one, if the task slept by then and the
+    /// wakeup is not so late that another cause is likelier.
+    fn late(&self, candidate: &Candidate) -> Option<u64> {
+        let at = self.before(candidate.woken_ns)?;
+        let slept = candidate.slept_ns.is_some_and(|slept_ns| slept_ns < at);
+        (slept && candidate.woken_ns - at <= self.stretch_ns / self.steps / 4).then_some(at)
+    }
+
+    /// The last time of the grid up to `at_ns`.
+    fn before(&self, at_ns: u64) -> Option<u64> {
+        let (origin, period) = (i128::from(self.origin_ns), i128::from(self.stretch_ns));
+        let steps = i128::from(self.steps);
+        let step = ((i128::from(at_ns) - origin) * steps).div_euclid(period.max(1));
+        u64::try_from(origin + (step * period).div_euclid(steps)).ok()
+    }
+}
+
+/// The longest row of times that are whole periods from each other, each with its number of periods from the first. The
+/// period is only roughly known: its error grows with each step, so each time is compared with the one before.
+fn longest_chain(times: &[u64], period_ns: u64) -> Vec<(u64, u64)> {
+    /// A task that is off its grid so often in a row has begun a new one.
+    const MAX_MISSES: usize = 5;
+    let tolerance_ns = JITTER_NS.min(period_ns / 8);
+    let (mut longest, mut chain, mut misses) = (Vec::new(), Vec::<(u64, u64)>::new(), 0);
+    for at in times {
+        let next = chain.last().and_then(|(step, last)| {
+            let gap = at.saturating_sub(*last);
+            let steps = (gap + period_ns / 2) / period_ns;
+            (steps > 0 && gap.abs_diff(steps * period_ns) <= tolerance_ns).then_some((step + steps, *at))
+        });
+        misses = if next.is_some() { 0 } else { misses + 1 };
+        match next {
+            None if misses <= MAX_MISSES && !chain.is_empty() => continue,
+            None => {
+                if chain.len() > longest.len() {
+                    longest = std::mem::take(&mut chain);
+                }
+                (chain, misses) = (vec![(0, *at)], 0);
+            }
+            Some(next) => chain.push(next),
+        }
+    }
+    if chain.len() > longest.len() { chain } else { longest }
 }
 
 /// Lengths of sleeps that occur often.

@@ -152,8 +152,6 @@ pub(super) struct Track {
     /// While it waits for a CPU: the idle clock when that began.
     pub waits_since: Option<u64>,
     pub passed_idle_ns: u64,
-    /// CPU time since it last slept, yielded or ended a slice.
-    pub slice_ns: u64,
     pub round_robin: bool,
 }
 
@@ -179,7 +177,6 @@ impl Track {
             ran_on: CpuMask::EMPTY,
             waits_since: None,
             passed_idle_ns: 0,
-            slice_ns: 0,
             round_robin: false,
         }
     }
@@ -187,7 +184,6 @@ impl Track {
     /// Adds CPU time.
     pub fn run(&mut self, ns: u64) {
         self.cpu_time_ns = self.cpu_time_ns.saturating_add(ns);
-        self.slice_ns = self.slice_ns.saturating_add(ns);
         match self.steps.last_mut() {
             Some(Draft::Run(before)) => *before = before.saturating_add(ns),
             _ if ns > 0 => self.steps.push(Draft::Run(ns)),
@@ -200,7 +196,6 @@ impl Track {
         self.steps.push(Draft::Sleep(self.sleeps.len()));
         self.sleeps.push(Sleep { slept_ns, end: None, timer: None });
         self.state = State::Asleep;
-        self.slice_ns = 0;
     }
 
     /// The sleep under way ends.

@@ -61,13 +61,35 @@ impl<'a> Walk<'a> {
             idle_ns: 0,
             idle_since: trace.start_ns(),
         };
+        walk.idle_at_start();
         for event in &trace.events {
             walk.event(event);
         }
         for cpu in 0..walk.cpus.len() {
             walk.account(cpu, trace.end_ns());
         }
+        for task in 0..walk.tasks.len() {
+            let track = &mut walk.tasks[task];
+            let (pending, early) = (track.pending.take(), track.early.take());
+            walk.cancel(pending);
+            walk.cancel(early);
+        }
         walk
+    }
+
+    /// The first event of a CPU tells what it did before.
+    fn idle_at_start(&mut self) {
+        let mut seen = vec![false; self.cpus.len()];
+        for event in &self.trace.events {
+            let cpu = event.cpu.index();
+            if !std::mem::replace(&mut seen[cpu], true) {
+                let runs = match &event.kind {
+                    EventKind::SchedSwitch(switch) => switch.prev.pid,
+                    _ => event.pid,
+                };
+                self.set_idle(cpu, runs == Pid::IDLE, self.trace.start_ns());
+            }
+        }
     }
 
     fn event(&mut self, event: &Event) {
@@ -278,15 +300,12 @@ impl<'a> Walk<'a> {
                 next_prio: (switch.next.pid != Pid::IDLE).then_some(switch.next.prio),
                 disturbed: now.disturbed,
                 stayed_ns: now_ns.saturating_sub(now.arrived_ns),
-                slice_ns: track.slice_ns,
             };
             match left.departure() {
                 Departure::Preempted => {}
-                Departure::SliceEnd => (track.slice_ns, track.round_robin) = (0, true),
+                Departure::SliceEnd => track.round_robin = true,
                 Departure::Yield => {
                     track.steps.push(Draft::Yield);
-                    track.slice_ns = 0;
-                    self.counts.yields += 1;
                 }
             }
         } else {

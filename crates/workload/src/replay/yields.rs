@@ -1,10 +1,9 @@
 //! Tells why a task that could go on left its CPU. Traces give no event for `sched_yield`, and `R` in `sched_switch` also
 //! stands for preemption on the way back to user mode, so the circumstances decide.
 
-/// The end of a SCHED_RR slice comes this close to a multiple of [`RR_SLICE_NS`].
-const RR_TOLERANCE_NS: u64 = 5_000_000;
-/// The default of sched_rr_timeslice_ms.
-const RR_SLICE_NS: u64 = 100_000_000;
+/// A real-time task that makes way for an equal after so long does so at a tick (4 ms at HZ=250): its SCHED_RR slice is
+/// over. The slice itself (sched_rr_timeslice_ms, 100 ms) does not show: it goes on across sleeps and is counted in ticks.
+const ROUND_ROBIN_NS: u64 = 3_000_000;
 /// A fair task that leaves so soon after it came can hardly have used up a slice.
 const SOON_NS: u64 = 100_000;
 
@@ -21,8 +20,6 @@ pub(super) struct Left {
     pub disturbed: bool,
     /// Time since it came.
     pub stayed_ns: u64,
-    /// Its CPU time since it last slept, yielded or ended a slice.
-    pub slice_ns: u64,
 }
 
 /// Why it left.
@@ -45,12 +42,9 @@ impl Left {
             return Departure::Preempted;
         };
         if self.prio < 100 {
-            let rest = (self.slice_ns + RR_TOLERANCE_NS) % RR_SLICE_NS;
             return match next_prio == self.prio {
                 false => Departure::Preempted,
-                true if self.slice_ns >= RR_SLICE_NS / 2 && rest <= 2 * RR_TOLERANCE_NS => {
-                    Departure::SliceEnd
-                }
+                true if self.stayed_ns >= ROUND_ROBIN_NS => Departure::SliceEnd,
                 true => Departure::Yield,
             };
         }
@@ -62,16 +56,9 @@ impl Left {
 mod tests {
     use super::*;
 
-    const FAIR: Left = Left {
-        by_call: true,
-        prio: 120,
-        next_prio: Some(125),
-        disturbed: false,
-        stayed_ns: 3_000,
-        slice_ns: 3_000,
-    };
-    const RT: Left =
-        Left { prio: 89, next_prio: Some(89), stayed_ns: 7_000_000, slice_ns: 7_000_000, ..FAIR };
+    const FAIR: Left =
+        Left { by_call: true, prio: 120, next_prio: Some(125), disturbed: false, stayed_ns: 3_000 };
+    const RT: Left = Left { prio: 89, next_prio: Some(89), ..FAIR };
 
     #[test]
     fn who_leaves_soon_and_undisturbed_has_yielded() {
@@ -86,9 +73,7 @@ mod tests {
     #[test]
     fn a_real_time_task_makes_way_for_an_equal_by_a_yield_or_at_the_end_of_its_slice() {
         assert_eq!(RT.departure(), Departure::Yield);
-        assert_eq!(Left { slice_ns: 100_300_000, ..RT }.departure(), Departure::SliceEnd);
-        assert_eq!(Left { slice_ns: 98_000_000, ..RT }.departure(), Departure::SliceEnd);
-        assert_eq!(Left { slice_ns: 60_000_000, ..RT }.departure(), Departure::Yield);
+        assert_eq!(Left { stayed_ns: 40_000_000, ..RT }.departure(), Departure::SliceEnd);
         assert_eq!(Left { next_prio: Some(93), ..RT }.departure(), Departure::Preempted);
     }
 }

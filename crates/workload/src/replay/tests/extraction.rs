@@ -1,0 +1,306 @@
+//! One rule each.
+
+use super::super::{Begin, Recording};
+use super::{check, trace};
+
+#[test]
+fn a_wakes_b_at_2_ms_of_its_own_progress() {
+    check(
+        "0    0 idle R a
+         500  0 a    R+ c
+         900  0 c    S a
+         2400 0 a    wakes b on 1
+         2410 1 idle R b
+         2500 0 a    S idle
+         2700 1 b    S idle",
+        &[
+            // 500 before the preemption and 1500 after it.
+            "a runnable on 0: 2000, wake b elsewhere, 100, sleep on",
+            "c runnable on 0: 400, sleep on",
+            "b asleep: sleep, 290, sleep on",
+        ],
+    );
+}
+
+#[test]
+fn an_interrupts_wakeup_is_not_the_doing_of_the_task_below_it() {
+    let recording = check(
+        "0   0 idle R a
+         100 0 irq@a wakes b
+         110 0 a R b
+         150 0 b S a
+         200 0 softirq@a wakes c
+         210 0 a S c",
+        &[
+            "a runnable on 0: 100, irq, 70, sleep on",
+            "b asleep: sleep till irq at 100, 40, sleep on",
+            "c asleep: sleep till irq at 200",
+        ],
+    );
+    assert_eq!((recording.counts.by_interrupt, recording.counts.by_softirq), (1, 1));
+}
+
+#[test]
+fn the_cpu_of_an_interrupt_counts_where_the_sleeper_was_elsewhere() {
+    check(
+        "0   1 idle R b
+         10  1 b S idle
+         50  0 irq@idle waking b on 1
+         60  1 idle wakeup b
+         70  1 idle R b
+         80  1 b S idle",
+        &["b runnable on 1: 10, sleep till irq at 50 on 0, 10, sleep on"],
+    );
+}
+
+#[test]
+fn preempted_twice_is_one_burst() {
+    check(
+        "0   0 idle R a
+         100 0 a R+ b
+         140 0 irq@b wakes c
+         140 0 irq@b wakes c
+         150 0 b R c
+         160 0 c S a
+         300 0 a R b
+         310 0 b S a
+         400 0 a S idle",
+        &[
+            "a runnable on 0: 330, sleep on",
+            "b runnable on 0: 40, irq, 20, sleep on",
+            "c asleep: sleep till irq at 140, 10, sleep on",
+        ],
+    );
+}
+
+#[test]
+fn a_fork_is_a_step_of_the_parent_and_the_child_ends_by_waking_it() {
+    let recording = check(
+        "0   0 a R+ z
+         5   0 z S a
+         100 0 a forks b on 1
+         120 0 a S idle
+         130 1 idle R b
+         200 1 b execs /usr/bin/cc1
+         300 1 b exits
+         320 1 b wakes a on 0
+         330 0 idle R a
+         340 1 b X idle
+         350 0 a S idle",
+        &[
+            "a runnable on 0: 95, fork a, 20, sleep, 20, sleep on",
+            "z runnable on 0: 5, sleep on",
+            "a forked: 70, exec cc1, 120, wake a elsewhere, 20, exit",
+        ],
+    );
+    assert_eq!(recording.counts.forks, 1);
+}
+
+#[test]
+fn a_fork_without_its_event_is_known_by_the_first_wakeup() {
+    check(
+        "0  0 idle R a
+         10 0 a forks b
+         20 0 a S b
+         30 0 b S idle",
+        &["a runnable on 0: 10, fork b, 10, sleep on", "b forked: 10, sleep on"],
+    );
+    let text = "0 0 idle R a\n 20 0 a S b\n 30 0 b S idle";
+    check(text, &["a runnable on 0: 20, sleep on", "b runnable on 0: 10, sleep on"]);
+}
+
+#[test]
+fn a_task_that_leaves_soon_and_undisturbed_yields() {
+    let recording = check(
+        "0  0 idle R a
+         7  0 a R b
+         12 0 b R a
+         15 0 a S b
+         99 0 b S idle",
+        &["a runnable on 0: 7, yield, 3, sleep on", "b runnable on 0: 5, yield, 84, sleep on"],
+    );
+    assert_eq!(recording.counts.yields, 2);
+}
+
+#[test]
+fn round_robin_shows_at_the_end_of_its_slices() {
+    let recording = check(
+        "0      0 idle R a/89
+         60000  0 a/89 R+ c/10
+         61000  0 c/10 S a/89
+         101000 0 a/89 R b/89
+         150000 0 b/89 S a/89",
+        &["a runnable on 0: 100000", "c runnable on 0: 1000, sleep on", "b runnable on 0: 49000, sleep on"],
+    );
+    let round_robin: Vec<_> = recording.tasks.iter().filter(|task| task.round_robin).collect();
+    assert_eq!(round_robin.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn a_wakeup_that_comes_before_its_sleeper_has_left_ends_the_sleep() {
+    // The waker's CPU spins until b is off its CPU, then queues it.
+    check(
+        "0  0 idle R a
+         0  1 idle R b
+         50 0 a waking b on 1
+         55 1 b S idle
+         60 0 a wakeup b on 1
+         70 1 idle R b
+         80 1 b S idle
+         90 0 a S idle",
+        &["a runnable on 0: 50, wake b elsewhere, 40, sleep on", "b runnable on 1: 55, sleep, 10, sleep on"],
+    );
+    // b was on its way to sleep, and the wakeup made it turn back: no sleep, no wakeup.
+    let recording = check(
+        "0  0 idle R a
+         0  1 idle R b
+         50 0 a wakes b on 1
+         80 1 b S idle
+         90 0 a S idle",
+        &["a runnable on 0: 90, sleep on", "b runnable on 1: 80, sleep on"],
+    );
+    assert_eq!(recording.counts.without_effect, 1);
+}
+
+#[test]
+fn a_sleeper_that_runs_again_was_woken_even_if_no_event_shows_it() {
+    let recording = check(
+        "0  0 idle R a
+         0  1 idle R b
+         10 1 b S idle
+         40 1 idle R b
+         50 1 b S idle
+         60 0 a wakes c on 0
+         90 0 a S c",
+        &[
+            "a runnable on 0: 60, wake c, 30, sleep on",
+            "b runnable on 1: 10, sleep till irq at 40, 10, sleep on",
+            "c asleep: sleep",
+        ],
+    );
+    assert_eq!(recording.counts.unseen, 1);
+}
+
+#[test]
+fn waiting_for_the_stopper_is_the_schedulers_doing() {
+    let recording = check(
+        "0  0 idle R a
+         10 0 a wakes migration/0
+         20 0 a D migration/0
+         25 0 migration/0 wakes a on 1
+         30 0 migration/0 S idle
+         40 1 idle R a
+         50 1 a S idle",
+        &["a runnable on 0: 10, wake migration/0, 20, sleep on", "migration/0 asleep: sleep, 10, sleep on"],
+    );
+    assert!(recording.tasks[1].is_stopper());
+    assert_eq!(recording.counts.by_stopper, 1);
+}
+
+#[test]
+fn own_changes_of_priority_are_replayed_and_inherited_ones_are_not() {
+    let recording = check(
+        "0  0 idle R a
+         10 0 a/95 wakes b/120
+         20 0 a/95 inherits 60
+         30 0 a/60 R+ c/50
+         40 0 c/50 S a/60
+         60 0 a/95 S b/110
+         70 0 b/110 S idle",
+        &[
+            "a runnable on 0: 10, wake b, 40, prio 95, sleep on",
+            "b asleep: sleep, prio 110, 10, sleep on",
+            "c runnable on 0: 10, sleep on",
+        ],
+    );
+    assert_eq!((recording.counts.priority_changes, recording.counts.inherited), (2, 1));
+    assert_eq!(recording.tasks[0].prio, 120);
+}
+
+#[test]
+fn a_priority_that_others_set_during_a_sleep_is_there_at_the_wakeup() {
+    check(
+        "0  0 idle R b
+         10 0 b S a
+         20 0 a wakes b/89
+         30 0 a S b/89
+         40 0 b/89 S idle",
+        &["b runnable on 0: 10, prio 89, sleep, 10, sleep on", "a runnable on 0: 10, wake b, 10, sleep on"],
+    );
+}
+
+#[test]
+fn an_id_that_is_given_out_again_is_another_task() {
+    let recording = check(
+        "0  0 idle R b
+         10 0 b exits
+         20 0 b X a
+         30 0 a forks b
+         40 0 a S b
+         50 0 b S idle",
+        &["b runnable on 0: 20, exit", "a runnable on 0: 10, fork b, 10, sleep on", "b forked: 10, sleep on"],
+    );
+    let numbers: Vec<_> = recording.tasks.iter().map(|task| (task.pid.0, task.incarnation)).collect();
+    assert_eq!(numbers[1..], [(98, 0), (97, 0), (98, 1)]);
+}
+
+#[test]
+fn markers_are_steps() {
+    check(
+        "0  0 idle R a
+         10 0 a marks start
+         30 0 a S idle",
+        &["a runnable on 0: 10, mark start, 20, sleep on"],
+    );
+}
+
+#[test]
+fn wakeups_by_ksoftirqd_are_its_own_doing() {
+    check(
+        "0  0 idle R ksoftirqd/0
+         10 0 softirq@ksoftirqd/0 wakes b
+         20 0 ksoftirqd/0 S b
+         30 0 b S idle",
+        &["ksoftirqd/0 runnable on 0: 10, wake b, 10, sleep on", "b asleep: sleep, 10, sleep on"],
+    );
+}
+
+#[test]
+fn where_events_were_lost_the_proven_part_counts() {
+    let mut trace = trace(
+        "0  0 idle R a
+         10 0 a marks x
+         50 0 b marks y
+         60 0 b S idle",
+    );
+    trace.meta.gaps.push(trace::Gap { cpu: trace::Cpu(0), before_ns: 50_000, events: Some(3) });
+    let recording = Recording::extract(&trace);
+    assert_eq!(
+        super::programs(&recording),
+        ["a appears at 0 on 0: 10, mark x", "b appears at 50 on 0: mark y, 10, sleep on"]
+    );
+    assert_eq!(recording.counts.lost_stays, 2);
+}
+
+#[test]
+fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
+    let recording = Recording::extract(&trace(
+        "0     1 idle R a
+         10000 1 a R+ b
+         30000 1 b S a
+         31000 1 a forks c on 1
+         40000 1 a S c
+         41000 1 c X idle
+         42000 0 irq@idle wakes d
+         42010 0 idle R d
+         42020 0 d S idle",
+    ));
+    let pinned: Vec<_> = recording.tasks.iter().map(|task| (&*task.comm, task.placement.pinned_to)).collect();
+    assert_eq!(pinned, [("a", Some(1)), ("b", None), ("c", Some(1)), ("d", None)]);
+}
+
+#[test]
+fn tasks_that_are_only_mentioned_are_not_replayed() {
+    let recording = Recording::extract(&trace("0 0 idle R a\n 10 0 a waking b\n 20 0 a S idle"));
+    assert_eq!(recording.tasks[1].begin, Begin::Never);
+}

@@ -1,0 +1,149 @@
+//! Traces in a few lines, and the programs that come out of them.
+
+mod extraction;
+mod play;
+mod timers;
+
+use super::{Begin, Recorded, RecordedTask, Recording, Waking};
+use std::fmt::Write;
+use trace::Trace;
+
+/// The trace of a script in ftrace's text. A line is a time in µs, a CPU, and what happens there:
+///
+/// ```text
+/// 100 0 a S b        a goes to sleep (in state S), b comes; the idle task is called idle
+/// 100 0 a wakes b    sched_waking and sched_wakeup by a; also `irq@a wakes b`, `softirq@a wakes b`, and
+///                    `?@a wakes b` for text without flags; `wakes b on 1` says the target CPU
+/// 100 0 a forks b    sched_process_fork and sched_wakeup_new
+/// 100 0 a exits, a execs /bin/x, a marks TEXT, a inherits 10
+/// ```
+///
+/// `a/89` is task a with kernel priority 89; without it 120.
+fn trace(script: &str) -> Trace {
+    let mut text = String::from("# tracer: nop\n# entries-in-buffer/entries-written: 9/9   #P:2\n");
+    if !script.contains("wak") {
+        // Without any wakeup, tasks that nobody woke need not have been there from the start.
+        text += "  <idle>-0 [000] d.h2. 0.000000: sched_wakeup: comm=w pid=9999 prio=120 target_cpu=000\n";
+    }
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let us: u64 = words[0].parse().expect("a time");
+        let cpu = words[1];
+        let (flags, who) = match words[2].split_once('@') {
+            Some(("irq", who)) => ("d.h2.", who),
+            Some(("softirq", who)) => ("..s2.", who),
+            Some(_) => ("", words[2].split_once('@').expect("an @").1),
+            None => ("d..2.", words[2]),
+        };
+        let who = Task::parse(who);
+        let head = format!(
+            "{:>16}-{} [{cpu:0>3}] {flags} {}.{:06}: ",
+            who.comm,
+            who.pid,
+            us / 1_000_000,
+            us % 1_000_000
+        );
+        let other = words.get(4).copied().unwrap_or("idle");
+        for body in events(&who, words[3], other, words.get(6).copied().unwrap_or(cpu)) {
+            writeln!(text, "{head}{body}").expect("a string takes everything");
+        }
+    }
+    trace::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+struct Task<'a> {
+    comm: &'a str,
+    pid: u32,
+    prio: i32,
+}
+
+impl<'a> Task<'a> {
+    fn parse(text: &'a str) -> Task<'a> {
+        // A slash in a name (ksoftirqd/0) is no priority.
+        let (comm, prio) = match text.rsplit_once('/') {
+            Some((comm, prio)) if comm.len() == 1 => (comm, prio.parse().expect("a priority")),
+            _ => (text, 120),
+        };
+        let pid = if comm == "idle" { 0 } else { comm.bytes().map(u32::from).sum() };
+        Task { comm, pid, prio }
+    }
+}
+
+fn events(who: &Task<'_>, verb: &str, other: &str, target: &str) -> Vec<String> {
+    let Task { comm, pid, prio } = who;
+    let named = || {
+        let task = Task::parse(other);
+        format!("comm={} pid={} prio={} target_cpu={target:0>3}", task.comm, task.pid, task.prio)
+    };
+    let child = Task::parse(other);
+    match verb {
+        "wakes" => vec![format!("sched_waking: {}", named()), format!("sched_wakeup: {}", named())],
+        "waking" => vec![format!("sched_waking: {}", named())],
+        "wakeup" => vec![format!("sched_wakeup: {}", named())],
+        "forks" => vec![
+            format!("sched_process_fork: comm={comm} pid={pid} child_comm={comm} child_pid={}", child.pid),
+            format!("sched_wakeup_new: {}", named()),
+        ],
+        "exits" => vec![format!("sched_process_exit: comm={comm} pid={pid} prio={prio}")],
+        "execs" => vec![format!("sched_process_exec: filename={other} pid={pid} old_pid={pid}")],
+        "marks" => vec![format!("tracing_mark_write: {other}")],
+        "inherits" => {
+            vec![format!("sched_pi_setprio: comm={comm} pid={pid} oldprio={prio} newprio={other}")]
+        }
+        state => {
+            let next = Task::parse(other);
+            vec![format!(
+                "sched_switch: prev_comm={comm} prev_pid={pid} prev_prio={prio} prev_state={state} ==> next_comm={} \
+                 next_pid={} next_prio={}",
+                next.comm, next.pid, next.prio
+            )]
+        }
+    }
+}
+
+/// The programs, a line for each task, in the order of their first appearance; times in µs.
+fn programs(recording: &Recording) -> Vec<String> {
+    let tasks = recording.tasks.iter().filter(|task| task.pid.0 != 9999);
+    tasks.map(|task| program(recording, task)).collect()
+}
+
+fn program(recording: &Recording, task: &RecordedTask) -> String {
+    let us = |time: scheduler::Nanos| format!("{}", time.0 / 1000);
+    let name = |index: super::TaskIndex| recording.tasks[index.index()].comm.to_string();
+    let begin = match task.begin {
+        Begin::Never => "never".into(),
+        Begin::Asleep => "asleep".into(),
+        Begin::Runnable { cpu } => format!("runnable on {cpu}"),
+        Begin::Forked => "forked".into(),
+        Begin::Appears { at, cpu } => format!("appears at {} on {cpu}", us(at)),
+    };
+    let step = |step: &Recorded| match step {
+        Recorded::Run(length) => us(*length),
+        Recorded::Wake { task, interrupts: false } => format!("wake {}", name(*task)),
+        Recorded::Wake { task, interrupts: true } => format!("wake {} elsewhere", name(*task)),
+        Recorded::Fork(child) => format!("fork {}", name(*child)),
+        Recorded::Sleep(Waking::Task) => "sleep".into(),
+        Recorded::Sleep(Waking::Outside { at, cpu: None }) => format!("sleep till irq at {}", us(*at)),
+        Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu) }) => {
+            format!("sleep till irq at {} on {cpu}", us(*at))
+        }
+        Recorded::Sleep(Waking::At(at)) => format!("sleep till {}", us(*at)),
+        Recorded::Sleep(Waking::After(span)) => format!("sleep for {}", us(*span)),
+        Recorded::Sleep(Waking::Never) => "sleep on".into(),
+        Recorded::Yield => "yield".into(),
+        Recorded::SetPrio(prio) => format!("prio {prio}"),
+        Recorded::Exec(comm) => format!("exec {comm}"),
+        Recorded::Marker(text) => format!("mark {text}"),
+        Recorded::Interrupted => "irq".into(),
+        Recorded::Exit => "exit".into(),
+    };
+    let steps: Vec<String> = task.steps.iter().map(step).collect();
+    format!("{} {begin}: {}", task.comm, steps.join(", "))
+}
+
+/// Extracts the programs of a script and compares them.
+fn check(script: &str, expected: &[&str]) -> Recording {
+    let recording = Recording::extract(&trace(script));
+    assert_eq!(programs(&recording), expected);
+    recording
+}
