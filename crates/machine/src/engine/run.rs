@@ -121,6 +121,15 @@ impl Machine {
     /// # Errors
     /// A deadlock, a program that misuses its locks or never lets time pass, or a broken invariant.
     pub fn run(self) -> Result<Outcome, RunError> {
+        self.run_until(|| false)
+    }
+
+    /// As [`Machine::run`], but ends earlier when `done`, which is asked after every event, says so: for loads that
+    /// go on in the background of others.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    pub fn run_until(self, done: impl Fn() -> bool) -> Result<Outcome, RunError> {
         let Machine { sim, options } = self;
         let end = options.duration;
         let mut cpus: Vec<_> =
@@ -128,11 +137,13 @@ impl Machine {
         for cpu in &mut cpus {
             poll(cpu.as_mut());
         }
+        let mut stopped = false;
         while let Some(source) = sim.hw().next_event(end) {
             if let Some(cpu) = sim.happen(source) {
                 poll(cpus[cpu.index()].as_mut());
             }
-            if sim.error.borrow().is_some() || sim.live.get() == 0 {
+            stopped = sim.live.get() == 0 || done();
+            if stopped || sim.error.borrow().is_some() {
                 break;
             }
         }
@@ -140,7 +151,7 @@ impl Machine {
         if let Some(error) = sim.error.take() {
             return Err(error);
         }
-        let end = if sim.live.get() == 0 { sim.hw().now.get() } else { end };
+        let end = if stopped { sim.hw().now.get() } else { end };
         Ok(sim.outcome(end))
     }
 }
