@@ -1,1 +1,47 @@
 //! A laboratory for the Linux CPU scheduler.
+//!
+//! One type holds a whole experiment, [`Experiment`]: loads, machine, kernel configuration, seed, length. It runs to a
+//! [`report::schema::RunResult`], the same bytes for the same experiment on any machine. [`compare()`] runs several
+//! configurations of one experiment over several seeds and says what changed.
+//!
+//! ```
+//! use schedlab::{Experiment, KernelConfig, LoadSpec};
+//! use scheduler::Nanos;
+//!
+//! # fn main() -> Result<(), schedlab::Error> {
+//! let mut experiment = Experiment::new(schedlab::machine("laptop", Some(2))?);
+//! experiment.loads.push(LoadSpec::open("cyclictest -t2 -p90 -i1000 -n")?);
+//! experiment.kernel = KernelConfig::of_profile("2.6.36")?;
+//! experiment.duration = Some(Nanos::from_millis(20));
+//! let result = experiment.run()?.result;
+//! assert_eq!(result.machine.cpus, 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crates below: `scheduler` (the algorithms), `machine` (simulated hardware), `workload` (what tasks do), `trace`
+//! (real trace files), `report` (results). This one opens what the user names, puts the parts together, and turns what
+//! the machine counted into a result. The command line is the binary of this package.
+
+mod catalogue;
+mod comparing;
+mod error;
+mod experiment;
+mod export;
+mod kernel;
+mod length;
+mod loads;
+mod machines;
+mod results;
+mod settings;
+
+pub use catalogue::{Entry, Explanation, Kind, Section, explain};
+pub use comparing::{Arm, Plan, compare};
+pub use error::{Error, Excerpt};
+pub use experiment::{Experiment, Run};
+pub use export::TraceFormat;
+pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig};
+pub use length::{ENDLESS, GRACE};
+pub use loads::{LoadSource, LoadSpec};
+pub use machines::{DEFAULT_MACHINE, MachineChoice, machine};
+pub use settings::Settings;

@@ -23,6 +23,7 @@ pub use compare::comparison;
 pub use counters::{decisions, totals};
 pub use cpus::cpus;
 pub use cyclictest::{cyclictest_histogram, cyclictest_lines};
+pub use format::{exact_duration, wrap};
 pub use hackbench::hackbench;
 pub use head::head;
 pub use replay::replay_fidelity;

@@ -1,0 +1,145 @@
+//! What each kind has to say beyond its sentence.
+
+use super::lists::entry;
+use super::{Entry, Explanation, Kind, Section};
+use machine::MachineSpec;
+use scheduler::registry::{ALIASES, Config, Feature, PROFILES, Profile, RULES, TUNABLES};
+use workload::load;
+
+pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
+    let Entry { name, meaning } = found;
+    let details = match kind {
+        Kind::Kernel => kernel(&name),
+        Kind::Feature => feature(&name),
+        Kind::Rule => rule(&name),
+        Kind::Tunable => tunable(&name),
+        Kind::Alias => alias(&name),
+        Kind::Machine => machine(&name),
+        Kind::Load => load(&name),
+        Kind::Decision => Details::default(),
+    };
+    Explanation { kind, name, meaning, source: details.source, sections: details.sections }
+}
+
+/// What an explanation adds.
+#[derive(Default)]
+struct Details {
+    source: Option<String>,
+    sections: Vec<Section>,
+}
+
+impl Details {
+    fn from(source: &str) -> Details {
+        Details { source: Some(source.to_owned()), sections: Vec::new() }
+    }
+
+    fn with(mut self, title: &str, entries: Vec<Entry>) -> Details {
+        if !entries.is_empty() {
+            self.sections.push(Section { title: title.to_owned(), entries });
+        }
+        self
+    }
+}
+
+fn kernel(name: &str) -> Details {
+    let Some(profile) = Profile::find(name) else { return Details::default() };
+    let chain: Vec<&Profile> =
+        std::iter::successors(profile.base.and_then(Profile::find), |p| p.base.and_then(Profile::find))
+            .collect();
+    let sets = profile.settings.iter().map(|s| entry(*s, meaning_of_setting(s))).collect();
+    Details::from(profile.source)
+        .with("builds on", chain.iter().map(|p| entry(p.name, p.meaning)).collect())
+        .with("sets", sets)
+}
+
+fn feature(name: &str) -> Details {
+    let Some(feature) = Feature::ALL.iter().find(|f| f.name() == name) else { return Details::default() };
+    let kernels = |on| kernels_where(|config| config.has(*feature) == on);
+    Details::from(feature.source())
+        .with("to set it", vec![entry(name, kernels(true)), entry(format!("NO_{name}"), kernels(false))])
+}
+
+fn rule(name: &str) -> Details {
+    let Some(rule) = RULES.iter().find(|r| r.name == name) else { return Details::default() };
+    let used =
+        |value: &str| kernels_where(|config| config.rules.iter().any(|r| r.rule == name && r.value == value));
+    let value = |v: &scheduler::registry::RuleValue| {
+        entry(format!("{name}={}", v.name), format!("{} {}", v.meaning, used(v.name)))
+    };
+    Details::from(rule.source).with("to set it", rule.values.iter().map(value).collect())
+}
+
+fn tunable(name: &str) -> Details {
+    let Some(tunable) = TUNABLES.iter().find(|t| t.name == name) else { return Details::default() };
+    let value_in = |config: &Config| config.tunables.iter().find(|t| t.name == name).map(|t| t.value);
+    let mut values: Vec<i64> = PROFILES
+        .iter()
+        .filter_map(|p| Config::of_profile(p.name).ok())
+        .filter_map(|c| value_in(&c))
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    let value = |v: &i64| entry(format!("{name}={v}"), kernels_where(|config| value_in(config) == Some(*v)));
+    let range =
+        entry(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
+    Details::from(tunable.source)
+        .with("to set it", std::iter::once(range).chain(values.iter().map(value)).collect())
+}
+
+fn alias(name: &str) -> Details {
+    let Some(alias) = ALIASES.iter().find(|a| a.name == name) else { return Details::default() };
+    let sets = alias.settings.iter().map(|s| entry(*s, meaning_of_setting(s))).collect();
+    Details::from(alias.source).with("stands for", sets)
+}
+
+fn machine(name: &str) -> Details {
+    let Ok(spec) = MachineSpec::builtin(name) else { return Details::default() };
+    let level = |l: &scheduler::TopologyLevel| {
+        let spans: Vec<String> = l.spans.iter().map(ToString::to_string).collect();
+        entry(format!("{:?}", l.kind).to_lowercase(), spans.join("  "))
+    };
+    let figure = |o: &machine::Origin| {
+        entry(format!("{} = {}", o.field, o.value), format!("{}: {}", o.kind.name(), o.text))
+    };
+    Details::default()
+        .with(&format!("{} CPUs", spec.cpus()), spec.topology.levels.iter().map(level).collect())
+        .with("figures", spec.origins.iter().map(figure).collect())
+}
+
+fn load(name: &str) -> Details {
+    let Ok(found) = load::find(name) else { return Details::default() };
+    Details::from(found.source)
+        .with("ends", vec![entry("", found.ends)])
+        .with("options", found.options().into_iter().map(|o| entry(o.usage, o.help)).collect())
+}
+
+/// The sentence that belongs to one setting of a profile or an alias.
+fn meaning_of_setting(setting: &str) -> String {
+    if let Some(alias) = ALIASES.iter().find(|a| a.name == setting) {
+        return alias.meaning.to_owned();
+    }
+    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+    if let Some(rule) = RULES.iter().find(|r| r.name == name) {
+        let meaning = rule.values.iter().find(|v| v.name == value).map_or("", |v| v.meaning);
+        return format!("{} {meaning}", rule.meaning);
+    }
+    if let Some(tunable) = TUNABLES.iter().find(|t| t.name == name) {
+        return tunable.meaning.to_owned();
+    }
+    let find = |name: &str| Feature::ALL.iter().find(|f| f.name() == name).map(|f| f.meaning());
+    match setting.strip_prefix("NO_") {
+        Some(off) => format!("Not: {}", find(off).unwrap_or_default()),
+        None => find(setting).unwrap_or_default().to_owned(),
+    }
+}
+
+/// `In 6.1, 4.0.`: the profiles with this property.
+fn kernels_where(holds: impl Fn(&Config) -> bool) -> String {
+    let names: Vec<&str> =
+        PROFILES.iter().map(|p| p.name).filter(|n| Config::of_profile(n).is_ok_and(|c| holds(&c))).collect();
+    match names.len() {
+        0 => "In no profile.".to_owned(),
+        n if n == PROFILES.len() => "In every profile.".to_owned(),
+        _ => format!("In {}.", names.join(", ")),
+    }
+}

@@ -1,0 +1,188 @@
+//! Everything that has a name: kernels, features, rules, tunables, aliases, machines, loads, decisions.
+
+mod explain;
+mod lists;
+
+use crate::error::Error;
+use scheduler::registry::Feature;
+use std::fmt;
+
+/// A kind of things with names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// Kernel profiles.
+    Kernel,
+    /// Scheduler features.
+    Feature,
+    /// Choices between historical behaviours.
+    Rule,
+    /// Sysctls.
+    Tunable,
+    /// Names that stand for several settings.
+    Alias,
+    /// Machines that come with the program.
+    Machine,
+    /// Standard loads.
+    Load,
+    /// Decisions that the scheduler counts, by their reason.
+    Decision,
+}
+
+impl Kind {
+    /// Every kind, in the order in which a name is looked up.
+    pub const ALL: [Kind; 8] = [
+        Kind::Kernel,
+        Kind::Feature,
+        Kind::Rule,
+        Kind::Tunable,
+        Kind::Alias,
+        Kind::Machine,
+        Kind::Load,
+        Kind::Decision,
+    ];
+
+    /// In the singular.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Kernel => "kernel",
+            Kind::Feature => "feature",
+            Kind::Rule => "rule",
+            Kind::Tunable => "tunable",
+            Kind::Alias => "alias",
+            Kind::Machine => "machine",
+            Kind::Load => "load",
+            Kind::Decision => "decision",
+        }
+    }
+
+    /// All things of this kind.
+    #[must_use]
+    pub fn entries(self) -> Vec<Entry> {
+        lists::of(self)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One line of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub meaning: String,
+}
+
+/// All that is known about one name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Explanation {
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub meaning: String,
+    /// Where it comes from, if not from here.
+    pub source: Option<String>,
+    /// Values, options, figures: whatever it has.
+    pub sections: Vec<Section>,
+}
+
+/// A part of an explanation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// What its lines are.
+    pub title: String,
+    /// The lines.
+    pub entries: Vec<Entry>,
+}
+
+/// Explains a name of any kind. Settings are found as they are written: `NO_RT_PUSH_IPI`, `search=linear`,
+/// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match.
+///
+/// # Errors
+/// Nothing has this name; the error suggests the nearest.
+pub fn explain(name: &str) -> Result<Explanation, Error> {
+    let by = |same: fn(&str, &str) -> bool| {
+        candidates(name).into_iter().find_map(|candidate| {
+            let mut found = Kind::ALL.into_iter().flat_map(|k| k.entries().into_iter().map(move |e| (k, e)));
+            found.find(|(_, entry)| same(&entry.name, candidate))
+        })
+    };
+    match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
+        Some((kind, entry)) => Ok(explain::explain(kind, entry)),
+        None => Err(Error::UnknownName { name: name.to_owned(), nearest: nearest(name) }),
+    }
+}
+
+/// The name itself, then what it may be a setting of.
+fn candidates(name: &str) -> Vec<&str> {
+    let bare = name.strip_prefix("kernel.").unwrap_or(name);
+    let bare = bare.split_once('=').map_or(bare, |(name, _)| name);
+    let feature = bare.strip_prefix("NO_").filter(|f| Feature::ALL.iter().any(|known| known.name() == *f));
+    [Some(name), Some(bare), feature].into_iter().flatten().collect()
+}
+
+/// The most similar of all names.
+fn nearest(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
+    let distance = |known: &String| strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase());
+    names.min_by_key(distance).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_name_belongs_to_one_kind() {
+        let mut seen = BTreeMap::new();
+        for kind in Kind::ALL {
+            for entry in kind.entries() {
+                assert_eq!(seen.insert(entry.name.clone(), kind), None, "{}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn everything_has_a_sentence_and_an_explanation() {
+        for kind in Kind::ALL {
+            assert!(!kind.entries().is_empty());
+            for entry in kind.entries() {
+                let last = entry.meaning.chars().last();
+                assert!(matches!(last, Some('.' | '?')), "{kind} {}: {}", entry.name, entry.meaning);
+                let explanation = explain(&entry.name).expect("every listed name is explained");
+                assert_eq!((explanation.kind, &explanation.name), (kind, &entry.name));
+            }
+        }
+    }
+
+    #[test]
+    fn settings_are_found_as_they_are_written() {
+        let found = |name| explain(name).map(|e| (e.kind, e.name)).ok();
+        let is = |kind, name: &str| Some((kind, name.to_owned()));
+        assert_eq!(found("NO_RT_PUSH_IPI"), is(Kind::Feature, "RT_PUSH_IPI"));
+        assert_eq!(found("search=linear"), is(Kind::Rule, "search"));
+        assert_eq!(found("balance_mode=pull"), is(Kind::Alias, "balance_mode=pull"));
+        assert_eq!(found("kernel.sched_latency_ns=1"), is(Kind::Tunable, "sched_latency_ns"));
+        assert_eq!(found("rt_push_ipi"), is(Kind::Feature, "RT_PUSH_IPI"));
+        assert_eq!(found("NO_STRONG_BUDDIES"), is(Kind::Alias, "NO_STRONG_BUDDIES"));
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest() {
+        for (wrong, right) in
+            [("RT_PUSH_IPY", "RT_PUSH_IPI"), ("cyclitest", "cyclictest"), ("2.6.36x", "2.6.36")]
+        {
+            let error = explain(wrong).expect_err("unknown").to_string();
+            assert!(error.contains(&format!("did you mean `{right}`?")), "{error}");
+        }
+    }
+}

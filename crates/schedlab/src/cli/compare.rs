@@ -1,0 +1,65 @@
+//! `schedlab compare`: the same loads under several configurations.
+
+use super::common::{Common, Format, Meant};
+use super::output::{Failure, command_line, print};
+use super::progress::Progress;
+use schedlab::{Arm, Error, Experiment, Plan, Settings};
+
+/// Run the same loads, with the same randomness, under several configurations and print what changed.
+///
+/// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N, and
+/// whatever --set takes. They come on top of the options --machine, --cpus, --kernel and --set, which hold for all
+/// configurations.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// The configuration to compare with [default: what the other options say].
+    #[arg(long, value_name = "SETTINGS")]
+    base: Option<String>,
+    /// A configuration to compare; may be given several times.
+    #[arg(long, value_name = "SETTINGS", required = true)]
+    with: Vec<String>,
+    /// Number of seeds, from --seed on.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    repeat: u32,
+}
+
+pub fn execute(args: &Args) -> Result<(), Failure> {
+    let plan = plan(args)?;
+    let progress = Progress::new(plan.runs());
+    let comparison = schedlab::compare(&plan, &|| progress.one_more());
+    progress.finish();
+    let mut comparison = comparison?;
+    comparison.command = Some(command_line());
+    print(&match args.common.format {
+        Format::Text => report::text::comparison(&comparison, args.common.rows()),
+        Format::Json => comparison.to_json(),
+    })
+}
+
+fn plan(args: &Args) -> Result<Plan, Error> {
+    let meant = args.common.meaning()?;
+    let base = arm(args.base.as_deref().unwrap_or(""), &meant)?;
+    let variants = args.with.iter().map(|text| arm(text, &meant)).collect::<Result<_, _>>()?;
+    let experiment = Experiment {
+        loads: meant.loads,
+        machine: base.machine.clone(),
+        kernel: base.kernel.clone(),
+        seed: meant.seed,
+        duration: meant.duration,
+        check: meant.check,
+        record: false,
+    };
+    Ok(Plan { experiment, base, variants, repeat: args.repeat })
+}
+
+/// One configuration: its own settings on top of those of all.
+fn arm(text: &str, meant: &Meant) -> Result<Arm, Error> {
+    let settings = Settings::parse(text)?;
+    Ok(Arm {
+        machine: settings.machine.or(&meant.machine).resolve(&meant.loads)?,
+        kernel: settings.on(&meant.kernel)?,
+        name: if settings.text.is_empty() { "base".to_owned() } else { settings.text },
+    })
+}

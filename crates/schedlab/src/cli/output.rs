@@ -1,0 +1,58 @@
+//! Everything that leaves the program.
+
+use super::{diagnostic, exit};
+use schedlab::Error;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Why a command ends without having done what it was asked to.
+#[derive(Debug)]
+pub enum Failure {
+    /// There is something to tell the user.
+    Error(Error),
+    /// Standard output does not take the result.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Error(error)
+    }
+}
+
+impl Failure {
+    /// Tells the user, if there is anything to tell, and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        ExitCode::from(match self {
+            // Whoever closes the pipe has read enough.
+            Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
+            Failure::Output(error) => {
+                tell(&format!("error: cannot write the result: {error}\n"));
+                exit::BAD_INPUT
+            }
+            Failure::Error(error) => {
+                tell(&diagnostic::text(error));
+                if error.is_failed_check() { exit::CHECK_FAILED } else { exit::BAD_INPUT }
+            }
+        })
+    }
+}
+
+/// Writes a result.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)
+}
+
+fn tell(text: &str) {
+    // Where standard error is gone, the exit code must do.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The command line as it was typed, quoted for a shell.
+pub fn command_line() -> String {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
+    let words = std::iter::once("schedlab").chain(words.iter().map(String::as_str));
+    // A command line cannot hold the one character that cannot be quoted.
+    shlex::try_join(words).unwrap_or_default()
+}

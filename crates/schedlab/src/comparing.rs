@@ -1,0 +1,84 @@
+//! Several configurations of one experiment, over several seeds, on all cores.
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::kernel::KernelConfig;
+use machine::MachineSpec;
+use rayon::prelude::*;
+use report::compare::{self, Comparison};
+use report::schema::RunResult;
+
+/// One configuration of a comparison.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// What to call it.
+    pub name: String,
+    /// Its machine.
+    pub machine: MachineSpec,
+    /// Its kernel.
+    pub kernel: KernelConfig,
+}
+
+/// A comparison to be made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Loads, length and first seed; its machine and kernel are replaced by those of each arm.
+    pub experiment: Experiment,
+    /// What the variants are compared with.
+    pub base: Arm,
+    /// At least one.
+    pub variants: Vec<Arm>,
+    /// Number of seeds, at least one: the experiment's and those after it.
+    pub repeat: u32,
+}
+
+impl Plan {
+    /// How many runs it takes.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        (1 + self.variants.len() as u64) * u64::from(self.repeat)
+    }
+}
+
+/// Runs each configuration with each seed and compares the variants with the base. `finished` is called after each
+/// run, from any thread. The answer does not depend on the number of threads or on which run ends first.
+///
+/// # Errors
+/// Those of [`Experiment::run`], of the first run in the order of configurations and seeds that has one; no variant.
+pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, Error> {
+    let first = plan.experiment.seed;
+    let seeds: Vec<u64> = (0..u64::from(plan.repeat)).map(|n| first.wrapping_add(n)).collect();
+    let arms: Vec<&Arm> = std::iter::once(&plan.base).chain(&plan.variants).collect();
+    let pairs: Vec<(&Arm, u64)> =
+        arms.iter().flat_map(|arm| seeds.iter().map(|seed| (*arm, *seed))).collect();
+    let runs: Vec<Result<RunResult, Error>> = pairs
+        .par_iter()
+        .map(|(arm, seed)| {
+            let result = run(plan, arm, *seed);
+            finished();
+            result
+        })
+        .collect();
+    let runs: Vec<RunResult> = runs.into_iter().collect::<Result<_, _>>()?;
+    let mut of_arms = arms.iter().zip(runs.chunks(seeds.len().max(1)));
+    let mut next = || of_arms.next().map(|(arm, runs)| compare::Arm { name: arm.name.clone(), runs });
+    let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
+    let variants: Vec<compare::Arm<'_>> = std::iter::from_fn(next).collect();
+    Ok(compare::compare(&base, &variants)?)
+}
+
+fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
+    let experiment = Experiment {
+        machine: arm.machine.clone(),
+        kernel: arm.kernel.clone(),
+        seed,
+        record: false,
+        ..plan.experiment.clone()
+    };
+    let run = experiment.run().map_err(|source| Error::OfRun {
+        configuration: arm.name.clone(),
+        seed,
+        source: Box::new(source),
+    })?;
+    Ok(run.result)
+}

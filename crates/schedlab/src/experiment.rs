@@ -1,0 +1,110 @@
+//! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
+
+use crate::error::Error;
+use crate::kernel::KernelConfig;
+use crate::length::Limit;
+use crate::loads::LoadSpec;
+use crate::results::{self, Parts};
+use machine::{CommOf, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup};
+use report::schema::RunResult;
+use scheduler::Nanos;
+use workload::load::BuiltLoad;
+
+/// Everything that decides about a run. The same experiment gives the same result, on any machine and in any build.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What runs, all at the same time.
+    pub loads: Vec<LoadSpec>,
+    /// On what.
+    pub machine: MachineSpec,
+    /// Under which kernel.
+    pub kernel: KernelConfig,
+    /// Everything random derives from it.
+    pub seed: u64,
+    /// For how long; `None`: as long as the loads last (see [`crate::ENDLESS`] and [`crate::GRACE`]).
+    pub duration: Option<Nanos>,
+    /// Whether to check the invariants of the scheduler after every event.
+    pub check: bool,
+    /// Whether to keep every event, for a trace.
+    pub record: bool,
+}
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct Run {
+    /// The figures.
+    pub result: RunResult,
+    /// Every event in the order of time, if [`Experiment::record`] asked for them.
+    pub records: Vec<Record>,
+    /// Command names in the order in which pids took them.
+    pub comms: Vec<CommOf>,
+}
+
+impl Experiment {
+    /// A machine without a load, under the default kernel and seed 1.
+    #[must_use]
+    pub fn new(machine: MachineSpec) -> Experiment {
+        Experiment {
+            loads: Vec::new(),
+            machine,
+            kernel: KernelConfig::default(),
+            seed: 1,
+            duration: None,
+            check: false,
+            record: false,
+        }
+    }
+
+    /// Runs it on the calling thread.
+    ///
+    /// # Errors
+    /// No load, a duration of zero, a load that this machine cannot run (no such CPU), and what only shows while it
+    /// runs: a deadlock, a program that misuses its locks, a broken invariant.
+    pub fn run(&self) -> Result<Run, Error> {
+        if self.loads.is_empty() {
+            return Err(Error::NoLoad);
+        }
+        let config = self.kernel.at_start()?;
+        let kernel = self.kernel.describe(&config);
+        let mut setup = Setup::new(self.machine.cpus());
+        let built: Vec<BuiltLoad> =
+            self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
+        let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
+        let options = RunOptions {
+            duration: limit.duration,
+            seed: self.seed,
+            trace: self.record,
+            check: self.check,
+            settings: self.kernel.during(),
+        };
+        let machine = Machine::new(self.machine.clone(), config, setup, options)?;
+        let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
+        let done = || !waits_for.is_empty() && waits_for.iter().all(|load| load.is_finished());
+        let timed = timed(|| machine.run_until(done));
+        let mut outcome = timed.outcome?;
+        let records = outcome.trace.take().unwrap_or_default();
+        let comms = std::mem::take(&mut outcome.comms);
+        let parts =
+            Parts { experiment: self, kernel, loads: &built, outcome: &outcome, wall_ns: timed.wall_ns };
+        Ok(Run { result: results::assemble(&parts), records, comms })
+    }
+
+    /// The loads that come to an end by themselves.
+    fn ending<'a>(&self, built: &'a [BuiltLoad]) -> Vec<&'a BuiltLoad> {
+        let pairs = self.loads.iter().zip(built);
+        pairs.filter(|(spec, _)| spec.ends()).map(|(_, load)| load).collect()
+    }
+}
+
+struct Timed {
+    outcome: Result<Outcome, RunError>,
+    wall_ns: u64,
+}
+
+/// How long a run takes on the clock of the wall.
+#[allow(clippy::disallowed_types)] // engine.wall_ns, and nothing else: no result depends on it.
+fn timed(run: impl FnOnce() -> Result<Outcome, RunError>) -> Timed {
+    let start = std::time::Instant::now();
+    let outcome = run();
+    Timed { outcome, wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX) }
+}

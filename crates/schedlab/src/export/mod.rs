@@ -1,0 +1,123 @@
+//! The trace of a run, in formats that other people's tools open.
+
+mod decisions;
+mod events;
+
+use crate::error::Error;
+use crate::experiment::Run;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use trace::{TextOptions, write_ftrace_text, write_perfetto};
+
+/// A format, known by the ending of a file name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TraceFormat {
+    /// Perfetto's protobuf: events, and the decisions with their reasons as instants of the tasks.
+    Perfetto,
+    /// The kernel's own text, as in tracefs `trace`: events only.
+    FtraceText,
+}
+
+struct Ending {
+    ending: &'static str,
+    format: TraceFormat,
+}
+
+const ENDINGS: [Ending; 5] = [
+    Ending { ending: "pftrace", format: TraceFormat::Perfetto },
+    Ending { ending: "perfetto-trace", format: TraceFormat::Perfetto },
+    Ending { ending: "txt", format: TraceFormat::FtraceText },
+    Ending { ending: "trace", format: TraceFormat::FtraceText },
+    Ending { ending: "ftrace", format: TraceFormat::FtraceText },
+];
+
+impl TraceFormat {
+    /// The format of a file of this name.
+    ///
+    /// # Errors
+    /// An ending that is not known; the message lists those that are.
+    pub fn of(path: &Path) -> Result<TraceFormat, Error> {
+        let ending = path.extension().unwrap_or_default();
+        match ENDINGS.iter().find(|known| ending == known.ending) {
+            Some(known) => Ok(known.format),
+            None => Err(Error::TraceEnding { path: path.display().to_string() }),
+        }
+    }
+}
+
+impl Run {
+    /// Writes the recorded events (see [`crate::Experiment::record`]) to a file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_trace(&self, path: &Path, format: TraceFormat) -> Result<(), Error> {
+        let file = |source| Error::File { path: path.display().to_string(), source };
+        self.write_events(BufWriter::new(File::create(path).map_err(file)?), format).map_err(file)
+    }
+
+    fn write_events(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
+        let trace = events::trace(self);
+        match format {
+            TraceFormat::FtraceText => write_ftrace_text(&trace, TextOptions::default(), out),
+            // No slices are written, so none can have been cut.
+            TraceFormat::Perfetto => write_perfetto(&trace, &decisions::annotations(self), out).map(drop),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Experiment, LoadSpec};
+    use scheduler::Nanos;
+    use trace::{EventKind, NoteKind, summarise};
+
+    #[test]
+    fn the_ending_tells_the_format() {
+        let format = |name: &str| TraceFormat::of(Path::new(name));
+        assert_eq!(format("a.b.pftrace").ok(), Some(TraceFormat::Perfetto));
+        assert_eq!(format("x.perfetto-trace").ok(), Some(TraceFormat::Perfetto));
+        assert_eq!(format("dir.txt/run.ftrace").ok(), Some(TraceFormat::FtraceText));
+        let message = format("run.dat").map_err(|e| e.to_string()).expect_err("unknown");
+        for known in ENDINGS {
+            assert!(message.contains(&format!(".{}", known.ending)), "{message}");
+        }
+    }
+
+    fn recorded() -> Run {
+        let machine = crate::machine("laptop", Some(2)).expect("a machine");
+        let mut experiment = Experiment::new(machine);
+        let load = LoadSpec::open("cyclictest -t3 -p90 -i1000 -n").expect("a load");
+        experiment.loads.push(load);
+        experiment.duration = Some(Nanos::from_millis(20));
+        experiment.record = true;
+        experiment.run().expect("it runs")
+    }
+
+    #[test]
+    fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
+        let run = recorded();
+        let mut text = Vec::new();
+        run.write_events(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
+        let trace = trace::read(&text).expect("our own text");
+        assert_eq!((trace.cpus, trace.notes.count(NoteKind::BrokenSwitchChain)), (2, 0));
+        let switches = trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count();
+        assert_eq!(switches as u64, run.result.totals.context_switches);
+        let summary = summarise(&trace);
+        for task in &run.result.tasks {
+            let read = summary.tasks.iter().find(|t| t.pid.0.unsigned_abs() == task.pid).expect("every task");
+            assert_eq!(read.voluntary_switches, task.nr_voluntary_switches, "{}", task.comm);
+        }
+    }
+
+    #[test]
+    fn perfetto_gets_the_decisions_too() {
+        let run = recorded();
+        let mut bytes = Vec::new();
+        run.write_events(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
+        let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
+        let reason = run.result.decisions.keys().next().expect("a decision");
+        assert!(holds(reason) && holds("cyclictest"));
+    }
+}

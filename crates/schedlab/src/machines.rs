@@ -1,0 +1,84 @@
+//! From what the user names to a machine.
+
+use crate::error::Error;
+use crate::loads::LoadSpec;
+use machine::MachineSpec;
+use std::path::Path;
+use std::{fs, sync::Arc};
+
+/// The machine where none is named.
+pub const DEFAULT_MACHINE: &str = "laptop";
+
+/// A machine as the user asks for it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MachineChoice {
+    /// Its name or file.
+    pub name: Option<String>,
+    /// Its number of CPUs.
+    pub cpus: Option<usize>,
+}
+
+impl MachineChoice {
+    /// This choice, and where it says nothing, the other.
+    #[must_use]
+    pub fn or(&self, other: &MachineChoice) -> MachineChoice {
+        MachineChoice {
+            name: self.name.clone().or_else(|| other.name.clone()),
+            cpus: self.cpus.or(other.cpus),
+        }
+    }
+
+    /// The machine. Where neither name nor number of CPUs is given, it has as many CPUs as the largest recording
+    /// among the loads.
+    ///
+    /// # Errors
+    /// As [`machine()`].
+    pub fn resolve(&self, loads: &[LoadSpec]) -> Result<MachineSpec, Error> {
+        let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
+        let cpus = if self.name.is_none() { self.cpus.or_else(recorded) } else { self.cpus };
+        machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus)
+    }
+}
+
+/// A machine that comes with the program, or a machine file: what ends in `.toml`, holds a `/`, or is a file and no
+/// machine's name. `cpus` gives it another number of CPUs.
+///
+/// # Errors
+/// An unknown name, a file that cannot be read or describes an impossible machine, a number of CPUs out of range.
+pub fn machine(name_or_file: &str, cpus: Option<usize>) -> Result<MachineSpec, Error> {
+    let path = Path::new(name_or_file);
+    let known = machine::BUILTIN.iter().any(|b| b.name == name_or_file);
+    let is_file = name_or_file.ends_with(".toml") || name_or_file.contains('/') || !known && path.is_file();
+    let spec = if is_file { of_file(path, name_or_file)? } else { MachineSpec::builtin(name_or_file)? };
+    match cpus {
+        Some(cpus) => Ok(spec.with_cpus(cpus)?),
+        None => Ok(spec),
+    }
+}
+
+fn of_file(path: &Path, name: &str) -> Result<MachineSpec, Error> {
+    let text = fs::read_to_string(path).map_err(|source| Error::File { path: name.to_owned(), source })?;
+    MachineSpec::parse(&text, name).map_err(|error| Error::MachineFile { error, text: Arc::from(text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sizes_and_their_errors() {
+        assert_eq!(machine("laptop", Some(3)).map(|m| m.cpus()).ok(), Some(3));
+        let text = |name, cpus| machine(name, cpus).map_err(|e| e.to_string()).expect_err("impossible");
+        assert!(text("laptop", Some(0)).contains("0 CPUs"));
+        assert!(text("leptop", None).contains("did you mean laptop?"));
+        assert!(text("no/such.toml", None).starts_with("no/such.toml: "));
+    }
+
+    #[test]
+    fn a_choice_is_filled_up_part_by_part() {
+        let choice = |name: Option<&str>, cpus| MachineChoice { name: name.map(str::to_owned), cpus };
+        let common = choice(Some("vm2"), Some(4));
+        assert_eq!(choice(None, Some(8)).or(&common), choice(Some("vm2"), Some(8)));
+        assert_eq!(choice(Some("laptop"), None).or(&common), choice(Some("laptop"), Some(4)));
+    }
+}

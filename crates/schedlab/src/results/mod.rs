@@ -1,0 +1,81 @@
+//! From what the machine and the loads counted to a result of schema `schedlab/1`.
+
+mod latency;
+mod loads;
+mod notes;
+mod tasks;
+
+use crate::experiment::Experiment;
+use machine::{CpuOutcome, Outcome};
+use report::schema::{CpuResult, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
+use workload::load::BuiltLoad;
+
+/// What a result is made of.
+pub(crate) struct Parts<'a> {
+    pub experiment: &'a Experiment,
+    /// The kernel as it was before the run.
+    pub kernel: Kernel,
+    /// In the order of the experiment's loads.
+    pub loads: &'a [BuiltLoad],
+    pub outcome: &'a Outcome,
+    pub wall_ns: u64,
+}
+
+pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
+    let Parts { experiment, outcome, .. } = parts;
+    let decisions = outcome.decisions.iter().map(|d| (d.reason.name().to_owned(), d.count));
+    RunResult {
+        schema: RunSchema,
+        command: None,
+        engine: Engine {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: experiment.seed,
+            events: outcome.events,
+            simulated_ns: outcome.simulated.0,
+            wall_ns: parts.wall_ns,
+        },
+        machine: Machine {
+            name: experiment.machine.name.clone(),
+            cpus: u32::try_from(experiment.machine.cpus()).unwrap_or(u32::MAX),
+        },
+        kernel: parts.kernel.clone(),
+        tasks: tasks::results(&outcome.tasks),
+        cpus: outcome.cpus.iter().map(cpu).collect(),
+        totals: totals(outcome),
+        loads: loads::results(&experiment.loads, parts.loads),
+        replay: Vec::new(),
+        decisions: decisions.collect(),
+        notes: notes::of(parts),
+    }
+}
+
+fn cpu(cpu: &CpuOutcome) -> CpuResult {
+    let lock = &cpu.rq_lock;
+    CpuResult {
+        cpu: u32::from(cpu.cpu.0),
+        nr_switches: cpu.nr_switches,
+        idle_ns: cpu.idle.0,
+        rq_lock: RqLockStats {
+            acquisitions: lock.acquisitions,
+            contended: lock.contended,
+            wait_max_ns: lock.wait_max.0,
+            wait_sum_ns: lock.wait_sum.0,
+            waiters_max: lock.waiters_max,
+        },
+        ipis_sent: cpu.ipis_sent,
+        ipis_received: cpu.ipis_received,
+    }
+}
+
+fn totals(outcome: &Outcome) -> Totals {
+    let totals = outcome.totals;
+    Totals {
+        context_switches: totals.context_switches,
+        wakeups: totals.wakeups,
+        migrations: totals.migrations,
+        pushes: totals.pushes,
+        pulls: totals.pulls,
+        push_ipis: totals.push_ipis,
+        wakeup_preemptions: totals.wakeup_preemptions,
+    }
+}

@@ -1,0 +1,37 @@
+//! Warnings: what a reader must know before trusting the figures.
+
+use super::Parts;
+use report::text::exact_duration;
+use workload::load::LoadResult;
+
+/// One sentence each, those about the loads first.
+pub fn of(parts: &Parts<'_>) -> Vec<String> {
+    let experiment = parts.experiment;
+    let mut notes = Vec::new();
+    for (spec, built) in experiment.loads.iter().zip(parts.loads) {
+        notes.extend(spec.notes());
+        if let LoadResult::RtApp(result) = built.result()
+            && let Some(task) = result.fork_limit
+        {
+            notes.push(format!("{}: ended early, because task \"{task}\" was forked too often", spec.text()));
+        }
+        if spec.ends() && !built.is_finished() {
+            let at = exact_duration(parts.outcome.simulated.0);
+            notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));
+        }
+    }
+    if parts.outcome.outside_lost > 0 {
+        notes.push(format!(
+            "{} messages from outside found their channel full and were lost",
+            parts.outcome.outside_lost
+        ));
+    }
+    for change in experiment.kernel.changes().iter().filter(|c| c.at > parts.outcome.simulated) {
+        notes.push(format!(
+            "setting {} at {} had no effect: the run ended before",
+            change.setting,
+            exact_duration(change.at.0)
+        ));
+    }
+    notes
+}

@@ -1,0 +1,127 @@
+//! SETTINGS of a comparison: one configuration as a list of words.
+
+use crate::error::Error;
+use crate::kernel::{Change, KernelConfig};
+use crate::machines::MachineChoice;
+use scheduler::registry::Profile;
+
+/// What a configuration says, beyond what is common to all configurations of a comparison.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// The words as they were given; the configuration's name in the results.
+    pub text: String,
+    /// Name of a profile: `kernel=2.6.36`, or just `2.6.36`.
+    pub kernel: Option<String>,
+    /// Machine and number of CPUs: `machine=laptop`, `cpus=8`.
+    pub machine: MachineChoice,
+    /// Everything else: `NO_RT_PUSH_IPI`, `search=linear`, `2s:RT_PUSH_IPI`.
+    pub changes: Vec<Change>,
+}
+
+impl Settings {
+    /// Reads words with blanks between them. What a name or value means is checked when the settings are used.
+    ///
+    /// # Errors
+    /// A word that can be neither, such as `cpus=many` or a second `kernel=`.
+    pub fn parse(text: &str) -> Result<Settings, Error> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut settings = Settings { text: words.join(" "), ..Settings::default() };
+        for word in words {
+            settings.word(word)?;
+        }
+        Ok(settings)
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), Error> {
+        match word.split_once('=') {
+            Some(("kernel", name)) => once(&mut self.kernel, name.to_owned(), word),
+            Some(("machine", name)) => once(&mut self.machine.name, name.to_owned(), word),
+            Some(("cpus", number)) => match number.parse() {
+                Ok(cpus) => once(&mut self.machine.cpus, cpus, word),
+                Err(_) => Err(bad(word, "write a number of CPUs, such as cpus=8")),
+            },
+            // No setting begins with a digit, but the profiles do, and a misspelt one should be told as such.
+            None if Profile::find(word).is_some() || is_version(word) => {
+                once(&mut self.kernel, word.to_owned(), word)
+            }
+            _ => {
+                self.changes.push(Change::parse(word)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// These settings on top of what is common to all configurations.
+    ///
+    /// # Errors
+    /// An unknown profile, name or value.
+    pub fn on(&self, kernel: &KernelConfig) -> Result<KernelConfig, Error> {
+        let mut kernel = kernel.clone();
+        if let Some(name) = &self.kernel {
+            kernel.set_profile(name)?;
+        }
+        for change in &self.changes {
+            kernel.set(change.clone())?;
+        }
+        Ok(kernel)
+    }
+}
+
+fn is_version(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(':')
+}
+
+fn once<T>(place: &mut Option<T>, value: T, word: &str) -> Result<(), Error> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(bad(word, "a configuration has one kernel, one machine and one number of CPUs")),
+    }
+}
+
+fn bad(word: &str, problem: &str) -> Error {
+    Error::Settings { word: word.to_owned(), problem: problem.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_word_finds_its_place() {
+        let settings = Settings::parse(" kernel=2.6.36  cpus=8 machine=vm2 NO_RT_PUSH_IPI 2s:search=linear ")
+            .expect("legal words");
+        assert_eq!(settings.text, "kernel=2.6.36 cpus=8 machine=vm2 NO_RT_PUSH_IPI 2s:search=linear");
+        assert_eq!(settings.kernel.as_deref(), Some("2.6.36"));
+        assert_eq!(settings.machine, MachineChoice { name: Some("vm2".into()), cpus: Some(8) });
+        let changes: Vec<&str> = settings.changes.iter().map(|c| c.setting.as_str()).collect();
+        assert_eq!(changes, ["NO_RT_PUSH_IPI", "search=linear"]);
+    }
+
+    #[test]
+    fn a_profile_needs_no_key() {
+        let kernel = |text| Settings::parse(text).ok().and_then(|s| s.kernel);
+        assert_eq!(kernel("6.1-rt"), Some("6.1-rt".to_owned()));
+        assert_eq!(kernel("9.9"), Some("9.9".to_owned()), "to be refused as an unknown kernel");
+        assert_eq!(kernel("2s:RT_PUSH_IPI"), None);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_the_word() {
+        for text in ["cpus=many", "kernel=6.1 4.1", "cpus=2 cpus=3", "later:RT_PUSH_IPI"] {
+            assert!(Settings::parse(text).is_err(), "{text}");
+        }
+        let settings = Settings::parse("6.1 RT_PUSH_IPY").expect("names are checked later");
+        assert!(settings.on(&KernelConfig::default()).is_err());
+    }
+
+    #[test]
+    fn settings_come_after_those_common_to_all() {
+        let mut common = KernelConfig::default();
+        common.set(Change::parse("search=linear").expect("legal")).expect("legal");
+        let settings = Settings::parse("2.6.36 search=cpupri").expect("legal");
+        let kernel = settings.on(&common).expect("legal");
+        assert_eq!(kernel.profile(), "2.6.36");
+        let changes: Vec<&str> = kernel.changes().iter().map(|c| c.setting.as_str()).collect();
+        assert_eq!(changes, ["search=linear", "search=cpupri"]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Whole experiments through the library's front door.
+
+use report::schema::LoadResult;
+use schedlab::{Arm, Change, Error, Experiment, KernelConfig, LoadSpec, Plan, compare, machine};
+use scheduler::Nanos;
+
+const MS: Nanos = Nanos::from_millis(1);
+
+fn experiment(cpus: usize, loads: &[&str], duration: Option<Nanos>) -> Experiment {
+    let mut experiment = Experiment::new(machine("laptop", Some(cpus)).expect("a machine"));
+    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
+    experiment.duration = duration;
+    experiment
+}
+
+fn kernel(profile: &str, settings: &[&str]) -> KernelConfig {
+    let mut kernel = KernelConfig::of_profile(profile).expect("a profile");
+    for setting in settings {
+        kernel.set(Change::parse(setting).expect("a time")).expect("a setting");
+    }
+    kernel
+}
+
+#[test]
+fn the_same_experiment_gives_the_same_bytes() {
+    let experiment = experiment(2, &["cyclictest -t3 -p80 -i500 -n", "hog"], Some(MS * 50));
+    let json = || {
+        let mut result = experiment.run().expect("it runs").result;
+        result.zero_wall_clock();
+        result.to_json()
+    };
+    assert_eq!(json(), json());
+}
+
+#[test]
+fn a_run_ends_with_the_loads_that_end_and_others_are_background() {
+    let experiment = experiment(2, &["cyclictest -l20 -i1000 -p80", "hog -n 2"], None);
+    let result = experiment.run().expect("it runs").result;
+    let LoadResult::Cyclictest(cyclictest) = &result.loads[0] else { panic!("{:?}", result.loads) };
+    assert_eq!(cyclictest.threads[0].cycles, 20);
+    assert!((20_000_000..30_000_000).contains(&result.engine.simulated_ns), "{}", result.engine.simulated_ns);
+    assert_eq!(result.notes, [""; 0]);
+}
+
+#[test]
+fn a_length_that_was_asked_for_holds_exactly_and_cuts_loads_short() {
+    let experiment = experiment(1, &["cyclictest -l1000 -i1000 -p80"], Some(MS * 30));
+    let result = experiment.run().expect("it runs").result;
+    assert_eq!(result.engine.simulated_ns, 30_000_000);
+    assert!(result.notes[0].contains("had not finished when the run ended after 30ms"), "{:?}", result.notes);
+}
+
+#[test]
+fn settings_with_a_time_take_effect_then() {
+    let mut experiment = experiment(1, &["hog -n 2"], Some(MS * 400));
+    let switches = |settings: &[&str], experiment: &mut Experiment| {
+        experiment.kernel = kernel("6.1", settings);
+        experiment.run().expect("it runs").result.totals.context_switches
+    };
+    let short = switches(&[], &mut experiment);
+    let slices = ["sched_latency_ns=100000000", "sched_min_granularity_ns=50000000"];
+    let long = switches(&slices, &mut experiment);
+    let later: Vec<String> = slices.iter().map(|s| format!("200ms:{s}")).collect();
+    let mixed = switches(&later.iter().map(String::as_str).collect::<Vec<_>>(), &mut experiment);
+    assert!(long < mixed && mixed < short, "{long} {mixed} {short}");
+}
+
+#[test]
+fn a_setting_for_after_the_end_is_told() {
+    let mut experiment = experiment(1, &["hog"], Some(MS * 10));
+    experiment.kernel = kernel("6.1", &["2s:RT_PUSH_IPI"]);
+    let notes = experiment.run().expect("it runs").result.notes;
+    assert_eq!(notes, ["setting RT_PUSH_IPI at 2s had no effect: the run ended before"]);
+}
+
+#[test]
+fn no_load_and_no_length_are_errors() {
+    assert!(matches!(experiment(1, &[], Some(MS)).run(), Err(Error::NoLoad)));
+    assert!(matches!(experiment(1, &["hog"], Some(Nanos::ZERO)).run(), Err(Error::Run(_))));
+}
+
+#[test]
+fn a_comparison_does_not_depend_on_the_number_of_threads() {
+    let experiment = experiment(2, &["cyclictest -t4 -p80 -i300", "hackbench -g1 -l20"], Some(MS * 20));
+    let arm = |name: &str, kernel| Arm { name: name.to_owned(), machine: experiment.machine.clone(), kernel };
+    let plan = Plan {
+        base: arm("base", kernel("6.1", &[])),
+        variants: vec![arm("old", kernel("2.6.36", &[])), arm("linear", kernel("6.1", &["search=linear"]))],
+        repeat: 3,
+        experiment: experiment.clone(),
+    };
+    let json = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| compare(&plan, &|| ())).expect("it runs").to_json()
+    };
+    assert_eq!(json(1), json(4));
+}
+
+#[test]
+fn an_error_in_one_of_many_runs_names_the_run() {
+    let mut experiment = experiment(2, &["cyclictest -a1 -t1"], Some(MS));
+    let arm = |name: &str, cpus| Arm {
+        name: name.to_owned(),
+        machine: machine("laptop", Some(cpus)).expect("a machine"),
+        kernel: KernelConfig::default(),
+    };
+    experiment.seed = 5;
+    let plan = Plan { base: arm("base", 2), variants: vec![arm("cpus=1", 1)], repeat: 2, experiment };
+    let error = compare(&plan, &|| ()).expect_err("there is no CPU 1").to_string();
+    assert!(error.starts_with("configuration `cpus=1`, seed 5: cyclictest: "), "{error}");
+}
