@@ -73,6 +73,8 @@ fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
         kernel: arm.kernel.clone(),
         seed,
         record: false,
+        // The answer tells of the base's first run only.
+        fidelity: plan.experiment.fidelity && seed == plan.experiment.seed,
         ..plan.experiment.clone()
     };
     let run = experiment.run().map_err(|source| Error::OfRun {

@@ -1,7 +1,7 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
 use crate::error::Error;
-use crate::kernel::KernelConfig;
+use crate::kernel::{KernelConfig, profile_of};
 use crate::length::Limit;
 use crate::loads::LoadSpec;
 use crate::results::{self, Parts};
@@ -27,6 +27,9 @@ pub struct Experiment {
     pub check: bool,
     /// Whether to keep every event, for a trace.
     pub record: bool,
+    /// Whether to compare a replay with its recording, if this is the machine and the kernel on which it was made.
+    /// Costs memory for every event of the run.
+    pub fidelity: bool,
 }
 
 /// What a run leaves behind.
@@ -52,6 +55,7 @@ impl Experiment {
             duration: None,
             check: false,
             record: false,
+            fidelity: true,
         }
     }
 
@@ -73,7 +77,7 @@ impl Experiment {
         let options = RunOptions {
             duration: limit.duration,
             seed: self.seed,
-            trace: self.record,
+            trace: self.record || self.repeats_a_recording(),
             check: self.check,
             settings: self.kernel.during(),
         };
@@ -84,9 +88,31 @@ impl Experiment {
         let mut outcome = timed.outcome?;
         let records = outcome.trace.take().unwrap_or_default();
         let comms = std::mem::take(&mut outcome.comms);
-        let parts =
-            Parts { experiment: self, kernel, loads: &built, outcome: &outcome, wall_ns: timed.wall_ns };
-        Ok(Run { result: results::assemble(&parts), records, comms })
+        let parts = Parts {
+            experiment: self,
+            kernel,
+            loads: &built,
+            outcome: &outcome,
+            records: &records,
+            comms: &comms,
+            wall_ns: timed.wall_ns,
+        };
+        let result = results::assemble(&parts);
+        Ok(Run { result, records: if self.record { records } else { Vec::new() }, comms })
+    }
+
+    /// Whether this is a replay alone, on the machine and the kernel on which it was recorded, as far as both are
+    /// known.
+    pub(crate) fn repeats_a_recording(&self) -> bool {
+        let [load] = self.loads.as_slice() else { return false };
+        let Some(recorded) = load.recorded() else { return false };
+        let uname = recorded.replay.kernel();
+        self.fidelity
+            && recorded.machine.as_ref() == Some(&self.machine.name)
+            && recorded.replay.cpus() as usize == self.machine.cpus()
+            && uname.and_then(profile_of).is_none_or(|profile| profile == self.kernel.profile())
+            && self.kernel.changes().is_empty()
+            && self.duration.is_none()
     }
 
     /// The loads that come to an end by themselves.

@@ -4,7 +4,7 @@ use crate::error::Error;
 use machine::TimedSetting;
 use report::schema::{Kernel, KernelChange};
 use scheduler::Nanos;
-use scheduler::registry::{Config, Feature, SettingError};
+use scheduler::registry::{Config, Feature, PROFILES, SettingError};
 use workload::units;
 
 /// The profile where none is named.
@@ -40,6 +40,25 @@ impl Change {
             Err(problem) => Err(Error::SettingTime { text: text.to_owned(), problem }),
         }
     }
+}
+
+/// The profile for a kernel's `uname`, such as `Linux 6.18.44 x86_64`: that of the same version, or the newest one
+/// before it; `None` for a text without a version.
+#[must_use]
+pub fn profile_of(uname: &str) -> Option<&'static str> {
+    let release = uname.split(' ').find_map(|word| Some((word, version(word.split(['-', '+']).next()?)?)));
+    let (word, release) = release?;
+    let plain = PROFILES.iter().filter_map(|p| Some((version(p.name)?, p.name)));
+    let (_, name) = plain.filter(|(version, _)| *version <= release).max()?;
+    // PREEMPT_RT kernels say so in their release.
+    let with_rt = PROFILES.iter().find(|p| word.contains("-rt") && p.name == format!("{name}-rt"));
+    Some(with_rt.map_or(name, |p| p.name))
+}
+
+/// `[2, 6, 36]` of `2.6.36`; `None` for anything that is not numbers with dots between.
+fn version(text: &str) -> Option<Vec<u32>> {
+    let numbers: Option<Vec<u32>> = text.split('.').map(|n| n.parse().ok()).collect();
+    numbers.filter(|n| n.len() >= 2)
 }
 
 impl Default for KernelConfig {
@@ -143,6 +162,16 @@ mod tests {
         assert_eq!(described.rules["search"], "linear");
         assert_eq!(described.changes.iter().map(|c| c.at_ns).collect::<Vec<_>>(), [0, 2_000_000_000, 0]);
         assert_eq!(kernel.during().len(), 1);
+    }
+
+    #[test]
+    fn a_recording_kernel_has_the_nearest_older_profile() {
+        assert_eq!(profile_of("Linux 6.18.44-cloud x86_64"), Some("6.1"));
+        assert_eq!(profile_of("Linux 6.1.0-18-rt-amd64 x86_64"), Some("6.1-rt"));
+        assert_eq!(profile_of("Linux 3.10.0 x86_64"), Some("3.3"));
+        assert_eq!(profile_of("Linux 2.6.36.4"), Some("2.6.36"));
+        assert_eq!(profile_of("Linux 2.4.20"), None);
+        assert_eq!(profile_of("Linux"), None);
     }
 
     #[test]

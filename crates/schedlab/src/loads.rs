@@ -1,12 +1,13 @@
 //! From what the user gives as a load to a load: a command line, an rt-app file, a recorded trace.
 
 use crate::error::Error;
-use machine::Setup;
+use machine::{MachineSpec, Setup};
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::rtapp::{self, Dialect};
+use workload::replay::{KnownAffinity, Replay};
+use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
 const FILE_ENDINGS: [&str; 7] = [".json", ".dat", ".data", ".txt", ".trace", ".ftrace", ".gz"];
@@ -39,9 +40,35 @@ impl LoadSource {
 #[derive(Clone, Debug)]
 pub struct LoadSpec {
     text: String,
-    load: Arc<dyn Load>,
-    /// Content of the rt-app file.
-    source: Option<Arc<str>>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// Made from a command line, or by whoever uses the library.
+    Other(Arc<dyn Load>),
+    /// From an rt-app file with this content.
+    RtApp { app: RtApp, text: Arc<str> },
+    /// From a recorded trace.
+    Replay(Arc<Recorded>),
+}
+
+/// A recorded trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    /// Its tasks.
+    pub replay: Replay,
+    /// Name of the machine on which it was recorded, as far as the user said so.
+    pub machine: Option<String>,
+}
+
+/// How to read files.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reading {
+    /// Dialect of rt-app files.
+    pub dialect: Dialect,
+    /// Affinities that a trace does not show.
+    pub affinities: Vec<KnownAffinity>,
 }
 
 impl LoadSpec {
@@ -50,28 +77,42 @@ impl LoadSpec {
     /// # Errors
     /// A command line that is not understood, a file that cannot be read, an rt-app file or a trace that is damaged.
     pub fn open(text: &str) -> Result<LoadSpec, Error> {
-        LoadSpec::open_in(text, Dialect::default())
+        LoadSpec::open_as(text, &Reading::default())
     }
 
-    /// As [`LoadSpec::open`], for rt-app files of a certain dialect.
+    /// As [`LoadSpec::open`], with more to say about files.
     ///
     /// # Errors
     /// As [`LoadSpec::open`].
-    pub fn open_in(text: &str, dialect: Dialect) -> Result<LoadSpec, Error> {
-        match LoadSource::of(text) {
-            LoadSource::CommandLine => {
-                Ok(LoadSpec { text: text.to_owned(), load: load::parse(text)?.into(), source: None })
-            }
+    pub fn open_as(text: &str, reading: &Reading) -> Result<LoadSpec, Error> {
+        let kind = match LoadSource::of(text) {
+            LoadSource::CommandLine => Kind::Other(load::parse(text)?.into()),
             LoadSource::File => {
                 let bytes = fs::read(text).map_err(|source| Error::File { path: text.to_owned(), source })?;
-                if is_rt_app(text, &bytes) { rt_app(text, bytes, dialect) } else { replay(text, &bytes) }
+                if is_rt_app(text, &bytes) {
+                    rt_app(text, bytes, reading)?
+                } else {
+                    replay(text, &bytes, reading)?
+                }
             }
-        }
+        };
+        Ok(LoadSpec { text: text.to_owned(), kind })
     }
 
     /// A load made by other means, under the name that results show.
     pub fn new(text: impl Into<String>, load: impl Load + 'static) -> LoadSpec {
-        LoadSpec { text: text.into(), load: Arc::new(load), source: None }
+        LoadSpec { text: text.into(), kind: Kind::Other(Arc::new(load)) }
+    }
+
+    /// Says on which machine a trace was recorded: what that machine's kernel did around the tasks is taken out of
+    /// their recorded CPU time, because the simulated one does it again. Other loads stay as they are.
+    #[must_use]
+    pub fn recorded_on(mut self, machine: &MachineSpec) -> LoadSpec {
+        if let Kind::Replay(recorded) = &self.kind {
+            let replay = recorded.replay.clone().recorded_on(machine);
+            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: Some(machine.name.clone()) }));
+        }
+        self
     }
 
     /// As it was given.
@@ -83,11 +124,33 @@ impl LoadSpec {
     /// Number of CPUs of the machine on which it was recorded, if it is a recording.
     #[must_use]
     pub fn recorded_cpus(&self) -> Option<usize> {
-        None
+        self.recorded().map(|recorded| recorded.replay.cpus() as usize)
+    }
+
+    /// The kernel that recorded it as in `uname`, if it is a recording that says so.
+    #[must_use]
+    pub fn recorded_kernel(&self) -> Option<&str> {
+        self.recorded().and_then(|recorded| recorded.replay.kernel())
+    }
+
+    /// The recording, if it is one.
+    pub(crate) fn recorded(&self) -> Option<&Recorded> {
+        match &self.kind {
+            Kind::Replay(recorded) => Some(recorded),
+            Kind::Other(_) | Kind::RtApp { .. } => None,
+        }
+    }
+
+    fn load(&self) -> &dyn Load {
+        match &self.kind {
+            Kind::Other(load) => &**load,
+            Kind::RtApp { app, .. } => app,
+            Kind::Replay(recorded) => &recorded.replay,
+        }
     }
 
     pub(crate) fn length(&self) -> Length {
-        self.load.length()
+        self.load().length()
     }
 
     /// Whether it comes to an end by itself.
@@ -96,12 +159,12 @@ impl LoadSpec {
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.load.notes()
+        self.load().notes()
     }
 
     pub(crate) fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, Error> {
-        self.load.build(setup).map_err(|error| match (error, &self.source) {
-            (LoadError::RtApp(error), Some(text)) => Error::RtApp { error, text: text.clone() },
+        self.load().build(setup).map_err(|error| match (error, &self.kind) {
+            (LoadError::RtApp(error), Kind::RtApp { text, .. }) => Error::RtApp { error, text: text.clone() },
             (error, _) => Error::Load(error),
         })
     }
@@ -112,7 +175,7 @@ fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
     name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{")
 }
 
-fn rt_app(name: &str, bytes: Vec<u8>, dialect: Dialect) -> Result<LoadSpec, Error> {
+fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
     let text: Arc<str> = match String::from_utf8(bytes) {
         Ok(text) => text.into(),
         Err(error) => {
@@ -121,18 +184,16 @@ fn rt_app(name: &str, bytes: Vec<u8>, dialect: Dialect) -> Result<LoadSpec, Erro
             return Err(Error::File { path: name.to_owned(), source });
         }
     };
-    match rtapp::parse(&text, name, dialect) {
-        Ok(app) => Ok(LoadSpec { text: name.to_owned(), load: Arc::new(app), source: Some(text) }),
+    match rtapp::parse(&text, name, reading.dialect) {
+        Ok(app) => Ok(Kind::RtApp { app, text }),
         Err(error) => Err(Error::RtApp { error, text }),
     }
 }
 
-fn replay(name: &str, bytes: &[u8]) -> Result<LoadSpec, Error> {
+fn replay(name: &str, bytes: &[u8], reading: &Reading) -> Result<Kind, Error> {
     let trace = trace::read(bytes).map_err(|source| Error::Trace { path: name.to_owned(), source })?;
-    Err(Error::Settings {
-        word: name.to_owned(),
-        problem: format!("traces of {} CPUs cannot be replayed yet", trace.cpus),
-    })
+    let replay = Replay::new(trace).with_affinities(reading.affinities.clone());
+    Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
 }
 
 #[cfg(test)]

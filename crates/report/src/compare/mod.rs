@@ -48,8 +48,20 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
                 judge::variant(configuration(variant, runs[0]), &base_runs, &runs)
             })
             .collect(),
+        replay: first.replay.clone(),
+        notes: notes(first, variants, &seeds),
         seeds,
     })
+}
+
+/// What the first runs warn of. Most of it is about the loads and the same everywhere.
+fn notes(base: &RunResult, variants: &[Arm<'_>], seeds: &[u64]) -> Vec<String> {
+    let mut notes = base.notes.clone();
+    for variant in variants {
+        let own = input::by_seed(variant, seeds)[0].notes.iter().filter(|note| !base.notes.contains(note));
+        notes.extend(own.map(|note| format!("{}: {note}", variant.name)));
+    }
+    notes
 }
 
 fn configuration(arm: &Arm<'_>, run: &RunResult) -> Configuration {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Metric;
-use crate::schema::{Kernel, Machine};
+use crate::schema::{Kernel, Machine, ReplayFidelity};
 use crate::stats::{Interval, IntervalMethod};
 
 /// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON is
@@ -30,6 +30,13 @@ pub struct Comparison {
     pub base: Configuration,
     /// One for each variant, in the order given.
     pub variants: Vec<VariantComparison>,
+    /// How close the base's first run came to each replayed trace; empty when the base is not what the trace was
+    /// recorded on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<ReplayFidelity>,
+    /// Warnings of the first run of each configuration; those that the base does not have begin with the name of
+    /// the variant.
+    pub notes: Vec<String>,
 }
 
 impl Comparison {

@@ -2,7 +2,7 @@
 
 use super::format::{change, count, digits3, duration, duration_ns, wrap};
 use super::table::{Align, Table};
-use super::{Rows, head};
+use super::{Rows, head, notes, replay_fidelity};
 use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
 use crate::stats::IntervalMethod;
 
@@ -13,7 +13,8 @@ const MAX_ROWS: usize = 30;
 /// Columns for the name of a metric.
 const LABEL_COLUMNS: u16 = 26;
 
-/// The whole comparison: head, then for each variant what changed, in words and numbers, and how it was judged.
+/// The whole comparison: head, then for each variant what changed, in words and numbers, how it was judged, how close
+/// a replay came to its recording, and notes.
 #[must_use]
 pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
     let mut sections = vec![comparison_head(comparison)];
@@ -21,6 +22,9 @@ pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
         sections.push(variant_section(comparison, variant, rows));
     }
     sections.push(method(comparison));
+    sections.extend(comparison.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
+    sections.push(notes(&comparison.notes));
+    sections.retain(|section| !section.is_empty());
     sections.join("\n")
 }
 

@@ -1,9 +1,14 @@
 //! Options that `run` and `compare` share.
 
 use clap::ValueEnum;
+use machine::MachineSpec;
 use report::text::Rows;
-use schedlab::{Change, DEFAULT_PROFILE, Error, KernelConfig, LoadSpec, MachineChoice};
+use schedlab::{
+    Change, DEFAULT_PROFILE, Error, Experiment, KernelConfig, LoadSpec, MachineChoice, Reading, machine,
+    profile_of,
+};
 use scheduler::Nanos;
+use workload::replay::{KnownAffinity, Whom};
 use workload::rtapp::Dialect;
 use workload::units;
 
@@ -22,9 +27,9 @@ pub struct Common {
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
     #[arg(long, value_name = "N")]
     cpus: Option<usize>,
-    /// Kernel profile (`schedlab list kernels`).
-    #[arg(long, value_name = "PROFILE", default_value = DEFAULT_PROFILE)]
-    kernel: String,
+    /// Kernel profile (`schedlab list kernels`) [default: 6.1; with a trace, the nearest to the recording's].
+    #[arg(long, value_name = "PROFILE")]
+    kernel: Option<String>,
     /// A feature, rule or tunable on top of it: NO_RT_PUSH_IPI, search=linear; with a time, 2s:RT_PUSH_IPI.
     ///
     /// Settings take effect in the order given. A time without a unit is in seconds.
@@ -45,6 +50,15 @@ pub struct Common {
     /// How to read rt-app files.
     #[arg(long, value_name = "DIALECT", value_enum, default_value_t = RtAppDialect::Workgen)]
     dialect: RtAppDialect,
+    /// Machine on which a trace was recorded [default: the machine of the run, of a comparison's base].
+    ///
+    /// What its kernel did around the tasks is taken out of their recorded CPU time, because the simulated kernel
+    /// does it again.
+    #[arg(long, value_name = "NAME|FILE")]
+    recorded_on: Option<String>,
+    /// CPUs that a task of a trace may use, by name or pid: a trace does not show affinities.
+    #[arg(long, value_name = "TASK=CPUS", value_parser = affinity)]
+    affinity: Vec<KnownAffinity>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -80,6 +94,8 @@ pub struct Meant {
     pub machine: MachineChoice,
     /// With all settings.
     pub kernel: KernelConfig,
+    /// Where traces were recorded, if the user says so.
+    recorded_on: Option<MachineSpec>,
     /// Of the first run.
     pub seed: u64,
     /// If one was asked for.
@@ -91,19 +107,23 @@ pub struct Meant {
 impl Common {
     /// What these options mean.
     pub fn meaning(&self) -> Result<Meant, Error> {
-        let mut kernel = KernelConfig::of_profile(&self.kernel)?;
-        for text in &self.set {
-            kernel.set(Change::parse(text)?)?;
-        }
         let dialect = match self.dialect {
             RtAppDialect::Workgen => Dialect::Workgen,
             RtAppDialect::RtApp => Dialect::RtApp,
         };
-        let loads =
-            self.loads.iter().map(|text| LoadSpec::open_in(text, dialect)).collect::<Result<_, _>>()?;
+        let reading = Reading { dialect, affinities: self.affinity.clone() };
+        let loads: Vec<LoadSpec> =
+            self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
+        let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(profile_of);
+        let profile = self.kernel.as_deref().or_else(recorded).unwrap_or(DEFAULT_PROFILE);
+        let mut kernel = KernelConfig::of_profile(profile)?;
+        for text in &self.set {
+            kernel.set(Change::parse(text)?)?;
+        }
         Ok(Meant {
-            loads,
             machine: MachineChoice { name: self.machine.clone(), cpus: self.cpus },
+            recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None)).transpose()?,
+            loads,
             kernel,
             seed: self.seed,
             duration: self.duration,
@@ -115,6 +135,32 @@ impl Common {
     pub fn rows(&self) -> Rows {
         if self.full { Rows::All } else { Rows::Folded }
     }
+}
+
+impl Meant {
+    /// The experiment on this machine, which is also the one of the recordings unless the user says otherwise.
+    pub fn on(self, machine: MachineSpec, kernel: KernelConfig) -> Experiment {
+        let origin = self.recorded_on.as_ref().unwrap_or(&machine);
+        Experiment {
+            loads: self.loads.into_iter().map(|load| load.recorded_on(origin)).collect(),
+            machine,
+            kernel,
+            seed: self.seed,
+            duration: self.duration,
+            check: self.check,
+            record: false,
+            fidelity: true,
+        }
+    }
+}
+
+/// `TASK=CPUS`; a TASK that is a number is a pid.
+fn affinity(text: &str) -> Result<KnownAffinity, String> {
+    let Some((task, cpus)) = text.rsplit_once('=') else {
+        return Err("write TASK=CPUS, such as worker=0-3,8".to_owned());
+    };
+    let whom = task.parse().map_or_else(|_| Whom::Comm(task.to_owned()), Whom::Pid);
+    Ok(KnownAffinity { whom, cpus: units::cpu_list(cpus)? })
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
@@ -134,8 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn the_help_tells_the_default_machine() {
+    fn affinities_are_of_names_or_pids() {
+        let whom = |text| affinity(text).map(|known| known.whom);
+        assert_eq!(whom("812=0"), Ok(Whom::Pid(812)));
+        assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
+        assert!(whom("worker").is_err() && whom("worker=x").is_err());
+    }
+
+    #[test]
+    fn the_help_tells_the_defaults() {
         let help = Typed::command().term_width(1000).render_help().to_string();
         assert!(help.contains(&format!("[default: {DEFAULT_MACHINE}]")), "{help}");
+        assert!(help.contains(&format!("[default: {DEFAULT_PROFILE}; ")), "{help}");
     }
 }

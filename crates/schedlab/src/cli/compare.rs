@@ -3,7 +3,7 @@
 use super::common::{Common, Format, Meant};
 use super::output::{Failure, command_line, print};
 use super::progress::Progress;
-use schedlab::{Arm, Error, Experiment, Plan, Settings};
+use schedlab::{Arm, Error, Plan, Settings};
 
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
 ///
@@ -42,15 +42,7 @@ fn plan(args: &Args) -> Result<Plan, Error> {
     let meant = args.common.meaning()?;
     let base = arm(args.base.as_deref().unwrap_or(""), &meant)?;
     let variants = args.with.iter().map(|text| arm(text, &meant)).collect::<Result<_, _>>()?;
-    let experiment = Experiment {
-        loads: meant.loads,
-        machine: base.machine.clone(),
-        kernel: base.kernel.clone(),
-        seed: meant.seed,
-        duration: meant.duration,
-        check: meant.check,
-        record: false,
-    };
+    let experiment = meant.on(base.machine.clone(), base.kernel.clone());
     Ok(Plan { experiment, base, variants, repeat: args.repeat })
 }
 

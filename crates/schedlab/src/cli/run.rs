@@ -20,15 +20,9 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let trace = args.trace.as_deref().map(|path| TraceFormat::of(path).map(|format| (path, format)));
     let trace = trace.transpose()?;
     let meant = args.common.meaning()?;
-    let experiment = Experiment {
-        machine: meant.machine.resolve(&meant.loads)?,
-        loads: meant.loads,
-        kernel: meant.kernel,
-        seed: meant.seed,
-        duration: meant.duration,
-        check: meant.check,
-        record: trace.is_some(),
-    };
+    let machine = meant.machine.resolve(&meant.loads)?;
+    let kernel = meant.kernel.clone();
+    let experiment = Experiment { record: trace.is_some(), ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
     if let Some((path, format)) = trace {
         run.write_trace(path, format)?;

@@ -1,7 +1,6 @@
 //! The trace of a run, in formats that other people's tools open.
 
 mod decisions;
-mod events;
 
 use crate::error::Error;
 use crate::experiment::Run;
@@ -9,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use trace::{TextOptions, write_ftrace_text, write_perfetto};
+use workload::run_trace;
 
 /// A format, known by the ending of a file name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,9 @@ impl Run {
     }
 
     fn write_events(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
-        let trace = events::trace(self);
+        let mut trace = run_trace(&self.records, &self.comms, self.result.machine.cpus as usize);
+        trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
+        trace.meta.clock = Some("mono".to_owned());
         match format {
             TraceFormat::FtraceText => write_ftrace_text(&trace, TextOptions::default(), out),
             // No slices are written, so none can have been cut.

@@ -4,7 +4,7 @@ use super::latency;
 use super::tasks::pid;
 use crate::loads::LoadSpec;
 use report::schema::{
-    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult,
+    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,
     RtMigrateResult, RtMigrateThread, Seconds, ThreadResult, ThreadsResult, UsHistogram,
 };
 use scheduler::Nanos;
@@ -33,6 +33,7 @@ fn result(load: String, result: load::LoadResult) -> LoadResult {
         Of::Hog(r) => LoadResult::Hog(threads(load, &r)),
         Of::Periodic(r) => LoadResult::Periodic(threads(load, &r)),
         Of::RtApp(r) => LoadResult::Rtapp(rt_app(load, &r)),
+        Of::Replay(r) => LoadResult::Replay(replay(load, &r)),
     }
 }
 
@@ -53,7 +54,7 @@ fn cyclictest(load: String, result: &load::CyclictestResult) -> CyclictestResult
     CyclictestResult {
         load,
         histogram_us: histogram.map(|h| h.counts.len() as u64),
-        threads: numbered(&result.threads, |t, thread| cyclictest_thread(t, thread)),
+        threads: numbered(&result.threads, cyclictest_thread),
     }
 }
 
@@ -131,4 +132,15 @@ fn rt_app(load: String, result: &RtAppResult) -> ThreadsResult {
         response_ns: None,
     };
     ThreadsResult { load, threads: numbered(&result.threads, thread) }
+}
+
+fn replay(load: String, result: &workload::replay::ReplayResult) -> ReplayResult {
+    ReplayResult {
+        load,
+        tasks: u32::try_from(result.tasks.len()).unwrap_or(u32::MAX),
+        bursts: result.bursts,
+        bursts_completed: result.bursts_completed,
+        recorded_s: seconds(result.recorded),
+        seconds: result.time.map(seconds),
+    }
 }

@@ -3,10 +3,11 @@
 mod latency;
 mod loads;
 mod notes;
+mod replay;
 mod tasks;
 
 use crate::experiment::Experiment;
-use machine::{CpuOutcome, Outcome};
+use machine::{CommOf, CpuOutcome, Outcome, Record};
 use report::schema::{CpuResult, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
 use workload::load::BuiltLoad;
 
@@ -18,6 +19,9 @@ pub(crate) struct Parts<'a> {
     /// In the order of the experiment's loads.
     pub loads: &'a [BuiltLoad],
     pub outcome: &'a Outcome,
+    /// Every event, where they were recorded.
+    pub records: &'a [Record],
+    pub comms: &'a [CommOf],
     pub wall_ns: u64,
 }
 
@@ -39,11 +43,11 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
             cpus: u32::try_from(experiment.machine.cpus()).unwrap_or(u32::MAX),
         },
         kernel: parts.kernel.clone(),
-        tasks: tasks::results(&outcome.tasks),
+        tasks: tasks::results(&outcome.tasks, &replay::pids(parts.loads)),
         cpus: outcome.cpus.iter().map(cpu).collect(),
         totals: totals(outcome),
         loads: loads::results(&experiment.loads, parts.loads),
-        replay: Vec::new(),
+        replay: replay::fidelity(parts),
         decisions: decisions.collect(),
         notes: notes::of(parts),
     }

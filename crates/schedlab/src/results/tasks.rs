@@ -4,10 +4,16 @@ use super::latency;
 use machine::{TaskOrigin, TaskOutcome};
 use report::schema::{Policy, TaskResult};
 use scheduler::Pid;
+use std::collections::BTreeMap;
 
-/// All but the machine's own: idle tasks and the kernel threads of its background noise.
-pub fn results(tasks: &[TaskOutcome]) -> Vec<TaskResult> {
-    tasks.iter().filter(|task| task.origin != TaskOrigin::Machine).map(result).collect()
+/// All but the machine's own: idle tasks and the kernel threads of its background noise. `recorded` holds the pids of
+/// replayed tasks by those of the run.
+pub fn results(tasks: &[TaskOutcome], recorded: &BTreeMap<Pid, u32>) -> Vec<TaskResult> {
+    let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
+    let mut results: Vec<TaskResult> =
+        own.map(|task| result(task, recorded.get(&task.pid).copied().unwrap_or(pid(task.pid)))).collect();
+    results.sort_by_key(|task| task.pid);
+    results
 }
 
 /// Pids of tasks count up from 1000.
@@ -15,9 +21,9 @@ pub fn pid(pid: Pid) -> u32 {
     pid.0.unsigned_abs()
 }
 
-fn result(task: &TaskOutcome) -> TaskResult {
+fn result(task: &TaskOutcome, pid: u32) -> TaskResult {
     TaskResult {
-        pid: pid(task.pid),
+        pid,
         comm: task.comm.to_string(),
         policy: policy(task.policy),
         rt_priority: task.policy.rt_priority().map_or(0, |p| u32::from(p.get())),

@@ -10,6 +10,8 @@ fn runs(seeds: std::ops::RangeInclusive<u64>, worst_ns: impl Fn(u64) -> u64) -> 
             let mut run = example::run();
             run.engine.seed = seed;
             run.loads.truncate(1);
+            run.replay.clear();
+            run.notes.clear();
             run.kernel.changes.clear();
             let LoadResult::Cyclictest(result) = &mut run.loads[0] else {
                 panic!("cyclictest is the first load")
@@ -192,4 +194,18 @@ fn metrics_that_cannot_be_compared_are_counted() {
 fn seeds_are_written_as_ranges() {
     assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3,7,9-10");
     assert_eq!(ranges(&[u64::MAX]), u64::MAX.to_string());
+}
+
+#[test]
+fn how_far_to_trust_it_comes_last() {
+    let mut base = runs(1..=2, |_| 130_000);
+    base[0].replay = example::run().replay;
+    base[0].notes = vec!["3 events were lost".to_owned()];
+    let mut variant = base.clone();
+    variant[0].replay.clear();
+    variant[0].notes.push("had not finished".to_owned());
+    let text = comparison(&against(&base, &variant), Rows::Folded);
+    check_width(&text);
+    assert!(text.contains("\nReplay of make10.dat beside the recording\n"), "{text}");
+    assert!(text.ends_with("\nnote: 3 events were lost\nnote: NO_RT_PUSH_IPI: had not finished\n"), "{text}");
 }
