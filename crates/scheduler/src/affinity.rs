@@ -50,8 +50,14 @@ async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) {
     let task = me.task(p);
     let dest = fallback_cpu(me, p);
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
-    // The locks may have been dropped: move it only if it still waits on a CPU that it must leave.
-    if task.on_rq.get() && task.cpu.get() == from.cpu && from.curr != p && task.may_run_on(dest) {
+    // The locks may have been dropped: move it only if it still waits on a CPU that it must leave. It may have been
+    // picked there.
+    if !task.on_rq.get() || task.cpu.get() != from.cpu || task.may_run_on(from.cpu) {
+        return;
+    }
+    if from.curr == p || !task.may_run_on(dest) {
+        ask_stopper(me, from.cpu, p);
+    } else {
         move_queued_task(&mut from, &mut to, p);
         check_preempt_curr(&mut to, p, PreemptCause::Migration);
     }

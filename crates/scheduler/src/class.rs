@@ -172,7 +172,7 @@ pub(crate) fn set_task_cpu<P: Platform>(me: crate::Cpu<'_, P>, p: TaskId, dest: 
     me.event(Event::Migrate { task: p, orig, dest });
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
-    fair::task_changes_cpu(me, task, orig, dest);
+    fair::task_changes_cpu(me, task, orig);
     task.cpu.set(dest);
 }
 

@@ -7,6 +7,7 @@ use crate::class::{
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::task::{Class, bump};
+use crate::wakeup::fallback_cpu;
 use crate::{Cpu, CpuId, Event, SwitchState, TaskId, TaskState, fair, rt};
 
 /// How a CPU comes into [`schedule`].
@@ -103,10 +104,17 @@ fn context_switch<P: Platform>(
     leaver.on_cpu.set(false);
 }
 
-/// The second half of the stopper's work: the task that it took off its CPU enters the other one's queue.
+/// The second half of the stopper's work: the task that it took off its CPU enters the other one's queue. Nobody who
+/// changes its affinity meanwhile can find it on a queue, so it looks itself.
 async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
     set_task_cpu(me, p, dest);
     let mut rq = me.lock(dest).await;
+    while !me.task(p).may_run_on(rq.cpu) {
+        drop(rq);
+        let dest = fallback_cpu(me, p);
+        set_task_cpu(me, p, dest);
+        rq = me.lock(dest).await;
+    }
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Arrival);
     check_preempt_curr(&mut rq, p, PreemptCause::Migration);

@@ -78,7 +78,7 @@ fn only_forward<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, p: Tas
         task.state.get(),
         TaskState::Running | TaskState::Interruptible | TaskState::Uninterruptible
     );
-    if !settled || task.class.get() != Class::Fair {
+    if !settled || task.class.get() != Class::Fair || task.se.is_relative() {
         return;
     }
     let now = task.se.vruntime.get();

@@ -49,8 +49,9 @@ impl CfsRq {
 pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     let me = rq.me;
     let task = me.task(p);
-    task.se.make_absolute(rq.published.min_vruntime.get());
+    // The newcomer counts from the floor after this charge: a light task that has run for a while moves it far.
     update_curr(rq);
+    task.se.make_absolute(rq.published.min_vruntime.get());
     rq.fair.nr_running += 1;
     let load = rq.fair.load + task.se.weight.get();
     set_load(rq, load);
@@ -79,10 +80,14 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let load = rq.fair.load - task.se.weight.get();
     set_load(rq, load);
     rq.fair.tasks.remove(&me.k.tasks, p);
-    update_min_vruntime(rq);
-    if kind == DequeueKind::Sleep {
-        start_nice::clear(&task.se);
+    // The leaver may have held the floor back. One that goes elsewhere takes its distance from the floor as it was;
+    // one that comes back at once must not find that the floor has passed it.
+    match kind {
+        DequeueKind::Sleep => start_nice::clear(&task.se),
+        DequeueKind::Departure => task.se.make_relative(rq.published.min_vruntime.get()),
+        DequeueKind::Restore => return,
     }
+    update_min_vruntime(rq);
 }
 
 /// The leftmost task, or a buddy near it, becomes the running one; `None` where nobody is runnable.

@@ -1,20 +1,17 @@
 //! A task's virtual time when its CPU or its class changes (fair-class 4.4, 4.5).
 
 use super::place::place_sleeper;
+use super::vruntime::update_curr;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Cpu, CpuId, TaskId, TaskState};
 
-/// A task that is not queued changes its CPU: it keeps its distance from the floor, whatever the floor is there. In
-/// one step, with both floors as they are now; no lock is needed to read them.
-pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
-    if task.se.relative.get() {
-        return;
-    }
-    let floor = |cpu| me.k.rq(cpu).published.min_vruntime.get();
-    let distance = task.se.vruntime.get().wrapping_sub(floor(from));
-    task.se.vruntime.set(floor(to).wrapping_add(distance));
+/// A task that is not queued leaves a CPU: it keeps its distance from the floor there, and takes it to the floor that
+/// it finds where it is queued next. No lock is needed. (Up to 2.6.32 both floors were read in one step; the floor of
+/// the destination may move in between.)
+pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: CpuId) {
+    task.se.make_relative(me.k.rq(from).published.min_vruntime.get());
 }
 
 /// The task leaves the class for the real-time one, by policy or by inheritance. Called off the queue, in whatever
@@ -31,5 +28,7 @@ pub(crate) fn detach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 
 /// The task comes back from the real-time class, or enters for the first time; not yet on the queue.
 pub(crate) fn attach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    // The floor as it is now, not as it was at the running task's last charge.
+    update_curr(rq);
     rq.me.task(p).se.make_absolute(rq.published.min_vruntime.get());
 }

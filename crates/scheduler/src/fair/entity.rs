@@ -16,7 +16,7 @@ pub struct FairEntity {
     /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
     pub pen_timeout: Cell<Nanos>,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
-    /// child's first enqueue, and while the real-time class serves the task.
+    /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the task.
     pub(super) relative: Cell<bool>,
     /// It is in the timeline.
     pub(super) in_timeline: Cell<bool>,
@@ -38,6 +38,11 @@ impl FairEntity {
     /// New load weight, after a change of nice or policy; the task is off its queue for the moment.
     pub(crate) fn set_weight(&self, weight: u64) {
         self.weight.set(weight);
+    }
+
+    /// Whether the virtual time counts from a floor that is not known yet, so that it cannot be compared.
+    pub(crate) fn is_relative(&self) -> bool {
+        self.relative.get()
     }
 
     /// Makes a virtual time that counts from `min_vruntime` absolute, if it is not already.

@@ -22,7 +22,7 @@ pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
             start_nice::impose(rq, parent, child);
         }
     }
-    place_new(rq, se);
+    place_new(rq, me.task(child));
     if let Some(parent) = parent {
         child_runs_first(rq, parent, child);
     }
@@ -46,5 +46,6 @@ fn child_runs_first<P: Platform>(rq: &mut RqGuard<'_, P>, parent: TaskId, child:
 
 /// A task that comes from outside the model has no parent: it starts at min_vruntime.
 pub(crate) fn place_orphan<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    update_curr(rq);
     rq.me.task(p).se.make_absolute(rq.published.min_vruntime.get());
 }

@@ -2,22 +2,23 @@
 
 use super::entity::FairEntity;
 use super::scale;
-use super::slice::vslice_of_newcomer;
+use super::slice::vslice;
 use super::start_nice;
 use super::vruntime::later;
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
+use crate::task::Task;
 use crate::{Nice, Scheduler};
 
 /// A new task starts at min_vruntime, under START_DEBIT one virtual slice to the right of it; never left of the
 /// virtual time that it inherited.
-pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) {
+pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let mut target = rq.published.min_vruntime.get();
     if rq.me.has(Feature::StartDebit) {
-        target = target.wrapping_add(vslice_of_newcomer(rq, se));
+        target = target.wrapping_add(vslice(rq, task));
     }
-    se.vruntime.set(later(se.vruntime.get(), target));
+    task.se.vruntime.set(later(task.se.vruntime.get(), target));
 }
 
 /// A sleeper keeps its virtual time, but does not stay further left than [`sleeper_threshold`] allows: a bound,

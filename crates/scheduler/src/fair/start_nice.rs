@@ -23,7 +23,7 @@ pub(super) fn impose<P: Platform>(rq: &mut RqGuard<'_, P>, parent: TaskId, child
         se.pen_timeout.set(sum);
     }
     // The slice of the penalty in force so far.
-    se.pen_timeout.set(se.pen_timeout.get().saturating_add(Nanos(slice(rq, se))));
+    se.pen_timeout.set(se.pen_timeout.get().saturating_add(Nanos(slice(rq, task))));
     se.penalty.set((se.penalty.get() + 1).min(MAX_PENALTY));
     // The child's own clock starts at zero.
     child_se.pen_timeout.set(se.pen_timeout.get().saturating_sub(sum));

@@ -19,7 +19,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
 fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     let me = rq.me;
     let task = me.task(curr);
-    let (ran, ideal) = (task.ran().0, slice(rq, &task.se));
+    let (ran, ideal) = (task.ran().0, slice(rq, task));
     if ran > ideal {
         me.decide(curr, Reason::TickSlice);
         rq.fair.buddies.clear(curr);

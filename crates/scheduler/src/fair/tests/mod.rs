@@ -4,6 +4,7 @@ mod balance;
 mod buddies;
 mod fork;
 mod placement;
+mod random;
 mod select;
 mod start_nice;
 mod tick;
@@ -78,7 +79,7 @@ impl Lab {
     /// The running task's slice on its queue, in ns.
     fn slice(&self, cpu: u16) -> u64 {
         let rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
-        slice(&rq, &self.k.task(rq.curr).se)
+        slice(&rq, self.k.task(rq.curr))
     }
 
     /// Time passes on a CPU and is charged to the task running there.

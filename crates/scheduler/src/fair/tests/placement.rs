@@ -2,6 +2,7 @@
 
 use super::ms;
 use crate::Nice;
+use crate::class::move_queued_task;
 use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::testing::{Lab, fifo};
 use crate::{CpuId, NICE_0_LOAD, Nanos, Policy};
@@ -95,18 +96,21 @@ fn slices_share_the_period_by_weight() {
 /// D12: a round trip without execution changes vr by what the floors advanced meanwhile.
 #[test]
 fn a_change_of_cpu_keeps_the_distance_from_the_floor() {
-    let lab = Lab::new(2, "2.6.32", &["NO_AFFINE_WAKEUPS"]);
-    let p = lab.spawn(Policy::Normal, 0);
-    lab.block(0);
+    let lab = Lab::new(2, "2.6.32", &[]);
+    let p = lab.crowd(0, &[0, 0])[1];
     lab.set_floor(0, 100.0);
     lab.set_floor(1, 5000.0);
     lab.set_vr(p, 103.0);
-    let task = lab.k.task(p);
-    super::super::task_changes_cpu(lab.cpu(0), task, CpuId(0), CpuId(1));
+    let moves = |from: u16, to: u16| {
+        let mut from = lab.run(lab.cpu(0).lock(CpuId(from)));
+        let mut to = lab.run(lab.cpu(0).lock(CpuId(to)));
+        move_queued_task(&mut from, &mut to, p);
+    };
+    moves(0, 1);
     assert_eq!(lab.vr(p), ms(5003.0));
     lab.set_floor(0, 107.0);
     lab.set_floor(1, 5001.0);
-    super::super::task_changes_cpu(lab.cpu(0), task, CpuId(1), CpuId(0));
+    moves(1, 0);
     assert_eq!(lab.vr(p), ms(109.0), "103 + 7 - 1");
 }
 
