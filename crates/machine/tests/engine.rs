@@ -367,3 +367,43 @@ fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
         ["waking 1001", "wakeup 1001", "switch 1000 R+ -> 1001", "here", "switch 1001  -> 1000"]
     );
 }
+
+/// Twelve tasks of different priority meet at four mutexes of both kinds, on a machine where all of it takes time: an
+/// unlock on one CPU falls into every stage of a lock on another. A wakeup that is lost leaves tasks asleep for good.
+#[test]
+fn no_wakeup_for_a_mutex_is_lost() {
+    for profile in ["6.1", "4.0", "2.6.36"] {
+        let mut setup = Setup::new(1);
+        let kinds = [MutexKind::Pi, MutexKind::Pi, MutexKind::Plain, MutexKind::Pi];
+        let mutexes = kinds.map(|kind| setup.mutex("m", kind));
+        for n in 0..12u64 {
+            // Two at a time, in one order, so that chains of waiting owners form but no cycle.
+            let steps = (0..300u64).flat_map(|i| {
+                let first = ((n + i * (1 + n % 3)) % 3) as usize;
+                let second = first + 1 + (i % 2) as usize % (3 - first);
+                let hold = |extra| Step::Compute(Nanos(300 + 37 * n + extra));
+                let (a, b) = (mutexes[first], mutexes[second]);
+                [
+                    Step::Lock(a),
+                    hold(0),
+                    Step::Lock(b),
+                    hold(200),
+                    Step::Unlock(b),
+                    Step::Unlock(a),
+                    Step::Compute(Nanos(400 + 91 * (i % 11))),
+                ]
+            });
+            let mut spec = script("party", steps).0;
+            if n % 4 != 3 {
+                spec.policy = fifo(10 + n as u8);
+            }
+            setup.spawn(Nanos::ZERO, spec);
+        }
+        let spec = MachineSpec::builtin("seed000").expect("a machine of the repository");
+        let options = RunOptions { check: true, ..RunOptions::default() };
+        let outcome = run_with(spec, profile, setup, options).expect("a run without error");
+        let stalled: Vec<String> = outcome.stalled.iter().map(|s| format!("{s:?}")).collect();
+        assert!(stalled.is_empty(), "{profile}: {stalled:#?}");
+        assert!(outcome.tasks.iter().map(|t| t.counters.nr_voluntary_switches).sum::<u64>() > 500);
+    }
+}

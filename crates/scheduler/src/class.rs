@@ -124,7 +124,7 @@ pub enum PreemptCause {
     },
     /// First run after fork.
     Fork,
-    /// It arrived from another CPU.
+    /// It arrived from another CPU, or came back from a change of its parameters.
     Migration,
 }
 

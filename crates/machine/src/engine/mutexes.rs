@@ -6,7 +6,7 @@ use crate::outcome::{DeadlockLink, RunError};
 use scheduler::mutex::{
     Deadlock, FastPath, LockError, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow,
 };
-use scheduler::{Cpu, MutexId, TaskId, TaskState};
+use scheduler::{Cpu, MutexId, TaskId};
 
 impl Sim {
     pub async fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
@@ -26,7 +26,8 @@ impl Sim {
     async fn locked(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId, outcome: Result<LockOutcome, LockError>) {
         match outcome {
             Ok(LockOutcome::Acquired) => {}
-            Ok(LockOutcome::Sleep) => self.block(me, p, TaskState::Interruptible, Then::Lock(id)).await,
+            // Its state was set when it became a waiter: whoever unlocks may have woken it meanwhile.
+            Ok(LockOutcome::Sleep) => self.leave_asleep(me, p, Then::Lock(id)).await,
             Err(error) => {
                 let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
                 let lock = self.mutexes[id.index()].name.clone();

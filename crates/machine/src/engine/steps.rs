@@ -112,11 +112,16 @@ impl Sim {
 
     /// The current task sleeps; when it runs again it goes on with `then`.
     pub async fn block(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) {
+        me.task(p).state.set(state);
+        self.leave_asleep(me, p, then).await;
+    }
+
+    /// The same for a task whose state says already that it sleeps, or that it has been woken since.
+    pub async fn leave_asleep(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
         self.with(p, |t| {
             t.progress = Progress::Resume(then);
             t.idle_steps = 0;
         });
-        me.task(p).state.set(state);
         schedule(me, Entry::Call).await;
     }
 
