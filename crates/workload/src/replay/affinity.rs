@@ -4,23 +4,30 @@
 use super::recording::{Begin, Recorded, RecordedTask};
 use scheduler::Nanos;
 
-/// A task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle CPUs look for
+/// A fair task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle CPUs look for
 /// work when they become idle and at every tick.
 const PINNED_AFTER: Nanos = Nanos::from_millis(10);
+/// Nor is a real-time task, whose waker looks for such CPUs.
+const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 
-/// Finds the pinned tasks: kernel threads by name, others that ran on one CPU only and waited long beside idle ones, and
-/// their children that ran on that CPU only.
-pub(super) fn infer(tasks: &mut [RecordedTask], cpus: u32) {
+/// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle ones, and
+/// their children that ran on that CPU only. Takes out the steps [`Recorded::Pin`] of all others.
+pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>]) {
     for n in 0..tasks.len() {
-        let task = &tasks[n];
-        let placement = &task.placement;
-        let only =
-            placement.ran_on.first().filter(|_| placement.ran_on.weight() == 1).map(|cpu| u32::from(cpu.0));
-        let waited = cpus > 1 && placement.passed_idle_cpus >= PINNED_AFTER;
-        let pinned = waited || per_cpu_thread(&task.comm) == only;
-        if let Some(cpu) = only.filter(|_| pinned) {
+        let (task, last_cpu) = (&tasks[n], last_cpus[n]);
+        let only = Some(task.placement.ran_on).filter(|cpus| cpus.weight() == 1).and(last_cpu);
+        let enough = if task.ends_real_time() { PINNED_AFTER_RT } else { PINNED_AFTER };
+        let waited = task.placement.passed_idle_cpus >= enough;
+        let by_name = per_cpu_thread(&task.comm).filter(|cpu| only == Some(*cpu));
+        if let Some(cpu) = by_name.or(last_cpu.filter(|_| waited)) {
             tasks[n].placement.pinned_to = Some(cpu);
             inherit(tasks, n, cpu);
+        }
+    }
+    for task in tasks {
+        if task.placement.pinned_to.is_none() {
+            task.steps.retain(|step| *step != Recorded::Pin);
+            task.merge_runs();
         }
     }
 }
@@ -29,14 +36,10 @@ pub(super) fn infer(tasks: &mut [RecordedTask], cpus: u32) {
 fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
     let mut parents = vec![parent];
     while let Some(parent) = parents.pop() {
-        let children: Vec<usize> = tasks[parent]
-            .steps
-            .iter()
-            .filter_map(|step| match step {
-                Recorded::Fork(child) => Some(child.index()),
-                _ => None,
-            })
-            .collect();
+        let from = tasks[parent].steps.iter().position(|step| *step == Recorded::Pin).unwrap_or(0);
+        let child =
+            |step: &Recorded| if let Recorded::Fork(child) = step { Some(child.index()) } else { None };
+        let children: Vec<usize> = tasks[parent].steps[from..].iter().filter_map(child).collect();
         for child in children {
             let placement = &mut tasks[child].placement;
             let only_there = placement.ran_on.iter().all(|ran| u32::from(ran.0) == cpu);

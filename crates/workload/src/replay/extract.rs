@@ -23,7 +23,8 @@ impl Recording {
         let finish = Finish { trace, start_ns: trace.start_ns() };
         let mut recorded: Vec<RecordedTask> =
             tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
-        affinity::infer(&mut recorded, trace.cpus);
+        let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
+        affinity::infer(&mut recorded, &last_cpus);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         Recording { cpus: trace.cpus, span, tasks: recorded, counts }
     }
@@ -49,30 +50,35 @@ struct Finish<'a> {
 
 impl Finish<'_> {
     fn task(&self, track: &Track, counts: &mut Counts) -> RecordedTask {
-        let mut steps = Steps::default();
-        for draft in &track.steps {
+        let mut steps = Vec::with_capacity(track.steps.len());
+        for (n, draft) in track.steps.iter().enumerate() {
+            if track.whereabouts.since_step == Some(n) {
+                steps.push(Recorded::Pin);
+            }
             if let Some(step) = self.step(track, *draft, counts) {
                 steps.push(step);
             }
         }
         let prio = track.first_prio.unwrap_or(120);
         counts.deadline_tasks += u64::from(prio < 0);
-        RecordedTask {
+        let mut task = RecordedTask {
             pid: track.pid,
             incarnation: track.incarnation,
             comm: self.comm(track).into(),
             begin: track.begin.unwrap_or(Begin::Never),
             prio,
             round_robin: track.round_robin,
-            steps: steps.0,
+            steps,
             cpu_time: Nanos(track.cpu_time_ns),
             arrivals: track.arrivals,
             placement: super::recording::Placement {
-                ran_on: track.ran_on,
-                passed_idle_cpus: Nanos(track.passed_idle_ns),
+                ran_on: track.whereabouts.ran_on,
+                passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
                 pinned_to: None,
             },
-        }
+        };
+        task.merge_runs();
+        task
     }
 
     /// The name at the start; a task that never calls exec has the name that it took later on, as programs name their
@@ -152,18 +158,4 @@ fn comm_of(path: &str) -> Box<str> {
         .map(|(_, c)| c)
         .collect::<String>()
         .into()
-}
-
-/// Steps without two runs in a row.
-#[derive(Default)]
-struct Steps(Vec<Recorded>);
-
-impl Steps {
-    fn push(&mut self, step: Recorded) {
-        match (self.0.last_mut(), step) {
-            (_, Recorded::Run(Nanos::ZERO)) => {}
-            (Some(Recorded::Run(before)), Recorded::Run(more)) => *before = before.saturating_add(more),
-            (_, step) => self.0.push(step),
-        }
-    }
 }

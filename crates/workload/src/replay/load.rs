@@ -141,10 +141,12 @@ impl Replay {
         let mut parts = Vec::with_capacity(self.recording.tasks.len());
         for task in &self.recording.tasks {
             let mut part = Part::new(task, self.overhead.without(task));
-            part.cpus = match self.known_affinity(task.pid, &part) {
-                Some(cpus) => Some(allowed(cpus, &part.comm, setup.cpus())?),
-                None => task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu))),
-            };
+            let pinned_to = task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu)));
+            match self.known_affinity(task.pid, &part) {
+                Some(cpus) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
+                None if part.steps.contains(&Recorded::Pin) => part.pinned_to = pinned_to,
+                None => part.cpus = pinned_to,
+            }
             if !part.absent && part.steps.iter().any(is_message) {
                 part.channel = Some(setup.channel(ENDLESS_CHANNEL));
             }

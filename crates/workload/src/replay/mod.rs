@@ -40,6 +40,7 @@ mod recording;
 mod timers;
 mod track;
 mod walk;
+mod whereabouts;
 mod yields;
 
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};

@@ -100,7 +100,7 @@ impl Overhead {
                 Recorded::Fork(_) => bill.pay(self.fork),
                 Recorded::Exec(_) => bill.pay(self.exec),
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),
-                Recorded::Yield | Recorded::Marker(_) => bill.pay(self.syscall),
+                Recorded::Yield | Recorded::Marker(_) | Recorded::Pin => bill.pay(self.syscall),
                 Recorded::Interrupted => bill.pay(self.interrupt),
             }
             if !matches!(step, Recorded::Run(_)) {

@@ -17,7 +17,10 @@ pub(super) struct Part {
     pub comm: Box<str>,
     pub prio: i32,
     pub round_robin: bool,
+    /// Its affinity at the start; `None`: any CPU.
     pub cpus: Option<CpuMask>,
+    /// The affinity that it takes at its step [`Recorded::Pin`].
+    pub pinned_to: Option<CpuMask>,
     pub steps: Vec<Recorded>,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
@@ -33,6 +36,7 @@ impl Part {
             prio: task.prio,
             round_robin: task.round_robin,
             cpus: None,
+            pinned_to: None,
             steps,
             channel: None,
             absent: task.is_stopper() || task.begin == Begin::Never,
@@ -151,6 +155,7 @@ impl Player {
                 self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
                 Step::SetPolicy { target: None, policy }
             }
+            Recorded::Pin => Step::SetAffinity { target: None, cpus: part.pinned_to? },
             Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
             Recorded::Marker(text) => Step::Marker(text.clone()),
             Recorded::Interrupted => return None,

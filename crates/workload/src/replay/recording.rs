@@ -53,6 +53,24 @@ pub struct RecordedTask {
 }
 
 impl RecordedTask {
+    /// Whether its last priority is a real-time one.
+    pub(super) fn ends_real_time(&self) -> bool {
+        let last = |step: &Recorded| if let Recorded::SetPrio(prio) = step { Some(*prio) } else { None };
+        self.steps.iter().rev().find_map(last).unwrap_or(self.prio) < 100
+    }
+
+    /// Makes one run of those that nothing separates.
+    pub(super) fn merge_runs(&mut self) {
+        self.steps.retain(|step| *step != Recorded::Run(Nanos::ZERO));
+        self.steps.dedup_by(|run, before| match (before, run) {
+            (Recorded::Run(before), Recorded::Run(more)) => {
+                *before = before.saturating_add(*more);
+                true
+            }
+            _ => false,
+        });
+    }
+
     /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated scheduler moves
     /// them itself, so they are not replayed.
     pub fn is_stopper(&self) -> bool {
@@ -103,6 +121,8 @@ pub enum Recorded {
     Yield,
     /// Changes its own priority to this kernel number.
     SetPrio(i32),
+    /// Is moved to its last CPU; if [`Placement::pinned_to`] says so, it may use no other one from here on.
+    Pin,
     /// Becomes another program of this name.
     Exec(Box<str>),
     /// Writes a text into the trace.
@@ -138,9 +158,9 @@ pub enum Waking {
 pub struct Placement {
     /// The CPUs on which it ran; those above the largest number that a simulated machine can have are left out.
     pub ran_on: CpuMask,
-    /// Time for which it was kept waiting for a CPU while another one was idle.
+    /// Time for which it was kept waiting for its last CPU, since it came there, while another one was idle.
     pub passed_idle_cpus: Nanos,
-    /// The only CPU that it may use, as far as can be told.
+    /// The only CPU that it may use, as far as can be told, from the start or the step [`Recorded::Pin`] on.
     pub pinned_to: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! One task while the events of a trace go by: where it stands, and the draft of its program.
 
 use super::recording::{Begin, TaskIndex};
-use scheduler::CpuMask;
+use super::whereabouts::Whereabouts;
 use trace::{Pid, StrId};
 
 /// A step whose particulars are not all known yet.
@@ -123,6 +123,11 @@ impl Prio {
     pub fn inherit(&mut self, prio: i32) {
         self.effective = prio;
     }
+
+    /// With inheritance.
+    pub fn effective(self) -> i32 {
+        self.effective
+    }
 }
 
 /// See the module's head.
@@ -148,10 +153,7 @@ pub(super) struct Track {
     pub early: Option<Pending>,
     pub cpu_time_ns: u64,
     pub arrivals: u64,
-    pub ran_on: CpuMask,
-    /// While it waits for a CPU: the idle clock when that began.
-    pub waits_since: Option<u64>,
-    pub passed_idle_ns: u64,
+    pub whereabouts: Whereabouts,
     pub round_robin: bool,
 }
 
@@ -174,9 +176,7 @@ impl Track {
             early: None,
             cpu_time_ns: 0,
             arrivals: 0,
-            ran_on: CpuMask::EMPTY,
-            waits_since: None,
-            passed_idle_ns: 0,
+            whereabouts: Whereabouts::default(),
             round_robin: false,
         }
     }

@@ -6,14 +6,16 @@
 
 use super::recording::{Begin, Counts, TaskIndex};
 use super::track::{By, Draft, Ending, Pending, Place, State, Track};
+use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
-use scheduler::CpuId;
 use std::collections::BTreeMap;
 use trace::{
     Context, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, SchedWakeup, Since, Stay,
     StrId, TaskRef, Trace,
 };
 
+/// Smaller kernel priorities are real-time ones.
+const FIRST_FAIR_PRIO: i32 = 100;
 /// Wakeups that close together on a CPU are one interrupt's.
 const ONE_INTERRUPT_NS: u64 = 15_000;
 
@@ -256,15 +258,9 @@ impl<'a> Walk<'a> {
         let track = &mut self.tasks[task.index()];
         track.state = State::Running;
         track.arrivals += 1;
-        if cpu < CpuId::LIMIT {
-            track.ran_on.insert(CpuId(cpu as u16));
-        }
-        if let Some(since) = track.waits_since.take() {
-            let passed_ns = idle_ns.saturating_sub(since);
-            // On the way from a wakeup to its own CPU's first instruction, that CPU is idle too.
-            if passed_ns >= LONG_WAIT_NS {
-                track.passed_idle_ns += passed_ns;
-            }
+        if track.whereabouts.arrive(cpu, idle_ns) {
+            track.whereabouts.since_step = Some(track.steps.len());
+            track.steps.push(Draft::Nothing);
         }
     }
 
@@ -293,7 +289,9 @@ impl<'a> Walk<'a> {
             track.state = State::Dead;
         } else if switch.prev_state.is_runnable() {
             track.state = State::Runnable;
-            track.waits_since = Some(idle_ns);
+            let outranked = switch.next.prio <= switch.prev.prio && switch.next.pid != Pid::IDLE;
+            let real_time = switch.prev.prio < FIRST_FAIR_PRIO;
+            track.whereabouts.waits = Some(Wait { idle_clock_ns: idle_ns, real_time, outranked });
             let left = Left {
                 by_call: switch.prev_state == PrevState::Running,
                 prio: switch.prev.prio,
@@ -421,19 +419,31 @@ impl<'a> Walk<'a> {
         let target = wakeup.target_cpu.index();
         let interrupts =
             target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
-        self.woken(task, pending, interrupts, event.time_ns);
+        self.woken(task, pending, interrupts);
+        self.waits(task, target, event.time_ns);
+    }
+
+    /// A task has been queued on `cpu`.
+    fn waits(&mut self, task: TaskIndex, cpu: usize, now_ns: u64) {
+        let prio =
+            |task: TaskIndex| self.tasks[task.index()].prio.map_or(FIRST_FAIR_PRIO, |prio| prio.effective());
+        let own = prio(task);
+        let wait = Wait {
+            idle_clock_ns: self.idle_clock(now_ns),
+            real_time: own < FIRST_FAIR_PRIO,
+            outranked: self.cpus[cpu].running.is_some_and(|(running, _)| prio(running) <= own),
+        };
+        self.tasks[task.index()].whereabouts.waits = Some(wait);
     }
 
     /// A sleep ends.
-    fn woken(&mut self, task: TaskIndex, pending: Pending, interrupts: bool, now_ns: u64) {
+    fn woken(&mut self, task: TaskIndex, pending: Pending, interrupts: bool) {
         if let By::Task { place, .. } = pending.by {
             self.tasks[place.task.index()].steps[place.step] = Draft::Wake { task, interrupts };
         }
-        let idle_ns = self.idle_clock(now_ns);
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
         track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
-        track.waits_since = Some(idle_ns);
         let early = track.early.take();
         self.cancel(early);
     }
@@ -443,7 +453,7 @@ impl<'a> Walk<'a> {
         let track = &mut self.tasks[task.index()];
         let known = track.pending.take().or_else(|| track.early.take());
         let unseen = Pending { at_ns: now_ns, by: By::Unseen, cpu: 0, last_cpu: 0 };
-        self.woken(task, known.unwrap_or(unseen), false, now_ns);
+        self.woken(task, known.unwrap_or(unseen), false);
     }
 
     /// A wakeup had no effect.
@@ -476,17 +486,13 @@ impl<'a> Walk<'a> {
         self.disturb(wakeup.target_cpu.index());
         self.fork(event, None, child);
         let start_ns = self.trace.start_ns();
-        let idle_ns = self.idle_clock(event.time_ns);
         let track = &mut self.tasks[child.index()];
         if track.state == State::Unseen {
             let (at, cpu) = (scheduler::Nanos(event.time_ns - start_ns), wakeup.target_cpu.0);
             self.counts.appeared += u64::from(track.begin.is_none());
             track.begin.get_or_insert(Begin::Appears { at, cpu });
             track.state = State::Runnable;
-            track.waits_since = Some(idle_ns);
+            self.waits(child, wakeup.target_cpu.index(), event.time_ns);
         }
     }
 }
-
-/// Shorter waits beside an idle CPU are the scheduler's everyday.
-const LONG_WAIT_NS: u64 = 500_000;

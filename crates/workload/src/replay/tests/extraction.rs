@@ -300,6 +300,47 @@ fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
 }
 
 #[test]
+fn a_task_that_moves_and_then_stays_is_pinned_from_there_on() {
+    check(
+        "0     0 idle R a
+         100   0 a R+ c
+         120   1 idle R a
+         5000  1 a R+ b
+         5100  0 c S idle
+         16000 1 b S a
+         17000 1 a S idle
+         17010 0 irq@idle wakes c",
+        &[
+            "a runnable on 0: 100, pin, 5880, sleep on",
+            "c runnable on 0: 5000, sleep till irq at 17010",
+            "b runnable on 1: 11000, sleep on",
+        ],
+    );
+}
+
+#[test]
+fn a_real_time_task_that_waits_behind_its_equals_beside_an_idle_cpu_is_pinned() {
+    let script = |waker: &str| {
+        let mut script = format!("0 1 idle R {waker}\n");
+        for n in 1..=500 {
+            let t = n * 100;
+            script += &format!(
+                "{t} 1 {waker} wakes b/90\n{} 1 {waker} S b/90\n{} 1 b/90 S {waker}\n",
+                t + 3,
+                t + 50
+            );
+        }
+        script + "60000 0 irq@idle wakes z\n"
+    };
+    let pinned = |script: String| {
+        let tasks = Recording::extract(&trace(&script)).tasks;
+        tasks.into_iter().find(|task| &*task.comm == "b").expect("it ran").placement.pinned_to
+    };
+    assert_eq!(pinned(script("a/90")), Some(1));
+    assert_eq!(pinned(script("a/95")), None, "it preempts a: that it does not wait for long says nothing");
+}
+
+#[test]
 fn tasks_that_are_only_mentioned_are_not_replayed() {
     let recording = Recording::extract(&trace("0 0 idle R a\n 10 0 a waking b\n 20 0 a S idle"));
     assert_eq!(recording.tasks[1].begin, Begin::Never);

@@ -131,6 +131,7 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Sleep(Waking::After(span)) => format!("sleep for {}", us(*span)),
         Recorded::Sleep(Waking::Never) => "sleep on".into(),
         Recorded::Yield => "yield".into(),
+        Recorded::Pin => "pin".into(),
         Recorded::SetPrio(prio) => format!("prio {prio}"),
         Recorded::Exec(comm) => format!("exec {comm}"),
         Recorded::Marker(text) => format!("mark {text}"),

@@ -1,0 +1,53 @@
+//! Where a task runs, and how long it waits for its CPU while another one has nothing to do.
+
+use scheduler::{CpuId, CpuMask};
+
+/// Shorter waits of fair tasks beside an idle CPU are everyday: balancing takes its time.
+const LONG_WAIT_NS: u64 = 500_000;
+
+/// A wait for a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    /// The clock of idle time (of any CPU) when it began, ns.
+    pub idle_clock_ns: u64,
+    /// The task that waits has real-time priority.
+    pub real_time: bool,
+    /// Its CPU was running something at least as important.
+    pub outranked: bool,
+}
+
+/// See the module's head.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whereabouts {
+    pub ran_on: CpuMask,
+    /// Where it ran last.
+    pub cpu: Option<u32>,
+    /// The drafted step that marks when it came there.
+    pub since_step: Option<usize>,
+    pub waits: Option<Wait>,
+    /// Time since then for which it was kept waiting although another CPU was idle.
+    pub passed_idle_ns: u64,
+}
+
+impl Whereabouts {
+    /// It comes onto a CPU. True if it was on another one before.
+    pub fn arrive(&mut self, cpu: usize, idle_clock_ns: u64) -> bool {
+        if cpu < CpuId::LIMIT {
+            self.ran_on.insert(CpuId(cpu as u16));
+        }
+        let wait = self.waits.take();
+        if self.cpu != Some(cpu as u32) {
+            self.passed_idle_ns = 0;
+            return self.cpu.replace(cpu as u32).is_some();
+        }
+        let Some(wait) = wait else { return false };
+        let passed_ns = idle_clock_ns.saturating_sub(wait.idle_clock_ns);
+        // A real-time task is sent to a CPU that can take it at once, so that even a short wait tells; but not one that
+        // preempts what runs on its own CPU.
+        let tells = if wait.real_time { wait.outranked } else { passed_ns >= LONG_WAIT_NS };
+        if tells {
+            self.passed_idle_ns += passed_ns;
+        }
+        false
+    }
+}
