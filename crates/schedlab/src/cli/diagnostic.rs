@@ -39,9 +39,9 @@ impl InFile {
     fn new(error: &Error, excerpt: &Excerpt) -> InFile {
         let message = match error {
             Error::OfRun { configuration, .. } => {
-                format!("error: configuration `{configuration}`: {}", excerpt.problem)
+                format!("configuration `{configuration}`: {}", excerpt.problem)
             }
-            _ => format!("error: {}", excerpt.problem),
+            _ => excerpt.problem.clone(),
         };
         let span = LabeledSpan::new_with_span(Some("here".to_owned()), excerpt.span.clone());
         let source = NamedSource::new(&excerpt.file, excerpt.text.to_string());

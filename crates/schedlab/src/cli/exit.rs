@@ -16,9 +16,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_names_every_code() {
+    fn the_help_and_the_manual_name_every_code() {
         for code in [OK, CHECK_FAILED, BAD_INPUT] {
             assert!(HELP.contains(&format!(" {code} ")), "{code}");
+            assert!(include_str!("../../../../docs/cli.md").contains(&format!("\n| {code} | ")), "{code}");
         }
     }
 }

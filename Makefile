@@ -1,0 +1,20 @@
+.PHONY: test demo lint bench
+
+# All tests, on all cores.
+test:
+	cargo test --workspace
+
+# What would have changed for a recorded load under another kernel, and with more CPUs.
+demo:
+	cargo build --release --package schedlab
+	./target/release/schedlab compare demo/mix-rtover.dat --machine vm2 --with kernel=2.6.36 --with cpus=4
+
+# Format, lints and documentation, as in CI.
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# The figures of speed. They mean something only on a machine that does nothing else.
+bench:
+	cargo bench --workspace

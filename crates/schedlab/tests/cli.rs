@@ -1,0 +1,116 @@
+//! The binary itself: what it prints and its exit codes. To accept new output: `TRYCMD=overwrite cargo test -p schedlab`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{fs, str};
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
+
+fn schedlab(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_schedlab")).args(args).output().expect("the binary of this package")
+}
+
+fn temporary(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn examples_print_what_they_should() {
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
+}
+
+#[test]
+fn a_damaged_trace_is_one_clear_error() {
+    let mut bytes = fs::read(DEMO).expect("the recording of the demo");
+    bytes[0x60] ^= 0xff;
+    let path = temporary("damaged.dat");
+    fs::write(&path, bytes).expect("a temporary file");
+    let output = schedlab(&["run", path.to_str().expect("a path of our own")]);
+    let error = str::from_utf8(&output.stderr).expect("text");
+    assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{error}");
+    assert!(error.contains("does not decompress; the file is damaged"), "{error}");
+}
+
+#[test]
+fn the_demo_tells_what_would_change_and_how_far_to_trust_it() {
+    let output = schedlab(&[
+        "compare",
+        DEMO,
+        "--machine",
+        "vm2",
+        "--with",
+        "2.6.36",
+        "--with",
+        "cpus=4",
+        "--repeat",
+        "2",
+    ]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    for part in
+        ["2.6.36 against base: ", "cpus=4 against base: ", "Replay of ", "cpu time     recorded ", "note: "]
+    {
+        assert!(text.lines().any(|line| line.starts_with(part)), "no {part:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn a_written_trace_can_be_replayed() {
+    let path = temporary("written.ftrace");
+    let path = path.to_str().expect("a path of our own");
+    let output =
+        schedlab(&["run", "cyclictest -t2 -p80 -i1000 -n", "--cpus", "2", "--for", "50ms", "--trace", path]);
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    let output = schedlab(&["run", path, "--format", "json"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+    assert_eq!(result.machine.cpus, 2, "as many as in the recording");
+    assert_eq!(result.tasks.iter().filter(|task| task.comm == "cyclictest").count(), 2);
+}
+
+#[test]
+fn the_command_line_in_a_result_gives_the_same_result() {
+    let json = |args: &[&str]| {
+        let output = schedlab(args);
+        let text = String::from_utf8(output.stdout).expect("text");
+        let mut result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+        result.zero_wall_clock();
+        result
+    };
+    let first = json(&[
+        "run",
+        "hackbench -g1 -l5 -P",
+        "hog",
+        "--set",
+        "2ms:search=linear",
+        "--seed",
+        "7",
+        "--format=json",
+    ]);
+    let command = first.command.clone().expect("it was made by a command line");
+    let words = shlex::split(&command).expect("quoted for a shell");
+    assert_eq!(words[0], "schedlab");
+    assert_eq!(json(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()), first);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_schedlab"))
+        .args(["list", "features"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary of this package");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+fn each_shell_gets_its_completions() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = schedlab(&["completions", shell]);
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert!(output.status.success() && text.contains("recorded-on"), "{shell}: {text}");
+    }
+}
