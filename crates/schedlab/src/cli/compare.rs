@@ -8,8 +8,9 @@ use schedlab::{Arm, Error, Plan, Settings};
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
 ///
 /// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N, and
-/// whatever --set takes. They come on top of the options --machine, --cpus, --kernel and --set, which hold for all
-/// configurations.
+/// whatever --set takes. Those of --base come on top of the options --machine, --cpus, --kernel and --set; those of
+/// each --with come on top of the base, so they say only what differs. (kernel= replaces the profile; single settings
+/// of the base stay.)
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -39,19 +40,24 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 fn plan(args: &Args) -> Result<Plan, Error> {
-    let meant = args.common.meaning()?;
-    let base = arm(args.base.as_deref().unwrap_or(""), &meant)?;
-    let variants = args.with.iter().map(|text| arm(text, &meant)).collect::<Result<_, _>>()?;
+    let mut meant = args.common.meaning()?;
+    let settings = Settings::parse(args.base.as_deref().unwrap_or(""))?;
+    let base = arm(&settings, &meant)?;
+    // A variant says what differs from the base.
+    meant.machine = settings.machine.or(&meant.machine);
+    meant.kernel = base.kernel.clone();
+    let variants =
+        args.with.iter().map(|text| arm(&Settings::parse(text)?, &meant)).collect::<Result<_, _>>()?;
     let experiment = meant.on(base.machine.clone(), base.kernel.clone());
     Ok(Plan { experiment, base, variants, repeat: args.repeat })
 }
 
 /// One configuration: its own settings on top of those of all.
-fn arm(text: &str, meant: &Meant) -> Result<Arm, Error> {
-    let settings = Settings::parse(text)?;
+fn arm(settings: &Settings, meant: &Meant) -> Result<Arm, Error> {
+    let name = if settings.text.is_empty() { "base" } else { &settings.text };
     Ok(Arm {
         machine: settings.machine.or(&meant.machine).resolve(&meant.loads)?,
         kernel: settings.on(&meant.kernel)?,
-        name: if settings.text.is_empty() { "base".to_owned() } else { settings.text },
+        name: name.to_owned(),
     })
 }
