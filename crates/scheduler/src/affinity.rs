@@ -26,7 +26,8 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
         task.set_cpus_allowed(allowed);
     }
     let waking = task.state.get() == TaskState::Waking;
-    if allowed.contains(rq.cpu) || !(task.on_rq.get() || waking) {
+    let must_go = must_leave(&rq, p) || waking && !allowed.contains(rq.cpu);
+    if !must_go {
         return;
     }
     me.decide(p, Reason::AffinityMove);
@@ -44,23 +45,34 @@ fn ask_stopper<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, p: TaskId) {
     me.k.platform.send_ipi(me.id, cpu, Ipi::Stop);
 }
 
-/// Moves a task that waits on the guard's queue, where it may not run any more.
-async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) {
+/// Moves a task that waits on the guard's queue, if it may not run there any more.
+pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) {
     let me = rq.me;
     let task = me.task(p);
-    let dest = fallback_cpu(me, p);
-    let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
-    // The locks may have been dropped: move it only if it still waits on a CPU that it must leave. It may have been
-    // picked there.
-    if !task.on_rq.get() || task.cpu.get() != from.cpu || task.may_run_on(from.cpu) {
+    if !must_leave(&rq, p) {
         return;
     }
-    if from.curr == p || !task.may_run_on(dest) {
-        ask_stopper(me, from.cpu, p);
-    } else {
+    let dest = fallback_cpu(me, p);
+    let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
+    // The locks may have been dropped.
+    if !must_leave(&from, p) {
+        return;
+    }
+    if from.curr != p && task.may_run_on(dest) {
         move_queued_task(&mut from, &mut to, p);
         check_preempt_curr(&mut to, p, PreemptCause::Migration);
+    } else {
+        // It began to run, or its affinity changed once more.
+        ask_stopper(me, from.cpu, p);
     }
+}
+
+/// Whether a task is here, where it may not run. One that is being switched away from is here as long as it is the
+/// queue's current one: a waker may queue it where it is.
+fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+    let task = rq.me.task(p);
+    let here = task.cpu.get() == rq.cpu && (task.on_rq.get() || rq.curr == p);
+    here && !task.may_run_on(rq.cpu)
 }
 
 /// Handler of [`Ipi::Stop`]: the stopper moves a task away that may no longer run here, or the running one if a
@@ -82,7 +94,8 @@ async fn stop<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
         schedule(me, Entry::Stopped { dest }).await;
     } else if task.on_rq.get() {
         // It was preempted since.
-        let rq = me.lock(me.id).await;
+        let mut rq = me.lock(me.id).await;
+        rq.update_clock();
         move_waiting_task(rq, p).await;
     } else if task.state.get() == TaskState::Waking {
         // Its waker is about to queue it here.

@@ -52,6 +52,7 @@ pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, new: NewTask) -> TaskId {
 
 /// End of a fork: the child becomes runnable.
 pub async fn wake_up_new_task<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
+    let _pi = me.pi_lock(child).await;
     let task = me.task(child);
     let late = me.k.config.rules.fork_path.get() == ForkPath::Late32;
     if !late {
@@ -112,6 +113,7 @@ pub async fn do_exit<P: Platform>(me: Cpu<'_, P>) {
 
 /// Makes a task from [`new_task`] runnable: on `cpu`, or where a fork on the executing CPU would put it.
 pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, child: TaskId, cpu: Option<CpuId>) {
+    let _pi = me.pi_lock(child).await;
     let task = me.task(child);
     task.cpu.set(me.id);
     let cpu = cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_fork_cpu(me, child));

@@ -1,5 +1,6 @@
 //! schedule(): from one task to the next.
 
+use crate::affinity::move_waiting_task;
 use crate::class::{
     DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
     pick_next_task, put_prev_task, set_task_cpu,
@@ -118,6 +119,10 @@ async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Arrival);
     check_preempt_curr(&mut rq, p, PreemptCause::Migration);
+    if !me.task(p).may_run_on(dest) {
+        // Its affinity changed while it was on no queue.
+        move_waiting_task(rq, p).await;
+    }
 }
 
 /// sched_yield for the running task: its class moves it, then [`schedule`].

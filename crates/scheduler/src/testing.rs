@@ -34,6 +34,9 @@ pub struct Sent {
     pub ipi: Ipi,
 }
 
+/// Names some locks.
+pub type LockFilter = fn(Lock) -> bool;
+
 /// The platform; see the module's head.
 #[derive(Debug, Default)]
 pub struct TestPlatform {
@@ -49,7 +52,7 @@ pub struct TestPlatform {
     /// What a touch of a line takes.
     pub touch_takes: Cell<Nanos>,
     /// A path that asks for such a lock stops before it: see [`Lab::meanwhile`].
-    stop_before: Cell<Option<fn(Lock) -> bool>>,
+    stop_before: Cell<Option<LockFilter>>,
     stopped_at: Cell<Option<Lock>>,
 }
 
@@ -157,7 +160,7 @@ impl Lab {
     /// waits. They cannot use a queue that the path holds.
     pub fn meanwhile<T>(
         &self,
-        at: fn(Lock) -> bool,
+        at: LockFilter,
         path: impl Future<Output = T>,
         mut others: impl FnMut(Lock),
     ) -> T {

@@ -8,7 +8,7 @@ use super::{overload, pull};
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Prio, Reason, TaskId};
+use crate::{Cpu, CpuMask, Prio, Reason, TaskId};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
@@ -99,4 +99,24 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     update_next(rq, Change::Affinity);
     overload::update(rq);
     publish(rq);
+}
+
+/// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks that an
+/// older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while the machine
+/// runs calls it, on any CPU.
+pub async fn rules_changed<P: Platform>(me: Cpu<'_, P>) {
+    for cpu in me.k.online.iter() {
+        let mut rq = me.lock(cpu).await;
+        let curr = rq.curr;
+        let dropped = |p: &TaskId| {
+            let task = me.task(*p);
+            *p != curr && !task.is_pinned() && !task.rt.pushable.is_linked()
+        };
+        while let Some(p) = rq.rt.active.iter(&me.k.tasks).find(dropped) {
+            rq.rt.pushable.push_back(&me.k.tasks, p, me.task(p).prio.get());
+        }
+        update_next(&mut rq, Change::Affinity);
+        overload::update(&mut rq);
+        publish(&mut rq);
+    }
 }

@@ -8,48 +8,60 @@
 //!
 //! # The three moves
 //!
-//! - **Route** ([`select`]): a woken task that would not run on its last CPU goes to a lower one, before it is queued.
-//! - **Push** ([`push`]): a CPU with a task that it cannot run gives it to a lower one: after a wakeup that does not
+//! - **Route** (select.rs): a woken task that would not run on its last CPU goes to a lower one, before it is queued.
+//! - **Push** (push.rs): a CPU with a task that it cannot run gives it to a lower one: after a wakeup that does not
 //!   preempt, after every switch to an RT task (that is how a preempted task leaves), or when it is asked.
-//! - **Pull** ([`pull`]): a CPU whose best priority has just dropped takes what others cannot run.
+//! - **Pull** (pull.rs): a CPU whose best priority has just dropped takes what others cannot run.
 //!
-//! All three ask [`search`] for the lowest CPU, or look at the [`overload`] mask for the highest; neither takes
-//! a lock, so what they learn is advice. The move itself is made under both run-queue locks, and everything is looked
-//! at again there: taking the second lock may mean to let the first one go.
+//! Route and push ask search.rs for the lowest CPU, which cpupri.rs knows; pull looks at the mask in overload.rs.
+//! Neither takes a lock, so what they learn is advice. The move itself is made under both run-queue locks, and
+//! everything is looked at again there: taking the second lock may mean to let the first one go, and while it is free
+//! the task may run, leave or change.
 //!
 //! # A wakeup, step by step
 //!
-//! 1. [`select_task_rq`] reads who runs on the task's last CPU and decides whether to search.
-//! 2. [`queue::enqueue_task`] puts it at the tail of its list, and tells: `highest_prio` and cpupri if it is the best
-//!    now, the overload mask if it has to wait in company, the pushable list if it may move.
-//! 3. [`preempt::check_preempt_curr`] asks the CPU to reschedule if the task beats the running one. An equal that is
-//!    pinned can evict one that is not.
-//! 4. [`push::task_woken`] pushes if the task cannot run here.
+//! 1. `select_task_rq` reads who runs on the task's last CPU and decides whether to search (select.rs).
+//! 2. `enqueue_task` puts it at the tail of its list and tells everybody: `highest_prio` and cpupri if it is the best
+//!    now, the overload mask if it waits in company, the pushable list if it may move (queue.rs).
+//! 3. `check_preempt_curr` asks the CPU to reschedule if the task beats the running one; a pinned one can also evict
+//!    an equal that is free to go (preempt.rs).
+//! 4. `task_woken` pushes if the task cannot run here (push.rs).
 //!
-//! schedule() then dequeues or puts the previous task, [`pull::balance`]s if that lowered the CPU's priority,
-//! [`queue::pick_next_task`]s, and pushes what has become pushable ([`push::post_schedule`]).
+//! schedule() on that CPU then dequeues or puts the previous task; pulls, if it left and what is queued is lower
+//! (`lowers`, `balance`: pull.rs); picks; switches; and pushes what has become pushable (`post_schedule`: push.rs).
 //!
-//! # Pulling without the herd
+//! # Many CPUs lower at once
 //!
-//! When many CPUs lower at once, all of them want the lock of the one overloaded CPU, and only the first gets a task:
-//! seed 001. With RT_PUSH_IPI they ask that CPU to push instead ([`push_ipi`]): a walker, passed on by interrupt, makes
-//! each overloaded CPU push under its own lock.
+//! All of them want the lock of the one overloaded CPU, and only the first gets a task: seed 001. With RT_PUSH_IPI
+//! they ask that CPU to push instead (push_ipi.rs): a walker, handed on by interrupt, makes each overloaded CPU push
+//! under its own lock, while the requesters go idle and get the task a moment later.
+//!
+//! # What happens only in time
+//!
+//! SCHED_RR's slice, at the tick (tick.rs), and throttling, wherever run time is accounted (throttle.rs).
 //!
 //! # Older behaviours the registry brings back, and what was wrong with them
 //!
-//! - `overload_rule=depth`: two pinned tasks on a CPU made it "overloaded", and everybody looked there in vain.
-//! - `search=linear`, `linear_mask`: reads every run queue's line, under a lock, on each try; the first CPU without RT tasks
-//!   wins however far it is. `cpupri_2007`: a CPU that changes its level is in none for a moment.
-//! - `wake_route=cfs_load`: routed by load, so RT tasks landed behind higher ones. `any_rt`: a woken task left
-//!   its CPU although it would have preempted there, so the *higher* task migrated: seed 000. `strictly_higher`: behind
-//!   an equal it waits, though another CPU may be lower; and it preempts a pinned task that cannot leave.
-//! - `push_fail=drop_and_continue`: a dropped task is invisible to pushes until its next event. `retry3`: gives up on a busy queue.
-//! - `post_push=tail_relock`: one more lock hand-over for each preemption.
-//! - `pull_filter=none`: locks CPUs that have nothing to give. `pull_source=queue_scan`, `push_source=queue_scan`: walk the
-//!   running and the pinned tasks again each time.
-//! - `push_ipi_walker=broadcast`: all overloaded CPUs fight for the lock of the one that lowered. `per_source`: one
-//!   overloaded CPU is interrupted by every lowering one. `rto_skip_self=off`: it can keep interrupting itself.
-//! - `RT_RUNTIME_SHARE`: one CPU may run real-time tasks all the time, and starve what is pinned there.
+//! - `overload_rule=depth`: two pinned tasks make a CPU overloaded, and everybody looks there in vain; a push stops at
+//!   the first task that cannot move.
+//! - `search=linear`, `linear_mask`: read every run queue's line, with a lock held, at each try; and the first CPU without
+//!   RT tasks wins however far it is. `cpupri_2007`: a CPU that changes its level is in none for a moment.
+//! - `topology=off`, `pick_any=first`: everybody goes to the lowest-numbered CPU.
+//! - `wake_route=cfs_load`: routed by load (load_route.rs), so tasks land behind higher ones. `not_preempting`: right,
+//!   but asks the queue, which a task about to run has already changed. `any_rt`: a woken task leaves a CPU where it would have
+//!   preempted, so the *higher* task migrates: seed 000. `strictly_higher`: waits behind an equal though another CPU is
+//!   lower, and preempts a pinned task that cannot leave. `higher_or_pinned`: only the former.
+//! - `wake_verify_target=off`: goes to a CPU that has risen since it was found.
+//! - `equal_prio_check=off`: a pinned task waits behind an equal that could go elsewhere.
+//! - `push_source`, `pull_source` `=queue_scan`: walk past the running and the pinned tasks each time.
+//! - `next_def=second_best`: counts pinned tasks, so that others lock this CPU for nothing.
+//! - `push_fail=drop_and_continue`: a dropped task is invisible to pushes until its next event. `retry3`: gives up on a
+//!   busy queue.
+//! - `post_push=tail_relock`: takes the run-queue lock once more for each preemption.
+//! - `pull_filter=none`: locks CPUs that have nothing to give.
+//! - `push_ipi_walker=broadcast`: all overloaded CPUs fight for the lock of the one that lowered. `per_source`: one overloaded
+//!   CPU is interrupted by every lowering one. `rto_skip_self=off`: it can keep interrupting itself.
+//! - `RT_RUNTIME_SHARE`: one CPU may run real-time tasks all the time, and starves what is pinned there.
 
 mod change;
 mod cpupri;
@@ -67,6 +79,7 @@ mod select;
 mod throttle;
 mod tick;
 
+pub use change::rules_changed;
 pub use cpupri::LevelCpus;
 pub use push_ipi::push_irq_work;
 pub use throttle::period_timer;

@@ -138,7 +138,7 @@ pub(super) enum Change {
     Dequeued { prio: Prio },
     /// Only the pushable list changed.
     Pushable,
-    /// A task's affinity changed.
+    /// A task's affinity changed, or the rules did.
     Affinity,
 }
 

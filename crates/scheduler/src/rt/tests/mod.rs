@@ -2,6 +2,7 @@
 
 mod basics;
 mod change;
+mod load_route;
 mod pull;
 mod push;
 mod push_ipi;

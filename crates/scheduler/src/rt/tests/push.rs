@@ -3,7 +3,7 @@
 use super::super::push::{push_rt_task, push_rt_tasks};
 use super::{check_invariants, running, sleeper};
 use crate::platform::Lock;
-use crate::testing::{Lab, cpus, fifo};
+use crate::testing::{Lab, LockFilter, cpus, fifo};
 use crate::{CpuId, CpuMask, Reason, TaskId};
 
 const V6_1: &str = "6.1";
@@ -21,7 +21,7 @@ fn push(lab: &Lab, cpu: u16) {
 }
 
 /// What CPU `cpu` gives away while other CPUs act before each lock of a queue that it takes.
-fn push_meanwhile(lab: &Lab, cpu: u16, at: fn(Lock) -> bool, others: impl FnMut(Lock)) {
+fn push_meanwhile(lab: &Lab, cpu: u16, at: LockFilter, others: impl FnMut(Lock)) {
     let me = lab.cpu(cpu);
     lab.meanwhile(at, async { drop(push_rt_tasks(me.lock(me.id).await).await) }, others);
 }
