@@ -88,6 +88,8 @@ fn context_switch<P: Platform>(
         leaver.stats.last_ran.set(rq.clock);
     }
     let prev_state = match leaver.state.get() {
+        // The idle loop calls schedule itself: nobody preempts it.
+        _ if leaver.class.get() == Class::Idle => SwitchState::Runnable,
         _ if !blocking && matches!(entry, Entry::Preemption | Entry::Stopped { .. }) => {
             SwitchState::Preempted
         }
