@@ -184,6 +184,17 @@ fn span_of_line(text: &str, number: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scheduler::Nanos;
+
+    #[test]
+    fn a_broken_invariant_is_a_failed_check_and_nothing_else_is() {
+        let broken = || Error::Run(RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() });
+        let of_run =
+            |source| Error::OfRun { configuration: "base".into(), seed: 1, source: Box::new(source) };
+        assert!(broken().is_failed_check() && of_run(broken()).is_failed_check());
+        let impossible = || Error::Run(RunError::NoDuration);
+        assert!(!impossible().is_failed_check() && !of_run(impossible()).is_failed_check());
+    }
 
     #[test]
     fn the_span_of_a_line_leaves_out_the_blanks_around_it() {

@@ -136,6 +136,7 @@ impl KernelConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scheduler::registry::{ALIASES, RULES, TUNABLES};
 
     fn change(text: &str) -> Change {
         Change::parse(text).expect("a legal time")
@@ -162,6 +163,20 @@ mod tests {
         assert_eq!(described.rules["search"], "linear");
         assert_eq!(described.changes.iter().map(|c| c.at_ns).collect::<Vec<_>>(), [0, 2_000_000_000, 0]);
         assert_eq!(kernel.during().len(), 1);
+    }
+
+    #[test]
+    fn every_feature_rule_and_tunable_can_be_set_as_on_the_command_line() {
+        let features = Feature::ALL.iter().flat_map(|f| [f.name().to_owned(), format!("NO_{}", f.name())]);
+        let rules = RULES.iter().flat_map(|r| r.values.iter().map(|v| format!("{}={}", r.name, v.name)));
+        let tunables = TUNABLES.iter().flat_map(|t| [t.min, t.max].map(|n| format!("kernel.{}={n}", t.name)));
+        let aliases = ALIASES.iter().map(|a| a.name.to_owned());
+        for text in features.chain(rules).chain(tunables).chain(aliases) {
+            for at in ["", "5ms:"] {
+                let mut kernel = KernelConfig::default();
+                assert_eq!(kernel.set(change(&format!("{at}{text}"))), Ok(()), "{text}");
+            }
+        }
     }
 
     #[test]

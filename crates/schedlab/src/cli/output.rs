@@ -23,18 +23,24 @@ impl From<Error> for Failure {
 impl Failure {
     /// Tells the user, if there is anything to tell, and gives the exit code.
     pub fn report(&self) -> ExitCode {
-        ExitCode::from(match self {
+        let text = match self {
+            Failure::Error(error) => diagnostic::text(error),
+            Failure::Output(error) => format!("error: cannot write the result: {error}\n"),
+        };
+        if self.code() != exit::OK {
+            // Where standard error is gone, the exit code must do.
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+        }
+        ExitCode::from(self.code())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
             // Whoever closes the pipe has read enough.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
-            Failure::Output(error) => {
-                tell(&format!("error: cannot write the result: {error}\n"));
-                exit::BAD_INPUT
-            }
-            Failure::Error(error) => {
-                tell(&diagnostic::text(error));
-                if error.is_failed_check() { exit::CHECK_FAILED } else { exit::BAD_INPUT }
-            }
-        })
+            Failure::Error(error) if error.is_failed_check() => exit::CHECK_FAILED,
+            Failure::Output(_) | Failure::Error(_) => exit::BAD_INPUT,
+        }
     }
 }
 
@@ -44,15 +50,26 @@ pub fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)
 }
 
-fn tell(text: &str) {
-    // Where standard error is gone, the exit code must do.
-    let _ = io::stderr().lock().write_all(text.as_bytes());
-}
-
 /// The command line as it was typed, quoted for a shell.
 pub fn command_line() -> String {
     let words: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
     let words = std::iter::once("schedlab").chain(words.iter().map(String::as_str));
     // A command line cannot hold the one character that cannot be quoted.
     shlex::try_join(words).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::RunError;
+    use scheduler::Nanos;
+
+    #[test]
+    fn exit_codes_tell_failed_checks_bad_input_and_readers_that_went_away_apart() {
+        let broken = RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() };
+        assert_eq!(Failure::Error(Error::Run(broken)).code(), exit::CHECK_FAILED);
+        assert_eq!(Failure::Error(Error::NoLoad).code(), exit::BAD_INPUT);
+        assert_eq!(Failure::Output(ErrorKind::BrokenPipe.into()).code(), exit::OK);
+        assert_eq!(Failure::Output(ErrorKind::StorageFull.into()).code(), exit::BAD_INPUT);
+    }
 }

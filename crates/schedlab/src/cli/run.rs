@@ -2,8 +2,10 @@
 
 use super::common::{Common, Format};
 use super::output::{Failure, command_line, print};
-use schedlab::{Experiment, TraceFormat};
-use std::path::PathBuf;
+use schedlab::{Error, Experiment, Run, TraceFormat};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
 /// Run loads on a simulated machine and print what they and the scheduler counted.
 #[derive(Debug, clap::Args)]
@@ -17,19 +19,41 @@ pub struct Args {
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
-    let trace = args.trace.as_deref().map(|path| TraceFormat::of(path).map(|format| (path, format)));
-    let trace = trace.transpose()?;
+    let trace = args.trace.as_deref().map(TraceFile::create).transpose()?;
     let meant = args.common.meaning()?;
     let machine = meant.machine.resolve(&meant.loads)?;
     let kernel = meant.kernel.clone();
     let experiment = Experiment { record: trace.is_some(), ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
-    if let Some((path, format)) = trace {
-        run.write_trace(path, format)?;
+    if let Some(trace) = trace {
+        trace.write(&run)?;
     }
     run.result.command = Some(command_line());
     print(&match args.common.format {
         Format::Text => report::text::run(&run.result, args.common.rows()),
         Format::Json => run.result.to_json(),
     })
+}
+
+/// Made before the run, so that nobody waits for a run whose trace cannot be written.
+struct TraceFile<'a> {
+    path: &'a Path,
+    format: TraceFormat,
+    file: File,
+}
+
+impl TraceFile<'_> {
+    fn create(path: &Path) -> Result<TraceFile<'_>, Error> {
+        let format = TraceFormat::of(path)?;
+        let file = File::create(path).map_err(|source| failed(path, source))?;
+        Ok(TraceFile { path, format, file })
+    }
+
+    fn write(self, run: &Run) -> Result<(), Error> {
+        run.write_trace(BufWriter::new(self.file), self.format).map_err(|source| failed(self.path, source))
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    Error::File { path: path.display().to_string(), source }
 }

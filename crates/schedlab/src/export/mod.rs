@@ -4,8 +4,7 @@ mod decisions;
 
 use crate::error::Error;
 use crate::experiment::Run;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 use trace::{TextOptions, write_ftrace_text, write_perfetto};
 use workload::run_trace;
@@ -47,16 +46,11 @@ impl TraceFormat {
 }
 
 impl Run {
-    /// Writes the recorded events (see [`crate::Experiment::record`]) to a file.
+    /// Writes the recorded events (see [`crate::Experiment::record`]).
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn write_trace(&self, path: &Path, format: TraceFormat) -> Result<(), Error> {
-        let file = |source| Error::File { path: path.display().to_string(), source };
-        self.write_events(BufWriter::new(File::create(path).map_err(file)?), format).map_err(file)
-    }
-
-    fn write_events(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
+    /// Those of `out`.
+    pub fn write_trace(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
         let mut trace = run_trace(&self.records, &self.comms, self.result.machine.cpus as usize);
         trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
@@ -101,7 +95,7 @@ mod tests {
     fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
         let run = recorded();
         let mut text = Vec::new();
-        run.write_events(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
+        run.write_trace(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
         let trace = trace::read(&text).expect("our own text");
         assert_eq!((trace.cpus, trace.notes.count(NoteKind::BrokenSwitchChain)), (2, 0));
         let switches = trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count();
@@ -117,7 +111,7 @@ mod tests {
     fn perfetto_gets_the_decisions_too() {
         let run = recorded();
         let mut bytes = Vec::new();
-        run.write_events(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
+        run.write_trace(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
         let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
         let reason = run.result.decisions.keys().next().expect("a decision");
         assert!(holds(reason) && holds("cyclictest"));
