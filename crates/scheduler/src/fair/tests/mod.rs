@@ -2,6 +2,7 @@
 
 mod balance;
 mod buddies;
+mod dynamics;
 mod fork;
 mod placement;
 mod random;

@@ -11,7 +11,7 @@ use crate::testing::{Dice, Lab, RacePath, cpus, fifo};
 use crate::tick::scheduler_tick;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{
-    CpuId, CpuMask, LevelKind, Nanos, Nice, Pid, Policy, TaskId, TaskState, Topology, TopologyLevel,
+    CpuId, CpuMask, LevelKind, Nanos, Nice, Pid, Policy, Reason, TaskId, TaskState, Topology, TopologyLevel,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -156,8 +156,29 @@ fn check_tasks(lab: &Lab) {
     }
 }
 
+/// What the random courses must have met, or they prove little.
+const MET: [Reason; 12] = [
+    Reason::BalancedPeriodic,
+    Reason::BalancedNewIdle,
+    Reason::BalancedActive,
+    Reason::NotMovedHot,
+    Reason::NotMovedBuddy,
+    Reason::BuddyLast,
+    Reason::BuddyNext,
+    Reason::NicePenalty,
+    Reason::ForkChildFirst,
+    Reason::WakeIdleSibling,
+    Reason::TickLatency,
+    Reason::AffinityMove,
+];
+
+fn count(lab: &Lab, met: &mut [u64; MET.len()]) {
+    met.iter_mut().zip(MET).for_each(|(n, reason)| *n += lab.count(reason));
+}
+
 #[test]
 fn invariants_hold_under_every_combination_of_switches() {
+    let mut met = [0; MET.len()];
     for seed in 0..300 {
         let mut dice = Dice::new(seed);
         let lab = Lab::on(&machine(&mut dice), "6.1", &["sched_rt_runtime_us=-1"]);
@@ -176,11 +197,14 @@ fn invariants_hold_under_every_combination_of_switches() {
                 lab.settle();
             }
         }
+        count(&lab, &mut met);
     }
+    assert!(met.iter().all(|n| *n > 20), "{met:?}");
 }
 
 #[test]
 fn invariants_hold_when_cpus_race() {
+    let mut met = [0; MET.len()];
     for seed in 0..500 {
         let mut dice = Dice::new(1000 + seed);
         let lab = Lab::on(&machine(&mut dice), "6.1", &["sched_rt_runtime_us=-1"]);
@@ -197,5 +221,7 @@ fn invariants_hold_when_cpus_race() {
             }
         }
         lab.settle();
+        count(&lab, &mut met);
     }
+    assert!(met.iter().all(|n| *n > 20), "{met:?}");
 }
