@@ -2,6 +2,7 @@
 
 use super::affinity;
 use super::recording::{Begin, Counts, Recorded, RecordedTask, Recording, Waking};
+use super::ticks;
 use super::timers;
 use super::track::{By, Draft, Ending, Place, Sleep, Timer, Track};
 use super::walk::Walk;
@@ -15,7 +16,7 @@ impl Recording {
     /// The CPU time of each task is the one of [`trace::summarise`], its time at the edges of the trace included. Where
     /// the trace does not show the beginning or the end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
-        let Walk { mut tasks, mut counts, .. } = Walk::all(trace);
+        let Walk { mut tasks, mut counts, tick_departures, .. } = Walk::all(trace);
         for track in &mut tasks {
             timers::find(&mut track.sleeps);
         }
@@ -26,7 +27,8 @@ impl Recording {
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
         affinity::infer(&mut recorded, &last_cpus);
         let span = Nanos(trace.end_ns() - trace.start_ns());
-        Recording { cpus: trace.cpus, span, tasks: recorded, counts }
+        let hz = ticks::find(&tick_departures);
+        Recording { cpus: trace.cpus, span, hz, tasks: recorded, counts }
     }
 }
 

@@ -191,8 +191,7 @@ impl Replay {
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
                 if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
-                    let at =
-                        stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_latency);
+                    let at = stage.lead_in.saturating_add(*at);
                     setup.outside(Outside { at, cpu: cpu.map(|cpu| cpu_on(setup, cpu)), channel });
                 }
             }
@@ -243,6 +242,10 @@ impl Load for Replay {
                 "{switches} switches are missing in the trace and were inferred: CPU times may be wrong by {} in all",
                 Nanos(uncertain_ns)
             ));
+        }
+        if let Some(hz) = self.recording.hz {
+            notes
+                .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
         }
         notes.extend(self.recording.counts.sentences());
         let pinned = self.recording.tasks.iter().filter(|task| task.placement.pinned_to.is_some()).count();

@@ -37,6 +37,7 @@ mod load;
 mod overhead;
 mod player;
 mod recording;
+mod ticks;
 mod timers;
 mod track;
 mod walk;

@@ -31,9 +31,9 @@ pub(super) struct Overhead {
     /// Ticks and interrupts held off by the host, in parts per million of the CPU time.
     background_ppm: u64,
     /// From the arrival of a timer's interrupt to `sched_waking`, its usual lateness included.
-    pub timer_latency: Nanos,
+    timer_latency: Nanos,
     /// From the arrival of an interrupt to `sched_waking`.
-    pub interrupt_latency: Nanos,
+    interrupt_latency: Nanos,
 }
 
 impl Overhead {
@@ -67,7 +67,19 @@ impl Overhead {
         }
     }
 
-    /// The task's steps with its runs shortened.
+    /// An interrupt is sent, and a timer set, so that the wakeup comes when it was recorded, with what the machine adds.
+    fn sooner(&self, waking: Waking) -> Waking {
+        match waking {
+            Waking::At(at) => Waking::At(at.saturating_sub(self.timer_latency)),
+            Waking::After(span) => Waking::After(span.saturating_sub(self.timer_latency)),
+            Waking::Outside { at, cpu } => {
+                Waking::Outside { at: at.saturating_sub(self.interrupt_latency), cpu }
+            }
+            Waking::Task | Waking::Never => waking,
+        }
+    }
+
+    /// The task's steps with its runs shortened and its wakeups by interrupts brought forward.
     pub fn without(&self, task: &RecordedTask) -> Vec<Recorded> {
         let mut bill = Bill { paid: Vec::with_capacity(task.steps.len()), debt: Nanos::ZERO };
         let sleeps = task.steps.iter().filter(|step| matches!(step, Recorded::Sleep(_))).count() as u64;
@@ -85,12 +97,9 @@ impl Overhead {
                 }
                 Recorded::Exit => bill.pay_back(self.exit),
                 Recorded::Sleep(waking) => {
-                    let timer = match waking {
-                        Waking::At(_) | Waking::After(_) => self.timer,
-                        Waking::Task | Waking::Outside { .. } | Waking::Never => Nanos::ZERO,
-                    };
-                    bill.pay(self.sleep + timer);
-                    bill.paid.push(step.clone());
+                    let timer = matches!(waking, Waking::At(_) | Waking::After(_));
+                    bill.pay(self.sleep + if timer { self.timer } else { Nanos::ZERO });
+                    bill.paid.push(Recorded::Sleep(self.sooner(*waking)));
                     bill.debt += self.stay;
                     continue;
                 }

@@ -21,6 +21,8 @@ pub struct Recording {
     pub cpus: u32,
     /// From the first event to the last.
     pub span: Nanos,
+    /// Ticks a second of the recording kernel, if they show: the setting `hz`, which decides when slices end.
+    pub hz: Option<u32>,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
     pub tasks: Vec<RecordedTask>,
     /// What was understood and what was not.

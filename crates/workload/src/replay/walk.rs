@@ -5,6 +5,7 @@
 //! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
 
 use super::recording::{Begin, Counts, TaskIndex};
+use super::ticks::TickDeparture;
 use super::track::{By, Draft, Ending, Pending, Place, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
@@ -40,6 +41,7 @@ pub(super) struct Walk<'a> {
     by_pid: BTreeMap<Pid, TaskIndex>,
     cpus: Vec<CpuNow>,
     pub counts: Counts,
+    pub tick_departures: Vec<TickDeparture>,
     /// Whether a task that nobody woke must have been runnable from the start.
     whole: bool,
     idle_cpus: usize,
@@ -58,6 +60,7 @@ impl<'a> Walk<'a> {
             by_pid: BTreeMap::new(),
             cpus: vec![CpuNow::default(); trace.cpus as usize],
             counts: Counts::default(),
+            tick_departures: Vec::new(),
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
             idle_ns: 0,
@@ -300,7 +303,10 @@ impl<'a> Walk<'a> {
                 stayed_ns: now_ns.saturating_sub(now.arrived_ns),
             };
             match left.departure() {
-                Departure::Preempted => {}
+                Departure::Preempted if now.disturbed || switch.prev.prio < FIRST_FAIR_PRIO => {}
+                Departure::Preempted => {
+                    self.tick_departures.push(TickDeparture { cpu: cpu as u32, at_ns: now_ns });
+                }
                 Departure::SliceEnd => track.round_robin = true,
                 Departure::Yield => {
                     track.steps.push(Draft::Yield);
