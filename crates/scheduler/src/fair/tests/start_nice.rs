@@ -1,6 +1,7 @@
 //! fair-class 5.3 to 5.8, A3.
 
 use super::ms;
+use crate::fork::do_exit;
 use crate::policy::sched_setscheduler;
 use crate::testing::{Lab, fifo};
 use crate::{Nanos, TaskId};
@@ -149,4 +150,47 @@ fn a_penalty_survives_real_time_and_never_changes_the_load() {
     lab.run(sched_setscheduler(lab.cpu(0), p, crate::Policy::Normal));
     assert_eq!(load(&lab), 4 * 1024);
     assert_eq!(state(&lab, p).2, 1);
+}
+
+/// 13.6: a hog against a task that forks each millisecond of its CPU time and waits only while 20 children live, which
+/// use 3 ms each. The hog's share of 4 s, and how many children came to an end.
+fn fork_storm(settings: &[&str]) -> (f64, usize) {
+    let lab = Lab::new(1, "2.6.35.2+D", settings);
+    let [hog, forker] = lab.crowd(0, &[0, 0])[..] else { unreachable!() };
+    let had = |p: TaskId| lab.k.task(p).stats.sum_exec_runtime.get();
+    let (mut alive, mut ended, mut forked_at) = (0, 0, Nanos::ZERO);
+    for step in 1..=40_000 {
+        lab.forget();
+        lab.charge(0, 0.1);
+        let running = lab.running(0);
+        if running == forker && had(forker) >= forked_at + Nanos::from_millis(1) {
+            forked_at = had(forker);
+            lab.fork(0, 0);
+            alive += 1;
+            if alive == 20 {
+                lab.block(0);
+            }
+        } else if running != hog && running != forker && had(running) >= Nanos::from_millis(3) {
+            lab.run(do_exit(lab.cpu(0)));
+            lab.k.tasks.reap(running);
+            (alive, ended) = (alive - 1, ended + 1);
+            lab.wake_unsettled(0, forker);
+        }
+        lab.settle();
+        if step % 10 == 0 {
+            lab.tick(0);
+        }
+    }
+    (had(hog).0 as f64 / ms(4_000.0) as f64, ended)
+}
+
+#[test]
+fn the_forking_family_pays_for_a_fork_storm() {
+    let (hog, _) = fork_storm(&["NO_START_DEBIT", "NO_START_NICE"]);
+    assert!((0.15..0.3).contains(&hog), "none: {hog}");
+    let (hog, _) = fork_storm(&["START_DEBIT", "NO_START_NICE"]);
+    assert!((0.15..0.3).contains(&hog), "START_DEBIT: {hog}");
+    let (hog, children) = fork_storm(&["NO_START_DEBIT", "START_NICE"]);
+    assert!(hog > 0.9, "START_NICE: {hog}");
+    assert!(children > 5, "the family still makes progress: {children}");
 }
