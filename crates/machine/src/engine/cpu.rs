@@ -21,6 +21,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
     let ctx = sim.cpu(id);
     let idle = sim.k.idle_task(id);
     loop {
+        sim.check();
         if !ctx.pending.borrow().is_empty() {
             sim.interrupts(me).await;
         }
@@ -84,6 +85,9 @@ impl Sim {
     async fn ipi(&self, me: Cpu<'_, Hw>, ipi: Ipi) {
         let received = &self.hw().cpus[me.id.index()].ipis_received;
         received.set(received.get() + 1);
+        if let Some(watch) = self.hw().watch.get() {
+            watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
+        }
         match ipi {
             // The flag is looked at on the way out of every interrupt.
             Ipi::Reschedule => {}

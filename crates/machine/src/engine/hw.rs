@@ -3,6 +3,7 @@
 //! One path is executed at a time. Costs it is charged add up as a *debt*; the debt is settled where other CPUs may
 //! act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock just advances.
 
+use super::check::Watch;
 use super::lines::LineTable;
 use super::locks::{Attempt, LockStats, LockTiming, SpinState};
 use super::queue::{EventQueue, Slot};
@@ -11,7 +12,7 @@ use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::registry::LockKind;
 use scheduler::{Cpu, CpuId, Event, MutexId, Nanos, TaskId};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -84,6 +85,8 @@ pub(crate) struct Hw {
     other_locks: RefCell<OtherLocks>,
     lines: RefCell<LineTable>,
     pub recorder: Recorder,
+    /// Set if the run is checked.
+    pub watch: OnceCell<Watch>,
 }
 
 /// Locks other than those of run queues; they are rarely contended.
@@ -147,6 +150,7 @@ impl Hw {
             }),
             lines: RefCell::new(LineTable::new(n)),
             recorder,
+            watch: OnceCell::new(),
             spec,
         }
     }
@@ -346,6 +350,9 @@ impl Platform for Hw {
         self.charge_ns(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
         self.at(self.local_now() + latency, Once::Ipi { to, ipi });
+        if let Some(watch) = self.watch.get() {
+            watch.checker.borrow_mut().ipi_sent(to, ipi);
+        }
     }
 
     fn start_rt_period_timer(&self, at: Nanos) {
@@ -356,6 +363,9 @@ impl Platform for Hw {
     fn event(&self, me: Cpu<'_, Self>, event: Event) {
         if self.recorder.is_interested_in(&event) {
             self.recorder.event(me, self.local_now(), event);
+        }
+        if let Some(watch) = self.watch.get() {
+            watch.checker.borrow_mut().event(me, event);
         }
     }
 }

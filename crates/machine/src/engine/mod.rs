@@ -4,6 +4,7 @@
 //! it: its work goes on (a cost has passed, a lock was handed over, a task has executed for as long as it wanted) or
 //! an interrupt arrives while it takes them. Everything that takes time goes through [`hw::Hw`].
 
+mod check;
 mod cpu;
 mod hw;
 mod kthreads;

@@ -1,5 +1,6 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
+use super::check::Watch;
 use super::cpu::cpu_main;
 use super::hw::{Hw, Mode, Once, Source};
 use super::kthreads::kthreads;
@@ -111,6 +112,9 @@ impl Machine {
         for mutex in &sim.mutexes {
             sim.k.mutexes.create(mutex.kind);
         }
+        if options.check {
+            let _new = sim.hw().watch.set(Watch::new(&sim.k));
+        }
         sim.populate(spawns, first_kthread)?;
         sim.announce(&options);
         Ok(Machine { sim, options })
@@ -142,6 +146,7 @@ impl Machine {
             if let Some(cpu) = sim.happen(source) {
                 poll(cpus[cpu.index()].as_mut());
             }
+            sim.check();
             stopped = sim.live.get() == 0 || done();
             if stopped || sim.error.borrow().is_some() {
                 break;
@@ -242,6 +247,9 @@ impl Sim {
                     self.fail(RunError::Setting(error.to_string()));
                 }
                 self.hw().lock_timing.kind.set(self.k.config.rules.lock_kind.get());
+                if let Some(watch) = self.hw().watch.get() {
+                    watch.checker.borrow_mut().settings_changed(&self.k);
+                }
                 None
             }
             // The loop ends when the next event lies behind it.
