@@ -15,7 +15,7 @@ use crate::platform::{Cost, Lock, Platform};
 use crate::registry::DeboostPlace;
 use crate::rq::RqGuard;
 use crate::task::{Class, Task};
-use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, fair, rt};
+use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, TaskState, fair, rt};
 
 /// A held pi_lock: it serialises a task's wakeups and changes of its parameters. Taken after a mutex's wait_lock and
 /// before a run-queue lock. Dropping it releases the lock.
@@ -147,12 +147,14 @@ fn change<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, prio: Prio, set: impl
     if running {
         put_prev_task(rq, p);
     }
-    if old.class == Class::Fair && prio.is_rt() {
+    // A task that was never woken has no place in virtual time yet, only a distance to bring along.
+    let placed = task.state.get() != TaskState::New;
+    if placed && old.class == Class::Fair && prio.is_rt() {
         fair::detach_task(rq, p);
     }
     task.set_prio(prio);
     set(task);
-    if old.class == Class::Rt && !prio.is_rt() {
+    if placed && old.class == Class::Rt && !prio.is_rt() {
         fair::attach_task(rq, p);
     }
     if running {

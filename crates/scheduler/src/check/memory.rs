@@ -25,6 +25,8 @@ pub(super) struct TaskMemory {
     pub requeued: Stamp,
     /// It may last have been put anywhere among its equals.
     pub placed: Stamp,
+    /// Its place in virtual time is that of a woken sleeper, carried on by running and waiting only (I5).
+    pub placed_by_wakeup: bool,
     /// Its virtual time when it was last seen (I7).
     pub vruntime: Option<u64>,
     /// What it was like at the last look (P2).

@@ -1,4 +1,4 @@
-//! I4, I7 to I10: the course of virtual time.
+//! I4, I5, I7 to I10: the course of virtual time.
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
@@ -9,8 +9,17 @@ use crate::task::Class;
 use crate::{Cpu, Event, SwitchState, TaskId, TaskState};
 use alloc::format;
 
-pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
+pub(super) fn event<P: Platform>(
+    memory: &mut Memory,
+    past: &Past,
+    me: Cpu<'_, P>,
+    event: Event,
+    found: &mut Findings,
+) {
     match event {
+        Event::PiSetprio { task, .. } => {
+            memory.tasks.of(task, me.task(task).pid.get()).placed_by_wakeup = false;
+        }
         Event::Wakeup { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
             let bound = past.sleeper_threshold;
@@ -46,6 +55,7 @@ fn left_of_floor<P: Platform>(me: Cpu<'_, P>, p: TaskId, target: crate::CpuId) -
 
 pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
     floors_only_rise(memory, moment, found);
+    nobody_is_far_left(memory, moment, found);
     for p in moment.tasks() {
         children_start_right_of_the_floor(moment, p, found);
         only_forward(memory, moment, p, found);
@@ -63,6 +73,26 @@ fn floors_only_rise<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fo
     }
 }
 
+/// I5: no woken task is left of min_vruntime by more than the largest sleeper threshold that was ever in force. Only
+/// running, waiting and sleeping count: who enters a queue otherwise (a child, a task that was balanced, one that was
+/// real-time) brings a distance along that the floor has not been moved for yet (fair-class 2.5).
+fn nobody_is_far_left<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
+    let bound = moment.past.sleeper_threshold;
+    for p in moment.tasks() {
+        let task = moment.k.task(p);
+        let memory = memory.tasks.of(p, task.pid.get());
+        memory.placed_by_wakeup &= task.class.get() == Class::Fair;
+        let rq = moment.k.rq(task.cpu.get());
+        if !memory.placed_by_wakeup || !task.on_rq.get() || rq.inspect().is_none() {
+            continue;
+        }
+        let left_by = lag(rq.published.min_vruntime.get(), task.se.vruntime.get());
+        found.expect("I5", left_by <= bound as i64, || {
+            format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", rq.cpu)
+        });
+    }
+}
+
 /// I9: a child that waits for its first wakeup is at or right of the floor from which its virtual time counts.
 fn children_start_right_of_the_floor<P: Platform>(moment: &Moment<'_, P>, p: TaskId, found: &mut Findings) {
     let task = moment.k.task(p);
@@ -74,11 +104,8 @@ fn children_start_right_of_the_floor<P: Platform>(moment: &Moment<'_, P>, p: Tas
 /// I7: virtual time goes back only where it is converted: with the CPU, or while the task is served as a real-time one.
 fn only_forward<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, p: TaskId, found: &mut Findings) {
     let task = moment.k.task(p);
-    let settled = matches!(
-        task.state.get(),
-        TaskState::Running | TaskState::Interruptible | TaskState::Uninterruptible
-    );
-    if !settled || task.class.get() != Class::Fair || task.se.is_relative() {
+    let asleep = matches!(task.state.get(), TaskState::Interruptible | TaskState::Uninterruptible);
+    if !(asleep || task.on_rq.get()) || task.class.get() != Class::Fair || task.se.is_relative() {
         return;
     }
     let now = task.se.vruntime.get();

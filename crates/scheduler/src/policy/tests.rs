@@ -2,7 +2,7 @@
 
 use super::{sched_setscheduler, set_user_nice};
 use crate::affinity::set_cpus_allowed;
-use crate::fork::{NewTask, sched_fork, wake_up_new_task};
+use crate::fork::{NewTask, new_task, sched_fork, wake_up_new_task, wake_up_new_task_on};
 use crate::mutex::{FastPath, LockOutcome, MutexKind, lock_fast, lock_slow, unlock_fast, unlock_slow};
 use crate::testing::{Lab, cpus, fifo, rr};
 use crate::{Class, CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, Reason, TaskId};
@@ -336,4 +336,22 @@ fn a_task_keeps_its_distance_while_it_is_away() {
     lab.wake(0, p);
     set(&lab, p, Policy::Normal);
     assert_eq!(distance(&lab), before);
+}
+
+/// Found by random runs: it took the floor of the CPU that it was created on along to another one.
+#[test]
+fn a_task_that_becomes_normal_before_its_first_wakeup_starts_at_the_floor() {
+    let lab = Lab::new(2, "6.1", &[]);
+    lab.spawn(Policy::Normal, 1);
+    lab.advance(Nanos::from_millis(20));
+    lab.tick(1);
+    let p = new_task(
+        &lab.k,
+        NewTask { pid: Pid(9), policy: fifo(1), nice: Nice::default(), cpus_allowed: cpus(&[1]) },
+    );
+    set(&lab, p, Policy::Normal);
+    lab.run(wake_up_new_task_on(lab.cpu(0), p, None));
+    let floor = |cpu| lab.k.rq(CpuId(cpu)).published.min_vruntime.get();
+    assert_ne!(floor(0), floor(1));
+    assert_eq!(lab.k.task(p).se.vruntime.get(), floor(1));
 }

@@ -3,8 +3,9 @@
 use super::ms;
 use crate::Nice;
 use crate::class::move_queued_task;
+use crate::fork::sched_exec;
 use crate::policy::{sched_setscheduler, set_user_nice};
-use crate::testing::{Lab, fifo};
+use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuId, NICE_0_LOAD, Nanos, Policy};
 
 /// A1: 2.6.32, one CPU, the running parent and two others, minv 100, vr(P) 101.
@@ -134,4 +135,28 @@ fn renice_and_boost_keep_the_distance_from_the_floor() {
     lab.set_floor(0, 700.0);
     lab.run(sched_setscheduler(lab.cpu(0), running, Policy::Normal));
     assert_eq!(lab.distance(running), before);
+}
+
+/// Found by random runs: the old queue's floor jumped to a task far right before the leaving one had its distance.
+#[test]
+fn a_task_that_exec_moves_away_keeps_its_distance() {
+    let lab = Lab::new(2, "6.1", &[]);
+    let crowd = lab.crowd(0, &[0, 0]);
+    lab.charge(0, 1.0);
+    lab.set_vr(crowd[1], 500.0);
+    lab.set_vr(crowd[0], 3.0);
+    lab.set_floor(0, 3.0);
+    lab.set_floor(1, 70.0);
+    lab.run(sched_exec(lab.cpu(0)));
+    assert_eq!((lab.cpu_of(crowd[0]), lab.distance(crowd[0])), (1, 0));
+}
+
+/// Found by random runs: it was placed before the time of a light running task was accounted.
+#[test]
+fn a_task_without_a_parent_starts_at_the_floor_of_this_moment() {
+    let lab = Lab::new(1, "6.1", &[]);
+    lab.spawn(Policy::Idle, 0);
+    lab.advance(Nanos::from_millis(3));
+    let p = lab.spawn_unsettled(Policy::Normal, 0, 0, cpus(&[0]));
+    assert_eq!(lab.distance(p), 0);
 }

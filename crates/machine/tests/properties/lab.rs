@@ -1,0 +1,208 @@
+//! Runs a scenario.
+
+use crate::scenario::{Op, Price, Scenario, Shape};
+use crate::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
+use machine::{
+    ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Outcome, RunError,
+    RunOptions, Setup, Spread, TaskSpec, TimedSetting,
+};
+use scheduler::registry::Config;
+use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Longer than any scenario needs: its tasks' work is bounded.
+pub const DURATION: Nanos = Nanos::from_secs(3_000);
+
+/// Runs it under the checker.
+pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, RunError> {
+    run_with(scenario, RunOptions { duration: DURATION, trace, check: true, ..RunOptions::default() })
+}
+
+/// TEMP
+pub fn run_unchecked(scenario: &Scenario, until: Nanos) -> Result<Outcome, RunError> {
+    run_with(scenario, RunOptions { duration: until, trace: true, ..RunOptions::default() })
+}
+
+fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunError> {
+    let spec = machine(scenario);
+    let config = Config::of_profile(scenario.kernel).expect("a profile of the registry");
+    for setting in &scenario.settings {
+        config.set(setting).expect("a setting of the registry");
+    }
+    let setup = setup(scenario, spec.cpus() as u16);
+    let settings = scenario
+        .later
+        .iter()
+        .map(|(at, setting)| TimedSetting { at: Nanos::from_micros((*at).into()), setting: setting.clone() })
+        .collect();
+    let options = RunOptions { seed: scenario.seed, settings, ..options };
+    Machine::new(spec, config, setup, options)?.run()
+}
+
+fn mask(cpus: std::ops::Range<u16>) -> CpuMask {
+    cpus.map(CpuId).collect()
+}
+
+fn topology(shape: Shape) -> Topology {
+    let groups = |n: u16, size: u16| (0..n).map(|g| mask(g * size..(g + 1) * size)).collect::<Vec<_>>();
+    let level = |kind, spans| TopologyLevel { kind, spans };
+    match shape {
+        Shape::Flat(n) => Topology::flat(n.into()),
+        Shape::Pairs(n) => Topology {
+            cpus: 2 * usize::from(n),
+            levels: vec![level(LevelKind::Mc, groups(n, 2)), level(LevelKind::Package, groups(1, 2 * n))],
+        },
+        Shape::Threads(n) => Topology {
+            cpus: 2 * usize::from(n),
+            levels: vec![level(LevelKind::Smt, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
+        },
+        Shape::Nodes { nodes, cpus, far } => Topology {
+            cpus: usize::from(nodes * cpus),
+            levels: vec![
+                level(LevelKind::Mc, groups(nodes, cpus)),
+                level(LevelKind::Numa { distance: if far { 40 } else { 20 } }, groups(1, nodes * cpus)),
+            ],
+        },
+    }
+}
+
+fn machine(scenario: &Scenario) -> MachineSpec {
+    let mut spec = MachineSpec::ideal(topology(scenario.shape));
+    let times = match scenario.price {
+        Price::Free => return spec,
+        Price::Usual | Price::Noisy => 1,
+        Price::Dear => 20,
+    };
+    let ns = |n: u64| Nanos(n * times);
+    let distances = |own, near, far| ByDistance {
+        own: ns(own),
+        smt: ns(near),
+        shared_cache: ns(near),
+        same_node: ns(2 * near),
+        other_node: ns(far),
+    };
+    let costs = &mut spec.costs;
+    costs.schedule = ns(200);
+    costs.context_switch = ns(1_000);
+    costs.enqueue = ns(200);
+    costs.dequeue = ns(150);
+    costs.wakeup = ns(300);
+    costs.tick = ns(400);
+    costs.scan_cpu = ns(20);
+    costs.scan_task = ns(20);
+    costs.set_prio = ns(200);
+    costs.irq_entry = ns(200);
+    costs.irq_exit = ns(200);
+    costs.timer_expiry = ns(300);
+    costs.syscall = ns(100);
+    costs.timer_program = ns(100);
+    costs.fork = ns(50_000);
+    costs.thread_create = ns(10_000);
+    costs.exec = ns(100_000);
+    costs.exit = ns(20_000);
+    costs.wait = ns(1_000);
+    costs.lock_uncontended = ns(25);
+    costs.ipi_send = ns(100);
+    costs.idle_exit = ns(500);
+    costs.ipi = distances(300, 600, 1_000);
+    costs.line = distances(2, 50, 150);
+    costs.ticket_spinner_percent = 30;
+    spec.cache.refill_ps_per_byte = 100;
+    spec.cache.shared_cache_lost_percent = 30;
+    if scenario.price == Price::Noisy {
+        disturb(&mut spec);
+    }
+    spec
+}
+
+fn disturb(spec: &mut MachineSpec) {
+    let us = Nanos::from_micros;
+    let noise = &mut spec.noise;
+    noise.timer_jitter = Some(Spread::Exponential { min: Nanos(200), mean: us(2) });
+    noise.spin_overshoot = Some(Spread::Uniform { min: Nanos::ZERO, max: us(20) });
+    noise.irq_off.push(IrqOff {
+        what: "drivers".into(),
+        per_second_per_cpu: 500,
+        length: Spread::Exponential { min: us(5), mean: us(20) },
+    });
+    let kthread = |comm: &str, policy, per_cpu| KthreadNoise {
+        comm: comm.into(),
+        policy,
+        nice: Nice::default(),
+        per_cpu,
+        period: Spread::Exponential { min: us(500), mean: us(3_000) },
+        run: Spread::Uniform { min: us(1), max: us(100) },
+    };
+    let softirq = RtPriority::new(50).expect("1 to 99");
+    noise.kthreads.push(kthread("ksoftirqd", Policy::Fifo(softirq), true));
+    noise.kthreads.push(kthread("kworker", Policy::Normal, false));
+}
+
+const CHANNELS: usize = 2;
+
+fn setup(scenario: &Scenario, cpus: u16) -> Setup {
+    let mut setup = Setup::new(cpus.into());
+    for (n, pi) in scenario.mutexes.iter().enumerate() {
+        setup.mutex(format!("m{n}"), if *pi { MutexKind::Pi } else { MutexKind::Plain });
+    }
+    let channel = |capacity, sync| ChannelSpec {
+        capacity,
+        writers_wake_at: capacity - 1,
+        sync,
+        send_cost: Nanos::from_micros(1),
+        receive_cost: Nanos::ZERO,
+    };
+    let shared = Shared {
+        cpus,
+        mutexes: scenario.mutexes.len() as u8,
+        channels: (0..CHANNELS).map(|n| setup.channel(channel(10_000, n == 0))).collect(),
+        pipes: (0..CHANNELS).map(|_| setup.channel(channel(1, true))).collect(),
+        futexes: (0..CHANNELS).map(|_| setup.futex()).collect(),
+        tasks: scenario.tasks.len() as u8,
+        waits: Rc::new(Cell::new(count(scenario, |op| matches!(op, Op::Wait(_))))),
+    };
+    for (n, plan) in scenario.tasks.iter().enumerate() {
+        let mut task = TaskSpec::new(format!("t{n}"), Script::new(&plan.ops, &shared));
+        task.policy = policy(plan.policy);
+        task.nice = nice(plan.nice);
+        task.cpus = Some(shared.mask(plan.cpus));
+        task.working_set_bytes = 1_000 * n as u64;
+        setup.spawn(Nanos::from_micros(plan.start.into()), task);
+    }
+    helpers(scenario, &shared, &mut setup);
+    setup
+}
+
+/// Tasks that see to it that nobody waits for ever.
+fn helpers(scenario: &Scenario, shared: &Shared, setup: &mut Setup) {
+    let of = |ids: &[_], is: fn(&Op) -> Option<u8>| {
+        ids.iter()
+            .enumerate()
+            .map(|(i, id)| {
+                (*id, count(scenario, |op| is(op).is_some_and(|n| usize::from(n) % CHANNELS == i)))
+            })
+            .collect::<Vec<_>>()
+    };
+    let takes = of(&shared.channels, |op| if let Op::Take(n) = op { Some(*n) } else { None });
+    let writes = of(&shared.pipes, |op| if let Op::Write(n) = op { Some(*n) } else { None });
+    if takes.iter().any(|(_, n)| *n > 0) {
+        setup.spawn(Nanos::ZERO, TaskSpec::new("feeder", Feeder { left: takes, rest: true }));
+    }
+    for (pipe, left) in writes.into_iter().filter(|(_, n)| *n > 0) {
+        setup.spawn(Nanos::ZERO, TaskSpec::new("sink", Sink { left, pipe }));
+    }
+    if shared.waits.get() > 0 {
+        let (waits, futexes) = (shared.waits.clone(), shared.futexes.clone());
+        setup.spawn(Nanos::ZERO, TaskSpec::new("waker", Waker { waits, futexes, next: 0 }));
+    }
+}
+
+/// How often an operation of a kind occurs, in children too.
+fn count(scenario: &Scenario, is: impl Fn(&Op) -> bool + Copy) -> usize {
+    fn within(ops: &[Op], is: impl Fn(&Op) -> bool + Copy) -> usize {
+        let of_children = |op: &Op| if let Op::Fork { ops, .. } = op { within(ops, is) } else { 0 };
+        ops.iter().map(|op| usize::from(is(op)) + of_children(op)).sum()
+    }
+    scenario.tasks.iter().map(|t| within(&t.ops, is)).sum()
+}

@@ -1,0 +1,215 @@
+//! A random experiment: machine, kernel, settings before and during the run, tasks with their programs. It prints as
+//! what one has to write down to run it again, and shrinks.
+
+use crate::settings::{kernel, setting};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Everything that decides a run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub shape: Shape,
+    pub price: Price,
+    pub kernel: &'static str,
+    /// Before the run.
+    pub settings: Vec<String>,
+    /// During it, each at a time in µs.
+    pub later: Vec<(u32, String)>,
+    /// For each mutex whether it inherits priorities.
+    pub mutexes: Vec<bool>,
+    pub tasks: Vec<TaskPlan>,
+    pub seed: u64,
+}
+
+/// How the CPUs are arranged.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// All share a cache.
+    Flat(u16),
+    /// Pairs that share a cache, in one package.
+    Pairs(u16),
+    /// Hardware threads of cores that share a cache.
+    Threads(u16),
+    /// Nodes of so many CPUs; far ones have no affine wakeups between them.
+    Nodes { nodes: u16, cpus: u16, far: bool },
+}
+
+/// What work costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Price {
+    /// Nothing.
+    Free,
+    /// What it does on a server.
+    Usual,
+    /// So much that CPUs meet at locks all the time.
+    Dear,
+    /// As usual, with late timers, interrupts held off and kernel threads.
+    Noisy,
+}
+
+/// One task.
+#[derive(Clone, Debug)]
+pub struct TaskPlan {
+    pub policy: Plan,
+    pub nice: i8,
+    /// Bits of the CPUs it may use, of those that there are; none of them: all.
+    pub cpus: u16,
+    /// When it appears, in µs.
+    pub start: u32,
+    pub ops: Vec<Op>,
+}
+
+/// A policy.
+#[derive(Clone, Copy, Debug)]
+pub enum Plan {
+    Normal,
+    Batch,
+    Idle,
+    Fifo(u8),
+    Rr(u8),
+}
+
+/// One thing that a task does. Times are in µs; numbers of shared things and tasks are taken modulo how many exist.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Run(u32),
+    Kernel(u32),
+    Spin(u32),
+    Sleep(u32),
+    Yield,
+    Exec,
+    /// Locks the mutexes of this set in order, runs, sleeps, unlocks.
+    Locked {
+        set: u8,
+        run: u32,
+        sleep: u32,
+    },
+    /// Posts a message that nobody need wait for.
+    Post(u8),
+    /// Waits for a message; a feeder takes care that one comes.
+    Take(u8),
+    /// Writes into a pipe that holds one message; a sink empties it.
+    Write(u8),
+    /// Waits to be woken; a waker takes care of that.
+    Wait(u8),
+    /// Creates a child.
+    Fork {
+        how: How,
+        policy: Plan,
+        ops: Vec<Op>,
+    },
+    /// Waits for a child.
+    Reap,
+    Policy {
+        whose: Option<u8>,
+        policy: Plan,
+    },
+    Nice {
+        whose: Option<u8>,
+        nice: i8,
+    },
+    Affinity {
+        whose: Option<u8>,
+        cpus: u16,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum How {
+    Fork,
+    Vfork,
+    Thread,
+}
+
+/// Any scenario.
+pub fn any_scenario() -> impl Strategy<Value = Scenario> {
+    (
+        (shape(), price(), kernel()),
+        vec(setting(), 0..6),
+        vec((0u32..60_000, setting()), 0..4),
+        vec(any::<bool>(), 1..4),
+        vec(task(), 1..14),
+        any::<u64>(),
+    )
+        .prop_map(|((shape, price, kernel), settings, later, mutexes, tasks, seed)| Scenario {
+            shape,
+            price,
+            kernel,
+            settings,
+            later,
+            mutexes,
+            tasks,
+            seed,
+        })
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        (1u16..=12).prop_map(Shape::Flat),
+        (1u16..=4).prop_map(Shape::Pairs),
+        (1u16..=4).prop_map(Shape::Threads),
+        (2u16..=3, 1u16..=4, any::<bool>()).prop_map(|(nodes, cpus, far)| Shape::Nodes { nodes, cpus, far }),
+    ]
+}
+
+fn price() -> impl Strategy<Value = Price> {
+    prop_oneof![Just(Price::Free), Just(Price::Usual), Just(Price::Dear), Just(Price::Noisy)]
+}
+
+fn task() -> impl Strategy<Value = TaskPlan> {
+    (plan(), -20i8..20, cpus(), 0u32..5_000, vec(op(), 1..10))
+        .prop_map(|(policy, nice, cpus, start, ops)| TaskPlan { policy, nice, cpus, start, ops })
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    prop_oneof![
+        3 => Just(Plan::Normal),
+        1 => Just(Plan::Batch),
+        1 => Just(Plan::Idle),
+        // Few priorities, so that equals meet.
+        3 => (1u8..=6).prop_map(Plan::Fifo),
+        1 => (1u8..=99).prop_map(Plan::Fifo),
+        2 => (1u8..=6).prop_map(Plan::Rr),
+    ]
+}
+
+/// All CPUs, one, or some.
+fn cpus() -> impl Strategy<Value = u16> {
+    prop_oneof![2 => Just(u16::MAX), 1 => (0u16..12).prop_map(|c| 1 << c), 1 => any::<u16>()]
+}
+
+/// A time in µs: short ones are likelier.
+fn time(most: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0), 1u32..50, 1..most / 10, 1..most]
+}
+
+fn whose() -> impl Strategy<Value = Option<u8>> {
+    prop_oneof![Just(None), any::<u8>().prop_map(Some)]
+}
+
+/// What a child may do: everything but children of its own.
+fn simple_op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => time(4_000).prop_map(Op::Run),
+        2 => time(1_000).prop_map(Op::Kernel),
+        1 => time(1_000).prop_map(Op::Spin),
+        6 => time(5_000).prop_map(Op::Sleep),
+        2 => Just(Op::Yield),
+        1 => Just(Op::Exec),
+        4 => (any::<u8>(), time(2_000), time(500)).prop_map(|(set, run, sleep)| Op::Locked { set, run, sleep }),
+        2 => any::<u8>().prop_map(Op::Post),
+        2 => any::<u8>().prop_map(Op::Take),
+        2 => any::<u8>().prop_map(Op::Write),
+        2 => any::<u8>().prop_map(Op::Wait),
+        3 => (whose(), plan()).prop_map(|(whose, policy)| Op::Policy { whose, policy }),
+        2 => (whose(), -20i8..20).prop_map(|(whose, nice)| Op::Nice { whose, nice }),
+        3 => (whose(), cpus()).prop_map(|(whose, cpus)| Op::Affinity { whose, cpus }),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let how = prop_oneof![Just(How::Fork), Just(How::Vfork), Just(How::Thread)];
+    let fork =
+        (how, plan(), vec(simple_op(), 0..5)).prop_map(|(how, policy, ops)| Op::Fork { how, policy, ops });
+    prop_oneof![12 => simple_op(), 2 => fork, 1 => Just(Op::Reap)]
+}
