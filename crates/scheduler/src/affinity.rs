@@ -25,6 +25,10 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
     } else {
         task.set_cpus_allowed(allowed);
     }
+    if task.state.get() == TaskState::New && !allowed.contains(rq.cpu) {
+        // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not migrate.
+        task.cpu.set(fallback_cpu(me, p));
+    }
     let waking = task.state.get() == TaskState::Waking;
     let must_go = must_leave(&rq, p) || waking && !allowed.contains(rq.cpu);
     if !must_go {

@@ -25,14 +25,13 @@ pub struct NewTask {
     pub cpus_allowed: CpuMask,
 }
 
-/// Creates a task outside any fork: not yet runnable, see [`wake_up_new_task_on`].
+/// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
     k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed)
 }
 
-/// Start of a fork by the executing CPU's running task: creates the child, not yet runnable.
-pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, new: NewTask) -> TaskId {
-    let child = me.k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
+/// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).
+pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
     let task = me.task(child);
     task.cpu.set(me.id);
     match me.k.config.rules.fork_path.get() {
@@ -47,7 +46,6 @@ pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, new: NewTask) -> TaskId {
         }
         ForkPath::Early33 => {}
     }
-    child
 }
 
 /// End of a fork: the child becomes runnable.
@@ -61,7 +59,7 @@ pub async fn wake_up_new_task<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
         task.cpu.set(cpu);
     }
     me.charge(Cost::Wakeup);
-    let mut rq = me.lock(task.cpu.get()).await;
+    let mut rq = me.task_rq_lock(child).await;
     rq.update_clock();
     if late && task.class.get() == Class::Fair {
         fair::task_fork(&mut rq, child);
@@ -118,7 +116,7 @@ pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, child: TaskId, cpu
     task.cpu.set(me.id);
     let cpu = cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_fork_cpu(me, child));
     task.cpu.set(cpu);
-    let mut rq = me.lock(cpu).await;
+    let mut rq = me.task_rq_lock(child).await;
     rq.update_clock();
     if task.class.get() == Class::Fair {
         fair::place_orphan(&mut rq, child);

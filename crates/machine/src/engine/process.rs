@@ -7,7 +7,7 @@ use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Purpose, Rng};
-use scheduler::fork::{NewTask, do_exit, sched_exec, sched_fork, wake_up_new_task};
+use scheduler::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
 use scheduler::{Cpu, CpuId, CpuMask, Pid, TaskId, TaskState};
 
 impl Sim {
@@ -66,7 +66,8 @@ impl Sim {
             Ok(new) => new,
             Err(error) => return self.fail(error),
         };
-        let child = sched_fork(me, new).await;
+        // Before the fork lets time pass, in which others may fork: slots are filled in the order of their ids.
+        let child = new_task(&self.k, new);
         let parent = Parent { task: p, pid: me.task(p).pid.get() };
         let vfork = kind == ForkKind::Vfork;
         let family = Family {
@@ -76,6 +77,7 @@ impl Sim {
             ..Family::default()
         };
         self.register(child, pid, spec, family, TaskOrigin::Forked);
+        sched_fork(me, child).await;
         self.hw()
             .recorder
             .note(me, self.hw().local_now(), || RecordKind::Fork { parent: parent.pid, child: pid });
@@ -92,7 +94,9 @@ impl Sim {
 
     pub async fn forked(&self, me: Cpu<'_, Hw>, p: TaskId, child: TaskId, vfork: bool) {
         wake_up_new_task(me, child).await;
-        if vfork && self.with(child, |t| t.family.vfork_parent.is_some()) {
+        // It may be gone already, and its slot have another user.
+        let waits_for_it = |parent: Parent| parent.task == p;
+        if vfork && self.with(child, |t| t.family.vfork_parent.is_some_and(waits_for_it)) {
             self.block(me, p, TaskState::Uninterruptible, Then::Return).await;
         }
     }

@@ -9,7 +9,7 @@ use super::checker::Memory;
 use super::memory::Seen;
 use super::{Findings, Moment};
 use crate::platform::Platform;
-use crate::registry::{Feature, Search};
+use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
 use crate::task::Class;
 use crate::{Cpu, Event, Prio, Reason, Scheduler, TaskId};
 use alloc::format;
@@ -47,8 +47,7 @@ impl BestRun {
     }
 
     pub fn look<P: Platform>(&mut self, memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
-        let k = moment.k;
-        if waiters_changed(memory, moment) || !comparable(moment) || k.config.has(Feature::RtPushIpi) {
+        if waiters_changed(memory, moment) || !comparable(moment) || !pull_finds_all(moment) {
             self.excuse();
         } else if moment.quiescent() {
             let misfit = misfit(moment);
@@ -89,6 +88,15 @@ fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
         fits
     });
     distinct && !moment.queues().any(|q| q.rq.rt.is_throttled())
+}
+
+/// Whether a CPU that lowers takes whatever waits elsewhere. With RT_PUSH_IPI the walkers of others do it in their own
+/// time; and a task that `drop_and_continue` took off the pushable list is found by scanning the queue only (5.3).
+fn pull_finds_all<P: Platform>(moment: &Moment<'_, P>) -> bool {
+    let rules = &moment.k.config.rules;
+    let scans = rules.pull_source.get() == PullSource::QueueScan
+        && (rules.pull_filter.get() == PullFilter::None || rules.next_def.get() == NextDef::SecondBest);
+    !moment.k.config.has(Feature::RtPushIpi) && (scans || !moment.past.dropped)
 }
 
 fn is_queued_rt<P: Platform>(k: &Scheduler<P>, p: TaskId) -> bool {

@@ -198,7 +198,8 @@ fn a_new_task_changes_before_it_first_runs() {
             nice: Nice::default(),
             cpus_allowed: CpuMask::single(CpuId(0)),
         };
-        let child = lab.run(sched_fork(lab.cpu(0), new));
+        let child = new_task(&lab.k, new);
+        lab.run(sched_fork(lab.cpu(0), child));
         set(&lab, child, fifo(60));
         assert_eq!(lab.running(0), parent);
         lab.run(wake_up_new_task(lab.cpu(0), child));

@@ -1,8 +1,9 @@
 //! fair-class 5.1, 5.2.
 
 use super::ms;
+use crate::affinity::set_cpus_allowed;
 use crate::fork::wake_up_new_task;
-use crate::testing::Lab;
+use crate::testing::{Lab, cpus};
 use crate::{Policy, Reason};
 
 /// 5.1: where the floor moves between the start of a fork and its end, on the parent's queue.
@@ -80,4 +81,17 @@ fn a_child_never_starts_left_of_its_parent() {
         let child = lab.fork(0, 0);
         assert_eq!(lab.vr(child), ms(90.0));
     }
+}
+
+/// Found by random runs: under late32 the CPU is chosen when the fork starts.
+#[test]
+fn a_child_whose_affinity_changes_during_the_fork_starts_where_it_may_run() {
+    let lab = Lab::new(2, "2.6.32", &[]);
+    lab.spawn(Policy::Normal, 0);
+    let child = lab.fork_start(0, 0);
+    let other = if lab.cpu_of(child) == 0 { 1 } else { 0 };
+    lab.run(set_cpus_allowed(lab.cpu(0), child, cpus(&[other])));
+    lab.run(wake_up_new_task(lab.cpu(0), child));
+    lab.settle();
+    assert_eq!((lab.cpu_of(child), lab.k.task(child).stats.nr_migrations.get()), (other, 0));
 }

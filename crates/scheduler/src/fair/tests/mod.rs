@@ -15,7 +15,7 @@ use super::cfs_rq::{leave_timeline, wait_in_timeline};
 use super::slice::slice;
 use super::tick::task_tick;
 use super::vruntime::{lag, update_curr};
-use crate::fork::{NewTask, sched_fork, wake_up_new_task};
+use crate::fork::{NewTask, new_task, sched_fork, wake_up_new_task};
 use crate::testing::{Lab, cpus};
 use crate::{
     CpuId, CpuMask, Event, LevelKind, Nanos, Nice, Pid, Policy, Reason, TaskId, Topology, TopologyLevel,
@@ -103,7 +103,9 @@ impl Lab {
     fn fork_start(&self, cpu: u16, nice: i8) -> TaskId {
         let nice = Nice::new(nice).expect("-20 to 19");
         let new = NewTask { pid: Pid(1000), policy: Policy::Normal, nice, cpus_allowed: CpuMask::ALL };
-        self.run(sched_fork(self.cpu(cpu), new))
+        let child = new_task(&self.k, new);
+        self.run(sched_fork(self.cpu(cpu), child));
+        child
     }
 
     /// The task running on `cpu` forks; nothing is rescheduled yet.
