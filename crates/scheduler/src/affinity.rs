@@ -106,3 +106,6 @@ async fn stop<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
         ask_stopper(me, me.id, p);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, RunError> {
     run_with(scenario, RunOptions { duration: DURATION, trace, check: true, ..RunOptions::default() })
 }
 
-/// TEMP
+/// Runs it with a trace, but without the checker.
 pub fn run_unchecked(scenario: &Scenario, until: Nanos) -> Result<Outcome, RunError> {
     run_with(scenario, RunOptions { duration: until, trace: true, ..RunOptions::default() })
 }

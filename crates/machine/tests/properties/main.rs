@@ -3,6 +3,7 @@
 //!
 //! The cases are the same in each run of the tests. For other ones and more: `PROPTEST_RNG_SEED=7 PROPTEST_CASES=10000`.
 
+mod determinism;
 mod invariants;
 mod lab;
 mod scenario;

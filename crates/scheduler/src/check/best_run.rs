@@ -6,8 +6,7 @@
 //! whenever it sees the right state, and disarmed by every excuse.
 
 use super::checker::Memory;
-use super::memory::Seen;
-use super::{Findings, Moment};
+use super::{Findings, Moment, Past};
 use crate::platform::Platform;
 use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
 use crate::task::Class;
@@ -32,7 +31,7 @@ impl BestRun {
         self.armed = false;
     }
 
-    pub fn event<P: Platform>(&mut self, me: Cpu<'_, P>, event: Event) {
+    pub fn event<P: Platform>(&mut self, past: &Past, me: Cpu<'_, P>, event: Event) {
         match event {
             Event::Decision { reason: Reason::Throttled | Reason::Unthrottled, .. } => self.excuse(),
             // A CPU that is between two levels is overlooked, and need not lower afterwards (4.3).
@@ -41,6 +40,9 @@ impl BestRun {
             {
                 self.excuse();
             }
+            // A pull looks at one task of each CPU. What waits behind it is pushed from there after the switch, unless
+            // it was dropped from the pushable list.
+            Event::Decision { reason: Reason::PullPreempts, .. } if past.dropped => self.excuse(),
             Event::PiSetprio { task, .. } if !me.k.task_running(task) => self.excuse(),
             _ => {}
         }
@@ -66,14 +68,8 @@ fn text(m: &Misfit) -> alloc::string::String {
 /// Whether a waiting task has another priority or affinity than at the last look.
 fn waiters_changed<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>) -> bool {
     let k = moment.k;
-    let mut changed = false;
-    for p in moment.tasks() {
-        let task = k.task(p);
-        let now = Seen { prio: task.prio.get(), nr_cpus_allowed: task.nr_cpus_allowed.get() };
-        let before = core::mem::replace(&mut memory.tasks.of(p, task.pid.get()).seen, now);
-        changed |= now != before && task.on_rq.get() && !k.task_running(p);
-    }
-    changed
+    let waits = |p: &TaskId| k.task(*p).on_rq.get() && !k.task_running(*p);
+    moment.tasks().filter(waits).any(|p| memory.tasks.of(p, k.task(p).pid.get()).changed)
 }
 
 /// Whether P2 speaks of this state: every queued RT task may run anywhere, no two have the same priority, and none is

@@ -58,7 +58,7 @@ impl Checker {
         vruntime::event(memory, &self.past, me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
-        self.best_run.event(me, event);
+        self.best_run.event(&self.past, me, event);
     }
 
     /// An interrupt was sent to `to`.
@@ -87,6 +87,7 @@ impl Checker {
         let mut at_rest = *idle_or_user;
         k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
         let moment = Moment::new(k, &at_rest, past);
+        memory.tasks.notice_changes(&moment);
         look(&moment, found);
         counters::look(memory, &moment, found);
         vruntime::look(memory, &moment, found);

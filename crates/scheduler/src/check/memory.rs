@@ -1,6 +1,8 @@
 //! What the checker remembers of tasks and queues between two looks.
 
-use crate::{CpuId, Nanos, Pid, Prio, TaskId};
+use super::Moment;
+use crate::platform::Platform;
+use crate::{CpuId, Nanos, Pid, Policy, Prio, TaskId};
 use alloc::vec::Vec;
 
 /// A moment on the checker's own clock, which counts events and looks.
@@ -29,15 +31,18 @@ pub(super) struct TaskMemory {
     pub placed_by_wakeup: bool,
     /// Its virtual time when it was last seen (I7).
     pub vruntime: Option<u64>,
-    /// What it was like at the last look (P2).
-    pub seen: Seen,
+    /// What it was like at the last look.
+    seen: Seen,
+    /// Whether that changed since the look before (P2).
+    pub changed: bool,
 }
 
 /// What decides where a task may run before others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Seen {
-    pub prio: Prio,
-    pub nr_cpus_allowed: u32,
+struct Seen {
+    prio: Prio,
+    policy: Policy,
+    nr_cpus_allowed: u32,
 }
 
 /// A queue at the last look at it.
@@ -66,6 +71,22 @@ pub(super) struct Queued {
 pub(super) struct TaskMemories(Vec<TaskMemory>);
 
 impl TaskMemories {
+    /// Compares every task with what it was like at the last look.
+    pub fn notice_changes<P: Platform>(&mut self, moment: &Moment<'_, P>) {
+        for p in moment.tasks() {
+            let task = moment.k.task(p);
+            let now = Seen {
+                prio: task.prio.get(),
+                policy: task.policy.get(),
+                nr_cpus_allowed: task.nr_cpus_allowed.get(),
+            };
+            let memory = self.of(p, task.pid.get());
+            let before = core::mem::replace(&mut memory.seen, now);
+            memory.changed = now != before;
+            memory.placed_by_wakeup &= (now.prio, now.policy) == (before.prio, before.policy);
+        }
+    }
+
     /// Of the task with this pid in this slot; empty if it is a new one.
     pub fn of(&mut self, task: TaskId, pid: Pid) -> &mut TaskMemory {
         if task.index() >= self.0.len() {

@@ -74,8 +74,8 @@ fn floors_only_rise<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fo
 }
 
 /// I5: no woken task is left of min_vruntime by more than the largest sleeper threshold that was ever in force. Only
-/// running, waiting and sleeping count: who enters a queue otherwise (a child, a task that was balanced, one that was
-/// real-time) brings a distance along that the floor has not been moved for yet (fair-class 2.5).
+/// running, waiting and sleeping count: a task that leaves a queue and enters one otherwise (balanced, reniced, served as
+/// a real-time one) lets the floor move on without it in between, and a child brings its distance along (fair-class 2.5).
 fn nobody_is_far_left<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
     let bound = moment.past.sleeper_threshold;
     for p in moment.tasks() {
