@@ -3,7 +3,7 @@
 
 use super::q6600;
 use crate::affinity::set_cpus_allowed;
-use crate::fork::{NewTask, do_exit, sched_exec, sched_fork, wake_up_new_task};
+use crate::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
 use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::registry::{Feature, RULES};
 use crate::schedule::{Entry, sched_yield, schedule};
@@ -106,7 +106,8 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
                 cpus_allowed: mask(lab, dice),
             };
             Box::pin(async move {
-                let child = sched_fork(me, new).await;
+                let child = new_task(me.k, new);
+                sched_fork(me, child).await;
                 wake_up_new_task(me, child).await;
             })
         }
