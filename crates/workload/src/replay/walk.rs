@@ -207,10 +207,10 @@ impl<'a> Walk<'a> {
         if stay.pid == Pid::IDLE {
             return self.set_idle(cpu, true, now_ns);
         }
-        let task = self.task(stay.pid);
-        if self.cpus[cpu].running.is_some_and(|(running, _)| running == task) {
+        if self.cpus[cpu].running.is_some_and(|(running, _)| self.tasks[running.index()].pid == stay.pid) {
             return;
         }
+        let task = self.task(stay.pid);
         let from_ns = match stay.since {
             Since::Start => self.trace.start_ns(),
             Since::Seen(ns) => ns,

@@ -1,0 +1,256 @@
+//! Replay of recorded traces: what is extracted agrees with the summary, the replay comes close to the recording, and no
+//! damage to a trace makes it panic.
+
+use machine::{Machine, MachineSpec, RunOptions, Setup};
+use proptest::prelude::*;
+use scheduler::Nanos;
+use scheduler::registry::{Config, Profile};
+use std::collections::BTreeMap;
+use std::path::Path;
+use trace::{
+    Context, Cpu, Event, EventKind, Pid, PrevState, Provenance, SchedMigrateTask, SchedPiSetprio,
+    SchedProcessExec, SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TaskSummary, Trace, TraceBuilder,
+    infer_missing_switches, summarise,
+};
+use workload::load::{Length, Load, LoadResult};
+use workload::replay::{Pair, Recording, Replay, ReplayFidelity, TaskFidelity};
+
+const FIXTURES: [&str; 4] = ["guest-6.1-mix-rr-smp2.dat", "mix-nice.dat", "mix-rr.dat", "mix-rtover.dat"];
+
+fn fixture(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures").join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The extracted CPU time is the summary's, for each task id; more only where stays on a CPU have no recorded end. (A
+/// damaged trace may give an id to a new task while the old one runs: whose time that is, is anybody's guess.)
+fn agrees_with_summary(trace: &Trace) {
+    let (recording, summary) = (Recording::extract(trace), summarise(trace));
+    let mut here = BTreeMap::new();
+    for task in &recording.tasks {
+        *here.entry(task.pid).or_default() += task.cpu_time.0;
+    }
+    let mut there = BTreeMap::new();
+    for task in &summary.tasks {
+        *there.entry(task.pid).or_default() += task.cpu_time_ns + task.edge_time_ns;
+    }
+    for (pid, there) in there {
+        let here: u64 = here.get(&pid).copied().unwrap_or_default();
+        let exact = recording.counts.lost_stays == 0;
+        assert!(here == there || !exact && here > there, "task {pid}: {here} ns, summary {there} ns");
+    }
+    for task in &recording.tasks {
+        let runs = task.steps.iter().map(|step| match step {
+            workload::replay::Recorded::Run(length) => length.0,
+            _ => 0,
+        });
+        assert_eq!(runs.sum::<u64>(), task.cpu_time.0, "task {}", task.pid);
+    }
+}
+
+#[test]
+fn extracted_cpu_time_is_the_summarys() {
+    for name in FIXTURES {
+        let mut trace = trace::read(&fixture(name)).expect("a trace");
+        agrees_with_summary(&trace);
+        infer_missing_switches(&mut trace);
+        assert_eq!(Recording::extract(&trace).counts.lost_stays, 0, "{name}: repaired");
+        agrees_with_summary(&trace);
+        let summary = summarise(&trace);
+        for task in Recording::extract(&trace).tasks {
+            let same = |other: &&TaskSummary| (other.pid, other.incarnation) == (task.pid, task.incarnation);
+            let known = summary.tasks.iter().find(same).expect("the summary has all tasks");
+            assert_eq!(task.cpu_time.0, known.cpu_time_ns + known.edge_time_ns, "{name}: task {}", task.pid);
+        }
+    }
+}
+
+/// Replays a fixture on the machine that stands for the host of the recorded data, under 6.1 with its tick.
+fn play(name: &str) -> ReplayFidelity {
+    let trace = trace::read(&fixture(name)).expect("a trace");
+    let spec = MachineSpec::builtin("vm2").expect("a machine");
+    let replay = Replay::new(trace).recorded_on(&spec);
+    assert_eq!(replay.cpus(), 2, "{name}");
+    let config = Config::default();
+    Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
+    config.set("hz=250").expect("a setting");
+    let mut setup = Setup::new(spec.cpus());
+    let built = replay.build(&mut setup).expect("a load");
+    let Length::Time(duration) = replay.length() else { panic!("a replay has a length") };
+    let options = RunOptions { duration, trace: true, ..RunOptions::default() };
+    let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
+    let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
+    assert!(result.bursts_completed * 100 >= result.bursts * 95, "{name}: {result:?}");
+    replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, 2)
+}
+
+/// The sum of a figure over all tasks, and the sum of the distances, both in relation to the recording, per mille.
+fn errors(fidelity: &ReplayFidelity, figure: impl Fn(&TaskFidelity) -> Pair) -> (u64, u64) {
+    let mut sum = Pair::default();
+    let mut apart = 0;
+    for task in &fidelity.tasks {
+        let pair = figure(task);
+        sum.recorded += pair.recorded;
+        sum.simulated += pair.simulated;
+        apart += pair.recorded.abs_diff(pair.simulated);
+    }
+    (sum.error_per_mille(), apart * 1000 / sum.recorded.max(1))
+}
+
+/// In per mille: CPU time task by task, and switches of all tasks together.
+fn check(name: &str, cpu_time: u64, switches: u64) {
+    let fidelity = play(name);
+    let (_, apart) = errors(&fidelity, |task| task.cpu_time_ns);
+    assert!(apart <= cpu_time, "{name}: CPU time task by task {apart} per mille off");
+    let (sum, _) = errors(&fidelity, TaskFidelity::switches);
+    assert!(sum <= switches, "{name}: switches {sum} per mille off");
+}
+
+#[test]
+fn a_replay_comes_close_to_its_recording() {
+    // The guest runs the kernel of the profile. The others run 6.18, whose fair class is EEVDF: fair tasks that share a
+    // CPU take turns more often there than under CFS.
+    check("guest-6.1-mix-rr-smp2.dat", 5, 50);
+    check("mix-rr.dat", 20, 80);
+    check("mix-rtover.dat", 5, 50);
+    check("mix-nice.dat", 5, 400);
+}
+
+#[test]
+fn replays_are_deterministic() {
+    assert_eq!(play("mix-rr.dat"), play("mix-rr.dat"));
+}
+
+/// Plays a little of whatever came out of a trace.
+fn plays(trace: Trace) {
+    let spec = MachineSpec::builtin("vm2").expect("a machine");
+    let replay = Replay::new(trace).recorded_on(&spec);
+    let mut setup = Setup::new(spec.cpus());
+    let built = replay.build(&mut setup).expect("a load");
+    assert!(!replay.notes().iter().any(String::is_empty));
+    let options = RunOptions { duration: Nanos::from_millis(300), trace: true, ..RunOptions::default() };
+    let outcome =
+        Machine::new(spec, Config::default(), setup, options).and_then(Machine::run).expect("a run");
+    let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
+    replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, 2);
+}
+
+/// An event of one of five tasks on one of three CPUs, in any state and order.
+fn event(builder: &mut TraceBuilder, seed: &Seed, time_ns: u64) -> Event {
+    let name = builder.strings.intern(["a", "b", "migration/0", "ksoftirqd/1", "e"][seed.other as usize % 5]);
+    let task = |pid: u8| TaskRef {
+        comm: name,
+        pid: Pid(i32::from(pid % 6)),
+        prio: [120, 97, -1, 139][seed.prio as usize % 4],
+    };
+    let (this, other) = (task(seed.this), task(seed.other));
+    let target_cpu = Cpu(u32::from(seed.target % 3));
+    let wakeup = SchedWakeup { task: other, target_cpu };
+    let states = [
+        PrevState::Running,
+        PrevState::Preempted,
+        PrevState::Interruptible,
+        PrevState::Dead,
+        PrevState::Unknown,
+    ];
+    let kind = match seed.kind % 16 {
+        0..=5 => EventKind::SchedSwitch(SchedSwitch {
+            prev: this,
+            prev_state: states[seed.prio as usize % 5],
+            next: other,
+            provenance: Provenance::Recorded,
+        }),
+        6 | 7 => EventKind::SchedWaking(wakeup),
+        8 | 9 => EventKind::SchedWakeup(wakeup),
+        10 => EventKind::SchedWakeupNew(wakeup),
+        11 => EventKind::SchedMigrateTask(SchedMigrateTask {
+            task: other,
+            orig_cpu: Cpu(0),
+            dest_cpu: target_cpu,
+        }),
+        12 => EventKind::SchedProcessFork(SchedProcessFork {
+            parent_comm: name,
+            parent_pid: this.pid,
+            child_comm: name,
+            child_pid: other.pid,
+        }),
+        13 => EventKind::SchedProcessExit(this),
+        14 => {
+            EventKind::SchedProcessExec(SchedProcessExec { filename: name, pid: this.pid, old_pid: this.pid })
+        }
+        _ => EventKind::SchedPiSetprio(SchedPiSetprio {
+            comm: name,
+            pid: other.pid,
+            oldprio: 120,
+            newprio: this.prio,
+        }),
+    };
+    let context =
+        [Context::Task, Context::Hardirq, Context::Softirq, Context::Unknown][seed.target as usize / 3 % 4];
+    Event { time_ns, cpu: Cpu(u32::from(seed.cpu % 3)), pid: this.pid, context, kind }
+}
+
+#[derive(Clone, Debug)]
+struct Seed {
+    kind: u8,
+    this: u8,
+    other: u8,
+    prio: u8,
+    cpu: u8,
+    target: u8,
+    gap_ns: u32,
+}
+
+fn seed() -> impl Strategy<Value = Seed> {
+    (any::<(u8, u8, u8, u8, u8, u8)>(), 0..2_000_000u32).prop_map(
+        |((kind, this, other, prio, cpu, target), gap_ns)| Seed {
+            kind,
+            this,
+            other,
+            prio,
+            cpu,
+            target,
+            gap_ns,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_in_a_trace_makes_extraction_panic(seeds in prop::collection::vec(seed(), 1..120)) {
+        let mut builder = TraceBuilder::new(3);
+        let mut time_ns = 0;
+        for seed in &seeds {
+            time_ns += u64::from(seed.gap_ns);
+            let event = event(&mut builder, seed, time_ns);
+            builder.push(event);
+        }
+        let mut trace = builder.finish();
+        agrees_with_summary(&trace);
+        infer_missing_switches(&mut trace);
+        agrees_with_summary(&trace);
+        plays(trace);
+    }
+
+    #[test]
+    fn damaged_files_replay_as_far_as_they_can_be_read(
+        file in 0..FIXTURES.len(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = fixture(FIXTURES[file]);
+        for (at, byte) in &damage {
+            let at = at.index(bytes.len());
+            bytes[at] = *byte;
+        }
+        if damage.len() % 4 == 0 {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        if let Ok(trace) = trace::read(&bytes) {
+            agrees_with_summary(&trace);
+            plays(trace);
+        }
+    }
+}
