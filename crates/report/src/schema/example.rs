@@ -159,7 +159,7 @@ pub fn run() -> RunResult {
             }),
             LoadResult::Hog(threads(None, None)),
             LoadResult::Periodic(threads(Some(3), Some(latency(100, 350_000)))),
-            LoadResult::Rtapp(threads(Some(0), Some(latency(100, 350_000)))),
+            LoadResult::Rtapp(RtappResult { load: "video.json".to_owned(), threads: vec![rtapp_thread()] }),
             LoadResult::Replay(ReplayResult {
                 load: "make10.dat".to_owned(),
                 tasks: 2,
@@ -189,5 +189,24 @@ pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
         wakeups: Fidelity { recorded: 2, simulated: 2 },
         wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
         wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+    }
+}
+
+/// A thread of an rt-app file that is late now and then.
+pub fn rtapp_thread() -> RtappThread {
+    let column = |min, mean, max| RtappColumn { min, mean, max };
+    RtappThread {
+        t: 0,
+        pid: Some(1_030),
+        name: "decoder-0".to_owned(),
+        loops: 600,
+        perf: Some(31_200),
+        c_duration_ns: 2_400_000_000,
+        c_period_ns: 9_960_000_000,
+        run_ns: column(4_000_000, 4_120_000, 9_810_000),
+        period_ns: column(12_100_000, 16_600_000, 21_000_000),
+        late: Some(3),
+        slack_ns: Some(column(-1_210_000, 11_800_000, 12_600_000)),
+        wu_lat_ns: Some(column(3_100, 7_250, 812_000)),
     }
 }

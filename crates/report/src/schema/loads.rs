@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{LatencySummary, Seconds};
+use super::{LatencySummary, RtappResult, Seconds};
 
 /// What one load reports. JSON tells the kinds apart by the field `kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub enum LoadResult {
     /// Periodic tasks.
     Periodic(ThreadsResult),
     /// An rt-app file.
-    Rtapp(ThreadsResult),
+    Rtapp(RtappResult),
     /// A recorded trace.
     Replay(ReplayResult),
 }
@@ -37,7 +37,8 @@ impl LoadResult {
             Self::RtMigrate(r) => &r.load,
             Self::Hackbench(r) => &r.load,
             Self::Make(r) => &r.load,
-            Self::Hog(r) | Self::Periodic(r) | Self::Rtapp(r) => &r.load,
+            Self::Hog(r) | Self::Periodic(r) => &r.load,
+            Self::Rtapp(r) => &r.load,
             Self::Replay(r) => &r.load,
         }
     }
@@ -252,7 +253,7 @@ pub struct MakeResult {
     pub seconds: Option<Seconds>,
 }
 
-/// Results of a load that is only threads in a loop: hog, periodic, rt-app.
+/// Results of a load that is only threads in a loop: hog, periodic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThreadsResult {

@@ -9,6 +9,7 @@ mod cpus;
 mod latency_summary;
 mod loads;
 mod replay;
+mod rtapp;
 mod run;
 mod tasks;
 mod units;
@@ -20,6 +21,7 @@ pub use loads::{
     RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult, UsHistogram,
 };
 pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
+pub use rtapp::{RtappColumn, RtappResult, RtappThread};
 pub use run::{Engine, Kernel, KernelChange, Machine, ReadError, RunResult, RunSchema};
 pub use tasks::{Policy, TaskResult};
 pub use units::Seconds;

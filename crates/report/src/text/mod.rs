@@ -13,6 +13,7 @@ mod hackbench;
 mod head;
 mod replay;
 mod rt_migrate;
+mod rtapp;
 mod table;
 mod tasks;
 mod threads;
@@ -28,6 +29,7 @@ pub use hackbench::hackbench;
 pub use head::head;
 pub use replay::replay_fidelity;
 pub use rt_migrate::rt_migrate;
+pub use rtapp::rtapp;
 pub use tasks::tasks;
 pub use threads::threads;
 
@@ -72,7 +74,8 @@ pub fn load(result: &LoadResult) -> String {
             let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("in {:.3} s", s.as_f64()));
             format!("{} objects, {} jobs: {seconds}\n", r.objects, r.jobs)
         }
-        LoadResult::Hog(r) | LoadResult::Periodic(r) | LoadResult::Rtapp(r) => threads(r),
+        LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r),
+        LoadResult::Rtapp(r) => rtapp(r),
         LoadResult::Replay(r) => {
             let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("{:.3} s", s.as_f64()));
             let line = format!(

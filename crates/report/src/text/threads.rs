@@ -1,4 +1,4 @@
-//! Threads in a loop: hog, periodic, rt-app.
+//! Threads in a loop: hog, periodic.
 
 use super::format::{count_u64, cut, duration_ns};
 use super::table::{Align, Table};
@@ -52,7 +52,7 @@ mod tests {
             response_ns,
         };
         let result = ThreadsResult {
-            load: "x.json".to_owned(),
+            load: "periodic".to_owned(),
             threads: vec![thread(0, None, None), thread(1, Some(3), Some(example::latency(100, 350_000)))],
         };
         insta::assert_snapshot!(threads(&result), @r"

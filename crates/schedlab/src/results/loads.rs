@@ -5,13 +5,14 @@ use super::tasks::pid;
 use crate::loads::LoadSpec;
 use report::schema::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,
-    RtMigrateResult, RtMigrateThread, Seconds, ThreadResult, ThreadsResult, UsHistogram,
+    RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, Seconds, ThreadResult,
+    ThreadsResult, UsHistogram,
 };
 use scheduler::Nanos;
 use workload::load;
 use workload::load::BuiltLoad;
 use workload::record::LatencyStats;
-use workload::rtapp::{RtAppResult, RtAppThread};
+use workload::rtapp::{RtAppResult, RtAppThread, Summary};
 
 /// In the order of the loads.
 pub fn results(specs: &[LoadSpec], built: &[BuiltLoad]) -> Vec<LoadResult> {
@@ -122,16 +123,29 @@ fn threads(load: String, result: &load::ThreadsResult) -> ThreadsResult {
     ThreadsResult { load, threads: numbered(&result.threads, thread) }
 }
 
-fn rt_app(load: String, result: &RtAppResult) -> ThreadsResult {
-    let thread = |t, thread: &RtAppThread| ThreadResult {
-        t,
-        pid: thread.pid.map_or(0, pid),
-        name: thread.name.clone(),
-        cycles: thread.loops,
-        deadline_misses: (thread.slack.count() > 0).then_some(thread.late),
-        response_ns: None,
+fn rt_app(load: String, result: &RtAppResult) -> RtappResult {
+    let thread = |t, thread: &RtAppThread| {
+        let with_timer = |column: Summary| (column.count() > 0).then(|| rt_app_column(column));
+        RtappThread {
+            t,
+            pid: thread.pid.map(pid),
+            name: thread.name.clone(),
+            loops: thread.loops,
+            perf: thread.perf,
+            c_duration_ns: thread.c_duration.0,
+            c_period_ns: thread.c_period.0,
+            run_ns: rt_app_column(thread.run),
+            period_ns: rt_app_column(thread.period),
+            late: (thread.slack.count() > 0).then_some(thread.late),
+            slack_ns: with_timer(thread.slack),
+            wu_lat_ns: with_timer(thread.wu_lat),
+        }
     };
-    ThreadsResult { load, threads: numbered(&result.threads, thread) }
+    RtappResult { load, threads: numbered(&result.threads, thread) }
+}
+
+fn rt_app_column(column: Summary) -> RtappColumn {
+    RtappColumn { min: column.min_ns(), mean: column.mean_ns(), max: column.max_ns() }
 }
 
 fn replay(load: String, result: &workload::replay::ReplayResult) -> ReplayResult {

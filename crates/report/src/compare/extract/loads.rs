@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Better, Figures, percentile_step};
 use crate::schema::{
     CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, ReplayResult,
-    RtMigrateResult, RunResult, ThreadsResult,
+    RtMigrateResult, RtappColumn, RtappResult, RunResult, ThreadsResult,
 };
 
 /// Nanoseconds of cyclictest's own resolution, a microsecond.
@@ -29,7 +29,8 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
             LoadResult::RtMigrate(r) => rt_migrate(r, figures),
             LoadResult::Hackbench(r) => hackbench(r, figures),
             LoadResult::Make(r) => make(r, figures),
-            LoadResult::Hog(r) | LoadResult::Periodic(r) | LoadResult::Rtapp(r) => threads(r, figures),
+            LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r, figures),
+            LoadResult::Rtapp(r) => rtapp(r, figures),
             LoadResult::Replay(r) => replay(r, figures),
         }
     }
@@ -191,6 +192,36 @@ fn threads(result: &ThreadsResult, figures: &mut Figures) {
                 .in_steps_of(percentile_step(response.p99));
             let (max_key, max_label) = (format!("{key}.max"), format!("{label} response max"));
             figures.nanos(&max_key, &max_label, Better::Lower, response.max);
+        }
+    }
+}
+
+/// Slack may be negative, which no figure can be; late loops tell of it.
+fn rtapp(result: &RtappResult, figures: &mut Figures) {
+    let threads = &result.threads;
+    figures.count("loops", "loops", Better::Higher, threads.iter().map(|t| t.loops).sum()).headline();
+    let late: Vec<u64> = threads.iter().filter_map(|t| t.late).collect();
+    if !late.is_empty() {
+        figures.count("late", "late loops", Better::Lower, late.iter().sum()).headline();
+    }
+    let most = |column: Option<RtappColumn>| column.map_or(0, |c| c.max.unsigned_abs());
+    if let Some(worst) = threads.iter().filter(|t| t.wu_lat_ns.is_some()).map(|t| most(t.wu_lat_ns)).max() {
+        figures.nanos("worst_wu_lat", "worst wu_lat", Better::Lower, worst).headline();
+    }
+    if threads.len() < 2 {
+        return;
+    }
+    for t in threads {
+        let (key, name) = (format!("t{}", t.t), &t.name);
+        figures.count(&format!("{key}.loops"), &format!("{name} loops"), Better::Higher, t.loops);
+        if let Some(late) = t.late {
+            figures.count(&format!("{key}.late"), &format!("{name} late"), Better::Lower, late);
+        }
+        let longest = most(Some(t.run_ns));
+        figures.nanos(&format!("{key}.run"), &format!("{name} longest run"), Better::Lower, longest);
+        if t.wu_lat_ns.is_some() {
+            let worst = most(t.wu_lat_ns);
+            figures.nanos(&format!("{key}.wu_lat"), &format!("{name} worst wu_lat"), Better::Lower, worst);
         }
     }
 }
