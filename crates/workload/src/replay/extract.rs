@@ -4,7 +4,7 @@ use super::affinity;
 use super::recording::{Begin, Counts, Recorded, RecordedTask, Recording, Waking};
 use super::ticks;
 use super::timers;
-use super::track::{By, Draft, Ending, Place, Sleep, Timer, Track};
+use super::track::{By, Draft, Ending, Sleep, Timer, Track};
 use super::walk::Walk;
 use scheduler::Nanos;
 use trace::Trace;
@@ -20,7 +20,7 @@ impl Recording {
         for track in &mut tasks {
             timers::find(&mut track.sleeps);
         }
-        withdraw(&mut tasks);
+        settle(&mut tasks);
         let finish = Finish { trace, start_ns: trace.start_ns() };
         let mut recorded: Vec<RecordedTask> =
             tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
@@ -32,16 +32,17 @@ impl Recording {
     }
 }
 
-/// Takes back the steps of tasks that seemed to make a wakeup, but only ran when a timer made it.
-fn withdraw(tasks: &mut [Track]) {
+/// Where a timer explains a sleep: takes back the step of the task that seemed to make the wakeup but only ran then, and
+/// marks the interrupt as a timer's.
+fn settle(tasks: &mut [Track]) {
     let explained = |sleep: &Sleep| match (sleep.timer, sleep.end?.by) {
-        (Some(_), By::Task { place, .. }) => Some(place),
+        (Some(_), By::Task { place, .. }) => Some((place, Draft::Nothing)),
+        (Some(_), By::Interrupt { below }) => Some((below?, Draft::Interrupted { by_timer: true })),
         _ => None,
     };
-    let places: Vec<Place> =
-        tasks.iter().flat_map(|track| track.sleeps.iter().filter_map(explained)).collect();
-    for place in places {
-        tasks[place.task.index()].steps[place.step] = Draft::Nothing;
+    let all: Vec<_> = tasks.iter().flat_map(|track| track.sleeps.iter().filter_map(explained)).collect();
+    for (place, draft) in all {
+        tasks[place.task.index()].steps[place.step] = draft;
     }
 }
 
@@ -111,7 +112,7 @@ impl Finish<'_> {
             Draft::SetPrio(prio) => Recorded::SetPrio(prio),
             Draft::Exec(filename) => Recorded::Exec(comm_of(&self.trace.strings[filename])),
             Draft::Marker(id) => Recorded::Marker(text(id)),
-            Draft::Interrupted => Recorded::Interrupted,
+            Draft::Interrupted { by_timer } => Recorded::Interrupted { by_timer },
             Draft::Exit => Recorded::Exit,
             Draft::Nothing => return None,
         })
@@ -128,7 +129,7 @@ impl Finish<'_> {
             (Some(Timer::After(_)), _) => &mut counts.by_relative_timer,
             (None, By::Task { .. }) => &mut counts.by_task,
             (None, By::Stopper) => &mut counts.by_stopper,
-            (None, By::Interrupt) => &mut counts.by_interrupt,
+            (None, By::Interrupt { .. }) => &mut counts.by_interrupt,
             (None, By::Softirq) => &mut counts.by_softirq,
             (None, By::Unseen) => &mut counts.unseen,
         };
@@ -138,7 +139,7 @@ impl Finish<'_> {
             (Some(Timer::After(ns)), _) => Some(Waking::After(Nanos(ns))),
             (None, By::Task { .. }) => Some(Waking::Task),
             (None, By::Stopper) => None,
-            (None, By::Interrupt | By::Softirq | By::Unseen) => Some(self.outside(&end)),
+            (None, By::Interrupt { .. } | By::Softirq | By::Unseen) => Some(self.outside(&end)),
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Overhead {
     set_prio: Nanos,
     /// An interrupt that wakes somebody.
     interrupt: Nanos,
+    /// What it costs more if it is a timer's.
+    timer_interrupt: Nanos,
     /// Ticks and interrupts held off by the host, in parts per million of the CPU time.
     background_ppm: u64,
     /// From the arrival of a timer's interrupt to `sched_waking`, its usual lateness included.
@@ -60,7 +62,8 @@ impl Overhead {
             exec: c.syscall + c.exec,
             exit: c.syscall + c.thread_exit + c.dequeue,
             set_prio: c.syscall + c.set_prio,
-            interrupt: interrupt + c.timer_expiry + wake,
+            interrupt: interrupt + wake,
+            timer_interrupt: c.timer_expiry + c.timer_program,
             background_ppm: background / 1000,
             timer_latency: jitter + c.irq_entry + c.timer_expiry + c.wakeup,
             interrupt_latency: c.irq_entry + c.wakeup,
@@ -110,7 +113,9 @@ impl Overhead {
                 Recorded::Exec(_) => bill.pay(self.exec),
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),
                 Recorded::Yield | Recorded::Marker(_) | Recorded::Pin => bill.pay(self.syscall),
-                Recorded::Interrupted => bill.pay(self.interrupt),
+                Recorded::Interrupted { by_timer } => {
+                    bill.pay(self.interrupt + if *by_timer { self.timer_interrupt } else { Nanos::ZERO });
+                }
             }
             if !matches!(step, Recorded::Run(_)) {
                 bill.paid.push(step.clone());

@@ -158,7 +158,7 @@ impl Player {
             Recorded::Pin => Step::SetAffinity { target: None, cpus: part.pinned_to? },
             Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
             Recorded::Marker(text) => Step::Marker(text.clone()),
-            Recorded::Interrupted => return None,
+            Recorded::Interrupted { .. } => return None,
             Recorded::Exit => {
                 self.end(env);
                 Step::Exit

@@ -130,7 +130,10 @@ pub enum Recorded {
     /// Writes a text into the trace.
     Marker(Box<str>),
     /// An interrupt on top of it wakes some task; its time is part of the runs around it.
-    Interrupted,
+    Interrupted {
+        /// It is a timer's.
+        by_timer: bool,
+    },
     /// Ends.
     Exit,
 }

@@ -55,7 +55,7 @@ pub(super) fn find(sleeps: &mut [Sleep]) {
 
 fn candidate((n, sleep): (usize, &Sleep)) -> Option<Candidate> {
     let end = sleep.end?;
-    let maybe = matches!(end.by, By::Interrupt | By::Task { certain: false, .. });
+    let maybe = matches!(end.by, By::Interrupt { .. } | By::Task { certain: false, .. });
     maybe.then_some(Candidate { sleep: n, slept_ns: sleep.slept_ns, woken_ns: end.at_ns })
 }
 

@@ -19,7 +19,9 @@ pub(super) enum Draft {
     SetPrio(i32),
     Exec(StrId),
     Marker(StrId),
-    Interrupted,
+    Interrupted {
+        by_timer: bool,
+    },
     Exit,
     /// Turned out to be nothing.
     Nothing,
@@ -51,8 +53,8 @@ pub(super) enum By {
     Task { place: Place, certain: bool },
     /// A migration thread.
     Stopper,
-    /// An interrupt.
-    Interrupt,
+    /// An interrupt, on top of the task that has this draft step.
+    Interrupt { below: Option<Place> },
     /// A soft interrupt.
     Softirq,
     /// The trace does not show it.

@@ -370,22 +370,26 @@ impl<'a> Walk<'a> {
         let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
         let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
         let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/");
-        let by = match (event.context, running) {
-            (Context::Hardirq, _) | (_, None) => By::Interrupt,
+        match (event.context, running) {
+            (Context::Hardirq, _) | (_, None) => {
+                By::Interrupt { below: self.interrupted(cpu, running, now_ns) }
+            }
             (Context::Softirq, Some(task)) if !serves_softirqs(task) => By::Softirq,
-            (_, Some(task)) if self.name_starts(task, "migration/") => return By::Stopper,
+            (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
                 let step = Draft::Wake { task: sleeper, interrupts: false };
                 let place = self.draft(cpu, task, now_ns, step);
-                return By::Task { place, certain: context != Context::Unknown };
+                By::Task { place, certain: context != Context::Unknown }
             }
-        };
-        let again = now_ns < self.cpus[cpu].last_interrupt_ns + ONE_INTERRUPT_NS;
-        if let Some(task) = running.filter(|_| !again && by == By::Interrupt) {
-            self.draft(cpu, task, now_ns, Draft::Interrupted);
-            self.cpus[cpu].last_interrupt_ns = now_ns;
         }
-        by
+    }
+
+    /// Drafts the interrupt on top of a task, once for all its wakeups.
+    fn interrupted(&mut self, cpu: usize, running: Option<TaskIndex>, now_ns: u64) -> Option<Place> {
+        let again = now_ns < self.cpus[cpu].last_interrupt_ns + ONE_INTERRUPT_NS;
+        let task = running.filter(|_| !again)?;
+        self.cpus[cpu].last_interrupt_ns = now_ns;
+        Some(self.draft(cpu, task, now_ns, Draft::Interrupted { by_timer: false }))
     }
 
     fn name_starts(&self, task: TaskIndex, start: &str) -> bool {

@@ -135,7 +135,8 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::SetPrio(prio) => format!("prio {prio}"),
         Recorded::Exec(comm) => format!("exec {comm}"),
         Recorded::Marker(text) => format!("mark {text}"),
-        Recorded::Interrupted => "irq".into(),
+        Recorded::Interrupted { by_timer: false } => "irq".into(),
+        Recorded::Interrupted { by_timer: true } => "timer".into(),
         Recorded::Exit => "exit".into(),
     };
     let steps: Vec<String> = task.steps.iter().map(step).collect();
