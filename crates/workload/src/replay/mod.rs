@@ -16,7 +16,9 @@
 //!   the trace, or start running there.
 //! - **Priorities** are those that events show, inheritance left out: `sched_pi_setprio` is the kernel's doing, and
 //!   a trace does not say which locks a task holds. So a replay does not boost; its notes count what it left out.
-//! - **Affinities** are not in a trace. Some show (`affinity`), others the user may give ([`KnownAffinity`]).
+//! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
+//! - **The tick** of the recording kernel shows in the times at which fair tasks leave (`ticks`): [`Recording::hz`]. A
+//!   replay under another one has other slices.
 //!
 //! # On the machine
 //!
@@ -28,7 +30,12 @@
 //! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself. What a
 //! recording cannot tell stays unknown there and in every what-if: loads that would have behaved differently (an adaptive
 //! program, a timeout that a faster run would not hit), spinning on locks (it is CPU time like any other), and cache
-//! misses (bursts keep the recorded ones).
+//! misses (bursts keep the recorded ones). Two effects are worth knowing:
+//!
+//! - A lock that a task had to wait for is a dependency on whoever released it. Where a replay runs in another order, such
+//!   a wait may vanish because the token is there already, but none can arise that was not recorded.
+//! - Interrupts from outside come at their recorded times however fast the machine is, so a replay on a faster machine
+//!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
 mod affinity;
 mod extract;
