@@ -55,7 +55,7 @@ impl Checker {
         memory.now += 1;
         wakeups::event(memory, me, event, found);
         counters::event(memory, me, event, found);
-        vruntime::event(memory, &self.past, me, event, found);
+        vruntime::event(&self.past, me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
         self.best_run.event(&self.past, me, event);

@@ -39,7 +39,6 @@ pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Eve
             memory.cpu = Some(dest);
             // Its virtual time was converted.
             memory.vruntime = None;
-            memory.placed_by_wakeup = false;
         }
         Event::WakeupNew { task, target } => {
             memory.tasks.of(task, me.task(task).pid.get()).cpu = Some(target);

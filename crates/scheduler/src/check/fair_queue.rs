@@ -1,15 +1,17 @@
-//! I1 to I3 and I10: a queue's fair part agrees with itself, and the loads add up.
+//! I1 to I3, I5, I6 and I10: a queue's fair part agrees with itself, and the loads add up.
 
 use super::{Findings, Moment, Queue};
 use crate::fair::lag;
 use crate::platform::Platform;
 use crate::task::Class;
-use crate::{Nanos, TaskId};
+use crate::{Nanos, Policy, TaskId};
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     counts_and_load(moment, queue, found);
     timeline(moment, queue, found);
+    floor(moment, queue, found);
+    buddies(moment, queue, found);
     queued(moment, queue).for_each(|p| penalty(moment, p, found));
 }
 
@@ -65,6 +67,29 @@ fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut 
     found.expect("I3", rq.fair.curr == runs, || {
         format!("CPU {}: the fair class's curr is {:?}, but the CPU runs {:?}", rq.cpu, rq.fair.curr, rq.curr)
     });
+}
+
+/// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force.
+fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let (floor, bound) = (queue.published.min_vruntime.get(), moment.past.sleeper_threshold);
+    for p in queued(moment, queue) {
+        let left_by = lag(floor, moment.k.task(p).se.vruntime.get());
+        found.expect("I5", left_by <= bound as i64, || {
+            format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", queue.rq.cpu)
+        });
+    }
+}
+
+/// I6: a buddy is runnable on this CPU, and never SCHED_IDLE.
+fn buddies<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let rq = &queue.rq;
+    for p in [rq.fair.buddies.next, rq.fair.buddies.last].into_iter().flatten() {
+        let task = moment.k.task(p);
+        let here = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == Class::Fair;
+        found.expect("I6", here && task.policy.get() != Policy::Idle, || {
+            format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", rq.cpu, task.policy.get())
+        });
+    }
 }
 
 /// I10: the START_NICE penalty is 0 to 8, and without one there is no timeout.

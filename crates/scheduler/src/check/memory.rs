@@ -2,7 +2,7 @@
 
 use super::Moment;
 use crate::platform::Platform;
-use crate::{CpuId, Nanos, Pid, Policy, Prio, TaskId};
+use crate::{CpuId, Nanos, Pid, Prio, TaskId};
 use alloc::vec::Vec;
 
 /// A moment on the checker's own clock, which counts events and looks.
@@ -27,8 +27,6 @@ pub(super) struct TaskMemory {
     pub requeued: Stamp,
     /// It may last have been put anywhere among its equals.
     pub placed: Stamp,
-    /// Its place in virtual time is that of a woken sleeper, carried on by running and waiting only (I5).
-    pub placed_by_wakeup: bool,
     /// Its virtual time when it was last seen (I7).
     pub vruntime: Option<u64>,
     /// What it was like at the last look.
@@ -41,7 +39,6 @@ pub(super) struct TaskMemory {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Seen {
     prio: Prio,
-    policy: Policy,
     nr_cpus_allowed: u32,
 }
 
@@ -75,15 +72,10 @@ impl TaskMemories {
     pub fn notice_changes<P: Platform>(&mut self, moment: &Moment<'_, P>) {
         for p in moment.tasks() {
             let task = moment.k.task(p);
-            let now = Seen {
-                prio: task.prio.get(),
-                policy: task.policy.get(),
-                nr_cpus_allowed: task.nr_cpus_allowed.get(),
-            };
+            let now = Seen { prio: task.prio.get(), nr_cpus_allowed: task.nr_cpus_allowed.get() };
             let memory = self.of(p, task.pid.get());
             let before = core::mem::replace(&mut memory.seen, now);
             memory.changed = now != before;
-            memory.placed_by_wakeup &= (now.prio, now.policy) == (before.prio, before.policy);
         }
     }
 

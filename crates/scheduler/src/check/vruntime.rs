@@ -1,25 +1,15 @@
-//! I4, I5, I7 to I10: the course of virtual time.
+//! I4, I7 to I10: the course of virtual time.
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
 use crate::fair::lag;
 use crate::platform::Platform;
-use crate::registry::ForkPath;
 use crate::task::Class;
 use crate::{Cpu, Event, SwitchState, TaskId, TaskState};
 use alloc::format;
 
-pub(super) fn event<P: Platform>(
-    memory: &mut Memory,
-    past: &Past,
-    me: Cpu<'_, P>,
-    event: Event,
-    found: &mut Findings,
-) {
+pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
     match event {
-        Event::PiSetprio { task, .. } => {
-            memory.tasks.of(task, me.task(task).pid.get()).placed_by_wakeup = false;
-        }
         Event::Wakeup { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
             let bound = past.sleeper_threshold;
@@ -28,10 +18,8 @@ pub(super) fn event<P: Platform>(
             });
         }
         Event::WakeupNew { task, target } if me.task(task).class.get() == Class::Fair => {
-            // Under early33 the floor may have moved up a little since the child was placed.
-            let late = me.k.config.rules.fork_path.get() == ForkPath::Late32;
             let left_by = left_of_floor(me, task, target);
-            found.expect("I9", !late || past.child_first || left_by <= 0, || {
+            found.expect("I9", past.child_first || left_by <= 0, || {
                 format!("the new {task:?} starts {left_by} left of min_vruntime of CPU {target}")
             });
         }
@@ -55,7 +43,6 @@ fn left_of_floor<P: Platform>(me: Cpu<'_, P>, p: TaskId, target: crate::CpuId) -
 
 pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
     floors_only_rise(memory, moment, found);
-    nobody_is_far_left(memory, moment, found);
     for p in moment.tasks() {
         children_start_right_of_the_floor(moment, p, found);
         only_forward(memory, moment, p, found);
@@ -69,26 +56,6 @@ fn floors_only_rise<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fo
         let before = core::mem::replace(&mut memory.queues[rq.cpu.index()].min_vruntime, now);
         found.expect("I4", lag(now, before) >= 0, || {
             format!("CPU {}: min_vruntime went back from {before} to {now}", rq.cpu)
-        });
-    }
-}
-
-/// I5: no woken task is left of min_vruntime by more than the largest sleeper threshold that was ever in force. Only
-/// running, waiting and sleeping count: a task that leaves a queue and enters one otherwise (balanced, reniced, served as
-/// a real-time one) lets the floor move on without it in between, and a child brings its distance along (fair-class 2.5).
-fn nobody_is_far_left<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
-    let bound = moment.past.sleeper_threshold;
-    for p in moment.tasks() {
-        let task = moment.k.task(p);
-        let memory = memory.tasks.of(p, task.pid.get());
-        memory.placed_by_wakeup &= task.class.get() == Class::Fair;
-        let rq = moment.k.rq(task.cpu.get());
-        if !memory.placed_by_wakeup || !task.on_rq.get() || rq.inspect().is_none() {
-            continue;
-        }
-        let left_by = lag(rq.published.min_vruntime.get(), task.se.vruntime.get());
-        found.expect("I5", left_by <= bound as i64, || {
-            format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", rq.cpu)
         });
     }
 }

@@ -3,7 +3,6 @@
 use super::Findings;
 use super::checker::Memory;
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{Cpu, Event};
 use alloc::format;
 
@@ -17,9 +16,7 @@ pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Eve
                 .expect("P8", !again, || format!("{p:?} is woken while a wakeup of it is under way"));
         }
         Event::Wakeup { task, target } => {
-            let memory = memory.tasks.of(task, me.task(task).pid.get());
-            let begun = core::mem::take(&mut memory.waking);
-            memory.placed_by_wakeup = me.task(task).class.get() == Class::Fair;
+            let begun = core::mem::take(&mut memory.tasks.of(task, me.task(task).pid.get()).waking);
             found.expect("P8", begun, || format!("a wakeup of {task:?} ends that never began"));
             (task, target)
         }
