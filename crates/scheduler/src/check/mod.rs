@@ -143,7 +143,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     cpupri::every_cpu_once(moment, found);
     for queue in moment.settled_queues() {
         running::look(moment, &queue, found);
-        placement::runs_where_allowed(moment, &queue, found);
+        placement::runs_what_is_queued(moment, &queue, found);
     }
     if moment.quiescent() {
         placement::runnable_is_queued(moment, found);

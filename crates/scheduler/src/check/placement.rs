@@ -23,17 +23,14 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
     fair.for_each(|p| check(p, Class::Fair));
 }
 
-/// P3: the running task may run here, and it is the one that knows so.
-pub(super) fn runs_where_allowed<P: Platform>(
+/// P10: the running task is queued here, and knows that it runs.
+pub(super) fn runs_what_is_queued<P: Platform>(
     moment: &Moment<'_, P>,
     queue: &Queue<'_>,
     found: &mut Findings,
 ) {
-    let (k, rq) = (moment.k, &*queue.rq);
-    let task = k.task(rq.curr);
-    found.expect("P3", task.may_run_on(rq.cpu), || {
-        format!("CPU {} runs {:?}, which may run on {} only", rq.cpu, rq.curr, task.cpus_allowed.get())
-    });
+    let rq = &*queue.rq;
+    let task = moment.k.task(rq.curr);
     found.expect("P10", task.cpu.get() == rq.cpu && task.on_cpu.get(), || {
         format!("CPU {} runs {:?}, which is assigned to CPU {}", rq.cpu, rq.curr, task.cpu.get())
     });
@@ -43,7 +40,8 @@ pub(super) fn runs_where_allowed<P: Platform>(
     });
 }
 
-/// P3 and P10 at rest: runnable tasks are queued, on allowed CPUs; the others are not, and nobody is half awake.
+/// P3 and P10 at rest: runnable tasks are queued, on allowed CPUs; the others are not, and nobody is half awake. (Before,
+/// somebody may be about to move a task whose affinity has just changed.)
 pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     let queued: u32 = moment.queues().map(|q| q.rq.nr_running).sum();

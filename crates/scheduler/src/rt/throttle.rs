@@ -106,6 +106,8 @@ pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     borrow(me, rq.cpu);
     if share.used.get() > share.runtime.get() {
         rq.rt.throttled = true;
+        // It is not running if throttling was off when the queue's tasks came.
+        start_period_timer(me);
         me.decide(rq.curr, Reason::Throttled);
         rq.resched();
     }

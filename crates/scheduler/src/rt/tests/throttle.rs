@@ -124,3 +124,15 @@ fn e18_a_throttled_cpu_gives_its_tasks_away() {
     lab.block(1);
     assert_eq!(lab.running(1), waiting);
 }
+
+/// Found by random runs: nobody started the timer, and the queue was never let go.
+#[test]
+fn throttling_that_is_switched_on_while_a_task_runs_ends_too() {
+    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=-1"]);
+    let p = lab.spawn(fifo(50), 0);
+    lab.k.config.set("sched_rt_runtime_us=500000").expect("legal");
+    run_ms(&lab, 501);
+    assert!(lab.idle(0) && throttled(&lab, 0));
+    run_ms(&lab, 1200);
+    assert_eq!((lab.count(Reason::Unthrottled), lab.running(0)), (1, p));
+}
