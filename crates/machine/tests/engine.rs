@@ -104,8 +104,7 @@ fn inside_the_kernel_a_task_is_preempted_only_if_the_kernel_is_preemptible() {
         setup.spawn(Nanos::ZERO, syscall);
         setup.spawn(Nanos::ZERO, urgent);
         run_with(ideal(1), profile, setup, RunOptions::default()).expect("a run without error");
-        let woken = clock.borrow()[1];
-        woken
+        clock.take()[1]
     };
     assert_eq!(latency("6.1"), ms(5));
     assert_eq!(latency("6.1-rt"), ms(2));
@@ -329,8 +328,7 @@ fn a_cold_cache_stretches_what_comes_next() {
         cold.working_set_bytes = working_set_bytes;
         setup.spawn(Nanos::ZERO, cold);
         run(spec, setup);
-        let end = clock.borrow()[1];
-        end
+        clock.take()[1]
     };
     assert_eq!(elapsed(0), ms(1));
     assert_eq!(elapsed(1_000_000), ms(1) + us(300), "1 MB at 0.3 ns a byte");

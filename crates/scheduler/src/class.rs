@@ -105,15 +105,6 @@ pub(crate) fn set_curr_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// Accounts the running task's time up to the queue's clock.
-pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    match rq.me.task(rq.curr).class.get() {
-        Class::Rt => rt::update_curr(rq),
-        Class::Fair => fair::update_curr(rq),
-        Class::Idle => {}
-    }
-}
-
 /// How a task came to be compared with the running one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PreemptCause {

@@ -78,7 +78,7 @@ impl Sim {
             }
             Irq::Spawn(index) => self.spawn(me, index).await,
             Irq::Outside(index) => self.message_from_outside(me, index).await,
-            Irq::IrqOff(length) => self.hw().charge_ns(length),
+            Irq::Off(length) => self.hw().charge_ns(length),
         }
     }
 

@@ -239,7 +239,7 @@ impl Sim {
                 self.next_irq_off(source as usize, cpu);
                 let length = self.hw().spec.noise.irq_off[source as usize].length;
                 let length = self.noise(cpu, |rng| length.draw(rng));
-                self.raise(cpu, Irq::IrqOff(length))
+                self.raise(cpu, Irq::Off(length))
             }
             Once::Setting(index) => {
                 let setting = &self.settings[index as usize];

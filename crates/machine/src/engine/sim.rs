@@ -79,7 +79,7 @@ pub(crate) enum Irq {
     /// A message from outside.
     Outside(u32),
     /// An interrupts-off section of this length.
-    IrqOff(Nanos),
+    Off(Nanos),
 }
 
 /// Where a task stands in its program.

@@ -105,7 +105,6 @@ pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
 pub(crate) use select_cpu::select_task_rq_wake;
 pub(crate) use tick::task_tick;
-pub(crate) use vruntime::update_curr;
 pub(crate) use yield_::yield_task;
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{balance, lowers};
 pub(crate) use push::{post_schedule, task_woken};
 pub(crate) use queue::{
-    dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, update_curr, yield_task,
+    dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, yield_task,
 };
 pub(crate) use select::{select_task_rq, select_task_rq_fork};
 pub(crate) use tick::task_tick;
