@@ -147,10 +147,12 @@ impl<P: Platform> Scheduler<P> {
         self.rq(self.task(id).cpu.get()).published.curr.get() == id
     }
 
-    /// Whether `cpu` runs its idle task and nothing is queued there (idle_cpu).
+    /// Whether `cpu` runs its idle task and nothing is queued there, nor handed over to it (idle_cpu).
     pub fn idle_cpu(&self, cpu: CpuId) -> bool {
-        let rq = &self.rq(cpu).published;
-        rq.nr_running.get() == 0 && rq.curr.get() == self.idle_task(cpu)
+        let rq = self.rq(cpu);
+        rq.published.nr_running.get() == 0
+            && rq.published.curr.get() == self.idle_task(cpu)
+            && rq.wake_list.is_empty()
     }
 
     /// The idle task of `cpu`.

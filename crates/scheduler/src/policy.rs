@@ -12,7 +12,7 @@ use crate::class::{
 };
 use crate::mutex::{effective_prio, requeue_waiter};
 use crate::platform::{Cost, Lock, Platform};
-use crate::registry::DeboostPlace;
+use crate::registry::{DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::{Class, Task};
 use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, TaskState, fair, rt};
@@ -61,7 +61,11 @@ pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: 
         set(task);
         return;
     }
-    change(&mut rq, p, prio, set);
+    let drops_to = match me.k.config.rules.setscheduler_place.get() {
+        SetschedulerPlace::Head => Place::Head,
+        SetschedulerPlace::Tail => Place::Tail,
+    };
+    change(&mut rq, p, prio, drops_to, set);
     conclude(rq, p, old, renice_reschedules).await;
     drop(pi);
     requeue_waiter(me, p).await;
@@ -117,7 +121,11 @@ pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Pri
     rq.charge(Cost::SetPrio);
     me.event(Event::PiSetprio { task: p, old: old.prio, new: prio });
     me.decide(p, if prio.beats(old.prio) { Reason::Boosted } else { Reason::Deboosted });
-    change(&mut rq, p, prio, |_| {});
+    let drops_to = match me.k.config.rules.deboost_place.get() {
+        DeboostPlace::Head => Place::Head,
+        DeboostPlace::Tail => Place::Tail,
+    };
+    change(&mut rq, p, prio, drops_to, |_| {});
     conclude(rq, p, old, inheritance_reschedules).await;
     true
 }
@@ -136,8 +144,14 @@ impl Served {
 }
 
 /// Off the queue, no longer current, change, current again, back on (fair-class 2.6). `set` changes what else is to
-/// change.
-fn change<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, prio: Prio, set: impl FnOnce(&Task)) {
+/// change; a task whose priority drops comes back to the end `drops_to` of its list.
+fn change<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    p: TaskId,
+    prio: Prio,
+    drops_to: Place,
+    set: impl FnOnce(&Task),
+) {
     let task = rq.me.task(p);
     let old = Served::by(task);
     let (queued, running) = (task.on_rq.get(), rq.curr == p);
@@ -162,15 +176,8 @@ fn change<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, prio: Prio, set: impl
     }
     if queued {
         let dropped = old.prio.beats(prio);
-        let place = if dropped { place_after_drop(rq.me) } else { Place::Tail };
+        let place = if dropped { drops_to } else { Place::Tail };
         activate_task(rq, p, EnqueueKind::Restore(place));
-    }
-}
-
-fn place_after_drop<P: Platform>(me: Cpu<'_, P>) -> Place {
-    match me.k.config.rules.deboost_place.get() {
-        DeboostPlace::Head => Place::Head,
-        DeboostPlace::Tail => Place::Tail,
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         if curr == idle {
             sim.idle(me).await;
         } else {
+            sim.keep_ticking(me);
             sim.run_task(me, curr).await;
         }
     }
@@ -45,8 +46,11 @@ impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
     async fn interrupts(&self, me: Cpu<'_, Hw>) {
         let costs = &self.hw().spec.costs;
-        if me.curr() == self.k.idle_task(me.id) && !self.idle_polls {
+        if self.cpu(me.id).halted.take() {
             self.hw().charge_ns(costs.idle_exit);
+        }
+        if let Some(ipi) = self.only_a_notice(me.id) {
+            return self.ipi(me, ipi).await;
         }
         self.hw().charge_ns(costs.irq_entry);
         let mut timer_fired = false;
@@ -63,6 +67,19 @@ impl Sim {
         self.hw().charge_ns(costs.irq_exit);
     }
 
+    /// What a polling idle loop noticed, if nothing else is pending.
+    fn only_a_notice(&self, cpu: CpuId) -> Option<Ipi> {
+        let mut pending = self.cpu(cpu).pending.borrow_mut();
+        match pending.front() {
+            Some(Irq::Notice(ipi)) if pending.len() == 1 => {
+                let ipi = *ipi;
+                pending.clear();
+                Some(ipi)
+            }
+            _ => None,
+        }
+    }
+
     async fn interrupt(&self, me: Cpu<'_, Hw>, irq: Irq) {
         match irq {
             Irq::Timer(task) => {
@@ -70,7 +87,13 @@ impl Sim {
                 try_to_wake_up(me, task, WakeFlags::default()).await;
             }
             Irq::Tick => scheduler_tick(me).await,
-            Irq::Ipi(ipi) => self.ipi(me, ipi).await,
+            Irq::Ipi(ipi) => {
+                let received = &self.hw().cpus[me.id.index()].ipis_received;
+                received.set(received.get() + 1);
+                self.ipi(me, ipi).await;
+            }
+            Irq::Notice(ipi) => self.ipi(me, ipi).await,
+            Irq::Settings => rt::rules_changed(me).await,
             Irq::RtPeriod => {
                 if let Some(again) = rt::period_timer(me).await {
                     self.hw().start_rt_period_timer(again);
@@ -83,8 +106,6 @@ impl Sim {
     }
 
     async fn ipi(&self, me: Cpu<'_, Hw>, ipi: Ipi) {
-        let received = &self.hw().cpus[me.id.index()].ipis_received;
-        received.set(received.get() + 1);
         if let Some(watch) = self.hw().watch.get() {
             watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
         }
@@ -119,7 +140,10 @@ impl Sim {
             return;
         }
         self.switched_in(me.id, curr);
-        // Idle CPUs take no ticks (NO_HZ): the first task after idle starts them again.
+    }
+
+    /// Idle CPUs take no ticks (NO_HZ): a task that runs after idle starts them again.
+    fn keep_ticking(&self, me: Cpu<'_, Hw>) {
         let tick = self.hw().tick_slot(me.id);
         if !self.hw().queue.borrow().is_set(tick) {
             self.hw().queue.borrow_mut().set(tick, self.next_tick(me.id));
@@ -137,9 +161,13 @@ impl Sim {
     /// Waits for an interrupt.
     async fn idle(&self, me: Cpu<'_, Hw>) {
         let hw = self.hw();
-        hw.cpus[me.id.index()].ready_at.set(hw.local_now());
+        let cpu = &hw.cpus[me.id.index()];
+        cpu.ready_at.set(hw.local_now());
         hw.debt.set(Nanos::ZERO);
+        cpu.polling.set(self.idle_polls);
+        self.cpu(me.id).halted.set(!self.idle_polls);
         hw.suspend(me.id, Mode::Interruptible).await;
+        cpu.polling.set(false);
     }
 
     /// Lets the current task execute for `length`, or until an interrupt; how long it did.
@@ -199,7 +227,8 @@ impl Sim {
         let now = self.hw().local_now();
         let counters = self.counters(p);
         let step = self.with(p, |t| {
-            t.idle_steps += 1;
+            t.idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
+            t.stepped_at = now;
             t.behaviour.next(&mut crate::behaviour::Env {
                 now,
                 cpu: me.id,

@@ -33,6 +33,8 @@ pub(crate) enum Mode {
 pub(crate) enum Once {
     /// An inter-processor interrupt arrives.
     Ipi { to: CpuId, ipi: Ipi },
+    /// The same for a CPU whose idle loop polls: it notices by itself, without an interrupt.
+    Notice { to: CpuId, ipi: Ipi },
     /// The real-time period timer, on the CPU that started it.
     RtPeriod { cpu: CpuId },
     /// A scheduled change of the settings, by index.
@@ -66,6 +68,8 @@ pub(crate) struct CpuHw {
     pub mode: Cell<Mode>,
     /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until then.
     pub ready_at: Cell<Nanos>,
+    /// Its idle loop looks at the need-resched flag all the time.
+    pub polling: Cell<bool>,
     pub ipis_sent: Cell<u64>,
     pub ipis_received: Cell<u64>,
 }
@@ -130,6 +134,7 @@ impl Hw {
         let cpu = || CpuHw {
             mode: Cell::new(Mode::InPath),
             ready_at: Cell::new(Nanos::ZERO),
+            polling: Cell::new(false),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),
         };
@@ -345,6 +350,10 @@ impl Platform for Hw {
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
+        if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
+            let noticed = self.local_now() + self.lock_timing.transfers.get(from, to);
+            return self.at(noticed, Once::Notice { to, ipi });
+        }
         let sent = &self.cpus[from.index()].ipis_sent;
         sent.set(sent.get() + 1);
         self.charge_ns(self.spec.costs.ipi_send);

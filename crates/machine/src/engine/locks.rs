@@ -134,7 +134,8 @@ impl SpinState {
             }
         };
         let waiter = self.waiters.remove(next)?;
-        let at = now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, timing);
+        // A waiter that came with time still to settle cannot have the lock before it came.
+        let at = (now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, timing)).max(waiter.since);
         self.held = true;
         self.last = waiter.cpu;
         let waiting = self.waiters.len() as u32 + 1;

@@ -8,7 +8,7 @@ use crate::behaviour::{ForkKind, TaskSpec};
 use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Purpose, Rng};
 use scheduler::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
-use scheduler::{Cpu, CpuId, CpuMask, Pid, TaskId, TaskState};
+use scheduler::{Cpu, CpuId, CpuMask, Nanos, Pid, TaskId, TaskState};
 
 impl Sim {
     /// What the scheduler has to know about a task to be; an affinity without a CPU of this machine is an error.
@@ -41,6 +41,7 @@ impl Sim {
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),
             family,
+            stepped_at: Nanos::ZERO,
             idle_steps: 0,
             origin,
         };
@@ -88,15 +89,15 @@ impl Sim {
             t.last_child = Some(child);
             t.family.children += 1;
             t.progress = Progress::Kernel { left: cost, then: Then::Forked { child, vfork } };
-            t.idle_steps = 0;
         });
     }
 
     pub async fn forked(&self, me: Cpu<'_, Hw>, p: TaskId, child: TaskId, vfork: bool) {
         wake_up_new_task(me, child).await;
-        // It may be gone already, and its slot have another user.
-        let waits_for_it = |parent: Parent| parent.task == p;
-        if vfork && self.with(child, |t| t.family.vfork_parent.is_some_and(waits_for_it)) {
+        // The child may be through already, and its slot have a new user.
+        let me_as_parent = Parent { task: p, pid: me.task(p).pid.get() };
+        if vfork && self.with(child, |t| t.family.vfork_parent == Some(me_as_parent)) {
+            self.with(p, |t| t.family.in_vfork = true);
             self.block(me, p, TaskState::Uninterruptible, Then::Return).await;
         }
     }
@@ -106,7 +107,6 @@ impl Sim {
         let pid = self.with(p, |t| {
             t.comm = comm.clone();
             t.warmth = Warmth::default();
-            t.idle_steps = 0;
             t.progress = Progress::Kernel { left: self.hw().spec.costs.exec, then: Then::Execed };
             t.pid
         });
@@ -118,7 +118,8 @@ impl Sim {
     /// The parent that sleeps in vfork may go on.
     pub async fn complete_vfork(&self, me: Cpu<'_, Hw>, p: TaskId) {
         let parent = self.with(p, |t| t.family.vfork_parent.take());
-        if let Some(parent) = parent.filter(|parent| self.still_there(*parent)) {
+        let Some(parent) = parent.filter(|parent| self.still_there(*parent)) else { return };
+        if self.with(parent.task, |t| std::mem::take(&mut t.family.in_vfork)) {
             self.wake(me, parent.task, false).await;
         }
     }

@@ -88,6 +88,7 @@ impl Machine {
         let cpu = |c: usize| CpuCtx {
             pending: RefCell::default(),
             seen: Cell::new(TaskId(c as u32)),
+            halted: Cell::default(),
             busy: Cell::default(),
             noise: RefCell::new(Rng::keyed(options.seed, Purpose::CpuNoise, c as u64)),
         };
@@ -224,6 +225,7 @@ impl Sim {
     fn happen_once(&self, once: Once) -> Option<CpuId> {
         match once {
             Once::Ipi { to, ipi } => self.raise(to, Irq::Ipi(ipi)),
+            Once::Notice { to, ipi } => self.raise(to, Irq::Notice(ipi)),
             Once::RtPeriod { cpu } => self.raise(cpu, Irq::RtPeriod),
             Once::Spawn(index) => {
                 let cpu = self.spawn_cpus[index as usize].filter(|c| c.index() < self.cpus.len());
@@ -250,7 +252,7 @@ impl Sim {
                 if let Some(watch) = self.hw().watch.get() {
                     watch.checker.borrow_mut().settings_changed(&self.k);
                 }
-                None
+                self.raise(CpuId(0), Irq::Settings)
             }
             // The loop ends when the next event lies behind it.
             Once::End => None,
@@ -270,6 +272,15 @@ impl Sim {
         }
         self.hw().queue.borrow_mut().set(self.hw().work_slot(cpu), hw.ready_at.get());
         None
+    }
+
+    /// Every task but the idle ones; a fork that the end of the run interrupts has a task that is not known here yet.
+    fn known_tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        let known = |p: &TaskId| {
+            let pid = self.k.task(*p).pid.get();
+            self.tasks.borrow().get(p.index()).is_some_and(|t| t.pid == pid)
+        };
+        self.k.tasks.iter().skip(self.cpus.len()).filter(known)
     }
 
     /// Writes down what is known of a task that is about to give its slot back.
@@ -302,10 +313,7 @@ impl Sim {
             matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
                 && !queue.is_set(self.with(p, |t| t.timer))
         };
-        let living = || {
-            let tasks = self.k.tasks.iter().skip(self.cpus.len());
-            tasks.filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine))
-        };
+        let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
         if self.outside.iter().any(|m| m.at > end) || !living().all(asleep) {
             return Vec::new();
         }
@@ -318,9 +326,12 @@ impl Sim {
 
     fn outcome(&self, end: Nanos) -> Outcome {
         let mut tasks = self.finished.take();
-        tasks.extend(self.k.tasks.iter().skip(self.cpus.len()).map(|p| self.task_outcome(p)));
+        tasks.extend(self.known_tasks().map(|p| self.task_outcome(p)));
         tasks.sort_by_key(|t| t.pid);
         let totals = &self.k.totals;
+        // Each was written down at its CPU's local time.
+        let mut comms = self.comms.take();
+        comms.sort_by_key(|c| c.since);
         let switches = self.hw().recorder.switches();
         let cpus = self.k.rqs().iter().map(|rq| {
             let hw = &self.hw().cpus[rq.cpu.index()];
@@ -353,7 +364,7 @@ impl Sim {
             outside_lost: self.outside_lost.get(),
             spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|s| s.sleeps).sum(),
             trace: self.hw().recorder.take_trace(),
-            comms: self.comms.take(),
+            comms,
         }
     }
 }

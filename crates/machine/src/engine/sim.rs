@@ -57,6 +57,8 @@ pub(crate) struct CpuCtx {
     pub pending: RefCell<VecDeque<Irq>>,
     /// The task that was last set up to execute here.
     pub seen: Cell<TaskId>,
+    /// The idle task halted the CPU: the next interrupt has to get it out of there.
+    pub halted: Cell<bool>,
     /// Time that tasks have executed here.
     pub busy: Cell<Nanos>,
     /// Stream for timer jitter and interrupts-off sections.
@@ -68,6 +70,8 @@ pub(crate) struct CpuCtx {
 pub(crate) enum Irq {
     /// From another CPU.
     Ipi(Ipi),
+    /// What another CPU wrote for this one's polling idle loop: no interrupt at all.
+    Notice(Ipi),
     /// A task's timer expired.
     Timer(TaskId),
     /// The tick.
@@ -78,6 +82,8 @@ pub(crate) enum Irq {
     Spawn(u32),
     /// A message from outside.
     Outside(u32),
+    /// Settings changed: the queues are brought in line with them.
+    Settings,
     /// An interrupts-off section of this length.
     Off(Nanos),
 }
@@ -136,7 +142,8 @@ pub(crate) struct TaskCtx {
     pub working_set_bytes: u64,
     pub warmth: super::warmth::Warmth,
     pub family: Family,
-    /// Steps since time last passed for it.
+    /// When it was last asked for a step, and how many it has taken at that time.
+    pub stepped_at: Nanos,
     pub idle_steps: u32,
     /// Where it comes from.
     pub origin: TaskOrigin,
@@ -157,6 +164,8 @@ pub(crate) struct Family {
     pub thread: bool,
     /// The parent sleeps in vfork until this task execs or exits.
     pub vfork_parent: Option<Parent>,
+    /// It sleeps in vfork itself.
+    pub in_vfork: bool,
 }
 
 /// A task and its pid.

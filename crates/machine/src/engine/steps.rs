@@ -17,14 +17,14 @@ impl Sim {
     /// Starts a step of the current task.
     pub async fn start(&self, me: Cpu<'_, Hw>, p: TaskId, step: Step) {
         match step {
-            Step::Compute(length) => self.busy(p, Progress::Compute { left: length }, length),
+            Step::Compute(length) => self.set_progress(p, Progress::Compute { left: length }),
             Step::KernelCompute(length) => {
-                self.busy(p, Progress::Kernel { left: length, then: Then::Return }, length);
+                self.set_progress(p, Progress::Kernel { left: length, then: Then::Return });
             }
             Step::SpinUntil(until) => {
                 let late = self.hw().spec.noise.spin_overshoot;
                 let late = late.map_or(Nanos::ZERO, |s| self.noise(me.id, |rng| s.draw(rng)));
-                self.busy(p, Progress::SpinUntil(until + late), until.saturating_sub(self.hw().local_now()));
+                self.set_progress(p, Progress::SpinUntil(until + late));
             }
             Step::SleepUntil(until) => self.sleep_until(me, p, until).await,
             Step::SleepFor(span) => self.sleep_until(me, p, self.hw().local_now() + span).await,
@@ -87,15 +87,6 @@ impl Sim {
         }
     }
 
-    fn busy(&self, p: TaskId, progress: Progress, length: Nanos) {
-        self.with(p, |t| {
-            t.progress = progress;
-            if length > Nanos::ZERO {
-                t.idle_steps = 0;
-            }
-        });
-    }
-
     pub fn syscall(&self) {
         self.hw().charge_ns(self.hw().spec.costs.syscall);
     }
@@ -106,7 +97,7 @@ impl Sim {
         if cost == Nanos::ZERO {
             self.go_on(me, p, then).await;
         } else {
-            self.busy(p, Progress::Kernel { left: cost, then }, cost);
+            self.set_progress(p, Progress::Kernel { left: cost, then });
         }
     }
 
@@ -118,10 +109,7 @@ impl Sim {
 
     /// The same for a task whose state says already that it sleeps, or that it has been woken since.
     pub async fn leave_asleep(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
-        self.with(p, |t| {
-            t.progress = Progress::Resume(then);
-            t.idle_steps = 0;
-        });
+        self.set_progress(p, Progress::Resume(then));
         schedule(me, Entry::Call).await;
     }
 
@@ -135,7 +123,6 @@ impl Sim {
         let jitter = hw.spec.noise.timer_jitter;
         let jitter = jitter.map_or(Nanos::ZERO, |s| self.noise(me.id, |rng| s.draw(rng)));
         let slot = self.with(p, |t| {
-            t.idle_steps = 0;
             let slack =
                 if me.task(p).class.get() == scheduler::Class::Rt { Nanos::ZERO } else { t.timer_slack };
             (t.timer, until + slack + jitter)
@@ -261,8 +248,9 @@ impl Sim {
         if attempt.tries_left > 0 {
             // A few tries at a time, so that a release is noticed soon.
             let tries = attempt.tries_left.min(TRIES_PER_LOOK);
-            let next = SpinAttempt { tries_left: attempt.tries_left - tries, ..attempt };
-            self.execute(me, TRY * u64::from(tries)).await;
+            let spun = self.execute(me, TRY * u64::from(tries)).await;
+            let tried = (spun.0 / TRY.0).max(1) as u32;
+            let next = SpinAttempt { tries_left: attempt.tries_left - tried, ..attempt };
             self.set_progress(p, Progress::Resume(Then::SpinLock(next)));
             return;
         }

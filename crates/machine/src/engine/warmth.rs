@@ -6,6 +6,9 @@ use crate::fixed::exp_neg_q32;
 use crate::spec::Distance;
 use scheduler::{CpuId, Nanos, TaskId};
 
+/// The whole working set, as a share times 2³².
+const ALL: u64 = 1 << 32;
+
 /// Where a task's working set is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Warmth {
@@ -38,7 +41,9 @@ impl Sim {
             let lost = self.lost_q32(t.warmth.last, cpu, busy);
             let refill_ps =
                 u128::from(t.working_set_bytes) * u128::from(self.hw().spec.cache.refill_ps_per_byte);
-            t.warmth.cold += Nanos(((refill_ps * u128::from(lost)) >> 32) as u64 / 1000);
+            let refill = |share: u64| Nanos(((refill_ps * u128::from(share)) >> 32) as u64 / 1000);
+            // Short stints leave work undone, but there is never more to fetch than all.
+            t.warmth.cold = (t.warmth.cold + refill(lost)).min(refill(ALL));
         });
     }
 
@@ -49,7 +54,6 @@ impl Sim {
 
     /// Lost share of the working set, times 2³².
     fn lost_q32(&self, last: Option<LastRun>, cpu: CpuId, busy: Nanos) -> u64 {
-        const ALL: u64 = 1 << 32;
         let cache = &self.hw().spec.cache;
         let Some(last) = last else { return ALL };
         if last.cpu == cpu {

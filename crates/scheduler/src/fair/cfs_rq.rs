@@ -57,7 +57,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     set_load(rq, load);
     rq.fair.tasks.push(&me.k.tasks, p);
     if kind == EnqueueKind::Wakeup {
-        place_sleeper(rq, &task.se);
+        place_sleeper(rq, &task.se, rq.published.min_vruntime.get());
         task.stats.sleep_end(rq.clock);
     }
     count_spread(rq, task);

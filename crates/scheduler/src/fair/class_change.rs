@@ -20,10 +20,12 @@ pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: C
 pub(crate) fn detach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     let se = &task.se;
+    // Between two CPUs the virtual time is a distance from the floor already.
+    let floor = if se.is_relative() { 0 } else { rq.published.min_vruntime.get() };
     if task.state.get() != TaskState::Running {
-        place_sleeper(rq, se);
+        place_sleeper(rq, se, floor);
     }
-    se.make_relative(rq.published.min_vruntime.get());
+    se.make_relative(floor);
 }
 
 /// The task comes back from the real-time class, or enters for the first time; not yet on the queue.

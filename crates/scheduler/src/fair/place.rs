@@ -21,10 +21,10 @@ pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     task.se.vruntime.set(later(task.se.vruntime.get(), target));
 }
 
-/// A sleeper keeps its virtual time, but does not stay further left than [`sleeper_threshold`] allows: a bound,
+/// A sleeper keeps its virtual time, but does not stay further left of the floor than [`sleeper_threshold`] allows: a bound,
 /// never a bonus.
-pub(super) fn place_sleeper<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) {
-    let target = rq.published.min_vruntime.get().wrapping_sub(sleeper_threshold(rq, se));
+pub(super) fn place_sleeper<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity, floor: u64) {
+    let target = floor.wrapping_sub(sleeper_threshold(rq, se));
     se.vruntime.set(later(se.vruntime.get(), target));
 }
 

@@ -45,8 +45,8 @@ fn lowered_goes_before_its_new_equals() {
 }
 
 #[test]
-fn lowered_goes_behind_them_under_deboost_place_tail() {
-    let (lab, running, [a, b, lowered]) = waiting(&["deboost_place=tail"], [50, 50, 60]);
+fn lowered_goes_behind_them_under_setscheduler_place_tail() {
+    let (lab, running, [a, b, lowered]) = waiting(&["setscheduler_place=tail"], [50, 50, 60]);
     set(&lab, lowered, fifo(50));
     assert_eq!(queued(&lab, 0), [running, a, b, lowered]);
 }

@@ -61,7 +61,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 without PREEMPT_RT: the fair class of CFS's last years, RT balancing by pull.",
+        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull; the fair class is that of 2.6.36 (6.1's own buddy order and slice floor are not modelled).",
         source: "rt-class 0.3, 0.4; fair-class 0.4",
         base: Some(FAIR_BASE),
         settings: &["TTWU_QUEUE", "NO_RT_PUSH_IPI"],
@@ -87,6 +87,7 @@ pub const PROFILES: &[Profile] = &[
             "deboost_order=wake_then_deboost",
             "RT_RUNTIME_SHARE",
             "lock_kind=ticket",
+            "push_revalidate=still_queued",
         ],
     },
     Profile {
@@ -101,7 +102,7 @@ pub const PROFILES: &[Profile] = &[
         meaning: "Linux 3.3: as 4.0, but pull scans the other queue.",
         source: "rt-class 0.4 (v3.3)",
         base: Some("4.0"),
-        settings: &["pull_source=queue_scan"],
+        settings: &["pull_source=queue_scan", "setscheduler_place=tail"],
     },
     Profile {
         name: "2.6.36",
@@ -116,6 +117,7 @@ pub const PROFILES: &[Profile] = &[
             "pull_source=queue_scan",
             "next_def=second_best",
             "push_fail=drop_and_continue",
+            "setscheduler_place=tail",
             "NO_TTWU_QUEUE",
         ],
     },
@@ -149,7 +151,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.33",
-        meaning: "Linux 2.6.33 and 2.6.34: granularities 5/1/1 ms, idle-sibling wakeups.",
+        meaning: "Linux 2.6.33: granularities 5/1/1 ms, idle-sibling wakeups (without the adaptive granularity).",
         source: "fair-class 0.4 (v2.6.33), 3.1",
         base: Some("2.6.36"),
         settings: &[
@@ -158,11 +160,12 @@ pub const PROFILES: &[Profile] = &[
             "sched_wakeup_granularity_ns=1000000",
             "sched_nr_latency=5",
             "load_balance_amount=load_per_task",
+            "deboost_place=tail",
         ],
     },
     Profile {
         name: "2.6.32",
-        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups.",
+        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups (without the adaptive granularity).",
         source: "fair-class 0.4 (tip+)",
         base: Some("2.6.33"),
         settings: &[
@@ -171,7 +174,6 @@ pub const PROFILES: &[Profile] = &[
             "fork_path=late32",
             "newidle_stop=on_busiest",
             "sched_scaling_cpus_max=512",
-            "deboost_place=tail",
         ],
     },
     Profile {
@@ -183,7 +185,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.31",
-        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first.",
+        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first (without the adaptive granularity).",
         source: "fair-class 0.4 (v2.6.31), 8.7",
         base: Some("2.6.32"),
         settings: &[

@@ -115,8 +115,8 @@ rules! {
         Migratory "migratory" "More than one RT task is queued and at least one of them may move.",
         Depth "depth" "More than one RT task is queued, movable or not.",
     }
-    OverloadScope overload_scope "Who shares one overload mask?" "rt-class 1.7" {
-        RootDomain "root_domain" "The CPUs that balance together.",
+    OverloadScope overload_scope "Who shares one overload mask? (The modelled machine is one root domain, so both values come to the same.)" "rt-class 1.7" {
+        RootDomain "root_domain" "The CPUs that balance together: here all.",
         Global "global" "All CPUs (before January 2008).",
     }
     Search search "How is the CPU with the lowest priority found?" "seed 002 item 4; rt-class 4" {
@@ -200,6 +200,14 @@ rules! {
     DeboostPlace deboost_place "Where does a task go in its list when its priority drops?" "rt-class 2.2" {
         Head "head" "To the head: it does not lose its turn for having held a lock (2.6.34 on).",
         Tail "tail" "To the tail.",
+    }
+    SetschedulerPlace setscheduler_place "Where does a task go in its list when sched_setscheduler lowers it?" "rt-class 2.1" {
+        Head "head" "To the head (since 2012).",
+        Tail "tail" "To the tail.",
+    }
+    PushRevalidate push_revalidate "What must still hold of the task to be pushed after the own lock was dropped?" "rt-class 5.4 step 4" {
+        FirstPushable "first_pushable" "It is still the first pushable task.",
+        StillQueued "still_queued" "It is still queued here and does not run.",
     }
     LockKind lock_kind "How are kernel spinlocks handed over?" "design 4; rt-class 10.5" {
         Queued "queued" "Each waiter spins on its own line, first come first served (x86 since 4.2).",

@@ -5,7 +5,7 @@ use super::search::{For, find_lowest_rq};
 use super::select::stands_in_the_way;
 use crate::class::move_queued_task;
 use crate::platform::{Access, Line, Platform};
-use crate::registry::{PostPush, PushFail, PushSource, WakeRoute, WakeVerifyTarget};
+use crate::registry::{PostPush, PushFail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget};
 use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
 use crate::task::{Class, bump};
 use crate::{CpuId, Reason, TaskId};
@@ -121,11 +121,11 @@ async fn find_lock_lowest_rq<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) -> 
 /// Whether a task can still go from here to `cpu`, after the lock was dropped (5.4 step 4).
 fn still_pushable<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, cpu: CpuId) -> bool {
     let task = rq.me.task(p);
-    let waits_here = match rq.me.k.config.rules.push_source.get() {
-        PushSource::PushableList => rq.rt.pushable.first() == Some(p),
-        PushSource::QueueScan => {
-            task.on_rq.get() && task.cpu.get() == rq.cpu && rq.curr != p && task.class.get() == Class::Rt
-        }
+    let rules = &rq.me.k.config.rules;
+    let by_list = rules.push_source.get() == PushSource::PushableList;
+    let waits_here = match rules.push_revalidate.get() {
+        PushRevalidate::FirstPushable if by_list => rq.rt.pushable.first() == Some(p),
+        _ => task.on_rq.get() && task.cpu.get() == rq.cpu && rq.curr != p && task.class.get() == Class::Rt,
     };
     waits_here && task.may_run_on(cpu)
 }

@@ -140,7 +140,7 @@ fn a_flood_of_sleepers_leaves_a_hog_half_its_share() {
         let running = lab.running(0);
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
         rq.update_clock();
-        super::super::update_curr(&mut rq);
+        super::super::vruntime::update_curr(&mut rq);
         drop(rq);
         // A millisecond of work, then nine of sleep.
         let had = lab.k.task(running).stats.sum_exec_runtime.get().0;

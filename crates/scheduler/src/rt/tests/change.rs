@@ -19,7 +19,7 @@ fn queue(lab: &Lab, cpu: u16) -> Vec<TaskId> {
 #[test]
 fn place_after_a_change_of_priority() {
     for (place, expected) in [("head", [0, 1, 2]), ("tail", [1, 2, 0])] {
-        let lab = Lab::new(1, "6.1", &[&alloc::format!("deboost_place={place}")]);
+        let lab = Lab::new(1, "6.1", &[&alloc::format!("setscheduler_place={place}")]);
         lab.spawn(fifo(90), 0);
         let p = lab.spawn(fifo(30), 0);
         let others = [0, 1].map(|_| lab.spawn(fifo(20), 0));
