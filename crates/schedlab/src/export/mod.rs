@@ -12,7 +12,8 @@ use workload::run_trace;
 /// A format, known by the ending of a file name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceFormat {
-    /// Perfetto's protobuf: events, and the decisions with their reasons as instants of the tasks.
+    /// Perfetto's protobuf: events, the decisions with their reasons as instants of the tasks, and how many tasks are
+    /// runnable on each CPU.
     Perfetto,
     /// The kernel's own text, as in tracefs `trace`: events only.
     FtraceText,
@@ -57,7 +58,11 @@ impl Run {
         match format {
             TraceFormat::FtraceText => write_ftrace_text(&trace, TextOptions::default(), out),
             // No slices are written, so none can have been cut.
-            TraceFormat::Perfetto => write_perfetto(&trace, &decisions::annotations(self), out).map(drop),
+            TraceFormat::Perfetto => {
+                let mut annotations = decisions::annotations(self);
+                annotations.run_queue_depth(&trace, None);
+                write_perfetto(&trace, &annotations, out).map(drop)
+            }
         }
     }
 }
@@ -108,12 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn perfetto_gets_the_decisions_too() {
+    fn perfetto_gets_the_decisions_and_the_depth_of_run_queues_too() {
         let run = recorded();
         let mut bytes = Vec::new();
         run.write_trace(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
         let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
         let reason = run.result.decisions.keys().next().expect("a decision");
-        assert!(holds(reason) && holds("cyclictest"));
+        assert!(holds(reason) && holds("cyclictest") && holds("nr_running CPU 1"));
     }
 }
