@@ -4,21 +4,20 @@
 //! event lies. A wakeup counts when it ends a sleep: `sched_waking` says who does it, `sched_wakeup` that it has an
 //! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
 
+mod wakeups;
+
 use super::recording::{Begin, Counts, TaskIndex};
 use super::ticks::TickDeparture;
-use super::track::{By, Draft, Ending, Pending, Place, State, Track};
+use super::track::{Draft, Place, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
 use std::collections::BTreeMap;
 use trace::{
-    Context, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, SchedWakeup, Since, Stay,
-    StrId, TaskRef, Trace,
+    Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, Since, Stay, StrId, TaskRef, Trace,
 };
 
 /// Smaller kernel priorities are real-time ones.
 const FIRST_FAIR_PRIO: i32 = 100;
-/// Wakeups that close together on a CPU are one interrupt's.
-const ONE_INTERRUPT_NS: u64 = 15_000;
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -338,7 +337,7 @@ impl<'a> Walk<'a> {
         self.cpus[cpu].disturbed = true;
     }
 
-    // Steps and wakeups.
+    // Steps.
 
     /// Drafts a step of the task with this id, if it is the one that runs.
     fn step(&mut self, event: &Event, pid: Pid, step: Draft) {
@@ -354,155 +353,5 @@ impl<'a> Walk<'a> {
         let steps = &mut self.tasks[task.index()].steps;
         steps.push(step);
         Place { task, step: steps.len() - 1 }
-    }
-
-    fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
-        let task = self.sighted(&wakeup.task);
-        let last_cpu = wakeup.target_cpu.0;
-        let by = self.waker(event, task);
-        let pending = Pending { at_ns: event.time_ns, by, cpu: event.cpu.0, last_cpu };
-        let before = self.tasks[task.index()].pending.replace(pending);
-        self.cancel(before);
-    }
-
-    /// Who makes a wakeup; a task gets a step drafted.
-    fn waker(&mut self, event: &Event, sleeper: TaskIndex) -> By {
-        let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
-        let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
-        let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/");
-        match (event.context, running) {
-            (Context::Hardirq, _) | (_, None) => {
-                By::Interrupt { below: self.interrupted(cpu, running, now_ns) }
-            }
-            (Context::Softirq, Some(task)) if !serves_softirqs(task) => By::Softirq,
-            (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
-            (context, Some(task)) => {
-                let step = Draft::Wake { task: sleeper, interrupts: false };
-                let place = self.draft(cpu, task, now_ns, step);
-                By::Task { place, certain: context != Context::Unknown }
-            }
-        }
-    }
-
-    /// Drafts the interrupt on top of a task, once for all its wakeups.
-    fn interrupted(&mut self, cpu: usize, running: Option<TaskIndex>, now_ns: u64) -> Option<Place> {
-        let again = now_ns < self.cpus[cpu].last_interrupt_ns + ONE_INTERRUPT_NS;
-        let task = running.filter(|_| !again)?;
-        self.cpus[cpu].last_interrupt_ns = now_ns;
-        Some(self.draft(cpu, task, now_ns, Draft::Interrupted { by_timer: false }))
-    }
-
-    fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
-        self.tasks[task.index()].last_comm.is_some_and(|comm| self.trace.strings[comm].starts_with(start))
-    }
-
-    fn wakeup(&mut self, event: &Event, wakeup: &SchedWakeup) {
-        let task = self.sighted(&wakeup.task);
-        self.disturb(wakeup.target_cpu.index());
-        let state = self.tasks[task.index()].state;
-        let pending = match self.tasks[task.index()].pending.take() {
-            // Kernels before 4.3 have no sched_waking.
-            None if state != State::Running => {
-                let (by, cpu) = (self.waker(event, task), event.cpu.0);
-                Some(Pending { at_ns: event.time_ns, by, cpu, last_cpu: cpu })
-            }
-            pending => pending,
-        };
-        let track = &mut self.tasks[task.index()];
-        match state {
-            State::Asleep => {}
-            State::Unseen | State::Lost => {
-                track.begin.get_or_insert(Begin::Asleep);
-                track.sleep(None);
-            }
-            State::Running => {
-                let before = std::mem::replace(&mut track.early, pending);
-                self.counts.without_effect += 1;
-                return self.cancel(before);
-            }
-            State::Runnable | State::Dead => {
-                self.counts.without_effect += 1;
-                return self.cancel(pending);
-            }
-        }
-        let Some(pending) = pending else { return };
-        let target = wakeup.target_cpu.index();
-        let interrupts =
-            target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
-        self.woken(task, pending, interrupts);
-        self.waits(task, target, event.time_ns);
-    }
-
-    /// A task has been queued on `cpu`.
-    fn waits(&mut self, task: TaskIndex, cpu: usize, now_ns: u64) {
-        let prio =
-            |task: TaskIndex| self.tasks[task.index()].prio.map_or(FIRST_FAIR_PRIO, |prio| prio.effective());
-        let own = prio(task);
-        let wait = Wait {
-            idle_clock_ns: self.idle_clock(now_ns),
-            real_time: own < FIRST_FAIR_PRIO,
-            outranked: self.cpus[cpu].running.is_some_and(|(running, _)| prio(running) <= own),
-        };
-        self.tasks[task.index()].whereabouts.waits = Some(wait);
-    }
-
-    /// A sleep ends.
-    fn woken(&mut self, task: TaskIndex, pending: Pending, interrupts: bool) {
-        if let By::Task { place, .. } = pending.by {
-            self.tasks[place.task.index()].steps[place.step] = Draft::Wake { task, interrupts };
-        }
-        let track = &mut self.tasks[task.index()];
-        let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
-        track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
-        let early = track.early.take();
-        self.cancel(early);
-    }
-
-    /// A sleeper comes onto a CPU, and no event has shown that its sleep is over.
-    fn unseen_wakeup(&mut self, task: TaskIndex, now_ns: u64) {
-        let track = &mut self.tasks[task.index()];
-        let known = track.pending.take().or_else(|| track.early.take());
-        let unseen = Pending { at_ns: now_ns, by: By::Unseen, cpu: 0, last_cpu: 0 };
-        self.woken(task, known.unwrap_or(unseen), false);
-    }
-
-    /// A wakeup had no effect.
-    fn cancel(&mut self, pending: Option<Pending>) {
-        if let Some(Pending { by: By::Task { place, .. }, .. }) = pending {
-            self.tasks[place.task.index()].steps[place.step] = Draft::Nothing;
-        }
-    }
-
-    /// Drafts a fork in the running task; the child's first wakeup tells the moment more exactly than the fork event.
-    fn fork(&mut self, event: &Event, parent: Option<TaskIndex>, child: TaskIndex) {
-        let running = self.cpus[event.cpu.index()].running.map(|(task, _)| task);
-        let by_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq);
-        let Some(running) = running.filter(|task| !by_interrupt && *task != child) else { return };
-        let track = &self.tasks[child.index()];
-        let begun = track.begin.is_some() && track.forked_by.is_none();
-        if begun || track.state != State::Unseen || parent.is_some_and(|parent| parent != running) {
-            return;
-        }
-        if let Some(place) = track.forked_by {
-            self.tasks[place.task.index()].steps[place.step] = Draft::Nothing;
-        }
-        let place = self.draft(event.cpu.index(), running, event.time_ns, Draft::Fork(child));
-        let track = &mut self.tasks[child.index()];
-        (track.begin, track.forked_by) = (Some(Begin::Forked), Some(place));
-    }
-
-    fn wakeup_new(&mut self, event: &Event, wakeup: &SchedWakeup) {
-        let child = self.sighted(&wakeup.task);
-        self.disturb(wakeup.target_cpu.index());
-        self.fork(event, None, child);
-        let start_ns = self.trace.start_ns();
-        let track = &mut self.tasks[child.index()];
-        if track.state == State::Unseen {
-            let (at, cpu) = (scheduler::Nanos(event.time_ns - start_ns), wakeup.target_cpu.0);
-            self.counts.appeared += u64::from(track.begin.is_none());
-            track.begin.get_or_insert(Begin::Appears { at, cpu });
-            track.state = State::Runnable;
-            self.waits(child, wakeup.target_cpu.index(), event.time_ns);
-        }
     }
 }

@@ -1,1 +1,224 @@
-//! The replay on the machine.
+//! The replay on a machine: what it keeps of the recording, and how it reacts when things go otherwise.
+
+use super::super::{KnownAffinity, Replay, ReplayResult, Whom};
+use super::trace;
+use crate::load::{Length, Load, LoadResult};
+use machine::{Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec};
+use scheduler::registry::{Config, Profile};
+use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
+
+/// A run: its events, and the replay's own result.
+struct Run {
+    records: Vec<Record>,
+    result: ReplayResult,
+}
+
+impl Run {
+    /// Of a replay on a machine without costs, in front of a more urgent task on CPU 0 that first computes for so long.
+    fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
+        let spec = MachineSpec::ideal(Topology::flat(cpus));
+        let config = Config::default();
+        Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
+        let mut setup = Setup::new(cpus);
+        let built = replay.build(&mut setup).expect("a load");
+        let LoadResult::Replay(before) = built.result() else { panic!("a replay's result") };
+        let mut rival = TaskSpec::new("rival", Rival(delay));
+        rival.policy = RtPriority::new(99).map(Policy::Fifo).expect("a priority");
+        rival.cpus = Some(CpuMask::single(CpuId(0)));
+        if delay > Nanos::ZERO {
+            setup.spawn(before.lead_in, rival);
+        }
+        let Length::Time(length) = replay.length() else { panic!("a replay has a length") };
+        let duration = length + delay + Nanos::from_millis(1);
+        let options = RunOptions { duration, trace: true, ..RunOptions::default() };
+        let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
+        let LoadResult::Replay(result) = built.result() else { panic!("a replay's result") };
+        Run { records: outcome.trace.expect("records"), result }
+    }
+
+    fn of(replay: &Replay, cpus: usize) -> Run {
+        Run::delayed(replay, cpus, Nanos::ZERO)
+    }
+
+    fn pid(&self, comm: &str) -> Pid {
+        let task = self.result.tasks.iter().find(|task| &*task.comm == comm);
+        task.and_then(|task| task.pid).unwrap_or_else(|| panic!("{comm} did not run"))
+    }
+
+    /// µs of the recording at which a task is woken, the fall asleep before its begin left out.
+    fn wakeups(&self, comm: &str) -> Vec<u64> {
+        let pid = self.pid(comm);
+        let woken =
+            |record: &&Record| matches!(&record.kind, RecordKind::Wakeup { task, .. } if task.pid == pid);
+        self.records.iter().filter(woken).map(|record| self.us(record)).collect()
+    }
+
+    fn us(&self, record: &Record) -> u64 {
+        record.time.saturating_sub(self.result.lead_in).0 / 1000
+    }
+}
+
+#[derive(Debug)]
+struct Rival(Nanos);
+
+impl Behaviour for Rival {
+    fn next(&mut self, _: &mut Env<'_>) -> Step {
+        match std::mem::take(&mut self.0) {
+            Nanos::ZERO => Step::Exit,
+            delay => Step::Compute(delay),
+        }
+    }
+}
+
+fn replay(script: &str) -> Replay {
+    Replay::new(trace(script))
+}
+
+const A_WAKES_B: &str = "0    0 idle R a
+                         2000 0 a wakes b
+                         2100 0 a S b
+                         2500 0 b S idle";
+
+#[test]
+fn a_wakeup_comes_at_a_point_of_the_wakers_own_progress() {
+    let replay = replay(A_WAKES_B);
+    assert_eq!(Run::of(&replay, 1).wakeups("b"), [2000]);
+    assert_eq!(Run::delayed(&replay, 1, Nanos::from_millis(5)).wakeups("b"), [7000]);
+}
+
+#[test]
+fn an_interrupt_comes_at_its_time() {
+    let replay = replay(
+        "0    0 idle R a
+         1999 0 irq@a wakes b
+         2100 0 a S b
+         2500 0 b S idle",
+    );
+    assert_eq!(Run::of(&replay, 1).wakeups("b"), [1999]);
+    assert_eq!(Run::delayed(&replay, 1, Nanos::from_millis(5)).wakeups("b"), [1999]);
+}
+
+/// A task that runs 100 µs and then sleeps for 900 µs, or until the next whole millisecond.
+fn sleeper(wake: impl Fn(u64) -> u64) -> Replay {
+    let mut script = String::from("0 0 idle R a\n");
+    let mut slept = 100;
+    for n in 0..20 {
+        let woken = wake(slept);
+        script += &format!("{slept} 0 a S idle\n{woken} 0 irq@idle wakes a\n{woken} 0 idle R a\n");
+        slept = woken + 100 + n * n * 37 % 90;
+    }
+    replay(&script)
+}
+
+#[test]
+fn a_relative_timer_starts_when_its_task_sleeps_and_an_absolute_one_does_not_wait() {
+    let delay = Nanos::from_micros(450);
+    let relative = sleeper(|slept| slept + 900);
+    let (on_time, late) =
+        (Run::of(&relative, 1).wakeups("a"), Run::delayed(&relative, 1, delay).wakeups("a"));
+    let shifted: Vec<u64> = on_time.iter().map(|us| us + 450).collect();
+    assert_eq!((on_time.len(), late), (20, shifted));
+    let absolute = sleeper(|slept| (slept / 1000 + 1) * 1000);
+    assert_eq!(Run::delayed(&absolute, 1, delay).wakeups("a"), Run::of(&absolute, 1).wakeups("a"));
+}
+
+#[test]
+fn no_token_is_lost_if_the_sleeper_is_late() {
+    // b is woken three times; the rival holds it up until all of that is over.
+    let replay = replay(
+        "0   0 idle R a
+         0   1 idle R b
+         10  1 b S idle
+         100 1 irq@idle wakes b
+         101 1 idle R b
+         200 1 b S idle
+         300 1 irq@idle wakes b
+         301 1 idle R b
+         400 1 b S idle
+         500 1 irq@idle wakes b
+         501 1 idle R b
+         600 1 b S idle
+         700 0 a S idle",
+    );
+    let run = Run::delayed(&replay, 1, Nanos::from_millis(3));
+    assert_eq!((run.result.bursts, run.result.bursts_completed), (5, 5));
+    assert_eq!(run.result.time, Some(Nanos::from_micros(3_000 + 700 + 10 + 99 * 3)));
+}
+
+#[test]
+fn children_are_forked_where_their_parent_is() {
+    let replay = replay(
+        "0    0 idle R a
+         1000 0 a forks b
+         1500 0 a S b
+         1800 0 b wakes a
+         1900 0 b X a
+         2000 0 a S idle",
+    );
+    let run = Run::delayed(&replay, 1, Nanos::from_millis(5));
+    let fork = run.records.iter().find(|record| matches!(record.kind, RecordKind::Fork { .. }));
+    assert_eq!(fork.map(|fork| run.us(fork)), Some(6000));
+    let exit =
+        |record: &&Record| matches!(&record.kind, RecordKind::Exit { task } if task.pid == run.pid("b"));
+    assert!(run.records.iter().any(|record| exit(&record)));
+    assert_eq!(run.result.bursts_completed, run.result.bursts);
+}
+
+#[test]
+fn a_replay_without_costs_repeats_its_recording() {
+    let replay = replay(
+        "0    0 idle R a
+         2000 0 a wakes b/89
+         2000 0 a R+ b/89
+         2400 0 b/89 S a
+         2500 0 a S idle
+         2900 0 irq@idle wakes a
+         2900 0 idle R a
+         3000 0 a S idle",
+    );
+    let run = Run::of(&replay, 1);
+    let fidelity = replay.fidelity(&run.result, &run.records, &[], 1);
+    let tasks: Vec<_> = fidelity.tasks.iter().map(|t| (&*t.comm, t.cpu_time_ns, t.switches())).collect();
+    for (comm, cpu_time, switches) in tasks {
+        assert_eq!(cpu_time.recorded, cpu_time.simulated, "{comm}");
+        assert_eq!(switches.recorded, switches.simulated, "{comm}");
+    }
+    assert_eq!((fidelity.cpu_time_error_per_mille(), fidelity.switches_error_per_mille()), (0, 0));
+}
+
+#[test]
+fn known_affinities_count_and_have_to_exist() {
+    let known = |cpu: u16| KnownAffinity { whom: Whom::Comm("b".into()), cpus: CpuMask::single(CpuId(cpu)) };
+    let run = Run::of(&replay(A_WAKES_B).with_affinities(vec![known(1)]), 2);
+    let comes = |record: &&Record| {
+        matches!(&record.kind, RecordKind::Switch { next, .. } if next.pid == run.pid("b"))
+            && record.time >= run.result.lead_in
+    };
+    assert!(run.records.iter().filter(comes).all(|record| record.cpu == CpuId(1)));
+    let error =
+        replay(A_WAKES_B).with_affinities(vec![known(7)]).build(&mut Setup::new(2)).expect_err("no CPU 7");
+    assert_eq!(
+        error.to_string(),
+        "replay: task b of the trace is to run on CPUs 7 only: the machine has CPUs 0 to 1"
+    );
+}
+
+#[test]
+fn pinned_tasks_find_a_cpu_on_a_smaller_machine() {
+    let replay = replay(
+        "0  0 idle R a
+         0  3 idle R ksoftirqd/3
+         50 3 ksoftirqd/3 S idle
+         60 0 a S idle",
+    );
+    let run = Run::of(&replay, 2);
+    assert_eq!(run.result.bursts_completed, 2);
+}
+
+#[test]
+fn the_notes_say_what_was_understood() {
+    let notes = replay(A_WAKES_B).notes();
+    assert!(notes.contains(
+        &"1 wakeups by another task: replayed at the same point of that task's progress".to_owned()
+    ));
+}
