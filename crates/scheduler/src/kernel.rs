@@ -72,14 +72,14 @@ impl Totals {
 }
 
 impl<P: Platform> Scheduler<P> {
-    /// A scheduler for a machine; every CPU runs its idle task.
+    /// A scheduler for a machine; every CPU runs its idle task. `expected_tasks` more have their slots ready.
     ///
     /// # Panics
     /// With no CPU, or more than [`CpuId::LIMIT`]: the machine file's reader refuses those.
-    pub fn new(platform: P, config: Config, topology: &Topology) -> Scheduler<P> {
+    pub fn new(platform: P, config: Config, topology: &Topology, expected_tasks: usize) -> Scheduler<P> {
         let cpus = topology.cpus;
         assert!((1..=CpuId::LIMIT).contains(&cpus), "1 to {} CPUs, not {cpus}", CpuId::LIMIT);
-        let tasks = TaskTable::default();
+        let tasks = TaskTable::with_room_for(cpus + expected_tasks);
         let ids = || (0..cpus as u16).map(CpuId);
         for cpu in ids() {
             let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));

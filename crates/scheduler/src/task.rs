@@ -241,6 +241,11 @@ pub struct TaskTable {
 }
 
 impl TaskTable {
+    /// An empty table with room for `expected` tasks; more are possible, at a little more time for each lookup.
+    pub fn with_room_for(expected: usize) -> TaskTable {
+        TaskTable { slots: Chunks::with_room_for(expected), free: RefCell::default() }
+    }
+
     /// The task in slot `id`.
     ///
     /// # Panics
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn slots_are_stable_and_reused() {
-        let table = TaskTable::default();
+        let table = TaskTable::with_room_for(10);
         let new = |pid| table.create(Pid(pid), Policy::Normal, Nice::default(), CpuMask::first_n(2));
         let first = new(1);
         let task = table.get(first);

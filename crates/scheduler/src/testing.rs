@@ -138,7 +138,7 @@ impl Lab {
         for setting in settings {
             config.set(setting).expect("a legal setting");
         }
-        let k = Scheduler::new(TestPlatform::default(), config, topology);
+        let k = Scheduler::new(TestPlatform::default(), config, topology, 0);
         let past = RefCell::new(Past::of(&k));
         Lab { k, next_pid: Cell::new(1), past }
     }

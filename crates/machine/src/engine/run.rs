@@ -93,7 +93,7 @@ impl Machine {
             noise: RefCell::new(Rng::keyed(options.seed, Purpose::CpuNoise, c as u64)),
         };
         let sim = Sim {
-            k: Scheduler::new(hw, config, &topology),
+            k: Scheduler::new(hw, config, &topology, spawns.len()),
             seed: options.seed,
             tasks: RefCell::default(),
             cpus: (0..cpus).map(cpu).collect(),
