@@ -12,6 +12,12 @@ pub trait Platform: Sized {
     /// The executing CPU's clock, costs charged so far included.
     fn now(&self) -> Nanos;
 
+    /// Takes `lock` if that is possible before any other CPU can act: a shorter way to do what [`Platform::acquire`]
+    /// does, for most cases. A platform need not have one.
+    fn acquire_at_once(&self, _me: CpuId, _lock: Lock) -> bool {
+        false
+    }
+
     /// Spins until `lock` is taken by `me`.
     fn acquire(&self, me: CpuId, lock: Lock) -> impl Future<Output = ()>;
 

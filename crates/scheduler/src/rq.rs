@@ -170,7 +170,9 @@ impl<'k, P: Platform> Cpu<'k, P> {
     /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
     #[inline]
     pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {
-        self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
+        if !self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu)) {
+            self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
+        }
         self.guard(cpu)
     }
 

@@ -47,7 +47,9 @@ async fn wake_under_pi_lock<P: Platform>(
     flags: WakeFlags,
     still: impl Fn() -> bool,
 ) -> bool {
-    me.k.platform.acquire(me.id, Lock::Pi(p)).await;
+    if !me.k.platform.acquire_at_once(me.id, Lock::Pi(p)) {
+        me.k.platform.acquire(me.id, Lock::Pi(p)).await;
+    }
     let woken = asleep(me, p) && still();
     if woken {
         begin(me, p);

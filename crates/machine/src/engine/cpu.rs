@@ -145,8 +145,8 @@ impl Sim {
     /// Idle CPUs take no ticks (NO_HZ): a task that runs after idle starts them again.
     fn keep_ticking(&self, me: Cpu<'_, Hw>) {
         let tick = self.hw().tick_slot(me.id);
-        if !self.hw().queue.borrow().is_set(tick) {
-            self.hw().queue.borrow_mut().set(tick, self.next_tick(me.id));
+        if !self.hw().queue.is_set(tick) {
+            self.hw().queue.set(tick, self.next_tick(me.id));
         }
     }
 
@@ -176,11 +176,11 @@ impl Sim {
         let start = hw.local_now();
         let end = start + length;
         hw.debt.set(Nanos::ZERO);
-        if hw.queue.borrow().next_time() > end {
+        if hw.queue.next_time() > end {
             hw.now.set(end);
         } else {
             hw.cpus[me.id.index()].ready_at.set(start);
-            hw.queue.borrow_mut().set(hw.work_slot(me.id), end);
+            hw.queue.set(hw.work_slot(me.id), end);
             hw.suspend(me.id, Mode::Interruptible).await;
         }
         let ran = hw.now.get().saturating_sub(start).min(length);

@@ -80,14 +80,14 @@ pub(crate) struct Hw {
     pub spec: MachineSpec,
     pub now: Cell<Nanos>,
     pub debt: Cell<Nanos>,
-    pub queue: RefCell<EventQueue>,
+    pub queue: EventQueue,
     pub sources: RefCell<Vec<Source>>,
     free_slots: RefCell<Vec<Slot>>,
     pub cpus: Vec<CpuHw>,
     pub lock_timing: LockTiming,
     rq_locks: Vec<RefCell<SpinState>>,
     other_locks: RefCell<OtherLocks>,
-    lines: RefCell<LineTable>,
+    lines: LineTable,
     pub recorder: Recorder,
     /// Set if the run is checked.
     pub watch: OnceCell<Watch>,
@@ -123,7 +123,7 @@ impl OtherLocks {
 impl Hw {
     pub fn new(spec: MachineSpec, kind: LockKind, recorder: Recorder) -> Hw {
         let n = spec.topology.cpus;
-        let mut queue = EventQueue::default();
+        let queue = EventQueue::default();
         let mut sources = Vec::new();
         for make in [Source::Work, Source::Tick] {
             for cpu in 0..n as u16 {
@@ -141,7 +141,7 @@ impl Hw {
         Hw {
             now: Cell::new(Nanos::ZERO),
             debt: Cell::new(Nanos::ZERO),
-            queue: RefCell::new(queue),
+            queue,
             sources: RefCell::new(sources),
             free_slots: RefCell::default(),
             cpus: (0..n).map(|_| cpu()).collect(),
@@ -153,7 +153,7 @@ impl Hw {
                 rto: SpinState::default(),
                 walker: Vec::new(),
             }),
-            lines: RefCell::new(LineTable::new(n)),
+            lines: LineTable::new(n),
             recorder,
             watch: OnceCell::new(),
             spec,
@@ -171,7 +171,7 @@ impl Hw {
     /// A slot for a source that lives as long as the run.
     pub fn add_slot(&self, source: Source) -> Slot {
         self.sources.borrow_mut().push(source);
-        self.queue.borrow_mut().add_slot()
+        self.queue.add_slot()
     }
 
     /// Lets a one-shot event happen at `at`.
@@ -184,17 +184,16 @@ impl Hw {
             }
             None => self.add_slot(Source::Once(once)),
         };
-        self.queue.borrow_mut().set(slot, at);
+        self.queue.set(slot, at);
     }
 
     /// Takes the next event that lies before or at `end` and moves the clock there.
     pub fn next_event(&self, end: Nanos) -> Option<Source> {
-        let mut queue = self.queue.borrow_mut();
-        let time = queue.next_time();
+        let time = self.queue.next_time();
         if time > end {
             return None;
         }
-        let slot = queue.pop()?;
+        let slot = self.queue.pop()?;
         self.now.set(time);
         let source = self.sources.borrow()[slot.0 as usize];
         if matches!(source, Source::Once(_)) {
@@ -211,21 +210,24 @@ impl Hw {
         self.now.get() + self.debt.get()
     }
 
-    /// Lets the time that the path has been charged pass; interrupts stay off.
+    /// Lets the time that the path has been charged pass, if nothing else happens meanwhile. Whether no debt is left.
     #[inline]
-    pub async fn settle(&self, me: CpuId) {
-        let debt = self.debt.get();
-        if debt == Nanos::ZERO {
-            return;
-        }
-        let then = self.now.get() + debt;
-        self.debt.set(Nanos::ZERO);
-        if self.queue.borrow().next_time() > then {
+    fn run_ahead(&self) -> bool {
+        let then = self.local_now();
+        if self.queue.next_time() > then {
             self.now.set(then);
-            return;
+            self.debt.set(Nanos::ZERO);
         }
-        self.queue.borrow_mut().set(self.work_slot(me), then);
-        self.suspend(me, Mode::InPath).await;
+        self.debt.get() == Nanos::ZERO
+    }
+
+    /// Lets the time that the path has been charged pass; interrupts stay off.
+    async fn settle(&self, me: CpuId) {
+        if !self.run_ahead() {
+            self.queue.set(self.work_slot(me), self.local_now());
+            self.debt.set(Nanos::ZERO);
+            self.suspend(me, Mode::InPath).await;
+        }
     }
 
     /// Gives control back to the engine until this CPU's work slot fires (or, if interruptible, an interrupt comes).
@@ -239,14 +241,7 @@ impl Hw {
         self.rq_locks[cpu.index()].borrow().stats
     }
 
-    /// Uses a line of which others may have a copy.
-    #[inline(never)]
-    fn fetch(&self, me: CpuId, index: usize, access: Access) {
-        let cost =
-            self.lines.borrow_mut().touch(me, self.local_now(), index, access, &self.lock_timing.transfers);
-        self.charge_ns(cost);
-    }
-
+    #[inline]
     fn with_lock<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState) -> T) -> T {
         match lock {
             Lock::Rq(cpu) => f(&mut self.rq_locks[cpu.index()].borrow_mut()),
@@ -277,8 +272,18 @@ impl Platform for Hw {
         self.local_now()
     }
 
+    // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in passing.
+
+    #[inline]
+    fn acquire_at_once(&self, me: CpuId, lock: Lock) -> bool {
+        if matches!(lock, Lock::Rq(_)) && !self.run_ahead() {
+            return false;
+        }
+        let taken = self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.lock_timing));
+        taken.inspect(|cost| self.charge_ns(*cost)).is_some()
+    }
+
     async fn acquire(&self, me: CpuId, lock: Lock) {
-        // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in passing.
         if matches!(lock, Lock::Rq(_)) {
             self.settle(me).await;
         }
@@ -307,9 +312,10 @@ impl Platform for Hw {
         }
     }
 
+    #[inline]
     fn release(&self, _me: CpuId, lock: Lock) {
         if let Some(next) = self.with_lock(lock, |l| l.release(self.local_now(), &self.lock_timing)) {
-            self.queue.borrow_mut().set(self.work_slot(next.to), next.at);
+            self.queue.set(self.work_slot(next.to), next.at);
             self.cpus[next.to.index()].mode.set(Mode::InPath);
         }
     }
@@ -319,7 +325,7 @@ impl Platform for Hw {
         // Through the queue even if nothing else is due: the CPU that is waited for may be about to act at this time.
         let then = self.local_now();
         self.debt.set(Nanos::ZERO);
-        self.queue.borrow_mut().set(self.work_slot(me), then);
+        self.queue.set(self.work_slot(me), then);
         self.suspend(me, Mode::InPath).await;
     }
 
@@ -339,14 +345,11 @@ impl Platform for Hw {
         });
     }
 
-    #[inline]
+    #[inline(always)]
     fn touch(&self, me: CpuId, line: Line, access: Access) {
-        let index = self.lines.borrow().index(line);
-        if self.lines.borrow().is_lone(me, index) {
-            self.charge_ns(self.spec.costs.line.own);
-        } else {
-            self.fetch(me, index, access);
-        }
+        let now = self.local_now();
+        let cost = self.lines.touch(me, now, line, access, &self.lock_timing.transfers);
+        self.charge_ns(cost);
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {

@@ -2,20 +2,26 @@
 
 use super::transfers::Transfers;
 use scheduler::platform::{Access, Line};
-use scheduler::{CpuId, CpuMask, Nanos};
+use scheduler::{CpuId, CpuMask, Nanos, TaskId};
+use std::cell::{Cell, RefCell};
 
 /// Where a line is.
 #[derive(Clone, Debug)]
 struct LineState {
+    /// The CPU that has the only copy, or [`SHARED`]: most uses end here.
+    lone: Cell<CpuId>,
     /// Who wrote it last.
-    owner: CpuId,
-    /// Who has a valid copy, while there is more than one.
-    sharers: CpuMask,
+    owner: Cell<CpuId>,
+    /// Who has a copy, while more than one CPU has.
+    sharers: RefCell<CpuMask>,
     /// Transfers follow each other from here…
-    busy_from: Nanos,
+    busy_from: Cell<Nanos>,
     /// …to here.
-    free_at: Nanos,
+    free_at: Cell<Nanos>,
 }
+
+/// No CPU has the only copy.
+const SHARED: CpuId = CpuId(u16::MAX);
 
 /// cpupri levels, as the scheduler numbers them: 0 to 99.
 const CPUPRI_LEVELS: usize = 100;
@@ -23,105 +29,121 @@ const CPUPRI_LEVELS: usize = 100;
 /// Lines of four cpupri counts each.
 const CPUPRI_COUNTS: usize = CPUPRI_LEVELS / 4;
 
-/// More than one CPU has a copy.
-const SHARED: u16 = u16::MAX;
+/// Lines of which a machine has one each; cpupri's come after them.
+const SINGLETONS: usize = 3;
+
+/// Lines of which each CPU has some come after these.
+const PER_CPU: usize = SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS;
 
 /// Every modelled line of a machine.
 #[derive(Debug)]
 pub(crate) struct LineTable {
+    /// The singletons, those of cpupri, and those of the CPUs.
+    states: Box<[LineState]>,
+    tasks: RefCell<Vec<LineState>>,
     cpus: usize,
-    /// The CPU that has the only copy of each line, or [`SHARED`]: most uses end here.
-    lone: Vec<u16>,
-    /// Run queues, wake lists, the singletons and the cpupri levels, then the tasks.
-    states: Vec<LineState>,
 }
 
 impl LineTable {
     pub fn new(cpus: usize) -> LineTable {
-        let mut table = LineTable { cpus, lone: Vec::new(), states: Vec::new() };
-        table.grow(2 * cpus + 3 + CPUPRI_LEVELS + CPUPRI_COUNTS);
-        table
-    }
-
-    /// Every CPU has a copy of a line that nobody wrote yet.
-    fn grow(&mut self, lines: usize) {
-        let state = LineState {
-            owner: CpuId(0),
-            sharers: CpuMask::first_n(self.cpus),
-            busy_from: Nanos::ZERO,
-            free_at: Nanos::ZERO,
-        };
-        self.lone.resize(lines, SHARED);
-        self.states.resize(lines, state);
-    }
-
-    /// Number of a line; tasks' lines come last.
-    #[inline]
-    pub fn index(&self, line: Line) -> usize {
-        let base = 2 * self.cpus;
-        match line {
-            Line::Rq(cpu) => cpu.index(),
-            Line::WakeList(cpu) => self.cpus + cpu.index(),
-            Line::Rto => base,
-            Line::CpupriActive => base + 1,
-            Line::PushRequest => base + 2,
-            Line::CpupriLevel(level) => base + 3 + level as usize,
-            Line::CpupriCounts(group) => base + 3 + CPUPRI_LEVELS + group as usize,
-            Line::Task(task) => base + 3 + CPUPRI_LEVELS + CPUPRI_COUNTS + task.index(),
+        LineTable {
+            states: vec![LineState::unwritten(cpus); PER_CPU + 2 * cpus].into(),
+            tasks: RefCell::default(),
+            cpus,
         }
-    }
-
-    /// Whether `me` has the only copy of a line.
-    #[inline]
-    pub fn is_lone(&self, me: CpuId, index: usize) -> bool {
-        self.lone.get(index) == Some(&me.0)
     }
 
     /// What it costs `me` to use a line at its local time `now`.
-    pub fn touch(
-        &mut self,
+    #[inline(always)]
+    pub fn touch(&self, me: CpuId, now: Nanos, line: Line, access: Access, transfers: &Transfers) -> Nanos {
+        let index = match line {
+            Line::Rto => 0,
+            Line::CpupriActive => 1,
+            Line::PushRequest => 2,
+            Line::CpupriLevel(level) => SINGLETONS + level as usize,
+            Line::CpupriCounts(group) => SINGLETONS + CPUPRI_LEVELS + group as usize,
+            Line::Rq(cpu) => PER_CPU + 2 * cpu.index(),
+            Line::WakeList(cpu) => PER_CPU + 2 * cpu.index() + 1,
+            Line::Task(task) => return self.touch_task(me, now, task, access, transfers),
+        };
+        self.states[index].touch(me, now, access, transfers)
+    }
+
+    fn touch_task(
+        &self,
         me: CpuId,
         now: Nanos,
-        index: usize,
+        task: TaskId,
         access: Access,
         transfers: &Transfers,
     ) -> Nanos {
-        if index >= self.lone.len() {
-            self.grow(index + 1);
+        if task.index() >= self.tasks.borrow().len() {
+            self.tasks.borrow_mut().resize(task.index() + 1, LineState::unwritten(self.cpus));
         }
-        let state = &mut self.states[index];
-        let lone = &mut self.lone[index];
-        if *lone == me.0 || (access == Access::Read && *lone == SHARED && state.sharers.contains(me)) {
-            return transfers.get(me, me);
+        self.tasks.borrow()[task.index()].touch(me, now, access, transfers)
+    }
+}
+
+impl LineState {
+    /// Every CPU has a copy of a line that nobody wrote yet.
+    fn unwritten(cpus: usize) -> LineState {
+        LineState {
+            lone: Cell::new(SHARED),
+            owner: Cell::default(),
+            sharers: RefCell::new(CpuMask::first_n(cpus)),
+            busy_from: Cell::default(),
+            free_at: Cell::default(),
         }
-        // To write a line that it shares, its last writer has to reach another sharer.
-        let holder =
-            if state.owner == me { state.sharers.next_wrapping(me).unwrap_or(me) } else { state.owner };
-        let transfer = transfers.get(holder, me);
-        // Paths run a little ahead of each other: what others have asked for at a later time is not in the way.
-        let done = if now + transfer <= state.busy_from {
-            now + transfer
-        } else {
-            if now > state.free_at {
-                state.busy_from = now;
-            }
-            state.free_at = now.max(state.free_at) + transfer;
-            state.free_at
-        };
+    }
+
+    #[inline(always)]
+    fn touch(&self, me: CpuId, now: Nanos, access: Access, transfers: &Transfers) -> Nanos {
+        if self.lone.get() == me {
+            return transfers.own();
+        }
         match access {
-            Access::Read => {
-                if *lone != SHARED {
-                    state.sharers = CpuMask::single(state.owner);
-                    *lone = SHARED;
-                }
-                state.sharers.insert(me);
-            }
-            Access::Write => {
-                state.owner = me;
-                *lone = me.0;
-            }
+            Access::Read => self.read(me, now, transfers),
+            Access::Write => self.write(me, now, transfers),
         }
-        done - now
+    }
+
+    #[inline(never)]
+    fn read(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
+        let mut sharers = self.sharers.borrow_mut();
+        if self.lone.replace(SHARED) != SHARED {
+            *sharers = CpuMask::single(self.owner.get());
+        } else if sharers.contains(me) {
+            return transfers.own();
+        }
+        sharers.insert(me);
+        self.queue_up(now, transfers.get(self.owner.get(), me))
+    }
+
+    #[inline(never)]
+    fn write(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
+        let mut holder = self.owner.get();
+        if holder == me {
+            // Its last writer shares it and has to reach another sharer.
+            holder = self.sharers.borrow().next_wrapping(me).unwrap_or(me);
+        }
+        self.owner.set(me);
+        self.lone.set(me);
+        self.queue_up(now, transfers.get(holder, me))
+    }
+
+    /// How long a transfer takes from `now` on, behind those that are under way.
+    #[inline]
+    fn queue_up(&self, now: Nanos, transfer: Nanos) -> Nanos {
+        // Paths run a little ahead of each other: what others have asked for at a later time is not in the way.
+        if now + transfer <= self.busy_from.get() {
+            return transfer;
+        }
+        if now > self.free_at.get() {
+            self.busy_from.set(now);
+        }
+        let free_at = now.max(self.free_at.get()) + transfer;
+        self.free_at.set(free_at);
+        free_at - now
     }
 }
 
@@ -133,10 +155,9 @@ mod tests {
     fn a_line_that_others_wrote_is_transferred_once() {
         let spec = crate::engine::four_nodes();
         let transfers = Transfers::new(&spec);
-        let mut lines = LineTable::new(40);
-        let mut touch = |cpu, access| {
-            let rto = lines.index(Line::Rto);
-            lines.touch(CpuId(cpu), Nanos(0), rto, access, &transfers)
+        let lines = LineTable::new(40);
+        let touch = |cpu, access| {
+            lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers)
         };
         touch(0, Access::Write);
         assert_eq!(touch(0, Access::Write), spec.costs.line.own);
@@ -149,15 +170,14 @@ mod tests {
     fn transfers_of_one_line_queue_up() {
         let spec = crate::engine::four_nodes();
         let transfers = Transfers::new(&spec);
-        let mut lines = LineTable::new(40);
-        let rto = lines.index(Line::Rto);
-        lines.touch(CpuId(0), Nanos(0), rto, Access::Write, &transfers);
+        let lines = LineTable::new(40);
+        lines.touch(CpuId(0), Nanos(0), Line::Rto, Access::Write, &transfers);
         let waits: Vec<u64> = (10..20)
-            .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), rto, Access::Read, &transfers).0)
+            .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), Line::Rto, Access::Read, &transfers).0)
             .collect();
         assert!(waits.windows(2).all(|w| w[1] > w[0]), "each waits for the one before: {waits:?}");
         // A path that is still at an earlier time finds the line free.
-        let earlier = lines.touch(CpuId(20), Nanos(100), rto, Access::Read, &transfers);
+        let earlier = lines.touch(CpuId(20), Nanos(100), Line::Rto, Access::Read, &transfers);
         assert_eq!(earlier, spec.costs.line.other_node);
     }
 }

@@ -106,6 +106,7 @@ impl SpinState {
     }
 
     /// Takes the lock if it is free at `now`; what that costs.
+    #[inline]
     pub fn try_acquire(&mut self, me: CpuId, now: Nanos, timing: &LockTiming) -> Option<Nanos> {
         if self.held || !self.waiters.is_empty() || self.free_at > now {
             return None;
@@ -118,13 +119,16 @@ impl SpinState {
     }
 
     /// The holder gives the lock up at its local time `now`; who gets it, if anybody waits.
+    #[inline]
     pub fn release(&mut self, now: Nanos, timing: &LockTiming) -> Option<HandOver> {
         debug_assert!(self.held);
         self.held = false;
         self.free_at = now;
-        if self.waiters.is_empty() {
-            return None;
-        }
+        if self.waiters.is_empty() { None } else { self.hand_over(now, timing) }
+    }
+
+    #[inline(never)]
+    fn hand_over(&mut self, now: Nanos, timing: &LockTiming) -> Option<HandOver> {
         let next = match timing.kind.get() {
             LockKind::Queued | LockKind::Ticket => 0,
             // Everybody's write races for the line; the nearest wins, then the one who spun longest.

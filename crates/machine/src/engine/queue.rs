@@ -5,119 +5,182 @@
 //! is allocated in steady state. Events at one time fire in the order in which they were set.
 
 use scheduler::Nanos;
+use std::cell::{Cell, RefCell};
 
 /// A source of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot(pub u32);
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// Time, then the order of setting, in one number: a comparison is two instructions.
-    key: u128,
-    slot: Slot,
-}
+/// What a slot fires by: its time, then how often anything had been set before it; and its number, so that one
+/// comparison says which slot is first. All in one number: 64, 40 and 24 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key(u128);
 
-impl Entry {
-    #[inline]
-    fn before(&self, other: &Entry) -> bool {
-        self.key < other.key
+const SLOT_BITS: u32 = 24;
+const SEQUENCE_BITS: u32 = 64 - SLOT_BITS;
+
+impl Key {
+    /// The slot is not set.
+    const ABSENT: Key = Key(u128::MAX);
+
+    fn new(time: Nanos, sequence: u64, slot: Slot) -> Key {
+        Key(u128::from(time.0) << 64 | u128::from(sequence << SLOT_BITS | u64::from(slot.0)))
     }
 
-    fn time(&self) -> Nanos {
-        Nanos((self.key >> 64) as u64)
+    fn time(self) -> Nanos {
+        Nanos((self.0 >> 64) as u64)
+    }
+
+    /// The lower half alone says which one it is.
+    fn is(self, other: Key) -> bool {
+        self.0 as u64 == other.0 as u64
+    }
+
+    fn slot(self) -> Slot {
+        Slot(self.0 as u32 & ((1 << SLOT_BITS) - 1))
     }
 }
 
-/// Not in the heap.
-const ABSENT: u32 = u32::MAX;
-
-/// A binary heap that knows where each slot is.
-#[derive(Debug, Default)]
+/// A tree of winners: each slot has a leaf, and each node holds the smallest key of the four below it. A change goes
+/// from a leaf towards the root and ends where another slot wins anyway.
+#[derive(Debug)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
-    position: Vec<u32>,
-    sequence: u64,
+    nodes: RefCell<Nodes>,
+    slots: Cell<u32>,
+    sequence: Cell<u64>,
+    /// Time of the root.
+    next_time: Cell<Nanos>,
+}
+
+/// Nodes that have the same parent lie together, four to a cache line, level by level: the root's children first, the
+/// leaves last.
+#[derive(Debug)]
+struct Nodes {
+    fours: Box<[[Key; 4]]>,
+    /// Number of the first leaf, counted in single nodes.
+    first_leaf: usize,
+    root: Key,
+}
+
+impl Default for EventQueue {
+    fn default() -> EventQueue {
+        let nodes = Nodes { fours: [[Key::ABSENT; 4]].into(), first_leaf: 0, root: Key::ABSENT };
+        EventQueue {
+            nodes: RefCell::new(nodes),
+            slots: Cell::new(0),
+            sequence: Cell::new(0),
+            next_time: Cell::new(Nanos::NEVER),
+        }
+    }
 }
 
 impl EventQueue {
     /// A new source.
-    pub fn add_slot(&mut self) -> Slot {
-        self.position.push(ABSENT);
-        Slot(self.position.len() as u32 - 1)
+    ///
+    /// # Panics
+    /// With more sources than 2²⁴: there are less pids.
+    pub fn add_slot(&self) -> Slot {
+        let slot = self.slots.get();
+        assert!(slot < 1 << SLOT_BITS, "more than {slot} sources of events");
+        self.slots.set(slot + 1);
+        self.nodes.borrow_mut().make_room(slot as usize + 1);
+        Slot(slot)
     }
 
     /// Lets `slot` fire at `time`, whether or not it was set before.
-    pub fn set(&mut self, slot: Slot, time: Nanos) {
-        self.sequence += 1;
-        let entry = Entry { key: u128::from(time.0) << 64 | u128::from(self.sequence), slot };
-        match self.position[slot.0 as usize] {
-            ABSENT => {
-                self.heap.push(entry);
-                self.sift_up(self.heap.len() - 1, entry);
-            }
-            at => {
-                let at = at as usize;
-                if entry.before(&self.heap[at]) { self.sift_up(at, entry) } else { self.sift_down(at, entry) }
-            }
+    pub fn set(&self, slot: Slot, time: Nanos) {
+        let mut nodes = self.nodes.borrow_mut();
+        if self.sequence.get() == 1 << SEQUENCE_BITS {
+            self.sequence.set(nodes.renumber());
         }
+        nodes.replace(slot, Key::new(time, self.sequence.get(), slot));
+        self.sequence.set(self.sequence.get() + 1);
+        self.next_time.set(nodes.root.time());
     }
 
     /// Whether `slot` is going to fire.
     pub fn is_set(&self, slot: Slot) -> bool {
-        self.position[slot.0 as usize] != ABSENT
+        self.nodes.borrow().of(slot) != Key::ABSENT
     }
 
     /// When the next slot fires; [`Nanos::NEVER`] if none does.
     #[inline]
     pub fn next_time(&self) -> Nanos {
-        self.heap.first().map_or(Nanos::NEVER, Entry::time)
+        self.next_time.get()
     }
 
     /// Takes the next slot out.
-    pub fn pop(&mut self) -> Option<Slot> {
-        let top = *self.heap.first()?;
-        self.position[top.slot.0 as usize] = ABSENT;
-        let last = self.heap.pop()?;
-        if !self.heap.is_empty() {
-            self.sift_down(0, last);
+    pub fn pop(&self) -> Option<Slot> {
+        let mut nodes = self.nodes.borrow_mut();
+        let first = nodes.root;
+        if first == Key::ABSENT {
+            return None;
         }
-        Some(top.slot)
+        nodes.replace(first.slot(), Key::ABSENT);
+        self.next_time.set(nodes.root.time());
+        Some(first.slot())
+    }
+}
+
+impl Nodes {
+    fn of(&self, slot: Slot) -> Key {
+        let leaf = self.first_leaf + slot.0 as usize;
+        self.fours[leaf / 4][leaf % 4]
     }
 
-    fn place(&mut self, at: usize, entry: Entry) {
-        self.heap[at] = entry;
-        self.position[entry.slot.0 as usize] = at as u32;
-    }
-
-    fn sift_up(&mut self, mut at: usize, entry: Entry) {
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if !entry.before(&self.heap[parent]) {
-                break;
-            }
-            self.place(at, self.heap[parent]);
-            at = parent;
-        }
-        self.place(at, entry);
-    }
-
-    fn sift_down(&mut self, mut at: usize, entry: Entry) {
+    fn replace(&mut self, slot: Slot, mut key: Key) {
+        let mut node = self.first_leaf + slot.0 as usize;
         loop {
-            let mut child = 2 * at + 1;
-            if child >= self.heap.len() {
-                break;
+            let four = &mut self.fours[node / 4];
+            if four[node % 4].is(key) {
+                return;
             }
-            if child + 1 < self.heap.len() && self.heap[child + 1].before(&self.heap[child]) {
-                child += 1;
+            four[node % 4] = key;
+            key = smallest(four);
+            match (node / 4).checked_sub(1) {
+                Some(parent) => node = parent,
+                None => break,
             }
-            if !self.heap[child].before(&entry) {
-                break;
-            }
-            self.place(at, self.heap[child]);
-            at = child;
         }
-        self.place(at, entry);
+        self.root = key;
     }
+
+    fn make_room(&mut self, slots: usize) {
+        let leaves = 4 * self.fours.len() - self.first_leaf;
+        if slots > leaves {
+            let old: Vec<[Key; 4]> = self.fours[self.first_leaf / 4..].into();
+            // One level more: what was the number of all nodes is that of those above the leaves.
+            self.first_leaf = 4 * self.fours.len();
+            self.fours = vec![[Key::ABSENT; 4]; self.fours.len() + leaves].into();
+            self.fours[self.first_leaf / 4..][..old.len()].copy_from_slice(&old);
+            self.rebuild();
+        }
+    }
+
+    fn rebuild(&mut self) {
+        for four in (1..self.fours.len()).rev() {
+            let parent = four - 1;
+            self.fours[parent / 4][parent % 4] = smallest(&self.fours[four]);
+        }
+        self.root = smallest(&self.fours[0]);
+    }
+
+    /// Numbers what is set from 0 on, in the order in which it fires; the next free number.
+    #[cold]
+    #[inline(never)]
+    fn renumber(&mut self) -> u64 {
+        let leaves = self.fours[self.first_leaf / 4..].as_flattened();
+        let mut set: Vec<Key> = leaves.iter().copied().filter(|key| *key != Key::ABSENT).collect();
+        set.sort_unstable();
+        for (sequence, key) in set.iter().enumerate() {
+            self.replace(key.slot(), Key::new(key.time(), sequence as u64, key.slot()));
+        }
+        set.len() as u64
+    }
+}
+
+fn smallest(four: &[Key; 4]) -> Key {
+    four[0].min(four[1]).min(four[2].min(four[3]))
 }
 
 #[cfg(test)]
@@ -126,13 +189,13 @@ mod tests {
     use crate::rng::{Purpose, Rng};
     use proptest::prelude::*;
 
-    fn drain(queue: &mut EventQueue) -> Vec<u32> {
+    fn drain(queue: &EventQueue) -> Vec<u32> {
         std::iter::from_fn(|| queue.pop()).map(|s| s.0).collect()
     }
 
     #[test]
     fn fires_by_time_then_by_order_of_setting() {
-        let mut q = EventQueue::default();
+        let q = EventQueue::default();
         let slots: Vec<Slot> = (0..4).map(|_| q.add_slot()).collect();
         q.set(slots[2], Nanos(5));
         q.set(slots[0], Nanos(5));
@@ -140,15 +203,27 @@ mod tests {
         q.set(slots[1], Nanos(1));
         q.set(slots[3], Nanos(2));
         assert_eq!(q.next_time(), Nanos(1));
-        assert_eq!(drain(&mut q), [1, 3, 2, 0]);
+        assert_eq!(drain(&q), [1, 3, 2, 0]);
         assert_eq!(q.next_time(), Nanos::NEVER);
+    }
+
+    #[test]
+    fn the_order_of_setting_outlives_its_numbers() {
+        let q = EventQueue::default();
+        let slots: Vec<Slot> = (0..3).map(|_| q.add_slot()).collect();
+        q.sequence.set((1 << SEQUENCE_BITS) - 2);
+        for slot in [2, 0, 1] {
+            q.set(slots[slot], Nanos(5));
+        }
+        assert_eq!(q.sequence.get(), 3);
+        assert_eq!(drain(&q), [2, 0, 1]);
     }
 
     proptest! {
         #[test]
         fn agrees_with_a_sorted_list(seed: u64, n in 1usize..60) {
             let mut rng = Rng::keyed(seed, Purpose::Load, 0);
-            let mut q = EventQueue::default();
+            let q = EventQueue::default();
             let slots: Vec<Slot> = (0..n).map(|_| q.add_slot()).collect();
             let mut model: Vec<(u64, u64, u32)> = Vec::new();
             for order in 0..4 * n as u64 {
@@ -159,7 +234,7 @@ mod tests {
                 model.push((time, order, slot.0));
             }
             model.sort_unstable();
-            prop_assert_eq!(drain(&mut q), model.iter().map(|e| e.2).collect::<Vec<_>>());
+            prop_assert_eq!(drain(&q), model.iter().map(|e| e.2).collect::<Vec<_>>());
         }
     }
 }

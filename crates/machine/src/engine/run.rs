@@ -215,7 +215,7 @@ impl Sim {
                     return None;
                 }
                 let next = self.next_tick(cpu);
-                self.hw().queue.borrow_mut().set(self.hw().tick_slot(cpu), next);
+                self.hw().queue.set(self.hw().tick_slot(cpu), next);
                 self.raise(cpu, Irq::Tick)
             }
             Source::Once(once) => self.happen_once(once),
@@ -270,7 +270,7 @@ impl Sim {
         if hw.ready_at.get() <= self.hw().now.get() {
             return Some(cpu);
         }
-        self.hw().queue.borrow_mut().set(self.hw().work_slot(cpu), hw.ready_at.get());
+        self.hw().queue.set(self.hw().work_slot(cpu), hw.ready_at.get());
         None
     }
 
@@ -307,7 +307,7 @@ impl Sim {
 
     /// The tasks that still live, if all of them sleep and neither a timer nor anything from outside will wake one.
     fn stalled(&self, end: Nanos) -> Vec<StuckTask> {
-        let queue = self.hw().queue.borrow();
+        let queue = &self.hw().queue;
         let asleep = |p: TaskId| {
             let state = self.k.task(p).state.get();
             matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)

@@ -128,7 +128,7 @@ impl Sim {
             (t.timer, until + slack + jitter)
         });
         // A timer cannot be programmed into the past: it fires at once then.
-        hw.queue.borrow_mut().set(slot.0, slot.1.max(hw.local_now()));
+        hw.queue.set(slot.0, slot.1.max(hw.local_now()));
         me.task(p).state.set(TaskState::Interruptible);
         schedule(me, Entry::Call).await;
     }
