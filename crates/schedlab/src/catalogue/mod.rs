@@ -157,7 +157,7 @@ mod tests {
             assert!(!kind.entries().is_empty());
             for entry in kind.entries() {
                 let last = entry.meaning.chars().last();
-                assert!(matches!(last, Some('.' | '?')), "{kind} {}: {}", entry.name, entry.meaning);
+                assert!(matches!(last, Some('.' | '?' | ')')), "{kind} {}: {}", entry.name, entry.meaning);
                 let explanation = explain(&entry.name).expect("every listed name is explained");
                 assert_eq!((explanation.kind, &explanation.name), (kind, &entry.name));
             }
