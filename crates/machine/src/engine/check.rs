@@ -104,3 +104,57 @@ impl Sim {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::outcome::RunError;
+    use crate::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
+    use scheduler::registry::Config;
+    use scheduler::{Nanos, Policy, RtPriority, TaskId, Topology};
+
+    #[derive(Debug)]
+    struct Periodic;
+
+    impl Behaviour for Periodic {
+        fn next(&mut self, env: &mut Env<'_>) -> Step {
+            *env.iterations += 1;
+            let length = Nanos::from_micros(300);
+            if *env.iterations % 2 == 1 { Step::Compute(length) } else { Step::SleepFor(length) }
+        }
+    }
+
+    /// Three equal FIFO tasks on two CPUs for 10 ms.
+    fn checked() -> Machine {
+        let mut setup = Setup::new(2);
+        for n in 0..3 {
+            let mut task = TaskSpec::new(format!("t{n}"), Periodic);
+            task.policy = Policy::Fifo(RtPriority::new(5).expect("1 to 99"));
+            setup.spawn(Nanos::ZERO, task);
+        }
+        let config = Config::of_profile("6.1").expect("it exists");
+        let spec = MachineSpec::ideal(Topology::flat(2));
+        let options = RunOptions { duration: Nanos::from_millis(10), check: true, ..RunOptions::default() };
+        Machine::new(spec, config, setup, options).expect("a sound setup")
+    }
+
+    #[test]
+    fn a_sound_run_passes() {
+        assert!(checked().run().is_ok());
+    }
+
+    #[test]
+    fn a_broken_invariant_stops_the_run() {
+        let machine = checked();
+        machine.sim.k.task(TaskId(3)).nr_cpus_allowed.set(7);
+        let Err(RunError::Invariant { invariant, at, what }) = machine.run() else { panic!("it passes") };
+        assert_eq!((invariant, at), ("P4", Nanos::ZERO));
+        assert!(what.contains("TaskId(3)"), "{what}");
+    }
+
+    #[test]
+    fn time_that_nobody_accounts_for_is_found() {
+        let machine = checked();
+        machine.sim.k.task(TaskId(2)).stats.sum_exec_runtime.set(Nanos(1));
+        assert!(matches!(machine.run(), Err(RunError::Invariant { invariant: "I11", .. })));
+    }
+}

@@ -60,7 +60,7 @@ impl Default for RunOptions {
 /// A machine with a kernel and tasks, ready to run once.
 #[derive(Debug)]
 pub struct Machine {
-    sim: Sim,
+    pub(super) sim: Sim,
     options: RunOptions,
 }
 

@@ -17,7 +17,7 @@ pub struct Checker {
     flying: Flying,
     moves: Moves,
     best_run: best_run::BestRun,
-    found: Findings,
+    pub(super) found: Findings,
 }
 
 /// What all the course checks share.
@@ -33,6 +33,7 @@ impl Checker {
     pub fn new<P: Platform>(k: &Scheduler<P>) -> Checker {
         let queue = |rq: &crate::rq::RunQueue| QueueMemory {
             min_vruntime: rq.published.min_vruntime.get(),
+            switches: rq.inspect().map_or(0, |state| state.nr_switches),
             ..QueueMemory::default()
         };
         Checker {

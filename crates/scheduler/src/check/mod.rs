@@ -154,3 +154,6 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         running::no_lock_is_held(moment, found);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -278,4 +278,12 @@ impl RootDomain {
 }
 
 #[cfg(test)]
+impl RootDomain {
+    /// For canaries: cpupri believes that the executing CPU's best queued priority is this one.
+    pub(crate) fn misplace_in_cpupri<P: crate::platform::Platform>(&self, me: crate::Cpu<'_, P>, prio: Prio) {
+        self.cpupri.set(me, me.id, prio);
+    }
+}
+
+#[cfg(test)]
 mod tests;
