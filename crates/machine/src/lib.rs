@@ -11,6 +11,8 @@ mod setup;
 mod spec;
 
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
+#[doc(hidden)]
+pub use engine::bare_engine;
 pub use engine::{CommOf, LockStats, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
 pub use latency::Latency;
 pub use objects::{BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};

@@ -156,9 +156,7 @@ mod tests {
         let spec = crate::engine::four_nodes();
         let transfers = Transfers::new(&spec);
         let lines = LineTable::new(40);
-        let touch = |cpu, access| {
-            lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers)
-        };
+        let touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers);
         touch(0, Access::Write);
         assert_eq!(touch(0, Access::Write), spec.costs.line.own);
         let first = touch(30, Access::Read);

@@ -4,6 +4,7 @@
 //! it: its work goes on (a cost has passed, a lock was handed over, a task has executed for as long as it wanted) or
 //! an interrupt arrives while it takes them. Everything that takes time goes through [`hw::Hw`].
 
+mod bare;
 mod check;
 mod cpu;
 mod hw;
@@ -21,6 +22,8 @@ mod transfers;
 mod warmth;
 mod world;
 
+#[doc(hidden)]
+pub use bare::bare_engine;
 pub use locks::LockStats;
 pub use recorder::{Record, RecordKind, Who};
 pub use run::{Machine, RunOptions, TimedSetting};
