@@ -69,6 +69,9 @@ impl Experiment {
             return Err(Error::NoLoad);
         }
         let config = self.kernel.at_start()?;
+        if let Some(hz) = self.recorded_hz() {
+            config.tunables.hz.set(i64::from(hz));
+        }
         let kernel = self.kernel.describe(&config);
         let mut setup = Setup::new(self.machine.cpus());
         let built: Vec<BuiltLoad> =
@@ -113,6 +116,15 @@ impl Experiment {
             && uname.and_then(profile_of).is_none_or(|profile| profile == self.kernel.profile())
             && self.kernel.changes().is_empty()
             && self.duration.is_none()
+    }
+
+    /// Ticks a second of the kernel that recorded the loads, where they show and the user does not say otherwise: they
+    /// decide when slices end.
+    pub(crate) fn recorded_hz(&self) -> Option<u32> {
+        let said =
+            self.kernel.changes().iter().any(|c| c.setting.trim_start_matches("kernel.").starts_with("hz="));
+        let recorded = self.loads.iter().find_map(|load| load.recorded()?.replay.recording().hz);
+        recorded.filter(|_| !said)
     }
 
     /// The loads that come to an end by themselves.

@@ -20,6 +20,16 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
             notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));
         }
     }
+    if let Some(hz) = experiment.recorded_hz() {
+        notes.push(format!("hz={hz}, as the recording shows; --set hz=N for another rate"));
+    }
+    if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
+        let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        notes.push(format!(
+            "at the end all tasks slept for good: {} ({}) waited for {}{others}",
+            first.comm, first.pid, first.waits_for
+        ));
+    }
     if parts.outcome.outside_lost > 0 {
         notes.push(format!(
             "{} messages from outside found their channel full and were lost",
