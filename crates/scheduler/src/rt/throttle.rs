@@ -96,8 +96,6 @@ pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     }
     let share = &me.k.root_domain.bandwidth.cpus[rq.cpu.index()];
     share.used.set(share.used.get() + delta);
-    // Throttling may have been switched on since the last enqueue.
-    start_period_timer(me);
     if rq.rt.throttled {
         rq.resched();
         return;
