@@ -57,6 +57,18 @@ pub const ALIASES: &[Alias] = &[
         ],
     },
     Alias {
+        name: "WAKEUP_PREEMPTION",
+        meaning: "The name that Linux 6.1 has for WAKEUP_PREEMPT.",
+        source: "sched_features of a recorded 6.1 kernel",
+        settings: &["WAKEUP_PREEMPT"],
+    },
+    Alias {
+        name: "NO_WAKEUP_PREEMPTION",
+        meaning: "The name that Linux 6.1 has for NO_WAKEUP_PREEMPT.",
+        source: "sched_features of a recorded 6.1 kernel",
+        settings: &["NO_WAKEUP_PREEMPT"],
+    },
+    Alias {
         name: "balance_mode=pull",
         meaning: "A lowering CPU pulls under the other CPUs' locks.",
         source: "rt-class 5.5",
