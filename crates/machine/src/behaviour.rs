@@ -158,6 +158,8 @@ pub struct Env<'a> {
     pub rng: &'a mut Rng,
     /// Passes of its main loop (the `iterations` column); the behaviour increments it.
     pub iterations: &'a mut u64,
+    /// Whether the run keeps a trace; without one nobody reads the text of a [`Step::Marker`].
+    pub traced: bool,
     /// Its own counters, as /proc/PID/sched shows them at this moment.
     pub counters: TaskCounters,
 }

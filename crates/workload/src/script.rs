@@ -49,6 +49,7 @@ impl Script {
             last_child: self.last_child,
             rng: &mut self.rng,
             iterations: &mut self.iterations,
+            traced: true,
             counters: self.counters,
         };
         let step = self.behaviour.next(&mut env);

@@ -237,6 +237,7 @@ impl Sim {
                 last_child: t.last_child,
                 rng: &mut t.rng,
                 iterations: &mut t.iterations,
+                traced: self.hw().recorder.is_traced(),
                 counters,
             })
         });

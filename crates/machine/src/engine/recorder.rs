@@ -84,6 +84,11 @@ impl Recorder {
         }
     }
 
+    /// Whether a trace is kept.
+    pub fn is_traced(&self) -> bool {
+        self.trace.is_some()
+    }
+
     /// Without a trace, only switches leave anything behind.
     #[inline(always)]
     pub fn is_interested_in(&self, event: &Event) -> bool {

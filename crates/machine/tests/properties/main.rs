@@ -9,6 +9,8 @@ mod lab;
 mod scenario;
 mod script;
 mod settings;
+mod stages;
+mod switches;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -26,7 +26,7 @@ pub fn all_settings() -> Vec<String> {
 
 /// Values of a tunable that make a difference to runs of some milliseconds. None of them forbids real-time tasks to
 /// run at all, or no run would end.
-fn values(tunable: &TunableInfo) -> Vec<i64> {
+pub fn values(tunable: &TunableInfo) -> Vec<i64> {
     match tunable.name {
         "sched_latency_ns" => vec![100_000, 1_000_000, 20_000_000],
         "sched_min_granularity_ns" => vec![100_000, 750_000, 4_000_000],
@@ -35,7 +35,7 @@ fn values(tunable: &TunableInfo) -> Vec<i64> {
         "sched_migration_cost_ns" => vec![-1, 0, 500_000],
         "sched_nr_migrate" => vec![1, 2, 32],
         "sched_scaling_cpus_max" => vec![1, 4, 512],
-        "sched_rr_timeslice_ms" => vec![-1, 1, 3],
+        "sched_rr_timeslice_ms" => vec![-1, 3, 1],
         "sched_rt_period_us" => vec![1_000, 10_000],
         "sched_rt_runtime_us" => vec![-1, 500, 9_000],
         "hz" => vec![100, 250, 4_000],

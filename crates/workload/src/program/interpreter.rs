@@ -111,7 +111,9 @@ fn act(action: &Action, env: &mut Env<'_>, times: &mut [Nanos]) -> Option<Step> 
         Action::SetAffinity { target, cpus } => {
             Step::SetAffinity { target: target.resolve(env), cpus: *cpus }
         }
-        Action::Marker(text) => Step::Marker(text.render(*env.iterations)),
+        Action::Marker(text) if env.traced => Step::Marker(text.render(*env.iterations)),
+        // An empty box: nothing is allocated for a text that nobody reads.
+        Action::Marker(_) => Step::Marker(Box::default()),
         Action::Mark(var) => {
             times[usize::from(var.0)] = env.now;
             return None;

@@ -157,7 +157,7 @@ impl Player {
             }
             Recorded::Pin => Step::SetAffinity { target: None, cpus: part.pinned_to? },
             Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
-            Recorded::Marker(text) => Step::Marker(text.clone()),
+            Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
             Recorded::Interrupted { .. } => return None,
             Recorded::Exit => {
                 self.end(env);

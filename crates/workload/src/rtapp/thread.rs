@@ -401,7 +401,8 @@ impl Thread {
             Op::SetPolicy(policy) => Step::SetPolicy { target: None, policy },
             Op::SetNice(nice) => Step::SetNice { target: None, nice },
             Op::SetAffinity(cpus) => Step::SetAffinity { target: None, cpus },
-            Op::Mark(mark) => Step::Marker(self.text(mark, env.now)),
+            Op::Mark(mark) if env.traced => Step::Marker(self.text(mark, env.now)),
+            Op::Mark(_) => Step::Marker(Box::default()),
             Op::Exit => Step::Exit,
             Op::Enqueue(condition) => {
                 let Scheduling { policy, nice } = self.scheduling;

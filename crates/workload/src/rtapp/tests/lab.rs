@@ -108,6 +108,7 @@ impl Lab {
             last_child: None,
             rng: &mut thread.rng,
             iterations: &mut thread.iterations,
+            traced: true,
             counters: thread.counters,
         });
         self.journal.push(format!("{} {} {step:?}", now.0 / 1_000, thread.name));

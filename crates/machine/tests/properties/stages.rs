@@ -1,0 +1,64 @@
+//! Runs that are made for certain switches, where random ones would be long in coming.
+
+use crate::scenario::{Op, Plan, Price, Scenario, Shape, TaskPlan};
+
+/// All of them, the quickest first.
+pub fn stages() -> Vec<Scenario> {
+    vec![lowered(), deboosted(), round_robin(), real_time_hogs(), storm(Shape::Flat(3)), storm(FOUR_BY_THREE)]
+}
+
+const FOUR_BY_THREE: Shape = Shape::Nodes { nodes: 4, cpus: 3, far: false };
+
+fn task(policy: Plan, start: u32, ops: Vec<Op>) -> TaskPlan {
+    TaskPlan { policy, nice: 0, cpus: u16::MAX, start, ops }
+}
+
+fn stage(shape: Shape, price: Price, tasks: Vec<TaskPlan>) -> Scenario {
+    let (settings, later) = (Vec::new(), Vec::new());
+    Scenario { shape, price, kernel: "6.1", settings, later, mutexes: vec![true], tasks, seed: 1 }
+}
+
+/// A waiting task is lowered to an equal that waits longer.
+fn lowered() -> Scenario {
+    let lowers = vec![Op::Run(500), Op::Policy { whose: Some(1), policy: Plan::Fifo(3) }, Op::Run(100)];
+    let tasks = vec![
+        task(Plan::Fifo(9), 0, lowers),
+        task(Plan::Fifo(6), 200, vec![Op::Run(300)]),
+        task(Plan::Fifo(3), 100, vec![Op::Run(300)]),
+    ];
+    stage(Shape::Flat(1), Price::Free, tasks)
+}
+
+/// The running task loses what it inherited while an equal waits.
+fn deboosted() -> Scenario {
+    let locks = |run| vec![Op::Locked { set: 1, run, sleep: 0 }, Op::Run(300)];
+    let tasks = vec![
+        task(Plan::Fifo(3), 0, locks(500)),
+        task(Plan::Fifo(3), 100, vec![Op::Run(300)]),
+        task(Plan::Fifo(6), 200, locks(10)),
+    ];
+    stage(Shape::Flat(1), Price::Free, tasks)
+}
+
+/// Two SCHED_RR tasks of one priority on one CPU.
+fn round_robin() -> Scenario {
+    let hog = |start| task(Plan::Rr(5), start, vec![Op::Run(4_000); 3]);
+    stage(Shape::Flat(1), Price::Free, vec![hog(0), hog(50)])
+}
+
+/// A real-time task that does not stop, beside CPUs that have unused real-time runtime.
+fn real_time_hogs() -> Scenario {
+    let hog = task(Plan::Fifo(5), 0, vec![Op::Run(4_000); 15]);
+    stage(Shape::Flat(2), Price::Free, vec![hog, task(Plan::Normal, 0, vec![Op::Run(4_000); 5])])
+}
+
+/// More real-time tasks than CPUs, all of different habits, on a machine where locks are dear: CPUs meet at locks, and
+/// candidates change while they wait.
+fn storm(shape: Shape) -> Scenario {
+    let storming = (0..24u32).map(|n| {
+        let (run, sleep) = (5 + 7 * (n % 5), 20 + 11 * (n % 7));
+        let rounds = (0..60).flat_map(|_| [Op::Run(run), Op::Sleep(sleep)]).collect();
+        task(Plan::Fifo(1 + (n % 11) as u8), 3 * n, rounds)
+    });
+    stage(shape, Price::Dear, storming.collect())
+}

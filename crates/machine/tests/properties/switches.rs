@@ -1,0 +1,94 @@
+//! Every switch switches something: for each feature, each value of a rule and each tunable there is a run whose trace
+//! depends on it.
+//!
+//! The runs are random ones; [`CONTEXT`] says in which company a switch can matter at all. A switch that the scheduler
+//! ignores makes no difference anywhere, and fails here.
+
+use crate::lab::{DURATION, run_unchecked};
+use crate::scenario::{Scenario, any_scenario};
+use crate::settings::values;
+use crate::stages::stages;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use scheduler::registry::{Feature, RULES, TUNABLES};
+
+/// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
+const CONTEXT: &[(&str, &[&str])] = &[
+    ("CACHE_HOT_BUDDY", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off", "sched_migration_cost_ns=0"]),
+    ("hot_buddy_dst_busy", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off", "sched_migration_cost_ns=0"]),
+    ("pick_mode", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off"]),
+    ("tick_", &["tick_latency_check=on", "sched_min_granularity_ns=100000"]),
+    ("RT_RUNTIME_SHARE", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
+    ("push_ipi_walker", &["RT_PUSH_IPI"]),
+    ("rto_skip_self", &["RT_PUSH_IPI"]),
+];
+
+/// Switches that make no difference by design, and why.
+const EXCEPTIONS: &[(&str, &str)] = &[(
+    "overload_scope=global",
+    "the model has one root domain: all CPUs, which is what the global mask held",
+)];
+
+/// Runs that are tried before a switch is taken to be dead.
+const RUNS: usize = 400;
+
+/// Two settings that must not be the same.
+struct Switch {
+    usual: String,
+    other: String,
+}
+
+fn switches() -> Vec<Switch> {
+    let features = Feature::ALL
+        .iter()
+        .map(|f| Switch { usual: format!("NO_{}", f.name()), other: f.name().to_string() });
+    let rules = RULES.iter().flat_map(|r| {
+        let text = |v: &scheduler::registry::RuleValue| format!("{}={}", r.name, v.name);
+        r.values[1..].iter().map(move |v| Switch { usual: text(&r.values[0]), other: text(v) })
+    });
+    let tunables = TUNABLES.iter().map(|t| {
+        let values = values(t);
+        let text = |v: Option<&i64>| format!("{}={}", t.name, v.expect("there are at least two"));
+        Switch { usual: text(values.first()), other: text(values.last()) }
+    });
+    features.chain(rules).chain(tunables).collect()
+}
+
+fn context(switch: &Switch) -> &'static [&'static str] {
+    let matching = CONTEXT.iter().filter(|(name, _)| switch.other.starts_with(name));
+    matching.max_by_key(|(name, _)| name.len()).map_or(&[], |(_, settings)| settings)
+}
+
+/// The run under a setting, as text.
+fn text(scenario: &Scenario, company: &[&str], setting: &str) -> String {
+    let mut scenario = scenario.clone();
+    scenario.settings.extend(company.iter().map(|s| (*s).to_string()));
+    scenario.settings.push(setting.to_string());
+    scenario.later.clear();
+    format!("{:?}", run_unchecked(&scenario, DURATION))
+}
+
+fn scenarios() -> Vec<Scenario> {
+    let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(3), ..Config::default() });
+    let random = (0..RUNS).map(|_| any_scenario().new_tree(&mut runner).expect("a scenario").current());
+    stages().into_iter().chain(random).collect()
+}
+
+#[test]
+fn every_switch_makes_a_difference_somewhere() {
+    let scenarios = scenarios();
+    let mut dead = Vec::new();
+    for switch in switches() {
+        let company = context(&switch);
+        let differs = |s: &&Scenario| text(s, company, &switch.usual) != text(s, company, &switch.other);
+        let found = scenarios.iter().position(|s| differs(&s));
+        let excepted = EXCEPTIONS.iter().any(|(name, _)| *name == switch.other);
+        if found.is_none() != excepted {
+            dead.push(switch.other);
+        }
+    }
+    assert!(
+        dead.is_empty(),
+        "these make no difference in {RUNS} runs, or do although they are excepted: {dead:?}"
+    );
+}

@@ -1,0 +1,104 @@
+//! The same inputs give the same bytes: in a debug and in a release build, on any machine, next year.
+//!
+//! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace. A change of behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p schedlab-workload
+//! --test golden`; CI runs it in both profiles.
+
+use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, TimedSetting};
+use scheduler::Nanos;
+use scheduler::registry::Config;
+use std::fmt::Write;
+use workload::load;
+
+struct Case {
+    machine: &'static str,
+    kernel: &'static str,
+    loads: &'static [&'static str],
+    /// At half time.
+    setting: &'static str,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        machine: "seed002",
+        kernel: "2.6.23-rt5",
+        loads: &["cyclictest -n -p 90 -t 8 -d 100 -i 100", "make -j8"],
+        setting: "overload_rule=migratory",
+    },
+    Case {
+        machine: "seed001",
+        kernel: "4.0",
+        loads: &["cyclictest -S -p95 -d0 -i100 -q", "periodic -n 4 -p 1ms -r 50us -P 50"],
+        setting: "RT_PUSH_IPI",
+    },
+    Case {
+        machine: "seed000",
+        kernel: "2.6.36",
+        loads: &["rt-migrate -s 5"],
+        setting: "wake_route=strictly_higher",
+    },
+    Case {
+        machine: "seed004",
+        kernel: "2.6.32-rc5-tip",
+        loads: &["hackbench -g 2 -l 100 -p"],
+        setting: "STRONG_BUDDIES",
+    },
+    Case { machine: "seed003", kernel: "2.6.35.2+D", loads: &["make -j10"], setting: "START_NICE" },
+    Case {
+        machine: "laptop",
+        kernel: "6.1-rt",
+        loads: &["cyclictest -t4 -p80 -i200 -d20", "hackbench -g 1 -l 50 -p"],
+        setting: "NO_RT_PUSH_IPI",
+    },
+];
+
+fn run(case: &Case) -> Outcome {
+    let spec = MachineSpec::builtin(case.machine).expect("it is built in");
+    let mut setup = Setup::new(spec.cpus());
+    let _built: Vec<_> =
+        case.loads.iter().map(|l| load::parse(l).and_then(|l| l.build(&mut setup)).expect(l)).collect();
+    let config = Config::of_profile(case.kernel).expect("a profile");
+    let duration = Nanos::from_millis(60);
+    let setting = TimedSetting { at: Nanos(duration.0 / 2), setting: case.setting.into() };
+    let options = RunOptions { duration, trace: true, settings: vec![setting], ..RunOptions::default() };
+    Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run")
+}
+
+/// FNV-1a over what is written, so that no text of the whole trace is needed.
+struct Hash(u64);
+
+impl Write for Hash {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+fn hash(outcome: &Outcome) -> u64 {
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    write!(hash, "{:?}", outcome.trace).expect("hashing cannot fail");
+    hash.0
+}
+
+#[test]
+fn runs_are_the_same_bytes_everywhere() {
+    let lines: Vec<String> = CASES
+        .iter()
+        .map(|case| {
+            let outcome = run(case);
+            let totals = &outcome.totals;
+            format!(
+                "{} {} {:?} {}: {} switches, {} migrations, {:016x}",
+                case.machine,
+                case.kernel,
+                case.loads,
+                case.setting,
+                totals.context_switches,
+                totals.migrations,
+                hash(&outcome)
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
