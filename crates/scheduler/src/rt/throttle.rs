@@ -138,13 +138,14 @@ fn borrow<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
 /// it again.
 pub async fn period_timer<P: Platform>(me: Cpu<'_, P>) -> Option<Nanos> {
     let bandwidth = &me.k.root_domain.bandwidth;
+    let on = enabled(me);
     let (period, due) = (period(me), bandwidth.expires.get().unwrap_or(me.now()));
     let periods = 1 + me.now().saturating_sub(due).0 / period.0;
     let mut busy = false;
     for cpu in me.k.online.iter() {
         busy |= replenish(me, cpu, periods).await;
     }
-    let next = (busy && enabled(me)).then_some(due + period * periods);
+    let next = (busy && on).then_some(due + period * periods);
     bandwidth.expires.set(next);
     next
 }
@@ -160,9 +161,11 @@ async fn replenish<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, periods: u64) -> boo
     if rq.rt.throttled {
         borrow(me, cpu);
     }
-    let given = share.runtime.get() * periods;
+    // Without a limit everything is forgiven.
+    let limited = enabled(me);
+    let given = if limited { share.runtime.get() * periods } else { Nanos::NEVER };
     share.used.set(share.used.get().saturating_sub(given));
-    if rq.rt.throttled && (share.used.get() < share.runtime.get() || !enabled(me)) {
+    if rq.rt.throttled && (share.used.get() < share.runtime.get() || !limited) {
         rq.rt.throttled = false;
         let best = rq.rt.active.first();
         me.decide(best.unwrap_or(rq.curr), Reason::Unthrottled);

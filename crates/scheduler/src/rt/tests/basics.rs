@@ -1,7 +1,8 @@
 //! Queue positions, picking, slices (rt-class 1.2, 1.3, 2.1).
 
-use crate::Nanos;
+use crate::schedule::sched_yield;
 use crate::testing::{Lab, cpus, fifo, rr};
+use crate::{Nanos, Reason};
 
 #[test]
 fn the_best_priority_runs_first_come_first_served_among_equals() {
@@ -40,11 +41,76 @@ fn rr_slice() {
         lab.tick(0);
     };
     (0..10).for_each(|_| tick());
-    assert_eq!(lab.running(0), a, "alone: never rotated");
+    assert_eq!((lab.running(0), lab.count(Reason::RrSlice)), (a, 0), "alone: never rotated");
     tick();
     let b = lab.spawn(rr(10), 0);
     tick();
     assert_eq!(lab.running(0), b, "the slice began at tick 10 and does not restart when company comes");
-    (0..3).for_each(|_| tick());
+    for expected in [a, b, a] {
+        tick();
+        tick();
+        assert_ne!(lab.running(0), expected);
+        tick();
+        assert_eq!(lab.running(0), expected);
+    }
+}
+
+/// 1.2: 100 ms by default, and for a tunable of zero or less; counted in ticks.
+#[test]
+fn rr_slice_length() {
+    for (settings, ticks) in [
+        (&[][..], 100),
+        (&["hz=250"], 25),
+        (&["sched_rr_timeslice_ms=0"], 100),
+        (&["sched_rr_timeslice_ms=-1", "hz=100"], 10),
+        (&["sched_rr_timeslice_ms=30"], 30),
+    ] {
+        let lab = Lab::new(1, "6.1", settings);
+        let a = lab.spawn(rr(10), 0);
+        let b = lab.spawn(rr(10), 0);
+        (1..ticks).for_each(|_| lab.tick(0));
+        assert_eq!(lab.running(0), a, "{settings:?}");
+        lab.tick(0);
+        assert_eq!(lab.running(0), b, "{settings:?}");
+    }
+}
+
+/// FIFO has no slice, and a sleep or a preemption does not fill an RR slice up again.
+#[test]
+fn what_does_not_touch_the_slice() {
+    let lab = Lab::new(1, "6.1", &["sched_rr_timeslice_ms=3"]);
+    let fifo_task = lab.spawn(fifo(10), 0);
+    lab.spawn(fifo(10), 0);
+    (0..200).for_each(|_| lab.tick(0));
+    assert_eq!(lab.running(0), fifo_task);
+
+    let lab = Lab::new(1, "6.1", &["sched_rr_timeslice_ms=3"]);
+    let a = lab.spawn(rr(10), 0);
+    lab.tick(0);
+    lab.block(0);
+    lab.wake(0, a);
+    let b = lab.spawn(rr(10), 0);
+    lab.tick(0);
+    lab.spawn(fifo(20), 0);
+    lab.tick(0);
+    lab.block(0);
     assert_eq!(lab.running(0), a);
+    lab.tick(0);
+    assert_eq!(lab.running(0), b, "its third tick of running");
+}
+
+/// A task that was put and picked again did not wait; one that was preempted did.
+#[test]
+fn waiting_times() {
+    let lab = Lab::new(1, "6.1", &[]);
+    let p = lab.spawn(fifo(10), 0);
+    lab.run(sched_yield(lab.cpu(0)));
+    lab.advance(Nanos::from_millis(1));
+    lab.spawn(fifo(20), 0);
+    lab.advance(Nanos::from_millis(5));
+    lab.block(0);
+    let stats = &lab.k.task(p).stats;
+    assert_eq!(lab.running(0), p);
+    assert_eq!((stats.wait_sum.get(), stats.wait_max.get()), (Nanos::from_millis(5), Nanos::from_millis(5)));
+    assert_eq!((stats.wait_start.get(), stats.sum_exec_runtime.get()), (None, Nanos::from_millis(1)));
 }

@@ -187,3 +187,51 @@ fn a_sleeper_changes_without_consequences() {
     lab.wake(0, p);
     assert_eq!(lab.running(1), p);
 }
+
+/// 5.1: only a running task that *drops* pulls, and only the last RT task that leaves the class does.
+#[test]
+fn what_does_not_pull() {
+    let lab = Lab::new(2, "6.1", &[]);
+    let p = lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let waiting = lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
+    set_policy(&lab, 0, p, fifo(20));
+    lab.run(set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
+    set_policy(&lab, 0, p, fifo(25));
+    lab.settle();
+    assert_eq!(
+        (lab.running(0), lab.cpu_of(waiting)),
+        (p, 1),
+        "raised, though still lower than what waits there"
+    );
+    set_policy(&lab, 0, p, Policy::Normal);
+    lab.settle();
+    assert_eq!((lab.k.totals.pulls.get(), lab.cpu_of(waiting)), (0, 1), "another RT task is left here");
+}
+
+/// 7.3: the running task dropped, and while its queue's lock was dropped for the pull, it went to sleep: nobody has
+/// to make room.
+#[test]
+fn the_task_that_dropped_is_gone_after_the_pull() {
+    let lab = Lab::new(3, "6.1", &[]);
+    let p = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let other = lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+    lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
+    let waiting = lab.spawn_allowed(fifo(55), 0, cpus(&[0]));
+    lab.run(set_cpus_allowed(lab.cpu(0), waiting, cpus(&[0, 2])));
+    let path = sched_setscheduler(lab.cpu(2), p, fifo(20));
+    let mut once = true;
+    lab.meanwhile(
+        |lock| lock == crate::platform::Lock::Rq(CpuId(0)),
+        path,
+        |_| {
+            if core::mem::take(&mut once) {
+                lab.block_unsettled(1);
+            }
+        },
+    );
+    assert!(!once && lab.running(1) == other);
+    assert!(!lab.k.rq(CpuId(1)).published.need_resched.get());
+}

@@ -3,7 +3,7 @@
 use super::{running, sleeper};
 use crate::domains::{LevelKind, Topology, TopologyLevel};
 use crate::testing::{Lab, cpus, fifo};
-use crate::wakeup::{WakeFlags, try_to_wake_up};
+use crate::wakeup::WakeFlags;
 use crate::{CpuId, CpuMask, Nanos, Policy, Reason, TaskId};
 
 const RT5: &str = "2.6.23-rt5";
@@ -23,10 +23,9 @@ fn nodes(distance_kind: LevelKind) -> Topology {
     }
 }
 
-/// Where a task of priority 50, last on CPU `last`, is queued when CPU `waker` wakes it.
+/// Where CPU `waker` would wake `p`.
 fn woken_on(lab: &Lab, waker: u16, p: TaskId, sync: bool) -> u16 {
-    lab.run(try_to_wake_up(lab.cpu(waker), p, WakeFlags { sync }));
-    lab.cpu_of(p)
+    super::super::select_task_rq(lab.cpu(waker), p, WakeFlags { sync }).0
 }
 
 /// Seed 002: RT tasks are sent behind higher ones, and the push after the wakeup has to repair it.
@@ -88,16 +87,32 @@ fn sync_wakeups() {
     assert_eq!(woken(Nanos::from_millis(1), false), 0);
 }
 
-/// Across nodes there is no affine test, only a comparison of loads (SD_WAKE_BALANCE).
+/// The hint also means that the waker's own weight is about to leave.
+#[test]
+fn sync_discounts_the_waker() {
+    let woken = |sync| {
+        let lab = Lab::new(2, RT5, &[]);
+        lab.spawn(fifo(50), 0);
+        let p = lab.block(0);
+        lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+        woken_on(&lab, 1, p, sync)
+    };
+    assert_eq!((woken(true), woken(false)), (1, 0), "hot in both cases");
+}
+
+/// Across nodes there is no affine test, only a comparison of loads that leaves the task's own out
+/// (SD_WAKE_BALANCE).
 #[test]
 fn across_nodes() {
     let lab = Lab::on(&nodes(LevelKind::Numa { distance: 20 }), RT5, &[]);
     let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
-    assert_eq!(woken_on(&lab, 4, p, false), 4, "equal loads: to the waker");
-    lab.settle();
-    lab.block(4);
-    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
-    assert_eq!(woken_on(&lab, 1, p, false), 4, "the waker's CPU has an RT task");
+    for _ in 0..3 {
+        lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    }
+    lab.spawn_allowed(fifo(90), 2, cpus(&[2]));
+    let select = |waker| woken_on(&lab, waker, p, false);
+    assert_eq!([select(4), select(1)], [4, 0], "from the other node, from the same one");
+    assert_eq!(select(2), 0, "an RT task runs at the waker's");
 }
 
 #[test]
@@ -107,10 +122,7 @@ fn a_waker_that_is_not_allowed_leaves_it() {
     for _ in 0..2 {
         lab.spawn_allowed(fifo(90), 0, cpus(&[0]));
     }
-    lab.run(async {
-        let me = lab.cpu(1);
-        assert_eq!(super::super::select_task_rq(me, p, WakeFlags::default()), CpuId(0));
-    });
+    assert_eq!(woken_on(&lab, 1, p, false), 0);
 }
 
 /// Step 5: an idle thread of the same core, if the candidate runs exactly one task.
@@ -118,12 +130,13 @@ fn a_waker_that_is_not_allowed_leaves_it() {
 fn idle_hardware_threads() {
     let lab = Lab::on(&nodes(LevelKind::Numa { distance: 20 }), RT5, &[]);
     let p = sleeper(&lab, fifo(50), 2, CpuMask::ALL);
+    let select = || woken_on(&lab, 2, p, false);
+    assert_eq!(select(), 2, "idle itself");
     lab.spawn_allowed(fifo(90), 2, cpus(&[2]));
-    assert_eq!(woken_on(&lab, 2, p, false), 3);
-    lab.settle();
-    lab.block(3);
-    lab.spawn_allowed(fifo(80), 3, cpus(&[3]));
-    lab.spawn_allowed(fifo(80), 3, cpus(&[3]));
-    let select = || super::super::select_task_rq(lab.cpu(3), p, WakeFlags::default());
-    assert_eq!(select(), CpuId(3), "more than one task: kept");
+    assert_eq!(select(), 3);
+    lab.k.task(p).set_cpus_allowed(cpus(&[0, 1, 2]));
+    assert_eq!(select(), 2, "the idle thread is not allowed");
+    lab.k.task(p).set_cpus_allowed(CpuMask::first_n(8));
+    lab.spawn_allowed(fifo(80), 2, cpus(&[2]));
+    assert_eq!(select(), 2, "more than one task: kept");
 }

@@ -212,3 +212,26 @@ fn double_lock() {
     assert_eq!(locks("double_lock=fair", 0, 1), [rq(0), rq(0), rq(1)]);
     assert_eq!(locks("double_lock=trylock", 1, 0), [rq(1), rq(0)]);
 }
+
+/// 5.5c: the kernels that scanned did so only where two RT tasks were left.
+#[test]
+fn a_scan_needs_two_tasks() {
+    for (source, found) in [("pushable_list", true), ("queue_scan", false)] {
+        let lab = Lab::new(2, "6.1", &[&alloc::format!("pull_source={source}")]);
+        let p = lab.spawn_unsettled(fifo(20), 0, 0, CpuMask::ALL);
+        let me = lab.cpu(1);
+        let candidate =
+            lab.run(async { super::super::pushable::next_for(&me.lock(CpuId(0)).await, CpuId(1)) });
+        assert_eq!(candidate == Some(p), found, "{source}");
+    }
+}
+
+/// 5.5 step 4: outside schedule() a pull asks for one.
+#[test]
+fn a_pull_reschedules() {
+    let lab = Lab::new(2, "6.1", &[PULL]);
+    overload(&lab, 1, 20);
+    let me = lab.cpu(0);
+    let flagged = lab.run(async { super::super::balance(me.lock(me.id).await).await.need_resched() });
+    assert!(flagged && lab.k.totals.pulls.get() == 1);
+}

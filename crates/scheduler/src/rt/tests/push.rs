@@ -296,3 +296,26 @@ fn the_preempted_task_is_pushed_after_the_switch() {
     assert_eq!(running(&lab), [high, running(&lab)[1], low]);
     check_invariants(&lab);
 }
+
+/// 1.6, 5.3 step 1: a task that waits for a lower class to make room does not make its CPU overloaded.
+#[test]
+fn pushable_does_not_imply_overloaded() {
+    let lab = Lab::new(2, V6_1, &[]);
+    lab.spawn_unsettled(fifo(10), 0, 0, CpuMask::ALL);
+    assert_eq!(lab.k.root_domain.rto_count(), 0);
+    push(&lab, 0);
+    assert_eq!((lab.count(Reason::PushPreempts), lab.k.totals.pushes.get()), (0, 0));
+}
+
+/// 5.4: with `queue_scan` the push after a switch is tried whenever the CPU is overloaded; with the list, only if
+/// something is on it.
+#[test]
+fn what_starts_the_push_after_a_switch() {
+    for (source, tried) in [("queue_scan", 1), ("pushable_list", 0)] {
+        let lab = Lab::new(2, V6_1, &["overload_rule=depth", &alloc::format!("push_source={source}")]);
+        for priority in [10, 20] {
+            lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
+        }
+        assert_eq!(lab.count(Reason::PushNoTarget), tried, "{source}");
+    }
+}

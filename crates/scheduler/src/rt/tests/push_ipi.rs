@@ -210,16 +210,37 @@ fn a_restart_on_the_same_cpu_needs_no_interrupt() {
         "pushed, and nobody is overloaded any more"
     );
 
-    let lab = self::lab(2, "per_source", &[]);
+    // The first push goes to CPU 2, which nobody else serves; the second task is still better than what the source
+    // runs.
+    let lab = self::lab(3, "per_source", &[]);
+    for priority in [70, 40, 25] {
+        lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
+    }
+    lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
+    let first = overload(&lab, 1, 55, cpus(&[1, 2]));
+    let second = lab.spawn_unsettled(fifo(45), 0, 1, cpus(&[1]));
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(1), second, cpus(&[0, 1])));
+    lab.block_unsettled(0);
+    lab.block_unsettled(0);
+    lab.block_unsettled(2);
+    let sent = lab.k.platform.ipis.borrow_mut().pop_front();
+    assert_eq!(sent.map(|sent| sent.ipi), Some(Ipi::Push(CpuId(0))));
+    let before = lab.k.totals.push_ipis.get();
+    lab.deliver(sent.expect("it was sent"));
+    assert_eq!((lab.cpu_of(first), lab.cpu_of(second)), (2, 0), "two pushes");
+    assert_eq!(lab.k.totals.push_ipis.get(), before, "and no interrupt for the second");
+}
+
+/// 6.2: the requester does not interrupt itself, though it may be overloaded.
+#[test]
+fn broadcast_leaves_the_requester_out() {
+    let lab = lab(3, "broadcast", &[]);
     lab.spawn_allowed(fifo(70), 0, cpus(&[0]));
-    lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
-    overload(&lab, 1, 50, cpus(&[1, 2]));
-    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(1), overload(&lab, 1, 45, cpus(&[1])), cpus(&[1])));
+    overload(&lab, 0, 10, cpus(&[0, 1]));
+    overload(&lab, 1, 30, CpuMask::ALL);
+    lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
     lab.block_unsettled(0);
-    lab.block_unsettled(0);
-    lab.forget();
-    lab.settle();
-    check_invariants(&lab);
+    assert_eq!(hops(&lab), [1]);
 }
 
 /// 6.4, the 2026 fix: one overloaded CPU that cannot push, asked again and again, does not interrupt itself.

@@ -81,6 +81,7 @@ fn topology_on() {
         Machine::new(busy, last, CpuMask::ALL, &["pick_any=first"]).find(me)
     };
     assert_eq!(find(&[0, 1, 3, 5], 3, 0), Some(3), "the last CPU");
+    assert_eq!(find(&[2, 3], 3, 2), Some(3), "even before the executing one beside it");
     assert_eq!(find(&[0, 2, 5], 3, 0), Some(2), "a CPU nearer than the executing one");
     assert_eq!(find(&[0, 1, 5], 3, 1), Some(1), "the executing CPU, where it is as near");
     assert_eq!(find(&[0, 1, 5], 3, 5), Some(0), "the executing CPU is in a larger domain");
@@ -97,18 +98,20 @@ fn topology_off_takes_the_lowest_number() {
     }
 }
 
-/// A level that is too far for affine wakeups is not walked; any CPU of the mask is as good.
+/// A level too far for affine wakeups is not walked, so that nearness does not count there.
 #[test]
 fn far_nodes_are_not_walked() {
-    let mut far = two_packages();
-    far.levels[2].kind = LevelKind::Numa { distance: 40 };
-    for (topology, on) in [(two_packages(), 7), (far, 7)] {
-        let lab = Lab::on(&topology, "6.1", &["pick_any=first"]);
+    for (distance, on) in [(20, 2), (40, 7)] {
+        let mut topology = two_packages();
+        topology.levels[1].kind = LevelKind::Numa { distance };
+        topology.levels[2].kind = LevelKind::Numa { distance: 60 };
+        let lab = Lab::on(&topology, "6.1", &[]);
         let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
-        (0..7)
-            .filter(|cpu| *cpu != 6)
-            .for_each(|cpu| _ = lab.spawn_allowed(fifo(60), cpu, CpuMask::single(CpuId(cpu))));
-        assert_eq!(find_lowest_rq(lab.cpu(7), p, For::Wakeup).map(|cpu| cpu.0), Some(on));
+        for cpu in [0, 1, 3, 4, 5, 6] {
+            lab.spawn_allowed(fifo(60), cpu, CpuMask::single(CpuId(cpu)));
+        }
+        let found = find_lowest_rq(lab.cpu(7), p, For::Wakeup);
+        assert_eq!(found, Some(CpuId(on)), "distance {distance}");
     }
 }
 

@@ -136,3 +136,74 @@ fn throttling_that_is_switched_on_while_a_task_runs_ends_too() {
     run_ms(&lab, 1200);
     assert_eq!((lab.count(Reason::Unthrottled), lab.running(0)), (1, p));
 }
+
+fn shares_ms(lab: &Lab) -> [u64; 2] {
+    [0, 1].map(|cpu| lab.k.root_domain.rt_runtime(CpuId(cpu)).0 / 1_000_000)
+}
+
+/// A CPU borrows when it has used up its share: 1/n of what each other has not used, up to a whole period.
+#[test]
+fn how_much_is_borrowed() {
+    let lab = Lab::new(2, "6.1", &["RT_RUNTIME_SHARE", "sched_rt_runtime_us=100000"]);
+    lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+    run_ms(&lab, 100);
+    assert_eq!(shares_ms(&lab), [100, 100]);
+    run_ms(&lab, 1);
+    assert_eq!(shares_ms(&lab), [150, 50]);
+    run_ms(&lab, 50);
+    assert_eq!(shares_ms(&lab), [175, 25]);
+    run_ms(&lab, 100);
+    assert!(throttled(&lab, 0), "there is less and less to borrow");
+    let before = lab.k.root_domain.rt_runtime(CpuId(0));
+    run_ms(&lab, 749);
+    assert!(
+        lab.k.root_domain.rt_runtime(CpuId(0)) > before,
+        "the timer borrows for a throttled CPU once more"
+    );
+
+    let lab = Lab::new(2, "6.1", &["RT_RUNTIME_SHARE"]);
+    lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+    run_ms(&lab, 951);
+    assert_eq!(shares_ms(&lab), [1000, 900]);
+}
+
+/// The timer gives back one share for each period that passed, and goes on while an RT task is queued.
+#[test]
+fn a_late_timer_makes_up_for_it() {
+    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=1000000"]);
+    lab.spawn(fifo(50), 0);
+    for _ in 0..2500 {
+        lab.advance(Nanos::from_millis(1));
+        lab.tick(0);
+    }
+    assert_eq!(lab.count(Reason::Throttled), 0, "a whole period is no limit");
+    expire(&lab);
+    assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::from_millis(500));
+    assert_eq!(lab.k.platform.period_timer_at.get(), Some(Nanos::from_secs(3)));
+    run_ms(&lab, 500);
+    assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::ZERO);
+    assert_eq!(lab.k.platform.period_timer_at.get(), Some(Nanos::from_secs(4)), "the task still runs");
+}
+
+/// The task that the throttling stopped may be taken by others: everybody is told that it is pushable.
+#[test]
+fn the_stopped_task_is_pushable() {
+    let lab = Lab::new(2, "6.1", &[STRICT]);
+    let p = lab.spawn_allowed(fifo(50), 0, CpuMask::ALL);
+    run_ms(&lab, 951);
+    assert!(throttled(&lab, 0) && lab.idle(0) && lab.cpu_of(p) == 0);
+    assert!(lab.k.rq(CpuId(0)).published.rt_pushable.get());
+    check_invariants(&lab);
+}
+
+/// What was used while throttling was on does not count when it comes back.
+#[test]
+fn switching_off_forgives() {
+    let lab = Lab::new(1, "6.1", &[STRICT]);
+    let p = lab.spawn(fifo(50), 0);
+    run_ms(&lab, 951);
+    assert!(lab.idle(0));
+    lab.k.config.set("sched_rt_runtime_us=-1").expect("a legal setting");
+    run_ms(&lab, 49);
+    assert_eq!((lab.running(0), lab.k.root_domain.rt_time(CpuId(0))), (p, Nanos::ZERO));
+}

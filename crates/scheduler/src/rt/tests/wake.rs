@@ -172,25 +172,8 @@ fn e21_no_post_push_once_a_reschedule_is_pending() {
 #[test]
 fn post_wakeup_push_by_variant() {
     // Whether p, queued behind `curr`, is pushed to the idle CPU 1 at once.
-    let pushed = |route: &str, curr: Curr, p_allowed: &[u16]| {
-        let lab = Lab::new(3, V6_1, &[route]);
-        let p = sleeper(&lab, fifo(50), 0, cpus(p_allowed));
-        lab.spawn_allowed(fifo(70), 1, cpus(&[1]));
-        let Curr::Rt { priority, pinned } = curr else { unreachable!("an RT task runs in each case") };
-        lab.spawn_allowed(fifo(priority), 0, if pinned { cpus(&[0]) } else { CpuMask::ALL });
-        // Selection sees CPU 2 busy; by the time p is queued, it is free.
-        let blocker = lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
-        lab.meanwhile(
-            |lock| lock == crate::platform::Lock::Rq(crate::CpuId(0)),
-            crate::wakeup::try_to_wake_up(lab.cpu(0), p, Default::default()),
-            |_| {
-                if lab.running(2) == blocker {
-                    lab.block_unsettled(2);
-                }
-            },
-        );
-        lab.k.totals.pushes.get() == 1
-    };
+    let pushed =
+        |route: &str, curr: Curr, p_allowed: &[u16]| pushes_after_wakeup(route, curr, p_allowed, false);
     let movable = &[0, 1, 2];
     for route in ["not_preempting", "any_rt", "strictly_higher", "higher_or_pinned", "ge_or_pinned"] {
         let route = &alloc::format!("wake_route={route}");
@@ -207,10 +190,42 @@ fn post_wakeup_push_by_variant() {
     assert!(!pushed("wake_route=strictly_higher", equal_pinned, movable));
 }
 
+/// E21: once the running task is asked to make room, the push is left to the switch, but in the oldest form.
+#[test]
+fn e21_post_wakeup_push_with_a_reschedule_pending() {
+    for route in ["any_rt", "strictly_higher", "higher_or_pinned", "ge_or_pinned", "not_preempting"] {
+        let oldest = route == "not_preempting";
+        let route = &alloc::format!("wake_route={route}");
+        assert_eq!(pushes_after_wakeup(route, HIGHER, &[0, 1, 2], true), oldest, "{route}");
+    }
+}
+
+/// Whether p, queued behind `curr` on CPU 0 by its wakeup, is pushed to CPU 2 at once; `flagged`: `curr` is asked
+/// to reschedule already.
+fn pushes_after_wakeup(route: &str, curr: Curr, p_allowed: &[u16], flagged: bool) -> bool {
+    let lab = Lab::new(3, V6_1, &[route]);
+    let p = sleeper(&lab, fifo(50), 0, cpus(p_allowed));
+    lab.spawn_allowed(fifo(70), 1, cpus(&[1]));
+    let Curr::Rt { priority, pinned } = curr else { unreachable!("an RT task runs in each case") };
+    lab.spawn_allowed(fifo(priority), 0, if pinned { cpus(&[0]) } else { CpuMask::ALL });
+    // Selection sees CPU 2 busy; by the time p is queued, it is free.
+    let blocker = lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
+    lab.k.rq(crate::CpuId(0)).published.need_resched.set(flagged);
+    lab.meanwhile(
+        |lock| lock == crate::platform::Lock::Rq(crate::CpuId(0)),
+        crate::wakeup::try_to_wake_up(lab.cpu(0), p, Default::default()),
+        |_| {
+            if lab.running(2) == blocker {
+                lab.block_unsettled(2);
+            }
+        },
+    );
+    lab.k.totals.pushes.get() == 1
+}
+
 /// 3.3: between search and move the target may have risen.
 #[test]
 fn wake_verify_target() {
-    // cpupri under the 2007 order is kept from hiding CPU 1; here its level is simply stale.
     for (verify, on, reason) in [("on", 0, Reason::WakeTargetRose), ("off", 1, Reason::WakeRouted)] {
         let lab = Lab::new(2, V6_1, &[&alloc::format!("wake_verify_target={verify}")]);
         let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
@@ -242,16 +257,18 @@ fn equal_priority_check() {
 /// 2.3: the two orders of asking differ in what they read.
 #[test]
 fn equal_priority_check_asks_in_the_order_of_its_era() {
-    let searches = |rule: &str| {
+    let searches = |rule: &str, curr_allowed| {
         let lab = Lab::new(2, V6_1, &[rule, "wake_route=strictly_higher"]);
         let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
-        lab.spawn_allowed(fifo(50), 0, cpus(&[0, 1]));
+        lab.spawn_allowed(fifo(50), 0, curr_allowed);
         lab.forget();
         lab.wake_unsettled(0, p);
         lab.lines_touched(|line| line == crate::platform::Line::CpupriLevel(0))
     };
-    assert_eq!(searches("equal_prio_check=v6"), 2, "curr has a target, then p has one");
-    assert_eq!(searches("equal_prio_check=v2008"), 1, "p has one: no more questions");
+    let movable = CpuMask::ALL;
+    assert_eq!(searches("equal_prio_check=v6", movable), 2, "curr has a target, then p has one");
+    assert_eq!(searches("equal_prio_check=v2008", movable), 1, "p has one: no more questions");
+    assert_eq!(searches("equal_prio_check=v2008", cpus(&[0])), 0, "a pinned curr: no question at all");
 }
 
 /// 3.2: a fork is routed like a wakeup since 3.0; before, the child starts on the forking CPU.
@@ -273,4 +290,42 @@ fn one_interrupt_for_a_pending_reschedule() {
     lab.wake_unsettled(0, a);
     lab.wake_unsettled(0, b);
     assert_eq!(lab.k.platform.ipis.borrow().len(), 1);
+}
+
+/// 3.5: a task that already executes is not a reason to push (it was woken while it was being switched away from).
+#[test]
+fn no_post_push_for_the_running_task() {
+    let lab = Lab::new(2, V6_1, &[]);
+    let curr = lab.spawn_allowed(fifo(50), 0, CpuMask::ALL);
+    let waiting = lab.spawn_unsettled(fifo(40), 0, 0, cpus(&[0]));
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
+    let me = lab.cpu(0);
+    lab.run(async { super::super::task_woken(me.lock(me.id).await, curr).await });
+    assert_eq!(lab.cpu_of(waiting), 0);
+    lab.run(async { super::super::task_woken(me.lock(me.id).await, waiting).await });
+    assert_eq!(lab.cpu_of(waiting), 1);
+}
+
+/// 2.3: nothing happens for equals once the running task is asked to reschedule.
+#[test]
+fn no_equal_priority_check_with_a_reschedule_pending() {
+    for (flagged, evicts) in [(false, 1), (true, 0)] {
+        let lab = Lab::new(2, V6_1, &[]);
+        let p = sleeper(&lab, fifo(50), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(50), 0, CpuMask::ALL);
+        lab.k.rq(crate::CpuId(0)).published.need_resched.set(flagged);
+        lab.wake_unsettled(0, p);
+        assert_eq!(lab.count(Reason::PreemptEqual), evicts);
+    }
+}
+
+/// 3.7: L(p) can be its last CPU itself; then it stays, whatever the era, and no target is verified.
+#[test]
+fn the_last_cpu_is_among_the_lowest() {
+    let lab = Lab::new(2, BEFORE_S0, &["wake_verify_target=on"]);
+    let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
+    lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
+    lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
+    lab.wake(1, p);
+    assert_eq!((lab.running(0), lab.count(Reason::WakeLowestHere)), (p, 1));
 }
