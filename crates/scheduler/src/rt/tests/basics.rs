@@ -46,10 +46,7 @@ fn rr_slice() {
     let b = lab.spawn(rr(10), 0);
     tick();
     assert_eq!(lab.running(0), b, "the slice began at tick 10 and does not restart when company comes");
-    for expected in [a, b, a] {
-        tick();
-        tick();
-        assert_ne!(lab.running(0), expected);
+    for expected in [b, b, a, a, a, b, b, b, a] {
         tick();
         assert_eq!(lab.running(0), expected);
     }
@@ -105,6 +102,7 @@ fn waiting_times() {
     let lab = Lab::new(1, "6.1", &[]);
     let p = lab.spawn(fifo(10), 0);
     lab.run(sched_yield(lab.cpu(0)));
+    assert_eq!(lab.k.task(p).stats.wait_start.get(), None);
     lab.advance(Nanos::from_millis(1));
     lab.spawn(fifo(20), 0);
     lab.advance(Nanos::from_millis(5));
