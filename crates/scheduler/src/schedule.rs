@@ -1,6 +1,5 @@
 //! schedule(): from one task to the next.
 
-use crate::affinity::move_waiting_task;
 use crate::class::{
     DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
     pick_next_task, put_prev_task, set_task_cpu,
@@ -112,6 +111,7 @@ fn context_switch<P: Platform>(
 async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
     set_task_cpu(me, p, dest);
     let mut rq = me.lock(dest).await;
+    // Its affinity may have changed while it was on no queue.
     while !me.task(p).may_run_on(rq.cpu) {
         drop(rq);
         let dest = fallback_cpu(me, p);
@@ -121,10 +121,6 @@ async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Arrival);
     check_preempt_curr(&mut rq, p, PreemptCause::Migration);
-    if !me.task(p).may_run_on(dest) {
-        // Its affinity changed while it was on no queue.
-        move_waiting_task(rq, p).await;
-    }
 }
 
 /// sched_yield for the running task: its class moves it, then [`schedule`].

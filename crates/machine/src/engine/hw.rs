@@ -35,7 +35,7 @@ pub(crate) enum Once {
     Ipi { to: CpuId, ipi: Ipi },
     /// The same for a CPU whose idle loop polls: it notices by itself, without an interrupt.
     Notice { to: CpuId, ipi: Ipi },
-    /// The real-time period timer, on the CPU that started it.
+    /// The real-time period timer; one for the machine, on CPU 0.
     RtPeriod { cpu: CpuId },
     /// A scheduled change of the settings, by index.
     Setting(u32),
