@@ -42,6 +42,6 @@ pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
 pub use kernel::{Cpu, Scheduler, Totals};
-pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RtPriority};
+pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIGHT, RtPriority};
 pub use task::{Class, Task, TaskState, TaskStats, TaskTable};
 pub use time::Nanos;

@@ -91,6 +91,9 @@ pub const NICE_0_LOAD: u64 = 1024;
 /// Weight of a SCHED_IDLE task, whatever its nice.
 pub const IDLE_POLICY_WEIGHT: u64 = 3;
 
+/// Weight of an RT task where it counts in its CPU's load (fair-class 1.1): twice that of nice −20.
+pub const RT_LOAD_WEIGHT: u64 = 2 * NICE_TO_WEIGHT[0];
+
 /// Ratio 1.25 a step, rounded by hand in the kernel (fair-class 1.1).
 const NICE_TO_WEIGHT: [u64; 40] = [
     88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904, 3906, 3121,
@@ -136,7 +139,7 @@ impl Policy {
         }
     }
 
-    /// Load weight under this policy (RT tasks: see [`crate::fair`], they are outside the timeline).
+    /// Load weight in the fair class under this policy (RT tasks are outside its timeline: [`RT_LOAD_WEIGHT`]).
     pub const fn weight(self, nice: Nice) -> u64 {
         match self {
             Policy::Idle => IDLE_POLICY_WEIGHT,
@@ -178,5 +181,6 @@ mod tests {
             (Some(88761), Some(1024), Some(335), Some(15))
         );
         assert_eq!(Policy::Idle.weight(Nice::default()), 3);
+        assert_eq!(RT_LOAD_WEIGHT, 177522);
     }
 }

@@ -68,7 +68,7 @@ pub struct Published {
     pub rt_pushable: Cell<bool>,
     /// Sum of the weights of the runnable fair tasks.
     pub load: Cell<u64>,
-    /// Averages of `load` over 1, 2, 4, 8 and 16 ticks (fair-class 8.2).
+    /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class 8.2).
     pub cpu_load: [Cell<u64>; 5],
     /// Floor of virtual time of the fair queue.
     pub min_vruntime: Cell<u64>,

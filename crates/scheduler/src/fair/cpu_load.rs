@@ -1,11 +1,13 @@
-//! How busy a CPU is: the sum of its fair tasks' weights, now and on average (fair-class 8.2).
+//! How busy a CPU is: the sum of its tasks' weights, now and on average (fair-class 8.2).
 //!
-//! Real-time tasks weigh nothing here, as since 2.6.35 (fair-class 1.1).
+//! What real-time tasks weigh here is a rule, `rt_load_weight`: nothing since 2.6.35, before that so much that one
+//! outweighs any number of fair tasks (fair-class 1.1). A fair task with an inherited priority counts as real-time.
 
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::Feature;
+use crate::registry::{Feature, RtLoadWeight};
 use crate::rq::RqGuard;
-use crate::{Cpu, CpuId, Nanos};
+use crate::task::Class;
+use crate::{Cpu, CpuId, Nanos, RT_LOAD_WEIGHT, TaskId};
 
 /// A decision looks at a CPU: its published line is read.
 #[inline]
@@ -16,8 +18,27 @@ pub(super) fn look_at<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
 
 /// Load of a CPU at this moment.
 #[inline]
-pub(super) fn present_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
-    me.k.rq(cpu).published.load.get()
+pub(crate) fn present_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
+    let rq = &me.k.rq(cpu).published;
+    rq.load.get() + rt_weight(me) * u64::from(rq.rt_nr_running.get())
+}
+
+/// What each RT task adds to its CPU's load.
+fn rt_weight<P: Platform>(me: Cpu<'_, P>) -> u64 {
+    match me.k.config.rules.rt_load_weight.get() {
+        RtLoadWeight::Zero => 0,
+        RtLoadWeight::TwiceMax => RT_LOAD_WEIGHT,
+    }
+}
+
+/// What this task adds to its CPU's load while it is runnable.
+pub(crate) fn load_weight<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> u64 {
+    let task = me.task(p);
+    match task.class.get() {
+        Class::Rt => rt_weight(me),
+        Class::Fair => task.se.weight.get(),
+        Class::Idle => 0,
+    }
 }
 
 /// A low guess, for a CPU that a task would come from: index 0 is the present load, `j` also asks the average over
@@ -37,7 +58,7 @@ fn averaged<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> Option<u64
 }
 
 /// Mean weight of a CPU's tasks; zero where there are none.
-pub(super) fn load_per_task<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
+pub(crate) fn load_per_task<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
     let nr = u64::from(me.k.rq(cpu).published.nr_running.get());
     present_load(me, cpu).checked_div(nr).unwrap_or(0)
 }
@@ -48,7 +69,7 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let elapsed = rq.clock.saturating_sub(rq.fair.load_updated);
     let missed = ((elapsed.0 + tick.0 / 2) / tick.0).saturating_sub(1);
     rq.fair.load_updated = rq.clock;
-    let now = rq.published.load.get();
+    let now = present_load(rq.me, rq.cpu);
     for (index, average) in rq.published.cpu_load.iter().enumerate() {
         let span = 1 << index;
         average.set(blend(decay(average.get(), span, missed), now, span));

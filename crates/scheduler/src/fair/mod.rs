@@ -97,7 +97,7 @@ pub(crate) use balance::rebalance_domains;
 pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
 pub(crate) use class_change::{attach_task, detach_task, task_changes_cpu};
-pub(crate) use cpu_load::update_cpu_load;
+pub(crate) use cpu_load::{load_per_task, load_weight, present_load, update_cpu_load};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use idlest::select_task_rq_fork;
 pub(crate) use new_idle::{idle_balance, idle_ends};

@@ -1,10 +1,9 @@
 //! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4, 8.7).
 
-use super::cpu_load::{load_per_task, look_at, source_load, target_load};
+use super::cpu_load::{load_per_task, load_weight, look_at, source_load, target_load};
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleSibling, WakePlacement};
-use crate::task::Class;
 use crate::wakeup::WakeFlags;
 use crate::{Cpu, CpuId, CpuMask, Reason, TaskId};
 
@@ -53,7 +52,7 @@ fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeF
     let there = source_load(me, prev, index);
     if sync {
         // The waker is about to leave.
-        here = here.saturating_sub(weight_of_waker(me));
+        here = here.saturating_sub(load_weight(me, me.curr()));
     }
     let balanced =
         (index == 0 && here == 0) || 100 * (here + me.task(p).se.weight.get()) <= WAKE_IMBALANCE_PCT * there;
@@ -62,11 +61,6 @@ fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeF
     }
     // Two lightly loaded CPUs whose tasks together are no more than one here.
     here <= there && here + target_load(me, prev, index) <= load_per_task(me, me.id)
-}
-
-fn weight_of_waker<P: Platform>(me: Cpu<'_, P>) -> u64 {
-    let waker = me.task(me.curr());
-    if waker.class.get() == Class::Fair { waker.se.weight.get() } else { 0 }
 }
 
 /// 2.6.31: the task comes here if this CPU is clearly less loaded (8.7).

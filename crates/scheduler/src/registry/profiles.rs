@@ -160,6 +160,7 @@ pub const PROFILES: &[Profile] = &[
             "sched_wakeup_granularity_ns=1000000",
             "sched_nr_latency=5",
             "load_balance_amount=load_per_task",
+            "rt_load_weight=twice_max",
             "deboost_place=tail",
         ],
     },

@@ -266,6 +266,10 @@ rules! {
         OnBusiest "on_busiest" "Also at a domain where a busiest queue was found but nothing could move (up to 2.6.32).",
         Never "never" "There is no balancing of newly idle CPUs (2.6.31).",
     }
+    RtLoadWeight rt_load_weight "What does an RT task add to its CPU's load?" "fair-class 1.1; rt-class 9" {
+        Zero "zero" "Nothing (2.6.35 on).",
+        TwiceMax "twice_max" "Twice the weight of nice -20, 177522: fair tasks avoid a CPU that runs RT tasks (up to 2.6.34).",
+    }
     LoadBalanceAmount load_balance_amount "What limits how much load one balancing moves?" "fair-class 8.5 step 4" {
         Capacity "capacity" "The tasks in excess of the busiest group's capacity (2.6.34 on).",
         LoadPerTask "load_per_task" "One mean task of the busiest group must stay (up to 2.6.33).",

@@ -2,20 +2,17 @@
 //! (rt-class 9, `wake_route=cfs_load`).
 
 use crate::domains::{LevelKind, SchedDomain};
+use crate::fair::{load_per_task, load_weight, present_load};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::wakeup::WakeFlags;
-use crate::{Cpu, CpuId, Nanos, Nice, TaskId};
+use crate::{Cpu, CpuId, Nanos, TaskId};
 
 /// Imbalance tolerated at a wakeup, in percent: 100 + (imbalance_pct − 100) / 2 with imbalance_pct 125
 /// (fair-class 8.1).
 const IMBALANCE: u64 = 112;
 
-/// Load weight of an RT task: twice that of nice −20.
-fn rt_weight() -> u64 {
-    2 * Nice::new(-20).map_or(0, Nice::weight)
-}
-
-/// Load of a CPU as it is now, RT tasks included, and as it was on average.
+/// Load of a CPU as it is now and as it was at its last tick. Both include RT tasks, if those weigh anything
+/// (rule rt_load_weight).
 struct Loads {
     /// The lesser of the two: what it has at least.
     low: u64,
@@ -27,15 +24,8 @@ struct Loads {
 
 fn loads<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> Loads {
     me.touch(Line::Rq(cpu), Access::Read);
-    let rq = &me.k.rq(cpu).published;
-    // The averages know fair tasks only; RT tasks count as they are now.
-    let rt = rt_weight() * u64::from(rq.rt_nr_running.get());
-    let (now, average) = (rq.load.get(), rq.cpu_load[0].get());
-    Loads {
-        low: now.min(average) + rt,
-        high: now.max(average) + rt,
-        per_task: (now + rt).checked_div(u64::from(rq.nr_running.get())).unwrap_or(0),
-    }
+    let (now, ticked) = (present_load(me, cpu), me.k.rq(cpu).published.cpu_load[0].get());
+    Loads { low: now.min(ticked), high: now.max(ticked), per_task: load_per_task(me, cpu) }
 }
 
 /// The CPU for `p`, woken by the executing CPU.
@@ -60,10 +50,10 @@ fn comes_to_waker<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> b
         if flags.sync && !cache_hot(me, p) {
             return true;
         }
-        let leaving = if flags.sync { weight(me, me.curr()) } else { 0 };
+        let leaving = if flags.sync { load_weight(me, me.curr()) } else { 0 };
         let here_now = here.high.saturating_sub(leaving);
         let balanced = here_now <= there.low && here_now + there.high <= here.per_task;
-        return balanced || 100 * (here_now + weight(me, p)) <= IMBALANCE * there.low;
+        return balanced || 100 * (here_now + load_weight(me, p)) <= IMBALANCE * there.low;
     }
     IMBALANCE * here.high <= 100 * there.low
 }
@@ -71,11 +61,6 @@ fn comes_to_waker<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> b
 /// SD_WAKE_AFFINE; the node levels had SD_WAKE_BALANCE instead.
 fn affine(domain: &SchedDomain) -> bool {
     !matches!(domain.kind, LevelKind::Numa { .. })
-}
-
-fn weight<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> u64 {
-    let task = me.task(p);
-    if task.prio.get().is_rt() { rt_weight() } else { task.policy.get().weight(task.nice.get()) }
 }
 
 /// Whether it ran so recently that its cache may still be warm; a sched_migration_cost of −1 means always.

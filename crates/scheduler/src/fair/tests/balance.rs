@@ -1,8 +1,8 @@
 //! fair-class 8.5, 8.6.
 
 use super::q6600;
-use crate::testing::{Lab, cpus};
-use crate::{CpuId, CpuMask, Nanos, Policy, Reason, TaskId, Topology};
+use crate::testing::{Lab, cpus, fifo};
+use crate::{CpuId, CpuMask, Nanos, Policy, RT_LOAD_WEIGHT, Reason, TaskId, Topology};
 use alloc::vec::Vec;
 
 fn queued(lab: &Lab) -> Vec<u32> {
@@ -56,6 +56,35 @@ fn newidle_stop_never_leaves_it_idle() {
 fn full_preemption_pulls_one_task() {
     assert_eq!(newly_idle("6.1", &["preempt_model=full"], 6, Nanos::from_millis(1)).0, [5, 1]);
     assert_eq!(newly_idle("6.1", &["preempt_model=voluntary"], 6, Nanos::from_millis(1)).0, [3, 3]);
+}
+
+/// fair-class 1.1: up to 2.6.34 RT tasks weigh in the load of their CPU, so fair tasks are pulled from there first.
+#[test]
+fn fair_tasks_are_pulled_from_behind_rt_tasks() {
+    let pulled_from = |profile| {
+        let lab = Lab::new(3, profile, &[]);
+        lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+        lab.crowd(1, &[0, 0, 0]);
+        lab.crowd(2, &[0]);
+        lab.spawn_allowed(fifo(50), 2, cpus(&[2]));
+        lab.advance(Nanos::from_millis(10));
+        lab.block(0);
+        queued(&lab)
+    };
+    assert_eq!(pulled_from("2.6.33"), [1, 3, 1]);
+    assert_eq!(pulled_from("2.6.35"), [1, 2, 2]);
+}
+
+/// The averages of the load know RT tasks too.
+#[test]
+fn rt_tasks_weigh_in_the_averages() {
+    let average = |profile| {
+        let lab = Lab::new(2, profile, &[]);
+        lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+        lab.pass(1);
+        lab.k.rq(CpuId(0)).published.cpu_load[0].get()
+    };
+    assert_eq!((average("2.6.33"), average("2.6.35")), (RT_LOAD_WEIGHT, 0));
 }
 
 /// 8.6: hotness counts from the last charge; a task that never ran is cold.

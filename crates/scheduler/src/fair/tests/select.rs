@@ -1,7 +1,7 @@
 //! fair-class 8.3, 8.4, 8.7.
 
 use super::q6600;
-use crate::testing::{Lab, cpus};
+use crate::testing::{Lab, cpus, fifo};
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, CpuMask, LevelKind, Policy, Reason, TaskId, Topology, TopologyLevel};
 
@@ -62,6 +62,38 @@ fn wake_affine_compares_the_loads() {
 fn the_sync_hint_counts_only_with_sync_wakeups() {
     let wake = Wake { hogs: [1, 0, 0, 0], sync: true, ..PLAIN };
     assert_eq!(Wake { settings: &["NO_SYNC_WAKEUPS"], ..wake }.goes_to().0, 2);
+}
+
+/// fair-class 1.1: up to 2.6.34 an RT task weighs more than all fair tasks of a CPU together.
+#[test]
+fn rt_tasks_weigh_in_the_affine_test() {
+    // So many RT tasks on the waker's CPU and on the previous one, which also has a fair task.
+    let woken = |rt: [u16; 2], sync, rule: &str| {
+        let lab = Lab::on(&q6600(), "2.6.32", &[rule]);
+        let sleeper = lab.spawn(Policy::Normal, 2);
+        lab.block(2);
+        lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        for cpu in [&[0, 0][..rt[0] as usize], &[2, 2][..rt[1] as usize]].concat() {
+            lab.spawn_allowed(fifo(50), cpu, cpus(&[cpu]));
+        }
+        super::super::select_task_rq_wake(lab.cpu(0), sleeper, WakeFlags { sync }).0
+    };
+    let (heavy, weightless) = ("rt_load_weight=twice_max", "rt_load_weight=zero");
+    assert_eq!(
+        [woken([1, 0], false, heavy), woken([1, 0], false, weightless)],
+        [2, 0],
+        "away from an RT task"
+    );
+    assert_eq!(
+        [woken([1, 0], true, heavy), woken([2, 0], true, heavy)],
+        [0, 2],
+        "the waker is about to leave"
+    );
+    assert_eq!(
+        [woken([1, 2], false, heavy), woken([2, 1], false, heavy)],
+        [0, 2],
+        "to where there are fewer"
+    );
 }
 
 #[test]

@@ -23,6 +23,14 @@ fn nodes(distance_kind: LevelKind) -> Topology {
     }
 }
 
+/// A tick on every CPU: their averaged loads follow.
+fn tick(lab: &Lab) {
+    lab.advance(Nanos::from_millis(1));
+    for cpu in 0..lab.k.cpus() as u16 {
+        lab.tick(cpu);
+    }
+}
+
 /// Where CPU `waker` would wake `p`.
 fn woken_on(lab: &Lab, waker: u16, p: TaskId, sync: bool) -> u16 {
     super::super::select_task_rq(lab.cpu(waker), p, WakeFlags { sync }).0
@@ -49,6 +57,7 @@ fn to_the_waker_where_its_load_is_lower() {
         for cpu in [&[0, 0, 0][..there], &[1, 1, 1][..here]].concat() {
             lab.spawn_allowed(fifo(90), cpu, CpuMask::single(CpuId(cpu)));
         }
+        tick(&lab);
         woken_on(&lab, 1, p, false)
     };
     assert_eq!(woken(0, 0), 1, "nothing here, nothing there");
@@ -61,12 +70,17 @@ fn to_the_waker_where_its_load_is_lower() {
 /// The loads count RT tasks with twice the weight of nice −20; normal tasks hardly matter beside them.
 #[test]
 fn weight_of_rt_tasks() {
-    let lab = Lab::new(2, RT5, &[]);
-    let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
-    for _ in 0..3 {
-        lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
-    }
-    assert_eq!(woken_on(&lab, 1, p, false), 0, "three normal tasks weigh less than p itself");
+    let woken = |settings: &[&str]| {
+        let lab = Lab::new(2, RT5, settings);
+        let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
+        for _ in 0..3 {
+            lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+        }
+        tick(&lab);
+        woken_on(&lab, 1, p, false)
+    };
+    assert_eq!(woken(&[]), 0, "three normal tasks weigh less than p itself");
+    assert_eq!(woken(&["rt_load_weight=zero"]), 1, "p weighs nothing");
 }
 
 /// A sync wakeup takes the task to the waker, unless its cache is hot.
@@ -79,6 +93,7 @@ fn sync_wakeups() {
         for _ in 0..2 {
             lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
         }
+        lab.tick(1);
         lab.advance(rested);
         woken_on(&lab, 1, p, sync)
     };
@@ -95,6 +110,7 @@ fn sync_discounts_the_waker() {
         lab.spawn(fifo(50), 0);
         let p = lab.block(0);
         lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+        lab.tick(1);
         woken_on(&lab, 1, p, sync)
     };
     assert_eq!((woken(true), woken(false)), (1, 0), "hot in both cases");
@@ -110,6 +126,7 @@ fn across_nodes() {
         lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
     }
     lab.spawn_allowed(fifo(90), 2, cpus(&[2]));
+    tick(&lab);
     let select = |waker| woken_on(&lab, waker, p, false);
     assert_eq!([select(4), select(1)], [4, 0], "from the other node, from the same one");
     assert_eq!(select(2), 0, "an RT task runs at the waker's");
