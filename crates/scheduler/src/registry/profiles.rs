@@ -61,8 +61,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull; the fair class is that of 2.6.36 (6.1's own buddy order and slice floor are not modelled).",
-        source: "rt-class 0.3, 0.4; fair-class 0.4",
+        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair; the fair class is that of 2.6.36 (6.1's own buddy order and slice floor are not modelled).",
+        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4",
         base: Some(FAIR_BASE),
         settings: &["TTWU_QUEUE", "NO_RT_PUSH_IPI"],
     },
@@ -75,8 +75,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "4.0",
-        meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks.",
-        source: "rt-class 0.4 (v4.0)",
+        meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks; built for voluntary preemption, hence double_lock=trylock (for CONFIG_PREEMPT set preempt_model=full double_lock=fair).",
+        source: "rt-class 0.4 (v4.0), 5.6; fair-class U15",
         base: Some("6.1"),
         settings: &[
             "pick_any=first",
@@ -87,6 +87,7 @@ pub const PROFILES: &[Profile] = &[
             "deboost_order=wake_then_deboost",
             "RT_RUNTIME_SHARE",
             "lock_kind=ticket",
+            "double_lock=trylock",
             "push_revalidate=still_queued",
         ],
     },
@@ -231,6 +232,7 @@ pub const PROFILES: &[Profile] = &[
             "NO_RT_RUNTIME_SHARE",
             "lock_kind=test_and_set",
             "preempt_model=full",
+            "double_lock=fair",
         ],
     },
     Profile {
@@ -251,12 +253,26 @@ pub const PROFILES: &[Profile] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::{DoubleLock, PreemptModel};
 
     #[test]
     fn every_profile_applies() {
         for profile in PROFILES {
             assert!(profile.base.is_none_or(|b| Profile::find(b).is_some()), "{}", profile.name);
             assert_eq!(profile.apply(&Config::default()), Ok(()), "{}", profile.name);
+        }
+    }
+
+    /// rt-class 5.6: a build that can preempt takes a second lock fairly, whatever table 0.4 leaves out; before
+    /// PREEMPT_DYNAMIC such a build also preempted.
+    #[test]
+    fn double_lock_follows_the_build() {
+        for profile in PROFILES.iter().filter(|p| p.name != FAIR_BASE) {
+            let config = Config::default();
+            assert_eq!(profile.apply(&config), Ok(()));
+            let can_preempt = profile.name == "6.1" || config.rules.preempt_model.get() == PreemptModel::Full;
+            let fair = config.rules.double_lock.get() == DoubleLock::Fair;
+            assert_eq!(fair, can_preempt, "{}", profile.name);
         }
     }
 }

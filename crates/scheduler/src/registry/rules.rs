@@ -190,8 +190,8 @@ rules! {
         Off "off" "Yes: one overloaded CPU can keep interrupting itself.",
     }
     DoubleLock double_lock "How is a second run-queue lock taken?" "rt-class 5.6" {
-        Fair "fair" "Own lock released first, then both in CPU order (preemptible kernels).",
-        TryLock "trylock" "Tried at once; own lock released only where the order demands it.",
+        Fair "fair" "Own lock released first, then both in CPU order (builds that can preempt: PREEMPT, PREEMPT_RT, since 5.12 PREEMPT_DYNAMIC).",
+        TryLock "trylock" "Tried at once; own lock released only where the order demands it (builds that cannot).",
     }
     DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
         DeboostThenWake "deboost_then_wake" "It drops its priority, then wakes the waiter (4.12 on).",
