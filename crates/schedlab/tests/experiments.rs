@@ -21,15 +21,28 @@ fn kernel(profile: &str, settings: &[&str]) -> KernelConfig {
     kernel
 }
 
+fn json(experiment: &Experiment) -> String {
+    let mut result = experiment.run().expect("it runs").result;
+    result.zero_wall_clock();
+    result.to_json()
+}
+
 #[test]
 fn the_same_experiment_gives_the_same_bytes() {
     let experiment = experiment(2, &["cyclictest -t3 -p80 -i500 -n", "hog"], Some(MS * 50));
-    let json = || {
-        let mut result = experiment.run().expect("it runs").result;
-        result.zero_wall_clock();
-        result.to_json()
-    };
-    assert_eq!(json(), json());
+    assert_eq!(json(&experiment), json(&experiment));
+}
+
+/// Neither the thread that runs it nor what other threads do meanwhile shows in a result.
+#[test]
+fn the_same_experiment_gives_the_same_bytes_on_many_threads_at_once() {
+    let experiment =
+        experiment(4, &["cyclictest -t6 -p80 -i300", "hackbench -g1 -l20", "make -j4"], Some(MS * 50));
+    let alone = json(&experiment);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().expect("a pool");
+    let together = pool.broadcast(|_| json(&experiment));
+    assert_eq!(together.len(), 8);
+    assert!(together.iter().all(|result| *result == alone));
 }
 
 #[test]
