@@ -65,7 +65,9 @@ pub enum ReadError {
     },
 
     /// The description of a needed event is missing or incomplete.
-    #[error("the file does not describe {event} as needed: {why}; record with trace-cmd record -e sched")]
+    #[error(
+        "the file does not describe {event} as needed: {why}; record with trace-cmd record -e sched or perf sched record"
+    )]
     Format {
         /// The event.
         event: String,
@@ -75,7 +77,7 @@ pub enum ReadError {
 
     /// The file was read, but holds no `sched_switch`.
     #[error(
-        "no sched_switch event among {events} events{}; record with trace-cmd record -e sched{}",
+        "no sched_switch event among {events} events{}; record with trace-cmd record -e sched or perf sched record{}",
         list_seen(seen),
         list_notes(notes)
     )]

@@ -2,10 +2,10 @@
 //!
 //! - **In**: [`read`] and [`read_file`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
 //!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
-//!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), the kernel's `trace` file, `trace-cmd
-//!   report` with and without `-R`.
+//!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), the kernel's
+//!   `trace` file, `trace-cmd report` with and without `-R`.
 //! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
-//! - **Figures**: [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU;
+//! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU;
 //!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
 //!   those that later events prove.
 //! - **Out**: [`write_ftrace_text`] and [`write_perfetto`], or [`TextWriter`] and [`PerfettoWriter`] event by event;
@@ -16,12 +16,16 @@
 mod builder;
 mod dat;
 mod error;
+mod input;
 mod model;
 mod notes;
 mod occupancy;
+mod perf;
 mod pidmap;
 mod read;
+mod records;
 mod repair;
+mod sched_latency;
 mod state;
 mod strings;
 mod summary;
@@ -39,6 +43,7 @@ pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
 pub use occupancy::{Observed, Occupancy, Since, Stay};
 pub use read::{read, read_file};
 pub use repair::{Repair, infer_missing_switches};
+pub use sched_latency::{DelaysFrom, RuntimeSource, SchedLatency, TaskDelays, sched_latency};
 pub use state::PrevState;
 pub use strings::{StrId, Strings};
 pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, summarise};

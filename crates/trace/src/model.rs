@@ -237,6 +237,8 @@ pub enum Format {
         /// File version, 6 or 7.
         version: u8,
     },
+    /// perf's `perf.data`.
+    PerfData,
     /// The kernel's own text, tracefs `trace`.
     TracefsText,
     /// Text of `trace-cmd report`.
@@ -251,6 +253,7 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Format::TraceDat { version } => write!(f, "trace.dat version {version}"),
+            Format::PerfData => f.write_str("perf.data"),
             Format::TracefsText => f.write_str("ftrace text"),
             Format::TraceCmdReport => f.write_str("trace-cmd report text"),
             Format::TraceCmdReportRaw => f.write_str("trace-cmd report -R text"),

@@ -88,6 +88,8 @@ note_kinds! {
         "a ring-buffer page contradicts itself; the rest of that page was skipped";
     CorruptRecord, Error, "corrupt_record",
         "an event record is shorter than its description or holds an impossible number, and was skipped";
+    BrokenStream, Error, "broken_stream",
+        "a record has an impossible length; reading stopped there";
     Decompression, Error, "decompression",
         "a compressed block does not decompress; its events are missing";
     DecompressionLimit, Error, "decompression_limit",

@@ -1,22 +1,21 @@
 //! The one way in: tells formats apart by their content.
 
-use std::fs;
 use std::path::Path;
 
 use crate::dat;
 use crate::error::ReadError;
+use crate::input::Source;
 use crate::model::{EventKind, Trace};
 use crate::notes::NoteKind;
+use crate::perf;
 use crate::text;
 
-/// Reads a trace from a file. See [`read`].
+/// Reads a trace from a file, which is fetched a piece at a time and never in memory as a whole. See [`read`].
 pub fn read_file(path: impl AsRef<Path>) -> Result<Trace, ReadError> {
-    let path = path.as_ref();
-    let bytes = fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    read(&bytes)
+    read_source(&Source::open(path.as_ref())?)
 }
 
-/// Reads a trace: trace.dat of version 6 or 7, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
+/// Reads a trace: trace.dat of version 6 or 7, perf.data, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
 /// report -R`).
 ///
 /// Whatever is wrong with single events, lines or pages is counted in [`Trace::notes`]. An error means that there is
@@ -25,20 +24,31 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<Trace, ReadError> {
 /// Memory stays below ten times the input; for compressed input, below ten times what it decompresses to, which is
 /// limited to a hundred times the file plus 64 MiB.
 pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
-    if bytes.is_empty() {
+    read_source(&Source::memory(bytes))
+}
+
+fn read_source(source: &Source<'_>) -> Result<Trace, ReadError> {
+    let head = source.load(0, 4096)?;
+    if head.is_empty() {
         return Err(ReadError::Empty);
     }
-    if bytes.starts_with(dat::MAGIC) {
-        return dat::read(bytes);
+    if head.starts_with(dat::MAGIC) {
+        return dat::read(source);
     }
-    let head = &bytes[..bytes.len().min(4096)];
-    match OTHERS.iter().find(|other| bytes.starts_with(other.magic)) {
+    if head.starts_with(perf::MAGIC) {
+        return perf::read(source);
+    }
+    if head.starts_with(perf::MAGIC_BIG_ENDIAN) {
+        let advice = "only recordings of little-endian machines can be read";
+        return Err(ReadError::Unsupported { what: "big-endian data".into(), at: 0, advice });
+    }
+    match OTHERS.iter().find(|other| head.starts_with(other.magic)) {
         Some(other) => Err(ReadError::NotATrace { found: other.found, advice: other.advice }),
         None if head.contains(&0) => Err(ReadError::NotATrace {
             found: "binary data of an unknown kind",
-            advice: "give a trace.dat, or text from trace-cmd report or tracefs",
+            advice: "give a trace.dat, a perf.data, or text from trace-cmd report or tracefs",
         }),
-        None => text::read(bytes),
+        None => text::read(source),
     }
 }
 
@@ -49,17 +59,12 @@ struct Other {
     advice: &'static str,
 }
 
-const OTHERS: [Other; 6] = [
+const OTHERS: [Other; 5] = [
     Other { magic: b"\x1f\x8b", found: "a gzip file", advice: "unpack it with gunzip first" },
     Other { magic: b"\x28\xb5\x2f\xfd", found: "a zstd file", advice: "unpack it with unzstd first" },
     Other { magic: b"\xfd7zXZ", found: "an xz file", advice: "unpack it with unxz first" },
-    Other {
-        magic: b"PERFILE2",
-        found: "a perf.data file",
-        advice: "record with trace-cmd record -e sched instead",
-    },
-    Other { magic: b"\x7fELF", found: "a program", advice: "give a trace.dat or ftrace text" },
-    Other { magic: b"{", found: "JSON", advice: "give a trace.dat or ftrace text" },
+    Other { magic: b"\x7fELF", found: "a program", advice: "give a trace.dat, a perf.data or ftrace text" },
+    Other { magic: b"{", found: "JSON", advice: "give a trace.dat, a perf.data or ftrace text" },
 ];
 
 /// A trace without `sched_switch` is of no use to anyone here. `events` counts also those that were left out.

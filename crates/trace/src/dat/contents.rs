@@ -1,10 +1,10 @@
 //! What a trace.dat holds, whichever version wrote it: the common result of the two container readers.
 
-use super::cursor::Cursor;
-use super::format::EventFormat;
 use super::page::PageLayout;
 use crate::error::ReadError;
+use crate::input::Cursor;
 use crate::model::Cpu;
+use crate::records::EventFormat;
 
 /// Where the pages of one CPU are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,43 +122,6 @@ pub(super) fn read_header_info(cursor: &mut Cursor<'_>) -> Result<PageLayout, Re
     let len = cursor.u64(WHAT)?;
     cursor.bytes(len, WHAT)?;
     Ok(layout)
-}
-
-/// Reads the descriptions of ftrace's own events, `print` among them.
-pub(super) fn read_ftrace_formats(
-    cursor: &mut Cursor<'_>,
-    formats: &mut Vec<EventFormat>,
-) -> Result<(), ReadError> {
-    let count = cursor.u32(FORMATS)?;
-    read_formats(cursor, count, formats)
-}
-
-/// Reads the descriptions of all systems' events.
-pub(super) fn read_system_formats(
-    cursor: &mut Cursor<'_>,
-    formats: &mut Vec<EventFormat>,
-) -> Result<(), ReadError> {
-    for _ in 0..cursor.u32(FORMATS)? {
-        cursor.cstr(FORMATS)?;
-        let count = cursor.u32(FORMATS)?;
-        read_formats(cursor, count, formats)?;
-    }
-    Ok(())
-}
-
-const FORMATS: &str = "the event descriptions";
-
-fn read_formats(
-    cursor: &mut Cursor<'_>,
-    count: u32,
-    formats: &mut Vec<EventFormat>,
-) -> Result<(), ReadError> {
-    for _ in 0..count {
-        let len = cursor.u64(FORMATS)?;
-        let text = String::from_utf8_lossy(cursor.bytes(len, FORMATS)?);
-        formats.extend(EventFormat::parse(&text));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! Four types are not events: padding, a time extension for gaps of 2^27 ns and more, an absolute time, and a record with
 //! its length in a word of its own. (Kernel documentation: ring-buffer design; `man 5 trace-cmd.dat`.)
 
-use super::format::header_page_field;
 use crate::error::ReadError;
+use crate::records::header_page_field;
 
 const TYPE_PADDING: u32 = 29;
 const TYPE_TIME_EXTEND: u32 = 30;

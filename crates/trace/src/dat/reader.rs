@@ -1,22 +1,21 @@
 //! Fetches the pages of each CPU of a buffer, and has their records decoded.
 
-use super::compress::{Decompressor, Failure};
 use super::contents::{Buffer, Contents, CpuData, Options, TscToNs};
-use super::cursor::Cursor;
-use super::decode::Decoder;
 use super::page::{Lost, Page, PageLayout};
 use crate::builder::TraceBuilder;
 use crate::error::ReadError;
+use crate::input::{Decompressor, Failure, Source, Stream};
 use crate::model::{Cpu, Format, Gap, MAX_CPUS, Pid, Trace};
 use crate::notes::{ImportNotes, NoteKind, Position};
 use crate::read::check_switches;
+use crate::records::Decoder;
 
 /// Clocks that do not count time, or not in a unit that the file tells.
 const UNUSABLE_CLOCKS: [&str; 5] = ["counter", "uptime", "x86-tsc", "ppc-tb", "s390-tod"];
 
 /// Reads the first buffer that holds `sched_switch`; in most files that is the top buffer, the only one.
 pub(super) fn read_buffers(
-    file: &[u8],
+    source: &Source<'_>,
     version: u8,
     contents: &Contents,
     decompressor: &mut Decompressor,
@@ -24,7 +23,7 @@ pub(super) fn read_buffers(
 ) -> Result<Trace, ReadError> {
     let mut first_error = None;
     // No two CPUs' data overlap, so all of them together are no longer than the file.
-    let mut bytes_left = file.len() as u64;
+    let mut bytes_left = source.len();
     let others = contents.buffers.len() as u64 - 1 + contents.options.skipped_buffers;
     for buffer in &contents.buffers {
         let mut builder = new_builder(version, &contents.options, buffer, &contents.cmdlines);
@@ -39,8 +38,8 @@ pub(super) fn read_buffers(
             return Err(ReadError::Corrupt { what: format!("a page cannot have {page_size} bytes"), at: 0 });
         }
         let layout = contents.layout;
-        let mut reader = BufferReader { file, builder, clock, decoder, layout, page_size, bytes_left };
-        reader.read(buffer, decompressor);
+        let mut reader = BufferReader { source, builder, clock, decoder, layout, page_size, bytes_left };
+        reader.read(buffer, decompressor)?;
         reader.note_stats(&contents.options.cpu_stats);
         reader.decoder.finish(&mut reader.builder);
         bytes_left = reader.bytes_left;
@@ -101,7 +100,7 @@ impl Clock {
 
 /// Reads one buffer.
 struct BufferReader<'a> {
-    file: &'a [u8],
+    source: &'a Source<'a>,
     builder: TraceBuilder,
     clock: Clock,
     decoder: Decoder,
@@ -112,7 +111,7 @@ struct BufferReader<'a> {
 }
 
 impl<'a> BufferReader<'a> {
-    fn read(&mut self, buffer: &Buffer, decompressor: &mut Decompressor) {
+    fn read(&mut self, buffer: &Buffer, decompressor: &mut Decompressor) -> Result<(), ReadError> {
         for data in &buffer.cpus {
             if data.cpu.0 >= MAX_CPUS {
                 let at = Position::Byte(data.offset);
@@ -123,18 +122,19 @@ impl<'a> BufferReader<'a> {
             if buffer.compressed {
                 // The table gives the length of the chunks alone, without the count of them that comes first.
                 let size = if data.size == 0 { 0 } else { data.size.saturating_add(4) };
-                let bytes = self.cpu_bytes(&CpuData { size, ..*data });
-                self.chunks(data.cpu, bytes, decompressor);
+                let stream = self.cpu_bytes(&CpuData { size, ..*data });
+                self.chunks(data.cpu, stream, decompressor)?;
             } else {
-                let bytes = self.cpu_bytes(data);
-                self.pages(data.cpu, bytes.rest(), data.offset, Offsets::InFile);
+                let stream = self.cpu_bytes(data);
+                self.pages(data.cpu, stream)?;
             }
         }
+        Ok(())
     }
 
     /// What the file has of a CPU's data.
-    fn cpu_bytes(&mut self, data: &CpuData) -> Cursor<'a> {
-        let file_len = self.file.len() as u64;
+    fn cpu_bytes(&mut self, data: &CpuData) -> Stream<'a> {
+        let file_len = self.source.len();
         let available = file_len.saturating_sub(data.offset).min(self.bytes_left);
         let size = data.size.min(available);
         if size < data.size {
@@ -143,55 +143,73 @@ impl<'a> BufferReader<'a> {
             self.builder.notes.add_detailed(NoteKind::Truncated, Position::Byte(file_len), detail);
         }
         self.bytes_left -= size;
-        Cursor::at(&self.file[..(data.offset.saturating_add(size)).min(file_len) as usize], data.offset)
+        Stream::new(self.source, data.offset, data.offset.saturating_add(size))
     }
 
     /// Decompresses the chunks of one CPU and reads their pages.
-    fn chunks(&mut self, cpu: Cpu, mut bytes: Cursor<'a>, decompressor: &mut Decompressor) {
-        if bytes.remaining() == 0 {
-            return;
-        }
+    fn chunks(
+        &mut self,
+        cpu: Cpu,
+        mut stream: Stream<'a>,
+        decompressor: &mut Decompressor,
+    ) -> Result<(), ReadError> {
         let mut pages = Vec::new();
-        let mut left = bytes.u32(CHUNKS).unwrap_or(0);
+        let mut left = match word(stream.peek(4)?, 0) {
+            Some(count) => count,
+            None => return Ok(()),
+        };
+        stream.skip(4);
         while left > 0 {
-            let chunk = match next_chunk(&mut bytes) {
-                Ok(chunk) => chunk,
-                Err(error) => {
-                    let at = Position::Byte(bytes.offset());
-                    return self.builder.notes.add_detailed(NoteKind::Truncated, at, || error.to_string());
-                }
+            let at = stream.offset();
+            let header = stream.peek(8)?;
+            let lengths = word(header, 0).zip(word(header, 4));
+            let chunk = lengths.filter(|(compressed, _)| u64::from(*compressed) + 8 <= stream.remaining());
+            let Some((compressed, len)) = chunk else {
+                let detail = || format!("{left} chunks of the compressed pages of CPU {cpu} are missing");
+                self.builder.notes.add_detailed(NoteKind::Truncated, Position::Byte(at), detail);
+                return Ok(());
             };
-            match decompressor.block(chunk.block, chunk.len, &mut pages) {
-                Ok(()) => self.pages(cpu, &pages, chunk.at, Offsets::OfChunk),
-                Err(Failure::Damaged) => {
-                    self.builder.notes.add(NoteKind::Decompression, Position::Byte(chunk.at))
-                }
+            stream.skip(8);
+            let bytes = stream.peek(compressed as usize)?;
+            let block = &bytes[..bytes.len().min(compressed as usize)];
+            match decompressor.block(block, len, &mut pages) {
+                Ok(()) => pages.chunks(self.page_size).for_each(|page| self.page(cpu, page, at)),
+                Err(Failure::Damaged) => self.builder.notes.add(NoteKind::Decompression, Position::Byte(at)),
                 Err(Failure::TooLarge) => {
-                    return self.builder.notes.add(NoteKind::DecompressionLimit, Position::Byte(chunk.at));
+                    self.builder.notes.add(NoteKind::DecompressionLimit, Position::Byte(at));
+                    return Ok(());
                 }
             }
+            stream.skip(compressed.into());
             left -= 1;
         }
+        Ok(())
     }
 
     /// Reads whole pages, and what there is of a last one that is cut.
-    fn pages(&mut self, cpu: Cpu, bytes: &[u8], start: u64, offsets: Offsets) {
-        for (n, page) in bytes.chunks(self.page_size).enumerate() {
-            let at = match offsets {
-                Offsets::InFile => start + (n * self.page_size) as u64,
-                Offsets::OfChunk => start,
-            };
-            let mut page = Page::new(&self.layout, page);
-            let mut lost = page.lost;
-            for record in page.by_ref() {
-                let time_ns = self.clock.ns(record.time);
-                self.note_lost(cpu, std::mem::replace(&mut lost, Lost::Nothing), time_ns, at);
-                self.decoder.record(&mut self.builder, time_ns, cpu, record.data, at);
-            }
-            self.note_lost(cpu, lost, self.builder.last_ns(cpu), at);
-            if page.is_corrupt() {
-                self.builder.notes.add(NoteKind::CorruptPage, Position::Byte(at));
-            }
+    fn pages(&mut self, cpu: Cpu, mut stream: Stream<'a>) -> Result<(), ReadError> {
+        while stream.remaining() > 0 {
+            let at = stream.offset();
+            let bytes = stream.peek(self.page_size)?;
+            let page = &bytes[..bytes.len().min(self.page_size)];
+            self.page(cpu, page, at);
+            stream.skip(self.page_size as u64);
+        }
+        Ok(())
+    }
+
+    /// Reads a page; `at` is its offset in the file, or that of the chunk from which it was decompressed.
+    fn page(&mut self, cpu: Cpu, bytes: &[u8], at: u64) {
+        let mut page = Page::new(&self.layout, bytes);
+        let mut lost = page.lost;
+        for record in page.by_ref() {
+            let time_ns = self.clock.ns(record.time);
+            self.note_lost(cpu, std::mem::replace(&mut lost, Lost::Nothing), time_ns, at);
+            self.decoder.record(&mut self.builder, time_ns, cpu, record.data, at);
+        }
+        self.note_lost(cpu, lost, self.builder.last_ns(cpu), at);
+        if page.is_corrupt() {
+            self.builder.notes.add(NoteKind::CorruptPage, Position::Byte(at));
         }
     }
 
@@ -229,27 +247,7 @@ impl<'a> BufferReader<'a> {
     }
 }
 
-/// How positions of pages are told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Offsets {
-    /// Pages lie in the file one after the other.
-    InFile,
-    /// Pages were decompressed; their position is that of the chunk.
-    OfChunk,
-}
-
-const CHUNKS: &str = "the compressed pages of a CPU";
-
-/// A compressed run of pages.
-struct Chunk<'a> {
-    at: u64,
-    /// Length when decompressed.
-    len: u32,
-    block: &'a [u8],
-}
-
-fn next_chunk<'a>(bytes: &mut Cursor<'a>) -> Result<Chunk<'a>, ReadError> {
-    let at = bytes.offset();
-    let (compressed, len) = (bytes.u32(CHUNKS)?, bytes.u32(CHUNKS)?);
-    Ok(Chunk { at, len, block: bytes.bytes(compressed.into(), CHUNKS)? })
+/// The little-endian word at `at`, if `bytes` reach so far.
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }

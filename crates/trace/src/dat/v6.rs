@@ -1,10 +1,11 @@
 //! The container of version 6: everything in one fixed order (`man 5 trace-cmd.dat.v6`).
 
 use super::contents::{self, Buffer, Contents, CpuData, Options};
-use super::cursor::Cursor;
 use crate::error::ReadError;
+use crate::input::Cursor;
 use crate::model::Cpu;
 use crate::notes::{ImportNotes, NoteKind, Position};
+use crate::records::{read_ftrace_formats, read_system_formats};
 
 /// An instance's buffer; we read the top one only.
 const OPTION_BUFFER: u16 = 3;
@@ -18,8 +19,8 @@ pub(super) fn read(
     let layout = contents::read_header_info(cursor)?;
     let formats_at = cursor.offset();
     let mut formats = Vec::new();
-    contents::read_ftrace_formats(cursor, &mut formats)?;
-    contents::read_system_formats(cursor, &mut formats)?;
+    read_ftrace_formats(cursor, &mut formats)?;
+    read_system_formats(cursor, &mut formats)?;
     let len = cursor.u32("the kernel symbols")?;
     cursor.bytes(len.into(), "the kernel symbols")?;
     let len = cursor.u32("the printk formats")?;

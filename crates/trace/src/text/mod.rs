@@ -11,6 +11,7 @@ use line::Line;
 
 use crate::builder::TraceBuilder;
 use crate::error::ReadError;
+use crate::input::{Source, Stream};
 use crate::model::{
     Cpu, Event, EventKind, Format, Gap, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
     SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, Trace,
@@ -21,18 +22,33 @@ use crate::read::check_switches;
 use crate::state::PrevState;
 
 /// Reads text. If no line is an event, this is not a trace.
-pub(crate) fn read(text: &[u8]) -> Result<Trace, ReadError> {
+pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
     let mut reader = Reader::new();
-    let mut rest = text;
+    let mut stream = Stream::new(source, 0, u64::MAX);
     let mut number = 0;
-    while !rest.is_empty() {
-        number += 1;
-        let end = rest.iter().position(|byte| *byte == b'\n');
-        let line = &rest[..end.unwrap_or(rest.len())];
-        reader.line(line.strip_suffix(b"\r").unwrap_or(line), number, end.is_some());
-        rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
+    let mut wanted = 1;
+    while stream.remaining() > 0 {
+        let all = stream.remaining();
+        let bytes = stream.peek(wanted)?;
+        let mut used = 0;
+        while let Some(len) = bytes[used..].iter().position(|byte| *byte == b'\n') {
+            number += 1;
+            reader.line(without_return(&bytes[used..used + len]), number, true);
+            used += len + 1;
+        }
+        if bytes.len() as u64 >= all && used < bytes.len() {
+            reader.line(without_return(&bytes[used..]), number + 1, false);
+            used = bytes.len();
+        }
+        // A line that was not fetched whole: twice as much next time, so that no line is searched again and again.
+        wanted = 2 * (bytes.len() - used) + 1;
+        stream.skip(used as u64);
     }
     reader.finish()
+}
+
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Events that the recorder says it lost, to be placed at the next event of that CPU.
@@ -300,7 +316,7 @@ impl Reader {
 
     fn finish(mut self) -> Result<Trace, ReadError> {
         if self.events == 0 && !self.tracefs_header && !self.report_header {
-            let advice = "give a trace.dat, or text from trace-cmd report or tracefs";
+            let advice = "give a trace.dat, a perf.data, or text from trace-cmd report or tracefs";
             return Err(ReadError::NotATrace { found: "text in which no line is an event", advice });
         }
         for loss in std::mem::take(&mut self.pending) {

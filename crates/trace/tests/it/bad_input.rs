@@ -26,20 +26,16 @@ fn no_trace_at_all() {
     check(
         b"hello\nworld\n",
         "this is not a trace that can be read: text in which no line is an event; \
-         give a trace.dat, or text from trace-cmd report or tracefs",
+         give a trace.dat, a perf.data, or text from trace-cmd report or tracefs",
     );
     check(
         b"\x1f\x8b\x08\0",
         "this is not a trace that can be read: a gzip file; unpack it with gunzip first",
     );
     check(
-        b"PERFILE2\0\0",
-        "this is not a trace that can be read: a perf.data file; record with trace-cmd record -e sched instead",
-    );
-    check(
         b"ab\0cd",
         "this is not a trace that can be read: binary data of an unknown kind; \
-         give a trace.dat, or text from trace-cmd report or tracefs",
+         give a trace.dat, a perf.data, or text from trace-cmd report or tracefs",
     );
 }
 
@@ -84,12 +80,12 @@ fn missing_descriptions() {
     let file = fixture("mix-rr.v6.dat.gz");
     check(
         &replaced(&file, b"name: sched_switch\n", b"name: sched_swatch\n"),
-        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e sched",
+        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e sched or perf sched record",
     );
     check(
         &replaced(&file, b"next_pid;", b"mext_pid;"),
         "the file does not describe sched_switch as needed: it has no field next_pid; \
-         record with trace-cmd record -e sched",
+         record with trace-cmd record -e sched or perf sched record",
     );
     let trace =
         trace::read(&replaced(&file, b"int target_cpu;", b"int target_cpx;")).expect("switches are there");
@@ -107,14 +103,14 @@ fn a_trace_without_switches() {
                 <idle>-0 [000] d... 0.000200: irq_handler_entry: irq=1 name=x\n";
     check(
         text.as_bytes(),
-        "no sched_switch event among 3 events (sched_wakeup, irq_handler_entry); record with trace-cmd record -e sched\n\
+        "no sched_switch event among 3 events (sched_wakeup, irq_handler_entry); record with trace-cmd record -e sched or perf sched record\n\
          data loss: a line names an event that we know, but its fields are not as expected (1×, first at line 3): \
          comm=a pid=7 prio=120 target=000\n\
          info: events that say nothing about scheduling were counted and left out (1×, first at line 4)",
     );
     check(
         b"# tracer: nop\n#\n",
-        "no sched_switch event among 0 events; record with trace-cmd record -e sched",
+        "no sched_switch event among 0 events; record with trace-cmd record -e sched or perf sched record",
     );
 }
 

@@ -4,5 +4,6 @@ mod bad_input;
 mod common;
 mod damage;
 mod export;
+mod perf_latency;
 mod recordings;
 mod variants;

@@ -5,19 +5,19 @@ use crate::model::{Cpu, EventKind, Pid, SchedWakeup};
 
 /// A number in a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Int {
+pub(crate) struct Int {
     offset: usize,
     size: usize,
     signed: bool,
 }
 
 impl Int {
-    pub(super) fn new(field: &Field) -> Option<Self> {
+    pub(crate) fn new(field: &Field) -> Option<Self> {
         let fits = matches!(field.size, 1 | 2 | 4 | 8) && field.storage == Storage::InPlace;
         fits.then_some(Int { offset: field.offset, size: field.size, signed: field.signed })
     }
 
-    pub(super) fn get(&self, record: &[u8]) -> Option<i64> {
+    pub(crate) fn get(&self, record: &[u8]) -> Option<i64> {
         let bytes = record.get(self.offset..self.offset + self.size)?;
         Some(match (bytes, self.signed) {
             (&[a, b, c, d], true) => i64::from(i32::from_le_bytes([a, b, c, d])),
@@ -32,15 +32,15 @@ impl Int {
         })
     }
 
-    pub(super) fn i32(&self, record: &[u8]) -> Option<i32> {
+    pub(crate) fn i32(&self, record: &[u8]) -> Option<i32> {
         i32::try_from(self.get(record)?).ok()
     }
 
-    pub(super) fn pid(&self, record: &[u8]) -> Option<Pid> {
+    pub(crate) fn pid(&self, record: &[u8]) -> Option<Pid> {
         self.i32(record).map(Pid)
     }
 
-    pub(super) fn cpu(&self, record: &[u8]) -> Option<Cpu> {
+    pub(crate) fn cpu(&self, record: &[u8]) -> Option<Cpu> {
         // A negative CPU is damage; as a huge number it is caught where all CPU numbers are.
         self.i32(record).map(|cpu| Cpu(cpu as u32))
     }
@@ -48,7 +48,7 @@ impl Int {
 
 /// A text in a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text {
+pub(crate) struct Text {
     offset: usize,
     size: usize,
     storage: Storage,
@@ -59,7 +59,7 @@ impl Text {
         Text { offset: field.offset, size: field.size, storage: field.storage }
     }
 
-    pub(super) fn get<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
+    pub(crate) fn get<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         let own = match self.storage {
             Storage::ToEnd => record.get(self.offset..)?,
             Storage::InPlace => record.get(self.offset..self.offset + self.size)?,
@@ -76,15 +76,15 @@ impl Text {
 
 /// Where the three fields are that name a task.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TaskFields {
-    pub(super) comm: Text,
-    pub(super) pid: Int,
-    pub(super) prio: Int,
+pub(crate) struct TaskFields {
+    pub(crate) comm: Text,
+    pub(crate) pid: Int,
+    pub(crate) prio: Int,
 }
 
 /// The layout of one kind of event.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Layout {
+pub(crate) enum Layout {
     Switch { prev: TaskFields, prev_state: Int, next: TaskFields },
     Wakeup { make: fn(SchedWakeup) -> EventKind, task: TaskFields, target_cpu: Int, success: Option<Int> },
     Migrate { task: TaskFields, orig_cpu: Int, dest_cpu: Int },
@@ -98,7 +98,7 @@ pub(super) enum Layout {
 
 /// Turns a description into a layout: `Ok(None)` if it is not of one of our events, the name of the first missing field if
 /// it lacks any.
-pub(super) fn layout(format: &EventFormat) -> Result<Option<Layout>, &str> {
+pub(crate) fn layout(format: &EventFormat) -> Result<Option<Layout>, &str> {
     Finder { format, missing: None }.layout()
 }
 

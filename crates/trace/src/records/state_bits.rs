@@ -7,7 +7,7 @@
 use crate::state::{PrevState, StateBits};
 
 /// The table in a `print fmt`, or `None` where it is not written as known kernels write it.
-pub(super) fn parse(print_fmt: &str) -> Option<StateBits> {
+pub(crate) fn parse(print_fmt: &str) -> Option<StateBits> {
     let mut flags = Vec::new();
     for pair in print_fmt.split('{').skip(1) {
         let (pair, _) = pair.split_once('}')?;

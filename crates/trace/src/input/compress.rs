@@ -16,9 +16,14 @@ const TOTAL_RATIO: u64 = 100;
 /// What a file may decompress to however short it is.
 const TOTAL_FREE: u64 = 64 << 20;
 
+/// How much a file of `file_len` bytes may decompress to.
+pub(crate) fn unpacked_limit(file_len: u64) -> u64 {
+    file_len.saturating_mul(TOTAL_RATIO).saturating_add(TOTAL_FREE)
+}
+
 /// The compressions that trace-cmd 3 knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Algorithm {
+pub(crate) enum Algorithm {
     None,
     Zlib,
     Zstd,
@@ -26,7 +31,7 @@ pub(super) enum Algorithm {
 
 /// Why a block was not decompressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It is damaged, or not as long as it says.
     Damaged,
     /// It would grow beyond the limits.
@@ -34,7 +39,7 @@ pub(super) enum Failure {
 }
 
 /// Decompresses the blocks of one file.
-pub(super) struct Decompressor {
+pub(crate) struct Decompressor {
     algorithm: Algorithm,
     zstd: FrameDecoder,
     budget: u64,
@@ -42,13 +47,12 @@ pub(super) struct Decompressor {
 
 impl Decompressor {
     /// For a file of `file_len` bytes.
-    pub(super) fn new(algorithm: Algorithm, file_len: usize) -> Self {
-        let budget = (file_len as u64).saturating_mul(TOTAL_RATIO).saturating_add(TOTAL_FREE);
-        Decompressor { algorithm, zstd: FrameDecoder::new(), budget }
+    pub(crate) fn new(algorithm: Algorithm, file_len: u64) -> Self {
+        Decompressor { algorithm, zstd: FrameDecoder::new(), budget: unpacked_limit(file_len) }
     }
 
     /// Decompresses `block` into `out`, which is cleared first and then holds exactly `len` bytes, or is empty on failure.
-    pub(super) fn block(&mut self, block: &[u8], len: u32, out: &mut Vec<u8>) -> Result<(), Failure> {
+    pub(crate) fn block(&mut self, block: &[u8], len: u32, out: &mut Vec<u8>) -> Result<(), Failure> {
         out.clear();
         let len64 = u64::from(len);
         let most = (block.len() as u64).saturating_mul(BLOCK_RATIO).saturating_add(BLOCK_FREE);
@@ -95,7 +99,7 @@ mod tests {
     fn zlib_and_zstd_blocks_decompress_to_the_promised_length_or_not_at_all() {
         let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&[0; 4096], 6);
         for (algorithm, block) in [(Algorithm::Zlib, &zlib[..]), (Algorithm::Zstd, ZSTD)] {
-            let mut decompressor = Decompressor::new(algorithm, block.len());
+            let mut decompressor = Decompressor::new(algorithm, block.len() as u64);
             let mut out = Vec::new();
             assert_eq!(decompressor.block(block, 4096, &mut out), Ok(()));
             assert_eq!(out, [0; 4096]);
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_block_that_promises_too_much_is_refused_before_it_is_allocated() {
-        let mut decompressor = Decompressor::new(Algorithm::Zstd, ZSTD.len());
+        let mut decompressor = Decompressor::new(Algorithm::Zstd, ZSTD.len() as u64);
         let mut out = Vec::new();
         assert_eq!(decompressor.block(ZSTD, u32::MAX, &mut out), Err(Failure::TooLarge));
         assert_eq!(out.capacity(), 0);
@@ -117,7 +121,7 @@ mod tests {
     #[test]
     fn all_blocks_together_have_a_limit() {
         let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&vec![0; 1 << 20], 9);
-        let mut decompressor = Decompressor::new(Algorithm::Zlib, zlib.len());
+        let mut decompressor = Decompressor::new(Algorithm::Zlib, zlib.len() as u64);
         let mut out = Vec::new();
         let refused =
             (0..200).find(|_| decompressor.block(&zlib, 1 << 20, &mut out) == Err(Failure::TooLarge));

@@ -5,7 +5,7 @@
 
 /// Where the value of a field is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Storage {
+pub(crate) enum Storage {
     /// At the field's offset.
     InPlace,
     /// The field holds an offset from the record's start and, above 16 bits, a length (`__data_loc`).
@@ -18,29 +18,29 @@ pub(super) enum Storage {
 
 /// A field of an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Field {
-    pub(super) name: String,
-    pub(super) offset: usize,
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) offset: usize,
     /// Bytes at `offset`.
-    pub(super) size: usize,
-    pub(super) signed: bool,
-    pub(super) storage: Storage,
+    pub(crate) size: usize,
+    pub(crate) signed: bool,
+    pub(crate) storage: Storage,
 }
 
 /// The description of one event.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct EventFormat {
-    pub(super) name: String,
+pub(crate) struct EventFormat {
+    pub(crate) name: String,
     /// The number in `common_type` of each record.
-    pub(super) id: u16,
-    pub(super) fields: Vec<Field>,
+    pub(crate) id: u16,
+    pub(crate) fields: Vec<Field>,
     /// The C expression by which the kernel prints the event.
-    pub(super) print_fmt: String,
+    pub(crate) print_fmt: String,
 }
 
 impl EventFormat {
     /// Reads a `format` file; `None` if it has no name or number.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut name, mut id, mut fields, mut print_fmt) = (None, None, Vec::new(), String::new());
         for line in text.lines() {
             if let Some(value) = line.strip_prefix("name:") {
@@ -56,13 +56,13 @@ impl EventFormat {
         Some(EventFormat { name: name?, id: id?, fields, print_fmt })
     }
 
-    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
 /// Offset and size of a field of `header_page`.
-pub(super) fn header_page_field(text: &str, name: &str) -> Option<(usize, usize)> {
+pub(crate) fn header_page_field(text: &str, name: &str) -> Option<(usize, usize)> {
     let field = text.lines().filter_map(parse_field).find(|field| field.name == name)?;
     Some((field.offset, field.size))
 }

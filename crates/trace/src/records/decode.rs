@@ -25,7 +25,7 @@ enum Plan {
 }
 
 /// Decodes the records of one file.
-pub(super) struct Decoder {
+pub(crate) struct Decoder {
     plans: Vec<Plan>,
     /// Position in `plans` plus one by event number, or 0 for a number that is not described.
     by_id: Vec<u32>,
@@ -34,12 +34,12 @@ pub(super) struct Decoder {
     common_flags: Option<Int>,
     states: StateBits,
     /// Records seen.
-    pub(super) records: u64,
+    pub(crate) records: u64,
 }
 
 impl Decoder {
     /// From all descriptions in the file, the first of which was at offset `at`.
-    pub(super) fn new(
+    pub(crate) fn new(
         formats: &[EventFormat],
         at: u64,
         builder: &mut TraceBuilder,
@@ -78,7 +78,7 @@ impl Decoder {
     }
 
     /// Adds the event in `record` to the trace, or counts why not. `at` is the page's offset in the file.
-    pub(super) fn record(
+    pub(crate) fn record(
         &mut self,
         builder: &mut TraceBuilder,
         time_ns: u64,
@@ -138,7 +138,7 @@ impl Decoder {
     }
 
     /// Notes the events that were only counted.
-    pub(super) fn finish(&mut self, builder: &mut TraceBuilder) {
+    pub(crate) fn finish(&mut self, builder: &mut TraceBuilder) {
         for plan in &self.plans {
             if let Plan::Other { name, count, first } = plan
                 && *count > 0

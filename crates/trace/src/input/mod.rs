@@ -1,0 +1,9 @@
+//! Bytes for the importers: where they come from, numbers in them, and decompression.
+
+mod compress;
+mod cursor;
+mod source;
+
+pub(crate) use compress::{Algorithm, Decompressor, Failure, unpacked_limit};
+pub(crate) use cursor::Cursor;
+pub(crate) use source::{Source, Stream};

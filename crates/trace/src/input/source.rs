@@ -1,0 +1,214 @@
+//! Where importers get their bytes: from memory, or from a file a piece at a time, so that a long recording is never in
+//! memory as a whole.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::error::ReadError;
+
+/// A recording that can be read at any offset.
+#[derive(Debug)]
+pub(crate) struct Source<'a> {
+    data: Data<'a>,
+    len: u64,
+}
+
+#[derive(Debug)]
+enum Data<'a> {
+    Memory(Cow<'a, [u8]>),
+    File { file: File, path: PathBuf },
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn memory(bytes: &'a [u8]) -> Self {
+        Source { len: bytes.len() as u64, data: Data::Memory(Cow::Borrowed(bytes)) }
+    }
+}
+
+impl Source<'static> {
+    /// Opens a file. What cannot be read at an offset (a pipe, a device) is read into memory.
+    pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        let failed = |source| ReadError::Io { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_file() {
+            return Ok(Source { len: metadata.len(), data: Data::File { file, path: path.to_owned() } });
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Source { len: bytes.len() as u64, data: Data::Memory(Cow::Owned(bytes)) })
+    }
+}
+
+impl Source<'_> {
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The bytes from `at` on, `len` of them or as many as there are.
+    pub(crate) fn load(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>, ReadError> {
+        let end = at.saturating_add(len).min(self.len);
+        let start = at.min(end);
+        match &self.data {
+            Data::Memory(bytes) => Ok(Cow::Borrowed(&bytes[start as usize..end as usize])),
+            Data::File { .. } => {
+                let mut bytes = Vec::new();
+                self.append(start, (end - start) as usize, &mut bytes)?;
+                Ok(Cow::Owned(bytes))
+            }
+        }
+    }
+
+    /// The `len` bytes of `what` from `at` on.
+    pub(crate) fn load_whole(
+        &self,
+        at: u64,
+        len: u64,
+        what: &'static str,
+    ) -> Result<Cow<'_, [u8]>, ReadError> {
+        let bytes = self.load(at, len)?;
+        match len - bytes.len() as u64 {
+            0 => Ok(bytes),
+            missing => Err(ReadError::Truncated { what, at, missing }),
+        }
+    }
+
+    /// Appends the `len` bytes from `at` on to `out`, or as many as there are.
+    fn append(&self, at: u64, len: usize, out: &mut Vec<u8>) -> Result<(), ReadError> {
+        match &self.data {
+            Data::Memory(bytes) => {
+                let start = at.min(self.len) as usize;
+                out.extend_from_slice(&bytes[start..start.saturating_add(len).min(bytes.len())]);
+                Ok(())
+            }
+            Data::File { file, path } => {
+                out.reserve_exact(len);
+                append_from(file, at, len, out).map_err(|source| ReadError::Io { path: path.clone(), source })
+            }
+        }
+    }
+}
+
+fn append_from(mut file: &File, at: u64, len: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.take(len as u64).read_to_end(out)?;
+    Ok(())
+}
+
+/// How much of a file is fetched at once.
+const STEP: usize = 256 << 10;
+
+/// The bytes of a source from one offset to another, in order.
+#[derive(Debug)]
+pub(crate) struct Stream<'a> {
+    source: &'a Source<'a>,
+    /// Offset of the next byte.
+    at: u64,
+    end: u64,
+    /// Bytes fetched from a file; `at` is at `buffer[pos]`.
+    buffer: Vec<u8>,
+    pos: usize,
+}
+
+impl<'a> Stream<'a> {
+    /// Offsets beyond the source's end count as its end.
+    pub(crate) fn new(source: &'a Source<'a>, start: u64, end: u64) -> Self {
+        let end = end.min(source.len());
+        Stream { source, at: start.min(end), end, buffer: Vec::new(), pos: 0 }
+    }
+
+    /// Offset in the source of the next byte.
+    pub(crate) fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// How many bytes are left.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.end - self.at
+    }
+
+    /// The next bytes, without going on: at least `len`, if there are as many. What is asked for is fetched whole, so
+    /// callers limit `len`.
+    pub(crate) fn peek(&mut self, len: usize) -> Result<&[u8], ReadError> {
+        if let Data::Memory(bytes) = &self.source.data {
+            return Ok(&bytes[self.at as usize..self.end as usize]);
+        }
+        let wanted = len.min(usize::try_from(self.remaining()).unwrap_or(usize::MAX));
+        let have = self.buffer.len() - self.pos;
+        if have < wanted {
+            self.buffer.drain(..self.pos);
+            self.pos = 0;
+            let from = self.at + have as u64;
+            let more = (wanted - have).max(STEP).min((self.end - from) as usize);
+            self.source.append(from, more, &mut self.buffer)?;
+            if self.buffer.len() < wanted {
+                // The file has become shorter since it was opened.
+                self.end = self.at + self.buffer.len() as u64;
+            }
+        }
+        Ok(&self.buffer[self.pos..])
+    }
+
+    /// Goes on by `len` bytes, at most to the end.
+    pub(crate) fn skip(&mut self, len: u64) {
+        let len = len.min(self.remaining());
+        self.at += len;
+        if matches!(self.source.data, Data::File { .. }) {
+            self.pos = self.pos.saturating_add(len as usize);
+            if self.pos >= self.buffer.len() {
+                self.buffer.clear();
+                self.pos = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with these bytes in it, in the folder that Cargo gives for such things.
+    fn file(name: &str, bytes: &[u8]) -> Source<'static> {
+        let path = std::env::temp_dir().join(format!("schedlab-source-{name}-{}", std::process::id()));
+        std::fs::write(&path, bytes).expect("a file can be made");
+        let source = Source::open(&path).expect("it is there");
+        // The open file stays readable.
+        let _ = std::fs::remove_file(&path);
+        source
+    }
+
+    #[test]
+    fn a_file_and_memory_give_the_same_bytes() {
+        let bytes: Vec<u8> = (0..3 * STEP as u32 + 17).map(|n| (n * 31 >> 3) as u8).collect();
+        let (memory, file) = (Source::memory(&bytes), file("same", &bytes));
+        assert_eq!(memory.len(), file.len());
+        for (at, len) in [(0, 10), (5, STEP as u64 * 2), (bytes.len() as u64 - 3, 10), (u64::MAX, 4)] {
+            assert_eq!(memory.load(at, len).expect("memory"), file.load(at, len).expect("a file"));
+        }
+        let (mut a, mut b) = (Stream::new(&memory, 3, u64::MAX), Stream::new(&file, 3, u64::MAX));
+        for step in [1, 7, STEP, STEP + 1, 4, 2 * STEP] {
+            assert_eq!(a.offset(), b.offset());
+            let left = a.remaining() as usize;
+            assert_eq!(
+                a.peek(step).expect("memory")[..step.min(left)],
+                b.peek(step).expect("a file")[..step.min(left)]
+            );
+            a.skip(step as u64);
+            b.skip(step as u64);
+        }
+        assert_eq!((a.remaining(), b.remaining()), (0, 0));
+        assert!(a.peek(1).expect("memory").is_empty() && b.peek(1).expect("a file").is_empty());
+    }
+
+    #[test]
+    fn skipping_over_what_was_not_fetched_is_no_reading() {
+        let file = file("skip", &[7; 100]);
+        let mut stream = Stream::new(&file, 0, 90);
+        assert_eq!(stream.peek(4).expect("a file")[0], 7);
+        stream.skip(80);
+        assert_eq!((stream.offset(), stream.remaining()), (80, 10));
+        assert_eq!(stream.peek(20).expect("a file").len(), 10);
+    }
+}

@@ -1,0 +1,111 @@
+//! Our table beside the one that `perf sched latency -p` (6.1) printed of the same file.
+
+use std::path::{Path, PathBuf};
+
+use trace::{DelaysFrom, SchedLatency, TaskDelays, Trace};
+
+use crate::common::{assert_sound, fixture};
+
+/// perf's table, written by us: the same figures, rounded as perf rounds them, and the line about broken switches.
+fn table(trace: &Trace, latency: &SchedLatency) -> Vec<String> {
+    let mut lines: Vec<String> = latency.tasks.iter().map(|task| row(trace, task)).collect();
+    lines.push(format!("TOTAL: {:.3} {}", ms(latency.runtime_sum_ns()), latency.switches()));
+    if latency.context_switch_bugs > 0 && latency.wakeups > 0 {
+        let percent = latency.context_switch_bugs as f64 / latency.wakeups as f64 * 100.0;
+        lines.push(format!(
+            "INFO: {percent:.3}% context switch bugs ({} out of {})",
+            latency.context_switch_bugs, latency.wakeups
+        ));
+    }
+    lines
+}
+
+fn row(trace: &Trace, task: &TaskDelays) -> String {
+    let comm = task.comm.map_or("", |comm| &trace.strings[comm]);
+    format!(
+        "{comm}:{} {:.3} {} {:.3} {:.3} {} {}",
+        task.pid,
+        ms(task.runtime_ns),
+        task.switches,
+        ms(task.delay_mean_ns()),
+        ms(task.delay_max_ns),
+        seconds(task.max_start_ns),
+        seconds(task.max_end_ns)
+    )
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+/// perf cuts times to µs.
+fn seconds(ns: u64) -> String {
+    format!("{}.{:06}", ns / 1_000_000_000, ns / 1000 % 1_000_000)
+}
+
+/// The lines of perf's own table that hold figures, without its columns' words.
+fn perfs_lines(text: &str) -> Vec<String> {
+    let words = ["ms", "avg:", "max:", "max", "start:", "end:", "s"];
+    let mut lines = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("INFO:") {
+            lines.push(line.to_owned());
+        } else if let Some((task, figures)) = line.split_once('|')
+            && !line.starts_with("Task")
+        {
+            let figures = figures.replace("avg:", " ").replace("max:", " ");
+            let figures = figures.split([' ', '|']).filter(|word| !word.is_empty() && !words.contains(word));
+            lines.push(std::iter::once(task.trim()).chain(figures).collect::<Vec<_>>().join(" "));
+        }
+    }
+    lines
+}
+
+fn check(name: &str, trace: &Trace, perfs: &str) {
+    assert_sound(trace);
+    let (ours, perfs) = (table(trace, &trace::sched_latency(trace, DelaysFrom::Wakeup)), perfs_lines(perfs));
+    assert!(perfs.len() > 5, "{name}: perf's table has rows");
+    for (ours, perfs) in ours.iter().zip(&perfs) {
+        assert_eq!(ours, perfs, "{name}");
+    }
+    assert_eq!(ours.len(), perfs.len(), "{name}");
+}
+
+#[test]
+fn the_table_is_perfs_own() {
+    for name in ["hackbench-pipe", "rtmigrate"] {
+        let trace = trace::read(&fixture(&format!("{name}.perf.data.gz"))).expect("a trace");
+        let perfs = fixture(&format!("{name}.perf_sched_latency.txt"));
+        check(name, &trace, std::str::from_utf8(&perfs).expect("text"));
+    }
+}
+
+/// Every perf.data under the folder in SCHEDLAB_TRACE_DATA that has a `perf_sched_latency.txt` beside it:
+/// `SCHEDLAB_TRACE_DATA=folder cargo test -p schedlab-trace whole_folder -- --ignored`.
+#[test]
+#[ignore = "needs a folder of recordings in SCHEDLAB_TRACE_DATA"]
+fn whole_folder() {
+    let folder = std::env::var("SCHEDLAB_TRACE_DATA").expect("SCHEDLAB_TRACE_DATA names a folder");
+    let mut files = Vec::new();
+    collect(Path::new(&folder), &mut files);
+    assert!(!files.is_empty(), "there is a perf.data with its table under {folder}");
+    for file in files {
+        let trace = trace::read_file(&file).expect("a trace");
+        let table = file.with_file_name("perf_sched_latency.txt");
+        check(&file.display().to_string(), &trace, &std::fs::read_to_string(table).expect("perf's table"));
+        println!("{}: {} events agree", file.display(), trace.events.len());
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "data")
+            && path.with_file_name("perf_sched_latency.txt").is_file()
+        {
+            files.push(path);
+        }
+    }
+}
