@@ -8,9 +8,9 @@ use crate::notes::{NoteKind, Position};
 use crate::records::{EventFormat, read_ftrace_formats, read_system_formats};
 
 const TRACING_DATA: u32 = 1;
-const OSRELEASE: u32 = 3;
-const VERSION: u32 = 4;
-const ARCH: u32 = 5;
+const OSRELEASE: u32 = 4;
+const VERSION: u32 = 5;
+const ARCH: u32 = 6;
 const NRCPUS: u32 = 7;
 /// A longer text is none.
 const MAX_TEXT: u64 = 4096;
@@ -47,6 +47,9 @@ pub(super) fn read(
     let (mut release, mut arch, mut descriptions) = (None, None, None);
     for bit in bits {
         let section = Section::read(&mut cursor, TABLE)?;
+        if section.end() > source.len() {
+            builder.notes.add(NoteKind::Truncated, Position::Byte(source.len()));
+        }
         let result = match bit {
             TRACING_DATA => {
                 descriptions = Some(read_descriptions(source, section)?);

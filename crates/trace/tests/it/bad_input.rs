@@ -76,6 +76,40 @@ fn files_that_are_cut_too_early() {
 }
 
 #[test]
+fn perf_data_without_what_is_needed() {
+    let file = fixture("rtmigrate.perf.data.gz");
+    check(
+        &file[..100_000],
+        "byte 100000: the file ends inside the table of features, which stands behind the records of a perf.data: \
+         at least 156336 bytes are missing; copy or record it again",
+    );
+    let with = |at: usize, bytes: &[u8]| {
+        let mut file = file.clone();
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        file
+    };
+    let big_endian =
+        "big-endian data is not supported; only recordings of little-endian machines can be read";
+    check(&with(0, b"2ELIFREP"), &format!("byte 0: {big_endian}"));
+    let magic = file.windows(10).position(|window| window == b"\x17\x08\x44tracing").expect("descriptions");
+    check(&with(magic + 14, &[1]), &format!("byte {}: {big_endian}", magic + 14));
+    check(
+        &with(8, &16u64.to_le_bytes()),
+        "byte 8: a perf.data from a pipe is not supported; record into a file with perf sched record -o FILE",
+    );
+    check(
+        &with(48, &0u64.to_le_bytes()),
+        "the file does not describe sched_switch as needed: perf record was broken off before it wrote the descriptions; \
+         record with trace-cmd record -e sched or perf sched record",
+    );
+    check(
+        &with(1224 + 6, &[7, 0]),
+        "no sched_switch event among 0 events; record with trace-cmd record -e sched or perf sched record\n\
+         error: a record has an impossible length; reading stopped there (1×, first at byte 1224)",
+    );
+}
+
+#[test]
 fn missing_descriptions() {
     let file = fixture("mix-rr.v6.dat.gz");
     check(

@@ -42,6 +42,25 @@ fn containers_and_compressions() {
 }
 
 #[test]
+fn perf_data_packed_and_not() {
+    let (plain, zstd) = (read("hackbench-pipe.perf.data.gz"), read("hackbench-pipe.zstd.perf.data.gz"));
+    assert_same("hackbench-pipe", &lines(&plain), &lines(&zstd));
+    for trace in [&plain, &zstd] {
+        assert_eq!(trace.meta.format, Format::PerfData);
+        assert_eq!(trace.meta.kernel.as_deref(), Some("Linux 6.18.44-fc-v657 x86_64"));
+        assert_eq!(
+            (trace.meta.tool.as_deref(), trace.meta.clock.as_deref()),
+            (Some("perf 6.1.192"), Some("perf"))
+        );
+        assert_eq!((trace.cpus, trace.events.len()), (2, 1819));
+        assert!(trace.notes.worst() <= Some(trace::Severity::DataLoss), "{}", trace.notes);
+    }
+    assert_eq!(plain.threads, zstd.threads);
+    let named = plain.threads.values().filter(|thread| &plain.strings[thread.comm] == "hackbench").count();
+    assert_eq!(named, 9);
+}
+
+#[test]
 fn raw_report_text() {
     let (dat, text) = (read("mix-rr.dat"), read("mix-rr.report-R.txt.gz"));
     assert_eq!(text.meta.format, Format::TraceCmdReportRaw);
