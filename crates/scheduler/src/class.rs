@@ -48,6 +48,9 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     if !running && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
     }
+    if kind == EnqueueKind::Wakeup {
+        fair::is_woken(task);
+    }
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
     fair::idle_ends(rq, kind);
@@ -69,8 +72,10 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         Class::Idle => unreachable!("the idle task is never queued"),
     }
     task.on_rq.set(false);
-    if kind == DequeueKind::Departure {
-        task.stats.wait_end(rq.clock);
+    match kind {
+        DequeueKind::Sleep => fair::goes_to_sleep(rq.me.k, task),
+        DequeueKind::Departure => task.stats.wait_end(rq.clock),
+        DequeueKind::Restore => {}
     }
     let n = rq.nr_running - 1;
     rq.set_nr_running(n);

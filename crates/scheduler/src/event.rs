@@ -132,6 +132,9 @@ reasons! {
     PreemptEqual "preempt_equal" "An equal RT task that can run elsewhere makes room for one that cannot.";
     PreemptVruntime "preempt_vruntime" "The woken fair task is left of the running one by more than the granularity.";
     PreemptIdlePolicy "preempt_idle_policy" "A SCHED_IDLE task makes room for any other.";
+    PreemptSync "preempt_sync" "A wakeup with the sync hint preempts, by WAKEUP_SYNC.";
+    PreemptOverlap "preempt_overlap" "The woken task and the running one overlap little, by WAKEUP_OVERLAP.";
+    PreemptRunning "preempt_running" "The woken task runs for shorter at a time than the running one, by WAKEUP_RUNNING.";
     PreemptPending "preempt_pending" "The running fair task was already asked to make room.";
     NoPreemptPolicy "no_preempt_policy" "A SCHED_BATCH or SCHED_IDLE task does not preempt when it wakes.";
     NoPreemptOff "no_preempt_off" "WAKEUP_PREEMPT is off.";

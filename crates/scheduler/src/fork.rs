@@ -27,7 +27,9 @@ pub struct NewTask {
 
 /// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
-    k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed)
+    let id = k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
+    fair::start_averages(k, k.task(id));
+    id
 }
 
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).

@@ -54,6 +54,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
         rq = fair::idle_balance(rq).await;
         rq.update_clock();
     }
+    fair::stint_ends(me.k, task, !blocking);
     put_prev_task(&mut rq, prev);
     let next = pick_next_task(&mut rq);
     // The pull and the new-idle balancing were followed by this pick.

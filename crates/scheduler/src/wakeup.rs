@@ -16,6 +16,8 @@ use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
 pub struct WakeFlags {
     /// The waker is about to sleep (WF_SYNC).
     pub sync: bool,
+    /// The wakeup happens in an interrupt, a soft one included, and not in the running task's own right.
+    pub interrupt: bool,
 }
 
 /// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.
@@ -84,6 +86,7 @@ async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags)
     }
     let cpu = select_task_rq(me, p, flags);
     set_task_cpu(me, p, cpu);
+    fair::wakes_another(me, flags);
     if should_queue(me, cpu) {
         queue_remote_wakeup(me, p, cpu);
         return;
@@ -124,6 +127,7 @@ async fn wake_under_rq_lock<P: Platform>(
         }
     }
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
+    fair::wakes_another(me, flags);
     awake(&mut rq, p, flags);
     rt::task_woken(rq, p).await;
     true

@@ -1,5 +1,6 @@
 //! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4, 8.7).
 
+use super::averages::{one_overlaps_much, overlap_little};
 use super::cpu_load::{load_per_task, load_weight, look_at, source_load, target_load};
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
@@ -47,7 +48,7 @@ fn waker_or_previous<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags:
 /// Whether the loads allow the woken task to come here (8.3). Index 0 compares present loads and knows that an idle
 /// CPU is always balanced; index 1 is the form of 2.6.31.
 fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeFlags, index: usize) -> bool {
-    let sync = flags.sync && me.has(Feature::SyncWakeups);
+    let sync = will_waker_sleep(me, p, flags);
     let mut here = target_load(me, me.id, index);
     let there = source_load(me, prev, index);
     if sync {
@@ -61,6 +62,18 @@ fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeF
     }
     // Two lightly loaded CPUs whose tasks together are no more than one here.
     here <= there && here + target_load(me, prev, index) <= load_per_task(me, me.id)
+}
+
+/// The sync hint, as corrected by what the averages say of waker and woken. 2.6.31 always cancelled it and never
+/// added it.
+fn will_waker_sleep<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    let (waker, woken) = (me.task(me.curr()), me.task(p));
+    let old = me.k.config.rules.wake_placement.get() == WakePlacement::V31;
+    if flags.sync && me.has(Feature::SyncWakeups) {
+        !((old || me.has(Feature::SyncLess)) && one_overlaps_much(me.k, waker, woken))
+    } else {
+        !old && me.has(Feature::SyncMore) && overlap_little(me.k, waker, woken)
+    }
 }
 
 /// 2.6.31: the task comes here if this CPU is clearly less loaded (8.7).

@@ -38,9 +38,15 @@ features! {
     StartDebit "START_DEBIT" "A new task starts one virtual slice to the right of min_vruntime." "fair-class 4.2, 5";
     StartNice "START_NICE" "After a fork, parent and child are charged faster for about one slice." "seed 003; fair-class 5.3 to 5.8";
     WakeupPreemption "WAKEUP_PREEMPT" "A woken fair task may preempt the running one." "fair-class 6.4, 9";
+    AdaptiveGran "ADAPTIVE_GRAN" "The wakeup granularity shrinks for tasks that wake others often." "fair-class 6.5, 6.6, 9";
     AsymGran "ASYM_GRAN" "The wakeup granularity is scaled by the weight of the woken task, not of the running one." "fair-class 6.5, 9";
-    AffineWakeups "AFFINE_WAKEUPS" "A wakeup may pull the woken task to the waker's CPU." "fair-class 8.3, 8.4, 9";
+    WakeupSync "WAKEUP_SYNC" "A wakeup with the sync hint always preempts." "fair-class 6.4, 9";
+    WakeupOverlap "WAKEUP_OVERLAP" "A woken task always preempts if both it and the running one sleep soon after they wake others." "fair-class 6.4, 6.6, 9";
+    WakeupRunning "WAKEUP_RUNNING" "A woken task always preempts one that runs for longer at a time." "fair-class 6.4, 6.6, 9";
     SyncWakeups "SYNC_WAKEUPS" "The hint that the waker is about to sleep is honoured." "fair-class 8.3, 9";
+    AffineWakeups "AFFINE_WAKEUPS" "A wakeup may pull the woken task to the waker's CPU." "fair-class 8.3, 8.4, 9";
+    SyncLess "SYNC_LESS" "The affine wakeup ignores the sync hint of tasks that go on running after they wake others." "fair-class 8.3, 9";
+    SyncMore "SYNC_MORE" "The affine wakeup assumes the sync hint for tasks that sleep soon after they wake others." "fair-class 8.3, 9";
     NextBuddy "NEXT_BUDDY" "The task woken last is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
     LastBuddy "LAST_BUDDY" "A task that a wakeup interrupted is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
     CacheHotBuddy "CACHE_HOT_BUDDY" "Balancing treats the buddies of a queue as cache-hot." "fair-class 7.6, 9";

@@ -152,7 +152,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.33",
-        meaning: "Linux 2.6.33: granularities 5/1/1 ms, idle-sibling wakeups (without the adaptive granularity).",
+        meaning: "Linux 2.6.33 and 2.6.34: granularities 5/1/1 ms, idle-sibling wakeups, adaptive wakeup granularity.",
         source: "fair-class 0.4 (v2.6.33), 3.1",
         base: Some("2.6.36"),
         settings: &[
@@ -160,6 +160,8 @@ pub const PROFILES: &[Profile] = &[
             "sched_min_granularity_ns=1000000",
             "sched_wakeup_granularity_ns=1000000",
             "sched_nr_latency=5",
+            "ADAPTIVE_GRAN",
+            "SYNC_LESS",
             "load_balance_amount=load_per_task",
             "rt_load_weight=twice_max",
             "deboost_place=tail",
@@ -167,7 +169,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.32",
-        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups (without the adaptive granularity).",
+        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups.",
         source: "fair-class 0.4 (tip+)",
         base: Some("2.6.33"),
         settings: &[
@@ -179,15 +181,41 @@ pub const PROFILES: &[Profile] = &[
         ],
     },
     Profile {
-        name: "2.6.32-rc5-tip",
-        meaning: "The development tree before seed 004: buddies are cleared as soon as they are tested.",
-        source: "fair-class 0.4 (tip)",
+        name: "tip",
+        meaning: "The development tree at 2.6.32-rc5, before seed 004: buddies are cleared as soon as they are tested.",
+        source: "seed 004; fair-class 0.4",
         base: Some("2.6.32"),
         settings: &["NO_STRONG_BUDDIES"],
     },
     Profile {
+        name: "tip+",
+        meaning: "That tree with seed 004 applied, whose fair class 2.6.32 has unchanged.",
+        source: "seed 004; fair-class 0.4",
+        base: Some("tip"),
+        settings: &["STRONG_BUDDIES"],
+    },
+    Profile {
+        name: "tip+x",
+        meaning: "tip+ with the granularities and the sleeper credit of 2.6.31.",
+        source: "seed 004; fair-class 0.4",
+        base: Some("tip+"),
+        settings: &[
+            "NO_GENTLE_FAIR_SLEEPERS",
+            "sched_latency_ns=20000000",
+            "sched_min_granularity_ns=4000000",
+            "sched_wakeup_granularity_ns=5000000",
+        ],
+    },
+    Profile {
+        name: "tipx",
+        meaning: "tip with the granularities and the sleeper credit of 2.6.31, and NEXT_BUDDY.",
+        source: "seed 004; fair-class 0.4, U4",
+        base: Some("tip+x"),
+        settings: &["NO_STRONG_BUDDIES", "NEXT_BUDDY"],
+    },
+    Profile {
         name: "2.6.31",
-        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first (without the adaptive granularity).",
+        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first.",
         source: "fair-class 0.4 (v2.6.31), 8.7",
         base: Some("2.6.32"),
         settings: &[
@@ -204,8 +232,17 @@ pub const PROFILES: &[Profile] = &[
             "tick_latency_check=off",
             "hot_buddy_dst_busy=off",
             "wake_placement=v31",
+            "NO_SYNC_LESS",
+            "overlap_check=v31",
             "newidle_stop=never",
         ],
+    },
+    Profile {
+        name: "2.6.31.3",
+        meaning: "Linux 2.6.31.3, the last column of seed 004's tables; its fair class is that of 2.6.31.",
+        source: "seed 004; fair-class 0.4",
+        base: Some("2.6.31"),
+        settings: &[],
     },
     Profile {
         name: "2.6.23-rt5",
@@ -230,6 +267,7 @@ pub const PROFILES: &[Profile] = &[
             "deboost_place=tail",
             "sched_rt_runtime_us=-1",
             "NO_RT_RUNTIME_SHARE",
+            "NO_ADAPTIVE_GRAN",
             "lock_kind=test_and_set",
             "preempt_model=full",
             "double_lock=fair",

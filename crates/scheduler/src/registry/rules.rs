@@ -257,6 +257,10 @@ rules! {
         On "on" "Yes (2.6.33 on).",
         Off "off" "No.",
     }
+    OverlapCheck overlap_check "When does WAKEUP_OVERLAP preempt?" "fair-class 6.4" {
+        V32 "v32" "Where both tasks overlap little; asked before WAKEUP_PREEMPT (2.6.32 on).",
+        V31 "v31" "With the sync hint too; asked after WAKEUP_PREEMPT (2.6.31).",
+    }
     WakePlacement wake_placement "Which form of the affine wakeup test?" "fair-class 8.3, 8.7" {
         V32 "v32" "wake_affine with averaged loads of index 0 (2.6.32 on).",
         V31 "v31" "Loads of index 1, then the passive pull test (2.6.31).",

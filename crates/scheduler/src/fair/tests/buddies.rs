@@ -113,7 +113,7 @@ fn a7_the_gate_opens_at_nr_latency() {
     assert_eq!(recorded("2.6.32", &[], 5, 2.0), (false, true));
     assert_eq!(recorded("2.6.32", &[], 5, 0.5), (false, false), "no preemption, nothing to remember");
     for (n, lead) in [(4, 2.0), (5, 2.0), (2, 0.5)] {
-        assert_eq!(recorded("2.6.32-rc5-tip", &[], n, lead), (false, true), "before: {n} {lead}");
+        assert_eq!(recorded("tip", &[], n, lead), (false, true), "before: {n} {lead}");
     }
     assert_eq!(recorded("2.6.32", &["buddy_gate=off"], 4, 2.0), (false, true));
 }
@@ -158,7 +158,7 @@ fn only_2_6_31_prefers_a_new_task() {
 /// I6, 6.8.
 #[test]
 fn a_sched_idle_task_is_never_a_buddy() {
-    let lab = Lab::new(1, "2.6.32-rc5-tip", &["NEXT_BUDDY"]);
+    let lab = Lab::new(1, "tip", &["NEXT_BUDDY"]);
     let idle = lab.spawn(Policy::Idle, 0);
     let other = lab.spawn(Policy::Idle, 0);
     lab.block(0);

@@ -33,7 +33,7 @@ impl Wake<'_> {
             }
         }
         lab.k.platform.events.borrow_mut().clear();
-        let flags = WakeFlags { sync: self.sync };
+        let flags = WakeFlags { sync: self.sync, interrupt: false };
         lab.run(try_to_wake_up(lab.cpu(self.waker), sleeper, flags));
         (lab.cpu_of(sleeper), lab.first_decision())
     }
