@@ -2,7 +2,8 @@
 
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
-use crate::task::{Class, bump};
+use crate::stats::{add, bump};
+use crate::task::Class;
 use crate::{CpuId, Event, Reason, TaskId, fair, rt};
 
 /// Why a task enters a run queue.
@@ -74,7 +75,9 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     task.on_rq.set(false);
     match kind {
         DequeueKind::Sleep => fair::goes_to_sleep(rq.me.k, task),
-        DequeueKind::Departure => task.stats.wait_end(rq.clock),
+        DequeueKind::Departure => {
+            add(&rq.published.counts.wait_time_ns, task.stats.wait_end(rq.clock));
+        }
         DequeueKind::Restore => {}
     }
     let n = rq.nr_running - 1;
@@ -168,7 +171,7 @@ pub(crate) fn set_task_cpu<P: Platform>(me: crate::Cpu<'_, P>, p: TaskId, dest: 
     me.event(Event::Migrate { task: p, orig, dest });
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
-    fair::task_changes_cpu(me, task, orig);
+    fair::task_changes_cpu(me, task, orig, dest);
     task.cpu.set(dest);
 }
 

@@ -171,5 +171,6 @@ reasons! {
     BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";
     BuddyNext "buddy_next" "The next buddy was picked over the leftmost.";
     BuddyRefused "buddy_refused" "A buddy was too far right of the leftmost.";
+    BuddySkipped "buddy_skipped" "The leftmost task had yielded and was passed over for the second.";
     NicePenalty "nice_penalty" "A fork raised the START_NICE penalty of parent and child.";
 }

@@ -8,7 +8,8 @@ use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
 use crate::rq::RqGuard;
 use crate::schedule::{Entry, schedule};
-use crate::task::{Class, bump};
+use crate::stats::bump;
+use crate::task::Class;
 use crate::wakeup::fallback_cpu;
 use crate::{Cpu, CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, fair, rt};
 

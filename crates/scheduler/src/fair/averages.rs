@@ -13,7 +13,7 @@ use crate::{Cpu, Nanos, Scheduler};
 use core::cell::Cell;
 
 /// A task's averages; the run-queue lock of its CPU protects them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Averages {
     /// CPU time between two wakeups of others, or between the own wakeup and the first of others. A task that sleeps
     /// without having woken anybody counts with the wakeup granularity.

@@ -91,6 +91,7 @@ pub use buddy::Buddies;
 pub use cfs_rq::CfsRq;
 pub use entity::FairEntity;
 pub use nohz::FairRoot;
+pub use scale::{Granularities, granularities};
 pub use timeline::{Timeline, Waiting};
 pub use vruntime::lag;
 

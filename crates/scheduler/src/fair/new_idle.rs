@@ -15,7 +15,7 @@ pub(super) struct IdleTimes {
     /// Since when the CPU has nothing to run.
     since: Option<Nanos>,
     /// Average length.
-    average: Nanos,
+    pub(super) average: Nanos,
 }
 
 impl Default for IdleTimes {

@@ -6,9 +6,10 @@ use super::vruntime::{lag, update_curr};
 use super::{buddy, scale};
 use crate::class::PreemptCause;
 use crate::platform::Platform;
-use crate::registry::{Feature, OverlapCheck};
+use crate::registry::{Feature, NextSet, OverlapCheck, SchedIdle};
 use crate::rq::RqGuard;
-use crate::{Policy, Reason, TaskId};
+use crate::task::Task;
+use crate::{Policy, Reason, Scheduler, TaskId};
 
 /// Where a candidate stands relative to the running task, or the leftmost relative to a buddy (6.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,8 +62,9 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     buddy::record_at_wakeup(rq, p, cause);
     let reason = verdict(rq, curr, p, cause);
     me.decide(p, reason);
-    if reason == Reason::PreemptRunning {
-        rq.fair.buddies.next = Some(p);
+    let always_next = me.k.config.rules.next_set.get() == NextSet::V61;
+    if reason == Reason::PreemptRunning || (reason == Reason::PreemptVruntime && always_next) {
+        buddy::record_next(rq, p);
     }
     if preempts(reason) {
         buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);
@@ -87,7 +89,9 @@ fn verdict<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId, p: TaskId, cause:
     let (ours, theirs) = (me.task(curr), me.task(p));
     if rq.need_resched() {
         Reason::PreemptPending
-    } else if matches!(theirs.policy.get(), Policy::Batch | Policy::Idle) {
+    } else if matches!(theirs.policy.get(), Policy::Batch | Policy::Idle)
+        && !batch_beats_idle(me.k, theirs, ours)
+    {
         Reason::NoPreemptPolicy
     } else if ours.policy.get() == Policy::Idle {
         Reason::PreemptIdlePolicy
@@ -103,6 +107,13 @@ fn verdict<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId, p: TaskId, cause:
             Lead::Enough => Reason::PreemptVruntime,
         }
     }
+}
+
+/// From 2.6.39 on a SCHED_BATCH wakeup is one that SCHED_IDLE makes room for.
+fn batch_beats_idle<P: Platform>(k: &Scheduler<P>, woken: &Task, running: &Task) -> bool {
+    matches!(k.config.rules.sched_idle.get(), SchedIdle::V61 | SchedIdle::V39)
+        && woken.policy.get() == Policy::Batch
+        && running.policy.get() == Policy::Idle
 }
 
 /// Whether what is known of the two tasks decides, whatever their virtual times are (steps 8a and 8b).

@@ -35,6 +35,26 @@ pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
     k.config.tunables.sched_wakeup_granularity_ns.get() as u64 * factor(k)
 }
 
+/// The three of them, for reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Granularities {
+    /// sched_latency.
+    pub latency: Nanos,
+    /// sched_min_granularity.
+    pub min_granularity: Nanos,
+    /// sched_wakeup_granularity.
+    pub wakeup_granularity: Nanos,
+}
+
+/// Latency and granularities as scaled by the number of CPUs: what Linux shows under their names.
+pub fn granularities<P: Platform>(k: &Scheduler<P>) -> Granularities {
+    Granularities {
+        latency: Nanos(latency(k)),
+        min_granularity: Nanos(min_granularity(k)),
+        wakeup_granularity: Nanos(wakeup_granularity(k)),
+    }
+}
+
 /// sched_nr_latency; never scaled.
 pub(super) fn nr_latency<P: Platform>(k: &Scheduler<P>) -> u32 {
     k.config.tunables.sched_nr_latency.get() as u32

@@ -51,6 +51,7 @@ features! {
     LastBuddy "LAST_BUDDY" "A task that a wakeup interrupted is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
     CacheHotBuddy "CACHE_HOT_BUDDY" "Balancing treats the buddies of a queue as cache-hot." "fair-class 7.6, 9";
     LbBias "LB_BIAS" "Balancing uses averaged loads (cpu_load) biased against moving." "fair-class 8.2, 9";
+    BaseSlice "BASE_SLICE" "A slice is at least sched_min_granularity." "fair-class 4.1, 7.7";
     RtPushIpi "RT_PUSH_IPI" "A CPU that lowers its priority asks overloaded CPUs by IPI to push, instead of pulling under their locks." "seed 001; rt-class 6";
     TtwuQueue "TTWU_QUEUE" "Remote wakeups are queued on the target CPU, which does the enqueue itself after an IPI." "rt-class 3.6";
     RtRuntimeShare "RT_RUNTIME_SHARE" "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";

@@ -24,6 +24,11 @@ impl Profile {
         PROFILES.iter().find(|p| p.name == name)
     }
 
+    /// Whether it is that profile, or changes it directly or through others: an older kernel than that.
+    pub fn builds_on(&self, name: &str) -> bool {
+        self.name == name || self.base.and_then(Profile::find).is_some_and(|base| base.builds_on(name))
+    }
+
     /// Applies the settings of the bases, then its own.
     ///
     /// # Errors
@@ -61,10 +66,10 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair; the fair class is that of 2.6.36 (6.1's own buddy order and slice floor are not modelled).",
-        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4",
+        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
+        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4, 7.7",
         base: Some(FAIR_BASE),
-        settings: &["TTWU_QUEUE", "NO_RT_PUSH_IPI"],
+        settings: &["BASE_SLICE", "TTWU_QUEUE", "NO_RT_PUSH_IPI"],
     },
     Profile {
         name: "6.1-rt",
@@ -89,6 +94,9 @@ pub const PROFILES: &[Profile] = &[
             "lock_kind=ticket",
             "double_lock=trylock",
             "push_revalidate=still_queued",
+            "NO_BASE_SLICE",
+            "floor_order=v33",
+            "sched_idle=v39",
         ],
     },
     Profile {
@@ -120,6 +128,10 @@ pub const PROFILES: &[Profile] = &[
             "push_fail=drop_and_continue",
             "setscheduler_place=tail",
             "NO_TTWU_QUEUE",
+            "pick_mode=after",
+            "next_set=v32",
+            "sched_idle=v36",
+            "yield_mode=keep",
         ],
     },
     Profile {
@@ -134,7 +146,7 @@ pub const PROFILES: &[Profile] = &[
         meaning: "Linux 2.6.37: as 2.6.36+S0, and a pinned running RT task is avoided too.",
         source: "rt-class 0.4 (v2.6.37)",
         base: Some("2.6.36+S0"),
-        settings: &["wake_route=higher_or_pinned"],
+        settings: &["wake_route=higher_or_pinned", "sched_idle=v37"],
     },
     Profile {
         name: "2.6.35",
@@ -176,6 +188,7 @@ pub const PROFILES: &[Profile] = &[
             "STRONG_BUDDIES",
             "idle_sibling=off",
             "fork_path=late32",
+            "floor_order=v32",
             "newidle_stop=on_busiest",
             "sched_scaling_cpus_max=512",
         ],
@@ -227,6 +240,7 @@ pub const PROFILES: &[Profile] = &[
             "sched_child_runs_first=1",
             "NEXT_BUDDY",
             "pick_mode=v31",
+            "next_set=v31",
             "last_set=every_wake",
             "buddy_gate=off",
             "tick_latency_check=off",

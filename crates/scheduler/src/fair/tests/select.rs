@@ -76,7 +76,7 @@ fn rt_tasks_weigh_in_the_affine_test() {
         for cpu in [&[0, 0][..rt[0] as usize], &[2, 2][..rt[1] as usize]].concat() {
             lab.spawn_allowed(fifo(50), cpu, cpus(&[cpu]));
         }
-        super::super::select_task_rq_wake(lab.cpu(0), sleeper, WakeFlags { sync }).0
+        super::super::select_task_rq_wake(lab.cpu(0), sleeper, WakeFlags { sync, interrupt: false }).0
     };
     let (heavy, weightless) = ("rt_load_weight=twice_max", "rt_load_weight=zero");
     assert_eq!(
