@@ -90,6 +90,25 @@ pub enum Error {
     /// Runs that cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
+    /// An experiment file that is not readable.
+    #[error("{}: {}", .0.file, .0.problem)]
+    ExperimentFile(Excerpt),
+    /// An experiment file that asks for something impossible.
+    #[error("{path}: {problem}")]
+    ExperimentFault {
+        /// Name of the file.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No published experiment has this name.
+    #[error("no experiment is called `{name}`; there are: all, {}", known.join(", "))]
+    UnknownExperiment {
+        /// As it was given.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
     /// A trace is to be written in a format that its file name does not tell.
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .pftrace or .perfetto-trace for Perfetto, \
@@ -125,6 +144,7 @@ impl Error {
     pub fn excerpt(&self) -> Option<Excerpt> {
         match self {
             Error::OfRun { source, .. } => source.excerpt(),
+            Error::ExperimentFile(excerpt) => Some(excerpt.clone()),
             Error::RtApp { error, text } => Some(Excerpt {
                 file: error.file().to_owned(),
                 text: text.clone(),

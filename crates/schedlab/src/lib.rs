@@ -32,6 +32,7 @@ mod kernel;
 mod length;
 mod loads;
 mod machines;
+mod reproduce;
 mod results;
 mod settings;
 
@@ -44,4 +45,5 @@ pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
 pub use length::{ENDLESS, GRACE};
 pub use loads::{LoadSource, LoadSpec, Reading};
 pub use machines::{DEFAULT_MACHINE, MachineChoice, machine};
+pub use reproduce::{Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary};
 pub use settings::Settings;

@@ -46,18 +46,33 @@ impl MachineChoice {
 /// # Errors
 /// An unknown name, a file that cannot be read or describes an impossible machine, a number of CPUs out of range.
 pub fn machine(name_or_file: &str, cpus: Option<usize>) -> Result<MachineSpec, Error> {
-    let path = Path::new(name_or_file);
-    let known = machine::BUILTIN.iter().any(|b| b.name == name_or_file);
-    let is_file = name_or_file.ends_with(".toml") || name_or_file.contains('/') || !known && path.is_file();
-    let spec = if is_file { of_file(path, name_or_file)? } else { MachineSpec::builtin(name_or_file)? };
+    let spec =
+        if is_file(name_or_file) { of_file(name_or_file)? } else { MachineSpec::builtin(name_or_file)? };
     match cpus {
         Some(cpus) => Ok(spec.with_cpus(cpus)?),
         None => Ok(spec),
     }
 }
 
-fn of_file(path: &Path, name: &str) -> Result<MachineSpec, Error> {
-    let text = fs::read_to_string(path).map_err(|source| Error::File { path: name.to_owned(), source })?;
+/// The text of the file that describes a machine.
+pub(crate) fn machine_text(name_or_file: &str) -> Result<String, Error> {
+    match machine::BUILTIN.iter().find(|b| b.name == name_or_file) {
+        Some(builtin) if !is_file(name_or_file) => Ok(builtin.text.to_owned()),
+        _ => read(name_or_file),
+    }
+}
+
+fn is_file(name: &str) -> bool {
+    let known = machine::BUILTIN.iter().any(|b| b.name == name);
+    name.ends_with(".toml") || name.contains('/') || !known && Path::new(name).is_file()
+}
+
+fn read(path: &str) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+fn of_file(name: &str) -> Result<MachineSpec, Error> {
+    let text = read(name)?;
     MachineSpec::parse(&text, name).map_err(|error| Error::MachineFile { error, text: Arc::from(text) })
 }
 

@@ -2,8 +2,7 @@
 
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
-use crate::stats::{add, bump};
-use crate::task::Class;
+use crate::task::{Class, bump};
 use crate::{CpuId, Event, Reason, TaskId, fair, rt};
 
 /// Why a task enters a run queue.
@@ -49,9 +48,6 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     if !running && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
     }
-    if kind == EnqueueKind::Wakeup {
-        fair::is_woken(task);
-    }
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
     fair::idle_ends(rq, kind);
@@ -73,12 +69,8 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         Class::Idle => unreachable!("the idle task is never queued"),
     }
     task.on_rq.set(false);
-    match kind {
-        DequeueKind::Sleep => fair::goes_to_sleep(rq.me.k, task),
-        DequeueKind::Departure => {
-            add(&rq.published.counts.wait_time_ns, task.stats.wait_end(rq.clock));
-        }
-        DequeueKind::Restore => {}
+    if kind == DequeueKind::Departure {
+        task.stats.wait_end(rq.clock);
     }
     let n = rq.nr_running - 1;
     rq.set_nr_running(n);
@@ -171,7 +163,7 @@ pub(crate) fn set_task_cpu<P: Platform>(me: crate::Cpu<'_, P>, p: TaskId, dest: 
     me.event(Event::Migrate { task: p, orig, dest });
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
-    fair::task_changes_cpu(me, task, orig, dest);
+    fair::task_changes_cpu(me, task, orig);
     task.cpu.set(dest);
 }
 

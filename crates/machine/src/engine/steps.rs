@@ -135,13 +135,7 @@ impl Sim {
 
     /// Wakes `p`; the waker's clock moves on.
     pub async fn wake(&self, me: Cpu<'_, Hw>, p: TaskId, sync: bool) {
-        try_to_wake_up(me, p, WakeFlags { sync, interrupt: false }).await;
-    }
-
-    /// Wakes `p`, who waits for this channel.
-    async fn wake_at(&self, me: Cpu<'_, Hw>, p: TaskId, channel: ChannelId) {
-        let spec = self.channel(channel);
-        try_to_wake_up(me, p, WakeFlags { sync: spec.sync, interrupt: spec.softirq }).await;
+        try_to_wake_up(me, p, WakeFlags { sync }).await;
     }
 
     fn channel(&self, id: ChannelId) -> crate::objects::ChannelSpec {
@@ -155,7 +149,7 @@ impl Sim {
                 self.world.borrow_mut().channels[id.0 as usize].writers.push_back(p);
                 self.block(me, p, TaskState::Interruptible, Then::Send(id)).await;
             }
-            Put::Stored { wake: Some(reader) } => self.wake_at(me, reader, id).await,
+            Put::Stored { wake: Some(reader) } => self.wake(me, reader, self.channel(id).sync).await,
             Put::Stored { wake: None } => {}
         }
     }
@@ -184,7 +178,7 @@ impl Sim {
         };
         match wake {
             None => self.block(me, p, TaskState::Interruptible, Then::Receive(id)).await,
-            Some(Some(writer)) => self.wake_at(me, writer, id).await,
+            Some(Some(writer)) => self.wake(me, writer, self.channel(id).sync).await,
             Some(None) => {}
         }
     }
@@ -194,9 +188,7 @@ impl Sim {
         let id = self.outside[index as usize].channel;
         match self.put_message(id) {
             Put::Full => self.outside_lost.set(self.outside_lost.get() + 1),
-            Put::Stored { wake: Some(reader) } => {
-                try_to_wake_up(me, reader, FROM_INTERRUPT).await;
-            }
+            Put::Stored { wake: Some(reader) } => self.wake(me, reader, false).await,
             Put::Stored { wake: None } => {}
         }
     }
@@ -308,9 +300,6 @@ impl Sim {
         }
     }
 }
-
-/// A wakeup by a timer or a device.
-pub(super) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
 
 /// What became of a message.
 enum Put {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Configuration, Measurement, Metric, MetricComparison, VariantComparison, Verdict, measure};
 use crate::schema::RunResult;
-use crate::stats::{Interval, MeanDifference, Ratio, benjamini_hochberg, mean, paired_ratio};
+use crate::stats::{Interval, MeanDifference, Ratio, benjamini_hochberg, mean, nine_digits, paired_ratio};
 
 /// Compares the runs of one variant with those of the base; both lists are in the order of the seeds.
 pub fn variant(
@@ -143,23 +143,5 @@ fn round_for_json(metric: &mut MetricComparison) {
     let interval = metric.interval.iter_mut().flat_map(|interval| [&mut interval.low, &mut interval.high]);
     for float in floats.into_iter().chain(optional.into_iter().flatten()).chain(interval) {
         *float = nine_digits(*float);
-    }
-}
-
-/// Rounded to nine significant digits: what is printed must not depend on the last bit of a calculation.
-fn nine_digits(value: f64) -> f64 {
-    // A number printed this way always parses.
-    format!("{value:.8e}").parse().unwrap_or(value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nine_digits;
-
-    #[test]
-    fn nine_digits_are_kept() {
-        assert_eq!(nine_digits(0.1 + 0.2), 0.3);
-        assert_eq!(nine_digits(123_456_789_012.0), 123_456_789_000.0);
-        assert_eq!(nine_digits(-0.0), 0.0);
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::example;
 use crate::compare::{Arm, compare};
+use crate::reproduce::example as reproduction_example;
 
 /// Objects whose keys are data, not fields.
 const MAPS: [&str; 5] = ["features", "rules", "tunables", "decisions", "histogram"];
@@ -30,7 +31,7 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
     }
 }
 
-/// Every field of a result and of comparisons of one and of several seeds.
+/// Every field of a result, of comparisons of one and of several seeds, and of a reproduction.
 fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     collect_fields(&serde_json::to_value(example::run()).expect("JSON"), &mut fields);
@@ -45,6 +46,8 @@ fn fields() -> BTreeSet<String> {
     let mut comparison = compare(&arm("a", &base), &[arm("b", &variant)]).expect("pairs");
     comparison.command = Some("schedlab compare".to_owned());
     collect_fields(&serde_json::to_value(comparison).expect("JSON"), &mut fields);
+    let reproduction = reproduction_example::reproduction();
+    collect_fields(&serde_json::to_value(reproduction).expect("JSON"), &mut fields);
     fields
 }
 

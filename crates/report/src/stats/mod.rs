@@ -16,6 +16,7 @@
 //! Resampling draws from a fixed stream, so the same values give the same interval.
 
 mod bootstrap;
+mod digits;
 mod false_discovery;
 mod ratio;
 mod sample;
@@ -25,6 +26,7 @@ mod student_t;
 use serde::{Deserialize, Serialize};
 
 pub use bootstrap::bca_mean_interval;
+pub use digits::nine_digits;
 pub use false_discovery::benjamini_hochberg;
 pub use ratio::{Ratio, paired_ratio};
 pub use sample::{mean, standard_deviation};

@@ -40,8 +40,8 @@ impl Table {
     }
 
     /// Adds a row with a cell for each column.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.inner.add_row(cells);
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.inner.add_row(cells.into_iter().collect::<Vec<_>>());
     }
 
     /// The table, each line ended, without blanks at the end of a line.

@@ -2,6 +2,7 @@
 
 use super::lists::entry;
 use super::{Entry, Explanation, Kind, Section};
+use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
 use scheduler::registry::{ALIASES, Config, Feature, PROFILES, Profile, RULES, TUNABLES};
 use workload::load;
@@ -16,6 +17,7 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
         Kind::Alias => alias(&name),
         Kind::Machine => machine(&name),
         Kind::Load => load(&name),
+        Kind::Experiment => experiment(&name),
         Kind::Decision => Details::default(),
     };
     Explanation { kind, name, meaning, source: details.source, sections: details.sections }
@@ -84,6 +86,15 @@ fn tunable(name: &str) -> Details {
         entry(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
     Details::from(tunable.source)
         .with("to set it", std::iter::once(range).chain(values.iter().map(value)).collect())
+}
+
+fn experiment(name: &str) -> Details {
+    let file = PUBLISHED.iter().find(|file| file.name == name);
+    let Some(experiment) = file.and_then(|file| PublishedExperiment::builtin(file).ok()) else {
+        return Details::default();
+    };
+    let variants = experiment.variants().map(|v| entry(v.name, v.settings)).collect();
+    Details::from(experiment.source()).with("variants", variants)
 }
 
 fn alias(name: &str) -> Details {

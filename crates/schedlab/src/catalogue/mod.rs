@@ -1,4 +1,4 @@
-//! Everything that has a name: kernels, features, rules, tunables, aliases, machines, loads, decisions.
+//! Everything that has a name: kernels, features, rules, tunables, aliases, machines, loads, decisions, experiments.
 
 mod explain;
 mod lists;
@@ -26,11 +26,13 @@ pub enum Kind {
     Load,
     /// Decisions that the scheduler counts, by their reason.
     Decision,
+    /// Published experiments that come with the program.
+    Experiment,
 }
 
 impl Kind {
     /// Every kind, in the order in which a name is looked up.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Kernel,
         Kind::Feature,
         Kind::Rule,
@@ -39,6 +41,7 @@ impl Kind {
         Kind::Machine,
         Kind::Load,
         Kind::Decision,
+        Kind::Experiment,
     ];
 
     /// In the singular.
@@ -53,6 +56,7 @@ impl Kind {
             Kind::Machine => "machine",
             Kind::Load => "load",
             Kind::Decision => "decision",
+            Kind::Experiment => "experiment",
         }
     }
 

@@ -2,14 +2,14 @@
 
 /// The command did what it was asked to; also when the reader of its output went away.
 pub const OK: u8 = 0;
-/// The experiment ran, and `--check` found an invariant of the scheduler broken.
+/// The experiment ran, and `--check` found an invariant of the scheduler broken, or a reproduction does not agree.
 pub const CHECK_FAILED: u8 = 1;
 /// The command line, a file or an experiment is not possible: the message says what is wrong and where.
 pub const BAD_INPUT: u8 = 2;
 
 /// For `--help`.
 pub const HELP: &str = "\
-Exit codes: 0 done; 1 --check found a broken invariant; 2 the command line, a file or the experiment is not possible.";
+Exit codes: 0 done; 1 --check found a broken invariant, or a reproduction does not agree; 2 the command line, a file or the experiment is not possible.";
 
 #[cfg(test)]
 mod tests {

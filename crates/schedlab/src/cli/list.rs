@@ -9,7 +9,7 @@ use schedlab::{Entry, Kind};
 /// Names longer than this stand on a line of their own.
 const NAME_COLUMNS: usize = 28;
 
-/// List kernels, features, rules, tunables, aliases, machines, loads or decisions, with a sentence each.
+/// List kernels, features, rules, tunables, aliases, machines, loads, decisions or experiments, with a sentence each.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to list.
@@ -38,6 +38,8 @@ enum Listed {
     Loads,
     /// Decisions that the scheduler counts, by reason.
     Decisions,
+    /// Published experiments for `reproduce`.
+    Experiments,
 }
 
 impl Listed {
@@ -51,6 +53,7 @@ impl Listed {
             Listed::Machines => Kind::Machine,
             Listed::Loads => Kind::Load,
             Listed::Decisions => Kind::Decision,
+            Listed::Experiments => Kind::Experiment,
         }
     }
 }

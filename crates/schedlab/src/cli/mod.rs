@@ -10,6 +10,7 @@ mod explain;
 mod list;
 mod output;
 mod progress;
+mod reproduce;
 mod run;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -31,6 +32,7 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Compare(compare::Args),
+    Reproduce(reproduce::Args),
     List(list::Args),
     Completions(completions::Args),
 }
@@ -58,6 +60,7 @@ fn execute(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Some(Command::Run(args)) => run::execute(args),
         Some(Command::Compare(args)) => compare::execute(args),
+        Some(Command::Reproduce(args)) => reproduce::execute(args),
         Some(Command::List(args)) => list::execute(args),
         Some(Command::Completions(args)) => completions::execute(args, &mut Cli::command()),
         // Clap asks for one or the other.

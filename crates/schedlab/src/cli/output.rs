@@ -10,6 +10,8 @@ use std::process::ExitCode;
 pub enum Failure {
     /// There is something to tell the user.
     Error(Error),
+    /// A reproduction does not agree, in these figures.
+    Disagreement(Vec<String>),
     /// Standard output does not take the result.
     Output(io::Error),
 }
@@ -25,6 +27,10 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         let text = match self {
             Failure::Error(error) => diagnostic::text(error),
+            Failure::Disagreement(figures) => {
+                let lines: String = figures.iter().map(|figure| format!("  {figure}\n")).collect();
+                format!("error: these should agree with the document and do not:\n{lines}")
+            }
             Failure::Output(error) => format!("error: cannot write the result: {error}\n"),
         };
         if self.code() != exit::OK {
@@ -38,6 +44,7 @@ impl Failure {
         match self {
             // Whoever closes the pipe has read enough.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
+            Failure::Disagreement(_) => exit::CHECK_FAILED,
             Failure::Error(error) if error.is_failed_check() => exit::CHECK_FAILED,
             Failure::Output(_) | Failure::Error(_) => exit::BAD_INPUT,
         }
@@ -68,6 +75,7 @@ mod tests {
     fn exit_codes_tell_failed_checks_bad_input_and_readers_that_went_away_apart() {
         let broken = RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() };
         assert_eq!(Failure::Error(Error::Run(broken)).code(), exit::CHECK_FAILED);
+        assert_eq!(Failure::Disagreement(vec!["T7 migrated is 9".into()]).code(), exit::CHECK_FAILED);
         assert_eq!(Failure::Error(Error::NoLoad).code(), exit::BAD_INPUT);
         assert_eq!(Failure::Output(ErrorKind::BrokenPipe.into()).code(), exit::OK);
         assert_eq!(Failure::Output(ErrorKind::StorageFull.into()).code(), exit::BAD_INPUT);

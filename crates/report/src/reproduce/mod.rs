@@ -1,0 +1,26 @@
+//! Published experiments beside simulated ones: which figures, how close they must come, and whether they do.
+//!
+//! An experiment file says what to look at ([`RowSpec`], [`TableSpec`]) and how many of it must agree
+//! ([`RequirementSpec`]). [`judge()`] takes these and the figures of the runs ([`crate::compare::measure`]), and makes
+//! a [`Reproduction`] of it. How the runs are made is not this module's business.
+
+mod fold;
+mod judge;
+mod result;
+mod spec;
+
+pub use fold::Fold;
+pub use judge::{Described, Figure, Figures, JudgeError, Judged, Observed, VariantRuns, figures, judge};
+pub use result::{
+    Cell, FreeParameter, ReproduceSchema, ReproducedExperiment, ReproducedRequirement, ReproducedRow,
+    ReproducedVariant, Reproduction, Role, Sensitivity, SensitivityRow,
+};
+pub use spec::{
+    ColumnSpec, ExperimentSpec, MetricNames, Published, RequirementSpec, RowSpec, RowUnit, SpecFault,
+    TableSpec, VariantSpec,
+};
+
+#[cfg(test)]
+pub(crate) mod example;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! What an experiment file wants to see: rows, tables of rows, and how many of them must agree.
+
+use serde::Deserialize;
+
+use super::{Cell, Fold, Role};
+
+/// What is judged in one experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExperimentSpec {
+    /// Name for the command line.
+    pub name: String,
+    /// Its variants, in the order of the report.
+    pub variants: Vec<VariantSpec>,
+    /// How many rows of a group must agree.
+    pub requirements: Vec<RequirementSpec>,
+    /// Whether the runs have the published length; rows that need it are not judged otherwise.
+    pub full_length: bool,
+}
+
+/// What is looked at in the runs of one variant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariantSpec {
+    /// Its name in the report; rows of other variants refer to it.
+    pub name: String,
+    /// Whether its figures were used to choose parameters.
+    pub role: Role,
+    /// The rows, tables expanded.
+    pub rows: Vec<RowSpec>,
+}
+
+/// One figure, and what it should be.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowSpec {
+    /// What the figure is, for people.
+    pub what: String,
+    /// Key of the metric, or of several; a `*` stands for any text.
+    pub metric: MetricNames,
+    /// How several metrics become one figure; needed for more than one.
+    pub fold: Option<Fold>,
+    /// Key of a metric to divide it by.
+    pub per: Option<String>,
+    /// A variant whose figure of the same kind divides this one.
+    pub relative_to: Option<String>,
+    /// Divide by the largest value over the sweep.
+    #[serde(default)]
+    pub of_peak: bool,
+    /// How the values of all seeds become one.
+    #[serde(default)]
+    pub over_seeds: Fold,
+    /// The unit of published figures and bounds; otherwise that of the metric.
+    pub unit: Option<RowUnit>,
+    /// Judged at this value of the sweep only; otherwise at each.
+    pub at: Option<f64>,
+    /// The published figure; one for each value of a sweep.
+    pub published: Option<Published>,
+    /// Agrees when it is at most so far from the published figure.
+    pub within_percent: Option<f64>,
+    /// Agrees also when it is at most so far from the published figure.
+    pub or_within: Option<f64>,
+    /// Agrees when it is not below this.
+    pub at_least: Option<f64>,
+    /// Agrees when it is not above this.
+    pub at_most: Option<f64>,
+    /// Rows of a group need not agree one by one: a requirement says how many must.
+    pub group: Option<String>,
+    /// Judged in runs of the published length only.
+    #[serde(default)]
+    pub full_only: bool,
+    /// Why it is known not to agree.
+    pub unreached: Option<String>,
+    /// Its place in a table.
+    #[serde(skip)]
+    pub cell: Option<Cell>,
+}
+
+/// One metric or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum MetricNames {
+    /// A key or a pattern.
+    One(String),
+    /// Several, in order.
+    Many(Vec<String>),
+}
+
+impl MetricNames {
+    /// The keys and patterns in order.
+    #[must_use]
+    pub fn patterns(&self) -> &[String] {
+        match self {
+            MetricNames::One(one) => std::slice::from_ref(one),
+            MetricNames::Many(many) => many,
+        }
+    }
+}
+
+/// What a document says.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Published {
+    /// One figure.
+    One(f64),
+    /// One for each value of the sweep; `nan` where the document has none.
+    Sweep(Vec<f64>),
+}
+
+/// The unit of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, Deserialize)]
+pub enum RowUnit {
+    /// A number of things.
+    #[serde(rename = "count")]
+    Count,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Microseconds.
+    #[serde(rename = "us")]
+    Microseconds,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// One figure divided by another.
+    #[serde(rename = "ratio")]
+    Ratio,
+}
+
+/// A published table: a row of cells for each thread, client or whatever.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableSpec {
+    /// Key of a cell's metric, with `{row}` and `{column}`.
+    pub metric: String,
+    /// What the rows are called.
+    pub rows: Vec<String>,
+    /// The columns.
+    pub columns: Vec<ColumnSpec>,
+    /// A list of cells for each row; `nan` where the document has none.
+    pub published: Vec<Vec<f64>>,
+    /// See [`RowSpec::unit`].
+    pub unit: Option<RowUnit>,
+    /// See [`RowSpec::over_seeds`].
+    #[serde(default)]
+    pub over_seeds: Fold,
+    /// See [`RowSpec::within_percent`].
+    pub within_percent: Option<f64>,
+    /// See [`RowSpec::or_within`].
+    pub or_within: Option<f64>,
+    /// The group of its cells.
+    pub group: String,
+}
+
+/// A column of a published table. What it does not say is as in the table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnSpec {
+    /// Its heading, and `{column}` of the metric.
+    pub name: String,
+    /// See [`RowSpec::over_seeds`].
+    pub over_seeds: Option<Fold>,
+    /// See [`RowSpec::within_percent`].
+    pub within_percent: Option<f64>,
+    /// See [`RowSpec::or_within`].
+    pub or_within: Option<f64>,
+    /// Another group than that of the table.
+    pub group: Option<String>,
+}
+
+/// How many rows of a group must agree.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequirementSpec {
+    /// In words.
+    pub what: String,
+    /// Rows of this group.
+    pub group: String,
+    /// Of these variants only; empty: of all.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// The least share of them that agrees, 0 to 1.
+    pub share: f64,
+    /// Judged in runs of the published length only.
+    #[serde(default)]
+    pub full_only: bool,
+    /// Why it is known not to be met.
+    pub unreached: Option<String>,
+}
+
+/// Something that an experiment file must not say.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct SpecFault {
+    /// Variant and row.
+    pub place: String,
+    /// What is wrong, and what to write instead.
+    pub problem: String,
+}
+
+impl TableSpec {
+    /// A row for each cell that the document has.
+    ///
+    /// # Errors
+    /// A table that is not as many cells high and wide as it has rows and columns.
+    pub fn expand(&self) -> Result<Vec<RowSpec>, SpecFault> {
+        let fault = |problem: String| SpecFault { place: "table".to_owned(), problem };
+        if self.published.len() != self.rows.len() {
+            let (cells, rows) = (self.published.len(), self.rows.len());
+            return Err(fault(format!("`published` has {cells} rows and `rows` names {rows}")));
+        }
+        let mut specs = Vec::new();
+        for (row, cells) in self.rows.iter().zip(&self.published) {
+            if cells.len() != self.columns.len() {
+                let (cells, columns) = (cells.len(), self.columns.len());
+                return Err(fault(format!("row {row} has {cells} cells, and there are {columns} columns")));
+            }
+            let columns = self.columns.iter().zip(cells).filter(|(_, published)| !published.is_nan());
+            specs.extend(columns.map(|(column, &published)| self.cell(row, column, published)));
+        }
+        Ok(specs)
+    }
+
+    fn cell(&self, row: &str, column: &ColumnSpec, published: f64) -> RowSpec {
+        // A column with a tolerance of its own has that one whole.
+        let own = column.within_percent.is_some() || column.or_within.is_some();
+        let metric = self.metric.replace("{row}", row).replace("{column}", &column.name);
+        RowSpec {
+            what: format!("{row} {}", column.name),
+            metric: MetricNames::One(metric),
+            fold: None,
+            per: None,
+            relative_to: None,
+            of_peak: false,
+            over_seeds: column.over_seeds.unwrap_or(self.over_seeds),
+            unit: self.unit,
+            at: None,
+            published: Some(Published::One(published)),
+            within_percent: if own { column.within_percent } else { self.within_percent },
+            or_within: if own { column.or_within } else { self.or_within },
+            at_least: None,
+            at_most: None,
+            group: Some(column.group.as_ref().unwrap_or(&self.group).clone()),
+            full_only: false,
+            unreached: None,
+            cell: Some(Cell { row: row.to_owned(), column: column.name.clone() }),
+        }
+    }
+}

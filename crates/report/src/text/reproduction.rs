@@ -1,0 +1,269 @@
+//! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came of it.
+
+use super::format::{count, digits3, wrap};
+use super::head::labelled;
+use super::table::{Align, Table};
+use crate::reproduce::{
+    ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction, Role,
+    RowUnit, Sensitivity, SensitivityRow,
+};
+
+/// Columns for what a figure is.
+const WHAT_COLUMNS: u16 = 29;
+/// Columns for what a figure should be.
+const WANTED_COLUMNS: u16 = 13;
+/// Figures that are named for each change of a free parameter.
+const MOVED: usize = 3;
+
+/// The whole report: each experiment with its variants, requirements, free parameters and sensitivities.
+#[must_use]
+pub fn reproduction(reproduction: &Reproduction) -> String {
+    let length = if reproduction.quick { ", shortened runs" } else { "" };
+    let mut head = format!("schedlab {}{length}\n", reproduction.version);
+    if let Some(command) = &reproduction.command {
+        head += &labelled("command", command);
+    }
+    let experiments = reproduction.experiments.iter().map(experiment);
+    std::iter::once(head).chain(experiments).collect::<Vec<_>>().join("\n")
+}
+
+fn experiment(experiment: &ReproducedExperiment) -> String {
+    let mut head = wrap(&format!("{}: {}", experiment.name, experiment.title), "", "  ");
+    head += &labelled("source", &experiment.source);
+    head += &labelled("about", &experiment.about);
+    let seeds = experiment.seeds.len();
+    head += &labelled("seeds", &format!("{seeds}; figures are means over them unless said otherwise"));
+    let mut sections = vec![head];
+    let sweep = experiment.sweep.as_deref();
+    sections.extend(experiment.variants.iter().map(|v| variant(v, sweep)));
+    sections.push(verdict(experiment));
+    sections.push(known(experiment));
+    sections.push(free(experiment));
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n")
+}
+
+fn variant(variant: &ReproducedVariant, sweep: Option<&str>) -> String {
+    let role = match variant.role {
+        Role::Fitted => "fitted",
+        Role::Prediction => "prediction",
+    };
+    let mut out = wrap(&format!("{} ({role})", variant.name), "", "  ");
+    out += &wrap(&variant.loads.join(" + "), "  ", "    ");
+    out += &wrap(&variant.settings, "  ", "    ");
+    let (cells, rows): (Vec<&ReproducedRow>, Vec<&ReproducedRow>) =
+        variant.rows.iter().partition(|row| row.cell.is_some());
+    out += &published_table(&cells);
+    out += &figures(&rows, sweep);
+    out
+}
+
+/// A table as in the document, with the simulated figure beside each cell; `!` marks those that do not agree.
+fn published_table(cells: &[&ReproducedRow]) -> String {
+    let place = |row: &&ReproducedRow| row.cell.clone();
+    let (mut names, mut headings): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for cell in cells.iter().filter_map(place) {
+        if !names.contains(&cell.row) {
+            names.push(cell.row);
+        }
+        if !headings.contains(&cell.column) {
+            headings.push(cell.column);
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    let headings_of_two: Vec<[String; 2]> =
+        headings.iter().map(|heading| [format!("{heading}\ndoc."), "\nhere ".to_owned()]).collect();
+    let mut columns = vec![("", Align::Left)];
+    columns.extend(headings_of_two.iter().flatten().map(|heading| (heading.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    for name in names {
+        let mut line = vec![name.clone()];
+        for heading in &headings {
+            let is_here = |row: &&&ReproducedRow| {
+                row.cell.as_ref().is_some_and(|cell| cell.row == name && cell.column == *heading)
+            };
+            match cells.iter().find(is_here) {
+                Some(row) => {
+                    let mark = if row.agrees == Some(false) { '!' } else { ' ' };
+                    line.push(row.published.map_or(String::new(), |p| number(p, row.unit)));
+                    line.push(format!("{}{mark}", number(row.simulated, row.unit)));
+                }
+                None => line.extend([String::new(), String::new()]),
+            }
+        }
+        table.row(line);
+    }
+    table.render()
+}
+
+/// Single figures, one a line.
+fn figures(rows: &[&ReproducedRow], sweep: Option<&str>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("", Left),
+        ("published", Right),
+        ("simulated", Right),
+        ("ratio", Right),
+        ("seeds", Right),
+        ("agrees", Left),
+    ]);
+    table.limit(0, WHAT_COLUMNS);
+    table.limit(1, WANTED_COLUMNS);
+    for row in rows {
+        let published = match (row.published, &row.wanted) {
+            (Some(published), _) => with_unit(published, row.unit),
+            (None, Some(wanted)) => format!("({wanted})"),
+            (None, None) => "-".to_owned(),
+        };
+        let at = row.at.map_or(String::new(), |at| format!(", {} {at}", sweep.unwrap_or("at")));
+        table.row([
+            format!("{}{at}", row.what),
+            published,
+            with_unit(row.simulated, row.unit),
+            row.ratio.map_or(String::new(), digits3),
+            format!("{} - {}", number(row.low, row.unit), number(row.high, row.unit)),
+            agreement(row.agrees, row.unreached.is_some()).to_owned(),
+        ]);
+    }
+    table.render()
+}
+
+fn agreement(agrees: Option<bool>, known: bool) -> &'static str {
+    match agrees {
+        None => "-",
+        Some(true) => "yes",
+        Some(false) if known => "known",
+        Some(false) => "NO",
+    }
+}
+
+fn number(value: f64, unit: RowUnit) -> String {
+    match unit {
+        RowUnit::Count | RowUnit::Nanoseconds => {
+            count(if value.abs() < 99.95 { value } else { value.round() })
+        }
+        RowUnit::Ratio | RowUnit::Microseconds | RowUnit::Milliseconds | RowUnit::Seconds => digits3(value),
+    }
+}
+
+fn with_unit(value: f64, unit: RowUnit) -> String {
+    let suffix = match unit {
+        RowUnit::Count | RowUnit::Ratio => "",
+        RowUnit::Nanoseconds => "ns",
+        RowUnit::Microseconds => "us",
+        RowUnit::Milliseconds => "ms",
+        RowUnit::Seconds => "s",
+    };
+    format!("{}{suffix}", number(value, unit))
+}
+
+/// How many figures agree, and the requirements.
+fn verdict(experiment: &ReproducedExperiment) -> String {
+    let judged = experiment.judged().count();
+    let agree = experiment.judged().filter(|row| row.agrees == Some(true)).count();
+    let mut out = format!("{agree} of {judged} figures agree\n");
+    for requirement in &experiment.requirements {
+        let met = agreement(requirement.met, requirement.unreached.is_some());
+        out +=
+            &wrap(&format!("{}: {}", requirement.what, share(requirement)), &format!("{met:5} "), "      ");
+    }
+    out
+}
+
+fn share(requirement: &ReproducedRequirement) -> String {
+    let ReproducedRequirement { agree, of, share, .. } = requirement;
+    let percent = if *of == 0 { 0.0 } else { *agree as f64 * 100.0 / *of as f64 };
+    format!("{agree} of {of} ({percent:.0} %; wanted {:.0} %)", share * 100.0)
+}
+
+/// Disagreements that are known, each with its reason.
+fn known(experiment: &ReproducedExperiment) -> String {
+    let mut out = String::new();
+    for variant in &experiment.variants {
+        for row in variant.rows.iter().filter(|row| row.agrees == Some(false)) {
+            if let Some(reason) = &row.unreached {
+                out += &wrap(&format!("{}, {}: {reason}", variant.name, row.what), "known: ", "       ");
+            }
+        }
+    }
+    for requirement in experiment.requirements.iter().filter(|r| r.met == Some(false)) {
+        if let Some(reason) = &requirement.unreached {
+            out += &wrap(&format!("{}: {reason}", requirement.what), "known: ", "       ");
+        }
+    }
+    out
+}
+
+/// Parameters that no document gives, and how the outcome moves with each.
+fn free(experiment: &ReproducedExperiment) -> String {
+    let mut out = String::new();
+    for parameter in &experiment.free {
+        let text = format!("{} = {}: {}", parameter.name, parameter.value, parameter.reason);
+        out += &wrap(&text, "free: ", "      ");
+        for change in experiment.sensitivity.iter().filter(|s| s.parameter == parameter.name) {
+            out += &wrap(&sensitivity(change), "      ", "        ");
+        }
+    }
+    out
+}
+
+/// One change of a free parameter in a sentence: how many figures still agree, and which moved most.
+fn sensitivity(change: &Sensitivity) -> String {
+    let judged: Vec<bool> = change.rows.iter().filter_map(|row| row.agrees).collect();
+    let agree = judged.iter().filter(|agrees| **agrees).count();
+    let mut text = format!("x{}: {agree} of {} single figures agree", change.factor, judged.len());
+    for requirement in &change.requirements {
+        text += &format!(", {} of {} of \"{}\"", requirement.agree, requirement.of, requirement.what);
+    }
+    let mut moved: Vec<&SensitivityRow> =
+        change.rows.iter().filter(|row| row.simulated != row.unchanged).collect();
+    // Both are positive or zero; one step added keeps "0 to 1" behind "100 to 400".
+    let size = |row: &SensitivityRow| ((row.simulated + 1.0) / (row.unchanged + 1.0)).ln().abs();
+    moved.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let named: Vec<String> = moved.iter().take(MOVED).map(|row| moved_row(row)).collect();
+    if named.is_empty() { text + "; nothing moves" } else { format!("{text}; most: {}", named.join("; ")) }
+}
+
+fn moved_row(row: &SensitivityRow) -> String {
+    let at = row.at.map_or(String::new(), |at| format!(" at {at}"));
+    let (from, to) = (digits3(row.unchanged), digits3(row.simulated));
+    format!("{}, {}{at} {from} to {to}", row.variant, row.what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::example;
+
+    #[test]
+    fn a_report_reads_like_the_document_beside_the_simulation() {
+        insta::assert_snapshot!(reproduction(&example::reproduction()));
+    }
+
+    #[test]
+    fn only_disagreements_without_a_reason_are_failures() {
+        let failures: Vec<String> =
+            example::reproduction().experiments.iter().flat_map(|e| e.failures()).collect();
+        assert_eq!(failures, ["after: waiters is 12"]);
+    }
+
+    #[test]
+    fn a_report_survives_the_round_trip_through_json() {
+        let report = example::reproduction();
+        assert_eq!(Reproduction::from_json(&report.to_json()).expect("our own JSON"), report);
+        let other = report.to_json().replace("schedlab-reproduce/1", "schedlab-reproduce/2");
+        assert!(Reproduction::from_json(&other).is_err());
+    }
+
+    #[test]
+    fn lines_fit_the_width() {
+        for line in reproduction(&example::reproduction()).lines() {
+            assert!(line.chars().count() <= crate::text::WIDTH, "{line}");
+        }
+    }
+}

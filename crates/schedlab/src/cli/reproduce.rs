@@ -1,0 +1,115 @@
+//! `schedlab reproduce`: published experiments beside simulated ones.
+
+use super::common::Format;
+use super::output::{Failure, command_line, print};
+use super::progress::Progress;
+use report::reproduce::{ReproduceSchema, ReproducedExperiment, Reproduction};
+use schedlab::{Error, Length, PublishedExperiment};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Run published experiments again and print their figures beside the simulated ones.
+///
+/// `schedlab list experiments` shows the names. Whatever should agree and does not, without a known reason, makes the
+/// exit code 1.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which: 000, the first part of several names, all, or an experiment file (.toml).
+    #[arg(value_name = "NAME", default_value = "all")]
+    names: Vec<String>,
+    /// Fewer seeds and shorter runs: everything in two minutes.
+    #[arg(long)]
+    quick: bool,
+    /// Also halve and double each parameter that no document gives (at quick length), and say what that changes.
+    #[arg(long)]
+    sensitivity: bool,
+    /// Store each result in this folder: NAME.json and NAME.txt, and NAME.quick.json to tell when they are outdated.
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub fn execute(args: &Args) -> Result<(), Failure> {
+    let mut experiments = Vec::new();
+    for name in &args.names {
+        experiments.extend(PublishedExperiment::of_name(name)?);
+    }
+    let runs = |experiment: &PublishedExperiment| {
+        let quick = if args.also_quick() { experiment.runs(Length::Quick, false) } else { 0 };
+        experiment.runs(args.length(), args.sensitivity) + quick
+    };
+    let progress = Progress::new(experiments.iter().map(runs).sum());
+    let done: Result<Vec<ReproducedExperiment>, Failure> =
+        experiments.iter().map(|experiment| args.run(experiment, &progress)).collect();
+    progress.finish();
+    let reproduction = args.report(done?, args.quick, command_line());
+    print(&match args.format {
+        Format::Text => report::text::reproduction(&reproduction),
+        Format::Json => reproduction.to_json(),
+    })?;
+    let failed: Vec<String> = reproduction.experiments.iter().flat_map(|e| e.failures()).collect();
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Disagreement(failed)) }
+}
+
+impl Args {
+    fn length(&self) -> Length {
+        if self.quick { Length::Quick } else { Length::Full }
+    }
+
+    /// Stored results of full length come with quick ones.
+    fn also_quick(&self) -> bool {
+        self.save.is_some() && !self.quick
+    }
+
+    fn run(
+        &self,
+        experiment: &PublishedExperiment,
+        progress: &Progress,
+    ) -> Result<ReproducedExperiment, Failure> {
+        let finished = || progress.one_more();
+        let mut result = experiment.run(self.length(), &finished)?;
+        if self.sensitivity {
+            result.sensitivity = experiment.sensitivity(&finished)?;
+        }
+        let Some(folder) = &self.save else { return Ok(result) };
+        if self.also_quick() {
+            let quick = experiment.run(Length::Quick, &finished)?;
+            result.quick_events = quick.variants.iter().map(|variant| variant.events).collect();
+            self.store(folder, quick, true)?;
+        }
+        self.store(folder, result.clone(), self.quick)?;
+        Ok(result)
+    }
+
+    fn report(&self, experiments: Vec<ReproducedExperiment>, quick: bool, command: String) -> Reproduction {
+        Reproduction {
+            schema: ReproduceSchema,
+            command: Some(command),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            quick,
+            experiments,
+        }
+    }
+
+    /// Stores one experiment with the command that repeats it.
+    fn store(&self, folder: &Path, result: ReproducedExperiment, quick: bool) -> Result<(), Error> {
+        let name = result.name.clone();
+        let quick_option = if quick { " --quick" } else { "" };
+        let sensitivity = if result.sensitivity.is_empty() { "" } else { " --sensitivity" };
+        let command = format!("schedlab reproduce {name}{quick_option}{sensitivity}");
+        let report = self.report(vec![result], quick, command);
+        let ending = if quick { ".quick.json" } else { ".json" };
+        write(folder, &format!("{name}{ending}"), &report.to_json())?;
+        if !quick {
+            write(folder, &format!("{name}.txt"), &report::text::reproduction(&report))?;
+        }
+        Ok(())
+    }
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
+    let path = folder.join(name);
+    fs::write(&path, text).map_err(|source| Error::File { path: path.to_string_lossy().into_owned(), source })
+}

@@ -1,0 +1,21 @@
+//! The experiments that come with the program: the files of the workspace's `experiments/` folder.
+
+/// An experiment file that is part of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PublishedFile {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Content of the file.
+    pub text: &'static str,
+}
+
+macro_rules! published {
+    ($($name:literal)+) => {
+        /// Every experiment that comes with the program, in the order of `all`.
+        pub const PUBLISHED: &[PublishedFile] = &[$(
+            PublishedFile { name: $name, text: include_str!(concat!("../../../../experiments/", $name, ".toml")) },
+        )+];
+    };
+}
+
+published! { "000" }

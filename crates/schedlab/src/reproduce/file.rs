@@ -1,0 +1,170 @@
+//! The experiment file, as written.
+
+use super::Length;
+use super::parameters::Free;
+use crate::error::{Error, Excerpt};
+use report::reproduce::{RequirementSpec, Role, RowSpec, TableSpec};
+use scheduler::Nanos;
+use serde::Deserialize;
+use std::sync::Arc;
+use workload::units;
+
+/// A published experiment: what ran, what came out, and how close is close enough. `experiments/README.md` explains
+/// every field.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExperimentFile {
+    pub title: String,
+    pub source: String,
+    pub about: String,
+    #[serde(default)]
+    pub settings: String,
+    #[serde(default)]
+    pub loads: Vec<String>,
+    #[serde(rename = "for")]
+    pub duration: Option<String>,
+    pub seeds: u32,
+    pub quick: Quick,
+    pub sweep: Option<Sweep>,
+    #[serde(default)]
+    pub free: Vec<Free>,
+    pub variant: Vec<VariantFile>,
+    /// Rows of every variant, after its own.
+    #[serde(default)]
+    pub row: Vec<RowSpec>,
+    #[serde(default)]
+    pub requirement: Vec<RequirementSpec>,
+    /// Name of the file, for errors.
+    #[serde(skip)]
+    path: String,
+}
+
+/// What is different in quick runs.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Quick {
+    pub seeds: u32,
+    #[serde(rename = "for")]
+    pub duration: Option<String>,
+    /// Values of the sweep.
+    pub values: Option<Vec<f64>>,
+}
+
+/// Something that is varied from run to run of each variant.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sweep {
+    pub name: String,
+    pub values: Vec<f64>,
+}
+
+/// One configuration.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VariantFile {
+    pub name: String,
+    pub role: Role,
+    #[serde(default)]
+    pub settings: String,
+    /// In place of those of the experiment.
+    pub loads: Option<Vec<String>>,
+    pub table: Option<TableSpec>,
+    #[serde(default)]
+    pub row: Vec<RowSpec>,
+}
+
+impl ExperimentFile {
+    /// Reads a file; `path` is for errors.
+    pub fn parse(path: &str, text: &str) -> Result<ExperimentFile, Error> {
+        let mut file: ExperimentFile = toml::from_str(text).map_err(|error| {
+            Error::ExperimentFile(Excerpt {
+                file: path.to_owned(),
+                text: Arc::from(text),
+                span: error.span().unwrap_or(0..0),
+                problem: error.message().to_owned(),
+                advice: "experiments/README.md describes the file".to_owned(),
+            })
+        })?;
+        path.clone_into(&mut file.path);
+        file.check()?;
+        Ok(file)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.seeds == 0 || self.quick.seeds == 0 {
+            return Err(self.fault("`seeds` must be at least 1"));
+        }
+        if self.variant.is_empty() {
+            return Err(self.fault("there is no [[variant]]"));
+        }
+        let named = |text: &str| self.variant.iter().filter(|variant| variant.name == text).count();
+        if let Some(twice) = self.variant.iter().find(|variant| named(&variant.name) > 1) {
+            return Err(self.fault(format!("two variants are called \"{}\"", twice.name)));
+        }
+        let groups = || {
+            let tables = self.variant.iter().filter_map(|variant| variant.table.as_ref());
+            let cells = tables.flat_map(|t| t.columns.iter().map(|c| c.group.as_ref().unwrap_or(&t.group)));
+            let rows = self.variant.iter().flat_map(|variant| &variant.row).chain(&self.row);
+            cells.chain(rows.filter_map(|row| row.group.as_ref()))
+        };
+        for requirement in &self.requirement {
+            if !groups().any(|group| *group == requirement.group) {
+                let group = &requirement.group;
+                return Err(
+                    self.fault(format!("a requirement is about the group \"{group}\", which no row has"))
+                );
+            }
+            if let Some(unknown) = requirement.variants.iter().find(|name| named(name) == 0) {
+                return Err(self.fault(format!("a requirement is about \"{unknown}\", which is no variant")));
+            }
+        }
+        if let Some(group) = groups().find(|group| self.requirement.iter().all(|r| r.group != **group)) {
+            return Err(
+                self.fault(format!("no requirement says how many of the group \"{group}\" must agree"))
+            );
+        }
+        for values in [&self.sweep.as_ref().map(|sweep| sweep.values.clone()), &self.quick.values] {
+            if values.as_ref().is_some_and(Vec::is_empty) {
+                return Err(self.fault("a sweep needs values"));
+            }
+        }
+        let of_sweep = |value: &f64| self.sweep.as_ref().is_some_and(|sweep| sweep.values.contains(value));
+        if let Some(odd) = self.quick.values.iter().flatten().find(|value| !of_sweep(value)) {
+            return Err(self.fault(format!("{odd} in quick.values is no value of the sweep")));
+        }
+        Ok(())
+    }
+
+    /// An error about this file.
+    pub fn fault(&self, problem: impl Into<String>) -> Error {
+        Error::ExperimentFault { path: self.path.clone(), problem: problem.into() }
+    }
+
+    /// Number of seeds.
+    pub fn seeds(&self, length: Length) -> u32 {
+        match length {
+            Length::Full => self.seeds,
+            Length::Quick => self.quick.seeds,
+        }
+    }
+
+    /// Simulated time of a run, if the file says so.
+    pub fn duration(&self, length: Length) -> Result<Option<Nanos>, Error> {
+        let text = match length {
+            Length::Full => &self.duration,
+            Length::Quick => self.quick.duration.as_ref().map_or(&self.duration, |_| &self.quick.duration),
+        };
+        let read = |text: &String| units::positive_duration(text, Nanos::from_secs(1));
+        text.as_ref().map(read).transpose().map_err(|problem| self.fault(format!("`for`: {problem}")))
+    }
+
+    /// Values of the sweep; one that is none without a sweep.
+    pub fn values(&self, length: Length) -> Vec<Option<f64>> {
+        let all = self.sweep.as_ref().map(|sweep| &sweep.values);
+        let quick = self.quick.values.as_ref().filter(|_| length == Length::Quick);
+        match quick.or(all) {
+            Some(values) => values.iter().copied().map(Some).collect(),
+            None => vec![None],
+        }
+    }
+}

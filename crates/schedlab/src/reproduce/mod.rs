@@ -1,0 +1,267 @@
+//! Published experiments, run again from the files in `experiments/`.
+//!
+//! A file ([`file`]) is read, filled in with its parameters ([`parameters`]), turned into runs ([`plan`]), run on all
+//! cores, and judged by `report::reproduce`. A free parameter halved or doubled makes the same experiment with
+//! another figure ([`parameters::Change`]).
+
+mod builtin;
+mod file;
+mod parameters;
+mod plan;
+
+pub use builtin::{PUBLISHED, PublishedFile};
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use file::ExperimentFile;
+use parameters::Change;
+use plan::{PlannedVariant, Point};
+use rayon::prelude::*;
+use report::reproduce::{
+    Described, ExperimentSpec, Judged, Observed, ReproducedExperiment, ReproducedRow, Sensitivity,
+    SensitivityRow, VariantRuns, figures, judge,
+};
+use report::schema::RunResult;
+
+/// What a free parameter is multiplied by, to see what hangs on it.
+const FACTORS: [f64; 2] = [0.5, 2.0];
+
+/// How long to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// As the document did.
+    Full,
+    /// As the file says for quick runs.
+    Quick,
+}
+
+/// A variant in a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VariantSummary {
+    /// Its name.
+    pub name: String,
+    /// Words as in a comparison.
+    pub settings: String,
+}
+
+/// A published experiment, ready to run.
+#[derive(Clone, Debug)]
+pub struct PublishedExperiment {
+    /// Its name on the command line.
+    pub name: String,
+    file: ExperimentFile,
+}
+
+impl PublishedExperiment {
+    /// The experiments of these names: `000`, the first part of a name (`004` is all of `004-vmark`, `004-pgsql`),
+    /// `all`, or a file that ends in `.toml`.
+    ///
+    /// # Errors
+    /// No experiment has the name; a file cannot be read or is not an experiment.
+    pub fn of_name(name: &str) -> Result<Vec<PublishedExperiment>, Error> {
+        if name.ends_with(".toml") {
+            let text = std::fs::read_to_string(name)
+                .map_err(|source| Error::File { path: name.to_owned(), source })?;
+            let stem = std::path::Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+            return Ok(vec![PublishedExperiment::parse(&stem, name, &text)?]);
+        }
+        let known = PUBLISHED.iter();
+        let part = format!("{name}-");
+        let wanted: Vec<&PublishedFile> =
+            known.filter(|e| name == "all" || e.name == name || e.name.starts_with(&part)).collect();
+        if wanted.is_empty() {
+            let known = PUBLISHED.iter().map(|e| e.name.to_owned()).collect();
+            return Err(Error::UnknownExperiment { name: name.to_owned(), known });
+        }
+        wanted.into_iter().map(PublishedExperiment::builtin).collect()
+    }
+
+    /// An experiment that comes with the program.
+    ///
+    /// # Errors
+    /// None for a file that the tests have read.
+    pub fn builtin(file: &PublishedFile) -> Result<PublishedExperiment, Error> {
+        PublishedExperiment::parse(file.name, &format!("experiments/{}.toml", file.name), file.text)
+    }
+
+    /// An experiment from the text of a file; `path` is for errors.
+    ///
+    /// # Errors
+    /// Text that is not an experiment file: where, and what is wrong.
+    pub fn parse(name: &str, path: &str, text: &str) -> Result<PublishedExperiment, Error> {
+        Ok(PublishedExperiment { name: name.to_owned(), file: ExperimentFile::parse(path, text)? })
+    }
+
+    /// What it shows, in a line.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.file.title
+    }
+
+    /// The document and the place in it.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.file.source
+    }
+
+    /// Its variants, in the order of the report.
+    pub fn variants(&self) -> impl Iterator<Item = VariantSummary> {
+        self.file.variant.iter().map(|variant| {
+            let words = format!("{} {}", self.file.settings, variant.settings);
+            VariantSummary { name: variant.name.clone(), settings: words.trim().to_owned() }
+        })
+    }
+
+    /// How many runs it takes.
+    #[must_use]
+    pub fn runs(&self, length: Length, with_sensitivity: bool) -> u64 {
+        let once = |length| {
+            let variants = self.file.variant.len() as u64;
+            variants * self.file.values(length).len() as u64 * u64::from(self.file.seeds(length))
+        };
+        let changes = if with_sensitivity { self.file.free.len() * FACTORS.len() + 1 } else { 0 };
+        once(length) + once(Length::Quick) * changes as u64
+    }
+
+    /// Runs every variant with every seed on all cores and judges the figures. `finished` is called after each run,
+    /// from any thread.
+    ///
+    /// # Errors
+    /// A variant that cannot run, and rows that cannot be judged.
+    pub fn run(&self, length: Length, finished: &(dyn Fn() + Sync)) -> Result<ReproducedExperiment, Error> {
+        let judged = self.judged(length, None, finished)?;
+        let free = self.file.free.iter().map(|free| free.describe(&self.file)).collect::<Result<_, _>>()?;
+        Ok(ReproducedExperiment {
+            name: self.name.clone(),
+            title: self.file.title.clone(),
+            source: self.file.source.clone(),
+            about: self.file.about.clone(),
+            seeds: (1..=u64::from(self.file.seeds(length))).collect(),
+            sweep: self.file.sweep.as_ref().map(|sweep| sweep.name.clone()),
+            variants: judged.variants,
+            requirements: judged.requirements,
+            free,
+            sensitivity: Vec::new(),
+            quick_events: Vec::new(),
+        })
+    }
+
+    /// Runs it at quick length with each free parameter halved and doubled.
+    ///
+    /// # Errors
+    /// As [`PublishedExperiment::run`], and a machine that a changed figure makes impossible.
+    pub fn sensitivity(&self, finished: &(dyn Fn() + Sync)) -> Result<Vec<Sensitivity>, Error> {
+        let unchanged = self.judged(Length::Quick, None, finished)?;
+        let mut found = Vec::new();
+        for free in &self.file.free {
+            for factor in FACTORS {
+                let change = Change { parameter: free, factor };
+                let judged = self.judged(Length::Quick, Some(change), finished)?;
+                found.push(Sensitivity {
+                    parameter: free.name.clone(),
+                    factor,
+                    rows: moved(&unchanged, &judged),
+                    requirements: judged.requirements,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes a word out of the settings of every variant: what it switches then stays as in the kernel's profile.
+    /// For tests: the agreements that the word is about must be lost.
+    #[must_use]
+    pub fn without(mut self, word: &str) -> PublishedExperiment {
+        for variant in &mut self.file.variant {
+            let words = variant.settings.split_whitespace().filter(|w| *w != word);
+            variant.settings = words.collect::<Vec<_>>().join(" ");
+        }
+        self
+    }
+
+    fn judged(
+        &self,
+        length: Length,
+        change: Option<Change<'_>>,
+        finished: &(dyn Fn() + Sync),
+    ) -> Result<Judged, Error> {
+        let variants = plan::variants(&self.file, length, change)?;
+        let seeds = self.file.seeds(length);
+        let points: Vec<&Point> = variants.iter().flat_map(|variant| &variant.points).collect();
+        let runs: Vec<(&Point, u64)> =
+            points.iter().flat_map(|point| (1..=u64::from(seeds)).map(|seed| (*point, seed))).collect();
+        let results: Vec<Result<RunResult, Error>> = runs
+            .par_iter()
+            .map(|(point, seed)| {
+                let result = run(point, *seed);
+                finished();
+                result
+            })
+            .collect();
+        let results: Vec<RunResult> = results.into_iter().collect::<Result<_, _>>()?;
+        let mut of_points = results.chunks(seeds as usize);
+        let observed: Vec<VariantRuns> =
+            variants.iter().map(|variant| variant_runs(variant, &mut of_points)).collect();
+        let spec = ExperimentSpec {
+            name: self.name.clone(),
+            variants: variants.into_iter().map(|variant| variant.spec).collect(),
+            requirements: self.file.requirement.clone(),
+            full_length: length == Length::Full,
+        };
+        judge(&spec, &observed).map_err(|error| self.file.fault(error.to_string()))
+    }
+}
+
+fn run(point: &Point, seed: u64) -> Result<RunResult, Error> {
+    let experiment = Experiment { seed, ..point.experiment.clone() };
+    let run = experiment.run().map_err(|source| Error::OfRun {
+        configuration: point.configuration.clone(),
+        seed,
+        source: Box::new(source),
+    })?;
+    Ok(run.result)
+}
+
+/// The runs of one variant, off the front of all runs.
+fn variant_runs<'a>(
+    variant: &PlannedVariant,
+    of_points: &mut impl Iterator<Item = &'a [RunResult]>,
+) -> VariantRuns {
+    let points: Vec<(&Point, &[RunResult])> = variant.points.iter().zip(of_points).collect();
+    let all = || points.iter().flat_map(|(_, runs)| runs.iter());
+    VariantRuns {
+        described: Described {
+            loads: variant.loads.clone(),
+            settings: variant.settings.clone(),
+            simulated_ns: all().next().map_or(0, |run| run.engine.simulated_ns),
+            events: all().map(|run| run.engine.events).sum(),
+        },
+        observed: points
+            .iter()
+            .map(|(point, runs)| Observed { at: point.at, runs: runs.iter().map(figures).collect() })
+            .collect(),
+    }
+}
+
+/// Figures that have to agree one by one, before and after a change of a parameter.
+fn moved(unchanged: &Judged, changed: &Judged) -> Vec<SensitivityRow> {
+    let pairs = unchanged.variants.iter().zip(&changed.variants);
+    let rows = pairs.flat_map(|(before, after)| {
+        let rows = before.rows.iter().zip(&after.rows);
+        rows.map(move |(old, new)| (&before.name, old, new))
+    });
+    let single = |row: &ReproducedRow| row.group.is_none();
+    rows.filter(|(_, old, _)| single(old))
+        .map(|(variant, old, new)| SensitivityRow {
+            variant: variant.clone(),
+            what: old.what.clone(),
+            at: old.at,
+            unchanged: old.simulated,
+            simulated: new.simulated,
+            agrees: new.agrees,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Parameters that no document gives: values with a name in loads and settings, or figures of the machine.
+
+use super::file::ExperimentFile;
+use crate::error::Error;
+use crate::machines::machine_text;
+use machine::MachineSpec;
+use report::reproduce::FreeParameter;
+use serde::Deserialize;
+
+/// A free parameter, as written.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Free {
+    /// For people; `{name}` in loads and settings stands for the value.
+    pub name: String,
+    /// Its value, unless it is a figure of the machine.
+    pub value: Option<f64>,
+    /// Where the figure stands in the machine's file: `costs.context_switch`, `noise.kthread.0.run`.
+    pub machine: Option<String>,
+    /// Why it has this value; a figure of the machine has its origin instead.
+    pub reason: Option<String>,
+}
+
+/// A free parameter with another value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change<'a> {
+    pub parameter: &'a Free,
+    pub factor: f64,
+}
+
+impl Free {
+    /// Name, value and reason, for the report.
+    pub fn describe(&self, file: &ExperimentFile) -> Result<FreeParameter, Error> {
+        let fault = |problem: &str| file.fault(format!("free parameter `{}`: {problem}", self.name));
+        let (value, origin) = match (&self.machine, self.value) {
+            (Some(place), None) => {
+                let text = machine_text(&super::plan::machine_name(file)?)?;
+                let mut table = text.parse::<toml::Table>().map_err(|e| fault(e.message()))?;
+                let figure =
+                    find(&mut table, place).ok_or_else(|| fault("the machine has no such figure"))?;
+                (leaves(figure), origin(figure))
+            }
+            (None, Some(value)) => (value.to_string(), None),
+            _ => return Err(fault("it needs either a `value` or a place in the `machine`")),
+        };
+        let Some(reason) = self.reason.clone().or(origin) else {
+            return Err(fault("it needs a `reason`"));
+        };
+        Ok(FreeParameter { name: self.name.clone(), value, reason })
+    }
+}
+
+/// `{name}` in a load or in settings, replaced by the value of the parameter or of the sweep.
+pub(super) fn fill(
+    file: &ExperimentFile,
+    text: &str,
+    at: Option<f64>,
+    change: Option<Change<'_>>,
+) -> Result<String, Error> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, behind)) = after.split_once('}') else {
+            return Err(file.fault(format!("`{text}`: a `{{` is not closed")));
+        };
+        let swept = file.sweep.as_ref().filter(|sweep| sweep.name == name).and(at);
+        let parameter = file.free.iter().find(|free| free.name == name);
+        let value = parameter.and_then(|free| {
+            let changed = change.filter(|change| change.parameter.name == free.name);
+            Some(free.value? * changed.map_or(1.0, |change| change.factor))
+        });
+        let Some(value) = swept.or(value) else {
+            return Err(file.fault(format!("`{text}`: nothing is called {{{name}}}")));
+        };
+        out += before;
+        out += &value.to_string();
+        rest = behind;
+    }
+    Ok(out + rest)
+}
+
+/// A machine with one of its figures multiplied.
+pub(super) fn changed_machine(
+    file: &ExperimentFile,
+    name: &str,
+    place: &str,
+    factor: f64,
+) -> Result<MachineSpec, Error> {
+    let text = machine_text(name)?;
+    let fault = |problem: &str| file.fault(format!("machine {name}, {place}: {problem}"));
+    let mut table = text.parse::<toml::Table>().map_err(|error| fault(error.message()))?;
+    scale(find(&mut table, place).ok_or_else(|| fault("it has no such figure"))?, factor);
+    Ok(MachineSpec::parse(&table.to_string(), name)?)
+}
+
+/// The value at a place such as `noise.kthread.0.run`.
+fn find<'a>(table: &'a mut toml::Table, place: &str) -> Option<&'a mut toml::Value> {
+    let mut keys = place.split('.');
+    let mut value = table.get_mut(keys.next()?)?;
+    for key in keys {
+        value = match value {
+            toml::Value::Table(table) => table.get_mut(key)?,
+            toml::Value::Array(list) => list.get_mut(key.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+/// Multiplies every number in it; times and sizes stay whole.
+fn scale(value: &mut toml::Value, factor: f64) {
+    match value {
+        toml::Value::Integer(number) => *number = (*number as f64 * factor).round() as i64,
+        toml::Value::Float(number) => *number *= factor,
+        toml::Value::Array(list) => list.iter_mut().for_each(|value| scale(value, factor)),
+        toml::Value::Table(table) => table.iter_mut().for_each(|(_, value)| scale(value, factor)),
+        _ => {}
+    }
+}
+
+/// Every number in it with its key, which is its unit.
+fn leaves(value: &toml::Value) -> String {
+    match value {
+        toml::Value::Table(table) => {
+            let parts = table.iter().filter(|(_, value)| !value.is_str());
+            let parts = parts.map(|(key, value)| match value {
+                toml::Value::Table(_) => format!("{key} {}", leaves(value)),
+                _ => format!("{value} {key}"),
+            });
+            parts.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn origin(value: &toml::Value) -> Option<String> {
+    Some(value.get("origin")?.as_str()?.to_owned())
+}

@@ -1,0 +1,154 @@
+use super::*;
+
+const SMALL: &str = r#"
+title = "Two hogs"
+source = "nowhere"
+about = "A test."
+settings = "machine=laptop cpus=1"
+loads = ["hog -n {hogs}"]
+for = "40ms"
+seeds = 2
+quick = { seeds = 1, for = "20ms", values = [2] }
+sweep = { name = "hogs", values = [1, 2] }
+
+[[free]]
+name = "context switch"
+machine = "costs.context_switch"
+
+[[variant]]
+name = "as it is"
+role = "fitted"
+settings = "6.1"
+
+[[variant]]
+name = "one slice"
+role = "prediction"
+settings = "6.1 NO_WAKEUP_PREEMPTION sched_min_granularity_ns=100000000"
+
+  [[variant.row]]
+  what = "switches"
+  metric = "totals.context_switches"
+  relative_to = "as it is"
+  published = [0.1, 0.05]
+  within_percent = 60
+"#;
+
+fn small(edit: impl Fn(&str) -> String) -> Result<PublishedExperiment, Error> {
+    PublishedExperiment::parse("small", "small.toml", &edit(SMALL))
+}
+
+fn run_small(experiment: &PublishedExperiment, length: Length) -> ReproducedExperiment {
+    experiment.run(length, &|| ()).expect("it runs")
+}
+
+#[test]
+fn every_experiment_that_comes_with_the_program_can_be_read() {
+    for file in PUBLISHED {
+        let experiment = PublishedExperiment::builtin(file).expect(file.name);
+        assert_eq!(experiment.file.variant.len(), experiment.variants().count());
+        for length in [Length::Full, Length::Quick] {
+            let planned = plan::variants(&experiment.file, length, None).expect(file.name);
+            assert!(planned.iter().all(|variant| !variant.points.is_empty()), "{}", file.name);
+        }
+        for free in &experiment.file.free {
+            free.describe(&experiment.file).expect(file.name);
+        }
+    }
+}
+
+#[test]
+fn each_variant_runs_at_each_value_of_the_sweep_with_each_seed() {
+    let experiment = small(str::to_owned).expect("a file");
+    let full = run_small(&experiment, Length::Full);
+    let rows = &full.variants[1].rows;
+    assert_eq!(rows.iter().map(|row| row.at).collect::<Vec<_>>(), [Some(1.0), Some(2.0)]);
+    assert_eq!((full.seeds.len(), full.variants[0].simulated_ns), (2, 40_000_000));
+    assert!(rows.iter().all(|row| row.agrees == Some(true)), "{rows:?}");
+    assert_eq!((experiment.runs(Length::Full, false), experiment.runs(Length::Quick, true)), (8, 8));
+}
+
+#[test]
+fn quick_runs_are_shorter_and_may_leave_out_values() {
+    let quick = run_small(&small(str::to_owned).expect("a file"), Length::Quick);
+    let row = &quick.variants[1].rows[0];
+    assert_eq!((row.at, row.published, quick.variants[1].rows.len()), (Some(2.0), Some(0.05), 1));
+    assert_eq!((quick.seeds.len(), quick.variants[0].simulated_ns), (1, 20_000_000));
+}
+
+#[test]
+fn the_same_experiment_gives_the_same_bytes() {
+    let experiment = small(str::to_owned).expect("a file");
+    assert_eq!(run_small(&experiment, Length::Full), run_small(&experiment, Length::Full));
+}
+
+#[test]
+fn an_agreement_is_lost_without_the_setting_it_is_about() {
+    let experiment = small(str::to_owned).expect("a file").without("sched_min_granularity_ns=100000000");
+    let row = &run_small(&experiment, Length::Quick).variants[1].rows[0];
+    assert!(row.simulated > 0.5 && row.agrees == Some(false), "{row:?}");
+}
+
+#[test]
+fn a_free_parameter_is_halved_and_doubled() {
+    let experiment = small(|text| text.replace("relative_to = \"as it is\"", "")).expect("a file");
+    let reported = run_small(&experiment, Length::Quick);
+    assert_eq!(reported.free[0].name, "context switch");
+    assert!(reported.free[0].value.ends_with(" ns") && !reported.free[0].reason.is_empty());
+    let found = experiment.sensitivity(&|| ()).expect("it runs");
+    assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), FACTORS);
+    assert!(found.iter().all(|s| s.parameter == "context switch" && s.rows.len() == 1));
+}
+
+#[test]
+fn a_changed_figure_of_the_machine_changes_the_machine() {
+    let experiment = small(str::to_owned).expect("a file");
+    let cost = |factor| {
+        let name = "costs.context_switch";
+        let machine =
+            parameters::changed_machine(&experiment.file, "laptop", name, factor).expect("possible");
+        machine.costs.context_switch.0
+    };
+    assert_eq!(cost(2.0), 4 * cost(0.5));
+    let nothing = parameters::changed_machine(&experiment.file, "laptop", "costs.nothing", 2.0);
+    assert!(nothing.expect_err("no such figure").to_string().contains("has no such figure"));
+}
+
+#[test]
+fn mistakes_in_a_file_are_told_with_their_place() {
+    let error = |from: &str, to: &str| {
+        assert!(SMALL.contains(from), "{from}");
+        let file = small(|text| text.replacen(from, to, 1));
+        let run = file.and_then(|experiment| experiment.run(Length::Quick, &|| ()));
+        run.expect_err("a mistake").to_string()
+    };
+    let cases = [
+        ("seeds = 2", "seeds = two", "small.toml: "),
+        ("seeds = 2", "seeds = 0", "`seeds` must be at least 1"),
+        ("title", "titel", "unknown field `titel`"),
+        ("role = \"fitted\"", "role = \"guess\"", "unknown variant `guess`"),
+        ("name = \"one slice\"", "name = \"as it is\"", "two variants are called"),
+        ("values = [2]", "values = [3]", "3 in quick.values is no value of the sweep"),
+        ("{hogs}", "{pigs}", "nothing is called {pigs}"),
+        ("{hogs}", "{hogs", "is not closed"),
+        ("\"6.1\"", "\"6.0\"", "variant \"as it is\": "),
+        ("costs.context_switch", "costs.switch", "free parameter `context switch`"),
+        ("within_percent = 60", "group = \"g\"", "no requirement says how many of the group \"g\""),
+        (
+            "metric = \"totals.context_switches\"",
+            "metric = \"switches\"",
+            "no metric `switches`; did you mean",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let text = error(from, to);
+        assert!(text.contains(expected), "{from} -> {to}: {text}");
+    }
+}
+
+#[test]
+fn names_are_whole_or_a_first_part_or_all() {
+    assert_eq!(PublishedExperiment::of_name("all").expect("some").len(), PUBLISHED.len());
+    assert_eq!(PublishedExperiment::of_name("000").expect("one")[0].name, "000");
+    let error = PublishedExperiment::of_name("999").expect_err("none").to_string();
+    assert!(error.contains("no experiment is called `999`; there are: all, 000"), "{error}");
+}
