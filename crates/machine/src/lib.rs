@@ -13,7 +13,7 @@ mod spec;
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
-pub use engine::{CommOf, LockStats, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
+pub use engine::{CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
 pub use latency::Latency;
 pub use objects::{BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
 pub use outcome::{

@@ -1,7 +1,7 @@
 //! What a run leaves behind: counters, records, errors.
 
 use crate::behaviour::TaskCounters;
-use crate::engine::{CommOf, LockStats, Record};
+use crate::engine::{CommOf, LockStats, LockWait, Record};
 use crate::latency::Latency;
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use std::fmt;
@@ -31,6 +31,8 @@ pub struct Outcome {
     pub spinlock_sleeps: u64,
     /// The trace, if one was asked for, in the order of time.
     pub trace: Option<Vec<Record>>,
+    /// Waits for run-queue locks, if a trace was asked for.
+    pub lock_waits: Vec<LockWait>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,
 }

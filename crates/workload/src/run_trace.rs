@@ -27,7 +27,8 @@ pub fn run_trace(records: &[Record], comms: &[CommOf], cpus: usize) -> Trace {
         }
         if let Some(kind) = names.kind(record) {
             let (time_ns, cpu, pid) = (record.time.0, cpu(record.cpu), trace::Pid(record.pid.0));
-            names.builder.push(Event { time_ns, cpu, pid, context: Context::Unknown, kind });
+            let context = if record.in_interrupt { Context::Hardirq } else { Context::Task };
+            names.builder.push(Event { time_ns, cpu, pid, context, kind });
         }
     }
     names.builder.finish()

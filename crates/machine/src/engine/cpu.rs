@@ -53,6 +53,8 @@ impl Sim {
             return self.ipi(me, ipi).await;
         }
         self.hw().charge_ns(costs.irq_entry);
+        let in_interrupt = &self.hw().cpus[me.id.index()].in_interrupt;
+        in_interrupt.set(true);
         let mut timer_fired = false;
         loop {
             let next = self.cpu(me.id).pending.borrow_mut().pop_front();
@@ -65,6 +67,7 @@ impl Sim {
             self.hw().charge_ns(costs.timer_program);
         }
         self.hw().charge_ns(costs.irq_exit);
+        in_interrupt.set(false);
     }
 
     /// What a polling idle loop noticed, if nothing else is pending.

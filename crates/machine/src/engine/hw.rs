@@ -7,7 +7,7 @@ use super::check::Watch;
 use super::lines::LineTable;
 use super::locks::{Attempt, LockStats, LockTiming, SpinState};
 use super::queue::{EventQueue, Slot};
-use super::recorder::Recorder;
+use super::recorder::{LockWait, Recorder};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::registry::LockKind;
@@ -70,6 +70,8 @@ pub(crate) struct CpuHw {
     pub ready_at: Cell<Nanos>,
     /// Its idle loop looks at the need-resched flag all the time.
     pub polling: Cell<bool>,
+    /// It serves interrupts.
+    pub in_interrupt: Cell<bool>,
     pub ipis_sent: Cell<u64>,
     pub ipis_received: Cell<u64>,
 }
@@ -135,6 +137,7 @@ impl Hw {
             mode: Cell::new(Mode::InPath),
             ready_at: Cell::new(Nanos::ZERO),
             polling: Cell::new(false),
+            in_interrupt: Cell::new(false),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),
         };
@@ -241,6 +244,13 @@ impl Hw {
         self.rq_locks[cpu.index()].borrow().stats
     }
 
+    /// A CPU has spun for a lock and has it now.
+    fn waited(&self, me: CpuId, lock: Lock, since: Nanos) {
+        if let Lock::Rq(of) = lock {
+            self.recorder.lock_wait(LockWait { cpu: me, of, since, until: self.local_now() });
+        }
+    }
+
     #[inline]
     fn with_lock<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState) -> T) -> T {
         match lock {
@@ -287,16 +297,19 @@ impl Platform for Hw {
         if matches!(lock, Lock::Rq(_)) {
             self.settle(me).await;
         }
+        let since = self.local_now();
         match self.with_lock(lock, |l| l.acquire(me, self.local_now(), &self.lock_timing)) {
             Attempt::Taken { cost } => self.charge_ns(cost),
             Attempt::TakenAt(at) => {
                 self.charge_ns(at.saturating_sub(self.local_now()));
                 self.settle(me).await;
+                self.waited(me, lock, since);
             }
             Attempt::Queued => {
                 // What was charged passes while it spins.
                 self.debt.set(Nanos::ZERO);
                 self.suspend(me, Mode::Spinning).await;
+                self.waited(me, lock, since);
             }
         }
     }

@@ -14,6 +14,8 @@ pub struct Record {
     pub cpu: CpuId,
     /// Which task ran there; 0: idle.
     pub pid: Pid,
+    /// Whether an interrupt on top of that task did it.
+    pub in_interrupt: bool,
     /// What.
     pub kind: RecordKind,
 }
@@ -57,12 +59,27 @@ pub enum RecordKind {
     Decision { pid: Pid, reason: Reason },
 }
 
+/// A wait for a run-queue lock, which no tracepoint shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockWait {
+    /// The CPU that spun.
+    pub cpu: CpuId,
+    /// Whose run queue it wanted.
+    pub of: CpuId,
+    /// From when on.
+    pub since: Nanos,
+    /// When it had the lock.
+    pub until: Nanos,
+}
+
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     idle: Vec<IdleClock>,
     latencies: RefCell<Vec<Option<Box<Latency>>>>,
     trace: Option<RefCell<Vec<Record>>>,
+    /// Kept if there is a trace.
+    lock_waits: RefCell<Vec<LockWait>>,
     switches: Cell<u64>,
 }
 
@@ -80,6 +97,7 @@ impl Recorder {
             idle: (0..cpus).map(|_| idle()).collect(),
             latencies: RefCell::default(),
             trace: traced.then(RefCell::default),
+            lock_waits: RefCell::default(),
             switches: Cell::new(0),
         }
     }
@@ -100,7 +118,7 @@ impl Recorder {
             self.switched(me, now, prev, next);
         }
         if self.trace.is_some() {
-            self.record(me.id, now, me.task(me.curr()).pid.get(), record_of(me, event));
+            self.record(me, now, record_of(me, event));
         }
     }
 
@@ -136,14 +154,28 @@ impl Recorder {
     /// Writes a line of the trace, if one is wanted. The text is only made then.
     pub fn note(&self, me: Cpu<'_, Hw>, now: Nanos, kind: impl FnOnce() -> RecordKind) {
         if self.trace.is_some() {
-            self.record(me.id, now, me.task(me.curr()).pid.get(), kind());
+            self.record(me, now, kind());
         }
     }
 
-    fn record(&self, cpu: CpuId, time: Nanos, pid: Pid, kind: RecordKind) {
+    fn record(&self, me: Cpu<'_, Hw>, time: Nanos, kind: RecordKind) {
         if let Some(trace) = &self.trace {
-            trace.borrow_mut().push(Record { time, cpu, pid, kind });
+            let (cpu, pid) = (me.id, me.task(me.curr()).pid.get());
+            let in_interrupt = me.k.platform.cpus[cpu.index()].in_interrupt.get();
+            trace.borrow_mut().push(Record { time, cpu, pid, in_interrupt, kind });
         }
+    }
+
+    /// Notes a wait, if there is a trace.
+    pub fn lock_wait(&self, wait: LockWait) {
+        if self.trace.is_some() {
+            self.lock_waits.borrow_mut().push(wait);
+        }
+    }
+
+    /// The waits so far, in the order of their ends.
+    pub fn take_lock_waits(&self) -> Vec<LockWait> {
+        self.lock_waits.take()
     }
 
     /// The trace so far, in the order of time; records of one time keep their order.

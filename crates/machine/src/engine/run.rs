@@ -364,6 +364,7 @@ impl Sim {
             outside_lost: self.outside_lost.get(),
             spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|s| s.sleeps).sum(),
             trace: self.hw().recorder.take_trace(),
+            lock_waits: self.hw().recorder.take_lock_waits(),
             comms,
         }
     }
