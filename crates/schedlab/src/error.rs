@@ -111,8 +111,8 @@ pub enum Error {
     },
     /// A trace is to be written in a format that its file name does not tell.
     #[error(
-        "cannot tell the format of the trace from the name {path}; end it in .pftrace or .perfetto-trace for Perfetto, \
-         in .txt, .trace or .ftrace for ftrace text"
+        "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \
+         .pftrace or .perfetto-trace for Perfetto, .txt, .trace or .ftrace for ftrace text, .json for Chrome's viewer"
     )]
     TraceEnding {
         /// As it was given.

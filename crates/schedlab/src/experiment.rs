@@ -5,7 +5,7 @@ use crate::kernel::{KernelConfig, profile_of};
 use crate::length::Limit;
 use crate::loads::LoadSpec;
 use crate::results::{self, Parts};
-use machine::{CommOf, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup};
+use machine::{CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup};
 use report::schema::RunResult;
 use scheduler::Nanos;
 use workload::load::BuiltLoad;
@@ -39,6 +39,8 @@ pub struct Run {
     pub result: RunResult,
     /// Every event in the order of time, if [`Experiment::record`] asked for them.
     pub records: Vec<Record>,
+    /// Waits for run-queue locks, if [`Experiment::record`] asked for them.
+    pub lock_waits: Vec<LockWait>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,
 }
@@ -91,6 +93,7 @@ impl Experiment {
         let mut outcome = timed.outcome?;
         let records = outcome.trace.take().unwrap_or_default();
         let comms = std::mem::take(&mut outcome.comms);
+        let lock_waits = std::mem::take(&mut outcome.lock_waits);
         let parts = Parts {
             experiment: self,
             kernel,
@@ -101,7 +104,11 @@ impl Experiment {
             wall_ns: timed.wall_ns,
         };
         let result = results::assemble(&parts);
-        Ok(Run { result, records: if self.record { records } else { Vec::new() }, comms })
+        Ok(if self.record {
+            Run { result, records, lock_waits, comms }
+        } else {
+            Run { result, records: Vec::new(), lock_waits: Vec::new(), comms }
+        })
     }
 
     /// Whether this is a replay alone, on the machine and the kernel on which it was recorded, as far as both are

@@ -8,7 +8,7 @@
 //! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU;
 //!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
 //!   those that later events prove.
-//! - **Out**: [`write_ftrace_text`] and [`write_perfetto`], or [`TextWriter`] and [`PerfettoWriter`] event by event;
+//! - **Out**: [`write_trace_dat`], [`write_ftrace_text`], [`write_chrome_json`] and [`write_perfetto`], or [`TextWriter`] and [`PerfettoWriter`] event by event;
 //!   [`Annotations`] add what events cannot say: decisions and their reasons, waits, queue lengths.
 //!
 //! This crate knows no simulator and no scheduler, and nothing here prints.
@@ -48,6 +48,7 @@ pub use state::PrevState;
 pub use strings::{StrId, Strings};
 pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, summarise};
 pub use write::{
-    Annotations, CounterId, PerfettoReport, PerfettoWriter, TextOptions, TextWriter, TimePrecision, TrackId,
-    write_ftrace_text, write_perfetto,
+    Annotations, CounterId, DatHeader, DatPages, DatReport, DatSystem, PerfettoReport, PerfettoWriter,
+    TextOptions, TextWriter, TimePrecision, TrackId, write_chrome_json, write_dat_container,
+    write_ftrace_text, write_perfetto, write_trace_dat,
 };

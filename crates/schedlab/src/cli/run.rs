@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     common: Common,
-    /// Also write a trace of the run: .pftrace or .perfetto-trace for ui.perfetto.dev; .txt, .trace or .ftrace for
-    /// the kernel's text.
+    /// Also write a trace of the run: .dat for KernelShark and trace-cmd; .pftrace or .perfetto-trace for
+    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
 }

@@ -1,20 +1,27 @@
 //! The trace of a run, in formats that other people's tools open.
 
 mod decisions;
+mod locks;
 
 use crate::error::Error;
 use crate::experiment::Run;
 use std::io;
 use std::path::Path;
-use trace::{TextOptions, write_ftrace_text, write_perfetto};
+use trace::{
+    Annotations, TextOptions, Trace, write_chrome_json, write_ftrace_text, write_perfetto, write_trace_dat,
+};
 use workload::run_trace;
 
 /// A format, known by the ending of a file name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceFormat {
-    /// Perfetto's protobuf: events, the decisions with their reasons as instants of the tasks, and how many tasks are
-    /// runnable on each CPU.
+    /// Perfetto's protobuf: events, the decisions with their reasons as instants of the tasks, the waits for run-queue
+    /// locks, and how many tasks are runnable on each CPU and how many CPUs wait for its lock.
     Perfetto,
+    /// Chrome's JSON, with the same.
+    ChromeJson,
+    /// trace-cmd's trace.dat, for `trace-cmd report` and KernelShark: events only.
+    TraceDat,
     /// The kernel's own text, as in tracefs `trace`: events only.
     FtraceText,
 }
@@ -24,9 +31,11 @@ struct Ending {
     format: TraceFormat,
 }
 
-const ENDINGS: [Ending; 5] = [
+const ENDINGS: [Ending; 7] = [
     Ending { ending: "pftrace", format: TraceFormat::Perfetto },
     Ending { ending: "perfetto-trace", format: TraceFormat::Perfetto },
+    Ending { ending: "json", format: TraceFormat::ChromeJson },
+    Ending { ending: "dat", format: TraceFormat::TraceDat },
     Ending { ending: "txt", format: TraceFormat::FtraceText },
     Ending { ending: "trace", format: TraceFormat::FtraceText },
     Ending { ending: "ftrace", format: TraceFormat::FtraceText },
@@ -56,14 +65,20 @@ impl Run {
         trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
         match format {
+            // Programs write no marker that fills a page, so none can have been cut.
+            TraceFormat::TraceDat => write_trace_dat(&trace, out).map(drop),
             TraceFormat::FtraceText => write_ftrace_text(&trace, TextOptions::default(), out),
-            // No slices are written, so none can have been cut.
-            TraceFormat::Perfetto => {
-                let mut annotations = decisions::annotations(self);
-                annotations.run_queue_depth(&trace, None);
-                write_perfetto(&trace, &annotations, out).map(drop)
-            }
+            // A CPU waits for one lock at a time, so no slice can have been cut.
+            TraceFormat::Perfetto => write_perfetto(&trace, &self.annotations(&trace), out).map(drop),
+            TraceFormat::ChromeJson => write_chrome_json(&trace, &self.annotations(&trace), out),
         }
+    }
+
+    fn annotations(&self, trace: &Trace) -> Annotations {
+        let mut annotations = decisions::annotations(self);
+        locks::annotate(&mut annotations, &self.lock_waits, trace.cpus);
+        annotations.run_queue_depth(trace, None);
+        annotations
     }
 }
 
@@ -80,7 +95,7 @@ mod tests {
         assert_eq!(format("a.b.pftrace").ok(), Some(TraceFormat::Perfetto));
         assert_eq!(format("x.perfetto-trace").ok(), Some(TraceFormat::Perfetto));
         assert_eq!(format("dir.txt/run.ftrace").ok(), Some(TraceFormat::FtraceText));
-        let message = format("run.dat").map_err(|e| e.to_string()).expect_err("unknown");
+        let message = format("run.csv").map_err(|e| e.to_string()).expect_err("unknown");
         for known in ENDINGS {
             assert!(message.contains(&format!(".{}", known.ending)), "{message}");
         }
@@ -119,6 +134,46 @@ mod tests {
         run.write_trace(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
         let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
         let reason = run.result.decisions.keys().next().expect("a decision");
-        assert!(holds(reason) && holds("cyclictest") && holds("nr_running CPU 1"));
+        assert!(
+            holds(reason)
+                && holds("cyclictest")
+                && holds("nr_running CPU 1")
+                && holds("rq lock waiters CPU 1")
+        );
+    }
+
+    /// Figures of each task that must survive the way out and in.
+    fn figures(trace: &Trace) -> Vec<String> {
+        let line = |t: &trace::TaskSummary| {
+            let (vol, nonvol) = (t.voluntary_switches, t.involuntary_switches);
+            format!("{} {}ns {vol} {nonvol} {}", t.pid, t.cpu_time_ns, t.migrations)
+        };
+        summarise(trace).tasks.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
+        let run = recorded();
+        let mut made = Vec::new();
+        for format in [TraceFormat::TraceDat, TraceFormat::FtraceText] {
+            let mut bytes = Vec::new();
+            run.write_trace(&mut bytes, format).expect("memory takes everything");
+            let back = trace::read(&bytes).expect("our own file");
+            assert_eq!(back.notes.worst(), None, "{format:?}: {}", back.notes);
+            assert_eq!(back.meta.kernel.is_some(), format == TraceFormat::TraceDat);
+            made.push(figures(&back));
+        }
+        assert_eq!(made[0], made[1]);
+        assert!(made[0].len() > 3, "{made:?}");
+    }
+
+    #[test]
+    fn chrome_gets_the_same_as_perfetto() {
+        let mut bytes = Vec::new();
+        recorded().write_trace(&mut bytes, TraceFormat::ChromeJson).expect("memory takes everything");
+        let text = String::from_utf8(bytes).expect("JSON is text");
+        for part in ["cyclictest 10", "\"Running\"", "nr_running CPU 1", "wake_", "rq lock waiters CPU 0"] {
+            assert!(text.contains(part), "{part}");
+        }
     }
 }

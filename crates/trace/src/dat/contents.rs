@@ -76,13 +76,22 @@ impl Options {
                 self.offset_ns = offset.trim().parse().map_err(|_| damaged())?;
             }
             OPTION_CPUCOUNT => self.cpus = data.u32(WHAT)?,
-            OPTION_VERSION => self.tool = Some(format!("trace-cmd {}", text(data.rest()).trim())),
+            OPTION_VERSION => self.tool = Some(tool(text(data.rest()).trim())),
             OPTION_TSC2NSEC => {
                 self.tsc = Some(TscToNs { multiplier: data.u32(WHAT)?, shift: data.u32(WHAT)? })
             }
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Who wrote the file: trace-cmd gives no name, only its version.
+fn tool(version: &str) -> String {
+    if version.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("trace-cmd {version}")
+    } else {
+        version.to_owned()
     }
 }
 

@@ -1,9 +1,11 @@
-//! Traces out: ftrace text and Perfetto.
+//! Traces out: trace.dat, ftrace text, Perfetto, Chrome's JSON.
 //!
-//! Both writers take events one at a time, so that a simulator can write while it runs, and both have a function that
-//! writes a whole [`Trace`](crate::Trace).
+//! Each has a function that writes a whole [`Trace`](crate::Trace). The writers of text and Perfetto also take events one at a
+//! time.
 
 mod annotations;
+mod chrome;
+mod dat;
 mod ftrace_event;
 mod perfetto;
 mod proto;
@@ -11,5 +13,7 @@ mod run_queue;
 mod text;
 
 pub use annotations::{Annotations, CounterId, TrackId};
+pub use chrome::write_chrome_json;
+pub use dat::{DatHeader, DatPages, DatReport, DatSystem, write_dat_container, write_trace_dat};
 pub use perfetto::{PerfettoReport, PerfettoWriter, write_perfetto};
 pub use text::{TextOptions, TextWriter, TimePrecision, write_ftrace_text};
