@@ -1,6 +1,6 @@
 //! Which task a push or a pull would move (rt-class 5.2, 5.5c).
 
-use crate::platform::{Cost, Platform};
+use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{OverloadRule, PullSource, PushSource};
 use crate::rq::RqGuard;
 use crate::{CpuId, TaskId};
@@ -26,15 +26,21 @@ pub(super) fn next_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId> {
     }
 }
 
-/// The task that `cpu` would take from here: the best that waits here and may run there.
+/// The task that `cpu` would take from here: the best that waits here and may run there. The executing CPU reads
+/// another one's queue, and the tasks on it (rt-class 10.2).
 pub(super) fn next_for<P: Platform>(rq: &RqGuard<'_, P>, cpu: CpuId) -> Option<TaskId> {
     let me = rq.me;
+    me.touch(Line::Rq(rq.cpu), Access::Read);
+    let may_go = |p: TaskId| {
+        me.touch(Line::Task(p), Access::Read);
+        me.task(p).may_run_on(cpu)
+    };
     match me.k.config.rules.pull_source.get() {
         PullSource::PushableList => rq.rt.pushable.iter(&me.k.tasks).find(|p| {
             me.charge(Cost::ScanTask);
-            me.task(*p).may_run_on(cpu)
+            may_go(*p)
         }),
-        PullSource::QueueScan => scan_queue(rq, |p| !me.task(p).is_pinned() && me.task(p).may_run_on(cpu)),
+        PullSource::QueueScan => scan_queue(rq, |p| may_go(p) && !me.task(p).is_pinned()),
     }
 }
 
