@@ -33,6 +33,8 @@ pub enum Step {
     SpinUnlock(SpinlockId),
     /// Write one message; blocks while the channel is full. Wakes a reader (with the channel's sync hint).
     Send(ChannelId),
+    /// Write one message without blocking (O_NONBLOCK): a full channel loses it. Wakes a reader, without the hint.
+    TrySend(ChannelId),
     /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
     Receive(ChannelId),
     /// FUTEX_WAIT: sleep until woken. Tokens posted by [`Step::FutexWake`] while nobody waits are lost.

@@ -25,5 +25,5 @@ pub use scheduler::mutex::MutexKind;
 pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
-    Noise, Origin, OriginKind, SpecError, Spread,
+    Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };

@@ -89,7 +89,10 @@ impl Sim {
                 self.hw().charge_ns(self.hw().spec.costs.timer_expiry);
                 try_to_wake_up(me, task, WakeFlags::default()).await;
             }
-            Irq::Tick => scheduler_tick(me).await,
+            Irq::Tick => {
+                scheduler_tick(me).await;
+                self.wake_kthreads(me, &self.kthread_wakes.tick).await;
+            }
             Irq::Ipi(ipi) => {
                 let received = &self.hw().cpus[me.id.index()].ipis_received;
                 received.set(received.get() + 1);
@@ -104,7 +107,10 @@ impl Sim {
             }
             Irq::Spawn(index) => self.spawn(me, index).await,
             Irq::Outside(index) => self.message_from_outside(me, index).await,
-            Irq::Off(length) => self.hw().charge_ns(length),
+            Irq::Off { source, length } => {
+                self.hw().charge_ns(length);
+                self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize]).await;
+            }
         }
     }
 
@@ -153,10 +159,13 @@ impl Sim {
         }
     }
 
-    /// The next tick after now; CPU i's are shifted by i · (period/2) / CPUs (fair-class 2.7).
+    /// The next tick after now; CPU i's are shifted by i · (period/2) / CPUs that the kernel was built for
+    /// (fair-class 2.7).
     pub fn next_tick(&self, cpu: CpuId) -> Nanos {
-        let period = 1_000_000_000 / self.k.config.tunables.hz.get() as u64;
-        let phase = u64::from(cpu.0) * (period / 2) / self.cpus.len() as u64;
+        let tunables = &self.k.config.tunables;
+        let period = 1_000_000_000 / tunables.hz.get() as u64;
+        let built_for = tunables.nr_cpus.get().unsigned_abs().max(self.cpus.len() as u64);
+        let phase = u64::from(cpu.0) * (period / 2) / built_for;
         let since_phase = self.hw().now.get().0.saturating_sub(phase);
         Nanos(phase + (since_phase / period + 1) * period)
     }

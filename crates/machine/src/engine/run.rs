@@ -3,7 +3,7 @@
 use super::check::Watch;
 use super::cpu::cpu_main;
 use super::hw::{Hw, Mode, Once, Source};
-use super::kthreads::kthreads;
+use super::kthreads::{Kthreads, kthreads};
 use super::recorder::Recorder;
 use super::sim::{CpuCtx, Family, Irq, Sim};
 use super::world::World;
@@ -81,10 +81,11 @@ impl Machine {
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
         let hw = Hw::new(spec, config.rules.lock_kind.get(), Recorder::new(cpus, options.trace));
+        let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
         let world = World::new(&setup);
         let mut spawns = std::mem::take(&mut setup.tasks);
         let first_kthread = spawns.len();
-        spawns.extend(kthreads(&hw.spec, options.seed));
+        spawns.extend(background);
         let cpu = |c: usize| CpuCtx {
             pending: RefCell::default(),
             seen: Cell::new(TaskId(c as u32)),
@@ -108,6 +109,7 @@ impl Machine {
             finished: RefCell::default(),
             comms: RefCell::default(),
             error: RefCell::default(),
+            kthread_wakes: wakes,
             settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
         };
         for mutex in &sim.mutexes {
@@ -241,7 +243,7 @@ impl Sim {
                 self.next_irq_off(source as usize, cpu);
                 let length = self.hw().spec.noise.irq_off[source as usize].length;
                 let length = self.noise(cpu, |rng| length.draw(rng));
-                self.raise(cpu, Irq::Off(length))
+                self.raise(cpu, Irq::Off { source, length })
             }
             Once::Setting(index) => {
                 let setting = &self.settings[index as usize];

@@ -1,6 +1,7 @@
 //! One simulated machine: the scheduler, the tasks' programs, and what they share.
 
 use super::hw::Hw;
+use super::kthreads::KthreadWakes;
 use super::world::World;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::outcome::{RunError, TaskOrigin, TaskOutcome};
@@ -35,6 +36,8 @@ pub(crate) struct Sim {
     /// Command names in the order in which pids took them.
     pub comms: RefCell<Vec<CommOf>>,
     pub error: RefCell<Option<RunError>>,
+    /// Which kernel threads wake by what happens on a CPU.
+    pub kthread_wakes: KthreadWakes,
     /// Changes of the settings that are still to come, by index.
     pub settings: Vec<String>,
 }
@@ -84,8 +87,8 @@ pub(crate) enum Irq {
     Outside(u32),
     /// Settings changed: the queues are brought in line with them.
     Settings,
-    /// An interrupts-off section of this length.
-    Off(Nanos),
+    /// An interrupts-off section of this length, of this source.
+    Off { source: u32, length: Nanos },
 }
 
 /// Where a task stands in its program.

@@ -38,6 +38,9 @@ impl Sim {
             Step::Send(channel) => {
                 self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel)).await
             }
+            Step::TrySend(channel) => {
+                self.put(me, channel).await;
+            }
             Step::Receive(channel) => {
                 self.in_kernel(me, p, self.channel(channel).receive_cost, Then::Receive(channel)).await;
             }
@@ -185,12 +188,19 @@ impl Sim {
 
     /// An interrupt brings a message.
     pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, index: u32) {
-        let id = self.outside[index as usize].channel;
+        if !self.put(me, self.outside[index as usize].channel).await {
+            self.outside_lost.set(self.outside_lost.get() + 1);
+        }
+    }
+
+    /// Puts a message without waiting for room; whether there was any.
+    pub async fn put(&self, me: Cpu<'_, Hw>, id: ChannelId) -> bool {
         match self.put_message(id) {
-            Put::Full => self.outside_lost.set(self.outside_lost.get() + 1),
+            Put::Full => return false,
             Put::Stored { wake: Some(reader) } => self.wake(me, reader, false).await,
             Put::Stored { wake: None } => {}
         }
+        true
     }
 
     async fn futex_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: FutexId) {

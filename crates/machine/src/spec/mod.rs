@@ -16,7 +16,7 @@ mod tests;
 pub use builtin::{BUILTIN, Builtin};
 pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
-pub use noise::{IrqOff, KthreadNoise, Noise, Spread};
+pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
 
 use layout::Layout;

@@ -70,7 +70,7 @@ pub struct Noise {
     pub spin_overshoot: Option<Spread>,
     /// Stretches in which a CPU takes no interrupt, several sources side by side.
     pub irq_off: Vec<IrqOff>,
-    /// Kernel threads that wake by a timer of their own.
+    /// Kernel threads of the background.
     pub kthreads: Vec<KthreadNoise>,
 }
 
@@ -97,8 +97,36 @@ pub struct KthreadNoise {
     pub nice: Nice,
     /// One thread on each CPU, pinned there; otherwise one for the machine, free to move.
     pub per_cpu: bool,
-    /// From one wakeup to the next; the first comes at a random moment of the first period.
-    pub period: Spread,
+    /// When it wakes.
+    pub woken: Woken,
     /// CPU time it takes at each wakeup.
     pub run: Spread,
+}
+
+/// When a kernel thread wakes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Woken {
+    /// By a timer of its own: so long from one wakeup to the next. The first comes at a random moment of the first
+    /// period.
+    Every(Spread),
+    /// By something else, in so many percent of the cases (1 to 100). Of a thread per CPU, the one wakes on whose CPU
+    /// that happened. A thread that is already to run is not woken again.
+    By {
+        /// By what.
+        event: WakeEvent,
+        /// How often.
+        percent: u32,
+    },
+}
+
+/// What can wake a kernel thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WakeEvent {
+    /// The scheduler's tick.
+    Tick,
+    /// The end of a stretch with interrupts off: an interrupt handler wakes its thread. By place in
+    /// [`Noise::irq_off`].
+    IrqOff(usize),
+    /// Another kernel thread has done its work. By place in [`Noise::kthreads`].
+    Kthread(usize),
 }

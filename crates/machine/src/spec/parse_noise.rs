@@ -1,7 +1,7 @@
 //! The `[noise]` of a machine file.
 
 use super::error::SpecError;
-use super::noise::{IrqOff, KthreadNoise, Noise, Spread};
+use super::noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 use super::origin::Origin;
 use super::parse::read_origin;
 use super::reader::{Field, Table};
@@ -24,8 +24,10 @@ pub(super) fn read_noise(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result
         noise.irq_off = sources.iter().map(|s| read_irq_off(s, origins)).collect::<Result<_, _>>()?;
     }
     if let Some(threads) = table.optional("kthread") {
-        let threads = threads.elements()?;
-        noise.kthreads = threads.iter().map(|t| read_kthread(t, origins)).collect::<Result<_, _>>()?;
+        for thread in threads.elements()? {
+            let thread = read_kthread(&thread, &noise, origins)?;
+            noise.kthreads.push(thread);
+        }
     }
     Ok(noise)
 }
@@ -63,35 +65,102 @@ fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, 
     Ok(irq_off)
 }
 
-fn read_kthread(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<KthreadNoise, SpecError> {
-    let table =
-        field.table(&["comm", "policy", "rt_priority", "nice", "per_cpu", "period", "run", "origin"])?;
+/// `known`: what the file names above the thread.
+fn read_kthread(
+    field: &Field<'_>,
+    known: &Noise,
+    origins: &mut Vec<Origin>,
+) -> Result<KthreadNoise, SpecError> {
+    let table = field.table(&[
+        "comm",
+        "policy",
+        "rt_priority",
+        "nice",
+        "per_cpu",
+        "period",
+        "woken_by",
+        "percent",
+        "run",
+        "origin",
+    ])?;
     let comm = table.required("comm")?;
     if comm.text()?.len() > 15 {
         return Err(comm.error("is longer than 15 bytes", "shorten it, as the kernel would"));
     }
-    let period_field = table.required("period")?;
+    let run = read_spread(&table.required("run")?)?;
     let kthread = KthreadNoise {
         comm: comm.text()?.into(),
         policy: read_policy(&table)?,
         nice: read_nice(&table)?,
         per_cpu: table.required("per_cpu")?.boolean()?,
-        period: read_spread(&period_field)?,
-        run: read_spread(&table.required("run")?)?,
+        woken: read_woken(&table, run, known)?,
+        run,
     };
-    let (run, period) = (kthread.run.mean(), kthread.period.mean());
-    if run >= period {
-        return Err(period_field.error("is not longer than the run time", "lengthen it, or shorten run"));
-    }
     let priority = kthread.policy.rt_priority().map(|p| format!(" {}", p.get())).unwrap_or_default();
     let place = if kthread.per_cpu { "on each CPU" } else { "free to move" };
     let policy = kthread.policy.name();
-    let value = format!(
-        "{}: {policy}{priority} {place}, every {}, runs {}",
-        kthread.comm, kthread.period, kthread.run
-    );
+    let woken = match kthread.woken {
+        Woken::Every(period) => format!("every {period}"),
+        Woken::By { event, percent } => {
+            format!("woken by {} ({percent} %)", wake_event_name(event, known).unwrap_or_default())
+        }
+    };
+    let value = format!("{}: {policy}{priority} {place}, {woken}, runs {run}", kthread.comm);
     origins.push(read_origin(&table, value)?);
     Ok(kthread)
+}
+
+/// `period`, or `woken_by` with or without `percent`.
+fn read_woken(table: &Table<'_>, run: Spread, known: &Noise) -> Result<Woken, SpecError> {
+    let percent = table.optional("percent");
+    match (table.optional("period"), table.optional("woken_by")) {
+        (Some(period), None) => {
+            if let Some(percent) = percent {
+                return Err(percent.error("belongs to woken_by", "leave it out"));
+            }
+            let every = read_spread(&period)?;
+            if run.mean() >= every.mean() {
+                return Err(period.error("is not longer than the run time", "lengthen it, or shorten run"));
+            }
+            Ok(Woken::Every(every))
+        }
+        (None, Some(by)) => {
+            let percent = percent.map_or(Ok(100), |p| p.number(1, 100, "percent"))?;
+            Ok(Woken::By { event: read_wake_event(&by, known)?, percent: percent as u32 })
+        }
+        (Some(period), Some(_)) => Err(period.error("cannot stand beside woken_by", "leave one of them out")),
+        (None, None) => {
+            Err(table.field().error("has neither period nor woken_by", "say when the thread wakes"))
+        }
+    }
+}
+
+/// Name of the tick as a wake event.
+const TICK: &str = "tick";
+
+fn read_wake_event(field: &Field<'_>, known: &Noise) -> Result<WakeEvent, SpecError> {
+    let events = || {
+        let irq_off = (0..known.irq_off.len()).map(WakeEvent::IrqOff);
+        let kthreads = (0..known.kthreads.len()).map(WakeEvent::Kthread);
+        [WakeEvent::Tick].into_iter().chain(irq_off).chain(kthreads)
+    };
+    let name = field.text()?;
+    events().find(|e| wake_event_name(*e, known) == Some(name)).ok_or_else(|| {
+        let names: Vec<_> = events().filter_map(|e| wake_event_name(e, known)).collect();
+        field.error(
+            format!("{name} names nothing that is known by here"),
+            format!("known are {}", names.join(", ")),
+        )
+    })
+}
+
+/// What a machine file calls it.
+fn wake_event_name(event: WakeEvent, known: &Noise) -> Option<&str> {
+    match event {
+        WakeEvent::Tick => Some(TICK),
+        WakeEvent::IrqOff(source) => known.irq_off.get(source).map(|i| i.what.as_str()),
+        WakeEvent::Kthread(thread) => known.kthreads.get(thread).map(|k| k.comm.as_str()),
+    }
 }
 
 fn read_policy(table: &Table<'_>) -> Result<Policy, SpecError> {

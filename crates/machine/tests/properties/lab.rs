@@ -4,7 +4,7 @@ use crate::scenario::{Op, Price, Scenario, Shape};
 use crate::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Outcome, RunError,
-    RunOptions, Setup, Spread, TaskSpec, TimedSetting,
+    RunOptions, Setup, Spread, TaskSpec, TimedSetting, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
@@ -131,7 +131,7 @@ fn disturb(spec: &mut MachineSpec) {
         policy,
         nice: Nice::default(),
         per_cpu,
-        period: Spread::Exponential { min: us(500), mean: us(3_000) },
+        woken: Woken::Every(Spread::Exponential { min: us(500), mean: us(3_000) }),
         run: Spread::Uniform { min: us(1), max: us(100) },
     };
     let softirq = RtPriority::new(50).expect("1 to 99");

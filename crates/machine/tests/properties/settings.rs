@@ -39,6 +39,7 @@ pub fn values(tunable: &TunableInfo) -> Vec<i64> {
         "sched_rt_period_us" => vec![1_000, 10_000],
         "sched_rt_runtime_us" => vec![-1, 500, 9_000],
         "hz" => vec![100, 250, 4_000],
+        "nr_cpus" => vec![1, 64, 255],
         _ => (tunable.min..=tunable.max.min(tunable.min + 3)).collect(),
     }
 }

@@ -83,4 +83,5 @@ tunables! {
     sched_rt_period_us 1_000_000 1000..=60_000_000 "Period of real-time throttling, in µs." "rt-class 8.1";
     sched_rt_runtime_us 950_000 -1..=60_000_000 "Real-time run time allowed in each period and CPU, in µs; -1 switches throttling off." "rt-class 8.1";
     hz 1000 24..=10_000 "Timer ticks per second on a busy CPU (CONFIG_HZ)." "fair-class 2.7";
+    nr_cpus 1 1..=4096 "CPUs that the kernel was built for (CONFIG_NR_CPUS; never fewer than the machine has): the ticks of neighbouring CPUs are half a period divided by this apart." "fair-class 2.7";
 }

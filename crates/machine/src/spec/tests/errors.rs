@@ -364,6 +364,40 @@ fn noise_that_cannot_be() {
         ),
     );
     check(
+        "period = { ns = 1000000 }",
+        "woken_by = \"tock\"",
+        &format!(
+            "{}: noise.kthread[0].woken_by: tock names nothing that is known by here; known are tick, disk",
+            thread + 4
+        ),
+    );
+    check(
+        "period = { ns = 1000000 }",
+        "woken_by = \"tick\"\npercent = 0",
+        &format!("{}: noise.kthread[0].percent: 0 percent is impossible; give 1 to 100 percent", thread + 5),
+    );
+    check(
+        "period = { ns = 1000000 }",
+        "period = { ns = 1000000 }\npercent = 50",
+        &format!("{}: noise.kthread[0].percent: belongs to woken_by; leave it out", thread + 5),
+    );
+    check(
+        "period = { ns = 1000000 }",
+        "period = { ns = 1000000 }\nwoken_by = \"tick\"",
+        &format!(
+            "{}: noise.kthread[0].period: cannot stand beside woken_by; leave one of them out",
+            thread + 4
+        ),
+    );
+    check(
+        "period = { ns = 1000000 }\n",
+        "",
+        &format!(
+            "{}: noise.kthread[0]: has neither period nor woken_by; say when the thread wakes",
+            thread - 1
+        ),
+    );
+    check(
         "softirq-timer",
         "softirq-timer-thread",
         &format!("{thread}: noise.kthread[0].comm: is longer than 15 bytes; shorten it, as the kernel would"),
