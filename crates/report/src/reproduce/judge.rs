@@ -14,9 +14,9 @@ use crate::stats::nine_digits;
 pub type Figures = BTreeMap<String, Figure>;
 
 /// A figure with its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
-    value: u64,
+    value: f64,
     unit: Unit,
 }
 
@@ -24,7 +24,7 @@ impl Figure {
     /// A value in its unit.
     #[must_use]
     pub fn new(value: u64, unit: Unit) -> Figure {
-        Figure { value, unit }
+        Figure { value: value as f64, unit }
     }
 }
 
@@ -32,7 +32,7 @@ impl Figure {
 #[must_use]
 pub fn figures(run: &RunResult) -> Figures {
     let measured = measure(run).into_iter();
-    measured.map(|m| (m.metric.key, Figure { value: m.value, unit: m.metric.unit })).collect()
+    measured.map(|m| (m.metric.key, Figure::new(m.value, m.metric.unit))).collect()
 }
 
 /// The runs of one variant at one value of the sweep.
@@ -175,7 +175,8 @@ impl Point {
             unit = value.unit;
             values.push(value.number);
         }
-        Ok(Point { at: observed.at, unit, values, overall: None, over_seeds: row.over_seeds })
+        let overall = if row.of_means { Some(value(row, &means(&observed.runs))?.number) } else { None };
+        Ok(Point { at: observed.at, unit, values, overall, over_seeds: row.over_seeds })
     }
 
     fn folded(&self, fold: Fold) -> f64 {
@@ -205,6 +206,17 @@ struct Value {
     unit: RowUnit,
 }
 
+/// The mean of each figure over the runs.
+fn means(runs: &[Figures]) -> Figures {
+    let Some((first, others)) = runs.split_first() else { return Figures::new() };
+    let mut means = first.clone();
+    for (key, figure) in &mut means {
+        let sum = others.iter().filter_map(|run| run.get(key)).map(|other| other.value).sum::<f64>();
+        figure.value = (figure.value + sum) / runs.len() as f64;
+    }
+    means
+}
+
 /// The figure of a row in one run.
 fn value(row: &RowSpec, run: &Figures) -> Result<Value, String> {
     let mut found = Vec::new();
@@ -215,7 +227,7 @@ fn value(row: &RowSpec, run: &Figures) -> Result<Value, String> {
             return Err(no_metric(pattern, run));
         }
     }
-    let numbers: Vec<f64> = found.iter().map(|figure| figure.value as f64).collect();
+    let numbers: Vec<f64> = found.iter().map(|figure| figure.value).collect();
     let mut number = match (row.fold, numbers.as_slice()) {
         (None, [one]) => *one,
         (None, _) => {
@@ -227,7 +239,7 @@ fn value(row: &RowSpec, run: &Figures) -> Result<Value, String> {
     let mut unit = RowUnit::of(found[0].unit);
     if let Some(key) = &row.per {
         let per = run.get(key).ok_or_else(|| no_metric(key, run))?;
-        number = ratio(number, per.value as f64);
+        number = ratio(number, per.value);
         if RowUnit::of(per.unit) == unit || per.unit == Unit::Nanoseconds {
             unit = RowUnit::Ratio;
         }

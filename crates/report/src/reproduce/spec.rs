@@ -48,6 +48,9 @@ pub struct RowSpec {
     /// How the values of all seeds become one.
     #[serde(default)]
     pub over_seeds: Fold,
+    /// Fold the means of the metrics over the seeds, in place of the metrics of each seed.
+    #[serde(default)]
+    pub of_means: bool,
     /// The unit of published figures and bounds; otherwise that of the metric.
     pub unit: Option<RowUnit>,
     /// Judged at this value of the sweep only; otherwise at each.
@@ -234,6 +237,7 @@ impl TableSpec {
             relative_to: None,
             of_peak: false,
             over_seeds: column.over_seeds.unwrap_or(self.over_seeds),
+            of_means: false,
             unit: self.unit,
             at: None,
             published: Some(Published::One(published)),

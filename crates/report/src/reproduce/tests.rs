@@ -64,6 +64,8 @@ fn seeds_and_metrics_fold_as_the_row_says() {
     assert_eq!(simulated(r#"{"what":"a","metric":"x.*","fold":"sum"}"#), (13.5, RowUnit::Count));
     let rise = r#"{"what":"a","metric":["x.0","x.1","x.2"],"fold":"steepest_rise","over_seeds":"max"}"#;
     assert_eq!(simulated(rise), (4.0, RowUnit::Count));
+    let of_means = rise.replace(r#""over_seeds":"max""#, r#""of_means":true"#);
+    assert_eq!(simulated(&of_means), (2.5, RowUnit::Count), "from 3 to 5.5, the means of 5, 1 and of 9, 2");
     assert_eq!(simulated(r#"{"what":"a","metric":"x.1","per":"x.2"}"#).1, RowUnit::Ratio);
 }
 

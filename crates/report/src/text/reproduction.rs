@@ -181,22 +181,26 @@ fn share(requirement: &ReproducedRequirement) -> String {
     format!("{agree} of {of} ({percent:.0} %; wanted {:.0} %)", share * 100.0)
 }
 
-/// Disagreements that are known, each with its reason.
+/// Disagreements that are known, by reason.
 fn known(experiment: &ReproducedExperiment) -> String {
-    let mut out = String::new();
-    for variant in &experiment.variants {
-        for row in variant.rows.iter().filter(|row| row.agrees == Some(false)) {
-            if let Some(reason) = &row.unreached {
-                out += &wrap(&format!("{}, {}: {reason}", variant.name, row.what), "known: ", "       ");
-            }
+    let rows = experiment.variants.iter().flat_map(|variant| {
+        let disagree = variant.rows.iter().filter(|row| row.agrees == Some(false));
+        disagree.map(move |row| (format!("{}, {}", variant.name, row.what), row.unreached.as_ref()))
+    });
+    let requirements = experiment.requirements.iter().filter(|r| r.met == Some(false));
+    let requirements = requirements.map(|r| (r.what.clone(), r.unreached.as_ref()));
+    let mut by_reason: Vec<(&String, Vec<String>)> = Vec::new();
+    for (what, reason) in rows.chain(requirements) {
+        let Some(reason) = reason else { continue };
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, figures)) => figures.push(what),
+            None => by_reason.push((reason, vec![what])),
         }
     }
-    for requirement in experiment.requirements.iter().filter(|r| r.met == Some(false)) {
-        if let Some(reason) = &requirement.unreached {
-            out += &wrap(&format!("{}: {reason}", requirement.what), "known: ", "       ");
-        }
-    }
-    out
+    let paragraph = |(reason, figures): &(&String, Vec<String>)| {
+        wrap(&format!("{}: {reason}", figures.join("; ")), "known: ", "       ")
+    };
+    by_reason.iter().map(paragraph).collect()
 }
 
 /// Parameters that no document gives, and how the outcome moves with each.
@@ -217,8 +221,10 @@ fn sensitivity(change: &Sensitivity) -> String {
     let judged: Vec<bool> = change.rows.iter().filter_map(|row| row.agrees).collect();
     let agree = judged.iter().filter(|agrees| **agrees).count();
     let mut text = format!("x{}: {agree} of {} single figures agree", change.factor, judged.len());
-    for requirement in &change.requirements {
-        text += &format!(", {} of {} of \"{}\"", requirement.agree, requirement.of, requirement.what);
+    if !change.requirements.is_empty() {
+        let sum =
+            |count: fn(&ReproducedRequirement) -> u64| change.requirements.iter().map(count).sum::<u64>();
+        text += &format!(", {} of {} in groups", sum(|r| r.agree), sum(|r| r.of));
     }
     let mut moved: Vec<&SensitivityRow> =
         change.rows.iter().filter(|row| row.simulated != row.unchanged).collect();

@@ -106,7 +106,7 @@ fn costs_grow_with_distance() {
 #[test]
 fn noise_of_the_seeds() {
     // rt-class 13.1.
-    let overshoot = Spread::Uniform { min: Nanos::ZERO, max: Nanos(1_400_000) };
+    let overshoot = Spread::Uniform { min: Nanos::ZERO, max: Nanos(1_600_000) };
     assert_eq!(builtin("seed000").noise.spin_overshoot, Some(overshoot));
     // rt-class 13.2: pinned softirq threads at FIFO 50, and stretches with interrupts off.
     let seed002 = builtin("seed002").noise;
