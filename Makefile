@@ -1,8 +1,9 @@
 .PHONY: test demo lint bench
 
-# All tests, on all cores.
+# All tests, on all cores; published experiments optimised, because they take too long otherwise.
 test:
 	cargo test --workspace
+	cargo test --release --package schedlab --test reproduce
 
 # What would have changed for a recorded load under another kernel, and with more CPUs.
 demo:
