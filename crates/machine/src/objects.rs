@@ -26,6 +26,9 @@ pub struct ChannelSpec {
     pub writers_wake_at: u32,
     /// Whether its wakeups carry the sync hint ("the waker is about to sleep", fair-class 12.2).
     pub sync: bool,
+    /// Whether its wakeups happen in the soft interrupt that delivers the message, as those of TCP over loopback do: they
+    /// say nothing about the habits of the task that sends (fair-class 6.6, 12.2).
+    pub softirq: bool,
     /// Kernel CPU time of one send beyond the bare system call.
     pub send_cost: scheduler::Nanos,
     /// Kernel CPU time of one receive beyond the bare system call.

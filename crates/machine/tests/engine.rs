@@ -144,6 +144,7 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
         capacity: 2,
         writers_wake_at: 1,
         sync: false,
+        softirq: false,
         send_cost: Nanos::ZERO,
         receive_cost: Nanos::ZERO,
     });
@@ -166,6 +167,7 @@ fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
         capacity: 1,
         writers_wake_at: 0,
         sync: false,
+        softirq: false,
         send_cost: Nanos::ZERO,
         receive_cost: Nanos::ZERO,
     };

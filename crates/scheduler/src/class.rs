@@ -2,7 +2,8 @@
 
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
-use crate::task::{Class, bump};
+use crate::stats::{add, bump};
+use crate::task::Class;
 use crate::{CpuId, Event, Reason, TaskId, fair, rt};
 
 /// Why a task enters a run queue.
@@ -48,6 +49,9 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     if !running && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
     }
+    if kind == EnqueueKind::Wakeup {
+        fair::is_woken(task);
+    }
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
     fair::idle_ends(rq, kind);
@@ -69,8 +73,12 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         Class::Idle => unreachable!("the idle task is never queued"),
     }
     task.on_rq.set(false);
-    if kind == DequeueKind::Departure {
-        task.stats.wait_end(rq.clock);
+    match kind {
+        DequeueKind::Sleep => fair::goes_to_sleep(rq.me.k, task),
+        DequeueKind::Departure => {
+            add(&rq.published.counts.wait_time_ns, task.stats.wait_end(rq.clock));
+        }
+        DequeueKind::Restore => {}
     }
     let n = rq.nr_running - 1;
     rq.set_nr_running(n);
@@ -163,7 +171,7 @@ pub(crate) fn set_task_cpu<P: Platform>(me: crate::Cpu<'_, P>, p: TaskId, dest: 
     me.event(Event::Migrate { task: p, orig, dest });
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
-    fair::task_changes_cpu(me, task, orig);
+    fair::task_changes_cpu(me, task, orig, dest);
     task.cpu.set(dest);
 }
 

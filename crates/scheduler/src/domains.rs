@@ -1,6 +1,7 @@
 //! Sched domains and the root domain's static side, built from a topology (fair-class 8.1).
 
 use crate::Nanos;
+use crate::stats::{BalanceCounts, DomainCounts};
 use crate::{CpuId, CpuMask};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -117,6 +118,10 @@ pub struct BalanceState {
     pub balance_interval_ms: Cell<u64>,
     /// Attempts in a row that moved nothing although there was an imbalance.
     pub nr_balance_failed: Cell<u32>,
+    /// What balancing counts while the CPU is idle, while it is busy, and when it is about to idle.
+    pub counts: [BalanceCounts; 3],
+    /// What else is counted.
+    pub other_counts: DomainCounts,
 }
 
 impl Default for BalanceState {
@@ -125,6 +130,8 @@ impl Default for BalanceState {
             last_balance: Cell::new(Nanos::ZERO),
             balance_interval_ms: Cell::new(SchedDomain::MIN_INTERVAL_MS),
             nr_balance_failed: Cell::new(0),
+            counts: Default::default(),
+            other_counts: DomainCounts::default(),
         }
     }
 }

@@ -132,6 +132,9 @@ reasons! {
     PreemptEqual "preempt_equal" "An equal RT task that can run elsewhere makes room for one that cannot.";
     PreemptVruntime "preempt_vruntime" "The woken fair task is left of the running one by more than the granularity.";
     PreemptIdlePolicy "preempt_idle_policy" "A SCHED_IDLE task makes room for any other.";
+    PreemptSync "preempt_sync" "A wakeup with the sync hint preempts, by WAKEUP_SYNC.";
+    PreemptOverlap "preempt_overlap" "The woken task and the running one overlap little, by WAKEUP_OVERLAP.";
+    PreemptRunning "preempt_running" "The woken task runs for shorter at a time than the running one, by WAKEUP_RUNNING.";
     PreemptPending "preempt_pending" "The running fair task was already asked to make room.";
     NoPreemptPolicy "no_preempt_policy" "A SCHED_BATCH or SCHED_IDLE task does not preempt when it wakes.";
     NoPreemptOff "no_preempt_off" "WAKEUP_PREEMPT is off.";
@@ -168,5 +171,6 @@ reasons! {
     BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";
     BuddyNext "buddy_next" "The next buddy was picked over the leftmost.";
     BuddyRefused "buddy_refused" "A buddy was too far right of the leftmost.";
+    BuddySkipped "buddy_skipped" "The leftmost task had yielded and was passed over for the second.";
     NicePenalty "nice_penalty" "A fork raised the START_NICE penalty of parent and child.";
 }

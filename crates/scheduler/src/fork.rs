@@ -8,7 +8,8 @@ use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
 use crate::rq::RqGuard;
 use crate::schedule::{Entry, schedule};
-use crate::task::{Class, bump};
+use crate::stats::bump;
+use crate::task::Class;
 use crate::wakeup::fallback_cpu;
 use crate::{Cpu, CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, fair, rt};
 
@@ -27,7 +28,9 @@ pub struct NewTask {
 
 /// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
-    k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed)
+    let id = k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
+    fair::start_averages(k, k.task(id));
+    id
 }
 
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).

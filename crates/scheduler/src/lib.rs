@@ -30,6 +30,7 @@ pub mod registry;
 pub mod rq;
 pub mod rt;
 pub mod schedule;
+pub mod stats;
 mod task;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -43,5 +44,6 @@ pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
 pub use kernel::{Cpu, Scheduler, Totals};
 pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIGHT, RtPriority};
-pub use task::{Class, Task, TaskState, TaskStats, TaskTable};
+pub use stats::TaskStats;
+pub use task::{Class, Task, TaskState, TaskTable};
 pub use time::Nanos;

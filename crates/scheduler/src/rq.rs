@@ -8,6 +8,7 @@ use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::registry::DoubleLock;
 use crate::rt::RtRq;
+use crate::stats::CpuCounts;
 use crate::{Cpu, CpuId, Nanos, Prio, TaskId};
 use alloc::collections::VecDeque;
 use core::cell::{Cell, RefCell, RefMut};
@@ -74,6 +75,10 @@ pub struct Published {
     pub min_vruntime: Cell<u64>,
     /// When and for whom this CPU balances fair tasks.
     pub balance: CpuBalance,
+    /// What it counts.
+    pub counts: CpuCounts,
+    /// Since when the running task executes.
+    pub(crate) switched_at: Cell<Nanos>,
 }
 
 /// What a run-queue lock protects.
@@ -113,6 +118,8 @@ impl RunQueue {
                 cpu_load: Default::default(),
                 min_vruntime: Cell::new(CfsRq::INITIAL_MIN_VRUNTIME),
                 balance: CpuBalance::default(),
+                counts: CpuCounts::default(),
+                switched_at: Cell::default(),
             },
             wake_list: WakeList::default(),
             stop_list: WakeList::default(),

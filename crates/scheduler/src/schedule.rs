@@ -6,7 +6,8 @@ use crate::class::{
 };
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
-use crate::task::{Class, bump};
+use crate::stats::{add, bump};
+use crate::task::Class;
 use crate::wakeup::fallback_cpu;
 use crate::{Cpu, CpuId, Event, SwitchState, TaskId, TaskState, fair, rt};
 
@@ -32,6 +33,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     let mut rq = me.lock(me.id).await;
     rq.update_clock();
     rq.charge(Cost::Schedule);
+    bump(&rq.published.counts.schedules);
     let prev = rq.curr;
     let task = me.task(prev);
     // Effective priority at this moment, still boosted if it holds locks (rt-class 5.1).
@@ -54,6 +56,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
         rq = fair::idle_balance(rq).await;
         rq.update_clock();
     }
+    fair::stint_ends(me.k, task, !blocking);
     put_prev_task(&mut rq, prev);
     let next = pick_next_task(&mut rq);
     // The pull and the new-idle balancing were followed by this pick.
@@ -77,6 +80,8 @@ fn context_switch<P: Platform>(
     let me = rq.me;
     let (leaver, comer) = (me.task(prev), me.task(next));
     rq.nr_switches += 1;
+    let counts = &rq.published.counts;
+    let since = rq.published.switched_at.replace(rq.clock);
     if leaver.class.get() != Class::Idle {
         let counter = if blocking {
             &leaver.stats.nr_voluntary_switches
@@ -84,7 +89,14 @@ fn context_switch<P: Platform>(
             &leaver.stats.nr_involuntary_switches
         };
         bump(counter);
+        add(&counts.run_time_ns, rq.clock.saturating_sub(since));
         leaver.stats.last_ran.set(rq.clock);
+    }
+    if comer.class.get() == Class::Idle {
+        bump(&counts.went_idle);
+    } else {
+        bump(&counts.slices);
+        bump(&comer.stats.nr_slices);
     }
     let prev_state = match leaver.state.get() {
         // The idle loop calls schedule itself: nobody preempts it.
@@ -98,7 +110,7 @@ fn context_switch<P: Platform>(
         _ => SwitchState::Runnable,
     };
     me.event(Event::Switch { prev, prev_state, next });
-    comer.stats.wait_end(rq.clock);
+    add(&counts.wait_time_ns, comer.stats.wait_end(rq.clock));
     comer.on_cpu.set(true);
     rq.set_curr(next);
     rq.touch_published();
@@ -127,6 +139,7 @@ async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
 pub async fn sched_yield<P: Platform>(me: Cpu<'_, P>) {
     let mut rq = me.lock(me.id).await;
     rq.update_clock();
+    bump(&rq.published.counts.yields);
     let curr = rq.curr;
     match me.task(curr).class.get() {
         Class::Rt => rt::yield_task(&mut rq, curr),

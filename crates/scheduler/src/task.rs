@@ -4,6 +4,7 @@ use crate::chunks::Chunks;
 use crate::fair::FairEntity;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
+use crate::stats::TaskStats;
 use crate::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, TaskId};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
@@ -78,51 +79,6 @@ pub struct Task {
     pub stats: TaskStats,
 }
 
-/// Counters of a task, with Linux's names (rt-class 11.1, fair-class 11.1).
-#[derive(Debug, Default)]
-pub struct TaskStats {
-    /// Switches away while blocking.
-    pub nr_voluntary_switches: Cell<u64>,
-    /// Switches away while runnable.
-    pub nr_involuntary_switches: Cell<u64>,
-    /// Times it was assigned another CPU.
-    pub nr_migrations: Cell<u64>,
-    /// Successful wakeups.
-    pub nr_wakeups: Cell<u64>,
-    /// CPU time used, up to the last accounting.
-    pub sum_exec_runtime: Cell<Nanos>,
-    /// Since when it runs unaccounted.
-    pub exec_start: Cell<Nanos>,
-    /// `sum_exec_runtime` when it was last picked; the difference is how long it has been running.
-    pub prev_sum_exec_runtime: Cell<Nanos>,
-    /// Since when it waits for a CPU, if it does.
-    pub wait_start: Cell<Option<Nanos>>,
-    /// Total time runnable but not running.
-    pub wait_sum: Cell<Nanos>,
-    /// Longest such wait.
-    pub wait_max: Cell<Nanos>,
-    /// Number of such waits that ended.
-    pub wait_count: Cell<u64>,
-    /// When it was last woken, until it runs.
-    pub woken_at: Cell<Option<Nanos>>,
-    /// When it last left a CPU.
-    pub last_ran: Cell<Nanos>,
-    /// Longest run time accounted at once.
-    pub exec_max: Cell<Nanos>,
-    /// Longest stint in competition: with a CPU load of at least twice its weight.
-    pub slice_max: Cell<Nanos>,
-    /// Since when it sleeps interruptibly, if it does.
-    pub sleep_start: Cell<Option<Nanos>>,
-    /// Longest such sleep.
-    pub sleep_max: Cell<Nanos>,
-    /// Since when it sleeps uninterruptibly, if it does.
-    pub block_start: Cell<Option<Nanos>>,
-    /// Longest such sleep.
-    pub block_max: Cell<Nanos>,
-    /// Total time asleep, of either kind.
-    pub sum_sleep_runtime: Cell<Nanos>,
-}
-
 impl Task {
     /// Clears a slot for a new task. The caller sets what it inherits.
     fn reset(&self, id: TaskId, pid: Pid, policy: Policy, nice: Nice, cpus_allowed: CpuMask) {
@@ -168,68 +124,6 @@ impl Task {
     pub fn ran(&self) -> Nanos {
         self.stats.sum_exec_runtime.get() - self.stats.prev_sum_exec_runtime.get()
     }
-}
-
-impl TaskStats {
-    fn reset(&self) {
-        self.nr_voluntary_switches.set(0);
-        self.nr_involuntary_switches.set(0);
-        self.nr_migrations.set(0);
-        self.nr_wakeups.set(0);
-        self.sum_exec_runtime.set(Nanos::ZERO);
-        self.exec_start.set(Nanos::ZERO);
-        self.prev_sum_exec_runtime.set(Nanos::ZERO);
-        self.wait_start.set(None);
-        self.wait_sum.set(Nanos::ZERO);
-        self.wait_max.set(Nanos::ZERO);
-        self.wait_count.set(0);
-        self.woken_at.set(None);
-        self.last_ran.set(Nanos::ZERO);
-        self.exec_max.set(Nanos::ZERO);
-        self.slice_max.set(Nanos::ZERO);
-        self.sleep_start.set(None);
-        self.sleep_max.set(Nanos::ZERO);
-        self.block_start.set(None);
-        self.block_max.set(Nanos::ZERO);
-        self.sum_sleep_runtime.set(Nanos::ZERO);
-    }
-
-    /// Starts waiting for a CPU.
-    pub(crate) fn wait_start(&self, now: Nanos) {
-        self.wait_start.set(Some(now));
-    }
-
-    /// Stops waiting, if it waited.
-    pub(crate) fn wait_end(&self, now: Nanos) {
-        if let Some(start) = self.wait_start.take() {
-            let waited = now.saturating_sub(start);
-            self.wait_sum.set(self.wait_sum.get() + waited);
-            self.wait_max.set(self.wait_max.get().max(waited));
-            self.wait_count.set(self.wait_count.get() + 1);
-        }
-    }
-
-    /// Goes to sleep (fair class).
-    pub(crate) fn sleep_start(&self, now: Nanos, uninterruptible: bool) {
-        let start = if uninterruptible { &self.block_start } else { &self.sleep_start };
-        start.set(Some(now));
-    }
-
-    /// Wakes up, if it slept.
-    pub(crate) fn sleep_end(&self, now: Nanos) {
-        for (start, max) in [(&self.sleep_start, &self.sleep_max), (&self.block_start, &self.block_max)] {
-            if let Some(start) = start.take() {
-                let slept = now.saturating_sub(start);
-                max.set(max.get().max(slept));
-                self.sum_sleep_runtime.set(self.sum_sleep_runtime.get() + slept);
-            }
-        }
-    }
-}
-
-/// Adds one to a counter.
-pub(crate) fn bump(counter: &Cell<u64>) {
-    counter.set(counter.get() + 1);
 }
 
 /// All tasks. A reference to one stays good while others are created; slots of reaped tasks are reused, so nothing

@@ -8,7 +8,8 @@ use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr,
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::{Feature, WakeLock};
 use crate::rq::RqGuard;
-use crate::task::{Class, bump};
+use crate::stats::bump;
+use crate::task::Class;
 use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
 
 /// What the waker says about the wakeup.
@@ -16,6 +17,8 @@ use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
 pub struct WakeFlags {
     /// The waker is about to sleep (WF_SYNC).
     pub sync: bool,
+    /// The wakeup happens in an interrupt, a soft one included, and not in the running task's own right.
+    pub interrupt: bool,
 }
 
 /// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.
@@ -83,7 +86,9 @@ async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags)
         me.k.platform.relax(me.id).await;
     }
     let cpu = select_task_rq(me, p, flags);
+    count_wakeup(me, p, cpu, flags);
     set_task_cpu(me, p, cpu);
+    fair::wakes_another(me, flags);
     if should_queue(me, cpu) {
         queue_remote_wakeup(me, p, cpu);
         return;
@@ -113,9 +118,12 @@ async fn wake_under_rq_lock<P: Platform>(
         return true;
     }
     // A task that is still being switched away from is queued where it is: its CPU may pick it again at once.
-    if rq.curr != p {
+    if rq.curr == p {
+        count_wakeup(me, p, rq.cpu, flags);
+    } else {
         task.state.set(TaskState::Waking);
         let cpu = select_task_rq(me, p, flags);
+        count_wakeup(me, p, cpu, flags);
         if cpu != rq.cpu {
             drop(rq);
             set_task_cpu(me, p, cpu);
@@ -124,6 +132,7 @@ async fn wake_under_rq_lock<P: Platform>(
         }
     }
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
+    fair::wakes_another(me, flags);
     awake(&mut rq, p, flags);
     rt::task_woken(rq, p).await;
     true
@@ -133,6 +142,28 @@ fn begin<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
     me.charge(Cost::Wakeup);
     me.touch(Line::Task(p), Access::Write);
     me.event(Event::Waking { task: p, target: me.task(p).cpu.get() });
+}
+
+/// Counts a wakeup that will enqueue the task on `cpu` (fair-class 11.1).
+fn count_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId, flags: WakeFlags) {
+    let (task, counts) = (me.task(p), &me.k.rq(cpu).published.counts);
+    let woken = &task.stats.woken;
+    bump(&counts.wakeups);
+    if flags.sync {
+        bump(&woken.sync);
+    }
+    if cpu != task.cpu.get() {
+        bump(&woken.migrate);
+    }
+    if cpu == me.id {
+        bump(&woken.local);
+        bump(&counts.local_wakeups);
+    } else {
+        bump(&woken.remote);
+        if let Some(domain) = me.k.domains(me.id).iter().find(|d| d.span.contains(cpu)) {
+            bump(&domain.balance.other_counts.wake_remote);
+        }
+    }
 }
 
 /// Stage 6: preemption check, runnable state, trace.

@@ -38,7 +38,7 @@ const CASES: &[Case] = &[
     },
     Case {
         machine: "seed004",
-        kernel: "2.6.32-rc5-tip",
+        kernel: "tip",
         loads: &["hackbench -g 2 -l 100 -p"],
         setting: "STRONG_BUDDIES",
     },

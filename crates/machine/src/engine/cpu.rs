@@ -2,6 +2,7 @@
 
 use super::hw::{Mode, Once};
 use super::sim::{Irq, Progress, Sim};
+use super::steps::FROM_INTERRUPT;
 use crate::outcome::RunError;
 use crate::rng::Rng;
 use scheduler::affinity::migration_cpu_stop;
@@ -10,7 +11,7 @@ use scheduler::platform::{Ipi, Platform};
 use scheduler::registry::PreemptModel;
 use scheduler::schedule::{Entry, schedule};
 use scheduler::tick::scheduler_tick;
-use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
+use scheduler::wakeup::{sched_ttwu_pending, try_to_wake_up};
 use scheduler::{Class, Cpu, CpuId, Nanos, TaskId, rt};
 
 use super::hw::Hw;
@@ -87,7 +88,7 @@ impl Sim {
         match irq {
             Irq::Timer(task) => {
                 self.hw().charge_ns(self.hw().spec.costs.timer_expiry);
-                try_to_wake_up(me, task, WakeFlags::default()).await;
+                try_to_wake_up(me, task, FROM_INTERRUPT).await;
             }
             Irq::Tick => {
                 scheduler_tick(me).await;

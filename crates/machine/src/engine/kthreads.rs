@@ -5,6 +5,7 @@
 
 use super::hw::Hw;
 use super::sim::Sim;
+use super::steps::FROM_INTERRUPT;
 use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
@@ -85,6 +86,7 @@ const DOOR: ChannelSpec = ChannelSpec {
     capacity: 1,
     writers_wake_at: 0,
     sync: false,
+    softirq: false,
     send_cost: Nanos::ZERO,
     receive_cost: Nanos::ZERO,
 };
@@ -171,7 +173,7 @@ impl Sim {
     pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake]) {
         for wake in wakes {
             if let Some(door) = self.noise(me.id, |rng| wake.draw(me.id, rng)) {
-                self.put(me, door).await;
+                self.put(me, door, FROM_INTERRUPT).await;
             }
         }
     }

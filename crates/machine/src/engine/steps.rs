@@ -39,7 +39,7 @@ impl Sim {
                 self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel)).await
             }
             Step::TrySend(channel) => {
-                self.put(me, channel).await;
+                self.put(me, channel, WakeFlags::default()).await;
             }
             Step::Receive(channel) => {
                 self.in_kernel(me, p, self.channel(channel).receive_cost, Then::Receive(channel)).await;
@@ -138,7 +138,13 @@ impl Sim {
 
     /// Wakes `p`; the waker's clock moves on.
     pub async fn wake(&self, me: Cpu<'_, Hw>, p: TaskId, sync: bool) {
-        try_to_wake_up(me, p, WakeFlags { sync }).await;
+        try_to_wake_up(me, p, WakeFlags { sync, interrupt: false }).await;
+    }
+
+    /// Wakes `p`, who waits for this channel.
+    async fn wake_at(&self, me: Cpu<'_, Hw>, p: TaskId, channel: ChannelId) {
+        let spec = self.channel(channel);
+        try_to_wake_up(me, p, WakeFlags { sync: spec.sync, interrupt: spec.softirq }).await;
     }
 
     fn channel(&self, id: ChannelId) -> crate::objects::ChannelSpec {
@@ -152,7 +158,7 @@ impl Sim {
                 self.world.borrow_mut().channels[id.0 as usize].writers.push_back(p);
                 self.block(me, p, TaskState::Interruptible, Then::Send(id)).await;
             }
-            Put::Stored { wake: Some(reader) } => self.wake(me, reader, self.channel(id).sync).await,
+            Put::Stored { wake: Some(reader) } => self.wake_at(me, reader, id).await,
             Put::Stored { wake: None } => {}
         }
     }
@@ -181,23 +187,25 @@ impl Sim {
         };
         match wake {
             None => self.block(me, p, TaskState::Interruptible, Then::Receive(id)).await,
-            Some(Some(writer)) => self.wake(me, writer, self.channel(id).sync).await,
+            Some(Some(writer)) => self.wake_at(me, writer, id).await,
             Some(None) => {}
         }
     }
 
     /// An interrupt brings a message.
     pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, index: u32) {
-        if !self.put(me, self.outside[index as usize].channel).await {
+        if !self.put(me, self.outside[index as usize].channel, FROM_INTERRUPT).await {
             self.outside_lost.set(self.outside_lost.get() + 1);
         }
     }
 
     /// Puts a message without waiting for room; whether there was any.
-    pub async fn put(&self, me: Cpu<'_, Hw>, id: ChannelId) -> bool {
+    pub async fn put(&self, me: Cpu<'_, Hw>, id: ChannelId, flags: WakeFlags) -> bool {
         match self.put_message(id) {
             Put::Full => return false,
-            Put::Stored { wake: Some(reader) } => self.wake(me, reader, false).await,
+            Put::Stored { wake: Some(reader) } => {
+                try_to_wake_up(me, reader, flags).await;
+            }
             Put::Stored { wake: None } => {}
         }
         true
@@ -310,6 +318,9 @@ impl Sim {
         }
     }
 }
+
+/// A wakeup by a timer or a device.
+pub(super) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
 
 /// What became of a message.
 enum Put {

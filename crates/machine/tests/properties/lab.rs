@@ -150,6 +150,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         capacity,
         writers_wake_at: capacity - 1,
         sync,
+        softirq: false,
         send_cost: Nanos::from_micros(1),
         receive_cost: Nanos::ZERO,
     };

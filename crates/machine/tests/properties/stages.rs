@@ -4,7 +4,16 @@ use crate::scenario::{Op, Plan, Price, Scenario, Shape, TaskPlan};
 
 /// All of them, the quickest first.
 pub fn stages() -> Vec<Scenario> {
-    vec![lowered(), deboosted(), round_robin(), real_time_hogs(), storm(Shape::Flat(3)), storm(FOUR_BY_THREE)]
+    vec![
+        lowered(),
+        deboosted(),
+        round_robin(),
+        messenger(),
+        unbelieved_hint(),
+        real_time_hogs(),
+        storm(Shape::Flat(3)),
+        storm(FOUR_BY_THREE),
+    ]
 }
 
 const FOUR_BY_THREE: Shape = Shape::Nodes { nodes: 4, cpus: 3, far: false };
@@ -44,6 +53,24 @@ fn deboosted() -> Scenario {
 fn round_robin() -> Scenario {
     let hog = |start| task(Plan::Rr(5), start, vec![Op::Run(4_000); 3]);
     stage(Shape::Flat(1), Price::Free, vec![hog(0), hog(50)])
+}
+
+/// A task that wakes another one every few microseconds of its CPU time, and sleeps for less than a granularity, beside
+/// one that never sleeps.
+fn messenger() -> Scenario {
+    let writes = (0..60).flat_map(|_| [Op::Write(0), Op::Run(5), Op::Sleep(300)]).collect();
+    let hog = task(Plan::Normal, 0, vec![Op::Run(4_000); 10]);
+    stage(Shape::Flat(1), Price::Free, vec![task(Plan::Normal, 0, writes), hog])
+}
+
+/// A task that was often interrupted, so that nobody expects it to sleep soon, wakes the reader of a pipe on a CPU with
+/// so much more to do that only a waker about to sleep could draw it over.
+fn unbelieved_hint() -> Scenario {
+    let pinned = |cpus, ops| TaskPlan { cpus, ..task(Plan::Normal, 0, ops) };
+    let hog = |cpus| pinned(cpus, vec![Op::Run(4_000); 20]);
+    let mut ops = vec![Op::Run(4_000); 8];
+    ops.extend((0..3).flat_map(|_| [Op::Write(0), Op::Run(10), Op::Sleep(100)]));
+    stage(Shape::Flat(2), Price::Free, vec![hog(1), hog(1), hog(2), pinned(2, ops)])
 }
 
 /// A real-time task that does not stop, beside CPUs that have unused real-time runtime.

@@ -14,6 +14,9 @@ use scheduler::registry::{Feature, RULES, TUNABLES};
 
 /// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
 const CONTEXT: &[(&str, &[&str])] = &[
+    ("overlap_check", &["WAKEUP_OVERLAP"]),
+    ("next_set", &["NEXT_BUDDY", "buddy_gate=off"]),
+    ("sched_compat_yield", &["yield_mode=keep"]),
     ("CACHE_HOT_BUDDY", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off", "sched_migration_cost_ns=0"]),
     ("hot_buddy_dst_busy", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off", "sched_migration_cost_ns=0"]),
     ("pick_mode", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off"]),

@@ -69,12 +69,13 @@ fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut 
     });
 }
 
-/// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force.
+/// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force. Before 4.9 a task
+/// that held the floor back could be left behind when it was requeued (`floor_order`).
 fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (floor, bound) = (queue.published.min_vruntime.get(), moment.past.sleeper_threshold);
     for p in queued(moment, queue) {
         let left_by = lag(floor, moment.k.task(p).se.vruntime.get());
-        found.expect("I5", left_by <= bound as i64, || {
+        found.expect("I5", moment.past.floor_passed || left_by <= bound as i64, || {
             format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", queue.rq.cpu)
         });
     }
@@ -89,6 +90,10 @@ fn buddies<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut F
         found.expect("I6", here && task.policy.get() != Policy::Idle, || {
             format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", rq.cpu, task.policy.get())
         });
+    }
+    if let Some(p) = rq.fair.buddies.skip {
+        let here = moment.k.task(p).on_rq.get() && moment.k.task(p).cpu.get() == rq.cpu;
+        found.expect("I6", here, || format!("CPU {}: {p:?} is to be skipped and not runnable here", rq.cpu));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
-use crate::registry::{NextDef, OverloadRule, PushFail};
+use crate::registry::{FloorOrder, NextDef, OverloadRule, PushFail};
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Past {
     pub(super) second_best: bool,
     /// `sched_child_runs_first`: a child may have taken its parent's place.
     pub(super) child_first: bool,
+    /// Another `floor_order` than v49: a floor that moved past a task does not count in its distance.
+    pub(super) floor_passed: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
 }
@@ -38,6 +40,7 @@ impl Past {
         self.dropped |= rules.push_fail.get() == PushFail::DropAndContinue;
         self.second_best |= rules.next_def.get() == NextDef::SecondBest;
         self.child_first |= k.config.tunables.sched_child_runs_first.get() != 0;
+        self.floor_passed |= rules.floor_order.get() != FloorOrder::V49;
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }
 }

@@ -6,6 +6,7 @@ use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::platform::{Ipi, Platform};
 use crate::rq::{DoubleLocked, double_lock_balance};
 use crate::schedule::{Entry, schedule};
+use crate::stats::bump;
 use crate::{Cpu, CpuId, Reason};
 
 /// Asks `busy` to push one task to `dest`, unless it is already asked, or its running task may not go there.
@@ -21,19 +22,29 @@ pub(super) async fn request_push<P: Platform>(me: Cpu<'_, P>, busy: CpuId, dest:
 /// The stopper's part: the task enqueued last that may run there goes, the running one too.
 pub(crate) async fn active_load_balance<P: Platform>(me: Cpu<'_, P>) {
     let Some(dest) = me.k.rq(me.id).published.balance.push_to.take() else { return };
+    let pushed = push_one(me, dest).await;
+    if let Some(domain) = me.k.domains(dest).iter().find(|d| d.span.contains(me.id)) {
+        let counts = &domain.balance.other_counts;
+        bump(if pushed { &counts.active_pushed } else { &counts.active_failed });
+    }
+}
+
+/// Whether there was a task to go to `dest`.
+async fn push_one<P: Platform>(me: Cpu<'_, P>, dest: CpuId) -> bool {
     let rq = me.lock(me.id).await;
-    let Some(p) = allowed_newest(&rq, dest) else { return };
+    let Some(p) = allowed_newest(&rq, dest) else { return false };
     if rq.curr == p {
         drop(rq);
         me.decide(p, Reason::BalancedActive);
         schedule(me, Entry::Stopped { dest }).await;
-        return;
+        return true;
     }
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
     // The lock may have been dropped: look again.
-    let Some(p) = allowed_newest(&from, dest).filter(|p| from.curr != *p) else { return };
+    let Some(p) = allowed_newest(&from, dest).filter(|p| from.curr != *p) else { return false };
     from.update_clock();
     move_queued_task(&mut from, &mut to, p);
     me.decide(p, Reason::BalancedActive);
     check_preempt_curr(&mut to, p, PreemptCause::Migration);
+    true
 }

@@ -9,6 +9,7 @@ use super::nohz;
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::rq::{DoubleLocked, double_lock_balance};
+use crate::stats::bump;
 use crate::{Cpu, CpuId, Nanos};
 use core::cell::Cell;
 
@@ -21,6 +22,17 @@ pub(super) enum Situation {
     Idle,
     /// It is about to idle.
     NewlyIdle,
+}
+
+impl Situation {
+    /// Its place in [`crate::domains::BalanceState::counts`].
+    pub fn index(self) -> usize {
+        match self {
+            Situation::Idle => 0,
+            Situation::Busy => 1,
+            Situation::NewlyIdle => 2,
+        }
+    }
 }
 
 /// What balancing keeps for each CPU beside its lock. Written by the CPU itself, but for what others ask of it.
@@ -89,10 +101,14 @@ pub(super) async fn load_balance<P: Platform>(
     situation: Situation,
 ) -> Outcome {
     let state = &domain.balance;
+    let counts = &state.counts[situation.index()];
+    bump(&counts.attempts);
     if situation != Situation::NewlyIdle && !is_balancer(me, dest, domain) {
+        bump(&counts.balanced);
         return Outcome::Balanced;
     }
     let Some(busiest) = find_busiest(me, dest, domain, situation) else {
+        bump(&counts.balanced);
         state.nr_balance_failed.set(0);
         if situation != Situation::NewlyIdle {
             let doubled = 2 * state.balance_interval_ms.get();
@@ -100,18 +116,22 @@ pub(super) async fn load_balance<P: Platform>(
         }
         return Outcome::Balanced;
     };
+    counts.imbalance.set(counts.imbalance.get() + busiest.amount);
     let moved = pull(me, dest, domain, busiest, situation).await;
     if situation != Situation::NewlyIdle {
         state.balance_interval_ms.set(SchedDomain::MIN_INTERVAL_MS);
     }
     if moved > 0 {
         state.nr_balance_failed.set(0);
+        counts.pulled.set(counts.pulled.get() + u64::from(moved));
         return Outcome::Moved(moved);
     }
+    bump(&counts.failed);
     if situation != Situation::NewlyIdle {
         let failures = state.nr_balance_failed.get() + 1;
         state.nr_balance_failed.set(failures);
         if failures > SchedDomain::CACHE_NICE_TRIES + 2 {
+            bump(&state.other_counts.active);
             request_push(me, busiest.cpu, dest).await;
             state.nr_balance_failed.set(SchedDomain::CACHE_NICE_TRIES + 1);
         }

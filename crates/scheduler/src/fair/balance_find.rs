@@ -5,6 +5,7 @@ use super::cpu_load::{look_at, present_load, source_load, target_load};
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::registry::LoadBalanceAmount;
+use crate::stats::bump;
 use crate::{Cpu, CpuId, CpuMask, NICE_0_LOAD};
 
 /// Where to pull from.
@@ -43,10 +44,18 @@ pub(super) fn find_busiest<P: Platform>(
             busiest = Some((group, measured));
         }
     }
-    let (group, busiest) = busiest?;
-    let amount = amount_to_move(me, &local, &busiest, load / cpus)?;
-    let cpu = busiest_cpu(me, group, amount)?;
-    Some(Busiest { cpu, amount })
+    let counts = &domain.balance.counts[situation.index()];
+    let needed = busiest
+        .and_then(|(group, busiest)| Some((group, amount_to_move(me, &local, &busiest, load / cpus)?)));
+    let Some((group, amount)) = needed else {
+        bump(&counts.no_busier_group);
+        return None;
+    };
+    let cpu = busiest_cpu(me, group, amount);
+    if cpu.is_none() {
+        bump(&counts.no_busier_queue);
+    }
+    Some(Busiest { cpu: cpu?, amount })
 }
 
 /// What is known about a group of CPUs. Every CPU has the same power, so a group's power is its size.

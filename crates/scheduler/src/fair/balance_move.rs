@@ -6,9 +6,10 @@ use super::task_list::TaskList;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::platform::{Cost, Platform};
-use crate::registry::PreemptModel;
+use crate::registry::{PreemptModel, SchedIdle};
 use crate::rq::RqGuard;
-use crate::{Nanos, Reason, TaskId};
+use crate::stats::bump;
+use crate::{Cpu, Nanos, Policy, Reason, TaskId};
 
 /// Moves tasks from the queue of a busy CPU until about `amount` of weight has gone, the most recently enqueued first;
 /// how many moved. Looks at sched_nr_migrate tasks and one more.
@@ -34,7 +35,9 @@ pub(super) fn move_tasks<P: Platform>(
         candidate = TaskList::older(&me.k.tasks, p);
         me.charge(Cost::ScanTask);
         let weight = me.task(p).se.weight.get();
-        if let Some(obstacle) = obstacle(from, to, p, weight / 2 > remaining, accept_hot) {
+        let verdict = judge(from, to, p, weight / 2 > remaining, accept_hot);
+        count(me, p, domain, situation, verdict);
+        if let Verdict::Stays(obstacle) = verdict {
             me.decide(p, obstacle);
             continue;
         }
@@ -50,32 +53,66 @@ pub(super) fn move_tasks<P: Platform>(
     moved
 }
 
-/// Why a task stays where it is.
-fn obstacle<P: Platform>(
+/// What becomes of a task that balancing looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// It moves.
+    Moves,
+    /// It moves although it is cache-hot, because too many attempts failed.
+    MovesHot,
+    /// It stays, for this reason.
+    Stays(Reason),
+}
+
+fn judge<P: Platform>(
     from: &RqGuard<'_, P>,
     to: &RqGuard<'_, P>,
     p: TaskId,
     too_heavy: bool,
     accept_hot: bool,
-) -> Option<Reason> {
+) -> Verdict {
     if too_heavy {
-        Some(Reason::NotMovedHeavy)
+        return Verdict::Stays(Reason::NotMovedHeavy);
     } else if !from.me.task(p).may_run_on(to.cpu) {
-        Some(Reason::NotMovedAffinity)
+        return Verdict::Stays(Reason::NotMovedAffinity);
     } else if from.curr == p {
-        Some(Reason::NotMovedRunning)
-    } else if !accept_hot && buddy::is_hot(from, p) {
-        Some(Reason::NotMovedBuddy)
-    } else if !accept_hot && cache_hot(from, p) {
-        Some(Reason::NotMovedHot)
-    } else {
-        None
+        return Verdict::Stays(Reason::NotMovedRunning);
+    }
+    let (buddy, hot) = (buddy::is_hot(from, p), cache_hot(from, p));
+    match (buddy || hot, accept_hot) {
+        (false, _) => Verdict::Moves,
+        (true, true) => Verdict::MovesHot,
+        (true, false) => Verdict::Stays(if buddy { Reason::NotMovedBuddy } else { Reason::NotMovedHot }),
+    }
+}
+
+fn count<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    domain: &SchedDomain,
+    situation: Situation,
+    verdict: Verdict,
+) {
+    let balanced = &me.task(p).stats.balanced;
+    match verdict {
+        Verdict::MovesHot => {
+            bump(&balanced.forced);
+            bump(&domain.balance.counts[situation.index()].hot_pulled);
+        }
+        Verdict::Stays(Reason::NotMovedAffinity) => bump(&balanced.failed_affine),
+        Verdict::Stays(Reason::NotMovedRunning) => bump(&balanced.failed_running),
+        Verdict::Stays(Reason::NotMovedBuddy | Reason::NotMovedHot) => bump(&balanced.failed_hot),
+        Verdict::Moves | Verdict::Stays(_) => {}
     }
 }
 
 /// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than
-/// sched_migration_cost ago (−1: always, 0: never).
+/// sched_migration_cost ago (−1: always, 0: never). From 2.6.37 on a SCHED_IDLE task never does.
 fn cache_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
+    let never = from.me.k.config.rules.sched_idle.get() != SchedIdle::V36;
+    if never && from.me.task(p).policy.get() == Policy::Idle {
+        return false;
+    }
     let idle_for = from.clock.saturating_sub(from.me.task(p).stats.exec_start.get());
     let cost = from.me.k.config.tunables.sched_migration_cost_ns.get();
     u64::try_from(cost).map_or(true, |cost| idle_for < Nanos(cost))

@@ -4,6 +4,8 @@
 //! - **last** looks backward: the task that a wakeup interrupted; giving it the CPU back keeps its cache useful, and
 //!   lets it release the lock that it may hold.
 //!
+//! From 2.6.39 on **skip** names a task that yielded: it is passed over if the second from the left is near.
+//!
 //! A buddy is picked only where it is no further right of the leftmost than the wakeup granularity, so buddies
 //! cannot drift away (D5). Before seed 004 a `last` that was too far right was forgotten at the very pick that followed its
 //! recording, so it rarely helped.
@@ -12,7 +14,7 @@ use super::preempt::{Lead, wakeup_preempt_entity};
 use super::scale;
 use crate::class::PreemptCause;
 use crate::platform::Platform;
-use crate::registry::{BuddyGate, Feature, HotBuddyDstBusy, LastSet, PickMode};
+use crate::registry::{BuddyGate, Feature, HotBuddyDstBusy, LastSet, NextSet, PickMode};
 use crate::rq::RqGuard;
 use crate::{Policy, Reason, TaskId};
 
@@ -23,6 +25,8 @@ pub struct Buddies {
     pub next: Option<TaskId>,
     /// Who was interrupted.
     pub last: Option<TaskId>,
+    /// Who yielded; SCHED_IDLE tasks too.
+    pub skip: Option<TaskId>,
 }
 
 impl Buddies {
@@ -35,6 +39,7 @@ impl Buddies {
     pub(super) fn clear(&mut self, p: TaskId) {
         self.next = self.next.filter(|b| *b != p);
         self.last = self.last.filter(|b| *b != p);
+        self.skip = self.skip.filter(|b| *b != p);
     }
 }
 
@@ -45,8 +50,15 @@ pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     if rules.last_set.get() == LastSet::EveryWake {
         record_last(rq);
     }
-    let counts = cause != PreemptCause::Fork || rules.pick_mode.get() == PickMode::V31;
-    if counts && me.has(Feature::NextBuddy) && gate_is_open(rq) && !is_idle_policy(rq, p) {
+    let counts = cause != PreemptCause::Fork || rules.next_set.get() == NextSet::V31;
+    if counts && me.has(Feature::NextBuddy) && gate_is_open(rq) {
+        record_next(rq, p);
+    }
+}
+
+/// A wakeup preempts: by virtual time, or by habit under WAKEUP_RUNNING.
+pub(super) fn record_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    if !is_idle_policy(rq, p) {
         rq.fair.buddies.next = Some(p);
     }
 }
@@ -86,7 +98,8 @@ fn is_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     rq.me.task(p).policy.get() == Policy::Idle
 }
 
-/// Who runs instead of the leftmost, and which references are used up (7.3).
+/// Who runs: the leftmost, a buddy, or the second from the left if the leftmost yielded; and which references are used
+/// up (7.3).
 pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId {
     let before = rq.fair.buddies;
     if before == Buddies::default() {
@@ -94,7 +107,7 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
     }
     let mode = rq.me.k.config.rules.pick_mode.get();
     let picked = match mode {
-        PickMode::V31 | PickMode::Rc | PickMode::Tip => {
+        PickMode::V61 | PickMode::V31 | PickMode::Rc | PickMode::Tip => {
             acceptable(rq, before.next, left).or_else(|| acceptable(rq, before.last, left))
         }
         PickMode::After => acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left)),
@@ -103,14 +116,31 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
         rq.me.decide(buddy, if before.last == Some(buddy) { Reason::BuddyLast } else { Reason::BuddyNext });
     }
     let next_won = picked.is_some() && picked == before.next;
-    let picked = picked.unwrap_or(left);
+    let picked = picked.or_else(|| instead_of_skipped(rq, left)).unwrap_or(left);
     match mode {
-        PickMode::V31 | PickMode::After => rq.fair.buddies.clear(picked),
-        PickMode::Rc => rq.fair.buddies = Buddies::default(),
+        PickMode::V61 | PickMode::V31 | PickMode::After => {}
+        PickMode::Rc => rq.fair.buddies = Buddies { next: None, last: None, ..before },
         // Each was taken out when it was tested; next was tested first.
-        PickMode::Tip => rq.fair.buddies = Buddies { next: None, last: before.last.filter(|_| next_won) },
+        PickMode::Tip => {
+            let last = before.last.filter(|_| next_won);
+            rq.fair.buddies = Buddies { next: None, last, ..before };
+        }
     }
+    rq.fair.buddies.clear(picked);
     picked
+}
+
+/// The second from the left, if the leftmost yielded and the second is near.
+fn instead_of_skipped<P: Platform>(rq: &RqGuard<'_, P>, left: TaskId) -> Option<TaskId> {
+    if rq.fair.buddies.skip != Some(left) {
+        return None;
+    }
+    let second = rq.fair.timeline.second()?.task;
+    let near = wakeup_preempt_entity(rq, &rq.me.task(second).se, &rq.me.task(left).se) != Lead::Enough;
+    if near {
+        rq.me.decide(left, Reason::BuddySkipped);
+    }
+    near.then_some(second)
 }
 
 /// The buddy, if it is not too far right of the leftmost.

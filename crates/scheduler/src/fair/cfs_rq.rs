@@ -10,7 +10,9 @@ use super::vruntime::{lag, update_curr, update_min_vruntime};
 use super::{scale, start_nice};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
+use crate::registry::FloorOrder;
 use crate::rq::RqGuard;
+use crate::stats::add;
 use crate::task::Task;
 use crate::{Nanos, TaskId, TaskState};
 
@@ -43,15 +45,25 @@ pub struct CfsRq {
 impl CfsRq {
     /// About 1 ms below wrap-around, on purpose (fair-class 0.2).
     pub const INITIAL_MIN_VRUNTIME: u64 = u64::MAX - (1 << 20) + 1;
+
+    /// Average length of the CPU's idle times.
+    pub fn avg_idle(&self) -> Nanos {
+        self.idle.average
+    }
 }
 
 /// Makes a task runnable on this queue.
 pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     let me = rq.me;
     let task = me.task(p);
-    // The newcomer counts from the floor after this charge: a light task that has run for a while moves it far.
-    update_curr(rq);
-    task.se.make_absolute(rq.published.min_vruntime.get());
+    // The floor moves at this charge, and far if the running task is a light one that has run for a while.
+    if me.k.config.rules.floor_order.get() == FloorOrder::V49 {
+        update_curr(rq);
+        task.se.make_absolute(rq.published.min_vruntime.get());
+    } else {
+        task.se.make_absolute(rq.published.min_vruntime.get());
+        update_curr(rq);
+    }
     rq.fair.nr_running += 1;
     let load = rq.fair.load + task.se.weight.get();
     set_load(rq, load);
@@ -80,14 +92,26 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let load = rq.fair.load - task.se.weight.get();
     set_load(rq, load);
     rq.fair.tasks.remove(&me.k.tasks, p);
-    // The leaver may have held the floor back. One that goes elsewhere takes its distance from the floor as it was;
-    // one that comes back at once must not find that the floor has passed it.
-    match kind {
-        DequeueKind::Sleep => start_nice::clear(&task.se),
-        DequeueKind::Departure => task.se.make_relative(rq.published.min_vruntime.get()),
-        DequeueKind::Restore => return,
+    if kind == DequeueKind::Sleep {
+        update_min_vruntime(rq);
+        start_nice::clear(&task.se);
+        return;
     }
-    update_min_vruntime(rq);
+    // The leaver may have held the floor back. Since 4.9 one that goes elsewhere takes its distance from the floor as it
+    // was, and one that comes back at once does not find that the floor has passed it.
+    let departs = kind == DequeueKind::Departure;
+    match me.k.config.rules.floor_order.get() {
+        FloorOrder::V49 if departs => {
+            task.se.make_relative(rq.published.min_vruntime.get());
+            update_min_vruntime(rq);
+        }
+        FloorOrder::V49 => {}
+        FloorOrder::V33 if departs => {
+            update_min_vruntime(rq);
+            task.se.make_relative(rq.published.min_vruntime.get());
+        }
+        FloorOrder::V33 | FloorOrder::V32 => update_min_vruntime(rq),
+    }
 }
 
 /// The leftmost task, or a buddy near it, becomes the running one; `None` where nobody is runnable.
@@ -102,7 +126,7 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<Tas
 pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     let stats = &task.stats;
-    stats.wait_end(rq.clock);
+    add(&rq.published.counts.wait_time_ns, stats.wait_end(rq.clock));
     leave_timeline(rq, p);
     stats.exec_start.set(rq.clock);
     rq.fair.curr = Some(p);

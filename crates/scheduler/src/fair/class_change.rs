@@ -3,15 +3,23 @@
 use super::place::place_sleeper;
 use super::vruntime::update_curr;
 use crate::platform::Platform;
+use crate::registry::FloorOrder;
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Cpu, CpuId, TaskId, TaskState};
 
-/// A task that is not queued leaves a CPU: it keeps its distance from the floor there, and takes it to the floor that
-/// it finds where it is queued next. No lock is needed. (Up to 2.6.32 both floors were read in one step; the floor of
-/// the destination may move in between.)
-pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: CpuId) {
-    task.se.make_relative(me.k.rq(from).published.min_vruntime.get());
+/// A task that is not queued changes its CPU: it keeps its distance from the floor there, and takes it to the floor that
+/// it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one step, and the
+/// destination's may move until the task is queued there.
+pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
+    let floor = |cpu| me.k.rq(cpu).published.min_vruntime.get();
+    if task.se.is_relative() {
+        return;
+    }
+    task.se.make_relative(floor(from));
+    if me.k.config.rules.floor_order.get() == FloorOrder::V32 {
+        task.se.make_absolute(floor(to));
+    }
 }
 
 /// The task leaves the class for the real-time one, by policy or by inheritance. Called off the queue, in whatever

@@ -6,6 +6,7 @@
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, RtLoadWeight};
 use crate::rq::RqGuard;
+use crate::stats::bump;
 use crate::task::Class;
 use crate::{Cpu, CpuId, Nanos, RT_LOAD_WEIGHT, TaskId};
 
@@ -69,6 +70,7 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let elapsed = rq.clock.saturating_sub(rq.fair.load_updated);
     let missed = ((elapsed.0 + tick.0 / 2) / tick.0).saturating_sub(1);
     rq.fair.load_updated = rq.clock;
+    bump(&rq.published.counts.load_updates);
     let now = present_load(rq.me, rq.cpu);
     for (index, average) in rq.published.cpu_load.iter().enumerate() {
         let span = 1 << index;

@@ -1,5 +1,6 @@
 //! What the fair class knows about one task.
 
+use super::averages::Averages;
 use super::task_list::Links;
 use crate::Nanos;
 use core::cell::Cell;
@@ -15,6 +16,8 @@ pub struct FairEntity {
     pub penalty: Cell<u8>,
     /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
     pub pen_timeout: Cell<Nanos>,
+    /// How it behaves when it wakes others and is woken.
+    pub averages: Averages,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the task.
     pub(super) relative: Cell<bool>,

@@ -60,6 +60,7 @@
 //! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.
 
 mod active;
+mod averages;
 mod balance;
 mod balance_find;
 mod balance_move;
@@ -84,15 +85,18 @@ mod timeline;
 mod vruntime;
 mod yield_;
 
+pub use averages::Averages;
 pub use balance::CpuBalance;
 pub use buddy::Buddies;
 pub use cfs_rq::CfsRq;
 pub use entity::FairEntity;
 pub use nohz::FairRoot;
+pub use scale::{Granularities, granularities};
 pub use timeline::{Timeline, Waiting};
 pub use vruntime::lag;
 
 pub(crate) use active::active_load_balance;
+pub(crate) use averages::{goes_to_sleep, is_woken, start_averages, stint_ends, wakes_another};
 pub(crate) use balance::rebalance_domains;
 pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};

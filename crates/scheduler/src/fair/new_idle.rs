@@ -1,12 +1,13 @@
 //! A CPU that is about to idle looks for work (fair-class 8.6).
 
+use super::averages::approach;
 use super::balance::{Outcome, Situation, load_balance};
-use super::nohz;
+use super::{nohz, scale};
+use crate::Nanos;
 use crate::class::EnqueueKind;
 use crate::platform::Platform;
 use crate::registry::NewIdleStop;
 use crate::rq::RqGuard;
-use crate::{Cpu, Nanos};
 
 /// A CPU's idle times; the run-queue lock protects them.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct IdleTimes {
     /// Since when the CPU has nothing to run.
     since: Option<Nanos>,
     /// Average length.
-    average: Nanos,
+    pub(super) average: Nanos,
 }
 
 impl Default for IdleTimes {
@@ -36,7 +37,7 @@ pub(crate) async fn idle_balance<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard
         return me.lock(me.id).await;
     }
     let rule = me.k.config.rules.newidle_stop.get();
-    let soon_busy = rule == NewIdleStop::OnMove && rq.fair.idle.average < migration_cost(me);
+    let soon_busy = rule == NewIdleStop::OnMove && rq.fair.idle.average < scale::migration_cost(me.k);
     // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU itself.
     if rule == NewIdleStop::Never || soon_busy || me.k.fair_root.waiting.get() == 0 {
         return rq;
@@ -62,14 +63,7 @@ pub(crate) fn idle_ends<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind)
         return;
     }
     let length = rq.clock.saturating_sub(since).0;
-    let most = migration_cost(rq.me).0.saturating_mul(2);
+    let most = scale::migration_cost(rq.me.k).0.saturating_mul(2);
     let average = &mut rq.fair.idle.average;
-    // Rounds towards the old average when it rises and away from it when it falls, as an arithmetic shift does.
-    let step = (length as i64 - average.0 as i64) >> 3;
-    *average = Nanos(if length > most { most } else { average.0.wrapping_add_signed(step) });
-}
-
-/// sched_migration_cost; −1, "always cache-hot", reads as for ever.
-fn migration_cost<P: Platform>(me: Cpu<'_, P>) -> Nanos {
-    u64::try_from(me.k.config.tunables.sched_migration_cost_ns.get()).map_or(Nanos::NEVER, Nanos)
+    *average = if length > most { Nanos(most) } else { approach(*average, Nanos(length)) };
 }

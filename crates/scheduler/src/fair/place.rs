@@ -6,7 +6,7 @@ use super::slice::vslice;
 use super::start_nice;
 use super::vruntime::later;
 use crate::platform::Platform;
-use crate::registry::Feature;
+use crate::registry::{Feature, SchedIdle};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Nice, Scheduler};
@@ -34,8 +34,10 @@ pub(super) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntit
     if !me.has(Feature::FairSleepers) {
         return 0;
     }
-    let mut threshold = scale::latency(me.k);
-    if me.has(Feature::NormalizedSleeper) && se.weight.get() != crate::IDLE_POLICY_WEIGHT {
+    let idle_policy = se.weight.get() == crate::IDLE_POLICY_WEIGHT;
+    let short = idle_policy && me.k.config.rules.sched_idle.get() == SchedIdle::V61;
+    let mut threshold = if short { scale::min_granularity(me.k) } else { scale::latency(me.k) };
+    if me.has(Feature::NormalizedSleeper) && !idle_policy {
         threshold = se.vdelta(threshold);
     }
     if me.has(Feature::GentleFairSleepers) { threshold / 2 } else { threshold }
@@ -47,7 +49,8 @@ pub(crate) fn largest_sleeper_threshold<P: Platform>(k: &Scheduler<P>) -> u64 {
     if !k.config.has(Feature::FairSleepers) {
         return 0;
     }
-    let mut threshold = scale::latency(k);
+    // A SCHED_IDLE task may have min_granularity in its place.
+    let mut threshold = scale::latency(k).max(scale::min_granularity(k));
     if k.config.has(Feature::NormalizedSleeper) {
         let lightest = FairEntity::default();
         lightest.weight.set(Nice::new(19).map_or(1, Nice::weight));

@@ -1,13 +1,15 @@
 //! Does a task that has just been queued take the CPU at once? (fair-class 6.4, 6.5)
 
+use super::averages::overlap_little;
 use super::entity::FairEntity;
 use super::vruntime::{lag, update_curr};
 use super::{buddy, scale};
 use crate::class::PreemptCause;
 use crate::platform::Platform;
-use crate::registry::Feature;
+use crate::registry::{Feature, NextSet, OverlapCheck, SchedIdle};
 use crate::rq::RqGuard;
-use crate::{Policy, Reason, TaskId};
+use crate::task::Task;
+use crate::{Policy, Reason, Scheduler, TaskId};
 
 /// Where a candidate stands relative to the running task, or the leftmost relative to a buddy (6.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +22,7 @@ pub(super) enum Lead {
     Enough,
 }
 
-/// Compares a runner with a candidate. The granularity is in the candidate's virtual time: a light candidate needs
-/// a larger lead than a heavy one; without ASYM_GRAN it is in the runner's.
+/// Compares a runner with a candidate.
 pub(super) fn wakeup_preempt_entity<P: Platform>(
     rq: &RqGuard<'_, P>,
     runner: &FairEntity,
@@ -31,23 +32,71 @@ pub(super) fn wakeup_preempt_entity<P: Platform>(
     if ahead <= 0 {
         return Lead::None;
     }
-    let scaled_by = if rq.me.has(Feature::AsymGran) { candidate } else { runner };
-    let granularity = scaled_by.vdelta(scale::wakeup_granularity(rq.me.k));
-    if ahead > granularity as i64 { Lead::Enough } else { Lead::WithinGranularity }
+    if ahead > granularity(rq, runner, candidate) as i64 { Lead::Enough } else { Lead::WithinGranularity }
+}
+
+/// The lead that a candidate needs, in its own virtual time: a light one needs more than a heavy one. Without ASYM_GRAN
+/// it is in the runner's time. ADAPTIVE_GRAN lowers it for a candidate that wakes others often, more so if there are
+/// many tasks, and less the longer the runner has been running; not when picking, where nobody runs.
+pub(super) fn granularity<P: Platform>(
+    rq: &RqGuard<'_, P>,
+    runner: &FairEntity,
+    candidate: &FairEntity,
+) -> u64 {
+    let me = rq.me;
+    let mut granularity = scale::wakeup_granularity(me.k);
+    if me.has(Feature::AdaptiveGran)
+        && let Some(curr) = rq.fair.curr
+    {
+        let expected = candidate.averages.wakeup.get().0.saturating_mul(2 * u64::from(rq.fair.nr_running));
+        granularity = granularity.min(expected.saturating_sub(me.task(curr).ran().0));
+    }
+    let scaled_by = if me.has(Feature::AsymGran) { candidate } else { runner };
+    scaled_by.vdelta(granularity)
 }
 
 /// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
 pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
     let me = rq.me;
     let Some(curr) = rq.fair.curr.filter(|curr| *curr != p) else { return };
-    let (ours, theirs) = (me.task(curr), me.task(p));
     buddy::record_at_wakeup(rq, p, cause);
-    let reason = if rq.need_resched() {
+    let reason = verdict(rq, curr, p, cause);
+    me.decide(p, reason);
+    let always_next = me.k.config.rules.next_set.get() == NextSet::V61;
+    if reason == Reason::PreemptRunning || (reason == Reason::PreemptVruntime && always_next) {
+        buddy::record_next(rq, p);
+    }
+    if preempts(reason) {
+        buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);
+        rq.resched();
+    }
+}
+
+fn preempts(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::PreemptIdlePolicy
+            | Reason::PreemptSync
+            | Reason::PreemptOverlap
+            | Reason::PreemptRunning
+            | Reason::PreemptVruntime
+    )
+}
+
+/// Steps 6 to 10 of 6.4.
+fn verdict<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId, p: TaskId, cause: PreemptCause) -> Reason {
+    let me = rq.me;
+    let (ours, theirs) = (me.task(curr), me.task(p));
+    if rq.need_resched() {
         Reason::PreemptPending
-    } else if matches!(theirs.policy.get(), Policy::Batch | Policy::Idle) {
+    } else if matches!(theirs.policy.get(), Policy::Batch | Policy::Idle)
+        && !batch_beats_idle(me.k, theirs, ours)
+    {
         Reason::NoPreemptPolicy
     } else if ours.policy.get() == Policy::Idle {
         Reason::PreemptIdlePolicy
+    } else if let Some(reason) = by_habit(rq, curr, p, cause) {
+        reason
     } else if !me.has(Feature::WakeupPreemption) {
         Reason::NoPreemptOff
     } else {
@@ -57,10 +106,41 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
             Lead::WithinGranularity => Reason::NoPreemptGran,
             Lead::Enough => Reason::PreemptVruntime,
         }
+    }
+}
+
+/// From 2.6.39 on a SCHED_BATCH wakeup is one that SCHED_IDLE makes room for.
+fn batch_beats_idle<P: Platform>(k: &Scheduler<P>, woken: &Task, running: &Task) -> bool {
+    matches!(k.config.rules.sched_idle.get(), SchedIdle::V61 | SchedIdle::V39)
+        && woken.policy.get() == Policy::Batch
+        && running.policy.get() == Policy::Idle
+}
+
+/// Whether what is known of the two tasks decides, whatever their virtual times are (steps 8a and 8b).
+fn by_habit<P: Platform>(
+    rq: &RqGuard<'_, P>,
+    curr: TaskId,
+    p: TaskId,
+    cause: PreemptCause,
+) -> Option<Reason> {
+    let me = rq.me;
+    let (ours, theirs) = (me.task(curr), me.task(p));
+    let sync = me.has(Feature::SyncWakeups) && cause == PreemptCause::Wakeup { sync: true };
+    let old = me.k.config.rules.overlap_check.get() == OverlapCheck::V31;
+    let overlap = match me.has(Feature::WakeupOverlap) {
+        true if old => me.has(Feature::WakeupPreemption) && (sync || overlap_little(me.k, ours, theirs)),
+        true => overlap_little(me.k, ours, theirs),
+        false => false,
     };
-    me.decide(p, reason);
-    if matches!(reason, Reason::PreemptIdlePolicy | Reason::PreemptVruntime) {
-        buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);
-        rq.resched();
+    if sync && me.has(Feature::WakeupSync) {
+        Some(Reason::PreemptSync)
+    } else if overlap {
+        Some(Reason::PreemptOverlap)
+    } else if me.has(Feature::WakeupRunning)
+        && theirs.se.averages.running.get() < ours.se.averages.running.get()
+    {
+        Some(Reason::PreemptRunning)
+    } else {
+        None
     }
 }

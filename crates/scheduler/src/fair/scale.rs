@@ -3,8 +3,8 @@
 //! Nothing is cached: the tunables may change at any moment, and the factor is a logarithm of a small number. The
 //! cap of 200 ms that kernels up to 2.6.32 had is left out: their defaults reach it at 512 CPUs and never exceed it.
 
-use crate::Scheduler;
 use crate::platform::Platform;
+use crate::{Nanos, Scheduler};
 
 const SCALING_NONE: i64 = 0;
 const SCALING_LINEAR: i64 = 2;
@@ -35,9 +35,34 @@ pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
     k.config.tunables.sched_wakeup_granularity_ns.get() as u64 * factor(k)
 }
 
+/// The three of them, for reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Granularities {
+    /// sched_latency.
+    pub latency: Nanos,
+    /// sched_min_granularity.
+    pub min_granularity: Nanos,
+    /// sched_wakeup_granularity.
+    pub wakeup_granularity: Nanos,
+}
+
+/// Latency and granularities as scaled by the number of CPUs: what Linux shows under their names.
+pub fn granularities<P: Platform>(k: &Scheduler<P>) -> Granularities {
+    Granularities {
+        latency: Nanos(latency(k)),
+        min_granularity: Nanos(min_granularity(k)),
+        wakeup_granularity: Nanos(wakeup_granularity(k)),
+    }
+}
+
 /// sched_nr_latency; never scaled.
 pub(super) fn nr_latency<P: Platform>(k: &Scheduler<P>) -> u32 {
     k.config.tunables.sched_nr_latency.get() as u32
+}
+
+/// sched_migration_cost; −1, "always cache-hot", reads as for ever.
+pub(super) fn migration_cost<P: Platform>(k: &Scheduler<P>) -> Nanos {
+    u64::try_from(k.config.tunables.sched_migration_cost_ns.get()).map_or(Nanos::NEVER, Nanos)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4, 8.7).
 
+use super::averages::{one_overlaps_much, overlap_little};
 use super::cpu_load::{load_per_task, load_weight, look_at, source_load, target_load};
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleSibling, WakePlacement};
+use crate::stats::bump;
 use crate::wakeup::WakeFlags;
 use crate::{Cpu, CpuId, CpuMask, Reason, TaskId};
 
@@ -18,6 +20,9 @@ pub(crate) fn select_task_rq_wake<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags:
     if me.k.config.rules.idle_sibling.get() == IdleSibling::On
         && let Some(idle) = idle_sibling(me, p, target, prev)
     {
+        if idle != target {
+            bump(&me.task(p).stats.woken.idle);
+        }
         me.decide(p, if idle == target { reason } else { Reason::WakeIdleSibling });
         return idle;
     }
@@ -36,18 +41,49 @@ fn waker_or_previous<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags:
     look_at(me, me.id);
     look_at(me, prev);
     let affine = common.affine && me.has(Feature::AffineWakeups);
-    match me.k.config.rules.wake_placement.get() {
-        WakePlacement::V32 if affine && wake_affine(me, p, prev, flags, 0) => Reason::WakeAffine,
-        WakePlacement::V31 if affine && wake_affine(me, p, prev, flags, 1) => Reason::WakeAffine,
-        WakePlacement::V31 if passive_pull(me, prev) => Reason::WakePassive,
-        _ => Reason::WakePrevious,
+    let counts = &common.balance.other_counts;
+    let placement = me.k.config.rules.wake_placement.get();
+    let index = if placement == WakePlacement::V31 { 1 } else { 0 };
+    if affine {
+        match wake_affine(me, p, prev, flags, index) {
+            Affine::BySync => return Reason::WakeAffine,
+            Affine::ByLoad => {
+                bump(&me.task(p).stats.woken.affine);
+                bump(&counts.move_affine);
+                return Reason::WakeAffine;
+            }
+            Affine::No => {}
+        }
     }
+    if placement == WakePlacement::V31 && passive_pull(me, prev) {
+        bump(&me.task(p).stats.woken.passive);
+        bump(&counts.move_balance);
+        return Reason::WakePassive;
+    }
+    Reason::WakePrevious
+}
+
+/// Answer of the affine test.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Affine {
+    /// Yes, because the waker is about to leave; not counted as an attempt.
+    BySync,
+    /// Yes, by the loads.
+    ByLoad,
+    /// No.
+    No,
 }
 
 /// Whether the loads allow the woken task to come here (8.3). Index 0 compares present loads and knows that an idle
 /// CPU is always balanced; index 1 is the form of 2.6.31.
-fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeFlags, index: usize) -> bool {
-    let sync = flags.sync && me.has(Feature::SyncWakeups);
+fn wake_affine<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    prev: CpuId,
+    flags: WakeFlags,
+    index: usize,
+) -> Affine {
+    let sync = will_waker_sleep(me, p, flags);
     let mut here = target_load(me, me.id, index);
     let there = source_load(me, prev, index);
     if sync {
@@ -56,11 +92,25 @@ fn wake_affine<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeF
     }
     let balanced =
         (index == 0 && here == 0) || 100 * (here + me.task(p).se.weight.get()) <= WAKE_IMBALANCE_PCT * there;
-    if balanced {
-        return true;
+    if sync && balanced {
+        return Affine::BySync;
     }
-    // Two lightly loaded CPUs whose tasks together are no more than one here.
-    here <= there && here + target_load(me, prev, index) <= load_per_task(me, me.id)
+    bump(&me.task(p).stats.woken.affine_attempts);
+    // Or two lightly loaded CPUs whose tasks together are no more than one here.
+    let light = here <= there && here + target_load(me, prev, index) <= load_per_task(me, me.id);
+    if balanced || light { Affine::ByLoad } else { Affine::No }
+}
+
+/// The sync hint, as corrected by what the averages say of waker and woken. 2.6.31 always cancelled it and never
+/// added it.
+fn will_waker_sleep<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+    let (waker, woken) = (me.task(me.curr()), me.task(p));
+    let old = me.k.config.rules.wake_placement.get() == WakePlacement::V31;
+    if flags.sync && me.has(Feature::SyncWakeups) {
+        !((old || me.has(Feature::SyncLess)) && one_overlaps_much(me.k, waker, woken))
+    } else {
+        !old && me.has(Feature::SyncMore) && overlap_little(me.k, waker, woken)
+    }
 }
 
 /// 2.6.31: the task comes here if this CPU is clearly less loaded (8.7).

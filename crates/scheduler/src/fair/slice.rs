@@ -4,6 +4,7 @@ use super::scale;
 use super::vruntime::proportion;
 use crate::Scheduler;
 use crate::platform::Platform;
+use crate::registry::Feature;
 use crate::rq::RqGuard;
 use crate::task::Task;
 
@@ -14,7 +15,7 @@ fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
 
 /// Slice of a task in ns: its share of the period, by weight. A task that is not on the queue, a new one or one that
 /// has just blocked, counts as if it were. A START_NICE penalty lengthens the slice: seed 003 shifts it like virtual
-/// time (fair-class U17).
+/// time (fair-class U17). Under BASE_SLICE it is at least sched_min_granularity.
 pub(super) fn slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let se = &task.se;
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);
@@ -22,7 +23,9 @@ pub(super) fn slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
         n += 1;
         load += se.weight.get();
     }
-    se.penalised(proportion(period(rq.me.k, n), se.weight.get(), load))
+    let share = proportion(period(rq.me.k, n), se.weight.get(), load);
+    let least = if rq.me.has(Feature::BaseSlice) { scale::min_granularity(rq.me.k) } else { 0 };
+    se.penalised(share.max(least))
 }
 
 /// The slice in virtual ns; a penalty enters twice.

@@ -50,6 +50,11 @@ impl Timeline {
         self.entries.last().copied()
     }
 
+    /// The one to the right of the leftmost.
+    pub fn second(&self) -> Option<Waiting> {
+        self.entries.len().checked_sub(2).map(|at| self.entries[at])
+    }
+
     /// The task with the largest virtual runtime.
     pub fn rightmost(&self) -> Option<Waiting> {
         self.entries.first().copied()

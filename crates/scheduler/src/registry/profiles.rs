@@ -24,6 +24,11 @@ impl Profile {
         PROFILES.iter().find(|p| p.name == name)
     }
 
+    /// Whether it is that profile, or changes it directly or through others: an older kernel than that.
+    pub fn builds_on(&self, name: &str) -> bool {
+        self.name == name || self.base.and_then(Profile::find).is_some_and(|base| base.builds_on(name))
+    }
+
     /// Applies the settings of the bases, then its own.
     ///
     /// # Errors
@@ -61,10 +66,10 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair; the fair class is that of 2.6.36 (6.1's own buddy order and slice floor are not modelled).",
-        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4",
+        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
+        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4, 7.7",
         base: Some(FAIR_BASE),
-        settings: &["TTWU_QUEUE", "NO_RT_PUSH_IPI"],
+        settings: &["BASE_SLICE", "TTWU_QUEUE", "NO_RT_PUSH_IPI"],
     },
     Profile {
         name: "6.1-rt",
@@ -89,6 +94,9 @@ pub const PROFILES: &[Profile] = &[
             "lock_kind=ticket",
             "double_lock=trylock",
             "push_revalidate=still_queued",
+            "NO_BASE_SLICE",
+            "floor_order=v33",
+            "sched_idle=v39",
         ],
     },
     Profile {
@@ -120,6 +128,10 @@ pub const PROFILES: &[Profile] = &[
             "push_fail=drop_and_continue",
             "setscheduler_place=tail",
             "NO_TTWU_QUEUE",
+            "pick_mode=after",
+            "next_set=v32",
+            "sched_idle=v36",
+            "yield_mode=keep",
         ],
     },
     Profile {
@@ -134,7 +146,7 @@ pub const PROFILES: &[Profile] = &[
         meaning: "Linux 2.6.37: as 2.6.36+S0, and a pinned running RT task is avoided too.",
         source: "rt-class 0.4 (v2.6.37)",
         base: Some("2.6.36+S0"),
-        settings: &["wake_route=higher_or_pinned"],
+        settings: &["wake_route=higher_or_pinned", "sched_idle=v37"],
     },
     Profile {
         name: "2.6.35",
@@ -152,7 +164,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.33",
-        meaning: "Linux 2.6.33: granularities 5/1/1 ms, idle-sibling wakeups (without the adaptive granularity).",
+        meaning: "Linux 2.6.33 and 2.6.34: granularities 5/1/1 ms, idle-sibling wakeups, adaptive wakeup granularity.",
         source: "fair-class 0.4 (v2.6.33), 3.1",
         base: Some("2.6.36"),
         settings: &[
@@ -160,6 +172,8 @@ pub const PROFILES: &[Profile] = &[
             "sched_min_granularity_ns=1000000",
             "sched_wakeup_granularity_ns=1000000",
             "sched_nr_latency=5",
+            "ADAPTIVE_GRAN",
+            "SYNC_LESS",
             "load_balance_amount=load_per_task",
             "rt_load_weight=twice_max",
             "deboost_place=tail",
@@ -167,27 +181,54 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.32",
-        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups (without the adaptive granularity).",
+        meaning: "Linux 2.6.32, seed 004 applied: strong buddies, plain affine wakeups.",
         source: "fair-class 0.4 (tip+)",
         base: Some("2.6.33"),
         settings: &[
             "STRONG_BUDDIES",
             "idle_sibling=off",
             "fork_path=late32",
+            "floor_order=v32",
             "newidle_stop=on_busiest",
             "sched_scaling_cpus_max=512",
         ],
     },
     Profile {
-        name: "2.6.32-rc5-tip",
-        meaning: "The development tree before seed 004: buddies are cleared as soon as they are tested.",
-        source: "fair-class 0.4 (tip)",
+        name: "tip",
+        meaning: "The development tree at 2.6.32-rc5, before seed 004: buddies are cleared as soon as they are tested.",
+        source: "seed 004; fair-class 0.4",
         base: Some("2.6.32"),
         settings: &["NO_STRONG_BUDDIES"],
     },
     Profile {
+        name: "tip+",
+        meaning: "That tree with seed 004 applied, whose fair class 2.6.32 has unchanged.",
+        source: "seed 004; fair-class 0.4",
+        base: Some("tip"),
+        settings: &["STRONG_BUDDIES"],
+    },
+    Profile {
+        name: "tip+x",
+        meaning: "tip+ with the granularities and the sleeper credit of 2.6.31.",
+        source: "seed 004; fair-class 0.4",
+        base: Some("tip+"),
+        settings: &[
+            "NO_GENTLE_FAIR_SLEEPERS",
+            "sched_latency_ns=20000000",
+            "sched_min_granularity_ns=4000000",
+            "sched_wakeup_granularity_ns=5000000",
+        ],
+    },
+    Profile {
+        name: "tipx",
+        meaning: "tip with the granularities and the sleeper credit of 2.6.31, and NEXT_BUDDY.",
+        source: "seed 004; fair-class 0.4, U4",
+        base: Some("tip+x"),
+        settings: &["NO_STRONG_BUDDIES", "NEXT_BUDDY"],
+    },
+    Profile {
         name: "2.6.31",
-        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first (without the adaptive granularity).",
+        meaning: "Linux 2.6.31: granularities 20/4/5 ms, full sleeper credit, child runs first.",
         source: "fair-class 0.4 (v2.6.31), 8.7",
         base: Some("2.6.32"),
         settings: &[
@@ -199,13 +240,23 @@ pub const PROFILES: &[Profile] = &[
             "sched_child_runs_first=1",
             "NEXT_BUDDY",
             "pick_mode=v31",
+            "next_set=v31",
             "last_set=every_wake",
             "buddy_gate=off",
             "tick_latency_check=off",
             "hot_buddy_dst_busy=off",
             "wake_placement=v31",
+            "NO_SYNC_LESS",
+            "overlap_check=v31",
             "newidle_stop=never",
         ],
+    },
+    Profile {
+        name: "2.6.31.3",
+        meaning: "Linux 2.6.31.3, the last column of seed 004's tables; its fair class is that of 2.6.31.",
+        source: "seed 004; fair-class 0.4",
+        base: Some("2.6.31"),
+        settings: &[],
     },
     Profile {
         name: "2.6.23-rt5",
@@ -230,6 +281,7 @@ pub const PROFILES: &[Profile] = &[
             "deboost_place=tail",
             "sched_rt_runtime_us=-1",
             "NO_RT_RUNTIME_SHARE",
+            "NO_ADAPTIVE_GRAN",
             "lock_kind=test_and_set",
             "preempt_model=full",
             "double_lock=fair",

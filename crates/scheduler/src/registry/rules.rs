@@ -218,15 +218,36 @@ rules! {
         Voluntary "voluntary" "Only when a system call returns or blocks (CONFIG_PREEMPT_VOLUNTARY).",
         Full "full" "Wherever no lock is held (CONFIG_PREEMPT, PREEMPT_RT).",
     }
+    FloorOrder floor_order "From which min_vruntime does a task that leaves or enters a queue count its distance?" "fair-class 2.5, 4.5" {
+        V49 "v49" "Leaving: as it was with the task; entering: after the running task is charged (4.9 on).",
+        V33 "v33" "Leaving: as it moves without the task; entering: before the running task is charged (2.6.33 to 4.8).",
+        V32 "v32" "As v33, but from one queue to the other in one step, when the CPU is chosen (up to 2.6.32).",
+    }
+    SchedIdle sched_idle "What is special about SCHED_IDLE, beyond its weight?" "fair-class 4.3, 6.4, 6.8, 7.7" {
+        V61 "v61" "A SCHED_BATCH wakeup preempts it too, it is never cache-hot, it wakes at most a min_granularity left of the others (5.15 on).",
+        V39 "v39" "A SCHED_BATCH wakeup preempts it too, and it is never cache-hot (2.6.39 to 5.14).",
+        V37 "v37" "It is never cache-hot (2.6.37 and 2.6.38).",
+        V36 "v36" "Nothing but that it makes room for SCHED_NORMAL wakeups (up to 2.6.36).",
+    }
+    YieldMode yield_mode "What does sched_yield do in the fair class?" "fair-class 6.7, 7.1" {
+        Skip "skip" "The task is passed over at the next pick, if the second from the left is near (2.6.39 on).",
+        Keep "keep" "It keeps its place; SCHED_BATCH, and all under sched_compat_yield, go behind all others (up to 2.6.38).",
+    }
     ForkPath fork_path "When is a forked child placed on the virtual time line?" "fair-class 5.1" {
         Early33 "early33" "At the start of fork, on the parent's queue (2.6.33 on).",
         Late32 "late32" "At the end of fork, on the destination queue (up to 2.6.32).",
     }
     PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3" {
-        After "after" "last has the final word; only the picked one is cleared (seed 004 applied).",
+        V61 "v61" "next has the final word; only the picked one is cleared (2.6.39 on).",
+        After "after" "last has the final word; only the picked one is cleared (seed 004 applied, to 2.6.38).",
         Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
         Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
-        V31 "v31" "next before last; only the picked one is cleared; a fork records next too (2.6.31).",
+        V31 "v31" "next before last; only the picked one is cleared (2.6.31).",
+    }
+    NextSet next_set "When is the next buddy recorded?" "fair-class 7.2, 7.7" {
+        V61 "v61" "At a wakeup check under NEXT_BUDDY, and whenever a wakeup preempts by virtual time (2.6.39 on).",
+        V32 "v32" "At a wakeup check under NEXT_BUDDY (2.6.32 to 2.6.38).",
+        V31 "v31" "Also at the check after a fork (2.6.31).",
     }
     LastSet last_set "When is the last buddy recorded?" "seed 004; fair-class 7.2" {
         PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",
@@ -256,6 +277,10 @@ rules! {
     IdleSibling idle_sibling "Does a wakeup look for an idle CPU that shares cache?" "fair-class 8.4" {
         On "on" "Yes (2.6.33 on).",
         Off "off" "No.",
+    }
+    OverlapCheck overlap_check "When does WAKEUP_OVERLAP preempt?" "fair-class 6.4" {
+        V32 "v32" "Where both tasks overlap little; asked before WAKEUP_PREEMPT (2.6.32 on).",
+        V31 "v31" "With the sync hint too; asked after WAKEUP_PREEMPT (2.6.31).",
     }
     WakePlacement wake_placement "Which form of the affine wakeup test?" "fair-class 8.3, 8.7" {
         V32 "v32" "wake_affine with averaged loads of index 0 (2.6.32 on).",

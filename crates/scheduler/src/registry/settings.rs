@@ -57,6 +57,18 @@ pub const ALIASES: &[Alias] = &[
         ],
     },
     Alias {
+        name: "NEW_FAIR_SLEEPERS",
+        meaning: "The name that Linux 2.6.31 has for FAIR_SLEEPERS.",
+        source: "fair-class 3.1, 9",
+        settings: &["FAIR_SLEEPERS"],
+    },
+    Alias {
+        name: "NO_NEW_FAIR_SLEEPERS",
+        meaning: "The name that Linux 2.6.31 has for NO_FAIR_SLEEPERS.",
+        source: "fair-class 3.1, 9",
+        settings: &["NO_FAIR_SLEEPERS"],
+    },
+    Alias {
         name: "WAKEUP_PREEMPTION",
         meaning: "The name that Linux 6.1 has for WAKEUP_PREEMPT.",
         source: "sched_features of a recorded 6.1 kernel",

@@ -7,7 +7,7 @@ use crate::class::move_queued_task;
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, PullFilter};
 use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
-use crate::task::bump;
+use crate::stats::bump;
 use crate::{CpuId, Prio, Reason, TaskId};
 
 /// Whether this schedule lowers the CPU's priority: the previous task is gone, and what is left here is lower.

@@ -7,7 +7,8 @@ use crate::class::move_queued_task;
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{PostPush, PushFail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget};
 use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
-use crate::task::{Class, bump};
+use crate::stats::bump;
+use crate::task::Class;
 use crate::{CpuId, Reason, TaskId};
 
 /// How often a push looks for a target before it gives up.

@@ -15,7 +15,7 @@ use super::push::{push_rt_task, push_rt_tasks};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::{PushIpiWalker, PushSource, RtoSkipSelf};
 use crate::rq::RqGuard;
-use crate::task::bump;
+use crate::stats::bump;
 use crate::{Cpu, CpuId, CpuMask};
 use alloc::boxed::Box;
 use core::cell::Cell;

@@ -92,6 +92,7 @@ impl Options {
             capacity: room.capacity,
             writers_wake_at: room.writers_wake_at,
             sync: true,
+            softirq: false,
             send_cost: self.send_cost.unwrap_or(send + copy),
             receive_cost: self.receive_cost.unwrap_or(receive + copy),
         }

@@ -204,6 +204,7 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
     capacity: u32::MAX,
     writers_wake_at: u32::MAX - 1,
     sync: false,
+    softirq: false,
     send_cost: Nanos::ZERO,
     receive_cost: Nanos::ZERO,
 };

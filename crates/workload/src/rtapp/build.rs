@@ -133,6 +133,7 @@ fn channel(setup: &mut Setup, capacity: u32) -> ChannelId {
         capacity,
         writers_wake_at: capacity - 1,
         sync: false,
+        softirq: false,
         send_cost: Nanos::ZERO,
         receive_cost: Nanos::ZERO,
     })

@@ -108,6 +108,24 @@ fn hot_tasks_stay() {
     assert_eq!(pull(&["sched_migration_cost_ns=-1"], 5000), 0, "-1: always hot");
 }
 
+/// 6.8: a SCHED_IDLE task that has just run.
+#[test]
+fn sched_idle_tasks_are_cache_hot_up_to_2_6_36() {
+    let pulled = |rule: &str| {
+        let lab = Lab::new(2, "2.6.32", &[rule]);
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+        let idle = lab.spawn(Policy::Idle, 0);
+        lab.advance(Nanos::from_millis(100));
+        let other = lab.spawn(Policy::Idle, 0);
+        lab.tick(0);
+        assert_eq!(lab.running(0), other);
+        lab.block(1);
+        lab.cpu_of(idle) == 1
+    };
+    assert!(!pulled("sched_idle=v36"));
+    assert!(pulled("sched_idle=v37") && pulled("sched_idle=v39") && pulled("sched_idle=v61"));
+}
+
 /// 8.6: 2.6.33 skips the search while idle times are short.
 #[test]
 fn short_idle_times_are_not_worth_a_search() {

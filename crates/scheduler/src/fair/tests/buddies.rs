@@ -24,7 +24,8 @@ fn a4(mode: &str, next: Option<f64>, last: Option<f64>) -> (Who, bool, bool) {
     lab.set_vr(next_task, next.unwrap_or(40.0));
     lab.set_vr(last_task, last.unwrap_or(40.0));
     let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-    rq.fair.buddies = Buddies { next: next.map(|_| next_task), last: last.map(|_| last_task) };
+    let (next, last) = (next.map(|_| next_task), last.map(|_| last_task));
+    rq.fair.buddies = Buddies { next, last, skip: None };
     let picked = pick(&mut rq, left);
     let who = if picked == left {
         Left
@@ -38,7 +39,7 @@ fn a4(mode: &str, next: Option<f64>, last: Option<f64>) -> (Who, bool, bool) {
 
 #[test]
 fn a4_picking() {
-    // next, last, then (picked, next kept, last kept) under v31, rc, tip, after.
+    // next, last, then (picked, next kept, last kept) under v31, rc, tip, after. 6.1 picks as v31 (7.7).
     let table = [
         (
             Some(10.8),
@@ -62,7 +63,8 @@ fn a4_picking() {
         ),
     ];
     for (next, last, expected) in table {
-        for (mode, expected) in ["v31", "rc", "tip", "after"].into_iter().zip(expected) {
+        let expected = [expected.as_slice(), &expected[..1]].concat();
+        for (mode, expected) in ["v31", "rc", "tip", "after", "v61"].into_iter().zip(expected) {
             let mode = alloc::format!("pick_mode={mode}");
             assert_eq!(a4(&mode, next, last), expected, "{mode} next {next:?} last {last:?}");
         }
@@ -113,7 +115,7 @@ fn a7_the_gate_opens_at_nr_latency() {
     assert_eq!(recorded("2.6.32", &[], 5, 2.0), (false, true));
     assert_eq!(recorded("2.6.32", &[], 5, 0.5), (false, false), "no preemption, nothing to remember");
     for (n, lead) in [(4, 2.0), (5, 2.0), (2, 0.5)] {
-        assert_eq!(recorded("2.6.32-rc5-tip", &[], n, lead), (false, true), "before: {n} {lead}");
+        assert_eq!(recorded("tip", &[], n, lead), (false, true), "before: {n} {lead}");
     }
     assert_eq!(recorded("2.6.32", &["buddy_gate=off"], 4, 2.0), (false, true));
 }
@@ -151,14 +153,40 @@ fn only_2_6_31_prefers_a_new_task() {
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
         rq.fair.buddies.next == Some(child)
     };
-    assert!(next("pick_mode=v31"));
-    assert!(!next("pick_mode=after"));
+    assert!(next("next_set=v31"));
+    assert!(!next("next_set=v32") && !next("next_set=v61"));
+}
+
+/// 7.7: in 6.1 a wakee that preempts is next, whether NEXT_BUDDY is on or not and however few tasks there are.
+#[test]
+fn a_wakee_that_preempts_is_next_from_2_6_39_on() {
+    assert_eq!(recorded("2.6.32", &["next_set=v61"], 2, 2.0), (true, false));
+    assert_eq!(recorded("2.6.32", &["next_set=v61"], 2, 0.5), (false, false), "it does not preempt");
+    assert_eq!(recorded("2.6.32", &["next_set=v32"], 2, 2.0), (false, false));
+}
+
+/// 7.7, 6.7: the skip buddy.
+#[test]
+fn a_task_that_yielded_is_passed_over_for_a_near_one() {
+    let after_yield = |rule: &str, second: f64| {
+        let lab = Lab::new(1, "6.1", &[rule]);
+        let crowd = lab.crowd(0, &[0, 0, 0]);
+        for (p, vr) in crowd.iter().zip([100.0, second, 105.0]) {
+            lab.set_vr(*p, vr);
+        }
+        lab.run(crate::schedule::sched_yield(lab.cpu(0)));
+        let kept = lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies.skip.is_some();
+        (lab.running(0) == crowd[0], kept, lab.count(Reason::BuddySkipped))
+    };
+    assert_eq!(after_yield("yield_mode=skip", 100.9), (false, true, 1));
+    assert_eq!(after_yield("yield_mode=skip", 101.1), (true, false, 0), "too far right");
+    assert_eq!(after_yield("yield_mode=keep", 100.9), (true, false, 0));
 }
 
 /// I6, 6.8.
 #[test]
 fn a_sched_idle_task_is_never_a_buddy() {
-    let lab = Lab::new(1, "2.6.32-rc5-tip", &["NEXT_BUDDY"]);
+    let lab = Lab::new(1, "tip", &["NEXT_BUDDY"]);
     let idle = lab.spawn(Policy::Idle, 0);
     let other = lab.spawn(Policy::Idle, 0);
     lab.block(0);
@@ -173,7 +201,7 @@ fn references_end_with_the_slice_the_queue_or_a_yield() {
     let after = |act: fn(&Lab, TaskId)| {
         let lab = Lab::new(1, "2.6.32", &[]);
         let crowd = lab.crowd(0, &[0, 0, 0]);
-        let both = Buddies { next: Some(crowd[0]), last: Some(crowd[0]) };
+        let both = Buddies { next: Some(crowd[0]), last: Some(crowd[0]), skip: Some(crowd[0]) };
         lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies = both;
         act(&lab, crowd[0]);
         let left = lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies;
@@ -206,7 +234,7 @@ fn buddies_are_cache_hot_unless_the_balancing_cpu_has_nothing() {
         lab.k.config.set("NO_LB_BIAS").expect("legal");
         let local = lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
         let crowd = lab.crowd(0, &[0, 0, 0]);
-        let both = Buddies { next: Some(crowd[1]), last: Some(crowd[2]) };
+        let both = Buddies { next: Some(crowd[1]), last: Some(crowd[2]), skip: None };
         lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies = both;
         lab.advance(Nanos::from_millis(70));
         if busy {

@@ -94,6 +94,117 @@ fn slices_share_the_period_by_weight() {
     assert_eq!(slice("2.6.36", &[19, 0]), 86_622, "15/1039 of the latency, no lower bound");
 }
 
+/// 4.1, 7.7: the floor of a slice.
+#[test]
+fn base_slice_is_a_lower_bound() {
+    let slice = |setting: &str, nices: &[i8]| {
+        let lab = Lab::new(1, "2.6.36", &[setting]);
+        lab.crowd(0, nices);
+        lab.slice(0)
+    };
+    assert_eq!(slice("BASE_SLICE", &[19, 0]), ms(0.75));
+    assert_eq!(slice("NO_BASE_SLICE", &[19, 0]), 86_622);
+    assert_eq!(slice("BASE_SLICE", &[0, 0]), ms(3.0));
+}
+
+/// 4.3, last row.
+#[test]
+fn a_sched_idle_sleeper_of_6_1_gets_a_min_granularity() {
+    let credit = |rule: &str| {
+        let lab = Lab::new(1, "2.6.36", &[rule]);
+        let sleeper = lab.spawn(Policy::Idle, 0);
+        lab.block(0);
+        lab.set_floor(0, 200.0);
+        lab.set_vr(sleeper, 100.0);
+        lab.wake_unsettled(0, sleeper);
+        -lab.distance(sleeper) as u64
+    };
+    assert_eq!(credit("sched_idle=v61"), ms(0.375), "0.75 ms, halved");
+    assert_eq!(credit("sched_idle=v39"), ms(3.0));
+}
+
+/// 2.5: a waiting task holds the floor back at 100; the running one is at 110.
+fn leftmost_departs(rule: &str) -> (u64, u64) {
+    let lab = Lab::new(2, "2.6.36", &[rule]);
+    let crowd = lab.crowd(0, &[0, 0]);
+    for cpu in [0, 1] {
+        lab.set_floor(cpu, 100.0);
+    }
+    lab.set_vr(crowd[0], 110.0);
+    lab.set_vr(crowd[1], 100.0);
+    let mut from = lab.run(lab.cpu(0).lock(CpuId(0)));
+    let mut to = lab.run(lab.cpu(0).lock(CpuId(1)));
+    move_queued_task(&mut from, &mut to, crowd[1]);
+    (lab.floor(0), lab.vr(crowd[1]))
+}
+
+#[test]
+fn the_floor_moves_before_a_task_leaves_or_after() {
+    assert_eq!(leftmost_departs("floor_order=v49"), (ms(110.0), ms(100.0)), "level with the floor as it was");
+    assert_eq!(leftmost_departs("floor_order=v33"), (ms(110.0), ms(90.0)), "10 left of the floor as it is");
+    assert_eq!(leftmost_departs("floor_order=v32"), (ms(110.0), ms(90.0)));
+}
+
+/// 2.5: a SCHED_IDLE task has run for 3 ms, not charged yet; somebody arrives who was level with the floor elsewhere.
+#[test]
+fn a_task_enters_by_the_floor_before_or_after_the_charge() {
+    let enters = |rule: &str| {
+        let lab = Lab::new(2, "2.6.36", &[rule]);
+        let idle = lab.spawn_allowed(Policy::Idle, 1, cpus(&[1]));
+        let p = lab.crowd(0, &[0, 0])[1];
+        for cpu in [0, 1] {
+            lab.set_floor(cpu, 100.0);
+        }
+        lab.set_vr(idle, 100.0);
+        lab.set_vr(p, 100.0);
+        lab.advance(Nanos::from_millis(3));
+        let mut from = lab.run(lab.cpu(0).lock(CpuId(0)));
+        let mut to = lab.run(lab.cpu(0).lock(CpuId(1)));
+        move_queued_task(&mut from, &mut to, p);
+        lab.distance(p)
+    };
+    assert_eq!(enters("floor_order=v49"), 0);
+    // 3 ms × 1024/3 right of it, by which the floor moved.
+    assert_eq!(enters("floor_order=v33"), -(ms(1024.0) as i64));
+    assert_eq!(enters("floor_order=v32"), -(ms(1024.0) as i64));
+}
+
+/// 4.5: up to 2.6.32 both floors are read when the CPU is chosen, later the second one at the enqueue.
+#[test]
+fn a_change_of_cpu_reads_both_floors_at_once_or_one_by_one() {
+    let wakes = |rule: &str| {
+        let lab = Lab::new(2, "2.6.36", &[rule]);
+        let p = lab.spawn(Policy::Normal, 0);
+        lab.block(0);
+        lab.set_floor(0, 100.0);
+        lab.set_vr(p, 102.0);
+        lab.set_floor(1, 500.0);
+        crate::class::set_task_cpu(lab.cpu(1), p, CpuId(1));
+        lab.set_floor(1, 501.0);
+        lab.wake_unsettled(1, p);
+        lab.vr(p)
+    };
+    assert_eq!(wakes("floor_order=v32"), ms(502.0));
+    assert_eq!(wakes("floor_order=v33"), ms(503.0));
+    assert_eq!(wakes("floor_order=v49"), ms(503.0));
+}
+
+/// 4.4, D11: renicing the task that holds the floor back.
+#[test]
+fn renice_of_the_leftmost_keeps_its_distance_only_since_4_9() {
+    let distance = |rule: &str| {
+        let lab = Lab::new(1, "2.6.36", &[rule]);
+        let crowd = lab.crowd(0, &[0, 0]);
+        lab.set_floor(0, 100.0);
+        lab.set_vr(crowd[0], 110.0);
+        lab.set_vr(crowd[1], 100.0);
+        lab.run(set_user_nice(lab.cpu(0), crowd[1], Nice::new(5).expect("legal")));
+        lab.distance(crowd[1])
+    };
+    assert_eq!(distance("floor_order=v49"), 0);
+    assert_eq!(distance("floor_order=v33"), -(ms(10.0) as i64));
+}
+
 /// D12: a round trip without execution changes vr by what the floors advanced meanwhile.
 #[test]
 fn a_change_of_cpu_keeps_the_distance_from_the_floor() {

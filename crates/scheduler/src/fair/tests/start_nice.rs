@@ -100,6 +100,82 @@ fn quick_forks_add_up_to_eight() {
     assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]);
 }
 
+/// 5.7: a shell that waits for its child; the child's penalty lasts for one slice of its own.
+#[test]
+fn a_parent_that_waits_leaves_its_child_penalised_for_one_slice() {
+    let (lab, parent) = a3(&[]);
+    let child = lab.fork(0, 0);
+    lab.block(0);
+    assert_eq!(state(&lab, parent).2, 0);
+    while lab.running(0) != child {
+        lab.charge(0, 5.0);
+        lab.tick(0);
+    }
+    lab.charge(0, 2.0);
+    assert_eq!(state(&lab, child), (2.0, 2.0, 1), "exactly at its end");
+    lab.charge(0, 0.1);
+    assert_eq!(state(&lab, child).2, 0);
+}
+
+/// 5.7: a fork per interval that is shorter than the window it adds: the penalty never ends until the task sleeps.
+#[test]
+fn a_steady_forker_stays_at_eight_until_it_sleeps() {
+    let (lab, parent) = a3(&[]);
+    let mut vr = lab.vr(parent);
+    for fork in 1..=30 {
+        lab.fork(0, 0);
+        vr = lab.vr(parent);
+        lab.charge(0, 0.3);
+        assert_eq!(state(&lab, parent).2, fork.min(8));
+    }
+    assert_eq!(lab.vr(parent).wrapping_sub(vr), ms(0.3 * 256.0), "1/256 of its weight");
+    lab.block(0);
+    assert_eq!(state(&lab, parent), (59.0, 0.0, 0));
+}
+
+/// 5.7: what a child leaves behind when it exits, and what it keeps when its parent does.
+#[test]
+fn exits_give_nothing_back_and_take_nothing_along() {
+    let (lab, _) = a3(&[]);
+    let child = lab.fork(0, 0);
+    lab.run(do_exit(lab.cpu(0)));
+    assert_eq!(state(&lab, child), (0.0, 2.0, 1), "the parent is gone");
+
+    let (lab, parent) = a3(&[]);
+    let child = lab.fork(0, 0);
+    lab.set_floor(0, 0.0);
+    for p in lab.k.tasks.iter().skip(1) {
+        lab.set_vr(p, if p == child { 0.0 } else { 0.1 });
+    }
+    lab.k.rq(crate::CpuId(0)).published.need_resched.set(true);
+    lab.settle();
+    assert_eq!(lab.running(0), child);
+    lab.run(do_exit(lab.cpu(0)));
+    assert_eq!(state(&lab, parent), (50.0, 52.0, 1));
+}
+
+/// 5.7: a real-time parent is not current on the fair queue.
+#[test]
+fn a_fork_by_a_real_time_task_imposes_nothing() {
+    let (lab, parent) = a3(&[]);
+    lab.run(sched_setscheduler(lab.cpu(0), parent, fifo(10)));
+    lab.settle();
+    let child = lab.fork(0, 0);
+    assert_eq!((state(&lab, parent).2, state(&lab, child)), (0, (0.0, 0.0, 0)));
+}
+
+/// 5.7, last row: a slice too small to count.
+#[test]
+fn a_window_of_nothing_ends_with_the_next_charge() {
+    let (lab, parent) = a3(&["sched_latency_ns=100000"]);
+    lab.k.task(parent).se.set_weight(0);
+    lab.fork(0, 0);
+    assert_eq!(state(&lab, parent), (50.0, 50.0, 1));
+    lab.k.task(parent).se.set_weight(1024);
+    lab.charge(0, 0.001);
+    assert_eq!(state(&lab, parent).2, 0);
+}
+
 /// 5.7: the grandchild.
 #[test]
 fn a_penalised_child_that_forks_passes_on_one_more() {

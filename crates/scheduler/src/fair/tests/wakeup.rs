@@ -93,6 +93,23 @@ fn policies_decide_before_virtual_time() {
     assert_eq!(reason(far(Policy::Normal, Policy::Batch)), Some(Reason::PreemptVruntime));
 }
 
+/// 6.4 step 7, 7.7.
+#[test]
+fn a_batch_wakee_preempts_sched_idle_from_2_6_39_on() {
+    let batch = |runner, rule: &str| Wakeup { wakee: Policy::Batch, runner, ..PLAIN }.on("2.6.36", &[rule]);
+    for (rule, reason) in [
+        ("sched_idle=v61", Reason::PreemptIdlePolicy),
+        ("sched_idle=v39", Reason::PreemptIdlePolicy),
+        ("sched_idle=v37", Reason::NoPreemptPolicy),
+        ("sched_idle=v36", Reason::NoPreemptPolicy),
+    ] {
+        assert_eq!(batch(Policy::Idle, rule), Some(reason), "{rule}");
+        assert_eq!(batch(Policy::Normal, rule), Some(Reason::NoPreemptPolicy), "{rule}");
+    }
+    let idle = Wakeup { wakee: Policy::Idle, runner: Policy::Idle, ..PLAIN };
+    assert_eq!(idle.on("6.1", &[]), Some(Reason::NoPreemptPolicy));
+}
+
 #[test]
 fn wakeup_preempt_off_leaves_only_the_policies() {
     let off = &["NO_WAKEUP_PREEMPT"];

@@ -1,0 +1,255 @@
+//! What tasks, CPUs and domains count, with Linux's names and meaning (rt-class 11.1, fair-class 11).
+//!
+//! Everything is a cell: counting needs no lock of its own, and a report may read at any moment.
+
+use crate::Nanos;
+use core::cell::Cell;
+
+/// A line for each counter: meaning, name.
+macro_rules! counters {
+    ($(#[$meaning:meta])* $name:ident { $($(#[$of_field:meta])* $field:ident,)+ }) => {
+        $(#[$meaning])*
+        #[derive(Clone, Debug, Default)]
+        pub struct $name {
+            $($(#[$of_field])* pub $field: Cell<u64>,)+
+        }
+    };
+}
+
+counters! {
+    /// How a task was woken. A wakeup may count under several of these.
+    WakeupCounts {
+        /// With the hint that the waker is about to sleep.
+        sync,
+        /// To another CPU than its last one.
+        migrate,
+        /// To the waker's CPU.
+        local,
+        /// To any other one.
+        remote,
+        /// Times the affine test was asked about it.
+        affine_attempts,
+        /// Times the answer was yes.
+        affine,
+        /// Drawn to the waker's CPU by the passive test of 2.6.31.
+        passive,
+        /// To an idle CPU that shares cache.
+        idle,
+    }
+}
+
+counters! {
+    /// What balancing made of a task that it looked at.
+    BalancedCounts {
+        /// Left: it may not run on the other CPU.
+        failed_affine,
+        /// Left: it runs.
+        failed_running,
+        /// Left: it is cache-hot, or a buddy.
+        failed_hot,
+        /// Moved although it is cache-hot, after failures.
+        forced,
+    }
+}
+
+counters! {
+    /// What a CPU counts for schedstat (fair-class 11.4).
+    CpuCounts {
+        /// Calls of sched_yield (yld_count).
+        yields,
+        /// Calls of schedule() (sched_count).
+        schedules,
+        /// Switches to the idle task (sched_goidle).
+        went_idle,
+        /// Wakeups of tasks to this CPU (ttwu_count).
+        wakeups,
+        /// Of these, by a waker on this CPU (ttwu_local).
+        local_wakeups,
+        /// Updates of the averaged load (nr_load_updates).
+        load_updates,
+        /// Time that tasks ran here, up to the last switch, in ns.
+        run_time_ns,
+        /// Time that tasks waited here for the CPU, in ns.
+        wait_time_ns,
+        /// Times a task got the CPU (pcount).
+        slices,
+    }
+}
+
+counters! {
+    /// Balancing of one domain in one situation.
+    BalanceCounts {
+        /// Times it was tried.
+        attempts,
+        /// Of these, nothing had to be done.
+        balanced,
+        /// Of these, something had to be done and nothing could.
+        failed,
+        /// Sum of the weights that should have moved.
+        imbalance,
+        /// Tasks that came.
+        pulled,
+        /// Of these, cache-hot ones.
+        hot_pulled,
+        /// Times no CPU of the busiest group was busy enough.
+        no_busier_queue,
+        /// Times no group was busier.
+        no_busier_group,
+    }
+}
+
+counters! {
+    /// What else a CPU counts for one of its domains.
+    DomainCounts {
+        /// Times it asked a busy CPU to push a task.
+        active,
+        /// Of these, nothing came.
+        active_failed,
+        /// Tasks that came.
+        active_pushed,
+        /// Wakeups to another CPU of this domain and of none below.
+        wake_remote,
+        /// Wakeups drawn here by the affine test.
+        move_affine,
+        /// Wakeups drawn here by the passive test of 2.6.31.
+        move_balance,
+    }
+}
+
+/// Counters of a task, with Linux's names (rt-class 11.1, fair-class 11.1).
+#[derive(Clone, Debug, Default)]
+pub struct TaskStats {
+    /// Switches away while blocking.
+    pub nr_voluntary_switches: Cell<u64>,
+    /// Switches away while runnable.
+    pub nr_involuntary_switches: Cell<u64>,
+    /// Times it was assigned another CPU.
+    pub nr_migrations: Cell<u64>,
+    /// Successful wakeups.
+    pub nr_wakeups: Cell<u64>,
+    /// Of these, by kind.
+    pub woken: WakeupCounts,
+    /// What balancing made of it.
+    pub balanced: BalancedCounts,
+    /// Times it got the CPU (pcount).
+    pub nr_slices: Cell<u64>,
+    /// CPU time used, up to the last accounting.
+    pub sum_exec_runtime: Cell<Nanos>,
+    /// Since when it runs unaccounted.
+    pub exec_start: Cell<Nanos>,
+    /// `sum_exec_runtime` when it was last picked; the difference is how long it has been running.
+    pub prev_sum_exec_runtime: Cell<Nanos>,
+    /// Since when it waits for a CPU, if it does.
+    pub wait_start: Cell<Option<Nanos>>,
+    /// Total time runnable but not running.
+    pub wait_sum: Cell<Nanos>,
+    /// Longest such wait.
+    pub wait_max: Cell<Nanos>,
+    /// Number of such waits that ended.
+    pub wait_count: Cell<u64>,
+    /// When it was last woken, until it runs.
+    pub woken_at: Cell<Option<Nanos>>,
+    /// When it last left a CPU.
+    pub last_ran: Cell<Nanos>,
+    /// Longest run time accounted at once.
+    pub exec_max: Cell<Nanos>,
+    /// Longest stint in competition: with a CPU load of at least twice its weight.
+    pub slice_max: Cell<Nanos>,
+    /// Since when it sleeps interruptibly, if it does.
+    pub sleep_start: Cell<Option<Nanos>>,
+    /// Longest such sleep.
+    pub sleep_max: Cell<Nanos>,
+    /// Since when it sleeps uninterruptibly, if it does.
+    pub block_start: Cell<Option<Nanos>>,
+    /// Longest such sleep.
+    pub block_max: Cell<Nanos>,
+    /// Total time asleep, of either kind.
+    pub sum_sleep_runtime: Cell<Nanos>,
+}
+
+impl TaskStats {
+    pub(crate) fn reset(&self) {
+        self.nr_voluntary_switches.set(0);
+        self.nr_involuntary_switches.set(0);
+        self.nr_migrations.set(0);
+        self.nr_wakeups.set(0);
+        self.woken.reset();
+        self.balanced.reset();
+        self.nr_slices.set(0);
+        self.sum_exec_runtime.set(Nanos::ZERO);
+        self.exec_start.set(Nanos::ZERO);
+        self.prev_sum_exec_runtime.set(Nanos::ZERO);
+        self.wait_start.set(None);
+        self.wait_sum.set(Nanos::ZERO);
+        self.wait_max.set(Nanos::ZERO);
+        self.wait_count.set(0);
+        self.woken_at.set(None);
+        self.last_ran.set(Nanos::ZERO);
+        self.exec_max.set(Nanos::ZERO);
+        self.slice_max.set(Nanos::ZERO);
+        self.sleep_start.set(None);
+        self.sleep_max.set(Nanos::ZERO);
+        self.block_start.set(None);
+        self.block_max.set(Nanos::ZERO);
+        self.sum_sleep_runtime.set(Nanos::ZERO);
+    }
+
+    /// Starts waiting for a CPU.
+    pub(crate) fn wait_start(&self, now: Nanos) {
+        self.wait_start.set(Some(now));
+    }
+
+    /// Stops waiting, if it waited; how long it did.
+    pub(crate) fn wait_end(&self, now: Nanos) -> Nanos {
+        let Some(start) = self.wait_start.take() else { return Nanos::ZERO };
+        let waited = now.saturating_sub(start);
+        self.wait_sum.set(self.wait_sum.get() + waited);
+        self.wait_max.set(self.wait_max.get().max(waited));
+        self.wait_count.set(self.wait_count.get() + 1);
+        waited
+    }
+
+    /// Goes to sleep (fair class).
+    pub(crate) fn sleep_start(&self, now: Nanos, uninterruptible: bool) {
+        let start = if uninterruptible { &self.block_start } else { &self.sleep_start };
+        start.set(Some(now));
+    }
+
+    /// Wakes up, if it slept.
+    pub(crate) fn sleep_end(&self, now: Nanos) {
+        for (start, max) in [(&self.sleep_start, &self.sleep_max), (&self.block_start, &self.block_max)] {
+            if let Some(start) = start.take() {
+                let slept = now.saturating_sub(start);
+                max.set(max.get().max(slept));
+                self.sum_sleep_runtime.set(self.sum_sleep_runtime.get() + slept);
+            }
+        }
+    }
+}
+
+impl WakeupCounts {
+    fn reset(&self) {
+        let WakeupCounts { sync, migrate, local, remote, affine_attempts, affine, passive, idle } = self;
+        let all = [sync, migrate, local, remote, affine_attempts, affine, passive, idle];
+        all.iter().for_each(|counter| counter.set(0));
+    }
+}
+
+impl BalancedCounts {
+    fn reset(&self) {
+        let BalancedCounts { failed_affine, failed_running, failed_hot, forced } = self;
+        [failed_affine, failed_running, failed_hot, forced].iter().for_each(|counter| counter.set(0));
+    }
+}
+
+/// Adds one to a counter.
+#[inline]
+pub(crate) fn bump(counter: &Cell<u64>) {
+    counter.set(counter.get() + 1);
+}
+
+/// Adds a time to a counter of nanoseconds.
+#[inline]
+pub(crate) fn add(counter: &Cell<u64>, time: Nanos) {
+    counter.set(counter.get() + time.0);
+}
