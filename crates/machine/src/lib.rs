@@ -8,6 +8,7 @@ mod objects;
 mod outcome;
 mod rng;
 mod setup;
+mod snapshot;
 mod spec;
 
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
@@ -23,6 +24,7 @@ pub use outcome::{
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
+pub use snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,

@@ -3,6 +3,7 @@
 use crate::behaviour::TaskCounters;
 use crate::engine::{CommOf, LockStats, LockWait, Record};
 use crate::latency::Latency;
+use crate::snapshot::{Snapshot, TaskSnapshot};
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use std::fmt;
 use thiserror::Error;
@@ -35,6 +36,10 @@ pub struct Outcome {
     pub lock_waits: Vec<LockWait>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,
+    /// The moments that [`crate::SnapshotPlan`] asked for and the run reached, in their order.
+    pub snapshots: Vec<Snapshot>,
+    /// The exited tasks that it asked for.
+    pub exited: Vec<TaskSnapshot>,
 }
 
 /// How often a decision fell for a reason.

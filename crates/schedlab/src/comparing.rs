@@ -73,6 +73,7 @@ fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
         kernel: arm.kernel.clone(),
         seed,
         record: false,
+        dumps: Vec::new(),
         // The answer tells of the base's first run only.
         fidelity: plan.experiment.fidelity && seed == plan.experiment.seed,
         ..plan.experiment.clone()

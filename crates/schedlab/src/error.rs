@@ -66,6 +66,16 @@ pub enum Error {
         /// What is wrong with the time.
         problem: String,
     },
+    /// A file of a moment of a run that cannot be shown.
+    #[error("--dump {text}: {problem}; {advice}")]
+    Dump {
+        /// As it was given.
+        text: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        advice: String,
+    },
     /// A word of a configuration.
     #[error("`{word}`: {problem}")]
     Settings {

@@ -1,5 +1,6 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
+use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::kernel::{KernelConfig, profile_of};
 use crate::length::Limit;
@@ -30,6 +31,8 @@ pub struct Experiment {
     /// Whether to compare a replay with its recording, if this is the machine and the kernel on which it was made.
     /// Costs memory for every event of the run.
     pub fidelity: bool,
+    /// Files of Linux to show, of moments of the run.
+    pub dumps: Vec<DumpRequest>,
 }
 
 /// What a run leaves behind.
@@ -58,6 +61,7 @@ impl Experiment {
             check: false,
             record: false,
             fidelity: true,
+            dumps: Vec::new(),
         }
     }
 
@@ -65,7 +69,8 @@ impl Experiment {
     ///
     /// # Errors
     /// No load, a duration of zero, a load that this machine cannot run (no such CPU), and what only shows while it
-    /// runs: a deadlock, a program that misuses its locks, a broken invariant.
+    /// runs: a deadlock, a program that misuses its locks, a broken invariant; a dump of a time after its end or of a
+    /// task that does not exist.
     pub fn run(&self) -> Result<Run, Error> {
         if self.loads.is_empty() {
             return Err(Error::NoLoad);
@@ -79,12 +84,15 @@ impl Experiment {
         let built: Vec<BuiltLoad> =
             self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
+        let recorded = results::recorded_pids(&built);
+        dumps::check(&self.dumps, limit.duration)?;
         let options = RunOptions {
             duration: limit.duration,
             seed: self.seed,
             trace: self.record || self.repeats_a_recording(),
             check: self.check,
             settings: self.kernel.during(),
+            snapshots: dumps::plan(&self.dumps, &recorded),
         };
         let machine = Machine::new(self.machine.clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
@@ -102,6 +110,7 @@ impl Experiment {
             records: &records,
             comms: &comms,
             wall_ns: timed.wall_ns,
+            dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };
         let result = results::assemble(&parts);
         Ok(if self.record {

@@ -120,6 +120,14 @@ impl KernelConfig {
         later.map(|c| TimedSetting { at: c.at, setting: c.setting.clone() }).collect()
     }
 
+    /// Whether the configuration has a property at the start or after any change during the run.
+    pub(crate) fn is_ever(&self, property: impl Fn(&Config) -> bool) -> bool {
+        let Ok(config) = self.at_start() else { return false };
+        let mut later = self.during();
+        later.sort_by_key(|change| change.at);
+        property(&config) || later.iter().any(|c| config.set(&c.setting).is_ok() && property(&config))
+    }
+
     /// As a result shows it: complete, as it is in `config` before the run.
     pub(crate) fn describe(&self, config: &Config) -> Kernel {
         let change = |c: &Change| KernelChange { at_ns: c.at.0, setting: c.setting.clone() };
@@ -163,6 +171,17 @@ mod tests {
         assert_eq!(described.rules["search"], "linear");
         assert_eq!(described.changes.iter().map(|c| c.at_ns).collect::<Vec<_>>(), [0, 2_000_000_000, 0]);
         assert_eq!(kernel.during().len(), 1);
+    }
+
+    #[test]
+    fn a_property_may_hold_for_a_part_of_the_run() {
+        let mut kernel = KernelConfig::of_profile("2.6.36").expect("a profile");
+        let both = |c: &Config| c.has(Feature::StartDebit) && c.has(Feature::StartNice);
+        assert!(!kernel.is_ever(both));
+        for text in ["3s:START_DEBIT", "NO_START_DEBIT", "2s:START_NICE"] {
+            kernel.set(change(text)).expect("a legal setting");
+        }
+        assert!(kernel.is_ever(both), "from 3 s on");
     }
 
     #[test]

@@ -25,6 +25,7 @@
 
 mod catalogue;
 mod comparing;
+mod dumps;
 mod error;
 mod experiment;
 mod export;
@@ -38,6 +39,7 @@ mod settings;
 
 pub use catalogue::{Entry, Explanation, Kind, Section, explain};
 pub use comparing::{Arm, Plan, compare};
+pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
 pub use export::TraceFormat;

@@ -45,6 +45,8 @@ pub(crate) enum Once {
     Outside(u32),
     /// A stretch with interrupts off begins on a CPU; the source is an index into the machine's noise.
     IrqOff { cpu: CpuId, source: u32 },
+    /// A snapshot is to be taken.
+    Snapshot,
     /// The run ends; keeps paths from running ahead of it.
     End,
 }

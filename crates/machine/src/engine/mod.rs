@@ -17,6 +17,7 @@ mod queue;
 mod recorder;
 mod run;
 mod sim;
+mod snapshots;
 mod steps;
 mod transfers;
 mod warmth;

@@ -28,6 +28,10 @@ impl Sim {
         let comm: Box<str> = spec.comm.as_str().into();
         self.comms.borrow_mut().push(CommOf { pid, since: self.hw().local_now(), comm: comm.clone() });
         let reused = tasks.get(id.index()).map(|t| t.timer);
+        // A thread belongs to its creator's process.
+        let creator =
+            family.parent.filter(|_| family.thread).and_then(|parent| tasks.get(parent.task.index()));
+        let process = creator.map_or(pid, |creator| creator.process);
         let ctx = TaskCtx {
             pid,
             comm,
@@ -44,6 +48,7 @@ impl Sim {
             stepped_at: Nanos::ZERO,
             idle_steps: 0,
             origin,
+            process,
         };
         match tasks.get_mut(id.index()) {
             Some(slot) => *slot = ctx,

@@ -6,12 +6,14 @@ use super::hw::{Hw, Mode, Once, Source};
 use super::kthreads::{Kthreads, kthreads};
 use super::recorder::Recorder;
 use super::sim::{CpuCtx, Family, Irq, Sim};
+use super::snapshots::Snapshots;
 use super::world::World;
 use crate::outcome::{
     CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
 };
 use crate::rng::{Purpose, Rng};
 use crate::setup::{FIRST_PID, Setup};
+use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
@@ -43,6 +45,8 @@ pub struct RunOptions {
     pub check: bool,
     /// Changes of the settings.
     pub settings: Vec<TimedSetting>,
+    /// Moments to keep.
+    pub snapshots: SnapshotPlan,
 }
 
 impl Default for RunOptions {
@@ -53,6 +57,7 @@ impl Default for RunOptions {
             trace: false,
             check: false,
             settings: Vec::new(),
+            snapshots: SnapshotPlan::default(),
         }
     }
 }
@@ -111,6 +116,7 @@ impl Machine {
             error: RefCell::default(),
             kthread_wakes: wakes,
             settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
+            snapshots: Snapshots::new(options.snapshots.clone()),
         };
         for mutex in &sim.mutexes {
             sim.k.mutexes.create(mutex.kind);
@@ -150,6 +156,7 @@ impl Machine {
                 poll(cpus[cpu.index()].as_mut());
             }
             sim.check();
+            sim.go_on_with_snapshots();
             stopped = sim.live.get() == 0 || done();
             if stopped || sim.error.borrow().is_some() {
                 break;
@@ -160,6 +167,7 @@ impl Machine {
             return Err(error);
         }
         let end = if stopped { sim.hw().now.get() } else { end };
+        sim.last_snapshot(end);
         Ok(sim.outcome(end))
     }
 }
@@ -195,6 +203,9 @@ impl Sim {
         }
         for (index, setting) in options.settings.iter().enumerate() {
             self.hw().at(setting.at, Once::Setting(index as u32));
+        }
+        for at in &options.snapshots.at {
+            self.hw().at(*at, Once::Snapshot);
         }
         for source in 0..self.hw().spec.noise.irq_off.len() {
             for cpu in 0..self.cpus.len() {
@@ -256,6 +267,10 @@ impl Sim {
                 }
                 self.raise(CpuId(0), Irq::Settings)
             }
+            Once::Snapshot => {
+                self.begin_snapshot(self.hw().now.get());
+                None
+            }
             // The loop ends when the next event lies behind it.
             Once::End => None,
         }
@@ -277,7 +292,7 @@ impl Sim {
     }
 
     /// Every task but the idle ones; a fork that the end of the run interrupts has a task that is not known here yet.
-    fn known_tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+    pub fn known_tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
         let known = |p: &TaskId| {
             let pid = self.k.task(*p).pid.get();
             self.tasks.borrow().get(p.index()).is_some_and(|t| t.pid == pid)
@@ -287,6 +302,7 @@ impl Sim {
 
     /// Writes down what is known of a task that is about to give its slot back.
     pub fn bury(&self, p: TaskId) {
+        self.snapshot_of_exited(p);
         let outcome = self.task_outcome(p);
         self.finished.borrow_mut().push(outcome);
     }
@@ -335,6 +351,7 @@ impl Sim {
         let mut comms = self.comms.take();
         comms.sort_by_key(|c| c.since);
         let switches = self.hw().recorder.switches();
+        let (snapshots, exited) = self.snapshots.take();
         let cpus = self.k.rqs().iter().map(|rq| {
             let hw = &self.hw().cpus[rq.cpu.index()];
             CpuOutcome {
@@ -368,6 +385,8 @@ impl Sim {
             trace: self.hw().recorder.take_trace(),
             lock_waits: self.hw().recorder.take_lock_waits(),
             comms,
+            snapshots,
+            exited,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::hw::Hw;
 use super::kthreads::KthreadWakes;
+use super::snapshots::Snapshots;
 use super::world::World;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::outcome::{RunError, TaskOrigin, TaskOutcome};
@@ -40,6 +41,7 @@ pub(crate) struct Sim {
     pub kthread_wakes: KthreadWakes,
     /// Changes of the settings that are still to come, by index.
     pub settings: Vec<String>,
+    pub snapshots: Snapshots,
 }
 
 /// A pid's command name from some time on.
@@ -150,6 +152,8 @@ pub(crate) struct TaskCtx {
     pub idle_steps: u32,
     /// Where it comes from.
     pub origin: TaskOrigin,
+    /// Pid of the first thread of its process.
+    pub process: Pid,
 }
 
 /// Who waits for whom.

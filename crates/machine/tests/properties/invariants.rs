@@ -2,7 +2,26 @@
 
 use crate::lab::{DURATION, run};
 use crate::scenario::any_scenario;
+use crate::settings::setting;
+use proptest::collection::vec;
 use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(crate::config(40))]
+
+    /// The same while something is switched every millisecond or two, anything at all.
+    #[test]
+    fn invariants_hold_while_everything_is_switched(
+        scenario in any_scenario(),
+        later in vec((0u32..60_000, setting()), 30..60),
+    ) {
+        let scenario = crate::scenario::Scenario { later, ..scenario };
+        match run(&scenario, false) {
+            Ok(outcome) => prop_assert!(outcome.simulated < DURATION, "some task never ended"),
+            Err(error) => prop_assert!(false, "{error}"),
+        }
+    }
+}
 
 proptest! {
     #![proptest_config(crate::config(150))]

@@ -175,6 +175,11 @@ pub fn run() -> RunResult {
             Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
         )],
         decisions: BTreeMap::from([("wakeup: previous CPU is idle".to_owned(), 12_004)]),
+        dumps: vec![Dump {
+            file: "sched_features@1s".to_owned(),
+            at_ns: 1_000_000_000,
+            text: "FAIR_SLEEPERS NO_START_DEBIT\n".to_owned(),
+        }],
         notes: vec!["3 events of the trace could not be used".to_owned()],
     }
 }

@@ -22,7 +22,7 @@ pub use loads::{
 };
 pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
-pub use run::{Engine, Kernel, KernelChange, Machine, ReadError, RunResult, RunSchema};
+pub use run::{Dump, Engine, Kernel, KernelChange, Machine, ReadError, RunResult, RunSchema};
 pub use tasks::{Policy, TaskResult};
 pub use units::Seconds;
 

@@ -35,6 +35,9 @@ pub struct RunResult {
     pub replay: Vec<ReplayFidelity>,
     /// How often the scheduler decided something for this reason, by the reason's name.
     pub decisions: BTreeMap<String, u64>,
+    /// Files as Linux shows them under /proc, of moments of the run, in the order asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dumps: Vec<Dump>,
     /// Warnings: what a reader must know before trusting the figures. One sentence each.
     pub notes: Vec<String>,
 }
@@ -111,6 +114,18 @@ impl<'de> Deserialize<'de> for RunSchema {
             Err(serde::de::Error::custom(format!("schema is {found:?}, this version reads {:?}", Self::NAME)))
         }
     }
+}
+
+/// A file as Linux shows it, of one moment of the run (fair-class 11).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dump {
+    /// As it was asked for: `sched_debug@2s`.
+    pub file: String,
+    /// The moment, nanoseconds of simulated time.
+    pub at_ns: u64,
+    /// Content of the file.
+    pub text: String,
 }
 
 /// What ran, from which seed, for how long.

@@ -19,7 +19,7 @@ mod table;
 mod tasks;
 mod threads;
 
-use crate::schema::{LoadResult, RunResult};
+use crate::schema::{Dump, LoadResult, RunResult};
 
 pub use compare::comparison;
 pub use counters::{decisions, totals};
@@ -59,6 +59,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.push(totals(&result.totals, result.engine.simulated_ns));
     sections.push(decisions(&result.decisions, rows));
     sections.push(notes(&result.notes));
+    sections.extend(result.dumps.iter().map(dump));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
 }
@@ -91,6 +92,12 @@ pub fn load(result: &LoadResult) -> String {
         }
     };
     caption + &body
+}
+
+/// A file of Linux, under its name. Its layout is Linux's, so its lines may be longer than [`WIDTH`].
+#[must_use]
+pub fn dump(dump: &Dump) -> String {
+    format!("==> {} <==\n{}", dump.file, dump.text)
 }
 
 /// Warnings, one a paragraph.

@@ -150,6 +150,7 @@ impl Meant {
             check: self.check,
             record: false,
             fidelity: true,
+            dumps: Vec::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::common::{Common, Format};
 use super::output::{Failure, command_line, print};
-use schedlab::{Error, Experiment, Run, TraceFormat};
+use schedlab::{DumpRequest, Error, Experiment, Run, TraceFormat};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,21 @@ pub struct Args {
     /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
+    /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may be repeated.
+    ///
+    /// The files are sched_debug, schedstat, sched_features, proc/PID/sched and proc/PID/schedstat; PIDs are those of
+    /// the result. A time without a unit is in seconds.
+    #[arg(long, value_name = "FILE@TIME")]
+    dump: Vec<String>,
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
+    let dumps = args.dump.iter().map(|text| DumpRequest::parse(text)).collect::<Result<_, _>>()?;
     let trace = args.trace.as_deref().map(TraceFile::create).transpose()?;
     let meant = args.common.meaning()?;
     let machine = meant.machine.resolve(&meant.loads)?;
     let kernel = meant.kernel.clone();
-    let experiment = Experiment { record: trace.is_some(), ..meant.on(machine, kernel) };
+    let experiment = Experiment { record: trace.is_some(), dumps, ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
     if let Some(trace) = trace {
         trace.write(&run)?;

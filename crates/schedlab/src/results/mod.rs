@@ -8,7 +8,9 @@ mod tasks;
 
 use crate::experiment::Experiment;
 use machine::{CommOf, CpuOutcome, Outcome, Record};
-use report::schema::{CpuResult, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
+use report::schema::{CpuResult, Dump, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
+use scheduler::Pid;
+use std::collections::BTreeMap;
 use workload::load::BuiltLoad;
 
 /// What a result is made of.
@@ -23,6 +25,12 @@ pub(crate) struct Parts<'a> {
     pub records: &'a [Record],
     pub comms: &'a [CommOf],
     pub wall_ns: u64,
+    pub dumps: Vec<Dump>,
+}
+
+/// Recorded pids of replayed tasks, by those of the run.
+pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
+    replay::pids(loads)
 }
 
 pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
@@ -49,6 +57,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         loads: loads::results(&experiment.loads, parts.loads),
         replay: replay::fidelity(parts),
         decisions: decisions.collect(),
+        dumps: parts.dumps.clone(),
         notes: notes::of(parts),
     }
 }

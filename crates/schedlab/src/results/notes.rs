@@ -2,6 +2,7 @@
 
 use super::Parts;
 use report::text::exact_duration;
+use scheduler::registry::{Config, Feature};
 use workload::load::LoadResult;
 
 /// One sentence each, those about the loads first.
@@ -29,6 +30,14 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
             "at the end all tasks slept for good: {} ({}) waited for {}{others}",
             first.comm, first.pid, first.waits_for
         ));
+    }
+    let together = |config: &Config| config.has(Feature::StartDebit) && config.has(Feature::StartNice);
+    if experiment.kernel.is_ever(together) {
+        notes.push(
+            "START_DEBIT and START_NICE together: a child is placed its slice times 4 to the penalty to the right, up to \
+             65536 slices; children of a fork storm may wait for minutes (switch one of them off)"
+                .to_owned(),
+        );
     }
     if parts.outcome.outside_lost > 0 {
         notes.push(format!(

@@ -1,13 +1,23 @@
-//! fair-class 14: properties of whole courses (D2, D4, D7, D8, D13, D15, D16).
+//! fair-class 14: properties of whole courses (D2, D4, D5, D7, D8, D9, D13 to D16).
 
 use super::ms;
 use crate::fair::lag;
 use crate::testing::{Dice, Lab};
-use crate::{CpuId, Event, Nanos, TaskId, TaskState};
+use crate::{CpuId, Event, Nanos, Reason, TaskId, TaskState};
 use alloc::vec::Vec;
 
 /// A course on CPU 0: tasks sleep and wake at random, ticks come every millisecond. Who was switched to, and when.
 fn course(lab: &Lab, tasks: &[TaskId], seed: u64) -> Vec<(Nanos, TaskId)> {
+    watched_course(lab, tasks, seed, |_| {})
+}
+
+/// The same; `look` is shown what happened since it looked last, each time everything is at rest.
+fn watched_course(
+    lab: &Lab,
+    tasks: &[TaskId],
+    seed: u64,
+    mut look: impl FnMut(&[Event]),
+) -> Vec<(Nanos, TaskId)> {
     let mut dice = Dice::new(seed);
     let mut switches = Vec::new();
     for step in 1..3000 {
@@ -21,6 +31,7 @@ fn course(lab: &Lab, tasks: &[TaskId], seed: u64) -> Vec<(Nanos, TaskId)> {
         if step % 4 == 0 {
             lab.tick(0);
         }
+        look(&lab.k.platform.events.borrow());
         let now = lab.k.platform.now.get();
         for event in lab.k.platform.events.borrow_mut().drain(..) {
             if let Event::Switch { next, .. } = event {
@@ -68,6 +79,29 @@ fn buddies_change_nothing_below_the_gate() {
     let off = |n| mixed_course("2.6.32", &["NO_NEXT_BUDDY", "NO_LAST_BUDDY"], &[0; 6][..n], None);
     assert_eq!(course(4, "LAST_BUDDY"), off(4));
     assert_ne!(course(6, "LAST_BUDDY"), off(6), "the course is one on which they matter");
+}
+
+/// D5: a buddy that is picked is ahead of the leftmost by no more than the granularity, in the leftmost's time.
+#[test]
+fn a_picked_buddy_is_near_the_leftmost() {
+    for mode in ["pick_mode=after", "pick_mode=tip", "pick_mode=rc", "pick_mode=v31", "pick_mode=v61"] {
+        let lab = Lab::new(1, "2.6.36", &["NEXT_BUDDY", "buddy_gate=off", "last_set=every_wake", mode]);
+        let tasks = lab.crowd(0, &[0, 5, 0, -5, 0, 10]);
+        let mut picked = 0;
+        watched_course(&lab, &tasks, 11, |events| {
+            let is_pick = |e: &&Event| {
+                matches!(e, Event::Decision { reason: Reason::BuddyLast | Reason::BuddyNext, .. })
+            };
+            let Some(Event::Decision { task, .. }) = events.iter().rfind(is_pick) else { return };
+            let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+            let Some(left) = rq.fair.timeline.leftmost().filter(|_| rq.curr == *task) else { return };
+            let near = lab.k.task(left.task).se.vdelta(ms(1.0)) as i64;
+            let ahead = lag(lab.vr(*task), left.vruntime);
+            assert!(ahead <= near, "{mode}: {ahead} of {near}");
+            picked += 1;
+        });
+        assert!(picked > 20, "{mode}: {picked}");
+    }
 }
 
 /// D14.

@@ -1,0 +1,127 @@
+//! The state of a machine at one moment, as the files under /proc show it (fair-class 11).
+
+use scheduler::fair::{Averages, Granularities};
+use scheduler::registry::Config;
+use scheduler::stats::{BalanceCounts, CpuCounts, DomainCounts, TaskStats};
+use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, Prio};
+
+/// Which moments of a run to keep.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SnapshotPlan {
+    /// Moments of the run. Those after its end are left out.
+    pub at: Vec<Nanos>,
+    /// Its end too.
+    pub at_end: bool,
+    /// Tasks of which to keep the state in which they exited, if they do before the end.
+    pub of_exited: Vec<Pid>,
+}
+
+/// A moment. The queues are not all seen at the same instant: as on Linux, each is seen once its lock is free.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// When it was asked for; the end of the run for the one at the end.
+    pub at: Nanos,
+    /// Features, rules and tunables of that moment.
+    pub config: Config,
+    /// Latency and granularities as scaled by the number of CPUs.
+    pub granularities: Granularities,
+    /// Every CPU, by number.
+    pub cpus: Vec<CpuSnapshot>,
+    /// Every task that has not exited, by pid.
+    pub tasks: Vec<TaskSnapshot>,
+}
+
+/// A CPU.
+#[derive(Debug)]
+pub struct CpuSnapshot {
+    /// Which.
+    pub cpu: CpuId,
+    /// Pid of the task that it executes; 0: idle.
+    pub curr: Pid,
+    /// Clock of its queue.
+    pub clock: Nanos,
+    /// Runnable tasks of all classes.
+    pub nr_running: u32,
+    /// Sum of the weights of the runnable fair tasks.
+    pub load: u64,
+    /// Picks of a different task.
+    pub nr_switches: u64,
+    /// Tasks that sleep uninterruptibly and ran here last.
+    pub nr_uninterruptible: u64,
+    /// When its tick looks for work elsewhere again.
+    pub next_balance: Nanos,
+    /// Averages of the load.
+    pub cpu_load: [u64; 5],
+    /// Average length of its idle times.
+    pub avg_idle: Nanos,
+    /// Its counters.
+    pub counts: CpuCounts,
+    /// Its queue of fair tasks.
+    pub fair: FairQueueSnapshot,
+    /// Its domains, smallest first.
+    pub domains: Vec<DomainSnapshot>,
+}
+
+/// A queue of fair tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FairQueueSnapshot {
+    /// CPU time used by tasks of this queue.
+    pub exec_clock: Nanos,
+    /// Floor of virtual time, in ns.
+    pub min_vruntime: u64,
+    /// Virtual time of the leftmost waiting task.
+    pub leftmost: Option<u64>,
+    /// Virtual time of the rightmost waiting task.
+    pub rightmost: Option<u64>,
+    /// Runnable tasks.
+    pub nr_running: u32,
+    /// Their weight.
+    pub load: u64,
+    /// How often a task entered or left the CPU far from the floor.
+    pub nr_spread_over: u64,
+}
+
+/// A domain of a CPU.
+#[derive(Debug)]
+pub struct DomainSnapshot {
+    /// Its CPUs.
+    pub span: CpuMask,
+    /// Balancing of an idle CPU, of a busy one, of one that is about to idle.
+    pub balancing: [BalanceCounts; 3],
+    /// What else was counted.
+    pub counts: DomainCounts,
+}
+
+/// A task.
+#[derive(Clone, Debug)]
+pub struct TaskSnapshot {
+    /// Its pid.
+    pub pid: Pid,
+    /// Its command name.
+    pub comm: Box<str>,
+    /// Threads of its process, itself included.
+    pub threads: u32,
+    /// The CPU that it is assigned to.
+    pub cpu: CpuId,
+    /// Whether it is runnable.
+    pub on_rq: bool,
+    /// Whether that CPU executes it.
+    pub running: bool,
+    /// Its policy.
+    pub policy: Policy,
+    /// Its effective priority.
+    pub prio: Prio,
+    /// Its load weight.
+    pub weight: u64,
+    /// Virtual runtime in ns. On the way from one queue to another, and while the real-time class serves the task, it
+    /// counts from a floor that is not known yet.
+    pub vruntime: u64,
+    /// START_NICE: left shift of its virtual time.
+    pub penalty: u8,
+    /// START_NICE: the CPU time after which the penalty ends.
+    pub pen_timeout: Nanos,
+    /// How it behaves when it wakes others and is woken.
+    pub averages: Averages,
+    /// Its counters.
+    pub stats: TaskStats,
+}

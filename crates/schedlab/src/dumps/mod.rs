@@ -1,0 +1,166 @@
+//! Files as Linux shows them under /proc and /sys, of any moment of a run: `--dump sched_debug@2s` (fair-class 11).
+
+mod format;
+mod proc_sched;
+mod request;
+mod sched_debug;
+mod schedstat;
+
+use crate::error::Error;
+use machine::{Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
+use report::schema::Dump;
+use report::text::exact_duration;
+pub use request::{DumpFile, DumpRequest, DumpTime};
+use scheduler::registry::Profile;
+use scheduler::{Nanos, Pid};
+use std::collections::BTreeMap;
+
+/// What the machine has to keep for these dumps. `recorded` holds the pids of replayed tasks by those of the run.
+pub(crate) fn plan(requests: &[DumpRequest], recorded: &BTreeMap<Pid, u32>) -> SnapshotPlan {
+    let mut at: Vec<Nanos> = requests.iter().filter_map(|r| r.moment()).collect();
+    at.sort_unstable();
+    at.dedup();
+    let at_end = |r: &&DumpRequest| r.time == DumpTime::End;
+    let pids = requests.iter().filter(at_end).filter_map(|r| r.file.pid());
+    SnapshotPlan {
+        at,
+        at_end: requests.iter().any(|r| r.time == DumpTime::End),
+        of_exited: pids.map(|pid| pid_of_run(pid, recorded)).collect(),
+    }
+}
+
+/// Refuses what a run of at most this length cannot show.
+///
+/// # Errors
+/// A dump of a later time.
+pub(crate) fn check(requests: &[DumpRequest], longest: Nanos) -> Result<(), Error> {
+    match requests.iter().find(|r| r.moment().is_some_and(|at| at > longest)) {
+        Some(late) => Err(late.beyond(longest)),
+        None => Ok(()),
+    }
+}
+
+/// The files that were asked for, in that order.
+///
+/// # Errors
+/// A time after the end of the run; a pid that no task had then.
+pub(crate) fn dumps(
+    requests: &[DumpRequest],
+    outcome: &Outcome,
+    profile: &str,
+    recorded: &BTreeMap<Pid, u32>,
+) -> Result<Vec<Dump>, Error> {
+    requests.iter().map(|request| Of { request, outcome, profile, recorded }.dump()).collect()
+}
+
+/// The pid in the run of a task that the results show under `shown`.
+fn pid_of_run(shown: u32, recorded: &BTreeMap<Pid, u32>) -> Pid {
+    let replayed = recorded.iter().find(|(_, recorded)| **recorded == shown).map(|(pid, _)| *pid);
+    replayed.unwrap_or(Pid(i32::try_from(shown).unwrap_or(i32::MAX)))
+}
+
+/// A file of a run.
+struct Of<'a> {
+    request: &'a DumpRequest,
+    outcome: &'a Outcome,
+    profile: &'a str,
+    recorded: &'a BTreeMap<Pid, u32>,
+}
+
+impl Of<'_> {
+    fn dump(&self) -> Result<Dump, Error> {
+        let snapshot = self.snapshot()?;
+        let show =
+            Show { snapshot, era: Era::of(self.profile), profile: self.profile, recorded: self.recorded };
+        let text = match self.request.file {
+            DumpFile::SchedDebug => sched_debug::text(&show),
+            DumpFile::Schedstat => schedstat::text(&show),
+            DumpFile::SchedFeatures => format::features(&snapshot.config),
+            DumpFile::TaskSched(pid) => proc_sched::text(&show, self.task(pid, snapshot)?),
+            DumpFile::TaskSchedstat(pid) => schedstat::of_task(self.task(pid, snapshot)?),
+        };
+        Ok(Dump { file: self.request.text.clone(), at_ns: snapshot.at.0, text })
+    }
+
+    fn snapshot(&self) -> Result<&Snapshot, Error> {
+        let all = &self.outcome.snapshots;
+        let found = match self.request.time {
+            DumpTime::End => all.last(),
+            DumpTime::At(at) => all.iter().find(|s| s.at == at),
+        };
+        found.ok_or_else(|| self.request.beyond(self.outcome.simulated))
+    }
+
+    /// A task of the moment; at the end, also one that has exited.
+    fn task<'s>(&'s self, shown: u32, snapshot: &'s Snapshot) -> Result<&'s TaskSnapshot, Error> {
+        let pid = pid_of_run(shown, self.recorded);
+        let exited: &[TaskSnapshot] =
+            if self.request.time == DumpTime::End { &self.outcome.exited } else { &[] };
+        let found = snapshot.tasks.iter().chain(exited).find(|task| task.pid == pid);
+        found.ok_or_else(|| {
+            let pids: Vec<u32> =
+                snapshot.tasks.iter().map(|task| shown_pid(task.pid, self.recorded)).collect();
+            self.request.no_task(shown, snapshot.at, &pids)
+        })
+    }
+}
+
+fn shown_pid(pid: Pid, recorded: &BTreeMap<Pid, u32>) -> u32 {
+    recorded.get(&pid).copied().unwrap_or(pid.0.unsigned_abs())
+}
+
+/// What a file is written from.
+struct Show<'a> {
+    snapshot: &'a Snapshot,
+    era: Era,
+    profile: &'a str,
+    recorded: &'a BTreeMap<Pid, u32>,
+}
+
+impl Show<'_> {
+    fn pid(&self, pid: Pid) -> u32 {
+        shown_pid(pid, self.recorded)
+    }
+}
+
+/// What the files of a kernel have that those of others have not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Era {
+    /// sched_tunable_scaling and avg_idle, since 2.6.33.
+    scaling: bool,
+    /// avg_overlap, avg_wakeup and avg_running, up to 2.6.34; later the statistics are called se.statistics.
+    averages: bool,
+}
+
+impl Era {
+    fn of(profile: &str) -> Era {
+        let builds_on = |name| Profile::find(profile).is_some_and(|p| p.builds_on(name));
+        Era { scaling: !builds_on("2.6.32"), averages: builds_on("2.6.33") }
+    }
+}
+
+impl DumpRequest {
+    fn beyond(&self, end: Nanos) -> Error {
+        Error::Dump {
+            text: self.text.clone(),
+            problem: format!("the run ends at {}", exact_duration(end.0)),
+            advice: "ask for an earlier time or for @end, or let it run longer with --for".to_owned(),
+        }
+    }
+
+    fn no_task(&self, pid: u32, at: Nanos, pids: &[u32]) -> Error {
+        let advice = match pids {
+            [] => "no task lives then".to_owned(),
+            [one] => format!("only {one} lives then"),
+            [first, .., last] => format!("{} tasks live then, with pids from {first} to {last}", pids.len()),
+        };
+        Error::Dump {
+            text: self.text.clone(),
+            problem: format!("no task has pid {pid} at {}", exact_duration(at.0)),
+            advice,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+use super::*;
+use crate::{Experiment, KernelConfig, LoadSpec};
+
+fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
+    let mut experiment = Experiment::new(crate::machine("seed003", None).map_err(|e| e.to_string())?);
+    experiment.loads.push(LoadSpec::open("hog -n 2").map_err(|e| e.to_string())?);
+    experiment.kernel = KernelConfig::of_profile(kernel).map_err(|e| e.to_string())?;
+    experiment.duration = Some(Nanos::from_millis(50));
+    let requests: Result<_, _> = dumps.iter().map(|text| DumpRequest::parse(text)).collect();
+    experiment.dumps = requests.map_err(|e| e.to_string())?;
+    let run = experiment.run().map_err(|e| e.to_string())?;
+    Ok(run.result.dumps.into_iter().map(|dump| dump.text).collect())
+}
+
+fn values<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let of_name = |line: &'t str| {
+        let (found, value) = line.split_once(':')?;
+        (found.trim() == name).then_some(value.trim())
+    };
+    text.lines().filter_map(of_name).collect()
+}
+
+#[test]
+fn sched_debug_shows_every_cpu_its_queue_and_its_tasks_with_the_columns_of_seed_003() {
+    let text = &run("2.6.35.2+D", &["sched_debug@20ms"]).expect("it runs")[0];
+    assert!(text.starts_with("Sched Debug Version: v0.09, 2.6.35.2+D\nnow at 20.000000 msecs\n"), "{text}");
+    assert_eq!(values(text, ".sysctl_sched_min_granularity"), ["0.750000"]);
+    assert_eq!(values(text, ".sysctl_sched_tunable_scaling"), ["1 (logarithmic)"]);
+    assert_eq!(values(text, ".nr_running"), ["2", "2"], "of the CPU, of the queue");
+    assert_eq!(values(text, ".cpu_load[0]"), ["2048"]);
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("-----"))
+        .skip(1)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    for row in &rows {
+        assert_eq!(row[row.len() - 2..], ["0", "0.000000"], "nice-pen and nice-pen-timeout");
+        assert_eq!(row[row.len() - 6], "120");
+    }
+    assert_eq!(rows.iter().filter(|row| row[0] == "R").count(), 1);
+}
+
+/// Fair-class 11.3: what changed with 2.6.35.
+#[test]
+fn the_averages_of_a_task_are_gone_in_2_6_35_and_its_statistics_have_another_name() {
+    let old = &run("2.6.32", &["proc/1000/sched@end"]).expect("it runs")[0];
+    assert_eq!((values(old, "se.avg_wakeup").len(), values(old, "se.wait_max").len()), (1, 1));
+    let new = &run("2.6.36", &["proc/1000/sched@end"]).expect("it runs")[0];
+    assert_eq!((values(new, "se.avg_wakeup").len(), values(new, "se.statistics.wait_max").len()), (0, 1));
+    assert_eq!(values(new, "se.load.weight"), ["1024"]);
+    assert_eq!(values(new, "policy"), ["0"]);
+}
+
+/// Fair-class 11.4: nine numbers for a CPU; a mask and 3 × 8 + 12 for a domain.
+#[test]
+fn schedstat_has_the_numbers_of_version_15() {
+    let text = &run("2.6.36", &["schedstat@end"]).expect("it runs")[0];
+    let numbers = |line: &str| line.split(' ').count() - 1;
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines[0], lines[1]), ("version 15", "timestamp 50"));
+    for line in &lines[2..] {
+        assert_eq!(numbers(line), if line.starts_with("cpu") { 9 } else { 37 }, "{line}");
+    }
+}
+
+/// Run time and waiting time of the one CPU add up with those of its tasks.
+#[test]
+fn schedstat_agrees_with_the_tasks() {
+    let all = run("2.6.36", &["schedstat@end", "proc/1000/schedstat@end", "proc/1001/schedstat@end"]);
+    let all = all.expect("it runs");
+    let cpu: Vec<u64> =
+        all[0].lines().nth(2).expect("a CPU")[5..].split(' ').map(|n| n.parse().expect("a number")).collect();
+    let task =
+        |n: usize| -> Vec<u64> { all[n].trim().split(' ').map(|n| n.parse().expect("a number")).collect() };
+    let slices = task(1)[2] + task(2)[2];
+    assert_eq!(cpu[8], slices);
+    assert!(cpu[6] <= 50_000_000 && cpu[6] > 40_000_000, "{cpu:?}");
+    let waited = task(1)[1] + task(2)[1];
+    assert_eq!(cpu[7], waited);
+}
+
+#[test]
+fn a_snapshot_changes_nothing() {
+    let with = run("6.1", &["schedstat@7ms", "schedstat@13ms", "schedstat@end"]).expect("it runs");
+    assert_eq!(with[2], run("6.1", &["schedstat@end"]).expect("it runs")[0]);
+}
+
+#[test]
+fn what_cannot_be_shown_is_an_error() {
+    let error = |dump: &str| run("6.1", &[dump]).expect_err("it cannot be shown");
+    assert!(error("sched_debug@51ms").contains("the run ends at 50ms"), "{}", error("sched_debug@51ms"));
+    assert_eq!(
+        error("proc/7/sched@end"),
+        "--dump proc/7/sched@end: no task has pid 7 at 50ms; 2 tasks live then, with pids from 1000 to 1001"
+    );
+}
