@@ -147,10 +147,7 @@ fn read_wake_event(field: &Field<'_>, known: &Noise) -> Result<WakeEvent, SpecEr
     let name = field.text()?;
     events().find(|e| wake_event_name(*e, known) == Some(name)).ok_or_else(|| {
         let names: Vec<_> = events().filter_map(|e| wake_event_name(e, known)).collect();
-        field.error(
-            format!("{name} names nothing that is known by here"),
-            format!("known are {}", names.join(", ")),
-        )
+        field.error(format!("nothing is called {name} here"), format!("known are {}", names.join(", ")))
     })
 }
 

@@ -367,7 +367,7 @@ fn noise_that_cannot_be() {
         "period = { ns = 1000000 }",
         "woken_by = \"tock\"",
         &format!(
-            "{}: noise.kthread[0].woken_by: tock names nothing that is known by here; known are tick, disk",
+            "{}: noise.kthread[0].woken_by: nothing is called tock here; known are tick, device",
             thread + 4
         ),
     );
