@@ -85,7 +85,7 @@ impl DumpRequest {
         };
         let Some((file, time)) = text.rsplit_once('@') else {
             return Err(wrong(
-                "of which moment?".to_owned(),
+                "it does not say of which moment".to_owned(),
                 "write FILE@TIME, such as sched_debug@2s, or FILE@end",
             ));
         };

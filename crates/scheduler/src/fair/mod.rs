@@ -23,8 +23,9 @@
 //! # A wakeup
 //!
 //! `select_cpu` → `cfs_rq::enqueue_task`, which charges the running task, places the sleeper and inserts it →
-//! `preempt::check_preempt_wakeup`, which records buddies and perhaps asks for a reschedule. schedule() then puts the
-//! running task back into the timeline and picks: the leftmost, or a `buddy` near it.
+//! `preempt::check_preempt_wakeup`, which records buddies and perhaps asks for a reschedule; up to 2.6.34 it also asks the
+//! `averages` of both tasks. schedule() then puts the running task back into the timeline and picks: the leftmost, or a
+//! `buddy` near it.
 //!
 //! # A fork
 //!
@@ -48,6 +49,12 @@
 //! - `START_DEBIT` off: a fork storm keeps everybody else waiting. On: each child waits for a whole period, which seed
 //!   003 measured as 6.8 ms instead of 1.6. `START_NICE`: the forking family pays instead, at up to 256 times the rate.
 //! - `GENTLE_FAIR_SLEEPERS` off: a sleeper comes back a whole latency to the left, and keeps the CPU for as long.
+//! - `ADAPTIVE_GRAN`, `WAKEUP_OVERLAP`, `WAKEUP_RUNNING`, `SYNC_LESS`, `SYNC_MORE`: guesses from what tasks did before;
+//!   the averages are wrong for whoever changes its habits, and say nothing about wakeups in interrupts.
+//! - `floor_order=v33`: a task that held min_vruntime back is left behind it when it is reniced or moved, and runs until
+//!   the others have caught up.
+//! - `yield_mode=keep`: a task that yields runs on if it is still the leftmost.
+//! - `sched_idle=v36`: SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, and is kept for its warm cache.
 //! - `fork_path=late32`: the child inherits the virtual time of whoever happens to run on its CPU.
 //! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed 004 the
 //!   interrupted task was forgotten at once, so request and reply ran cold on a loaded server.

@@ -2,6 +2,7 @@
 
 mod balance;
 mod buddies;
+mod counters;
 mod dynamics;
 mod fork;
 mod habits;
