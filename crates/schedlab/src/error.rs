@@ -1,5 +1,7 @@
 //! Everything that can be wrong with an experiment: what, where, and what to do.
 
+use crate::calibration::CalibrationError;
+use crate::recording::RecordError;
 use machine::{RunError, SpecError};
 use report::compare::CompareError;
 use scheduler::registry::SettingError;
@@ -9,6 +11,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use trace::ReadError;
 use workload::load::LoadError;
+use workload::replay::WorkloadError;
 use workload::rtapp::RtAppError;
 
 /// Why there is no result.
@@ -44,6 +47,28 @@ pub enum Error {
         /// Why.
         source: ReadError,
     },
+    /// A workload file.
+    #[error("{path}: {error}")]
+    Workload {
+        /// As it was given.
+        path: String,
+        /// What is wrong, and where.
+        error: WorkloadError,
+        /// Content of the file.
+        text: Arc<str>,
+    },
+    /// A load that is no trace, where only a trace will do.
+    #[error("{path} is no trace; give a trace.dat or another file that `run` replays")]
+    NotATrace {
+        /// As it was given.
+        path: String,
+    },
+    /// A recording of this machine.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Measurements of this machine.
+    #[error(transparent)]
+    Calibrate(#[from] CalibrationError),
     /// A machine that does not exist, or a number of CPUs that it cannot have.
     #[error(transparent)]
     Machine(#[from] SpecError),
@@ -161,6 +186,13 @@ impl Error {
                 span: error.place().span.clone(),
                 problem: error.fault().to_string(),
                 advice: error.advice(),
+            }),
+            Error::Workload { path, error, text } => Some(Excerpt {
+                file: path.clone(),
+                text: text.clone(),
+                span: span_of_line(text, error.line),
+                problem: error.problem.clone(),
+                advice: String::new(),
             }),
             Error::MachineFile { error: SpecError::Syntax { file, line, message }, text } => Some(Excerpt {
                 file: file.clone(),

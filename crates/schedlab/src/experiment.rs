@@ -127,6 +127,7 @@ impl Experiment {
         let Some(recorded) = load.recorded() else { return false };
         let uname = recorded.replay.kernel();
         self.fidelity
+            && recorded.replay.has_original()
             && recorded.machine.as_ref() == Some(&self.machine.name)
             && recorded.replay.cpus() as usize == self.machine.cpus()
             && uname.and_then(profile_of).is_none_or(|profile| profile == self.kernel.profile())

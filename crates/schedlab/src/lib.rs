@@ -23,6 +23,7 @@
 //! (real trace files), `report` (results). This one opens what the user names, puts the parts together, and turns what
 //! the machine counted into a result. The command line is the binary of this package.
 
+pub mod calibration;
 mod catalogue;
 mod comparing;
 mod dumps;
@@ -33,6 +34,7 @@ mod kernel;
 mod length;
 mod loads;
 mod machines;
+pub mod recording;
 mod reproduce;
 mod results;
 mod settings;
@@ -45,7 +47,7 @@ pub use experiment::{Experiment, Run};
 pub use export::TraceFormat;
 pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
 pub use length::{ENDLESS, GRACE};
-pub use loads::{LoadSource, LoadSpec, Reading};
+pub use loads::{LoadSource, LoadSpec, Reading, machine_beside};
 pub use machines::{DEFAULT_MACHINE, MachineChoice, machine};
 pub use reproduce::{Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary};
 pub use settings::Settings;

@@ -1,16 +1,22 @@
-//! From what the user gives as a load to a load: a command line, an rt-app file, a recorded trace.
+//! From what the user gives as a load to a load: a command line, an rt-app file, a workload file, a recorded trace.
 
 use crate::error::Error;
 use machine::{MachineSpec, Setup};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{KnownAffinity, Replay};
+use workload::replay::{KnownAffinity, Recording, Replay, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
-const FILE_ENDINGS: [&str; 7] = [".json", ".dat", ".data", ".txt", ".trace", ".ftrace", ".gz"];
+const FILE_ENDINGS: [&str; 8] = [".json", ".workload", ".dat", ".data", ".txt", ".trace", ".ftrace", ".gz"];
+
+/// Where the recorder of a trace puts the description of the machine: beside it.
+#[must_use]
+pub fn machine_beside(trace: &str) -> PathBuf {
+    format!("{trace}.machine.toml").into()
+}
 
 /// What a word means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +55,7 @@ enum Kind {
     Other(Arc<dyn Load>),
     /// From an rt-app file with this content.
     RtApp { app: RtApp, text: Arc<str> },
-    /// From a recorded trace.
+    /// From a recorded trace, or a workload file made of one.
     Replay(Arc<Recorded>),
 }
 
@@ -87,16 +93,32 @@ impl LoadSpec {
     pub fn open_as(text: &str, reading: &Reading) -> Result<LoadSpec, Error> {
         let kind = match LoadSource::of(text) {
             LoadSource::CommandLine => Kind::Other(load::parse(text)?.into()),
-            LoadSource::File => {
-                let bytes = fs::read(text).map_err(|source| Error::File { path: text.to_owned(), source })?;
-                if is_rt_app(text, &bytes) {
-                    rt_app(text, bytes, reading)?
-                } else {
-                    replay(text, &bytes, reading)?
-                }
-            }
+            LoadSource::File => return LoadSpec::open_file(text, reading),
         };
         Ok(LoadSpec { text: text.to_owned(), kind })
+    }
+
+    /// Opens a file, however it is called.
+    ///
+    /// # Errors
+    /// As [`LoadSpec::open`].
+    pub fn open_file(path: &str, reading: &Reading) -> Result<LoadSpec, Error> {
+        let bytes = fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+        let kind = if is_workload(&bytes) {
+            workload(path, bytes, reading)?
+        } else if is_rt_app(path, &bytes) {
+            rt_app(path, bytes, reading)?
+        } else {
+            replay(path, &bytes, reading)?
+        };
+        Ok(LoadSpec { text: path.to_owned(), kind })
+    }
+
+    /// Its tasks as a workload file, if it is a recording or came from such a file.
+    #[must_use]
+    pub fn workload_text(&self) -> Option<String> {
+        let replay = &self.recorded()?.replay;
+        Some(replay.recording().to_text(replay.kernel()))
     }
 
     /// A load made by other means, under the name that results show.
@@ -125,6 +147,12 @@ impl LoadSpec {
     #[must_use]
     pub fn recorded_cpus(&self) -> Option<usize> {
         self.recorded().map(|recorded| recorded.replay.cpus() as usize)
+    }
+
+    /// The machine file beside it, if it is a recording with one.
+    #[must_use]
+    pub fn recorded_machine(&self) -> Option<PathBuf> {
+        self.recorded().map(|_| machine_beside(&self.text)).filter(|path| path.is_file())
     }
 
     /// The kernel that recorded it as in `uname`, if it is a recording that says so.
@@ -175,15 +203,26 @@ fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
     name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{")
 }
 
-fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
-    let text: Arc<str> = match String::from_utf8(bytes) {
-        Ok(text) => text.into(),
-        Err(error) => {
-            let source =
-                io::Error::new(io::ErrorKind::InvalidData, format!("not text: {}", error.utf8_error()));
-            return Err(Error::File { path: name.to_owned(), source });
+fn text_of(name: &str, bytes: Vec<u8>) -> Result<Arc<str>, Error> {
+    String::from_utf8(bytes).map(Arc::from).map_err(|error| {
+        let source = io::Error::new(io::ErrorKind::InvalidData, format!("not text: {}", error.utf8_error()));
+        Error::File { path: name.to_owned(), source }
+    })
+}
+
+fn workload(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
+    let text = text_of(name, bytes)?;
+    match Recording::from_text(&text) {
+        Ok(workload) => {
+            let replay = Replay::of_workload(workload).with_affinities(reading.affinities.clone());
+            Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
         }
-    };
+        Err(error) => Err(Error::Workload { path: name.to_owned(), error, text }),
+    }
+}
+
+fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
+    let text = text_of(name, bytes)?;
     match rtapp::parse(&text, name, reading.dialect) {
         Ok(app) => Ok(Kind::RtApp { app, text }),
         Err(error) => Err(Error::RtApp { error, text }),

@@ -28,12 +28,17 @@ impl MachineChoice {
         }
     }
 
-    /// The machine. Where neither name nor number of CPUs is given, it has as many CPUs as the largest recording
-    /// among the loads.
+    /// The machine. Where no name is given, it is the one that is described beside a recording among the loads; where there
+    /// is no such description and no number of CPUs, it has as many CPUs as the largest of the recordings.
     ///
     /// # Errors
     /// As [`machine()`].
     pub fn resolve(&self, loads: &[LoadSpec]) -> Result<MachineSpec, Error> {
+        if self.name.is_none()
+            && let Some(beside) = loads.iter().find_map(LoadSpec::recorded_machine)
+        {
+            return machine(&beside.to_string_lossy(), self.cpus);
+        }
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
         let cpus = if self.name.is_none() { self.cpus.or_else(recorded) } else { self.cpus };
         machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus)

@@ -69,6 +69,32 @@ fn a_written_trace_can_be_replayed() {
 }
 
 #[test]
+fn a_workload_file_runs_as_its_trace_does_until_it_is_changed() {
+    let path = temporary("mix.workload");
+    let path = path.to_str().expect("a path of our own");
+    let output = schedlab(&["workload", DEMO, "-o", path]);
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    let run = |load: &str| {
+        let output = schedlab(&["run", load, "--machine", "vm2", "--format", "json"]);
+        let text = String::from_utf8(output.stdout).expect("text");
+        report::schema::RunResult::from_json(&text).expect("our own JSON")
+    };
+    let (of_trace, of_file) = (run(DEMO), run(path));
+    assert!(of_trace.tasks.len() > 10 && of_trace.tasks == of_file.tasks);
+    let text = fs::read_to_string(path).expect("our own file");
+    fs::write(path, text.replace("  begin", "  work 300%\n  begin")).expect("a temporary file");
+    let busier = run(path);
+    let cpu_time = |result: &report::schema::RunResult| -> u64 {
+        result.tasks.iter().map(|task| task.sum_exec_runtime_ns).sum()
+    };
+    assert!(cpu_time(&busier) > 2 * cpu_time(&of_trace));
+    fs::write(path, text.replacen("    run ", "    ran ", 1)).expect("a temporary file");
+    let output = schedlab(&["run", path]);
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.code() == Some(2) && error.contains("is no step"), "{error}");
+}
+
+#[test]
 fn the_command_line_in_a_result_gives_the_same_result() {
     let json = |args: &[&str]| {
         let output = schedlab(args);
@@ -108,6 +134,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn each_shell_gets_its_completions() {
+    // Commands and their options come from the same definition, so that one word of each shows that all are there.
     for shell in ["bash", "zsh", "fish"] {
         let output = schedlab(&["completions", shell]);
         let text = String::from_utf8(output.stdout).expect("text");

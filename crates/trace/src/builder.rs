@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::facts::{TaskFacts, TaskNote};
 use crate::model::{
     Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
 };
@@ -22,6 +23,7 @@ pub struct TraceBuilder {
     pub notes: ImportNotes,
     events: Vec<Event>,
     threads: BTreeMap<Pid, Thread>,
+    facts: BTreeMap<Pid, TaskFacts>,
     cpus: u32,
     /// The CPU number that a header gave; 0 for none.
     declared_cpus: u32,
@@ -47,6 +49,7 @@ impl TraceBuilder {
             notes: ImportNotes::new(),
             events: Vec::new(),
             threads: BTreeMap::new(),
+            facts: BTreeMap::new(),
             cpus: 0,
             declared_cpus: 0,
             last_ns: Vec::new(),
@@ -76,6 +79,11 @@ impl TraceBuilder {
 
     /// As [`push`](Self::push), for an event from a known place.
     pub(crate) fn push_at(&mut self, event: Event, at: Position) {
+        if let EventKind::Marker(text) = event.kind
+            && let Some(note) = TaskNote::parse(&self.strings[text])
+        {
+            return self.note(note);
+        }
         if lowest_pid(&event.kind) < Pid(0) {
             return self.notes.add(NoteKind::NegativePid, at);
         }
@@ -104,6 +112,13 @@ impl TraceBuilder {
         self.events.push(event);
     }
 
+    /// Takes in what a recorder of ours knew about a task. The first that it says stays: later it may be another task.
+    fn note(&mut self, note: TaskNote) {
+        let comm = self.strings.intern(&note.comm);
+        self.thread(note.pid, comm, Some(note.facts.tgid));
+        self.facts.entry(note.pid).or_insert(note.facts);
+    }
+
     /// Latest time of an event on `cpu`, ns; 0 if it has none yet.
     pub(crate) fn last_ns(&self, cpu: Cpu) -> u64 {
         self.last_ns.get(cpu.index()).copied().unwrap_or(0)
@@ -127,7 +142,8 @@ impl TraceBuilder {
         meta.gaps.retain(|gap| gap.cpu.0 < self.cpus);
         meta.gaps.sort_by_key(|gap| (gap.before_ns, gap.cpu));
         let (strings, threads) = (self.strings, self.threads);
-        let mut trace = Trace { cpus: self.cpus, events, strings, threads, meta, notes: self.notes };
+        let mut trace =
+            Trace { cpus: self.cpus, events, strings, threads, facts: self.facts, meta, notes: self.notes };
         note_contexts(&mut trace);
         note_breaks(&mut trace);
         note_reused_pids(&mut trace);

@@ -16,6 +16,7 @@
 mod builder;
 mod dat;
 mod error;
+mod facts;
 mod input;
 mod model;
 mod notes;
@@ -34,6 +35,7 @@ mod write;
 
 pub use builder::TraceBuilder;
 pub use error::ReadError;
+pub use facts::{TaskFacts, TaskNote, TaskPolicy};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask,
     SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::facts::TaskFacts;
 use crate::notes::ImportNotes;
 use crate::state::PrevState;
 use crate::strings::{StrId, Strings};
@@ -310,6 +311,8 @@ pub struct Trace {
     pub strings: Strings,
     /// Threads that the file names, also those without any event.
     pub threads: BTreeMap<Pid, Thread>,
+    /// What a recorder of ours wrote down about tasks; empty for every other trace.
+    pub facts: BTreeMap<Pid, TaskFacts>,
     /// Origin, clock, gaps.
     pub meta: Meta,
     /// What could not be used, and what to know before trusting the rest.

@@ -1,6 +1,7 @@
 //! Two stages: what was typed (the structs that clap fills) becomes what it means ([`schedlab::Experiment`],
 //! [`schedlab::Plan`]), and only that is run. One module for each command.
 
+mod calibrate;
 mod common;
 mod compare;
 mod completions;
@@ -10,8 +11,10 @@ mod explain;
 mod list;
 mod output;
 mod progress;
+mod record;
 mod reproduce;
 mod run;
+mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use output::Failure;
@@ -33,6 +36,9 @@ enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Reproduce(reproduce::Args),
+    Record(record::Args),
+    Workload(workload::Args),
+    Calibrate(calibrate::Args),
     List(list::Args),
     Completions(completions::Args),
 }
@@ -61,6 +67,9 @@ fn execute(cli: &Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::execute(args),
         Some(Command::Compare(args)) => compare::execute(args),
         Some(Command::Reproduce(args)) => reproduce::execute(args),
+        Some(Command::Record(args)) => record::execute(args),
+        Some(Command::Workload(args)) => workload::execute(args),
+        Some(Command::Calibrate(args)) => calibrate::execute(args),
         Some(Command::List(args)) => list::execute(args),
         Some(Command::Completions(args)) => completions::execute(args, &mut Cli::command()),
         // Clap asks for one or the other.

@@ -168,6 +168,37 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_back_replays_with_the_same_cpu_time_and_switches() {
+        let machine = crate::machine("laptop", Some(2)).expect("a machine");
+        let load = LoadSpec::open("periodic -p 10ms,7ms -u 30% -P 50 -R").expect("a load");
+        let mut experiment = Experiment::new(machine.clone());
+        experiment.loads.push(load);
+        experiment.duration = Some(Nanos::from_millis(500));
+        experiment.record = true;
+        let run = experiment.run().expect("it runs");
+        for (ending, format) in [("dat", TraceFormat::TraceDat), ("txt", TraceFormat::FtraceText)] {
+            let path = std::env::temp_dir().join(format!("schedlab-round-{}.{ending}", std::process::id()));
+            let file = std::fs::File::create(&path).expect("a temporary file");
+            run.write_trace(io::BufWriter::new(file), format).expect("a disk");
+            let back = LoadSpec::open(&path.to_string_lossy()).expect("our own file").recorded_on(&machine);
+            std::fs::remove_file(path).expect("our own file");
+            let mut again = Experiment::new(machine.clone());
+            again.loads.push(back);
+            let again = again.run().expect("it runs");
+            for task in run.result.tasks.iter().filter(|task| task.comm.starts_with("periodic")) {
+                let same = |other: &&report::schema::TaskResult| other.pid == task.pid;
+                let replayed = again.result.tasks.iter().find(same).expect("every task");
+                let of = |task: &report::schema::TaskResult| {
+                    (task.nr_voluntary_switches, task.nr_involuntary_switches)
+                };
+                assert_eq!(of(replayed), of(task), "{format:?} {}", task.comm);
+                let off = replayed.sum_exec_runtime_ns.abs_diff(task.sum_exec_runtime_ns);
+                assert!(off * 100 < task.sum_exec_runtime_ns, "{format:?} {}: {off} ns off", task.comm);
+            }
+        }
+    }
+
+    #[test]
     fn chrome_gets_the_same_as_perfetto() {
         let mut bytes = Vec::new();
         recorded().write_trace(&mut bytes, TraceFormat::ChromeJson).expect("memory takes everything");

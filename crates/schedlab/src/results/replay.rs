@@ -28,7 +28,9 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 continue;
             };
             let cpus = experiment.machine.cpus();
-            let found = recorded.replay.fidelity(&result, parts.records, parts.comms, cpus);
+            let Some(found) = recorded.replay.fidelity(&result, parts.records, parts.comms, cpus) else {
+                continue;
+            };
             let tasks = found.tasks.iter().map(task).collect();
             all.push(ReplayFidelity::new(spec.text().to_owned(), tasks, pair(found.latency_p99_ns)));
         }

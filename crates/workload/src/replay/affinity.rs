@@ -19,6 +19,9 @@ pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>]) {
         let enough = if task.ends_real_time() { PINNED_AFTER_RT } else { PINNED_AFTER };
         let waited = task.placement.passed_idle_cpus >= enough;
         let by_name = per_cpu_thread(&task.comm).filter(|cpu| only == Some(*cpu));
+        if task.placement.allowed.is_some() {
+            continue;
+        }
         if let Some(cpu) = by_name.or(last_cpu.filter(|_| waited)) {
             tasks[n].placement.pinned_to = Some(cpu);
             inherit(tasks, n, cpu);
@@ -45,6 +48,23 @@ fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
             let only_there = placement.ran_on.iter().all(|ran| u32::from(ran.0) == cpu);
             if only_there && placement.pinned_to.is_none() && tasks[child].begin == Begin::Forked {
                 tasks[child].placement.pinned_to = Some(cpu);
+                parents.push(child);
+            }
+        }
+    }
+}
+
+/// Gives children that no recorder has seen the known affinity of their parents.
+pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
+    let mut parents: Vec<usize> =
+        (0..tasks.len()).filter(|n| tasks[*n].placement.allowed.is_some()).collect();
+    while let Some(parent) = parents.pop() {
+        let child =
+            |step: &Recorded| if let Recorded::Fork(child) = step { Some(child.index()) } else { None };
+        let children: Vec<usize> = tasks[parent].steps.iter().filter_map(child).collect();
+        for child in children {
+            if tasks[child].placement.allowed.is_none() {
+                tasks[child].placement.allowed = tasks[parent].placement.allowed;
                 parents.push(child);
             }
         }

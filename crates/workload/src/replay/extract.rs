@@ -6,8 +6,9 @@ use super::ticks;
 use super::timers;
 use super::track::{By, Draft, Ending, Sleep, Timer, Track};
 use super::walk::Walk;
+use crate::units;
 use scheduler::Nanos;
-use trace::Trace;
+use trace::{TaskFacts, TaskPolicy, Trace};
 
 impl Recording {
     /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
@@ -26,6 +27,7 @@ impl Recording {
             tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
         affinity::infer(&mut recorded, &last_cpus);
+        affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         let hz = ticks::find(&tick_departures);
         Recording { cpus: trace.cpus, span, hz, tasks: recorded, counts }
@@ -77,9 +79,11 @@ impl Finish<'_> {
             placement: super::recording::Placement {
                 ran_on: track.whereabouts.ran_on,
                 passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
+                allowed: self.facts(track).and_then(|facts| units::cpu_list(&facts.cpus).ok()),
                 pinned_to: None,
             },
         };
+        task.round_robin |= self.facts(track).is_some_and(|facts| facts.policy == TaskPolicy::Rr);
         task.merge_runs();
         task
     }
@@ -91,6 +95,11 @@ impl Finish<'_> {
         let listed = self.trace.threads.get(&track.pid).map(|thread| thread.comm);
         let comm = if execs { track.first_comm } else { track.last_comm };
         comm.or(listed).map_or("<...>", |comm| &self.trace.strings[comm])
+    }
+
+    /// What the recorder wrote down about the task: about the first one with this id.
+    fn facts(&self, track: &Track) -> Option<&TaskFacts> {
+        self.trace.facts.get(&track.pid).filter(|_| track.incarnation == 0)
     }
 
     fn step(&self, track: &Track, draft: Draft, counts: &mut Counts) -> Option<Recorded> {

@@ -1,6 +1,7 @@
 //! The replay of a trace as a load.
 
 use super::fidelity::{self, ReplayFidelity};
+use super::file::ReadWorkload;
 use super::overhead::Overhead;
 use super::player::{Part, Stage};
 use super::recording::{Begin, Recorded, Recording, TaskIndex, Waking};
@@ -37,8 +38,8 @@ pub struct KnownAffinity {
 #[derive(Clone, Debug)]
 pub struct Replay {
     recording: Recording,
-    /// Of the trace, after its repair.
-    summary: Summary,
+    /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
+    summary: Option<Summary>,
     kernel: Option<String>,
     repair: Repair,
     import_notes: Vec<String>,
@@ -83,13 +84,33 @@ impl Replay {
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
             recording: Recording::extract(&trace),
-            summary: summarise(&trace),
+            summary: Some(summarise(&trace)),
             kernel: trace.meta.kernel.clone(),
             repair,
             import_notes: serious.map(ToString::to_string).collect(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
         }
+    }
+
+    /// Plays what a workload file says.
+    #[must_use]
+    pub fn of_workload(workload: ReadWorkload) -> Replay {
+        Replay {
+            recording: workload.recording,
+            summary: None,
+            kernel: workload.kernel,
+            repair: Repair::default(),
+            import_notes: Vec::new(),
+            affinities: Vec::new(),
+            overhead: Overhead::default(),
+        }
+    }
+
+    /// Whether there is a recording with which a run can be compared.
+    #[must_use]
+    pub fn has_original(&self) -> bool {
+        self.summary.is_some()
     }
 
     /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the recorded
@@ -122,19 +143,20 @@ impl Replay {
         self.kernel.as_deref()
     }
 
-    /// Compares a run with the recording. `records` is the run's trace.
+    /// Compares a run with the recording, if there is one. `records` is the run's trace.
     pub fn fidelity(
         &self,
         result: &ReplayResult,
         records: &[Record],
         comms: &[machine::CommOf],
         cpus: usize,
-    ) -> ReplayFidelity {
+    ) -> Option<ReplayFidelity> {
+        let recorded = self.summary.as_ref()?;
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
         let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
-        fidelity::compare(&self.summary, &simulated, &result.tasks)
+        Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
     fn parts(&self, setup: &mut Setup) -> Result<Vec<Part>, LoadError> {
@@ -142,7 +164,7 @@ impl Replay {
         for task in &self.recording.tasks {
             let mut part = Part::new(task, self.overhead.without(task));
             let pinned_to = task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu)));
-            match self.known_affinity(task.pid, &part) {
+            match self.known_affinity(task.pid, &part).or(task.placement.allowed.as_ref()) {
                 Some(cpus) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
                 None if part.steps.contains(&Recorded::Pin) => part.pinned_to = pinned_to,
                 None => part.cpus = pinned_to,

@@ -20,6 +20,8 @@
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave (`ticks`): [`Recording::hz`]. A
 //!   replay under another one has other slices.
 //!
+//! A recording can be written as a file that people change, and read back (`file`).
+//!
 //! # On the machine
 //!
 //! `load` is the [`Load`](crate::load::Load), `player` plays one task. The recorded bursts contain what the recording
@@ -40,6 +42,7 @@
 mod affinity;
 mod extract;
 mod fidelity;
+mod file;
 mod load;
 mod overhead;
 mod player;
@@ -52,6 +55,7 @@ mod whereabouts;
 mod yields;
 
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
+pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{Begin, Counts, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking};
 

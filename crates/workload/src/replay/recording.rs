@@ -165,6 +165,8 @@ pub struct Placement {
     pub ran_on: CpuMask,
     /// Time for which it was kept waiting for its last CPU, since it came there, while another one was idle.
     pub passed_idle_cpus: Nanos,
+    /// The CPUs that it may use, where the trace says so.
+    pub allowed: Option<CpuMask>,
     /// The only CPU that it may use, as far as can be told, from the start or the step [`Recorded::Pin`] on.
     pub pinned_to: Option<u32>,
 }

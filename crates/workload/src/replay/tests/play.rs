@@ -177,7 +177,7 @@ fn a_replay_without_costs_repeats_its_recording() {
          3000 0 a S idle",
     );
     let run = Run::of(&replay, 1);
-    let fidelity = replay.fidelity(&run.result, &run.records, &[], 1);
+    let fidelity = replay.fidelity(&run.result, &run.records, &[], 1).expect("a recording");
     let tasks: Vec<_> = fidelity.tasks.iter().map(|t| (&*t.comm, t.cpu_time_ns, t.switches())).collect();
     for (comm, cpu_time, switches) in tasks {
         assert_eq!(cpu_time.recorded, cpu_time.simulated, "{comm}");

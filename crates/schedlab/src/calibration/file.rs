@@ -1,0 +1,357 @@
+//! From measurements to a machine file.
+
+use super::figure::Figure;
+use super::host::Host;
+use super::{Measured, MeasuredPair};
+use machine::{Costs, Distance, MachineSpec, Origin};
+use scheduler::CpuMask;
+use std::fmt::Write;
+
+/// What cannot be measured is as there.
+const BASE: &str = "laptop";
+
+/// A figure of a machine file, with its origin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Cost {
+    ns: u64,
+    origin: String,
+}
+
+/// The primitive costs, from the composites that were measured.
+struct Primitives<'a> {
+    measured: &'a Measured,
+    base: MachineSpec,
+}
+
+/// The whole file.
+pub fn text(name: &str, host: &Host, measured: &Measured) -> String {
+    let base =
+        MachineSpec::builtin(BASE).unwrap_or_else(|_| MachineSpec::ideal(scheduler::Topology::flat(1)));
+    let primitives = Primitives { measured, base };
+    let mut text = format!(
+        "# Measured by `schedlab calibrate`. An origin gives the lower quartile of the samples, in brackets the median,\n\
+         # where nine tenths of them lie, and how many there are; \"less\" says what was taken off to get from what can\n\
+         # be timed to the figure.\n\n\
+         name = \"{name}\"\nmeaning = \"A machine with {} CPUs, measured.\"\n\n",
+        host.cpus()
+    );
+    // Writing into a text cannot fail.
+    let _ = write!(text, "{}\n[costs]\n", topology(host));
+    for cost in Costs::FIXED {
+        let Cost { ns, origin } = primitives.fixed(cost.name);
+        let _ = writeln!(text, "{} = {{ ns = {ns}, origin = {} }}", cost.name, quoted(&origin));
+    }
+    let percent = primitives.base.costs.ticket_spinner_percent;
+    let origin = primitives.assumed("costs.ticket_spinner_percent");
+    let _ =
+        writeln!(text, "ticket_spinner_percent = {{ percent = {percent}, origin = {} }}", quoted(&origin));
+    for kind in ["ipi", "line"] {
+        let _ = writeln!(text, "\n[costs.{kind}]");
+        for distance in distances(host) {
+            let cost = if kind == "ipi" { primitives.ipi(distance) } else { primitives.line(distance) };
+            let _ = writeln!(
+                text,
+                "{} = {{ ns = {}, origin = {} }}",
+                distance.name(),
+                cost.ns,
+                quoted(&cost.origin)
+            );
+        }
+    }
+    text + &primitives.cache(host) + &primitives.noise()
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "'"))
+}
+
+/// The distances that a machine with these levels has.
+fn distances(host: &Host) -> Vec<Distance> {
+    let has = |distance: &Distance| match distance {
+        Distance::Own | Distance::SharedCache | Distance::SameNode => true,
+        Distance::Smt => host.has_smt(),
+        Distance::OtherNode => host.packages.len() > 1,
+    };
+    Distance::ALL.into_iter().filter(has).collect()
+}
+
+fn topology(host: &Host) -> String {
+    let cpus = host.cpus();
+    let spans = |groups: &[CpuMask]| {
+        let quoted: Vec<String> = groups.iter().map(|group| format!("\"{group}\"")).collect();
+        quoted.join(", ")
+    };
+    let mut text = format!("[topology]\ncpus = {cpus}\nlevels = [\n");
+    if host.has_smt() {
+        let _ = writeln!(text, "  {{ kind = \"smt\", spans = [{}] }},", spans(&host.cores));
+    }
+    let _ = writeln!(text, "  {{ kind = \"mc\", spans = [{}] }},", spans(&host.caches));
+    let _ = writeln!(text, "  {{ kind = \"package\", spans = [{}] }},", spans(&host.packages));
+    if host.packages.len() > 1 {
+        let all = CpuMask::first_n(cpus);
+        let _ = writeln!(text, "  {{ kind = \"numa\", distance = {}, spans = [\"{all}\"] }},", host.slit);
+    }
+    text + "]\norigin = \"measured: sysfs, the CPUs that are online\"\n"
+}
+
+/// What a measurement says that may be missing. Other work on the machine can only make it longer, so that the lower
+/// quartile is nearer to the truth than the median.
+fn undisturbed(figure: Option<Figure>) -> Option<u64> {
+    figure.map(|figure| figure.quarter_ns)
+}
+
+/// Parts of composites that cannot be told apart are split as on the machine `vm2`, in percent.
+const WAKEUP_PERCENT: u64 = 40;
+const ENQUEUE_PERCENT: u64 = 30;
+const FORK_PERCENT: u64 = 15;
+const EXEC_PERCENT: u64 = 76;
+const EXIT_PERCENT: u64 = 9;
+const THREAD_CREATE_PERCENT: u64 = 56;
+const THREAD_EXIT_PERCENT: u64 = 25;
+
+impl Primitives<'_> {
+    fn base_ns(&self, name: &str) -> u64 {
+        let path = format!("costs.{name}");
+        let origin = self.base.origins.iter().find(|origin| origin.field == path);
+        origin.and_then(|origin| origin.value.split(' ').next()?.parse().ok()).unwrap_or(0)
+    }
+
+    /// The origin of a figure that is taken over.
+    fn assumed(&self, path: &str) -> String {
+        let origin = self.base.origins.iter().find(|origin: &&Origin| origin.field == path);
+        let text = origin.map_or("", |origin| &origin.text);
+        format!("assumed: cannot be timed from a program; as on the machine {BASE} ({text})")
+    }
+
+    fn taken_over(&self, name: &str) -> Cost {
+        Cost { ns: self.base_ns(name), origin: self.assumed(&format!("costs.{name}")) }
+    }
+
+    /// A cost of the machine file.
+    fn fixed(&self, name: &str) -> Cost {
+        self.measured_cost(name).unwrap_or_else(|| self.taken_over(name))
+    }
+
+    fn ns(&self, name: &str) -> u64 {
+        self.fixed(name).ns
+    }
+
+    fn measured_cost(&self, name: &str) -> Option<Cost> {
+        let m = self.measured;
+        let of = |ns: u64, origin: String| Some(Cost { ns, origin: format!("measured: {origin}") });
+        match name {
+            "syscall" => of(undisturbed(m.syscall)?, format!("getppid {}", m.syscall?)),
+            "lock_uncontended" => of(undisturbed(m.lock)?, format!("two atomic operations {}", m.lock?)),
+            "schedule" => {
+                let ns = undisturbed(m.yield_alone)?
+                    .saturating_sub(self.ns("syscall") + self.ns("lock_uncontended"));
+                of(ns, format!("sched_yield alone {} less a system call and a lock", m.yield_alone?))
+            }
+            "context_switch" => {
+                let ns = undisturbed(m.yield_switch)?.saturating_sub(undisturbed(m.yield_alone)?);
+                of(
+                    ns,
+                    format!(
+                        "sched_yield of two threads, by switch, {} less sched_yield alone",
+                        m.yield_switch?
+                    ),
+                )
+            }
+            "wakeup" => self.of_hop(WAKEUP_PERCENT),
+            "enqueue" | "dequeue" => self.of_hop(ENQUEUE_PERCENT),
+            // Where another timer was due even sooner, the hardware was not told: low samples are no better ones here.
+            "timer_program" => of(
+                m.timer_program?.median_ns,
+                format!(
+                    "setting a timer that is the next to expire, the median, {} longer than one that is not",
+                    m.timer_program?
+                ),
+            ),
+            "thread_create" => self.part(m.thread, THREAD_CREATE_PERCENT, "a thread made and awaited"),
+            "thread_exit" => self.part(m.thread, THREAD_EXIT_PERCENT, "a thread made and awaited"),
+            "fork" => self.part(m.process, FORK_PERCENT, "the program true started and awaited"),
+            "exec" => self.part(m.process, EXEC_PERCENT, "the program true started and awaited"),
+            "exit" => self.part(m.process, EXIT_PERCENT, "the program true started and awaited"),
+            "ipi_send" => {
+                let call = self.nearest()?.hop.call?;
+                let known =
+                    undisturbed(m.pipe_alone)? / 2 + self.ns("wakeup") + self.ns("enqueue") + self.locks();
+                of(
+                    call.quarter_ns.saturating_sub(known),
+                    format!(
+                        "a write that wakes a task on an idle CPU {call} less a write that wakes nobody, the wakeup, the insertion and 4 locks"
+                    ),
+                )
+            }
+            "idle_exit" => {
+                let pair = self.nearest()?;
+                let hop = pair.hop.hop?;
+                let known = undisturbed(m.pipe_alone)?
+                    + self.ns("wakeup")
+                    + self.ns("enqueue")
+                    + self.ns("dequeue")
+                    + self.locks()
+                    + self.ns("ipi_send")
+                    + self.ipi(pair.distance).ns
+                    + self.ns("irq_entry")
+                    + self.ns("irq_exit")
+                    + self.ns("schedule")
+                    + self.ns("context_switch");
+                of(
+                    hop.quarter_ns.saturating_sub(known),
+                    format!(
+                        "a hop through a pipe to an idle CPU {hop} less all that a hop costs without idling; nothing left means that idle CPUs poll"
+                    ),
+                )
+            }
+            _ => None,
+        }
+    }
+
+    /// Four locks on the way of a wakeup.
+    fn locks(&self) -> u64 {
+        4 * self.ns("lock_uncontended")
+    }
+
+    /// The nearest other CPU.
+    fn nearest(&self) -> Option<&MeasuredPair> {
+        self.measured.pairs.first()
+    }
+
+    /// A share of what a hop through a pipe on one CPU has beyond the pipe and the switch.
+    fn of_hop(&self, percent: u64) -> Option<Cost> {
+        let hop = self.measured.hop.hop?;
+        let known = undisturbed(self.measured.pipe_alone)?
+            + self.ns("schedule")
+            + self.ns("context_switch")
+            + self.locks();
+        let ns = hop.quarter_ns.saturating_sub(known) * percent / 100;
+        Some(Cost {
+            ns,
+            origin: format!(
+                "measured: {percent} % (assumed) of a hop through a pipe on one CPU {hop} less the pipe, a switch and 4 locks"
+            ),
+        })
+    }
+
+    fn part(&self, figure: Option<Figure>, percent: u64, what: &str) -> Option<Cost> {
+        let figure = figure?;
+        let ns = figure.quarter_ns * percent / 100;
+        Some(Cost { ns, origin: format!("measured: {percent} % (assumed) of {what} {figure}") })
+    }
+
+    fn pair(&self, distance: Distance) -> Option<&MeasuredPair> {
+        self.measured.pairs.iter().find(|pair| pair.distance == distance)
+    }
+
+    /// What no pair of CPUs here could show.
+    fn at_distance(&self, kind: &str, distance: Distance) -> Cost {
+        let name = format!("{kind}.{}", distance.name());
+        let known = self.base.origins.iter().any(|origin| origin.field == format!("costs.{name}"));
+        if known {
+            return self.taken_over(&name);
+        }
+        // The base has one node.
+        let near = self.base_ns(&format!("{kind}.same_node"));
+        Cost {
+            ns: 3 * near,
+            origin: format!("assumed: three times the {near} within a node of the machine {BASE}"),
+        }
+    }
+
+    fn line(&self, distance: Distance) -> Cost {
+        match self.pair(distance).and_then(|pair| pair.line) {
+            Some(line) => Cost {
+                ns: line.quarter_ns,
+                origin: format!("measured: one way, batches of 100 round trips {line}"),
+            },
+            None => self.at_distance("line", distance),
+        }
+    }
+
+    fn ipi(&self, distance: Distance) -> Cost {
+        let Some(round) = self.pair(distance).and_then(|pair| pair.round) else {
+            return self.at_distance("ipi", distance);
+        };
+        // Where the other CPU did something else meanwhile, nobody was interrupted: low samples are no better ones here.
+        // The sender's part takes what the round trip leaves for it, so that no CPU is interrupted before it was asked.
+        let known = self.ns("syscall") + self.ns("ipi_send") + self.ns("irq_entry") + self.line(distance).ns;
+        let ns = round.median_ns.saturating_sub(known).max(round.median_ns / 10);
+        let origin = format!(
+            "measured: membarrier's round trip, the median, {round} less a system call, ipi_send, irq_entry and a line; at least a tenth"
+        );
+        Cost { ns, origin }
+    }
+
+    fn cache(&self, host: &Host) -> String {
+        let lost = self.base.cache.shared_cache_lost_percent;
+        let (ps, origin) = match self.measured.refill.and_then(|r| r.in_order.zip(r.at_random)) {
+            Some((in_order, at_random)) => {
+                let mean = (in_order.quarter_ns + at_random.quarter_ns) / 2;
+                let origin = format!(
+                    "measured: a pass over 256 KiB after a move costs {in_order} ps/byte more in order, {at_random} at random; \
+                     the mean, by the {lost} % that such a move loses"
+                );
+                ((mean * 100 / u64::from(lost.max(1))).clamp(1, 1_000_000), origin)
+            }
+            None => (self.base.cache.refill_ps_per_byte, self.assumed("cache.refill_ps_per_byte")),
+        };
+        let mut text =
+            format!("\n[cache]\nrefill_ps_per_byte = {{ ps = {ps}, origin = {} }}\n", quoted(&origin));
+        let (tau, origin) = (self.base.cache.tau.0, self.assumed("cache.tau"));
+        let _ = writeln!(text, "tau = {{ ns = {tau}, origin = {} }}", quoted(&origin));
+        let mut losses = vec![("shared_cache_lost_percent", lost)];
+        if host.has_smt() {
+            losses.push(("smt_lost_percent", self.base.cache.smt_lost_percent));
+        }
+        for (name, percent) in losses {
+            let origin = self.assumed(&format!("cache.{name}"));
+            let _ = writeln!(text, "{name} = {{ percent = {percent}, origin = {} }}", quoted(&origin));
+        }
+        text
+    }
+
+    fn noise(&self) -> String {
+        let mut text = String::new();
+        if let Some(timer) = self.measured.timer {
+            let known = self.ns("irq_entry")
+                + self.ns("timer_expiry")
+                + self.ns("wakeup")
+                + self.ns("enqueue")
+                + self.locks()
+                + self.ns("timer_program")
+                + self.ns("irq_exit")
+                + self.ns("schedule")
+                + self.ns("context_switch")
+                + self.ns("syscall") / 2
+                + self.ns("idle_exit");
+            let least = timer.low_ns.saturating_sub(known);
+            let mean = timer.median_ns.saturating_sub(timer.low_ns).max(1);
+            let origin = format!(
+                "measured: a timer's expiry until user code runs on an idle CPU {timer} less all that such a wakeup costs"
+            );
+            let _ = write!(
+                text,
+                "\n[noise.timer_jitter]\nmin_ns = {least}\nmean_ns = {mean}\norigin = {}\n",
+                quoted(&origin)
+            );
+        }
+        let seen = self.measured.interruptions;
+        if let Some(lengths) = seen.lengths.filter(|_| seen.per_second > 0) {
+            let least = lengths.low_ns;
+            let mean = seen.mean_ns.saturating_sub(least).max(1);
+            let origin = format!(
+                "measured: a spinning thread saw gaps of {lengths}, {} a second, ticks included",
+                seen.per_second
+            );
+            let _ = write!(
+                text,
+                "\n[[noise.irq_off]]\nwhat = \"interruptions\"\nper_second_per_cpu = {}\n\
+                 length = {{ min_ns = {least}, mean_ns = {mean} }}\norigin = {}\n",
+                seen.per_second,
+                quoted(&origin)
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,163 @@
+//! Measures this machine and describes it as a machine file.
+//!
+//! What a program can time from outside are composites: a hop through a pipe, a timer's wakeup. The primitive costs of a
+//! machine file are taken from them by differences, and their origins say which. What cannot be told from outside is
+//! taken over from the built-in laptop, and marked as assumed.
+
+mod figure;
+mod file;
+mod host;
+mod measure;
+
+use figure::Figure;
+use host::Host;
+use machine::{Distance, MachineSpec, SpecError};
+use measure::{Bench, Hops, Interruptions, Refill};
+use std::io;
+use std::path::Path;
+use thiserror::Error;
+
+/// Why there is no machine file.
+#[derive(Debug, Error)]
+pub enum CalibrationError {
+    /// A measurement that this system does not allow.
+    #[error(
+        "cannot measure {what}: {source}; are all CPUs online and allowed to this process (taskset, cgroup)?"
+    )]
+    Measure {
+        /// Which.
+        what: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What was measured describes no machine.
+    #[error("the measurements describe no possible machine: {0}")]
+    Impossible(SpecError),
+}
+
+/// A measured machine.
+#[derive(Clone, Debug)]
+pub struct Calibrated {
+    /// The machine file.
+    pub text: String,
+    /// What it describes.
+    pub spec: MachineSpec,
+    /// Why its figures may be wrong, if they may.
+    pub warnings: Vec<String>,
+}
+
+/// A machine file with this machine's topology, and costs that are taken over from the built-in laptop.
+///
+/// # Errors
+/// A topology that no machine can have.
+pub fn topology_alone(name: &str) -> Result<String, CalibrationError> {
+    let host = Host::read(Path::new(SYSTEM));
+    let text = file::text(name, &host, &Measured::default());
+    MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible).map(|_| text)
+}
+
+/// Where the kernel describes the machine.
+const SYSTEM: &str = "/sys/devices/system";
+
+/// Everything measured.
+#[derive(Debug, Default)]
+struct Measured {
+    syscall: Option<Figure>,
+    lock: Option<Figure>,
+    yield_alone: Option<Figure>,
+    yield_switch: Option<Figure>,
+    pipe_alone: Option<Figure>,
+    /// Between threads of one CPU.
+    hop: Hops,
+    timer: Option<Figure>,
+    timer_program: Option<Figure>,
+    thread: Option<Figure>,
+    process: Option<Figure>,
+    interruptions: Interruptions,
+    /// Between CPUs, for each distance that the machine has.
+    pairs: Vec<MeasuredPair>,
+    /// After a move to the nearest CPU of another core.
+    refill: Option<Refill>,
+}
+
+/// What was measured between two CPUs.
+#[derive(Debug)]
+struct MeasuredPair {
+    distance: Distance,
+    hop: Hops,
+    round: Option<Figure>,
+    line: Option<Figure>,
+}
+
+/// Measures for some seconds. `progress` is told what comes next.
+///
+/// # Errors
+/// A measurement that the system does not allow.
+pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrated, CalibrationError> {
+    let host = Host::read(Path::new(SYSTEM));
+    let measured = measure(&host, progress)?;
+    let text = file::text(name, &host, &measured);
+    let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
+    Ok(Calibrated { text, spec, warnings: warnings(&host) })
+}
+
+fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, CalibrationError> {
+    let bench = Bench::new(host);
+    macro_rules! take {
+        ($what:literal, $measurement:expr) => {{
+            progress($what);
+            $measurement.map_err(|source| CalibrationError::Measure { what: $what, source })?
+        }};
+    }
+    let own = host::Pair { a: scheduler::CpuId(0), b: scheduler::CpuId(0) };
+    let yield_alone = take!("sched_yield", bench.yield_alone());
+    let yield_switch = match yield_alone {
+        Some(alone) => take!("context switches", bench.yield_switch(alone)),
+        None => None,
+    };
+    let mut pairs = Vec::new();
+    for distance in Distance::ALL.into_iter().skip(1) {
+        let Some(pair) = host.pair(distance) else { continue };
+        pairs.push(MeasuredPair {
+            distance,
+            hop: take!("wakeups of other CPUs", bench.pipe_hop(pair)),
+            round: take!("interrupts between CPUs", bench.interrupt_round(pair)),
+            line: take!("cache lines between CPUs", bench.line(pair)),
+        });
+    }
+    let apart =
+        [Distance::SharedCache, Distance::SameNode].into_iter().find_map(|distance| host.pair(distance));
+    let refill = match apart {
+        Some(pair) => Some(take!("caches after a move", bench.refill(pair))),
+        None => None,
+    };
+    let measured = Measured {
+        syscall: take!("system calls", bench.syscall()),
+        lock: take!("locks", bench.lock()),
+        yield_alone,
+        yield_switch,
+        pipe_alone: take!("pipes", bench.pipe_alone()),
+        hop: take!("wakeups", bench.pipe_hop(own)),
+        timer: take!("timers", bench.timer()),
+        timer_program: take!("setting timers", bench.timer_program()),
+        thread: take!("threads", bench.thread()),
+        process: take!("processes", bench.process()),
+        interruptions: take!("interruptions", bench.interruptions()),
+        pairs,
+        refill,
+    };
+    bench.unpin().map_err(|source| CalibrationError::Measure { what: "on all CPUs again", source })?;
+    Ok(measured)
+}
+
+/// A machine that is busy gives figures that are too high.
+fn warnings(host: &Host) -> Vec<String> {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
+    // The measurements themselves keep two CPUs busy for part of the time.
+    let busy = load > 2.0;
+    let busy = busy.then(|| {
+        format!("the machine is busy (load {load} on {} CPUs): figures may be too high", host.cpus())
+    });
+    busy.into_iter().collect()
+}

@@ -1,0 +1,56 @@
+//! `schedlab calibrate`: this machine as a machine file.
+
+use super::output::{Failure, print};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use schedlab::Error;
+use schedlab::calibration::calibrate;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Measure this machine and write a machine file, every figure with its origin and spread.
+///
+/// Takes some seconds, on the CPUs that this process may use. Let the machine do nothing else meanwhile.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where to write the machine file [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Name of the machine in the file.
+    #[arg(long, value_name = "NAME", default_value = "measured", value_parser = name)]
+    name: String,
+}
+
+pub fn execute(args: &Args) -> Result<(), Failure> {
+    let target =
+        if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    bar.set_style(
+        ProgressStyle::with_template("measuring {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+    );
+    let calibrated = calibrate(&args.name, &mut |what| {
+        bar.set_message(what.to_owned());
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    let calibrated = calibrated.map_err(Error::Calibrate)?;
+    for warning in &calibrated.warnings {
+        // Where standard error is gone, there is nobody to warn.
+        let _ = writeln!(io::stderr(), "warning: {warning}");
+    }
+    match &args.output {
+        None => print(&calibrated.text),
+        Some(path) => Ok(fs::write(path, &calibrated.text)
+            .map_err(|source| Error::File { path: path.display().to_string(), source })?),
+    }
+}
+
+/// As machine files have it.
+fn name(text: &str) -> Result<String, String> {
+    let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !text.is_empty() && text.chars().all(letter) {
+        Ok(text.to_owned())
+    } else {
+        Err("use letters, digits and -_. only".to_owned())
+    }
+}

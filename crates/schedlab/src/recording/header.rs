@@ -1,0 +1,115 @@
+//! What a trace.dat says beside its events, taken from tracefs.
+
+use super::RecordError;
+use super::tracefs::Tracefs;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use trace::{DatHeader, DatSystem, Pid, TaskNote};
+
+/// Markers name the function from which they come.
+const MARKER_FUNCTION: &str = "tracing_mark_write";
+
+/// Bytes of a page of the kernel's buffers.
+pub fn page_size(tracefs: &Tracefs) -> Result<usize, RecordError> {
+    let text = tracefs.read("events/header_page")?;
+    page_size_of(&text).ok_or_else(|| {
+        let source = io::Error::new(io::ErrorKind::InvalidData, "its field `data` is missing");
+        RecordError::of("understand", "events/header_page", source)
+    })
+}
+
+/// Where the field `data` ends.
+fn page_size_of(header_page: &str) -> Option<usize> {
+    let line = header_page.lines().find(|line| line.contains("data;"))?;
+    let value =
+        |name: &str| line.split(';').find_map(|part| part.trim().strip_prefix(name)?.parse::<usize>().ok());
+    Some(value("offset:")? + value("size:")?)
+}
+
+/// Everything for a file with these events of the system `sched`.
+pub fn header(
+    tracefs: &Tracefs,
+    events: &[&str],
+    tasks: &BTreeMap<Pid, TaskNote>,
+    cpu_stats: Vec<String>,
+) -> Result<DatHeader, RecordError> {
+    let mut ftrace_formats = Vec::new();
+    for event in tracefs.list("events/ftrace")? {
+        ftrace_formats.extend(
+            Some(tracefs.read_if_there(&format!("events/ftrace/{event}/format"))).filter(|f| !f.is_empty()),
+        );
+    }
+    let formats = events.iter().map(|event| tracefs.read_if_there(&format!("events/sched/{event}/format")));
+    let system = DatSystem { name: "sched".to_owned(), formats: formats.filter(|f| !f.is_empty()).collect() };
+    Ok(DatHeader {
+        header_page: tracefs.read("events/header_page")?,
+        header_event: tracefs.read("events/header_event")?,
+        ftrace_formats,
+        systems: vec![system],
+        symbols: marker_symbols(),
+        printk_formats: tracefs.read_if_there("printk_formats"),
+        cmdlines: cmdlines(&tracefs.read_if_there("saved_cmdlines"), tasks),
+        page_size: page_size(tracefs)? as u32,
+        clock: "[mono]".to_owned(),
+        uname: Some(uname()),
+        tool: Some(concat!("schedlab ", env!("CARGO_PKG_VERSION")).to_owned()),
+        cpu_stats,
+    })
+}
+
+/// The lines of `/proc/kallsyms` that readers need to name the origin of markers.
+fn marker_symbols() -> String {
+    let Ok(file) = fs::File::open("/proc/kallsyms") else { return String::new() };
+    let wanted = |line: &String| line.split(' ').nth(2).is_some_and(|name| name.trim() == MARKER_FUNCTION);
+    let mut symbols = String::new();
+    for line in BufReader::new(file).lines().map_while(Result::ok).filter(wanted) {
+        symbols.push_str(&line);
+        symbols.push('\n');
+    }
+    symbols
+}
+
+/// The kernel's list of names, which is short, and ours of all tasks that lived when the recording began or ended.
+fn cmdlines(saved: &str, tasks: &BTreeMap<Pid, TaskNote>) -> String {
+    let mut names: BTreeMap<i32, &str> = BTreeMap::new();
+    for line in saved.lines() {
+        if let Some((pid, comm)) = line.split_once(' ')
+            && let Ok(pid) = pid.parse()
+        {
+            names.insert(pid, comm);
+        }
+    }
+    names.extend(tasks.iter().map(|(pid, note)| (pid.0, note.comm.as_str())));
+    let mut lines = String::new();
+    for (pid, comm) in names {
+        // Writing into a text cannot fail.
+        let _ = writeln!(lines, "{pid} {comm}");
+    }
+    lines
+}
+
+/// As `uname -srm`.
+fn uname() -> String {
+    let kernel = |name: &str| fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    format!("{} {} {}", kernel("ostype").trim(), kernel("osrelease").trim(), std::env::consts::ARCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_ends_with_its_data() {
+        let text = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
+            \tfield: char data;\toffset:16;\tsize:16368;\tsigned:0;\n";
+        assert_eq!(page_size_of(text), Some(16384));
+        assert_eq!(page_size_of("nothing"), None);
+    }
+
+    #[test]
+    fn names_of_living_tasks_win() {
+        assert_eq!(cmdlines("7 old name\n<...>\n", &BTreeMap::new()), "7 old name\n");
+    }
+}

@@ -1,0 +1,211 @@
+//! Records the scheduler's events of this machine, into a trace.dat that replays without guessing.
+//!
+//! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file as they are.
+//! What no event tells, policies and affinities of the tasks, goes into the trace as markers ([`trace::TaskNote`]).
+//! Whatever ends the recording, removing the instance takes back all that was set.
+
+mod header;
+mod pages;
+mod tasks;
+mod tracefs;
+
+use pages::CpuPages;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use trace::{DatPages, Pid, TaskNote, write_dat_container};
+use tracefs::Instance;
+pub use tracefs::Tracefs;
+
+/// What is recorded; a kernel that lacks some of it is recorded without.
+const EVENTS: [&str; 9] = [
+    "sched_switch",
+    "sched_waking",
+    "sched_wakeup",
+    "sched_wakeup_new",
+    "sched_migrate_task",
+    "sched_process_fork",
+    "sched_process_exec",
+    "sched_process_exit",
+    "sched_pi_setprio",
+];
+/// Of each CPU's buffer: half a second of a busy CPU.
+const BUFFER_KB: u32 = 8192;
+
+/// Why there is no recording.
+#[derive(Debug, Error)]
+#[error("cannot {doing} {what}: {source}{}", advice(source))]
+pub struct RecordError {
+    doing: String,
+    what: String,
+    source: io::Error,
+}
+
+impl RecordError {
+    fn of(doing: &str, what: impl fmt::Display, source: io::Error) -> RecordError {
+        RecordError { doing: doing.to_owned(), what: what.to_string(), source }
+    }
+}
+
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; recording needs root, or the capabilities CAP_DAC_OVERRIDE (files of tracefs) and CAP_SYS_ADMIN (to mount it)"
+        }
+        io::ErrorKind::NotFound => {
+            "; is this kernel built with tracing (CONFIG_FTRACE, CONFIG_EVENT_TRACING)?"
+        }
+        _ => "",
+    }
+}
+
+/// A finished recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// CPUs of the machine.
+    pub cpus: usize,
+    /// Bytes of pages.
+    pub bytes: u64,
+    /// Events that did not fit into the buffers.
+    pub lost: u64,
+}
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Recorder {
+    // Fields are dropped in this order: an instance cannot be removed while its files are open.
+    cpus: Vec<CpuPages>,
+    instance: Instance,
+    tracefs: Tracefs,
+    output: PathBuf,
+    file: File,
+    tasks: BTreeMap<Pid, TaskNote>,
+    proc: PathBuf,
+}
+
+impl Recorder {
+    /// Begins to record into `output`.
+    ///
+    /// # Errors
+    /// No right to trace, no tracing in this kernel, a file that cannot be written.
+    pub fn start(tracefs: Tracefs, output: &Path) -> Result<Recorder, RecordError> {
+        let file =
+            File::create(output).map_err(|source| RecordError::of("write", output.display(), source))?;
+        let instance = tracefs.instance()?;
+        Recorder::on(tracefs, instance, output, file, Path::new("/proc"))
+    }
+
+    fn on(
+        tracefs: Tracefs,
+        instance: Instance,
+        output: &Path,
+        file: File,
+        proc: &Path,
+    ) -> Result<Recorder, RecordError> {
+        instance.write("tracing_on", "0")?;
+        // One clock for all CPUs, in nanoseconds, that neither jumps nor stops.
+        instance.write("trace_clock", "mono")?;
+        instance.write("buffer_size_kb", &BUFFER_KB.to_string())?;
+        let page_size = header::page_size(&tracefs)?;
+        let mut cpus = Vec::new();
+        for cpu in instance.cpus()? {
+            cpus.push(CpuPages::open(&instance, cpu, page_size, output)?);
+        }
+        let tasks = tasks::all(proc);
+        let (output, proc) = (output.to_owned(), proc.to_owned());
+        let recorder = Recorder { cpus, instance, tracefs, output, file, tasks, proc };
+        recorder.instance.write("tracing_on", "1")?;
+        for note in recorder.tasks.values() {
+            recorder.instance.write("trace_marker", &format!("{note}\n"))?;
+        }
+        for event in EVENTS {
+            let switch = format!("events/sched/{event}/enable");
+            if recorder.instance.has(&switch) {
+                recorder.instance.write(&switch, "1")?;
+            }
+        }
+        Ok(recorder)
+    }
+
+    /// Takes what the kernel has so far. To be called several times a second, or its buffers overflow.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn collect(&mut self) -> Result<(), RecordError> {
+        for cpu in &mut self.cpus {
+            cpu.collect()?;
+        }
+        Ok(())
+    }
+
+    /// What there is so far.
+    ///
+    /// # Errors
+    /// Those of tracefs.
+    pub fn so_far(&self) -> Result<Recorded, RecordError> {
+        let mut sum = Recorded { cpus: self.cpus.len(), bytes: 0, lost: 0 };
+        for cpu in &self.cpus {
+            sum.bytes += cpu.bytes();
+            sum.lost += lost(&self.stats(cpu)?);
+        }
+        Ok(sum)
+    }
+
+    /// Ends the recording, takes back what was set, and writes the file.
+    ///
+    /// # Errors
+    /// Those of tracefs and of the disk.
+    pub fn finish(mut self) -> Result<Recorded, RecordError> {
+        self.instance.write("events/enable", "0")?;
+        // Who was born meanwhile.
+        for (pid, note) in tasks::all(&self.proc) {
+            if !self.tasks.contains_key(&pid) {
+                self.instance.write("trace_marker", &format!("{note}\n"))?;
+                self.tasks.insert(pid, note);
+            }
+        }
+        self.instance.write("tracing_on", "0")?;
+        self.collect()?;
+        let recorded = self.so_far()?;
+        let mut stats = Vec::new();
+        for cpu in &self.cpus {
+            stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.stats(cpu)?));
+        }
+        let header = header::header(&self.tracefs, &EVENTS, &self.tasks, stats)?;
+        let Recorder { cpus, instance, output, file, tracefs, .. } = self;
+        // A CPU that is offline leaves no hole in the numbering.
+        let count = cpus.iter().map(|cpu| cpu.cpu() as usize + 1).max().unwrap_or(0);
+        let mut pages: Vec<DatPages<Box<dyn io::Read>>> = (0..count)
+            .map(|_| DatPages { len: 0, pages: Box::new(io::empty()) as Box<dyn io::Read> })
+            .collect();
+        for cpu in cpus {
+            let (number, len) = (cpu.cpu() as usize, cpu.bytes());
+            pages[number] = DatPages { len, pages: Box::new(cpu.into_pages()?) };
+        }
+        let removed = instance.remove();
+        drop(tracefs);
+        write_dat_container(&header, pages, BufWriter::new(file))
+            .map_err(|source| RecordError::of("write", output.display(), source))?;
+        removed.map(|()| recorded)
+    }
+
+    fn stats(&self, cpu: &CpuPages) -> Result<String, RecordError> {
+        self.instance.read(&format!("per_cpu/cpu{}/stats", cpu.cpu()))
+    }
+}
+
+/// Events that a CPU's buffer could not keep, by its statistics.
+fn lost(stats: &str) -> u64 {
+    let count = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        let lost = matches!(name, "overrun" | "commit overrun" | "dropped events");
+        lost.then(|| value.trim().parse::<u64>().ok())?
+    };
+    stats.lines().filter_map(count).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! From the text to the recording.
+
+use super::words::{read_difference, read_one_line, read_policy, read_time};
+use super::{MAGIC, VERSION};
+use crate::replay::recording::{
+    Begin, Counts, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+};
+use crate::units;
+use scheduler::{CpuId, Nanos};
+use std::collections::BTreeMap;
+use thiserror::Error;
+use trace::{MAX_CPUS, Pid};
+
+/// What is wrong with a workload file.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("line {line}: {problem}")]
+pub struct WorkloadError {
+    /// Where, from 1.
+    pub line: usize,
+    /// What, and what to do.
+    pub problem: String,
+}
+
+/// A recording and what else its file says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadWorkload {
+    /// The programs of the tasks.
+    pub recording: Recording,
+    /// The recording kernel's `uname`.
+    pub kernel: Option<String>,
+}
+
+impl Recording {
+    /// Reads a workload file.
+    ///
+    /// # Errors
+    /// The first line that is not understood, or that says what cannot be.
+    pub fn from_text(text: &str) -> Result<ReadWorkload, WorkloadError> {
+        let mut reader = Reader::default();
+        let mut lines = 0;
+        for (n, line) in text.lines().enumerate() {
+            lines = n + 1;
+            let at = |problem| WorkloadError { line: n + 1, problem };
+            if n == 0 {
+                magic(line).map_err(at)?;
+                continue;
+            }
+            let line = line.trim_start();
+            if !line.is_empty() && !line.starts_with('#') {
+                reader.line(n + 1, line).map_err(at)?;
+            }
+        }
+        reader.finish(lines)
+    }
+}
+
+fn magic(line: &str) -> Result<(), String> {
+    match line.trim_end().split_once(' ') {
+        Some((MAGIC, VERSION)) => Ok(()),
+        Some((MAGIC, other)) => Err(format!("version {other} is not known; this program reads {VERSION}")),
+        _ => Err(format!("not a workload file; it begins with `{MAGIC} {VERSION}`")),
+    }
+}
+
+/// A mention of a task, to be looked up when all are known.
+struct Mention {
+    line: usize,
+    task: usize,
+    step: usize,
+    key: String,
+}
+
+/// What the facts of a task say about its steps.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    period: Option<Nanos>,
+    first: Option<Nanos>,
+    /// The last expiry waited for.
+    last: Option<Nanos>,
+    pause: Option<Nanos>,
+    /// Parts per million.
+    work: u64,
+}
+
+const ALL_WORK: u64 = 1_000_000;
+
+#[derive(Default)]
+struct Reader {
+    cpus: Option<u32>,
+    span: Option<Nanos>,
+    hz: Option<u32>,
+    kernel: Option<String>,
+    tasks: Vec<RecordedTask>,
+    keys: BTreeMap<String, TaskIndex>,
+    mentions: Vec<Mention>,
+    manner: Option<Manner>,
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str) -> Result<(), String> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if word == "task" {
+            return self.task(rest);
+        }
+        let Some(manner) = self.manner.as_mut() else { return self.global(word, rest.trim()) };
+        let index = self.tasks.len() - 1;
+        let Some(task) = self.tasks.last_mut() else { return Ok(()) };
+        if fact(task, manner, word, rest.trim())? {
+            if !task.steps.is_empty() {
+                return Err(format!("`{word}` is a fact of the task; facts stand before the steps"));
+            }
+            return Ok(());
+        }
+        let mention =
+            |key: &str| Mention { line: number, task: index, step: task.steps.len(), key: key.to_owned() };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let unknown = TaskIndex(u32::MAX);
+        let step = match (word, &words[..]) {
+            ("wake", [key]) => {
+                self.mentions.push(mention(key));
+                Recorded::Wake { task: unknown, interrupts: false }
+            }
+            ("wake", [key, "interrupts"]) => {
+                self.mentions.push(mention(key));
+                Recorded::Wake { task: unknown, interrupts: true }
+            }
+            ("fork", [key]) => {
+                self.mentions.push(mention(key));
+                Recorded::Fork(unknown)
+            }
+            ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
+            ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
+            _ => step(word, &words, manner)?,
+        };
+        if let Recorded::Run(length) = &step {
+            task.cpu_time = task.cpu_time.saturating_add(*length);
+        }
+        task.steps.push(step);
+        Ok(())
+    }
+
+    fn global(&mut self, word: &str, rest: &str) -> Result<(), String> {
+        match word {
+            "cpus" => self.cpus = Some(number(rest, 1, MAX_CPUS)?),
+            "span" => self.span = Some(read_time(rest)?),
+            "hz" => self.hz = Some(number(rest, 1, 100_000)?),
+            "kernel" => self.kernel = Some(read_one_line(rest)),
+            _ => {
+                return Err(format!(
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, kernel"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn task(&mut self, rest: &str) -> Result<(), String> {
+        let (key, comm) = rest.split_once(' ').unwrap_or((rest, ""));
+        let (pid, incarnation) = key.split_once('.').unwrap_or((key, "0"));
+        let parsed = pid.parse().ok().filter(|pid| *pid > 0).zip(incarnation.parse().ok());
+        let Some((pid, incarnation)) = parsed else {
+            return Err(format!("`{key}` is no task id; write a number, such as 812"));
+        };
+        if self.keys.insert(key.to_owned(), TaskIndex(self.tasks.len() as u32)).is_some() {
+            return Err(format!("there is a task {key} already"));
+        }
+        self.tasks.push(RecordedTask {
+            pid: Pid(pid),
+            incarnation,
+            comm: read_one_line(comm).into(),
+            begin: Begin::Asleep,
+            prio: 120,
+            round_robin: false,
+            steps: Vec::new(),
+            cpu_time: Nanos::ZERO,
+            arrivals: 0,
+            placement: Placement::default(),
+        });
+        self.manner = Some(Manner { period: None, first: None, last: None, pause: None, work: ALL_WORK });
+        Ok(())
+    }
+
+    fn finish(mut self, lines: usize) -> Result<ReadWorkload, WorkloadError> {
+        for mention in &self.mentions {
+            let Some(found) = self.keys.get(&mention.key) else {
+                let problem = format!("there is no task {}", mention.key);
+                return Err(WorkloadError { line: mention.line, problem });
+            };
+            match &mut self.tasks[mention.task].steps[mention.step] {
+                Recorded::Wake { task, .. } | Recorded::Fork(task) => *task = *found,
+                _ => {}
+            }
+        }
+        let missing =
+            |what: &str| WorkloadError { line: lines, problem: format!("the file does not say its {what}") };
+        let recording = Recording {
+            cpus: self.cpus.ok_or_else(|| missing("cpus"))?,
+            span: self.span.ok_or_else(|| missing("span"))?,
+            hz: self.hz,
+            tasks: self.tasks,
+            counts: Counts::default(),
+        };
+        Ok(ReadWorkload { recording, kernel: self.kernel })
+    }
+}
+
+/// Takes in a fact of a task; false if the word is none.
+fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) -> Result<bool, String> {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match word {
+        "policy" => {
+            let policy = read_policy(&words)?;
+            (task.prio, task.round_robin) = (policy.prio, policy.round_robin);
+        }
+        "round-robin" => task.round_robin = rest == "yes",
+        "cpus" => task.placement.allowed = Some(units::cpu_list(rest)?),
+        "pinned-to" => task.placement.pinned_to = Some(number(rest, 0, CpuId::LIMIT as u32 - 1)?),
+        "ran-on" => task.placement.ran_on = units::cpu_list(rest)?,
+        "arrivals" => task.arrivals = number(rest, 0, u32::MAX)?.into(),
+        "begin" => task.begin = begin(&words)?,
+        "period" => manner.period = Some(above_zero(rest)?),
+        "first" => manner.first = Some(read_time(rest)?),
+        "pause" => manner.pause = Some(read_time(rest)?),
+        "work" => manner.work = factor(rest)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn begin(words: &[&str]) -> Result<Begin, String> {
+    let cpu = |text: &str| number(text, 0, MAX_CPUS - 1);
+    match words {
+        ["asleep"] => Ok(Begin::Asleep),
+        ["never"] => Ok(Begin::Never),
+        ["forked"] => Ok(Begin::Forked),
+        ["runnable", "cpu", number] => Ok(Begin::Runnable { cpu: cpu(number)? }),
+        ["at", at, "cpu", number] => Ok(Begin::Appears { at: read_time(at)?, cpu: cpu(number)? }),
+        _ => Err("write begin asleep, never, forked, runnable cpu N or at TIME cpu N".to_owned()),
+    }
+}
+
+fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, String> {
+    Ok(match (word, words) {
+        ("run", [length]) => {
+            let scaled = u128::from(read_time(length)?.0) * u128::from(manner.work) / u128::from(ALL_WORK);
+            Recorded::Run(Nanos(u64::try_from(scaled).map_err(|_| "too long".to_owned())?))
+        }
+        ("receive", []) => Recorded::Sleep(Waking::Task),
+        ("outside", [at]) => Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: None }),
+        ("outside", [at, "cpu", cpu]) => {
+            Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: Some(number(cpu, 0, MAX_CPUS - 1)?) })
+        }
+        ("until", [at]) => {
+            let at = read_time(at)?;
+            manner.last = Some(at);
+            Recorded::Sleep(Waking::At(at))
+        }
+        ("next", words) => Recorded::Sleep(Waking::At(next(words, manner)?)),
+        ("sleep", []) => Recorded::Sleep(Waking::After(pause(manner)?)),
+        ("sleep", [text]) if text.starts_with(['+', '-']) => {
+            Recorded::Sleep(Waking::After(moved(pause(manner)?, read_difference(text)?)))
+        }
+        ("sleep", [length]) => Recorded::Sleep(Waking::After(read_time(length)?)),
+        ("stop", []) => Recorded::Sleep(Waking::Never),
+        ("yield", []) => Recorded::Yield,
+        ("set", policy) => Recorded::SetPrio(read_policy(policy)?.prio),
+        ("pin", []) => Recorded::Pin,
+        ("interrupted", []) => Recorded::Interrupted { by_timer: false },
+        ("interrupted", ["by", "timer"]) => Recorded::Interrupted { by_timer: true },
+        ("exit", []) => Recorded::Exit,
+        _ => {
+            return Err(format!(
+                "`{}` is no step; the head of a written file lists them",
+                [&[word], words].concat().join(" ")
+            ));
+        }
+    })
+}
+
+fn pause(manner: &Manner) -> Result<Nanos, String> {
+    manner.pause.ok_or_else(|| "the task has no `pause`; give it one, or write sleep TIME".to_owned())
+}
+
+/// The expiry that `next` waits for.
+fn next(words: &[&str], manner: &mut Manner) -> Result<Nanos, String> {
+    let period = manner.period.ok_or("the task has no `period`; give it one, or write until TIME")?;
+    let (count, rest) = match words {
+        [count, rest @ ..] if count.starts_with('x') => (number(&count[1..], 1, u32::MAX)?, rest),
+        rest => (1, rest),
+    };
+    let difference = match rest {
+        [] => 0,
+        [difference] => read_difference(difference)?,
+        _ => return Err("write next, next xN, next +TIME or next xN +TIME".to_owned()),
+    };
+    let expected = match manner.last {
+        None => manner
+            .first
+            .unwrap_or(period)
+            .saturating_add(Nanos(period.0.saturating_mul(u64::from(count) - 1))),
+        Some(last) => last.saturating_add(Nanos(period.0.saturating_mul(count.into()))),
+    };
+    let at = moved(expected, difference);
+    manner.last = Some(at);
+    Ok(at)
+}
+
+fn moved(time: Nanos, by: i64) -> Nanos {
+    Nanos(time.0.saturating_add_signed(by))
+}
+
+fn above_zero(text: &str) -> Result<Nanos, String> {
+    match read_time(text)? {
+        Nanos::ZERO => Err("must be above 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// A share in percent, as parts per million; up to a hundredfold.
+fn factor(text: &str) -> Result<u64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| units::duration(number, Nanos(10_000)).ok());
+    match percent {
+        Some(Nanos(ppm)) if ppm <= 100 * ALL_WORK && !text.contains(char::is_alphabetic) => Ok(ppm),
+        _ => Err(format!("`{text}` is no share; write one such as 150%, up to 10000%")),
+    }
+}
+
+fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
+    match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is no number from {least} to {most}")),
+    }
+}

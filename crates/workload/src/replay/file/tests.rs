@@ -1,0 +1,98 @@
+//! What users change, and what they get wrong. (That nothing is lost is tested with recordings in tests/replay.rs.)
+
+use crate::replay::recording::{Recorded, Recording, Waking};
+use scheduler::Nanos;
+
+const PERIODIC: &str = "\
+schedlab-workload 1
+cpus 2
+span 100ms
+
+# A comment.
+task 7 audio
+  policy fifo 90
+  begin asleep
+  period 10ms
+  first 5ms
+  pause 1ms
+    next
+    run 2us
+    next x2 +3us
+    sleep -1us
+    wake 8.1
+    until 80ms
+    next
+    stop
+
+task 8.1 the other
+    receive
+    marker  two  blanks\\n
+";
+
+fn steps(text: &str) -> Vec<Recorded> {
+    Recording::from_text(text).expect("understood").recording.tasks[0].steps.clone()
+}
+
+fn sleeps(text: &str) -> Vec<u64> {
+    let ns = |step: &Recorded| match step {
+        Recorded::Sleep(Waking::At(time) | Waking::After(time)) => Some(time.0),
+        _ => None,
+    };
+    steps(text).iter().filter_map(ns).collect()
+}
+
+#[test]
+fn steps_mean_what_they_say() {
+    let read = Recording::from_text(PERIODIC).expect("understood");
+    let tasks = &read.recording.tasks;
+    assert_eq!((tasks[0].prio, tasks[0].cpu_time, &*tasks[1].comm), (9, Nanos(2_000), "the other"));
+    assert_eq!(sleeps(PERIODIC), [5_000_000, 25_003_000, 999_000, 80_000_000, 90_000_000]);
+    let waked = tasks[0].steps.iter().find_map(|step| match step {
+        Recorded::Wake { task, .. } => Some(task.index()),
+        _ => None,
+    });
+    assert_eq!(waked, Some(1));
+    assert_eq!(tasks[1].steps[1], Recorded::Marker(" two  blanks\n".into()));
+}
+
+#[test]
+fn one_fact_changes_a_whole_task() {
+    let twice = PERIODIC.replace("period 10ms", "period 20ms");
+    assert_eq!(sleeps(&twice)[..2], [5_000_000, 45_003_000]);
+    let longer = PERIODIC.replace("pause 1ms", "pause 5ms");
+    assert_eq!(sleeps(&longer)[2], 4_999_000);
+    let busier = PERIODIC.replace("pause 1ms", "pause 1ms\n  work 150%");
+    assert_eq!(steps(&busier)[1], Recorded::Run(Nanos(3_000)));
+    let fair = PERIODIC.replace("fifo 90", "nice 5");
+    assert_eq!(Recording::from_text(&fair).expect("understood").recording.tasks[0].prio, 125);
+}
+
+#[test]
+fn errors_name_the_line_and_what_to_do() {
+    let cases = [
+        (
+            "schedlab-workload 1",
+            "schedlab-workload 9",
+            "line 1: version 9 is not known; this program reads 1",
+        ),
+        ("cpus 2", "cpus 0", "line 2: `0` is no number from 1 to 8192"),
+        ("span 100ms", "span 100", "line 3: `100` has no unit; write ns, us, ms or s behind it"),
+        ("task 8.1", "task 7", "line 21: there is a task 7 already"),
+        ("wake 8.1", "wake 9", "line 16: there is no task 9"),
+        ("  period 10ms\n", "", "line 11: the task has no `period`; give it one, or write until TIME"),
+        (
+            "fifo 90",
+            "fifo 100",
+            "line 7: `100` is out of range; write fifo 1 to 99, rr 1 to 99, nice -20 to 19, or deadline",
+        ),
+        ("run 2us", "ran 2us", "line 13: `ran 2us` is no step; the head of a written file lists them"),
+        ("stop", "pause 3ms", "line 19: `pause` is a fact of the task; facts stand before the steps"),
+        ("period 10ms", "period 0ms", "line 9: must be above 0"),
+    ];
+    for (old, new, expected) in cases {
+        let error = Recording::from_text(&PERIODIC.replacen(old, new, 1)).expect_err(expected);
+        assert_eq!(error.to_string(), expected);
+    }
+    let error = Recording::from_text("schedlab-workload 1\ncpus 2\n").expect_err("no span");
+    assert_eq!(error.to_string(), "line 2: the file does not say its span");
+}

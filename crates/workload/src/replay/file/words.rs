@@ -1,0 +1,153 @@
+//! How times, priorities and texts are written.
+
+use crate::units;
+use scheduler::Nanos;
+
+/// A time in the largest unit in which it has a whole part, exact to the nanosecond.
+pub(super) fn time(time: Nanos) -> String {
+    let (unit, name, digits) = match time.0 {
+        0..1_000 => return format!("{}ns", time.0),
+        1_000..1_000_000 => (1_000, "us", 3),
+        1_000_000..1_000_000_000 => (1_000_000, "ms", 6),
+        _ => (1_000_000_000, "s", 9),
+    };
+    let decimals = format!("{:0digits$}", time.0 % unit);
+    let decimals = decimals.trim_end_matches('0');
+    let point = if decimals.is_empty() { "" } else { "." };
+    format!("{}{point}{decimals}{name}", time.0 / unit)
+}
+
+/// A difference, with its sign; empty for none.
+pub(super) fn difference(ns: i64) -> String {
+    match ns {
+        0 => String::new(),
+        _ => format!(" {}{}", if ns < 0 { '-' } else { '+' }, time(Nanos(ns.unsigned_abs()))),
+    }
+}
+
+/// Reads a time. Unlike on a command line, a unit is required.
+pub(super) fn read_time(text: &str) -> Result<Nanos, String> {
+    if text.bytes().all(|b| b.is_ascii_digit()) && text != "0" {
+        return Err(format!("`{text}` has no unit; write ns, us, ms or s behind it"));
+    }
+    units::duration(text, Nanos(1)).map_err(|problem| format!("`{text}`: {problem}"))
+}
+
+/// Reads a difference with its sign.
+pub(super) fn read_difference(text: &str) -> Result<i64, String> {
+    let (negative, size) = match (text.strip_prefix('+'), text.strip_prefix('-')) {
+        (Some(size), _) => (false, size),
+        (_, Some(size)) => (true, size),
+        _ => return Err(format!("`{text}` is no difference; write +3us or -3us")),
+    };
+    let ns = i64::try_from(read_time(size)?.0).map_err(|_| format!("`{text}` is too long"))?;
+    Ok(if negative { -ns } else { ns })
+}
+
+/// A kernel priority as a policy.
+pub(super) fn policy(prio: i32, round_robin: bool) -> String {
+    match prio {
+        -1 => "deadline".to_owned(),
+        0..=98 => format!("{} {}", if round_robin { "rr" } else { "fifo" }, 99 - prio),
+        100..=139 => format!("nice {}", prio - 120),
+        other => format!("prio {other}"),
+    }
+}
+
+/// A kernel priority, and whether its policy is SCHED_RR.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ReadPolicy {
+    pub prio: i32,
+    pub round_robin: bool,
+}
+
+/// Reads a policy.
+pub(super) fn read_policy(words: &[&str]) -> Result<ReadPolicy, String> {
+    const ADVICE: &str = "write fifo 1 to 99, rr 1 to 99, nice -20 to 19, or deadline";
+    let number = |text: &str, range: std::ops::RangeInclusive<i32>| match text.parse::<i32>() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is out of range; {ADVICE}")),
+    };
+    let (prio, round_robin) = match words {
+        ["deadline"] => (-1, false),
+        ["fifo", priority] => (99 - number(priority, 1..=99)?, false),
+        ["rr", priority] => (99 - number(priority, 1..=99)?, true),
+        ["nice", nice] => (120 + number(nice, -20..=19)?, false),
+        ["prio", prio] => (number(prio, i32::MIN..=i32::MAX)?, false),
+        _ => return Err(format!("`{}` is no policy; {ADVICE}", words.join(" "))),
+    };
+    Ok(ReadPolicy { prio, round_robin })
+}
+
+/// A text in one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+/// Takes [`one_line`] back.
+pub(super) fn read_one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (_, true) => match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('r') => out.push('\r'),
+                Some(other) => out.push(other),
+                None => out.push('\\'),
+            },
+            (c, false) => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_differences_come_back() {
+        for (ns, text) in [
+            (0, "0ns"),
+            (999, "999ns"),
+            (1_000, "1us"),
+            (1_500, "1.5us"),
+            (1_234_567, "1.234567ms"),
+            (10_000_000_001, "10.000000001s"),
+            (u64::MAX, "18446744073.709551615s"),
+        ] {
+            assert_eq!(time(Nanos(ns)), text);
+            assert_eq!(read_time(text), Ok(Nanos(ns)));
+        }
+        for ns in [-1, 3_000, -1_234_567] {
+            assert_eq!(read_difference(difference(ns).trim()), Ok(ns));
+        }
+        assert!(read_time("100").is_err() && read_difference("3us").is_err());
+    }
+
+    #[test]
+    fn policies_come_back() {
+        for (prio, round_robin, text) in [
+            (9, false, "fifo 90"),
+            (98, true, "rr 1"),
+            (120, false, "nice 0"),
+            (139, false, "nice 19"),
+            (-1, false, "deadline"),
+        ] {
+            assert_eq!(policy(prio, round_robin), text);
+            let words: Vec<&str> = text.split(' ').collect();
+            assert_eq!(read_policy(&words), Ok(ReadPolicy { prio, round_robin }));
+        }
+        assert!(read_policy(&["fifo", "0"]).is_err() && read_policy(&["nice", "20"]).is_err());
+        assert!(read_policy(&["batch"]).is_err());
+    }
+
+    #[test]
+    fn texts_are_one_line_and_come_back() {
+        for text in ["", " a\\nb\nc\r", "\\"] {
+            assert!(!one_line(text).contains('\n'));
+            assert_eq!(read_one_line(&one_line(text)), text);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! From a recording to its text.
+
+use super::words::{difference, one_line, policy, time};
+use super::{MAGIC, VERSION};
+use crate::replay::recording::{Begin, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use scheduler::Nanos;
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# Written by schedlab. Change what you like, and `schedlab run` this file.
+# Each task: its facts, then what it does, a step a line. Facts worth changing:
+#   policy   fifo 1 to 99, rr 1 to 99, nice -20 to 19
+#   cpus     the CPUs that it may use, such as 0-3,8; without it, all
+#   work     a factor for all its CPU time, such as 150%
+#   period   of its timer: `next` waits for the next expiry, `next x3` for the third
+#   pause    a sleep of a certain length: `sleep` takes it
+# `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
+# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); until TIME;
+# fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit.
+";
+
+impl Recording {
+    /// The recording as a workload file; [`Recording::from_text`] reads it. `kernel` is the recording kernel's `uname`.
+    #[must_use]
+    pub fn to_text(&self, kernel: Option<&str>) -> String {
+        let mut text = format!("{MAGIC} {VERSION}\n{HEAD}\ncpus {}\nspan {}\n", self.cpus, time(self.span));
+        // Writing into a text cannot fail.
+        if let Some(hz) = self.hz {
+            let _ = writeln!(text, "hz {hz}");
+        }
+        if let Some(kernel) = kernel {
+            let _ = writeln!(text, "kernel {}", one_line(kernel));
+        }
+        for task in &self.tasks {
+            self.task(&mut text, task);
+        }
+        text
+    }
+
+    fn task(&self, text: &mut String, task: &RecordedTask) {
+        let _ = write!(text, "\ntask {} {}\n", key(task), one_line(&task.comm));
+        let mut fact = |name: &str, value: String| {
+            let _ = writeln!(text, "  {name} {value}");
+        };
+        fact("policy", policy(task.prio, task.round_robin));
+        if task.round_robin && !(0..=98).contains(&task.prio) {
+            fact("round-robin", "yes".to_owned());
+        }
+        if let Some(cpus) = &task.placement.allowed {
+            fact("cpus", cpus.to_string());
+        }
+        if let Some(cpu) = task.placement.pinned_to {
+            fact("pinned-to", cpu.to_string());
+        }
+        if !task.placement.ran_on.is_empty() {
+            fact("ran-on", task.placement.ran_on.to_string());
+        }
+        let begin = match task.begin {
+            Begin::Asleep => "asleep".to_owned(),
+            Begin::Runnable { cpu } => format!("runnable cpu {cpu}"),
+            Begin::Never => "never".to_owned(),
+            Begin::Forked => "forked".to_owned(),
+            Begin::Appears { at, cpu } => format!("at {} cpu {cpu}", time(at)),
+        };
+        fact("begin", begin);
+        fact("arrivals", task.arrivals.to_string());
+        let timer = Timer::of(task);
+        if let Some(timer) = timer {
+            fact("period", time(timer.period));
+            fact("first", time(timer.first));
+        }
+        let pause = usual_pause(task);
+        if let Some(pause) = pause {
+            fact("pause", time(pause));
+        }
+        let mut steps = Steps { recording: self, timer, last: None, pause };
+        for step in &task.steps {
+            let line = steps.step(step);
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+}
+
+/// How other tasks call a task: its id, and which of those that had the id, if it is not the first.
+pub(super) fn key(task: &RecordedTask) -> String {
+    match task.incarnation {
+        0 => task.pid.to_string(),
+        n => format!("{}.{n}", task.pid),
+    }
+}
+
+/// The task's timer with absolute times.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    period: Nanos,
+    /// Its first expiry.
+    first: Nanos,
+}
+
+impl Timer {
+    /// The commonest distance of its expiries; the shortest of several.
+    fn of(task: &RecordedTask) -> Option<Timer> {
+        let expiry =
+            |step: &Recorded| if let Recorded::Sleep(Waking::At(at)) = step { Some(*at) } else { None };
+        let times: Vec<Nanos> = task.steps.iter().filter_map(expiry).collect();
+        let mut gaps: Vec<Nanos> =
+            times.windows(2).map(|w| w[1].saturating_sub(w[0])).filter(|gap| *gap > Nanos::ZERO).collect();
+        gaps.sort_unstable();
+        let period = commonest(&gaps)?;
+        Some(Timer { period, first: *times.first()? })
+    }
+}
+
+/// The commonest length of the task's relative sleeps.
+fn usual_pause(task: &RecordedTask) -> Option<Nanos> {
+    let length =
+        |step: &Recorded| if let Recorded::Sleep(Waking::After(span)) = step { Some(*span) } else { None };
+    let mut lengths: Vec<Nanos> = task.steps.iter().filter_map(length).collect();
+    lengths.sort_unstable();
+    // In recorded sleeps no two are alike; the one in the middle stands for all.
+    lengths.get(lengths.len() / 2).copied()
+}
+
+/// The value that occurs most often in a sorted list, the smallest of several.
+fn commonest(sorted: &[Nanos]) -> Option<Nanos> {
+    let runs = sorted.chunk_by(|a, b| a == b);
+    runs.max_by_key(|run| (run.len(), std::cmp::Reverse(run[0]))).map(|run| run[0])
+}
+
+/// Writes the steps of a task.
+struct Steps<'a> {
+    recording: &'a Recording,
+    timer: Option<Timer>,
+    /// The last expiry that was waited for.
+    last: Option<Nanos>,
+    pause: Option<Nanos>,
+}
+
+impl Steps<'_> {
+    fn step(&mut self, step: &Recorded) -> String {
+        match step {
+            Recorded::Run(length) => format!("run {}", time(*length)),
+            Recorded::Wake { task, interrupts } => {
+                format!("wake {}{}", self.key(*task), if *interrupts { " interrupts" } else { "" })
+            }
+            Recorded::Fork(task) => format!("fork {}", self.key(*task)),
+            Recorded::Sleep(Waking::Task) => "receive".to_owned(),
+            Recorded::Sleep(Waking::Outside { at, cpu }) => {
+                let cpu = cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default();
+                format!("outside {}{cpu}", time(*at))
+            }
+            Recorded::Sleep(Waking::At(at)) => self.next(*at),
+            Recorded::Sleep(Waking::After(span)) => {
+                let pause = self.pause.map_or(0, |pause| pause.0);
+                format!("sleep{}", difference((span.0 as i64).wrapping_sub(pause as i64)))
+            }
+            Recorded::Sleep(Waking::Never) => "stop".to_owned(),
+            Recorded::Yield => "yield".to_owned(),
+            Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false)),
+            Recorded::Pin => "pin".to_owned(),
+            Recorded::Exec(name) => format!("exec {}", one_line(name)),
+            Recorded::Marker(text) => format!("marker {}", one_line(text)),
+            Recorded::Interrupted { by_timer: true } => "interrupted by timer".to_owned(),
+            Recorded::Interrupted { by_timer: false } => "interrupted".to_owned(),
+            Recorded::Exit => "exit".to_owned(),
+        }
+    }
+
+    /// A wait for an expiry, counted from the last one.
+    fn next(&mut self, at: Nanos) -> String {
+        let last = self.last.replace(at);
+        let Some(timer) = self.timer else { return format!("until {}", time(at)) };
+        let (count, expected) = match last {
+            None => (1, timer.first),
+            Some(last) => {
+                let past = at.saturating_sub(last).0;
+                let count = ((past + timer.period.0 / 2) / timer.period.0).max(1);
+                (count, last.saturating_add(Nanos(timer.period.0.saturating_mul(count))))
+            }
+        };
+        let times = if count == 1 { String::new() } else { format!(" x{count}") };
+        format!("next{times}{}", difference((at.0 as i64).wrapping_sub(expected.0 as i64)))
+    }
+
+    fn key(&self, task: TaskIndex) -> String {
+        self.recording.tasks.get(task.index()).map_or_else(|| "?".to_owned(), key)
+    }
+}
