@@ -120,6 +120,10 @@ pub struct TotalsOutcome {
     pub pulls: u64,
     /// Interrupts that asked for a push.
     pub push_ipis: u64,
+    /// Searches for the CPU of lowest RT priority.
+    pub rt_searches: u64,
+    /// Time that they took.
+    pub rt_search_time: Nanos,
     /// Wakeups that preempted a task.
     pub wakeup_preemptions: u64,
 }

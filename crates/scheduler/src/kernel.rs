@@ -51,6 +51,10 @@ pub struct Totals {
     pub pulls: Cell<u64>,
     /// Interrupts that asked a CPU to push.
     pub push_ipis: Cell<u64>,
+    /// Searches for the CPU of lowest RT priority.
+    pub rt_searches: Cell<u64>,
+    /// Time charged to them (rt-class 10.3).
+    pub rt_search_time: Cell<Nanos>,
     /// Wakeups that preempted the running task (idle does not count).
     pub wakeup_preemptions: Cell<u64>,
     decisions: DecisionCounts,

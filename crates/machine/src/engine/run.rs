@@ -376,6 +376,8 @@ impl Sim {
                 pushes: totals.pushes.get(),
                 pulls: totals.pulls.get(),
                 push_ipis: totals.push_ipis.get(),
+                rt_searches: totals.rt_searches.get(),
+                rt_search_time: totals.rt_search_time.get(),
                 wakeup_preemptions: totals.wakeup_preemptions.get(),
             },
             decisions: Reason::ALL.iter().map(count).filter(|d| d.count > 0).collect(),

@@ -52,6 +52,10 @@ pub struct Totals {
     pub pulls: u64,
     /// Push interrupts sent (`RT_PUSH_IPI`).
     pub push_ipis: u64,
+    /// Searches for the CPU of lowest real-time priority.
+    pub rt_searches: u64,
+    /// Time that these searches took.
+    pub rt_search_ns: u64,
     /// Running tasks that a wakeup preempted.
     pub wakeup_preemptions: u64,
 }

@@ -126,6 +126,8 @@ pub fn run() -> RunResult {
             pushes: 17,
             pulls: 4,
             push_ipis: 9,
+            rt_searches: 120,
+            rt_search_ns: 48_000,
             wakeup_preemptions: 1_204,
         },
         loads: vec![

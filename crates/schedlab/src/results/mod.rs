@@ -89,6 +89,8 @@ fn totals(outcome: &Outcome) -> Totals {
         pushes: totals.pushes,
         pulls: totals.pulls,
         push_ipis: totals.push_ipis,
+        rt_searches: totals.rt_searches,
+        rt_search_ns: totals.rt_search_time.0,
         wakeup_preemptions: totals.wakeup_preemptions,
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{PickAny, Search, Topology};
+use crate::stats::bump;
 use crate::task::Task;
 use crate::{Cpu, CpuId, CpuMask, Prio, TaskId};
 use alloc::boxed::Box;
@@ -34,12 +35,21 @@ pub(super) fn any_lower<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
     lowest_cpus(me, me.task(p), For::Wakeup).is_some()
 }
 
-/// The equally good CPUs among which topology chooses; never empty.
+/// The equally good CPUs among which topology chooses; never empty. What it costs is counted.
 #[inline]
 fn lowest_cpus<P: Platform>(me: Cpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
     if task.is_pinned() {
         return None;
     }
+    let start = me.now();
+    let found = search(me, task, purpose);
+    let totals = &me.k.totals;
+    bump(&totals.rt_searches);
+    totals.rt_search_time.set(totals.rt_search_time.get() + me.now().saturating_sub(start));
+    found
+}
+
+fn search<P: Platform>(me: Cpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
     let (prio, allowed) = (task.prio.get(), task.cpus_allowed.get());
     match me.k.config.rules.search.get() {
         Search::Cpupri | Search::CpupriLocked | Search::Cpupri2007 => {

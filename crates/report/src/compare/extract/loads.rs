@@ -38,6 +38,7 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
 
 /// The latencies of one cyclictest thread in nanoseconds, from the finest source it has.
 struct ThreadLatency {
+    min: u64,
     mean: u64,
     /// Absent when a histogram with a limit cannot tell.
     p99: Option<u64>,
@@ -56,6 +57,7 @@ impl ThreadLatency {
         if let Some(ns) = &thread.latency_ns {
             let p99_resolution = percentile_step(ns.p99);
             return Some(Self {
+                min: ns.min,
                 mean: ns.mean,
                 p99: Some(ns.p99),
                 max: ns.max,
@@ -64,6 +66,7 @@ impl ThreadLatency {
             });
         }
         Some(Self {
+            min: thread.min_us * US,
             mean: thread.avg_us * US,
             p99: p99_us(thread).map(|us| us * US),
             max: thread.max_us * US,
@@ -118,6 +121,7 @@ fn cyclictest(result: &CyclictestResult, figures: &mut Figures) {
             let (key, label) = (format!("{key}.{figure}"), format!("{label} {figure}"));
             figures.nanos(&key, &label, Better::Lower, value).in_steps_of(latency.resolution);
         };
+        one("min", latency.min);
         one("max", latency.max);
         one("avg", latency.mean);
         if let Some(p99) = latency.p99 {

@@ -15,6 +15,8 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.count("pushes", "pushes", Neutral, totals.pushes);
     figures.count("pulls", "pulls", Neutral, totals.pulls);
     figures.count("push_ipis", "push IPIs", Neutral, totals.push_ipis);
+    figures.count("rt_searches", "RT searches", Neutral, totals.rt_searches);
+    figures.nanos("rt_search", "RT search time", Lower, totals.rt_search_ns);
 
     let locks = || run.cpus.iter().map(|cpu| &cpu.rq_lock);
     figures.group("cpus", "");
