@@ -9,7 +9,7 @@
 //! 3. results of the same load under several configurations become a [`compare::Comparison`] (schema
 //!    `schedlab-compare/1`), whose text is [`text::comparison`];
 //! 4. results of a published experiment are judged by its figures: a [`reproduce::Reproduction`] (schema
-//!    `schedlab-reproduce/1`), whose text is [`text::reproduction`].
+//!    `schedlab-reproduce/1`), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`].
 //!
 //! Numbers in a result are integers in the unit that their name says, so a result is the same bytes on every
 //! machine. The one field that may differ between two identical runs is
@@ -17,6 +17,7 @@
 
 pub mod compare;
 pub mod latency;
+pub mod plot;
 pub mod reproduce;
 pub mod schema;
 pub mod stats;

@@ -25,6 +25,9 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// Experiments of which pictures were wanted, but none varies anything.
+    #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
+    NothingToPlot(String),
     /// An experiment without a load.
     #[error("no load; give a command line such as 'cyclictest -t8 -p90', an rt-app file or a trace")]
     NoLoad,

@@ -25,6 +25,7 @@ pub use compare::comparison;
 pub use counters::{decisions, totals};
 pub use cpus::cpus;
 pub use cyclictest::{cyclictest_histogram, cyclictest_lines};
+pub(crate) use format::digits3;
 pub use format::{exact_duration, wrap};
 pub use hackbench::hackbench;
 pub use head::head;

@@ -26,6 +26,9 @@ pub struct Args {
     /// Store each result in this folder: NAME.json and NAME.txt, and NAME.quick.json to tell when they are outdated.
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+    /// Draw what a sweep varies, a picture (SVG) for each figure, into this folder: NAME.FIGURE.svg.
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -36,6 +39,9 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     for name in &args.names {
         experiments.extend(PublishedExperiment::of_name(name)?);
     }
+    if args.plot.is_some() && !experiments.iter().any(PublishedExperiment::is_swept) {
+        return Err(Error::NothingToPlot(args.names.join(" ")).into());
+    }
     let runs = |experiment: &PublishedExperiment| {
         let quick = if args.also_quick() { experiment.runs(Length::Quick, false) } else { 0 };
         experiment.runs(args.length(), args.sensitivity) + quick
@@ -45,6 +51,11 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         experiments.iter().map(|experiment| args.run(experiment, &progress)).collect();
     progress.finish();
     let reproduction = args.report(done?, args.quick, command_line());
+    if let Some(folder) = &args.plot {
+        for plot in reproduction.experiments.iter().flat_map(report::plot::swept) {
+            write(folder, &format!("{}.svg", plot.name), &plot.svg)?;
+        }
+    }
     print(&match args.format {
         Format::Text => report::text::reproduction(&reproduction),
         Format::Json => reproduction.to_json(),

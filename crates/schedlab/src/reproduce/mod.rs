@@ -112,6 +112,12 @@ impl PublishedExperiment {
         })
     }
 
+    /// Whether something is varied from run to run of each variant.
+    #[must_use]
+    pub fn is_swept(&self) -> bool {
+        self.file.sweep.is_some()
+    }
+
     /// How many runs it takes.
     #[must_use]
     pub fn runs(&self, length: Length, with_sensitivity: bool) -> u64 {

@@ -1,0 +1,271 @@
+//! Pictures of experiments that vary something: a chart for each figure, a line for each variant, SVG.
+
+use crate::reproduce::{ReproducedExperiment, ReproducedRow, RowUnit};
+use crate::text::digits3;
+use plotters::prelude::*;
+use std::ops::Range;
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plot {
+    /// Experiment and figure, fit for the name of a file.
+    pub name: String,
+    /// The picture.
+    pub svg: String,
+}
+
+/// A chart for each figure that has several values in the sweep; none without a sweep. What the document says is a
+/// cross in the colour of its variant.
+#[must_use]
+pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
+    let Some(sweep) = &experiment.sweep else { return Vec::new() };
+    let rows = experiment.variants.iter().flat_map(|variant| &variant.rows);
+    let mut whats: Vec<&str> = Vec::new();
+    for row in rows.filter(|row| row.at.is_some()) {
+        if !whats.contains(&row.what.as_str()) {
+            whats.push(&row.what);
+        }
+    }
+    let charts = whats.into_iter().map(|what| Chart::of(experiment, sweep, what));
+    charts.filter(|chart| chart.lines.iter().any(|line| line.simulated.len() > 1)).map(|c| c.plot()).collect()
+}
+
+/// A variant's values.
+struct Line {
+    name: String,
+    simulated: Vec<Place>,
+    published: Vec<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    x: f64,
+    y: f64,
+}
+
+struct Chart {
+    name: String,
+    caption: String,
+    x_name: String,
+    y_name: String,
+    lines: Vec<Line>,
+}
+
+/// Colours that the colour-blind can tell apart (Okabe and Ito 2008).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
+const SIZE: (u32, u32) = (800, 500);
+const FONT: &str = "sans-serif";
+
+impl Chart {
+    fn of(experiment: &ReproducedExperiment, sweep: &str, what: &str) -> Chart {
+        let mut unit = RowUnit::Count;
+        let mut lines = Vec::new();
+        for variant in &experiment.variants {
+            let rows = || variant.rows.iter().filter(|row| row.what == what);
+            let place = |row: &ReproducedRow, y| row.at.map(|x| Place { x, y });
+            let simulated: Vec<Place> = rows().filter_map(|row| place(row, row.simulated)).collect();
+            let published = rows().filter_map(|row| place(row, row.published?)).collect();
+            unit = rows().next().map_or(unit, |row| row.unit);
+            if !simulated.is_empty() {
+                lines.push(Line { name: variant.name.clone(), simulated, published });
+            }
+        }
+        let suffix = match unit {
+            RowUnit::Count | RowUnit::Ratio => "",
+            RowUnit::Nanoseconds => " (ns)",
+            RowUnit::Microseconds => " (us)",
+            RowUnit::Milliseconds => " (ms)",
+            RowUnit::Seconds => " (s)",
+        };
+        let words = what.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        let crossing = match &lines[..] {
+            [a, b] => {
+                crossing(a, b).map_or(String::new(), |x| format!("; the lines cross at {sweep} {x:.0}"))
+            }
+            _ => String::new(),
+        };
+        Chart {
+            name: format!("{}.{}", experiment.name, words.join("-")),
+            caption: format!("{}: {what}{crossing}", experiment.name),
+            x_name: sweep.to_owned(),
+            y_name: format!("{what}{suffix}"),
+            lines,
+        }
+    }
+
+    fn plot(&self) -> Plot {
+        let mut svg = String::new();
+        self.draw(&mut svg).expect("a string takes everything that is written to it");
+        Plot { name: self.name.clone(), svg }
+    }
+
+    fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+        let places = || self.lines.iter().flat_map(|line| line.simulated.iter().chain(&line.published));
+        let x = Scale::of(places().map(|place| place.x));
+        let y = Scale::of(places().map(|place| place.y));
+        let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        area.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(&area)
+            .caption(&self.caption, (FONT, 18))
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(76)
+            .build_cartesian_2d(x.range(), y.range())?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .x_desc(&self.x_name)
+            .y_desc(&self.y_name)
+            .x_labels(x.labels())
+            .y_labels(y.labels())
+            .x_label_formatter(&|at| x.label(*at))
+            .y_label_formatter(&|at| y.label(*at))
+            .draw()?;
+        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
+            let at = |place: &Place| (x.place(place.x), y.place(place.y));
+            chart
+                .draw_series(LineSeries::new(line.simulated.iter().map(at), colour.stroke_width(2)))?
+                .label(&line.name)
+                .legend(|(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+            chart.draw_series(line.simulated.iter().map(|p| Circle::new(at(p), 3, colour.filled())))?;
+            chart.draw_series(line.published.iter().map(|p| Cross::new(at(p), 6, colour.stroke_width(2))))?;
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK)
+            .draw()?;
+        area.present()
+    }
+}
+
+/// Where two lines over the same values cross for the last time, between two of them in proportion.
+fn crossing(a: &Line, b: &Line) -> Option<f64> {
+    let gaps: Vec<Place> = a
+        .simulated
+        .iter()
+        .zip(&b.simulated)
+        .filter(|(a, b)| a.x == b.x)
+        .map(|(a, b)| Place { x: a.x, y: a.y - b.y })
+        .collect();
+    let (from, to) = gaps.windows(2).map(|w| (w[0], w[1])).rfind(|(from, to)| from.y * to.y < 0.0)?;
+    Some(from.x + (to.x - from.x) * from.y / (from.y - to.y))
+}
+
+/// An axis: logarithmic where the values span more than a decade, otherwise linear from zero.
+struct Scale {
+    logarithmic: bool,
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    fn of(values: impl Iterator<Item = f64>) -> Scale {
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        let logarithmic = low > 0.0 && high / low > 10.0;
+        Scale { logarithmic, low: if logarithmic { low } else { low.min(0.0) }, high }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        if self.logarithmic { value.log2() } else { value }
+    }
+
+    /// With some room at the ends.
+    fn range(&self) -> Range<f64> {
+        let (low, high) = (self.place(self.low), self.place(self.high));
+        let room = (high - low).max(f64::MIN_POSITIVE) * 0.06;
+        if self.logarithmic { low - room..high + room } else { low..high + room }
+    }
+
+    fn labels(&self) -> usize {
+        let range = self.range();
+        if self.logarithmic { (range.end - range.start).ceil() as usize + 1 } else { 10 }
+    }
+
+    /// Powers of two on a logarithmic axis.
+    fn label(&self, at: f64) -> String {
+        let value = match (self.logarithmic, at.fract() == 0.0) {
+            (true, false) => return String::new(),
+            (true, true) => at.exp2(),
+            (false, _) => at,
+        };
+        if value.fract() == 0.0 { value.to_string() } else { digits3(value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::example;
+
+    /// The example's first variant with a figure at each value, and a second variant that begins above it.
+    fn experiment() -> ReproducedExperiment {
+        let mut experiment = example::reproduction().experiments.remove(0);
+        let row = experiment.variants[0].rows[0].clone();
+        let rows = |values: [f64; 3]| -> Vec<ReproducedRow> {
+            let row = |(at, simulated): (f64, f64)| ReproducedRow {
+                what: "search cost".to_owned(),
+                cell: None,
+                at: Some(at),
+                simulated,
+                published: (at == 2.0).then_some(150.0),
+                ..row.clone()
+            };
+            [2.0, 16.0, 256.0].into_iter().zip(values).map(row).collect()
+        };
+        experiment.variants[0].rows = rows([100.0, 800.0, 12_800.0]);
+        experiment.variants[1].rows = rows([300.0, 300.0, 400.0]);
+        experiment
+    }
+
+    #[test]
+    fn each_swept_figure_has_a_chart_with_a_line_for_each_variant() {
+        let plots = swept(&experiment());
+        assert_eq!(plots.len(), 1);
+        assert_eq!(plots[0].name, "009.search-cost");
+        let svg = &plots[0].svg;
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        // Lines with their samples in the legend; a circle for each value; a cross of two strokes for each figure of
+        // the document.
+        assert_eq!(svg.matches("<circle").count(), 6);
+        for text in ["before", "after", "cpus", "256", "search cost"] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_lines_cross_between_the_values_where_their_order_changes() {
+        let chart = Chart::of(&experiment(), "cpus", "search cost");
+        // 100 to 800 over 2 to 16 meets 300 after two sevenths of the way.
+        assert_eq!(crossing(&chart.lines[0], &chart.lines[1]), Some(6.0));
+        assert!(chart.caption.ends_with("the lines cross at cpus 6"), "{}", chart.caption);
+        assert_eq!(crossing(&chart.lines[0], &chart.lines[0]), None);
+    }
+
+    #[test]
+    fn what_is_not_swept_has_no_chart() {
+        let mut experiment = experiment();
+        experiment.sweep = None;
+        assert_eq!(swept(&experiment), []);
+    }
+
+    #[test]
+    fn an_axis_is_logarithmic_over_more_than_a_decade() {
+        let labels = |values: [f64; 2]| {
+            let scale = Scale::of(values.into_iter());
+            (scale.logarithmic, scale.label(scale.place(values[1])))
+        };
+        assert_eq!(labels([2.0, 256.0]), (true, "256".to_owned()));
+        assert_eq!(labels([2.0, 8.0]), (false, "8".to_owned()));
+    }
+}
