@@ -43,18 +43,22 @@ fn every_experiment_agrees_and_its_stored_results_are_of_this_program() {
     }
 }
 
-/// The rows that must agree one by one, or groups, that are lost when a word is taken out of the settings.
-fn lost_without(name: &str, word: &str) -> Vec<String> {
-    let without = experiment(name).without(word);
-    let unchanged = quick(&experiment(name)).failures();
-    quick(&without).failures().into_iter().filter(|failure| !unchanged.contains(failure)).collect()
+/// A word of the settings, and the rows that must agree one by one, or groups, that are lost without it.
+struct Loss<'a> {
+    word: &'a str,
+    rows: &'a [&'a str],
 }
 
 #[track_caller]
-fn assert_loses(name: &str, word: &str, expected: &[&str]) {
-    let lost = lost_without(name, word);
-    for part in expected {
-        assert!(lost.iter().any(|failure| failure.contains(part)), "{part:?} is not among {lost:#?}");
+fn assert_loses(name: &str, losses: &[Loss<'_>]) {
+    let unchanged = quick(&experiment(name)).failures();
+    for Loss { word, rows } in losses {
+        let mut lost = quick(&experiment(name).without(word)).failures();
+        lost.retain(|failure| !unchanged.contains(failure));
+        for part in *rows {
+            let found = lost.iter().any(|failure| failure.contains(part));
+            assert!(found, "without {word}: {part:?} is not among {lost:#?}");
+        }
     }
 }
 
@@ -66,5 +70,35 @@ fn seed_000_hangs_on_the_routing_of_wakeups() {
         "PI, after: migrations of thread 7",
         "no PI, after: cells within 35 % or 40",
     ];
-    assert_loses("000", "wake_route=strictly_higher", &expected);
+    assert_loses("000", &[Loss { word: "wake_route=strictly_higher", rows: &expected }]);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn seed_002_hangs_on_the_series() {
+    let rows = ["23.1-rt5-gh: mean of the maxima to the baseline's"];
+    assert_loses("002", &[Loss { word: "2.6.23-rt5-gh", rows: &rows }]);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn each_improvement_of_seed_002_has_an_effect_of_its_own() {
+    let losses = [
+        Loss {
+            word: "overload_rule=migratory",
+            rows: &["true overload: fewer waits", "true overload: lower maxima", "all four: lower maxima"],
+        },
+        Loss { word: "search=cpupri_2007", rows: &["2-d search: cheaper searches"] },
+        Loss { word: "wake_route=not_preempting", rows: &["no load calculation: fewer moves"] },
+        Loss { word: "topology=on", rows: &["all four: fewer migrations than without topology"] },
+    ];
+    assert_loses("002-ablation", &losses);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn the_scaling_of_seed_002_hangs_on_the_search() {
+    let rows =
+        ["2-d: search to the linear one at 8", "2-d: search to the linear one at 128", "2-d: a gain on many"];
+    assert_loses("002-scaling", &[Loss { word: "search=cpupri_2007", rows: &rows }]);
 }

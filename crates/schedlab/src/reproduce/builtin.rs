@@ -18,4 +18,4 @@ macro_rules! published {
     };
 }
 
-published! { "000" }
+published! { "000" "002" "002-ablation" "002-scaling" }

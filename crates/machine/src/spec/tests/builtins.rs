@@ -1,5 +1,5 @@
 use super::{builtin, distance, domains};
-use crate::spec::{BUILTIN, ByDistance, Costs, Distance, Spread};
+use crate::spec::{BUILTIN, ByDistance, Costs, Distance, Spread, Woken};
 use scheduler::{Nanos, Policy, RtPriority};
 
 #[test]
@@ -112,7 +112,9 @@ fn noise_of_the_seeds() {
     let seed002 = builtin("seed002").noise;
     assert!(seed002.kthreads.len() >= 7 && !seed002.irq_off.is_empty());
     let fifo_50 = RtPriority::new(50).map(Policy::Fifo);
-    assert!(seed002.kthreads.iter().all(|t| Some(t.policy) == fifo_50 && t.per_cpu));
+    assert!(seed002.kthreads.iter().all(|t| Some(t.policy) == fifo_50));
+    assert!(seed002.kthreads.iter().all(|t| t.per_cpu == t.comm.starts_with("softirq-")));
+    assert!(seed002.kthreads.iter().all(|t| matches!(t.woken, Woken::By { .. })), "by ticks and interrupts");
     // rt-class 13.3: the CPUs' timers differ by about 1 us.
     let skew = Spread::Uniform { min: Nanos::ZERO, max: Nanos(1_000) };
     assert_eq!(builtin("seed001").noise.timer_jitter, Some(skew));
