@@ -120,6 +120,30 @@ fn the_command_line_in_a_result_gives_the_same_result() {
 }
 
 #[test]
+fn dumps_are_a_list_in_the_json_in_the_order_asked_for() {
+    let output = schedlab(&[
+        "run",
+        "hog",
+        "--cpus",
+        "1",
+        "--for",
+        "20ms",
+        "--format=json",
+        "--dump",
+        "schedstat@end",
+        "--dump",
+        "/proc/1000/sched@5ms",
+    ]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let dumps = report::schema::RunResult::from_json(&text).expect("our own JSON").dumps;
+    let found: Vec<(&str, u64)> = dumps.iter().map(|d| (d.file.as_str(), d.at_ns)).collect();
+    assert_eq!(found, [("schedstat@end", 20_000_000), ("/proc/1000/sched@5ms", 5_000_000)]);
+    assert!(
+        dumps[0].text.starts_with("version 15\n") && dumps[1].text.starts_with("hog (1000, #threads: 1)")
+    );
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_schedlab"))
         .args(["list", "features"])

@@ -59,7 +59,7 @@ fn round_robin() -> Scenario {
 /// one that never sleeps.
 fn messenger() -> Scenario {
     let writes = (0..60).flat_map(|_| [Op::Write(0), Op::Run(5), Op::Sleep(300)]).collect();
-    let hog = task(Plan::Normal, 0, vec![Op::Run(4_000); 10]);
+    let hog = task(Plan::Normal, 0, vec![Op::Run(4_000); 60]);
     stage(Shape::Flat(1), Price::Free, vec![task(Plan::Normal, 0, writes), hog])
 }
 
@@ -67,8 +67,8 @@ fn messenger() -> Scenario {
 /// so much more to do that only a waker about to sleep could draw it over.
 fn unbelieved_hint() -> Scenario {
     let pinned = |cpus, ops| TaskPlan { cpus, ..task(Plan::Normal, 0, ops) };
-    let hog = |cpus| pinned(cpus, vec![Op::Run(4_000); 20]);
-    let mut ops = vec![Op::Run(4_000); 8];
+    let hog = |cpus| pinned(cpus, vec![Op::Run(4_000); 50]);
+    let mut ops = vec![Op::Run(4_000); 20];
     ops.extend((0..3).flat_map(|_| [Op::Write(0), Op::Run(10), Op::Sleep(100)]));
     stage(Shape::Flat(2), Price::Free, vec![hog(1), hog(1), hog(2), pinned(2, ops)])
 }

@@ -14,6 +14,8 @@ use scheduler::registry::{Feature, RULES, TUNABLES};
 
 /// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
 const CONTEXT: &[(&str, &[&str])] = &[
+    // So large that no sleeper has it, unless it shrinks.
+    ("ADAPTIVE_GRAN", &["sched_wakeup_granularity_ns=5000000"]),
     ("overlap_check", &["WAKEUP_OVERLAP"]),
     ("next_set", &["NEXT_BUDDY", "buddy_gate=off"]),
     ("sched_compat_yield", &["yield_mode=keep"]),

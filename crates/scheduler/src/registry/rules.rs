@@ -237,12 +237,11 @@ rules! {
         Early33 "early33" "At the start of fork, on the parent's queue (2.6.33 on).",
         Late32 "late32" "At the end of fork, on the destination queue (up to 2.6.32).",
     }
-    PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3" {
-        V61 "v61" "next has the final word; only the picked one is cleared (2.6.39 on).",
+    PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3, 7.7" {
+        V31 "v31" "next before last; only the picked one is cleared (2.6.31, and again from 2.6.39 on).",
         After "after" "last has the final word; only the picked one is cleared (seed 004 applied, to 2.6.38).",
         Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
         Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
-        V31 "v31" "next before last; only the picked one is cleared (2.6.31).",
     }
     NextSet next_set "When is the next buddy recorded?" "fair-class 7.2, 7.7" {
         V61 "v61" "At a wakeup check under NEXT_BUDDY, and whenever a wakeup preempts by virtual time (2.6.39 on).",

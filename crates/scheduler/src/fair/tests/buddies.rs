@@ -63,8 +63,7 @@ fn a4_picking() {
         ),
     ];
     for (next, last, expected) in table {
-        let expected = [expected.as_slice(), &expected[..1]].concat();
-        for (mode, expected) in ["v31", "rc", "tip", "after", "v61"].into_iter().zip(expected) {
+        for (mode, expected) in ["v31", "rc", "tip", "after"].into_iter().zip(expected) {
             let mode = alloc::format!("pick_mode={mode}");
             assert_eq!(a4(&mode, next, last), expected, "{mode} next {next:?} last {last:?}");
         }
