@@ -49,8 +49,7 @@ impl Host {
         let topology = |cpu: u16, name: &str| list(format!("cpu/cpu{cpu}/topology/{name}"));
         let cores = groups(&|cpu| topology(cpu, "thread_siblings_list"));
         let caches = groups(&|cpu| {
-            let index =
-                (0..8).filter(|n| !text(format!("cpu/cpu{cpu}/cache/index{n}/level")).is_empty()).next_back();
+            let index = (0..8).rfind(|n| !text(format!("cpu/cpu{cpu}/cache/index{n}/level")).is_empty());
             index.map_or(CpuMask::EMPTY, |n| list(format!("cpu/cpu{cpu}/cache/index{n}/shared_cpu_list")))
         });
         let packages = groups(&|cpu| topology(cpu, "core_siblings_list"));

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use super::annotations::{Annotations, Detail, TrackKind};
 use crate::model::{Cpu, Event, EventKind, Pid, SchedSwitch, Trace};
-use crate::strings::StrId;
 
 /// The process whose threads are the CPUs.
 const CPUS: u32 = 1;
@@ -46,15 +45,6 @@ pub fn write_chrome_json(trace: &Trace, annotations: &Annotations, out: impl Wri
     writer.out.flush()
 }
 
-/// A stay of a task on a CPU.
-#[derive(Clone, Copy, Debug)]
-struct Stay {
-    since_ns: u64,
-    pid: Pid,
-    comm: StrId,
-    prio: i32,
-}
-
 /// What a task that does not run is up to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
@@ -71,7 +61,7 @@ struct Writer<'a, W> {
     /// Arrows so far.
     flows: u64,
     /// Who runs, idle tasks included.
-    cpus: Vec<Option<Stay>>,
+    cpus: Vec<Option<Pid>>,
     tasks: BTreeMap<Pid, Waiting>,
 }
 
@@ -81,7 +71,7 @@ impl<W: Write> Writer<'_, W> {
         match &event.kind {
             EventKind::SchedSwitch(switch) => self.switch(event.cpu, now, switch),
             EventKind::SchedWaking(wakeup) => {
-                let busy = self.cpus[event.cpu.index()].is_some_and(|stay| stay.pid != Pid::IDLE);
+                let busy = self.cpus[event.cpu.index()].is_some_and(|pid| pid != Pid::IDLE);
                 if !busy {
                     return Ok(());
                 }
@@ -119,13 +109,17 @@ impl<W: Write> Writer<'_, W> {
         }
         let (pid, comm, prio) = (switch.next.pid, switch.next.comm, switch.next.prio);
         let waited = self.tasks.remove(&pid).unwrap_or_default();
-        self.cpus[cpu.index()] = Some(Stay { since_ns: now, pid, comm, prio });
+        self.cpus[cpu.index()] = Some(pid);
         if pid == Pid::IDLE {
             return Ok(());
         }
         if let Some(since_ns) = waited.runnable_ns {
             self.slice(TASKS, tid(pid), since_ns, now, "Runnable", json!({}))?;
         }
+        let comm = &self.trace.strings[comm];
+        self.begin(CPUS, cpu.0.into(), now, comm, json!({"pid": pid.0, "prio": prio}))?;
+        self.begin(TASKS, tid(pid), now, "Running", json!({"cpu": cpu.0}))?;
+        // An arrow ends in what has begun.
         match waited.flow {
             Some(id) => {
                 let arrow = json!({"ph": "f", "bp": "e", "cat": "wakeup", "name": "wakeup", "id": id});
@@ -137,14 +131,9 @@ impl<W: Write> Writer<'_, W> {
 
     /// Whoever runs on the CPU leaves it.
     fn leave(&mut self, cpu: Cpu, now: u64, state: &str) -> io::Result<()> {
-        let Some(stay) = self.cpus[cpu.index()].take() else { return Ok(()) };
-        if stay.pid == Pid::IDLE {
-            return Ok(());
-        }
-        let particulars = json!({"pid": stay.pid.0, "prio": stay.prio, "left": state});
-        let comm = &self.trace.strings[stay.comm];
-        self.slice(CPUS, cpu.0.into(), stay.since_ns, now, comm, particulars)?;
-        self.slice(TASKS, tid(stay.pid), stay.since_ns, now, "Running", json!({"cpu": cpu.0}))
+        let Some(pid) = self.cpus[cpu.index()].take().filter(|pid| *pid != Pid::IDLE) else { return Ok(()) };
+        self.finish(CPUS, cpu.0.into(), now, json!({"left": state}))?;
+        self.finish(TASKS, tid(pid), now, json!({}))
     }
 
     /// The trace is over.
@@ -220,8 +209,19 @@ impl<W: Write> Writer<'_, W> {
         name: &str,
         args: Value,
     ) -> io::Result<()> {
-        let lasts = micros(end_ns.saturating_sub(start_ns));
-        self.put(process, thread, start_ns, json!({"ph": "X", "dur": lasts, "name": name, "args": args}))
+        self.begin(process, thread, start_ns, name, args)?;
+        self.finish(process, thread, end_ns.max(start_ns), json!({}))
+    }
+
+    // Begins and ends apart: readers count in floating point, and a beginning and a length may then add up to more than the
+    // beginning of what follows.
+
+    fn begin(&mut self, process: u32, thread: i64, at_ns: u64, name: &str, args: Value) -> io::Result<()> {
+        self.put(process, thread, at_ns, json!({"ph": "B", "name": name, "args": args}))
+    }
+
+    fn finish(&mut self, process: u32, thread: i64, at_ns: u64, args: Value) -> io::Result<()> {
+        self.put(process, thread, at_ns, json!({"ph": "E", "args": args}))
     }
 
     /// Writes an event at its place and time.
@@ -271,22 +271,24 @@ mod tests {
         let events = file["traceEvents"].as_array().expect("events");
         let of = |phase: &str| -> Vec<String> {
             let chosen = events.iter().filter(|event| event["ph"] == phase);
-            chosen
-                .map(|e| format!("{}/{} {} {} {}", e["pid"], e["tid"], e["ts"], e["dur"], e["name"]))
-                .collect()
+            chosen.map(|e| format!("{}/{} {} {}", e["pid"], e["tid"], e["ts"], e["name"])).collect()
         };
-        let slices = [
-            "1/0 1 3.5 \"a \\\"q\\\"\"",
-            "2/7 1 3.5 \"Running\"",
-            "2/8 3 1.5 \"Runnable\"",
-            "1/0 4.5 4.5 \"b\"",
-            "2/8 4.5 4.5 \"Running\"",
-            "2/7 4.5 4.5 \"Runnable\"",
+        let begun = [
+            "1/0 1 \"a \\\"q\\\"\"",
+            "2/7 1 \"Running\"",
+            "2/8 3 \"Runnable\"",
+            "1/0 4.5 \"b\"",
+            "2/8 4.5 \"Running\"",
+            "2/7 4.5 \"Runnable\"",
         ];
-        assert_eq!(of("X"), slices);
-        assert_eq!(of("s"), ["1/0 2 null \"wakeup\""]);
-        assert_eq!(of("f"), ["1/0 4.5 null \"wakeup\""]);
-        assert_eq!(of("i"), ["2/7 3 null \"hello\""]);
-        assert!(of("C").contains(&"3/0 3 null \"nr_running CPU 0\"".to_owned()));
+        assert_eq!(of("B"), begun);
+        assert_eq!(
+            of("E"),
+            ["1/0 4.5 null", "2/7 4.5 null", "2/8 4.5 null", "1/0 9 null", "2/8 9 null", "2/7 9 null"]
+        );
+        assert_eq!(of("s"), ["1/0 2 \"wakeup\""]);
+        assert_eq!(of("f"), ["1/0 4.5 \"wakeup\""]);
+        assert_eq!(of("i"), ["2/7 3 \"hello\""]);
+        assert!(of("C").contains(&"3/0 3 \"nr_running CPU 0\"".to_owned()));
     }
 }
