@@ -16,6 +16,15 @@ pub struct BarrierId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SpinlockId(pub u32);
 
+/// What a task does that has spun for a user-space spinlock in vain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Backoff {
+    /// It sleeps for a growing time (PostgreSQL, fair-class 12.4).
+    Sleep,
+    /// It sleeps until the release, which wakes all that do (the mutexes of MySQL's storage engine).
+    Event,
+}
+
 /// What a channel is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelSpec {

@@ -30,6 +30,10 @@ pub struct Outcome {
     pub outside_lost: u64,
     /// Sleeps of tasks in back-off of user spinlocks.
     pub spinlock_sleeps: u64,
+    /// Times a task was preempted while it held a mutex or a user spinlock.
+    pub lock_holder_preemptions: u64,
+    /// CPU time that tasks spent on refilling the caches after they had lost them.
+    pub cache_refill: Nanos,
     /// The trace, if one was asked for, in the order of time.
     pub trace: Option<Vec<Record>>,
     /// Waits for run-queue locks, if a trace was asked for.

@@ -1,7 +1,7 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
-use crate::objects::{BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
+use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 
@@ -17,7 +17,7 @@ pub struct Setup {
     pub(crate) channels: Vec<ChannelSpec>,
     pub(crate) barriers: Vec<u32>,
     pub(crate) futexes: u32,
-    pub(crate) spinlocks: u32,
+    pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) cpu_dma_latency_held: bool,
 }
@@ -51,6 +51,8 @@ pub struct Outside {
     pub cpu: Option<CpuId>,
     /// Where the message goes. A full channel loses it; the run counts that.
     pub channel: ChannelId,
+    /// It comes again after each such time, to the end of the run; `None`: once.
+    pub every: Option<Nanos>,
 }
 
 impl Setup {
@@ -63,7 +65,7 @@ impl Setup {
             channels: Vec::new(),
             barriers: Vec::new(),
             futexes: 0,
-            spinlocks: 0,
+            spinlocks: Vec::new(),
             outside: Vec::new(),
             cpu_dma_latency_held: false,
         }
@@ -116,10 +118,10 @@ impl Setup {
         FutexId(self.futexes - 1)
     }
 
-    /// A new user-space spinlock.
-    pub fn spinlock(&mut self) -> SpinlockId {
-        self.spinlocks += 1;
-        SpinlockId(self.spinlocks - 1)
+    /// A new user-space spinlock, and what a task does that has spun in vain.
+    pub fn spinlock(&mut self, backoff: Backoff) -> SpinlockId {
+        self.spinlocks.push(backoff);
+        SpinlockId(self.spinlocks.len() as u32 - 1)
     }
 
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt, so the

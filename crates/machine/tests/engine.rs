@@ -1,8 +1,8 @@
 //! The engine by situation: what tasks do to each other and to time, on machines whose costs are known.
 
 use machine::{
-    Behaviour, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind, Outcome, Outside, RecordKind,
-    RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
+    Backoff, Behaviour, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind, Outcome, Outside,
+    RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, SwitchState, Topology};
@@ -173,7 +173,7 @@ fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
     };
     let channel = setup.channel(spec);
     for at in [2, 3, 4] {
-        setup.outside(Outside { at: ms(at), cpu: None, channel });
+        setup.outside(Outside { at: ms(at), cpu: None, channel, every: None });
     }
     let (reader, clock) =
         script("reader", [Step::Receive(channel), Step::Compute(ms(9)), Step::Receive(channel)]);
@@ -181,6 +181,26 @@ fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
     let outcome = run(ideal(1), setup);
     assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(2), ms(11), ms(11)]);
     assert_eq!(outcome.outside_lost, 1);
+}
+
+#[test]
+fn a_message_from_outside_may_come_again_and_again() {
+    let mut setup = Setup::new(1);
+    let spec = ChannelSpec {
+        capacity: 9,
+        writers_wake_at: 8,
+        sync: false,
+        softirq: false,
+        send_cost: Nanos::ZERO,
+        receive_cost: Nanos::ZERO,
+    };
+    let channel = setup.channel(spec);
+    setup.outside(Outside { at: ms(2), cpu: None, channel, every: Some(ms(3)) });
+    let (reader, clock) = script("reader", (0..4).map(|_| Step::Receive(channel)));
+    setup.spawn(Nanos::ZERO, reader);
+    let outcome = run(ideal(1), setup);
+    assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(2), ms(5), ms(8), ms(11)]);
+    assert!(outcome.stalled.is_empty());
 }
 
 #[test]
@@ -220,7 +240,7 @@ fn a_barrier_opens_for_all_when_the_last_one_comes() {
 #[test]
 fn a_spinlock_is_spun_for_and_slept_for() {
     let mut setup = Setup::new(2);
-    let lock = setup.spinlock();
+    let lock = setup.spinlock(Backoff::Sleep);
     let (owner, _) = script("owner", [Step::SpinLock(lock), Step::Compute(ms(5)), Step::SpinUnlock(lock)]);
     let (other, clock) =
         script("other", [Step::Compute(us(10)), Step::SpinLock(lock), Step::SpinUnlock(lock)]);
@@ -406,4 +426,46 @@ fn no_wakeup_for_a_mutex_is_lost() {
         assert!(stalled.is_empty(), "{profile}: {stalled:#?}");
         assert!(outcome.tasks.iter().map(|t| t.counters.nr_voluntary_switches).sum::<u64>() > 500);
     }
+}
+
+#[test]
+fn who_waits_for_the_release_of_a_spinlock_is_woken_by_it() {
+    let mut setup = Setup::new(3);
+    let lock = setup.spinlock(Backoff::Event);
+    let hold = |comm, before| {
+        let steps =
+            [Step::Compute(before), Step::SpinLock(lock), Step::Compute(ms(2)), Step::SpinUnlock(lock)];
+        script(comm, steps)
+    };
+    let (holder, _) = hold("holder", Nanos::ZERO);
+    let (first, first_clock) = hold("first", Nanos::from_micros(100));
+    let (second, second_clock) = hold("second", Nanos::from_micros(200));
+    for task in [holder, first, second] {
+        setup.spawn(Nanos::ZERO, task);
+    }
+    let outcome = run(ideal(3), setup);
+    // Both are woken at 2 ms; the one that comes too late sleeps again until 4 ms.
+    assert_eq!(outcome.spinlock_sleeps, 3);
+    let mut got_it = [first_clock.borrow()[2], second_clock.borrow()[2]];
+    got_it.sort();
+    for (got_it, released) in got_it.into_iter().zip([ms(2), ms(4)]) {
+        assert!((released..released + Nanos::from_micros(10)).contains(&got_it), "{got_it}");
+    }
+}
+
+#[test]
+fn a_task_that_loses_its_cpu_with_a_lock_held_is_counted() {
+    let preemptions = |lock: bool| {
+        let mut setup = Setup::new(1);
+        let spinlock = setup.spinlock(Backoff::Sleep);
+        let mut steps = vec![Step::Compute(ms(30))];
+        if lock {
+            steps = vec![Step::SpinLock(spinlock), Step::Compute(ms(30)), Step::SpinUnlock(spinlock)];
+        }
+        setup.spawn(Nanos::ZERO, script("holder", steps).0);
+        setup.spawn(Nanos::ZERO, script("other", [Step::Compute(ms(30))]).0);
+        run(ideal(1), setup).lock_holder_preemptions
+    };
+    assert_eq!(preemptions(false), 0);
+    assert!(preemptions(true) > 0);
 }

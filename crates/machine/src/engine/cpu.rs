@@ -207,7 +207,7 @@ impl Sim {
         match self.with(p, |t| std::mem::take(&mut t.progress)) {
             Progress::Ready => self.next_step(me, p).await,
             Progress::Compute { left } => {
-                let left = left + self.with(p, |t| std::mem::take(&mut t.warmth.cold));
+                let left = left + self.refill(p);
                 let left = left - self.execute(me, left).await;
                 if left > Nanos::ZERO {
                     self.set_progress(p, Progress::Compute { left });

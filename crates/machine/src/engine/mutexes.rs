@@ -10,7 +10,9 @@ use scheduler::{Cpu, MutexId, TaskId};
 
 impl Sim {
     pub async fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
-        if lock_fast(me, p, id) == FastPath::EnterKernel {
+        if lock_fast(me, p, id) == FastPath::Done {
+            self.with(p, |t| t.locks_held += 1);
+        } else {
             self.syscall();
             let outcome = lock_slow(me, p, id).await;
             self.locked(me, p, id, outcome).await;
@@ -25,7 +27,7 @@ impl Sim {
 
     async fn locked(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId, outcome: Result<LockOutcome, LockError>) {
         match outcome {
-            Ok(LockOutcome::Acquired) => {}
+            Ok(LockOutcome::Acquired) => self.with(p, |t| t.locks_held += 1),
             // Its state was set when it became a waiter: whoever unlocks may have woken it meanwhile.
             Ok(LockOutcome::Sleep) => self.leave_asleep(me, p, Then::Lock(id)).await,
             Err(error) => {
@@ -42,8 +44,9 @@ impl Sim {
 
     pub async fn unlock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
         match unlock_fast(me, p, id) {
-            Ok(FastPath::Done) => {}
+            Ok(FastPath::Done) => self.with(p, |t| t.locks_held -= 1),
             Ok(FastPath::EnterKernel) => {
+                self.with(p, |t| t.locks_held -= 1);
                 self.syscall();
                 unlock_slow(me, p, id).await;
             }

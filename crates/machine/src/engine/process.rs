@@ -45,6 +45,7 @@ impl Sim {
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),
             family,
+            locks_held: 0,
             stepped_at: Nanos::ZERO,
             idle_steps: 0,
             origin,

@@ -111,6 +111,8 @@ impl Machine {
             idle_polls: setup.cpu_dma_latency_held,
             outside: std::mem::take(&mut setup.outside),
             outside_lost: Cell::new(0),
+            lock_holder_preemptions: Cell::new(0),
+            cache_refill: Cell::new(Nanos::ZERO),
             finished: RefCell::default(),
             comms: RefCell::default(),
             error: RefCell::default(),
@@ -246,6 +248,9 @@ impl Sim {
             }
             Once::Outside(index) => {
                 let message = self.outside[index as usize];
+                if let Some(period) = message.every {
+                    self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
+                }
                 let reader = self.world.borrow().channels[message.channel.0 as usize].last_reader;
                 let near = || reader.map(|r| self.k.task(r).cpu.get());
                 self.raise(message.cpu.or_else(near).unwrap_or_default(), Irq::Outside(index))
@@ -332,7 +337,7 @@ impl Sim {
                 && !queue.is_set(self.with(p, |t| t.timer))
         };
         let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
-        if self.outside.iter().any(|m| m.at > end) || !living().all(asleep) {
+        if self.outside.iter().any(|m| m.at > end || m.every.is_some()) || !living().all(asleep) {
             return Vec::new();
         }
         let stuck = |p| {
@@ -384,6 +389,8 @@ impl Sim {
             stalled: self.stalled(end),
             outside_lost: self.outside_lost.get(),
             spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|s| s.sleeps).sum(),
+            lock_holder_preemptions: self.lock_holder_preemptions.get(),
+            cache_refill: self.cache_refill.get(),
             trace: self.hw().recorder.take_trace(),
             lock_waits: self.hw().recorder.take_lock_waits(),
             comms,

@@ -33,6 +33,10 @@ pub(crate) struct Sim {
     pub outside: Vec<Outside>,
     /// Messages from outside that found their channel full.
     pub outside_lost: Cell<u64>,
+    /// Times a task lost its CPU, runnable, while it held a mutex or a user spinlock.
+    pub lock_holder_preemptions: Cell<u64>,
+    /// CPU time that tasks spent on refilling the caches.
+    pub cache_refill: Cell<Nanos>,
     pub finished: RefCell<Vec<TaskOutcome>>,
     /// Command names in the order in which pids took them.
     pub comms: RefCell<Vec<CommOf>>,
@@ -147,6 +151,8 @@ pub(crate) struct TaskCtx {
     pub working_set_bytes: u64,
     pub warmth: super::warmth::Warmth,
     pub family: Family,
+    /// Mutexes and user spinlocks that it holds.
+    pub locks_held: u32,
     /// When it was last asked for a step, and how many it has taken at that time.
     pub stepped_at: Nanos,
     pub idle_steps: u32,

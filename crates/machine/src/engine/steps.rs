@@ -5,7 +5,7 @@ use super::recorder::RecordKind;
 use super::sim::{Progress, Sim, Then};
 use super::world::SpinAttempt;
 use crate::behaviour::Step;
-use crate::objects::{BarrierId, ChannelId, FutexId, SpinlockId};
+use crate::objects::{Backoff, BarrierId, ChannelId, FutexId, SpinlockId};
 use crate::outcome::RunError;
 use scheduler::affinity::set_cpus_allowed;
 use scheduler::policy::{sched_setscheduler, set_user_nice};
@@ -34,7 +34,7 @@ impl Sim {
                 let tries_left = self.world.borrow().spinlocks[lock.0 as usize].spins_per_delay;
                 self.spin_lock(me, p, SpinAttempt { lock, tries_left, slept: Nanos::ZERO }).await;
             }
-            Step::SpinUnlock(lock) => self.spin_unlock(p, lock),
+            Step::SpinUnlock(lock) => self.spin_unlock(me, p, lock).await,
             Step::Send(channel) => {
                 self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel)).await
             }
@@ -257,6 +257,7 @@ impl Sim {
             if lock.owner.is_none() {
                 lock.owner = Some(p);
                 lock.learn(attempt.slept == Nanos::ZERO);
+                self.with(p, |t| t.locks_held += 1);
             }
             lock.owner == Some(p)
         };
@@ -272,6 +273,9 @@ impl Sim {
             self.set_progress(p, Progress::Resume(Then::SpinLock(next)));
             return;
         }
+        if self.world.borrow().spinlocks[attempt.lock.0 as usize].backoff == Backoff::Event {
+            return self.await_release(me, p, attempt).await;
+        }
         let slept = self.with(p, |t| match attempt.slept {
             Nanos::ZERO => FIRST_SLEEP,
             before => before + t.rng.between(Nanos::ZERO, before),
@@ -286,13 +290,37 @@ impl Sim {
         self.sleep_until(me, p, self.hw().local_now() + slept).await;
     }
 
-    fn spin_unlock(&self, p: TaskId, id: SpinlockId) {
-        let lock = &mut self.world.borrow_mut().spinlocks[id.0 as usize];
-        if lock.owner != Some(p) {
-            let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
-            return self.fail(RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
+    /// The task sleeps until the spinlock is released, then spins again.
+    async fn await_release(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) {
+        self.syscall();
+        let tries_left = {
+            let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
+            lock.sleeps += 1;
+            lock.waiters.push(p);
+            lock.spins_per_delay
+        };
+        self.block(me, p, TaskState::Interruptible, Then::SpinLock(SpinAttempt { tries_left, ..attempt }))
+            .await;
+    }
+
+    async fn spin_unlock(&self, me: Cpu<'_, Hw>, p: TaskId, id: SpinlockId) {
+        let waiters = {
+            let lock = &mut self.world.borrow_mut().spinlocks[id.0 as usize];
+            if lock.owner != Some(p) {
+                let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
+                return self.fail(RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
+            }
+            lock.owner = None;
+            std::mem::take(&mut lock.waiters)
+        };
+        self.with(p, |t| t.locks_held -= 1);
+        if waiters.is_empty() {
+            return;
         }
-        lock.owner = None;
+        self.syscall();
+        for waiter in waiters {
+            self.wake(me, waiter, false).await;
+        }
     }
 
     async fn set_affinity(&self, me: Cpu<'_, Hw>, target: TaskId, cpus: CpuMask) {

@@ -4,7 +4,7 @@
 use super::sim::Sim;
 use crate::fixed::exp_neg_q32;
 use crate::spec::Distance;
-use scheduler::{CpuId, Nanos, TaskId};
+use scheduler::{CpuId, Nanos, TaskId, TaskState};
 
 /// The whole working set, as a share times 2³².
 const ALL: u64 = 1 << 32;
@@ -49,7 +49,20 @@ impl Sim {
 
     /// The task that was set up on `cpu` leaves it.
     pub fn left(&self, cpu: CpuId, p: TaskId, busy: Nanos) {
-        self.with(p, |t| t.warmth.last = Some(LastRun { cpu, busy }));
+        let holds = self.with(p, |t| {
+            t.warmth.last = Some(LastRun { cpu, busy });
+            t.locks_held > 0
+        });
+        if holds && self.k.task(p).state.get() == TaskState::Running {
+            self.lock_holder_preemptions.set(self.lock_holder_preemptions.get() + 1);
+        }
+    }
+
+    /// The extra work that `p` has to do now.
+    pub fn refill(&self, p: TaskId) -> Nanos {
+        let cold = self.with(p, |t| std::mem::take(&mut t.warmth.cold));
+        self.cache_refill.set(self.cache_refill.get() + cold);
+        cold
     }
 
     /// Lost share of the working set, times 2³².

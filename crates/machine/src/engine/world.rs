@@ -1,6 +1,6 @@
 //! What tasks share besides mutexes: channels, futexes, barriers, user spinlocks, and who waits at each.
 
-use crate::objects::{ChannelSpec, SpinlockId};
+use crate::objects::{Backoff, ChannelSpec, SpinlockId};
 use crate::setup::Setup;
 use scheduler::{Nanos, Prio, TaskId};
 use std::collections::VecDeque;
@@ -56,13 +56,23 @@ pub(crate) struct Barrier {
 }
 
 /// A user-space spinlock (fair-class 12.4).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Spinlock {
     pub owner: Option<TaskId>,
     /// Tries before the first sleep; learns between 10 and 1000.
     pub spins_per_delay: u32,
     /// Sleeps so far: the counter to watch for lock-holder preemption.
     pub sleeps: u64,
+    /// What a task does that has spun in vain.
+    pub backoff: Backoff,
+    /// Who sleeps until the release.
+    pub waiters: Vec<TaskId>,
+}
+
+impl Spinlock {
+    fn new(backoff: Backoff) -> Spinlock {
+        Spinlock { owner: None, spins_per_delay: 100, sleeps: 0, backoff, waiters: Vec::new() }
+    }
 }
 
 /// How far a task is with taking a spinlock.
@@ -88,9 +98,7 @@ impl World {
             channels: setup.channels.iter().map(channel).collect(),
             futexes: (0..setup.futexes).map(|_| WaitQueue::default()).collect(),
             barriers: setup.barriers.iter().map(|n| Barrier { parties: *n, waiting: Vec::new() }).collect(),
-            spinlocks: (0..setup.spinlocks)
-                .map(|_| Spinlock { spins_per_delay: 100, ..Spinlock::default() })
-                .collect(),
+            spinlocks: setup.spinlocks.iter().copied().map(Spinlock::new).collect(),
         }
     }
 }

@@ -58,4 +58,10 @@ pub struct Totals {
     pub rt_search_ns: u64,
     /// Running tasks that a wakeup preempted.
     pub wakeup_preemptions: u64,
+    /// Sleeps in the back-off of user-space spinlocks.
+    pub spinlock_sleeps: u64,
+    /// Running tasks that lost their CPU while they held a mutex or a user-space spinlock.
+    pub lock_holder_preemptions: u64,
+    /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
+    pub cache_refill_ns: u64,
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{LatencySummary, RtappResult, Seconds};
+use super::{
+    ForkStormResult, KeyrepeatResult, LatencySummary, OltpResult, RtappResult, Seconds, VmarkResult,
+    WakeupLatencyResult,
+};
 
 /// What one load reports. JSON tells the kinds apart by the field `kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +25,16 @@ pub enum LoadResult {
     Hog(ThreadsResult),
     /// Periodic tasks.
     Periodic(ThreadsResult),
+    /// wakeup-latency, the program of seed 003.
+    WakeupLatency(WakeupLatencyResult),
+    /// A storm of forks beside hogs.
+    ForkStorm(ForkStormResult),
+    /// A key held down.
+    Keyrepeat(KeyrepeatResult),
+    /// Chat rooms.
+    Vmark(VmarkResult),
+    /// sysbench's OLTP test.
+    Oltp(OltpResult),
     /// An rt-app file.
     Rtapp(RtappResult),
     /// A recorded trace.
@@ -38,6 +51,11 @@ impl LoadResult {
             Self::Hackbench(r) => &r.load,
             Self::Make(r) => &r.load,
             Self::Hog(r) | Self::Periodic(r) => &r.load,
+            Self::WakeupLatency(r) => &r.load,
+            Self::ForkStorm(r) => &r.load,
+            Self::Keyrepeat(r) => &r.load,
+            Self::Vmark(r) => &r.load,
+            Self::Oltp(r) => &r.load,
             Self::Rtapp(r) => &r.load,
             Self::Replay(r) => &r.load,
         }
@@ -53,6 +71,11 @@ impl LoadResult {
             Self::Make(_) => "make",
             Self::Hog(_) => "hog",
             Self::Periodic(_) => "periodic",
+            Self::WakeupLatency(_) => "wakeup_latency",
+            Self::ForkStorm(_) => "fork_storm",
+            Self::Keyrepeat(_) => "keyrepeat",
+            Self::Vmark(_) => "vmark",
+            Self::Oltp(_) => "oltp",
             Self::Rtapp(_) => "rtapp",
             Self::Replay(_) => "replay",
         }

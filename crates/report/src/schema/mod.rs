@@ -6,6 +6,7 @@
 //! fields are an error on reading, because a misspelt field that is silently dropped is a wrong result.
 
 mod cpus;
+mod fair_loads;
 mod latency_summary;
 mod loads;
 mod replay;
@@ -15,6 +16,9 @@ mod tasks;
 mod units;
 
 pub use cpus::{CpuResult, RqLockStats, Totals};
+pub use fair_loads::{
+    ForkStormResult, KeyrepeatResult, OltpDb, OltpResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
+};
 pub use latency_summary::LatencySummary;
 pub use loads::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,

@@ -23,7 +23,14 @@ pub fn totals(totals: &Totals, simulated_ns: u64) -> String {
         ("pulls", totals.pulls),
         ("push IPIs", totals.push_ipis),
         ("wakeup preemptions", totals.wakeup_preemptions),
+        ("lock holders preempted", totals.lock_holder_preemptions),
+        ("spinlock sleeps", totals.spinlock_sleeps),
     ] {
+        // Few loads have locks in user space.
+        let of_few_loads = name.contains("lock");
+        if of_few_loads && number == 0 {
+            continue;
+        }
         let rate = if simulated_ns == 0 { 0.0 } else { number as f64 * 1e9 / simulated_ns as f64 };
         table.row([name.to_owned(), count_u64(number), count(rate)]);
     }
@@ -63,20 +70,29 @@ mod tests {
     #[test]
     fn counters_and_their_rates() {
         insta::assert_snapshot!(totals(&example::run().totals, 10_000_000_000), @r"
-        counter            total per second
-        context switches   36423       3642
-        wakeups            18104       1810
-        migrations           211       21.1
-        pushes                17       1.70
-        pulls                  4       0.40
-        push IPIs              9       0.90
-        wakeup preemptions  1204        120
+        counter                total per second
+        context switches       36423       3642
+        wakeups                18104       1810
+        migrations               211       21.1
+        pushes                    17       1.70
+        pulls                      4       0.40
+        push IPIs                  9       0.90
+        wakeup preemptions      1204        120
+        lock holders preempted    45       4.50
+        spinlock sleeps           23       2.30
         ");
     }
 
     #[test]
+    fn counters_of_locks_in_user_space_are_left_out_where_there_is_none() {
+        let none = Totals { spinlock_sleeps: 0, lock_holder_preemptions: 0, ..example::run().totals };
+        let text = totals(&none, 10_000_000_000);
+        assert!(!text.contains("lock") && text.contains("wakeup preemptions"), "{text}");
+    }
+
+    #[test]
     fn a_run_of_no_time_has_no_rate() {
-        assert!(totals(&example::run().totals, 0).contains("wakeups            18104          0\n"));
+        assert!(totals(&example::run().totals, 0).contains("wakeups                18104          0\n"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod cyclictest;
 mod format;
 mod hackbench;
 mod head;
+mod oltp;
 mod replay;
 mod reproduction;
 mod rt_migrate;
@@ -18,6 +19,8 @@ mod rtapp;
 mod table;
 mod tasks;
 mod threads;
+mod vmark;
+mod wakeup_latency;
 
 use crate::schema::{Dump, LoadResult, RunResult};
 
@@ -29,12 +32,15 @@ pub(crate) use format::digits3;
 pub use format::{exact_duration, wrap};
 pub use hackbench::hackbench;
 pub use head::head;
+pub use oltp::oltp;
 pub use replay::replay_fidelity;
 pub use reproduction::reproduction;
 pub use rt_migrate::rt_migrate;
 pub use rtapp::rtapp;
 pub use tasks::tasks;
 pub use threads::threads;
+pub use vmark::vmark;
+pub use wakeup_latency::wakeup_latency;
 
 /// Columns that a table may take.
 pub const WIDTH: usize = 80;
@@ -79,6 +85,28 @@ pub fn load(result: &LoadResult) -> String {
             format!("{} objects, {} jobs: {seconds}\n", r.objects, r.jobs)
         }
         LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r),
+        LoadResult::WakeupLatency(r) => wakeup_latency(r),
+        LoadResult::ForkStorm(r) => {
+            let share = r.hog_share_permille() as f64 / 10.0;
+            let (forks, finished, hogs) = (r.forks, r.finished, r.hogs);
+            format!("{forks} forks, {finished} jobs done; {hogs} hogs had {share:.1} % of a CPU\n")
+        }
+        LoadResult::Keyrepeat(r) => {
+            let stops = r.stops;
+            format!(
+                "{} keys drawn, {stops} stops; between drawings: mean {}, spread {}, max {}\n\
+                 from key to screen: mean {}, p99 {}, max {}\n",
+                r.frames,
+                format::duration_ns(r.between_ns.mean),
+                format::duration_ns(r.spread_ns),
+                format::duration_ns(r.between_ns.max),
+                format::duration_ns(r.response_ns.mean),
+                format::duration_ns(r.response_ns.p99),
+                format::duration_ns(r.response_ns.max)
+            )
+        }
+        LoadResult::Vmark(r) => vmark(r),
+        LoadResult::Oltp(r) => oltp(r),
         LoadResult::Rtapp(r) => rtapp(r),
         LoadResult::Replay(r) => {
             let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("{:.3} s", s.as_f64()));

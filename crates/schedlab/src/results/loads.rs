@@ -1,7 +1,7 @@
 //! What the loads themselves say.
 
-use super::latency;
 use super::tasks::pid;
+use super::{fair_loads, latency};
 use crate::loads::LoadSpec;
 use report::schema::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,
@@ -33,6 +33,11 @@ fn result(load: String, result: load::LoadResult) -> LoadResult {
         }),
         Of::Hog(r) => LoadResult::Hog(threads(load, &r)),
         Of::Periodic(r) => LoadResult::Periodic(threads(load, &r)),
+        Of::WakeupLatency(r) => LoadResult::WakeupLatency(fair_loads::wakeup_latency(load, &r)),
+        Of::ForkStorm(r) => LoadResult::ForkStorm(fair_loads::fork_storm(load, &r)),
+        Of::Keyrepeat(r) => LoadResult::Keyrepeat(fair_loads::keyrepeat(load, &r)),
+        Of::Vmark(r) => LoadResult::Vmark(fair_loads::vmark(load, &r)),
+        Of::Oltp(r) => LoadResult::Oltp(fair_loads::oltp(load, &r)),
         Of::RtApp(r) => LoadResult::Rtapp(rt_app(load, &r)),
         Of::Replay(r) => LoadResult::Replay(replay(load, &r)),
     }

@@ -1,5 +1,6 @@
 //! From what the machine and the loads counted to a result of schema `schedlab/1`.
 
+mod fair_loads;
 mod latency;
 mod loads;
 mod notes;
@@ -92,5 +93,8 @@ fn totals(outcome: &Outcome) -> Totals {
         rt_searches: totals.rt_searches,
         rt_search_ns: totals.rt_search_time.0,
         wakeup_preemptions: totals.wakeup_preemptions,
+        spinlock_sleeps: outcome.spinlock_sleeps,
+        lock_holder_preemptions: outcome.lock_holder_preemptions,
+        cache_refill_ns: outcome.cache_refill.0,
     }
 }

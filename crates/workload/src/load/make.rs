@@ -1,10 +1,12 @@
-//! `make -jN`: a build as the scheduler sees it (fair-class 13.1), with the times of fair-class 13.4.
+//! `make -jN`: a build as the scheduler sees it (fair-class 13.1).
 //!
 //! make vforks and execs a shell for each object and keeps N of them alive. The shell forks gcc and, after it, three
-//! helpers (fixdep, mv, rm), waiting for each. gcc vforks cc1, the hog, then as. So seven processes an object.
+//! helpers (fixdep, mv, rm), waiting for each. gcc vforks cc1, the hog, then as. So seven processes an object. In the
+//! recorded build make starts gcc itself: three processes an object, and no waits for files.
 
-use super::command::options;
+use super::command::{options, usage};
 use super::error::LoadError;
+use super::make_times::{self, BuildTimes, ShellTimes, TimesName};
 use super::progress::{Remaining, Stopwatch, Tally};
 use super::result::{LoadResult, MakeResult};
 use super::spawn::{program, spawn};
@@ -26,12 +28,15 @@ pub(super) struct Options {
     /// Objects to build (endless).
     #[arg(value_name = "OBJECTS", value_parser = objects)]
     objects: Option<u64>,
-    /// Model: mean CPU time of a cc1, microseconds without a unit; 3/10 of it fixed, the rest exponential.
-    #[arg(long, value_name = "TIME", default_value = "300ms", value_parser = micros_above_zero)]
-    cc1: Nanos,
-    /// Model: mean wait of cc1 for a file, after each 40 ms of CPU time on average, likewise.
-    #[arg(long, value_name = "TIME", default_value = "80ms", value_parser = micros)]
-    cc1_wait: Nanos,
+    /// Model: which build: of a kernel on a machine of 2010, or a recorded one of small C files.
+    #[arg(long, value_name = "BUILD", default_value = "kernel")]
+    times: TimesName,
+    /// Model: mean CPU time of a cc1, microseconds without a unit (kernel: 300ms; recorded: 131ms).
+    #[arg(long, value_name = "TIME", value_parser = micros_above_zero)]
+    cc1: Option<Nanos>,
+    /// Model: mean wait of cc1 for a file, after each 40 ms of CPU time on average, likewise (kernel: 80ms; recorded: none).
+    #[arg(long, value_name = "TIME", value_parser = micros)]
+    cc1_wait: Option<Nanos>,
     /// Model: working set of cc1 in bytes, K or M (assumed; the other processes have an eighth of it).
     #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = bytes)]
     working_set: u64,
@@ -53,21 +58,37 @@ struct Make {
     options: Options,
 }
 
-/// An offset and the mean of what comes on top, microseconds (fair-class 13.4).
-const fn exp(offset_us: u64, mean_us: u64) -> Dist {
-    Dist::exponential(Nanos::from_micros(offset_us), Nanos::from_micros(mean_us))
+/// How this build makes an object.
+struct Recipe<'a> {
+    options: &'a Options,
+    times: BuildTimes,
+    /// Mean wait for a file; `None`: there is none.
+    cc1_wait: Option<Nanos>,
 }
 
-const SH: Dist = exp(300, 1_500);
-const GCC: Dist = exp(400, 1_500);
-const CC1_BURST: Dist = exp(0, 40_000);
-const AS: Dist = exp(0, 15_000);
-const HELPER: Dist = exp(400, 1_000);
+/// Mean CPU time and wait of a cc1 (fair-class 13.4).
+const KERNEL_CC1: Nanos = Nanos::from_millis(300);
+const KERNEL_CC1_WAIT: Nanos = Nanos::from_millis(80);
+/// CPU time of cc1 between two waits (fair-class 13.4).
+const CC1_BURST: Dist = Dist::exponential(Nanos::ZERO, Nanos::from_millis(40));
+/// Shortest wait for a file (fair-class 13.4).
+const CC1_WAIT_MIN: Nanos = Nanos::from_micros(100);
 const HELPERS: [&str; 3] = ["fixdep", "mv", "rm"];
-/// make's own work for a job, 0.2 to 2 ms (fair-class 13.1).
-const PARSE: Dist = Dist::up_to_longer(Nanos::from_micros(200), Nanos::from_micros(1_800));
 
-impl Make {
+impl Recipe<'_> {
+    fn new(options: &Options) -> Result<Recipe<'_>, LoadError> {
+        let (times, own_wait) = match options.times {
+            TimesName::Kernel => {
+                (make_times::kernel(options.cc1.unwrap_or(KERNEL_CC1)), Some(KERNEL_CC1_WAIT))
+            }
+            TimesName::Recorded => {
+                let times = make_times::recorded(options.cc1);
+                (times.map_err(|error| usage(NAME, error.to_string()))?, None)
+            }
+        };
+        Ok(Recipe { options, times, cc1_wait: options.cc1_wait.or(own_wait) })
+    }
+
     fn leaf(&self, comm: &str, work: Block, working_set_bytes: u64) -> Result<Template, LoadError> {
         let block = Block::new().exec(comm).then(work);
         Ok(Template { working_set_bytes, ..Template::new(comm, program(NAME, block)?) })
@@ -78,30 +99,43 @@ impl Make {
         self.leaf(comm, work, self.options.working_set / 8)
     }
 
-    fn gcc(&self) -> Result<Template, LoadError> {
-        let (fixed, rest) = (Nanos(self.options.cc1.0 / 10 * 3), Nanos(self.options.cc1.0 / 10 * 7));
-        // Each wait is 0.1 ms and what the file takes.
-        let wait = Dist::exponential(Nanos::from_micros(100), self.options.cc1_wait);
-        let compile = Block::new().bursts(Dist::exponential(fixed, rest), CC1_BURST, wait);
-        let cc1 = self.leaf("cc1", compile, self.options.working_set)?;
-        let assembler = self.small("as", Block::new().run(AS))?;
-        let run =
-            |block: Block, child: Template| block.fork(Child::from(child), ForkKind::Vfork).wait_child();
-        self.small("gcc", run(run(Block::new().run(GCC), cc1), assembler))
+    fn compile(&self) -> Block {
+        let total = self.times.cc1.clone();
+        match self.cc1_wait {
+            Some(mean) => Block::new().bursts(total, CC1_BURST, Dist::exponential(CC1_WAIT_MIN, mean)),
+            None => Block::new().run(total),
+        }
     }
 
-    fn shell(&self, built: &Tally) -> Result<Template, LoadError> {
-        let mut block = Block::new().run(SH).fork(Child::from(self.gcc()?), ForkKind::Fork).wait_child();
+    fn gcc(&self) -> Result<Block, LoadError> {
+        let cc1 = self.leaf("cc1", self.compile(), self.options.working_set)?;
+        let assembler = self.small("as", Block::new().run(self.times.assembler.clone()))?;
+        let run =
+            |block: Block, child: Template| block.fork(Child::from(child), ForkKind::Vfork).wait_child();
+        Ok(run(run(Block::new().run(self.times.gcc.clone()), cc1), assembler))
+    }
+
+    fn shell(&self, times: &ShellTimes, built: &Tally) -> Result<Template, LoadError> {
+        let gcc = self.small("gcc", self.gcc()?)?;
+        let mut block =
+            Block::new().run(times.shell.clone()).fork(Child::from(gcc), ForkKind::Fork).wait_child();
         for name in HELPERS {
-            let helper = self.small(name, Block::new().run(HELPER))?;
+            let helper = self.small(name, Block::new().run(times.helper.clone()))?;
             block = block.fork(Child::from(helper), ForkKind::Fork).wait_child();
         }
         self.small("sh", block.observe(built.clone()))
     }
 
-    fn make(&self, shell: Template) -> Block {
-        let shell = Child::from(shell);
-        let start = Block::new().run(PARSE).fork(shell, ForkKind::Vfork);
+    /// What make starts for an object.
+    fn job(&self, built: &Tally) -> Result<Template, LoadError> {
+        match &self.times.shell {
+            Some(times) => self.shell(times, built),
+            None => self.small("gcc", self.gcc()?.observe(built.clone())),
+        }
+    }
+
+    fn make(&self, job: Template) -> Block {
+        let start = Block::new().run(self.times.make.clone()).fork(Child::from(job), ForkKind::Vfork);
         let wait = Block::new().wait_child();
         let jobs = u64::from(self.options.jobs);
         let first = jobs.min(self.options.objects.unwrap_or(jobs));
@@ -122,10 +156,11 @@ impl Load for Make {
     }
 
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        let recipe = Recipe::new(&self.options)?;
         let (built, clock, remaining) = (Tally::default(), Stopwatch::default(), Remaining::new(1));
         let block = Block::new()
             .observe(clock.clone())
-            .then(self.make(self.shell(&built)?))
+            .then(recipe.make(recipe.job(&built)?))
             .observe(clock.clone())
             .observe(remaining.clone());
         let working_set_bytes = self.options.working_set / 8;

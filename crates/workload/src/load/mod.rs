@@ -7,21 +7,30 @@
 mod command;
 mod cyclictest;
 mod error;
+mod fork_storm;
 mod hackbench;
 mod hog;
+mod keyrepeat;
 mod make;
+mod make_times;
+mod oltp;
+mod oltp_tasks;
 mod periodic;
 mod progress;
 mod registry;
 mod result;
+mod rounds;
 mod rt_migrate;
 mod spawn;
+mod vmark;
+mod wakeup_latency;
 
 pub use error::LoadError;
 pub use registry::{Entry, OptionDoc, entries, find, parse};
 pub use result::{
-    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult,
-    RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
+    CyclictestResult, CyclictestThread, ForkStormResult, HackbenchMode, HackbenchResult, KeyrepeatResult,
+    LoadResult, MakeResult, OltpDb, OltpResult, RtMigrateResult, RtMigrateThread, ThreadResult,
+    ThreadsResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
 };
 
 pub(crate) use progress::Remaining;

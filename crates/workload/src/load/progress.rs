@@ -78,7 +78,8 @@ impl Stopwatch {
 
 impl Observer for Stopwatch {
     fn observe(&self, env: &Env<'_>, _: &[Nanos]) {
-        let first = self.0.get().map_or(env.now, |span| span.first);
-        self.0.set(Some(Span { first, last: env.now }));
+        // CPUs tell of their times in no particular order.
+        let seen = self.0.get().unwrap_or(Span { first: env.now, last: env.now });
+        self.0.set(Some(Span { first: seen.first.min(env.now), last: seen.last.max(env.now) }));
     }
 }

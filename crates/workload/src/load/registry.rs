@@ -2,7 +2,10 @@
 
 use super::command::parser;
 use super::error::LoadError;
-use super::{Load, cyclictest, hackbench, hog, make, periodic, rt_migrate};
+use super::{
+    Load, cyclictest, fork_storm, hackbench, hog, keyrepeat, make, oltp, periodic, rt_migrate, vmark,
+    wakeup_latency,
+};
 use clap::Command;
 
 /// A kind of load.
@@ -46,7 +49,7 @@ pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 12] = [
     Entry {
         name: cyclictest::NAME,
         about: "Threads that sleep until an absolute time over and over, and measure how late they wake up.",
@@ -83,9 +86,49 @@ const ENTRIES: [Entry; 7] = [
         name: make::NAME,
         about: "A build: make keeps N jobs alive, each a shell that runs gcc, cc1, as and small helpers.",
         ends: "Endless; with a number of OBJECTS when they are built.",
-        source: "fair-class 13.1 and 13.4",
+        source: "fair-class 13.1 and 13.4; with --times recorded a build recorded on the native-6.18 machine",
         command: parser::<make::Options>,
         parse: make::parse,
+    },
+    Entry {
+        name: wakeup_latency::NAME,
+        about: "A periodic timer whose every expiry starts a new thread, which measures how late it runs.",
+        ends: "Endless; with -n after that many expiries.",
+        source: "seed 003 (fair-class 13.2)",
+        command: parser::<wakeup_latency::Options>,
+        parse: wakeup_latency::parse,
+    },
+    Entry {
+        name: fork_storm::NAME,
+        about: "A process that forks short jobs without waiting until N of them live, beside a hog.",
+        ends: "Endless; with -s after that time, with -n when that many jobs are done.",
+        source: "fair-class 13.6 and 5.7",
+        command: parser::<fork_storm::Options>,
+        parse: fork_storm::parse,
+    },
+    Entry {
+        name: keyrepeat::NAME,
+        about: "A key held down in a terminal: display server, terminal, shell; how evenly the cursor moves.",
+        ends: "Endless; with -D after that time.",
+        source: "seed 003's second test (fair-class 13.7)",
+        command: parser::<keyrepeat::Options>,
+        parse: keyrepeat::parse,
+    },
+    Entry {
+        name: vmark::NAME,
+        about: "Chat rooms over TCP loopback, four threads for each user, like VolanoMark; messages per second.",
+        ends: "When all messages are received; the time that takes is its result.",
+        source: "seed 004 (fair-class 12.6)",
+        command: parser::<vmark::Options>,
+        parse: vmark::parse,
+    },
+    Entry {
+        name: oltp::NAME,
+        about: "sysbench's read-only OLTP test on PostgreSQL or MySQL: clients and server tasks over local sockets.",
+        ends: "After the warm-up and --time (10s).",
+        source: "seed 004 (fair-class 12.3 to 12.5)",
+        command: parser::<oltp::Options>,
+        parse: oltp::parse,
     },
     Entry {
         name: hog::NAME,

@@ -20,6 +20,16 @@ pub enum LoadResult {
     Hog(ThreadsResult),
     /// Periodic tasks.
     Periodic(ThreadsResult),
+    /// wakeup-latency, the program of seed 003.
+    WakeupLatency(WakeupLatencyResult),
+    /// A storm of forks beside hogs.
+    ForkStorm(ForkStormResult),
+    /// A key held down.
+    Keyrepeat(KeyrepeatResult),
+    /// Chat rooms.
+    Vmark(VmarkResult),
+    /// sysbench's OLTP test.
+    Oltp(OltpResult),
     /// An rt-app file.
     RtApp(RtAppResult),
     /// The replay of a trace.
@@ -131,4 +141,109 @@ pub struct ThreadResult {
     pub cycles: u64,
     /// From the release of each cycle to its end; its limit is the deadline. `None` for a load without releases.
     pub response: Option<LatencyStats>,
+}
+
+/// Results of wakeup-latency.
+#[derive(Clone, Debug)]
+pub struct WakeupLatencyResult {
+    /// Who is woken.
+    pub mode: WakeupLatencyMode,
+    /// Period of the timer.
+    pub interval: Nanos,
+    /// For each served expiry: clock in the callback less the intended time.
+    pub latency: LatencyStats,
+    /// Expiries that passed while the signal of an earlier one was still pending.
+    pub missed: u64,
+}
+
+/// Who serves the expiries of wakeup-latency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WakeupLatencyMode {
+    /// A new thread for each.
+    SigevThread,
+    /// One thread that sleeps.
+    Nanosleep,
+}
+
+/// Results of fork_storm.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ForkStormResult {
+    /// Jobs that are allowed to live at one time.
+    pub jobs: u32,
+    /// Processes that the storm created.
+    pub forks: u64,
+    /// Jobs that came to their end.
+    pub finished: u64,
+    /// Hogs beside the storm.
+    pub hogs: u32,
+    /// CPU time of all hogs.
+    pub hog_cpu_time: Nanos,
+    /// How long that took.
+    pub elapsed: Nanos,
+}
+
+/// Results of keyrepeat.
+#[derive(Clone, Debug)]
+pub struct KeyrepeatResult {
+    /// Time between two keys.
+    pub period: Nanos,
+    /// Keys that were drawn.
+    pub frames: u64,
+    /// Time between two drawings.
+    pub between: LatencyStats,
+    /// Standard deviation of these times: how unevenly the cursor moves.
+    pub spread: Nanos,
+    /// Times the cursor stood still for more than two periods.
+    pub stops: u64,
+    /// From a key to its drawing.
+    pub response: LatencyStats,
+}
+
+/// Results of vmark.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VmarkResult {
+    /// Chat rooms.
+    pub rooms: u32,
+    /// Users of each.
+    pub users: u32,
+    /// Messages sent by clients.
+    pub sent: u64,
+    /// Messages received by clients.
+    pub received: u64,
+    /// From the start signal to the last receiver that has finished.
+    pub elapsed: Nanos,
+    /// Whether all have.
+    pub finished: bool,
+}
+
+/// Results of oltp; without the warm-up unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct OltpResult {
+    /// Database server.
+    pub db: OltpDb,
+    /// Connections.
+    pub clients: u32,
+    /// How long it ran before counting.
+    pub warmup: Nanos,
+    /// How long it counted.
+    pub time: Nanos,
+    /// Answered reads.
+    pub reads: u64,
+    /// Answered BEGINs and COMMITs.
+    pub others: u64,
+    /// Committed transactions.
+    pub transactions: u64,
+    /// Answered requests of all kinds, those of the warm-up included.
+    pub all_requests: u64,
+    /// Of transactions.
+    pub latency: LatencyStats,
+}
+
+/// Database servers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OltpDb {
+    /// PostgreSQL.
+    Pgsql,
+    /// MySQL.
+    Mysql,
 }

@@ -1,11 +1,15 @@
 //! Options and structure of each load, walked without a machine.
 
 mod cyclictest;
+mod databases;
+mod fork_storm;
 mod hackbench;
+mod keyrepeat;
 mod make;
 mod others;
 mod rt_migrate;
 mod usage;
+mod wakeup_latency;
 
 use super::*;
 use crate::script::Script;

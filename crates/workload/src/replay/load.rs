@@ -214,7 +214,8 @@ impl Replay {
             for step in &part.steps {
                 if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
                     let at = stage.lead_in.saturating_add(*at);
-                    setup.outside(Outside { at, cpu: cpu.map(|cpu| cpu_on(setup, cpu)), channel });
+                    let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
+                    setup.outside(Outside { at, cpu, channel, every: None });
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Better, Figures, percentile_step};
+use super::{Better, Figures, fair_loads, percentile_step};
 use crate::schema::{
     CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, ReplayResult,
     RtMigrateResult, RtappColumn, RtappResult, RunResult, ThreadsResult,
@@ -20,6 +20,7 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
         let suffix = if *number == 1 { String::new() } else { format!("#{number}") };
         let label = match load {
             LoadResult::RtMigrate(_) => "rt-migrate",
+            LoadResult::WakeupLatency(_) => "wakeup-latency",
             LoadResult::Rtapp(_) => "rt-app",
             _ => load.kind(),
         };
@@ -30,6 +31,11 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
             LoadResult::Hackbench(r) => hackbench(r, figures),
             LoadResult::Make(r) => make(r, figures),
             LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r, figures),
+            LoadResult::WakeupLatency(r) => fair_loads::wakeup_latency(r, figures),
+            LoadResult::ForkStorm(r) => fair_loads::fork_storm(r, figures),
+            LoadResult::Keyrepeat(r) => fair_loads::keyrepeat(r, figures),
+            LoadResult::Vmark(r) => fair_loads::vmark(r, run, figures),
+            LoadResult::Oltp(r) => fair_loads::oltp(r, run, figures),
             LoadResult::Rtapp(r) => rtapp(r, figures),
             LoadResult::Replay(r) => replay(r, figures),
         }

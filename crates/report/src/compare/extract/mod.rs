@@ -1,5 +1,6 @@
 //! The figures of a run, in a fixed order: what the loads report, tasks by class, the machine, tasks by name.
 
+mod fair_loads;
 mod loads;
 mod machine;
 mod tasks;

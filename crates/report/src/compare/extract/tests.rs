@@ -111,3 +111,33 @@ fn the_machine_is_the_sum_or_the_worst_of_its_cpus() {
     assert_eq!(value(&run, "rq_lock.contended"), Some(24));
     assert_eq!(value(&run, "cpus.idle"), Some(2 * 899_120_000 + 1));
 }
+
+#[test]
+fn the_figures_of_the_fork_documents_loads() {
+    let mut run = example::run();
+    assert_eq!(value(&run, "wakeup_latency.avg"), Some(1_600_000));
+    assert_eq!(value(&run, "wakeup_latency.max"), Some(19_200_000));
+    assert_eq!(value(&run, "wakeup_latency.missed"), Some(2));
+    assert_eq!(value(&run, "fork_storm.hog_share_permille"), Some(215));
+    for load in &mut run.loads {
+        match load {
+            LoadResult::WakeupLatency(r) => r.latency_ns = crate::schema::LatencySummary::default(),
+            LoadResult::ForkStorm(r) => r.hogs = 0,
+            _ => (),
+        }
+    }
+    assert_eq!(value(&run, "wakeup_latency.max"), None, "no expiry was served");
+    assert_eq!(value(&run, "fork_storm.hog_share_permille"), None, "nobody to have a share");
+}
+
+#[test]
+fn the_figures_of_the_buddy_documents_loads() {
+    let run = example::run();
+    assert_eq!(value(&run, "keyrepeat.spread"), Some(4_100_000));
+    assert_eq!(value(&run, "keyrepeat.longest"), Some(396_000_000));
+    assert_eq!(value(&run, "vmark.messages_per_second"), Some(100_000));
+    assert_eq!(value(&run, "oltp.requests_per_second"), Some(51_934));
+    assert_eq!(value(&run, "oltp.buddy_picks_per_1000"), Some(1_000));
+    assert_eq!(value(&run, "oltp.lock_holder_preemptions"), Some(45));
+    assert_eq!(value(&run, "oltp.refill"), Some(100), "67 ms for 670 000 requests");
+}

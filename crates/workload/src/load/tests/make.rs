@@ -62,6 +62,32 @@ fn compiling_takes_its_mean_time_in_bursts() {
     assert!(bursts > 2 * compiles, "{bursts}");
 }
 
+#[test]
+fn in_the_recorded_build_make_starts_gcc_itself() {
+    let mut built = build("make -j2 1 --times recorded", 4);
+    let mut names = Vec::new();
+    execs(&mut built.task(0), &mut names);
+    assert_eq!(names, ["gcc", "cc1", "as"]);
+    let LoadResult::Make(result) = built.load.result() else { panic!() };
+    assert_eq!(result.objects, 1);
+}
+
+#[test]
+fn recorded_compilers_do_not_wait_and_may_be_stretched() {
+    let mean = |command: &str| {
+        let steps = cc1_steps(command);
+        let time = |step: &Step| match step {
+            Step::Compute(d) => d.0,
+            Step::Exec { .. } => 0,
+            other => panic!("{other:?}"),
+        };
+        steps.iter().map(time).sum::<u64>() / 400
+    };
+    // 136.6 ms in the recording, kernel time of exec included, 8.7 to 288 ms.
+    assert!(mean("make -j1 400 --times recorded").abs_diff(131_000_000) < 8_000_000);
+    assert!(mean("make -j1 400 --times recorded --cc1 10ms").abs_diff(10_000_000) < 700_000);
+}
+
 fn cc1_steps(command: &str) -> Vec<Step> {
     fn walk(task: &mut Script, is_cc1: bool, out: &mut Vec<Step>) {
         loop {

@@ -1,0 +1,94 @@
+use super::*;
+use machine::ChannelId;
+
+/// Walks display server, terminal and shell together: messages go from one to the other at once, in the order sent.
+struct Desk {
+    tasks: Vec<Script>,
+    /// Whom a message on a channel is for, with the number of messages that wait there.
+    channels: Vec<(usize, u32)>,
+    built: Built,
+}
+
+impl Desk {
+    fn new(command: &str) -> Desk {
+        let mut built = build(command, 1);
+        let tasks = (0..3).map(|number| built.task(number)).collect();
+        // In the order in which the load makes them: requests to the display, input of the shell, of the terminal.
+        Desk { tasks, channels: vec![(0, 0), (2, 0), (1, 0)], built }
+    }
+
+    /// One task goes on from its receive, if a message waits, to its next receive; true if it did anything.
+    fn go_on(&mut self, number: usize, now: Nanos, steps: &mut Vec<String>) -> Nanos {
+        self.tasks[number].now = now;
+        loop {
+            match self.tasks[number].step() {
+                Step::Receive(ChannelId(_)) | Step::Exit => return self.tasks[number].now,
+                Step::Send(ChannelId(to)) => {
+                    steps.push(format!("{number} sends"));
+                    self.channels[to as usize].1 += 1;
+                }
+                Step::Compute(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// A key interrupts at `now`; gives what the tasks do until all wait again, and when.
+    fn key(&mut self, now: Nanos) -> (Vec<String>, Nanos) {
+        let (mut steps, mut now) = (Vec::new(), now);
+        self.channels[0].1 += 1;
+        while let Some(index) = self.channels.iter().position(|(_, waiting)| *waiting > 0) {
+            self.channels[index].1 -= 1;
+            now = self.go_on(self.channels[index].0, now, &mut steps);
+        }
+        (steps, now)
+    }
+
+    fn result(&self) -> KeyrepeatResult {
+        let LoadResult::Keyrepeat(result) = self.built.load.result() else { panic!() };
+        result
+    }
+}
+
+#[test]
+fn a_key_goes_through_display_terminal_shell_and_back() {
+    let mut desk = Desk::new("keyrepeat -r 100 -D 20ms");
+    for number in 0..3 {
+        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
+    }
+    let (steps, first) = desk.key(ms(10));
+    assert_eq!(steps, ["0 sends", "1 sends", "2 sends", "1 sends"]);
+    // 0.3 + 0.5 + 0.1 + 0.5 ms and 1 to 2 ms of drawing.
+    let took = first - ms(10);
+    assert!((us(2_400)..=us(3_400)).contains(&took), "{took}");
+    let (_, second) = desk.key(ms(20));
+    let result = desk.result();
+    assert_eq!((result.frames, result.between.count(), result.stops), (2, 1, 0));
+    assert_eq!(result.between.max(), second - first);
+    assert_eq!(result.spread, Nanos::ZERO, "one interval only");
+    assert_eq!(result.response.max().max(took), result.response.max());
+    assert!(desk.built.load.is_finished(), "two keys in 20 ms");
+}
+
+#[test]
+fn the_spread_is_the_standard_deviation_and_a_pause_is_a_stop() {
+    let mut desk = Desk::new("keyrepeat -r 100 --draw 1ns");
+    for number in 0..3 {
+        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
+    }
+    // Served at once, at once, 25 ms late, and the next one right behind it.
+    for at in [10, 20, 55, 57] {
+        desk.key(ms(at));
+    }
+    let result = desk.result();
+    assert_eq!((result.frames, result.stops), (4, 1));
+    // 10, 35 and 2 ms: mean 15.667, standard deviation 14.056.
+    assert!(result.spread.0.abs_diff(14_055_000) < 10_000, "{}", result.spread);
+}
+
+#[test]
+fn lengths_and_refusals() {
+    assert_eq!(length("keyrepeat"), Length::Endless);
+    assert_eq!(length("keyrepeat -D 3"), Length::Time(Nanos::from_secs(3)));
+    assert_eq!(refusal("keyrepeat -r 0"), "keyrepeat: option '--rate <HZ>', value '0': 0 is not in 1..=1000");
+}
