@@ -55,6 +55,25 @@ mod tests {
             all_requests: 629_000,
             latency_ns: example::latency(37_096, 1_078_000),
         };
-        insta::assert_snapshot!(oltp(&result), @"");
+        insta::assert_snapshot!(oltp(&result), @r"
+        OLTP test statistics:
+            queries performed:
+                read:                            519344
+                write:                           0
+                other:                           74192
+                total:                           593536
+            transactions:                        37096  (3709.60 per sec.)
+            deadlocks:                           0      (0.00 per sec.)
+            read/write requests:                 519344 (51934.40 per sec.)
+            other operations:                    74192  (7419.20 per sec.)
+
+        Test execution summary:
+            total time:                          10.0000s
+            total number of events:              37096
+            per-request statistics:
+                 min:                               0.36ms
+                 avg:                               1.08ms
+                 max:                              12.94ms
+        ");
     }
 }

@@ -18,7 +18,7 @@ fn outline(command: &str, steps: usize) -> String {
 
 #[test]
 fn the_forker_does_not_wait_before_the_jobs_are_there() {
-    assert_eq!(outline("fork_storm -j3", 12), "fffwfwfw");
+    assert_eq!(outline("fork_storm -j3", 12), "fffwfwf");
     assert_eq!(outline("fork_storm -j3 -n4", 100), "fffwfwww");
     assert_eq!(outline("fork_storm -j2 -s 5ms", 100), "ffwfwfwfww");
 }

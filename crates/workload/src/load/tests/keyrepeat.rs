@@ -71,19 +71,35 @@ fn a_key_goes_through_display_terminal_shell_and_back() {
 }
 
 #[test]
-fn the_spread_is_the_standard_deviation_and_a_pause_is_a_stop() {
-    let mut desk = Desk::new("keyrepeat -r 100 --draw 1ns");
+fn the_spread_is_the_standard_deviation_between_drawings() {
+    let mut desk = Desk::new("keyrepeat -r 20 --draw 1ns");
     for number in 0..3 {
         desk.go_on(number, Nanos::ZERO, &mut Vec::new());
     }
-    // Served at once, at once, 25 ms late, and the next one right behind it.
-    for at in [10, 20, 55, 57] {
+    // Served at once, at once, 48 ms late, and the next one in time again.
+    for at in [50, 100, 198, 200] {
         desk.key(ms(at));
     }
     let result = desk.result();
-    assert_eq!((result.frames, result.stops), (4, 1));
-    // 10, 35 and 2 ms: mean 15.667, standard deviation 14.056.
-    assert!(result.spread.0.abs_diff(14_055_000) < 10_000, "{}", result.spread);
+    assert_eq!((result.frames, result.stops), (4, 0));
+    // 50, 98 and 2 ms: mean 50, standard deviation 39.192.
+    assert!(result.spread.0.abs_diff(39_191_800) < 10_000, "{}", result.spread);
+}
+
+#[test]
+fn a_cursor_that_misses_two_keys_has_stopped() {
+    let mut desk = Desk::new("keyrepeat -r 100");
+    for number in 0..3 {
+        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
+    }
+    desk.key(ms(10));
+    desk.key(ms(20));
+    // Three keys wait when the desk runs again.
+    desk.channels[0].1 += 2;
+    desk.key(ms(55));
+    let result = desk.result();
+    assert_eq!((result.frames, result.stops), (5, 1));
+    assert!(result.between.max() > ms(35));
 }
 
 #[test]
