@@ -1,7 +1,7 @@
 //! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
 
 use super::hw::{Mode, Once};
-use super::sim::{Irq, Progress, Sim};
+use super::sim::{Irq, Progress, Sim, Then};
 use super::steps::FROM_INTERRUPT;
 use crate::outcome::RunError;
 use crate::rng::Rng;
@@ -231,8 +231,23 @@ impl Sim {
                     self.execute(me, length).await;
                 }
             }
-            Progress::Resume(then) => self.go_on(me, p, then).await,
+            Progress::Resume(then) => {
+                // What a task fetches when it comes back is its own, and is there before it holds the lock.
+                if matches!(then, Then::SpinLock(_)) && !self.fetch(me, p).await {
+                    self.set_progress(p, Progress::Resume(then));
+                } else {
+                    self.go_on(me, p, then).await;
+                }
+            }
         }
+    }
+
+    /// Does the extra work of `p`'s cold cache; whether all of it is done.
+    async fn fetch(&self, me: Cpu<'_, Hw>, p: TaskId) -> bool {
+        let cold = self.refill(p);
+        let left = if cold == Nanos::ZERO { cold } else { cold - self.execute(me, cold).await };
+        self.put_back(p, left);
+        left == Nanos::ZERO
     }
 
     /// Asks the behaviour, and starts what it wants.

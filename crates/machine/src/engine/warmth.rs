@@ -58,6 +58,12 @@ impl Sim {
         }
     }
 
+    /// Extra work that `p` could not finish.
+    pub fn put_back(&self, p: TaskId, left: Nanos) {
+        self.with(p, |t| t.warmth.cold += left);
+        self.cache_refill.set(self.cache_refill.get() - left);
+    }
+
     /// The extra work that `p` has to do now.
     pub fn refill(&self, p: TaskId) -> Nanos {
         let cold = self.with(p, |t| std::mem::take(&mut t.warmth.cold));
