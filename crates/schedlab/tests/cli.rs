@@ -88,6 +88,9 @@ fn a_workload_file_runs_as_its_trace_does_until_it_is_changed() {
         result.tasks.iter().map(|task| task.sum_exec_runtime_ns).sum()
     };
     assert!(cpu_time(&busier) > 2 * cpu_time(&of_trace));
+    fs::write(path, text.replace("  begin", "  cpus 1\n  begin")).expect("a temporary file");
+    let on_one = run(path);
+    assert!(on_one.cpus[0].nr_switches == 0 && on_one.cpus[1].nr_switches > 100);
     fs::write(path, text.replacen("    run ", "    ran ", 1)).expect("a temporary file");
     let output = schedlab(&["run", path]);
     let error = String::from_utf8(output.stderr).expect("text");

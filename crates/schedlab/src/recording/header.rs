@@ -61,12 +61,21 @@ pub fn header(
 
 /// The lines of `/proc/kallsyms` that readers need to name the origin of markers.
 fn marker_symbols() -> String {
-    let Ok(file) = fs::File::open("/proc/kallsyms") else { return String::new() };
-    let wanted = |line: &String| line.split(' ').nth(2).is_some_and(|name| name.trim() == MARKER_FUNCTION);
+    fs::File::open("/proc/kallsyms")
+        .map_or_else(|_| String::new(), |file| marker_symbols_of(BufReader::new(file)))
+}
+
+/// The function's line and the next one: a function reaches to the next symbol.
+fn marker_symbols_of(all: impl BufRead) -> String {
     let mut symbols = String::new();
-    for line in BufReader::new(file).lines().map_while(Result::ok).filter(wanted) {
-        symbols.push_str(&line);
-        symbols.push('\n');
+    let mut follows = false;
+    for line in all.lines().map_while(Result::ok) {
+        let found = line.split(' ').nth(2) == Some(MARKER_FUNCTION);
+        if found || follows {
+            symbols.push_str(&line);
+            symbols.push('\n');
+        }
+        follows = found;
     }
     symbols
 }
@@ -106,6 +115,12 @@ mod tests {
             \tfield: char data;\toffset:16;\tsize:16368;\tsigned:0;\n";
         assert_eq!(page_size_of(text), Some(16384));
         assert_eq!(page_size_of("nothing"), None);
+    }
+
+    #[test]
+    fn the_function_of_markers_is_found_with_its_end() {
+        let all = "1000 t before\n2000 t tracing_mark_write\n3000 T after\n4000 T tracing_mark_write_more\n";
+        assert_eq!(marker_symbols_of(all.as_bytes()), "2000 t tracing_mark_write\n3000 T after\n");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::replay::recording::{
 };
 use crate::units;
 use scheduler::{CpuId, Nanos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use trace::{MAX_CPUS, Pid};
 
@@ -93,6 +93,8 @@ struct Reader {
     tasks: Vec<RecordedTask>,
     keys: BTreeMap<String, TaskIndex>,
     mentions: Vec<Mention>,
+    /// Tasks whose fork was found.
+    forked: BTreeSet<TaskIndex>,
     manner: Option<Manner>,
 }
 
@@ -186,7 +188,18 @@ impl Reader {
                 let problem = format!("there is no task {}", mention.key);
                 return Err(WorkloadError { line: mention.line, problem });
             };
+            let forked = &mut self.forked;
+            let child = &self.tasks[found.index()];
+            let (begin, key) = (child.begin, &mention.key);
             match &mut self.tasks[mention.task].steps[mention.step] {
+                Recorded::Fork(_) if begin != Begin::Forked => {
+                    let problem = format!("task {key} is forked here, but does not `begin forked`");
+                    return Err(WorkloadError { line: mention.line, problem });
+                }
+                Recorded::Fork(_) if !forked.insert(*found) => {
+                    let problem = format!("task {key} is forked a second time; a task begins once");
+                    return Err(WorkloadError { line: mention.line, problem });
+                }
                 Recorded::Wake { task, .. } | Recorded::Fork(task) => *task = *found,
                 _ => {}
             }

@@ -88,11 +88,17 @@ fn errors_name_the_line_and_what_to_do() {
         ("run 2us", "ran 2us", "line 13: `ran 2us` is no step; the head of a written file lists them"),
         ("stop", "pause 3ms", "line 19: `pause` is a fact of the task; facts stand before the steps"),
         ("period 10ms", "period 0ms", "line 9: must be above 0"),
+        ("wake 8.1", "fork 8.1", "line 16: task 8.1 is forked here, but does not `begin forked`"),
+        ("run 2us", "run 400d", "line 13: `400d` is too long: at most a year"),
     ];
     for (old, new, expected) in cases {
         let error = Recording::from_text(&PERIODIC.replacen(old, new, 1)).expect_err(expected);
         assert_eq!(error.to_string(), expected);
     }
+    let twice = PERIODIC.replace("task 8.1 the other", "task 8.1 the other\n  begin forked");
+    let twice = twice.replace("wake 8.1", "fork 8.1\n    fork 8.1");
+    let error = Recording::from_text(&twice).expect_err("two forks");
+    assert_eq!(error.to_string(), "line 17: task 8.1 is forked a second time; a task begins once");
     let error = Recording::from_text("schedlab-workload 1\ncpus 2\n").expect_err("no span");
     assert_eq!(error.to_string(), "line 2: the file does not say its span");
 }

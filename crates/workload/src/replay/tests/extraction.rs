@@ -136,6 +136,26 @@ fn round_robin_shows_at_the_end_of_its_slices() {
     assert_eq!(round_robin.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
 }
 
+/// What `schedlab record` wrote into the trace: no guessing, for the task itself and for children that it never saw.
+#[test]
+fn policies_and_affinities_that_the_trace_tells_are_taken() {
+    let text = "\
+        a-97 [000] .... 0.000000: tracing_mark_write: schedlab: task pid=97 tgid=97 policy=rr cpus=0,2-3 comm=a\n\
+        <idle>-0 [000] d..2. 0.000001: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=97 next_prio=89\n\
+        a-97 [000] d..2. 0.000002: sched_process_fork: comm=a pid=97 child_comm=a child_pid=98\n\
+        a-97 [000] d..2. 0.000003: sched_wakeup_new: comm=a pid=98 prio=89 target_cpu=000\n\
+        a-97 [000] d..2. 0.000009: sched_switch: prev_comm=a prev_pid=97 prev_prio=89 prev_state=S ==> next_comm=a next_pid=98 next_prio=89\n";
+    let told = |text: &str| -> Vec<_> {
+        let trace = trace::read(text.as_bytes()).expect("a trace");
+        let tasks = Recording::extract(&trace).tasks;
+        tasks.iter().map(|t| (t.round_robin, t.placement.allowed.map(|cpus| cpus.to_string()))).collect()
+    };
+    let cpus = || Some("0,2-3".to_owned());
+    assert_eq!(told(text), [(true, cpus()), (false, cpus())]);
+    let without = text.split_once('\n').expect("lines").1;
+    assert_eq!(told(without), [(false, None), (false, None)]);
+}
+
 #[test]
 fn a_wakeup_that_comes_before_its_sleeper_has_left_ends_the_sleep() {
     // The waker's CPU spins until b is off its CPU, then queues it.
