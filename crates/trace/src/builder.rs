@@ -1,8 +1,10 @@
 //! Collects events in any order and makes a [`Trace`] of them. Readers and simulators both end here, so that every
 //! trace keeps the same promises: events by time, CPU numbers in range, no negative ids, breaks noted.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::events::Events;
 use crate::facts::{TaskFacts, TaskNote};
 use crate::model::{
     Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
@@ -21,15 +23,23 @@ pub struct TraceBuilder {
     pub meta: Meta,
     /// Trouble so far.
     pub notes: ImportNotes,
-    events: Vec<Event>,
+    /// By the CPU on which they happened.
+    events: Vec<CpuEvents>,
     threads: BTreeMap<Pid, Thread>,
     facts: BTreeMap<Pid, TaskFacts>,
     cpus: u32,
     /// The CPU number that a header gave; 0 for none.
     declared_cpus: u32,
-    /// Latest time seen on each CPU.
-    last_ns: Vec<u64>,
-    sorted: bool,
+}
+
+/// The events of one CPU in recorded order.
+#[derive(Clone, Debug, Default)]
+struct CpuEvents {
+    events: Events,
+    /// Latest time seen, ns.
+    last_ns: u64,
+    /// Time went back.
+    unsorted: bool,
 }
 
 impl TraceBuilder {
@@ -52,8 +62,6 @@ impl TraceBuilder {
             facts: BTreeMap::new(),
             cpus: 0,
             declared_cpus: 0,
-            last_ns: Vec::new(),
-            sorted: true,
         };
         builder.declare_cpus(cpus);
         builder
@@ -97,19 +105,19 @@ impl TraceBuilder {
             }
             self.cpus = cpu.0 + 1;
         }
-        if event.cpu.index() >= self.last_ns.len() {
-            self.last_ns.resize(self.cpus as usize, 0);
+        if event.cpu.index() >= self.events.len() {
+            self.events.resize(self.cpus as usize, CpuEvents::default());
         }
-        let last = &mut self.last_ns[event.cpu.index()];
-        if event.time_ns < *last {
-            let back = *last - event.time_ns;
+        let list = &mut self.events[event.cpu.index()];
+        if event.time_ns < list.last_ns {
+            let back = list.last_ns - event.time_ns;
             self.notes
                 .add_detailed(NoteKind::ClockWentBack, at, || format!("by {back} ns on CPU {}", event.cpu));
+            list.unsorted = true;
         } else {
-            *last = event.time_ns;
+            list.last_ns = event.time_ns;
         }
-        self.sorted &= self.events.last().is_none_or(|e| key(e) <= key(&event));
-        self.events.push(event);
+        list.events.push(event);
     }
 
     /// Takes in what a recorder of ours knew about a task. The first that it says stays: later it may be another task.
@@ -121,7 +129,7 @@ impl TraceBuilder {
 
     /// Latest time of an event on `cpu`, ns; 0 if it has none yet.
     pub(crate) fn last_ns(&self, cpu: Cpu) -> u64 {
-        self.last_ns.get(cpu.index()).copied().unwrap_or(0)
+        self.events.get(cpu.index()).map_or(0, |list| list.last_ns)
     }
 
     /// Counts events that `cpu`'s buffer lost before time `before_ns`; `None` where their number is not known.
@@ -134,10 +142,7 @@ impl TraceBuilder {
 
     /// The trace of everything added so far.
     pub fn finish(self) -> Trace {
-        let mut events = self.events;
-        if !self.sorted {
-            events.sort_by_key(key);
-        }
+        let events = merge(self.events);
         let mut meta = self.meta;
         meta.gaps.retain(|gap| gap.cpu.0 < self.cpus);
         meta.gaps.sort_by_key(|gap| (gap.before_ns, gap.cpu));
@@ -151,9 +156,27 @@ impl TraceBuilder {
     }
 }
 
-/// Order of events in a trace. The sort is stable, so what is equal here keeps its recorded order.
-fn key(event: &Event) -> (u64, Cpu) {
-    (event.time_ns, event.cpu)
+/// All CPUs' events by time, then CPU; what is equal in both keeps its recorded order.
+fn merge(cpus: Vec<CpuEvents>) -> Events {
+    let mut next = BinaryHeap::new();
+    let mut fronts = Vec::new();
+    for (cpu, mut list) in cpus.into_iter().enumerate() {
+        if list.unsorted {
+            list.events.sort_by_time();
+        }
+        let front = list.events.into_front();
+        next.extend(front.peek().map(|event| Reverse((event.time_ns, cpu))));
+        fronts.push(front);
+    }
+    let mut all = Events::new();
+    while let Some(Reverse((_, cpu))) = next.pop() {
+        // This CPU goes on until another one's turn comes.
+        let turn = next.peek().map_or((u64::MAX, usize::MAX), |Reverse(turn)| *turn);
+        let front = &mut fronts[cpu];
+        front.take_while(&mut all, |event| (event.time_ns, cpu) < turn);
+        next.extend(front.peek().map(|event| Reverse((event.time_ns, cpu))));
+    }
+    all
 }
 
 /// The highest CPU that the event's own fields name.

@@ -2,8 +2,8 @@
 //!
 //! - **In**: [`read`] and [`read_file`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
 //!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
-//!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), the kernel's
-//!   `trace` file, `trace-cmd report` with and without `-R`.
+//!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), Perfetto (with
+//!   ftrace events, single or compact), the kernel's `trace` file, `trace-cmd report` with and without `-R`.
 //! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
 //! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU;
 //!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
@@ -16,12 +16,15 @@
 mod builder;
 mod dat;
 mod error;
+mod events;
 mod facts;
+mod histogram;
 mod input;
 mod model;
 mod notes;
 mod occupancy;
 mod perf;
+mod perfetto;
 mod pidmap;
 mod read;
 mod records;
@@ -35,7 +38,9 @@ mod write;
 
 pub use builder::TraceBuilder;
 pub use error::ReadError;
+pub use events::Events;
 pub use facts::{TaskFacts, TaskNote, TaskPolicy};
+pub use histogram::{Bucket, DurationHistogram};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask,
     SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::events::Events;
 use crate::facts::TaskFacts;
 use crate::notes::ImportNotes;
 use crate::state::PrevState;
@@ -240,6 +241,8 @@ pub enum Format {
     },
     /// perf's `perf.data`.
     PerfData,
+    /// A Perfetto trace.
+    Perfetto,
     /// The kernel's own text, tracefs `trace`.
     TracefsText,
     /// Text of `trace-cmd report`.
@@ -254,6 +257,7 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Format::TraceDat { version } => write!(f, "trace.dat version {version}"),
+            Format::Perfetto => f.write_str("Perfetto trace"),
             Format::PerfData => f.write_str("perf.data"),
             Format::TracefsText => f.write_str("ftrace text"),
             Format::TraceCmdReport => f.write_str("trace-cmd report text"),
@@ -306,7 +310,7 @@ pub struct Trace {
     /// Number of CPUs: more than every CPU number in `events`, and what the file gives as the machine's CPUs.
     pub cpus: u32,
     /// All events by time; those of one CPU and time are in their recorded order, then CPUs by number.
-    pub events: Vec<Event>,
+    pub events: Events,
     /// Texts of every [`StrId`] in `events` and `threads`.
     pub strings: Strings,
     /// Threads that the file names, also those without any event.

@@ -125,6 +125,9 @@ note_kinds! {
         "a task state is of a kind that we do not know; it counts as a sleep";
     NoPreemptionMark, Info, "no_preemption_mark",
         "trace-cmd report prints R for preempted tasks too; use the trace.dat or report -R to tell them apart";
+    SwitchWithoutPrev, Info, "switch_without_prev",
+        "a CPU's first switch (of the trace, or after lost events) does not say who left, as Perfetto's compact \
+         encoding has it; it was left out";
     AssumedStateBits, Info, "assumed_state_bits",
         "the file does not say what the bits of prev_state mean; those of kernels since 4.14 were assumed";
     NoWakeups, Info, "no_wakeups",

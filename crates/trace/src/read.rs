@@ -8,6 +8,7 @@ use crate::input::Source;
 use crate::model::{EventKind, Trace};
 use crate::notes::NoteKind;
 use crate::perf;
+use crate::perfetto;
 use crate::text;
 
 /// Reads a trace from a file, which is fetched a piece at a time and never in memory as a whole. See [`read`].
@@ -15,14 +16,15 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<Trace, ReadError> {
     read_source(&Source::open(path.as_ref())?)
 }
 
-/// Reads a trace: trace.dat of version 6 or 7, perf.data, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
+/// Reads a trace: trace.dat of version 6 or 7, perf.data, a Perfetto trace, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
 /// report -R`).
 ///
 /// Whatever is wrong with single events, lines or pages is counted in [`Trace::notes`]. An error means that there is
 /// nothing to return: some other format, a file cut before its first events, no `sched_switch` in it.
 ///
 /// Memory stays below ten times the input; for compressed input, below ten times what it decompresses to, which is
-/// limited to a hundred times the file plus 64 MiB.
+/// limited to a hundred times the file plus 64 MiB; for Perfetto's compact encoding, in which an event can have five bytes,
+/// below the 64 bytes that an event takes here and ten times the rest.
 pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     read_source(&Source::memory(bytes))
 }
@@ -44,9 +46,10 @@ fn read_source(source: &Source<'_>) -> Result<Trace, ReadError> {
     }
     match OTHERS.iter().find(|other| head.starts_with(other.magic)) {
         Some(other) => Err(ReadError::NotATrace { found: other.found, advice: other.advice }),
+        None if perfetto::is_perfetto(&head, source.len()) => perfetto::read(source),
         None if head.contains(&0) => Err(ReadError::NotATrace {
             found: "binary data of an unknown kind",
-            advice: "give a trace.dat, a perf.data, or text from trace-cmd report or tracefs",
+            advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs",
         }),
         None => text::read(source),
     }
@@ -63,8 +66,16 @@ const OTHERS: [Other; 5] = [
     Other { magic: b"\x1f\x8b", found: "a gzip file", advice: "unpack it with gunzip first" },
     Other { magic: b"\x28\xb5\x2f\xfd", found: "a zstd file", advice: "unpack it with unzstd first" },
     Other { magic: b"\xfd7zXZ", found: "an xz file", advice: "unpack it with unxz first" },
-    Other { magic: b"\x7fELF", found: "a program", advice: "give a trace.dat, a perf.data or ftrace text" },
-    Other { magic: b"{", found: "JSON", advice: "give a trace.dat, a perf.data or ftrace text" },
+    Other {
+        magic: b"\x7fELF",
+        found: "a program",
+        advice: "give a trace.dat, a perf.data, a Perfetto trace or ftrace text",
+    },
+    Other {
+        magic: b"{",
+        found: "JSON",
+        advice: "give a trace.dat, a perf.data, a Perfetto trace or ftrace text",
+    },
 ];
 
 /// A trace without `sched_switch` is of no use to anyone here. `events` counts also those that were left out.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::events::Events;
 use crate::model::{Context, Event, EventKind, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace};
 use crate::occupancy::{Occupancy, Stay, running};
 use crate::pidmap::PidMap;
@@ -170,13 +171,12 @@ impl Tasks {
 }
 
 /// Puts the added events in their places.
-fn merge(events: &mut Vec<Event>, mut added: Vec<Added>) {
+fn merge(events: &mut Events, mut added: Vec<Added>) {
     if added.is_empty() {
         return;
     }
     added.sort_by_key(|new| (new.event.time_ns, new.event.cpu, new.before));
     let old = std::mem::take(events);
-    events.reserve(old.len() + added.len());
     let mut added = added.into_iter().peekable();
     for (n, event) in old.into_iter().enumerate() {
         let place = (event.time_ns, event.cpu, n);
@@ -217,7 +217,7 @@ mod tests {
             trace.events.iter().all(|event| occupancy.observe(event).displaced.is_none()),
             "whole chains"
         );
-        assert!(trace.events.is_sorted_by_key(|event| (event.time_ns, event.cpu)));
+        assert!(trace.events.iter().is_sorted_by_key(|event| (event.time_ns, event.cpu)));
     }
 
     const A_SLEEPS: &str = " a-7 [000] d... 0.000100: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> \

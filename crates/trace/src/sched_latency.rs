@@ -17,6 +17,7 @@
 
 use std::cmp::Reverse;
 
+use crate::histogram::DurationHistogram;
 use crate::model::{Event, EventKind, Pid, SchedSwitch, Trace};
 use crate::pidmap::PidMap;
 use crate::state::PrevState;
@@ -81,11 +82,10 @@ pub struct SchedLatency {
     pub wakeups: u64,
     /// How often a CPU switched away from a task that had not come to it.
     pub context_switch_bugs: u64,
-    /// All delays, ns, in the order in which they ended.
-    pub delays_ns: Vec<u64>,
-    /// How long each task stayed on its CPU between two recorded switches, ns, in the order in which the stays ended; the
-    /// idle task left out.
-    pub stays_ns: Vec<u64>,
+    /// All delays, those of 0 included, the idle task left out.
+    pub delays: DurationHistogram,
+    /// How long tasks stayed on a CPU between two recorded switches, the idle task left out.
+    pub stays: DurationHistogram,
 }
 
 impl SchedLatency {
@@ -146,8 +146,8 @@ struct Tabulator {
     accounted: bool,
     wakeups: u64,
     context_switch_bugs: u64,
-    delays_ns: Vec<u64>,
-    stays_ns: Vec<u64>,
+    delays: DurationHistogram,
+    stays: DurationHistogram,
 }
 
 impl Tabulator {
@@ -160,8 +160,8 @@ impl Tabulator {
             accounted: false,
             wakeups: 0,
             context_switch_bugs: 0,
-            delays_ns: Vec::new(),
-            stays_ns: Vec::new(),
+            delays: DurationHistogram::default(),
+            stays: DurationHistogram::default(),
         }
     }
 
@@ -204,7 +204,7 @@ impl Tabulator {
                 self.context_switch_bugs += 1;
             } else if gone.pid != Pid::IDLE {
                 let stay = now.saturating_sub(gone.since_ns);
-                self.stays_ns.push(stay);
+                self.stays.add(stay);
                 self.task(gone.pid, switch.prev.comm).on_cpu_ns += stay;
             }
         }
@@ -223,7 +223,7 @@ impl Tabulator {
                 (next.row.delay_max_ns, next.row.max_start_ns, next.row.max_end_ns) = (delay, start, now);
             }
             if switch.next.pid != Pid::IDLE {
-                self.delays_ns.push(delay);
+                self.delays.add(delay);
             }
         }
     }
@@ -275,8 +275,8 @@ impl Tabulator {
             runtime_source,
             wakeups: self.wakeups,
             context_switch_bugs: self.context_switch_bugs,
-            delays_ns: self.delays_ns,
-            stays_ns: self.stays_ns,
+            delays: self.delays,
+            stays: self.stays,
         }
     }
 }

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_file_and_memory_give_the_same_bytes() {
-        let bytes: Vec<u8> = (0..3 * STEP as u32 + 17).map(|n| (n * 31 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..3 * STEP as u32 + 17).map(|n| ((n * 31) >> 3) as u8).collect();
         let (memory, file) = (Source::memory(&bytes), file("same", &bytes));
         assert_eq!(memory.len(), file.len());
         for (at, len) in [(0, 10), (5, STEP as u64 * 2), (bytes.len() as u64 - 3, 10), (u64::MAX, 4)] {

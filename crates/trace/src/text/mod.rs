@@ -316,7 +316,8 @@ impl Reader {
 
     fn finish(mut self) -> Result<Trace, ReadError> {
         if self.events == 0 && !self.tracefs_header && !self.report_header {
-            let advice = "give a trace.dat, a perf.data, or text from trace-cmd report or tracefs";
+            let advice =
+                "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs";
             return Err(ReadError::NotATrace { found: "text in which no line is an event", advice });
         }
         for loss in std::mem::take(&mut self.pending) {

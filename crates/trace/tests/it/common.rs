@@ -5,8 +5,19 @@ use std::path::Path;
 
 use trace::{EventKind, Trace};
 
-/// A file of tests/fixtures; `.gz` is unpacked.
+/// A file of tests/fixtures; `.gz` is unpacked. A name that goes on with `.pftrace` is such a file written as a Perfetto
+/// trace, with `.compact.pftrace` its switches and wakings alone, in columns.
 pub fn fixture(name: &str) -> Vec<u8> {
+    if let Some(other) = name.strip_suffix(".compact.pftrace") {
+        return crate::compact::encode(&trace::read(&fixture(other)).expect("a trace"));
+    }
+    if let Some(other) = name.strip_suffix(".pftrace") {
+        let mut bytes = Vec::new();
+        let trace = trace::read(&fixture(other)).expect("a trace");
+        trace::write_perfetto(&trace, &trace::Annotations::new(), &mut bytes)
+            .expect("memory takes everything");
+        return bytes;
+    }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
     let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if !name.ends_with(".gz") {
@@ -35,7 +46,7 @@ pub fn count(trace: &Trace, name: &str) -> u64 {
 
 /// What every trace promises, whatever it was read from.
 pub fn assert_sound(trace: &Trace) {
-    assert!(trace.events.is_sorted_by_key(|event| (event.time_ns, event.cpu)));
+    assert!(trace.events.iter().is_sorted_by_key(|event| (event.time_ns, event.cpu)));
     assert!(trace.events.iter().all(|event| event.cpu.0 < trace.cpus));
     assert!(trace.events.iter().any(|event| matches!(event.kind, EventKind::SchedSwitch(_))));
     let summary = trace::summarise(trace);

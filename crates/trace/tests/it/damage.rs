@@ -4,7 +4,9 @@ use trace::{Annotations, NoteKind, ReadError, TextOptions};
 
 use crate::common::{assert_sound, fixture};
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 13] = [
+    "mix-rr.dat.pftrace",
+    "mix-rr.dat.compact.pftrace",
     "hackbench-pipe.perf.data.gz",
     "hackbench-pipe.zstd.perf.data.gz",
     "mix-rr.dat",
@@ -127,7 +129,7 @@ fn flipped_bytes() {
 #[test]
 fn extreme_numbers_in_the_metadata() {
     const EXTREMES: [u64; 8] = [0, 1, 0x7f, 0xffff, 0x7fff_ffff, 0xffff_ffff, u64::MAX / 2, u64::MAX];
-    for (n, name) in FILES.into_iter().take(7).enumerate() {
+    for (n, name) in FILES.into_iter().take(9).enumerate() {
         let whole = fixture(name);
         let mut random = Random(100 + n as u64);
         for _ in 0..120 {
@@ -148,7 +150,7 @@ fn extreme_numbers_in_the_metadata() {
 
 #[test]
 fn lines_cut_joined_doubled_and_swapped() {
-    for (n, name) in FILES.into_iter().skip(7).enumerate() {
+    for (n, name) in FILES.into_iter().skip(9).enumerate() {
         let whole = fixture(name);
         let mut random = Random(200 + n as u64);
         for _ in 0..20 {

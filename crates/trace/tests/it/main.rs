@@ -2,8 +2,11 @@
 
 mod bad_input;
 mod common;
+mod compact;
 mod damage;
 mod export;
+mod odd;
 mod perf_latency;
+mod perfetto;
 mod recordings;
 mod variants;

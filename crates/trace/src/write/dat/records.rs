@@ -5,6 +5,7 @@ use super::formats::{
     STAT_RUNTIME, STAT_RUNTIME_ALONE, SWITCH, WAKEUP, WAKEUP_NEW, WAKING,
 };
 use super::pages::MAX_RECORD;
+use crate::events::Events;
 use crate::model::{Context, Event, EventKind, Pid, SchedWakeup, TaskRef};
 use crate::strings::{StrId, Strings};
 
@@ -153,7 +154,7 @@ fn description(kind: &EventKind) -> &'static Description {
 }
 
 /// The descriptions that the records of these events need.
-pub(super) fn sched_formats(events: &[Event]) -> Vec<String> {
+pub(super) fn sched_formats(events: &Events) -> Vec<String> {
     let alone = events.iter().find_map(|event| match &event.kind {
         EventKind::SchedStatRuntime(r) => Some(r.vruntime_ns.is_none()),
         _ => None,

@@ -1,0 +1,109 @@
+//! Recordings in which something is odd: each importer tells, and keeps what can be kept.
+
+use trace::{
+    Annotations, Context, Cpu, Event, EventKind, Gap, NoteKind, Pid, PrevState, Provenance, SchedProcessFork,
+    SchedSwitch, SchedWakeup, TaskRef, TextOptions, Trace, TraceBuilder,
+};
+
+use crate::common::{assert_sound, fixture};
+
+/// A trace of the oddities: names with blanks and brackets, an id that is given out again, a CPU that comes late and goes,
+/// lost events.
+fn odd() -> Trace {
+    let mut builder = TraceBuilder::new(2);
+    let names = ["a b", "[x] (y)-7", "p=q pid=3", "==> [9]"].map(|name| builder.strings.intern(name));
+    let task = |n: usize| TaskRef { comm: names[n], pid: Pid(10 + n as i32), prio: 120 };
+    let idle = TaskRef { comm: builder.strings.intern("swapper"), pid: Pid::IDLE, prio: 120 };
+    let switch = |prev, prev_state, next| {
+        EventKind::SchedSwitch(SchedSwitch { prev, prev_state, next, provenance: Provenance::Recorded })
+    };
+    let woken = |n: usize, cpu| EventKind::SchedWakeup(SchedWakeup { task: task(n), target_cpu: Cpu(cpu) });
+    let fork = EventKind::SchedProcessFork(SchedProcessFork {
+        parent_comm: names[1],
+        parent_pid: task(1).pid,
+        child_comm: names[1],
+        child_pid: task(0).pid,
+    });
+    let events = [
+        (100, 0, idle, woken(0, 0)),
+        (110, 0, idle, switch(idle, PrevState::Running, task(0))),
+        (200, 0, task(0), EventKind::SchedProcessExit(task(0))),
+        (210, 0, task(0), switch(task(0), PrevState::Dead, task(1))),
+        (300, 0, task(1), fork),
+        (400, 5, idle, switch(idle, PrevState::Running, task(2))),
+        (500, 5, task(2), switch(task(2), PrevState::Interruptible, task(3))),
+        (600, 5, task(3), switch(task(3), PrevState::Uninterruptible, idle)),
+        (900, 0, task(1), switch(task(1), PrevState::Preempted, task(0))),
+    ];
+    for (time_ns, cpu, by, kind) in events {
+        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: by.pid, context: Context::Task, kind });
+    }
+    builder.meta.gaps.push(Gap { cpu: Cpu(5), before_ns: 500, events: Some(3) });
+    builder.finish()
+}
+
+/// The events as far as every format holds them.
+fn figures(trace: &Trace) -> Vec<String> {
+    let name = |task: &TaskRef| format!("{}:{}", &trace.strings[task.comm], task.pid);
+    let row = |event: &Event| {
+        let what = match &event.kind {
+            EventKind::SchedSwitch(s) => format!("{} {} {}", name(&s.prev), s.prev_state, name(&s.next)),
+            EventKind::SchedWakeup(w) => format!("woken {} {}", name(&w.task), w.target_cpu),
+            EventKind::SchedProcessExit(task) => format!("exit {}", name(task)),
+            other => other.name().to_owned(),
+        };
+        format!("{} {} {} {what}", event.time_ns, event.cpu, event.pid)
+    };
+    trace.events.iter().map(row).collect()
+}
+
+#[test]
+fn oddities_pass_through_every_format() {
+    let original = odd();
+    let mut files = vec![("text", Vec::new()), ("Perfetto", Vec::new()), ("trace.dat", Vec::new())];
+    trace::write_ftrace_text(&original, TextOptions::default(), &mut files[0].1).expect("memory");
+    trace::write_perfetto(&original, &Annotations::new(), &mut files[1].1).expect("memory");
+    trace::write_trace_dat(&original, &mut files[2].1).expect("memory");
+    for (format, file) in &files {
+        let trace = trace::read(file).unwrap_or_else(|error| panic!("{format}: {error}"));
+        assert_sound(&trace);
+        assert_eq!(figures(&original), figures(&trace), "{format}");
+        assert_eq!(trace.cpus, 6, "{format}");
+        assert_eq!(trace.notes.count(NoteKind::PidReused), 1, "{format}");
+        let tasks = trace::summarise(&trace).tasks;
+        let lives = tasks.iter().filter(|task| task.pid == Pid(10)).count();
+        assert_eq!(lives, 2, "{format}: one id, two tasks");
+        assert!(trace.notes.count(NoteKind::LostEvents) > 0, "{format}: {}", trace.notes);
+        assert_eq!(
+            trace.meta.gaps.iter().map(|gap| (gap.cpu.0, gap.before_ns)).collect::<Vec<_>>(),
+            [(5, 500)]
+        );
+    }
+}
+
+/// The same in perf.data, which nothing here writes: a recording is changed in place.
+#[test]
+fn oddities_in_perf_data() {
+    let mut file = fixture("hackbench-pipe.perf.data.gz");
+    let before = trace::read(&file).expect("a trace");
+    let renamed = b"ha] [nc=h";
+    for at in 0..file.len() - renamed.len() {
+        if file[at..].starts_with(b"hackbench") {
+            file[at..at + renamed.len()].copy_from_slice(renamed);
+        }
+    }
+    // Records begin at 1224; the tenth sample from here on gets the time 1, so that its CPU's clock goes back.
+    let (mut at, mut samples) = (1224, 0);
+    while samples < 10 {
+        samples += u32::from(file[at] == 9);
+        if samples < 10 {
+            at += usize::from(u16::from_le_bytes([file[at + 6], file[at + 7]]));
+        }
+    }
+    file[at + 32..at + 40].copy_from_slice(&1u64.to_le_bytes());
+    let trace = trace::read(&file).expect("a trace");
+    assert_sound(&trace);
+    assert_eq!(trace.events.len(), before.events.len());
+    assert_eq!((trace.notes.count(NoteKind::ClockWentBack), trace.start_ns()), (1, 1));
+    assert!(trace.strings.find("ha] [nc=h").is_some() && trace.strings.find("hackbench").is_none());
+}
