@@ -1,16 +1,32 @@
 //! From what the user gives as a load to a load: a command line, an rt-app file, a workload file, a recorded trace.
 
 use crate::error::Error;
+use crate::inspecting::open_trace;
 use machine::{MachineSpec, Setup};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
+use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
 use workload::replay::{KnownAffinity, Recording, Replay, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
-const FILE_ENDINGS: [&str; 8] = [".json", ".workload", ".dat", ".data", ".txt", ".trace", ".ftrace", ".gz"];
+const FILE_ENDINGS: [&str; 10] = [
+    ".json",
+    ".workload",
+    ".dat",
+    ".data",
+    ".txt",
+    ".trace",
+    ".ftrace",
+    ".gz",
+    ".pftrace",
+    ".perfetto-trace",
+];
+/// Bytes by which a trace is told from other files.
+const HEAD: u64 = 4096;
 
 /// Where the recorder of a trace puts the description of the machine: beside it.
 #[must_use]
@@ -103,13 +119,27 @@ impl LoadSpec {
     /// # Errors
     /// As [`LoadSpec::open`].
     pub fn open_file(path: &str, reading: &Reading) -> Result<LoadSpec, Error> {
-        let bytes = fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+        let failed = |source| Error::File { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        let can_be_read_again = file.metadata().map_err(failed)?.is_file();
+        let mut bytes = Vec::new();
+        let head = if can_be_read_again { HEAD } else { u64::MAX };
+        (&file).take(head).read_to_end(&mut bytes).map_err(failed)?;
+        let is_text = is_workload(&bytes) || is_rt_app(path, &bytes);
+        if is_text {
+            file.read_to_end(&mut bytes).map_err(failed)?;
+        }
         let kind = if is_workload(&bytes) {
             workload(path, bytes, reading)?
-        } else if is_rt_app(path, &bytes) {
+        } else if is_text {
             rt_app(path, bytes, reading)?
+        } else if can_be_read_again {
+            // A long trace is never in memory as a whole.
+            replay(open_trace(path)?, reading)
         } else {
-            replay(path, &bytes, reading)?
+            let trace =
+                trace::read(&bytes).map_err(|source| Error::Trace { path: path.to_owned(), source })?;
+            replay(trace, reading)
         };
         Ok(LoadSpec { text: path.to_owned(), kind })
     }
@@ -229,10 +259,9 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
     }
 }
 
-fn replay(name: &str, bytes: &[u8], reading: &Reading) -> Result<Kind, Error> {
-    let trace = trace::read(bytes).map_err(|source| Error::Trace { path: name.to_owned(), source })?;
+fn replay(trace: Trace, reading: &Reading) -> Kind {
     let replay = Replay::new(trace).with_affinities(reading.affinities.clone());
-    Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
+    Kind::Replay(Arc::new(Recorded { replay, machine: None }))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::compare::{Arm, compare};
 use crate::reproduce::example as reproduction_example;
 
 /// Objects whose keys are data, not fields.
-const MAPS: [&str; 5] = ["features", "rules", "tunables", "decisions", "histogram"];
+const MAPS: [&str; 7] = ["events", "left_out", "features", "rules", "tunables", "decisions", "histogram"];
 
 fn document() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");
@@ -31,10 +31,11 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
     }
 }
 
-/// Every field of a result, of comparisons of one and of several seeds, and of a reproduction.
+/// Every field of a result, of a trace's inspection, of comparisons of one and of several seeds, and of a reproduction.
 fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     collect_fields(&serde_json::to_value(example::run()).expect("JSON"), &mut fields);
+    collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
     let base = [1, 2].map(|seed| {
         let mut run = example::run();
         run.engine.seed = seed;

@@ -268,3 +268,67 @@ pub fn rtapp_thread() -> RtappThread {
         wu_lat_ns: Some(column(3_100, 7_250, 812_000)),
     }
 }
+
+pub fn inspect() -> InspectResult {
+    let bucket = |from_ns, count| InspectBucket { from_ns, to_ns: from_ns * 2, count };
+    let durations = |buckets: &[InspectBucket]| InspectDurations {
+        count: buckets.iter().map(|bucket| bucket.count).sum(),
+        mean_ns: 2_500,
+        max_ns: 8_100,
+        buckets: buckets.to_vec(),
+    };
+    let row = |pid, comm: &str, delay_max_ns| InspectTask {
+        pid,
+        comm: comm.to_owned(),
+        runtime_ns: 2_199_499,
+        switches: 12,
+        delay_mean_ns: 1_068_000,
+        delay_max_ns,
+        delay_max_start_ns: 4_772_035_383_999,
+        delay_max_end_ns: 4_772_035_383_999 + delay_max_ns,
+    };
+    InspectResult {
+        schema: InspectResult::SCHEMA,
+        command: Some("schedlab inspect a.perf.data".to_owned()),
+        version: "0.1.0".to_owned(),
+        trace: "a.perf.data".to_owned(),
+        format: "perf.data".to_owned(),
+        tool: Some("perf 6.1.192".to_owned()),
+        kernel: Some("Linux 6.1.0 x86_64".to_owned()),
+        clock: Some("perf".to_owned()),
+        resolution_ns: 1,
+        start_ns: 4_772_028_000_000,
+        duration_ns: 9_612_000,
+        tasks: 3,
+        events: [("sched_switch".to_owned(), 120), ("sched_wakeup".to_owned(), 60)].into(),
+        left_out: [("irq_handler_entry".to_owned(), 7)].into(),
+        gaps: vec![
+            InspectGap { cpu: 0, before_ns: 4_772_029_000_000, lost: Some(12) },
+            InspectGap { cpu: 1, before_ns: 4_772_030_000_000, lost: None },
+        ],
+        cpus: vec![InspectCpu {
+            cpu: 0,
+            switches: 120,
+            idle_ns: 9_000_000,
+            busy_ns: 600_000,
+            unknown_ns: 12_000,
+        }],
+        latency: InspectLatency {
+            delays_from: "wakeup",
+            runtime_from: "sched_stat_runtime",
+            runtime_ns: 4_398_998,
+            switches: 24,
+            wakeups: 8,
+            context_switch_bugs: 6,
+            rows: vec![row(9557, "hackbench", 1_916_400), row(12, "kworker/u8:0-wr", 0)],
+        },
+        delays: durations(&[bucket(1024, 2), bucket(2048, 30), bucket(4096, 0), bucket(8192, 1)]),
+        stays: durations(&[]),
+        notes: vec![InspectNote {
+            name: "lost_events",
+            severity: "data loss".to_owned(),
+            count: 13,
+            text: "data loss: the recorder lost events because its buffer was full (13×)".to_owned(),
+        }],
+    }
+}

@@ -7,6 +7,7 @@
 
 mod cpus;
 mod fair_loads;
+mod inspect;
 mod latency_summary;
 mod loads;
 mod replay;
@@ -18,6 +19,10 @@ mod units;
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use fair_loads::{
     ForkStormResult, KeyrepeatResult, OltpDb, OltpResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
+};
+pub use inspect::{
+    InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
+    InspectTask,
 };
 pub use latency_summary::LatencySummary;
 pub use loads::{

@@ -17,7 +17,8 @@ use workload::units;
 pub struct Common {
     /// What runs: a quoted command line ('cyclictest -t8 -p90'), an rt-app file or a trace; several run together.
     ///
-    /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace, .gz).
+    /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace, .gz,
+    /// .pftrace, .perfetto-trace).
     /// `schedlab list loads` shows the command lines that are known.
     #[arg(value_name = "LOAD", required = true)]
     loads: Vec<String>,

@@ -8,6 +8,7 @@ mod completions;
 mod diagnostic;
 mod exit;
 mod explain;
+mod inspect;
 mod list;
 mod output;
 mod progress;
@@ -36,6 +37,7 @@ enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Reproduce(reproduce::Args),
+    Inspect(inspect::Args),
     Record(record::Args),
     Workload(workload::Args),
     Calibrate(calibrate::Args),
@@ -67,6 +69,7 @@ fn execute(cli: &Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::execute(args),
         Some(Command::Compare(args)) => compare::execute(args),
         Some(Command::Reproduce(args)) => reproduce::execute(args),
+        Some(Command::Inspect(args)) => inspect::execute(args),
         Some(Command::Record(args)) => record::execute(args),
         Some(Command::Workload(args)) => workload::execute(args),
         Some(Command::Calibrate(args)) => calibrate::execute(args),

@@ -1,0 +1,241 @@
+//! What is in a trace: its head, the events, CPUs, the table of `perf sched latency`, distributions, notes.
+
+use super::Rows;
+use super::format::{count_u64, cut, duration_ns};
+use super::head::labelled;
+use super::table::{Align, Table};
+use crate::schema::{InspectDurations, InspectResult, InspectTask};
+use std::collections::BTreeMap;
+
+/// Tasks that a folded table shows: the first in perf's order.
+const MAX_TASKS: usize = 40;
+/// CPUs that a folded table shows.
+const MAX_CPUS: usize = 64;
+/// Columns of the longest bar.
+const BAR: u64 = 40;
+
+/// The whole text.
+#[must_use]
+pub fn inspect(result: &InspectResult, rows: Rows) -> String {
+    let mut sections = vec![
+        head(result),
+        counts("event", &result.events),
+        counts("left out", &result.left_out),
+        cpus(result, rows),
+        latency(result, rows),
+        durations("delay", &result.delays),
+        durations("on a CPU", &result.stays),
+        super::notes(&result.notes.iter().map(|note| note.text.clone()).collect::<Vec<_>>()),
+    ];
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n")
+}
+
+fn head(result: &InspectResult) -> String {
+    let plural = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut out = format!("schedlab {}\n", result.version);
+    out += &labelled("trace", &result.trace);
+    let tool = result.tool.as_ref().map_or(String::new(), |tool| format!(", by {tool}"));
+    out += &labelled("format", &format!("{}{tool}", result.format));
+    if let Some(kernel) = &result.kernel {
+        out += &labelled("kernel", kernel);
+    }
+    if let Some(clock) = &result.clock {
+        out += &labelled("clock", clock);
+    }
+    let (start, length) = (seconds(result.start_ns), duration_ns(result.duration_ns));
+    out += &labelled("span", &format!("{length} from {start} s"));
+    let cpus = plural(result.cpus.len() as u64, "CPU");
+    out += &labelled("holds", &format!("{cpus}, {}", plural(result.tasks, "task")));
+    let known: u64 = result.gaps.iter().filter_map(|gap| gap.lost).sum();
+    let unknown = result.gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
+    let lost = match (result.gaps.len() as u64, unknown) {
+        (0, _) => "no events".to_owned(),
+        (gaps, 0) => format!("{} in {}", plural(known, "event"), plural(gaps, "gap")),
+        (gaps, unknown) if unknown == gaps => {
+            format!("an unknown number of events in {}", plural(gaps, "gap"))
+        }
+        (gaps, unknown) => {
+            format!("{} in {}, and more in {unknown} of them", plural(known, "event"), plural(gaps, "gap"))
+        }
+    };
+    out + &labelled("lost", &lost)
+}
+
+fn counts(heading: &str, counts: &BTreeMap<String, u64>) -> String {
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[(heading, Align::Left), ("count", Align::Right)]);
+    for (name, count) in counts {
+        table.row([cut(name, 50), count.to_string()]);
+    }
+    table.render()
+}
+
+fn cpus(result: &InspectResult, rows: Rows) -> String {
+    use Align::Right;
+    let mut table = Table::new(&[
+        ("cpu", Right),
+        ("switches", Right),
+        ("idle", Right),
+        ("busy", Right),
+        ("unknown", Right),
+    ]);
+    let shown = if rows == Rows::All { result.cpus.len() } else { MAX_CPUS };
+    for cpu in result.cpus.iter().take(shown) {
+        table.row([
+            cpu.cpu.to_string(),
+            count_u64(cpu.switches),
+            duration_ns(cpu.idle_ns),
+            duration_ns(cpu.busy_ns),
+            duration_ns(cpu.unknown_ns),
+        ]);
+    }
+    table.render() + &folded(shown, result.cpus.len(), "CPUs: the first")
+}
+
+/// Says how much of a list was left out.
+fn folded(shown: usize, all: usize, what: &str) -> String {
+    if shown < all { format!("{shown} of {all} {what}\n") } else { String::new() }
+}
+
+/// perf's table without the column that follows from the two before it, the end of the longest delay.
+fn latency(result: &InspectResult, rows: Rows) -> String {
+    use Align::{Left, Right};
+    let latency = &result.latency;
+    let mut table = Table::new(&[
+        ("\ntask", Left),
+        ("runtime\nms", Right),
+        ("\nswitches", Right),
+        ("avg delay\nms", Right),
+        ("max delay\nms", Right),
+        ("max start\ns", Right),
+    ]);
+    let shown = if rows == Rows::All { latency.rows.len() } else { MAX_TASKS };
+    for task in latency.rows.iter().take(shown) {
+        table.row([
+            name(task),
+            milliseconds(task.runtime_ns),
+            task.switches.to_string(),
+            milliseconds(task.delay_mean_ns),
+            milliseconds(task.delay_max_ns),
+            seconds(task.delay_max_start_ns),
+        ]);
+    }
+    let none = String::new;
+    let total = [
+        "TOTAL:".to_owned(),
+        milliseconds(latency.runtime_ns),
+        latency.switches.to_string(),
+        none(),
+        none(),
+        none(),
+    ];
+    table.row(total);
+    let bugs = match (latency.context_switch_bugs, latency.wakeups) {
+        (0, _) | (_, 0) => String::new(),
+        (bugs, wakeups) => {
+            let percent = bugs as f64 / wakeups as f64 * 100.0;
+            format!("INFO: {percent:.3}% context switch bugs ({bugs} out of {wakeups})\n")
+        }
+    };
+    table.render() + &folded(shown, latency.rows.len(), "tasks: those with the longest mean delay") + &bugs
+}
+
+fn name(task: &InspectTask) -> String {
+    format!("{}:{}", cut(&task.comm, 15), task.pid)
+}
+
+/// Milliseconds as perf prints them.
+fn milliseconds(ns: u64) -> String {
+    format!("{:.3}", ns as f64 / 1e6)
+}
+
+/// Seconds as perf prints times: cut to microseconds.
+fn seconds(ns: u64) -> String {
+    format!("{}.{:06}", ns / 1_000_000_000, ns / 1000 % 1_000_000)
+}
+
+/// A bar for each bucket that is not empty.
+fn durations(heading: &str, durations: &InspectDurations) -> String {
+    use Align::{Left, Right};
+    let Some(most) = durations.buckets.iter().map(|bucket| bucket.count).max() else { return String::new() };
+    let mut table = Table::new(&[(heading, Right), ("up to", Right), ("count", Right), ("", Left)]);
+    for bucket in durations.buckets.iter().filter(|bucket| bucket.count > 0) {
+        let bar = (u128::from(bucket.count) * u128::from(BAR)).div_ceil(u128::from(most.max(1)));
+        table.row([
+            duration_ns(bucket.from_ns),
+            duration_ns(bucket.to_ns),
+            bucket.count.to_string(),
+            "#".repeat(bar as usize),
+        ]);
+    }
+    let (mean, max) = (duration_ns(durations.mean_ns), duration_ns(durations.max_ns));
+    table.render() + &format!("{} in all, mean {mean}, longest {max}\n", durations.count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::example;
+    use crate::text::WIDTH;
+
+    #[test]
+    fn a_trace_at_a_glance() {
+        insta::assert_snapshot!(inspect(&example::inspect(), Rows::Folded), @r"
+        schedlab 0.1.0
+        trace    a.perf.data
+        format   perf.data, by perf 6.1.192
+        kernel   Linux 6.1.0 x86_64
+        clock    perf
+        span     9.61ms from 4772.028000 s
+        holds    1 CPU, 3 tasks
+        lost     12 events in 2 gaps, and more in 1 of them
+
+        event        count
+        sched_switch   120
+        sched_wakeup    60
+
+        left out          count
+        irq_handler_entry     7
+
+        cpu switches   idle  busy unknown
+          0      120 9.00ms 600us  12.0us
+
+                           runtime          avg delay max delay   max start
+        task                    ms switches        ms        ms           s
+        hackbench:9557       2.199       12     1.068     1.916 4772.035383
+        kworker/u8:0-wr:12   2.199       12     1.068     0.000 4772.035383
+        TOTAL:               4.399       24
+        INFO: 75.000% context switch bugs (6 out of 8)
+
+         delay  up to count
+        1.02us 2.05us     2 ###
+        2.05us 4.10us    30 ########################################
+        8.19us 16.4us     1 ##
+        33 in all, mean 2.50us, longest 8.10us
+
+        note: data loss: the recorder lost events because its buffer was full (13×)
+        ");
+    }
+
+    #[test]
+    fn long_names_and_numbers_fit_the_width_and_long_lists_are_folded() {
+        let mut result = example::inspect();
+        let row = &mut result.latency.rows[0];
+        row.comm = "a name of more than 15 bytes".into();
+        (row.pid, row.runtime_ns) = (4_194_303, 9_999_999_999_999);
+        (row.delay_mean_ns, row.delay_max_ns) = (9_999_999_999, 99_999_999_999);
+        row.delay_max_start_ns = 999_999_999_999_999;
+        result.latency.rows = vec![result.latency.rows[0].clone(); 100];
+        result.cpus = vec![result.cpus[0]; 100];
+        let text = inspect(&result, Rows::Folded);
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+        assert!(text.contains("\n40 of 100 tasks: those with the longest mean delay\n"), "{text}");
+        assert!(text.contains("\n64 of 100 CPUs: the first\n"), "{text}");
+        assert_eq!(inspect(&result, Rows::All).matches("a name of more").count(), 100);
+    }
+}

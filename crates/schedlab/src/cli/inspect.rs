@@ -1,0 +1,45 @@
+//! `schedlab inspect`: what is in a trace.
+
+use super::common::Format;
+use super::output::{Failure, command_line, print};
+use clap::ValueEnum;
+use report::text::Rows;
+use trace::DelaysFrom;
+
+/// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A trace.dat, a perf.data, a Perfetto trace or ftrace text.
+    #[arg(value_name = "TRACE")]
+    trace: String,
+    /// Where a task's delay begins.
+    #[arg(long, value_name = "EVENT", value_enum, default_value_t = Wakeups::Wakeup)]
+    delays_from: Wakeups,
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print long tables in full.
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Wakeups {
+    /// With sched_wakeup or sched_wakeup_new, as in perf 6.1.
+    Wakeup,
+    /// With sched_waking too.
+    Waking,
+}
+
+pub fn execute(args: &Args) -> Result<(), Failure> {
+    let delays_from = match args.delays_from {
+        Wakeups::Wakeup => DelaysFrom::Wakeup,
+        Wakeups::Waking => DelaysFrom::Waking,
+    };
+    let mut result = schedlab::inspect(&args.trace, delays_from)?;
+    result.command = Some(command_line());
+    print(&match args.format {
+        Format::Text => report::text::inspect(&result, if args.full { Rows::All } else { Rows::Folded }),
+        Format::Json => result.to_json(),
+    })
+}

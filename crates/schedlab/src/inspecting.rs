@@ -1,0 +1,136 @@
+//! What is in a trace, for `schedlab inspect`.
+
+use crate::error::Error;
+use report::schema::{
+    InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
+    InspectTask,
+};
+use std::collections::BTreeMap;
+use trace::{DelaysFrom, DurationHistogram, NoteKind, ReadError, RuntimeSource, SchedLatency, Trace};
+
+/// Reads a trace and says what is in it.
+///
+/// # Errors
+/// A file that cannot be read, is no trace, or holds no `sched_switch`.
+pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Error> {
+    let trace = open_trace(path)?;
+    let (summary, table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
+    let cpu = |cpu: &trace::CpuSummary| InspectCpu {
+        cpu: cpu.cpu.0,
+        switches: cpu.switches,
+        idle_ns: cpu.idle_ns,
+        busy_ns: cpu.busy_ns,
+        unknown_ns: cpu.unknown_ns,
+    };
+    let gap = |gap: &trace::Gap| InspectGap { cpu: gap.cpu.0, before_ns: gap.before_ns, lost: gap.events };
+    let events = events(&trace);
+    Ok(InspectResult {
+        schema: InspectResult::SCHEMA,
+        command: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        trace: path.to_owned(),
+        format: trace.meta.format.to_string(),
+        tool: trace.meta.tool.clone(),
+        kernel: trace.meta.kernel.clone(),
+        clock: trace.meta.clock.clone(),
+        resolution_ns: trace.meta.resolution_ns,
+        start_ns: trace.start_ns(),
+        duration_ns: summary.duration_ns,
+        tasks: summary.tasks.len() as u64,
+        left_out: trace.notes.other_events().clone(),
+        gaps: trace.meta.gaps.iter().map(gap).collect(),
+        cpus: summary.cpus.iter().map(cpu).collect(),
+        notes: notes(&trace, &events, delays_from),
+        events,
+        latency: latency(&trace, &table, delays_from),
+        delays: durations(&table.delays),
+        stays: durations(&table.stays),
+    })
+}
+
+/// Reads a trace from a file, a piece at a time.
+pub(crate) fn open_trace(path: &str) -> Result<Trace, Error> {
+    trace::read_file(path).map_err(|error| match error {
+        ReadError::Io { source, .. } => Error::File { path: path.to_owned(), source },
+        source => Error::Trace { path: path.to_owned(), source },
+    })
+}
+
+fn events(trace: &Trace) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for event in &trace.events {
+        *counts.entry(event.kind.name()).or_insert(0) += 1;
+    }
+    counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
+}
+
+fn latency(trace: &Trace, table: &SchedLatency, delays_from: DelaysFrom) -> InspectLatency {
+    let row = |task: &trace::TaskDelays| InspectTask {
+        pid: task.pid.0.unsigned_abs(),
+        comm: task.comm.map_or(String::new(), |comm| trace.strings[comm].to_owned()),
+        runtime_ns: task.runtime_ns,
+        switches: task.switches,
+        delay_mean_ns: task.delay_mean_ns(),
+        delay_max_ns: task.delay_max_ns,
+        delay_max_start_ns: task.max_start_ns,
+        delay_max_end_ns: task.max_end_ns,
+    };
+    InspectLatency {
+        delays_from: match delays_from {
+            DelaysFrom::Wakeup => "wakeup",
+            DelaysFrom::Waking => "waking",
+        },
+        runtime_from: match table.runtime_source {
+            RuntimeSource::SchedStatRuntime => "sched_stat_runtime",
+            RuntimeSource::SchedSwitch => "sched_switch",
+        },
+        runtime_ns: table.runtime_sum_ns(),
+        switches: table.switches(),
+        wakeups: table.wakeups,
+        context_switch_bugs: table.context_switch_bugs,
+        rows: table.tasks.iter().map(row).collect(),
+    }
+}
+
+fn durations(histogram: &DurationHistogram) -> InspectDurations {
+    let bucket = |bucket: &trace::Bucket| InspectBucket {
+        from_ns: bucket.from_ns,
+        to_ns: bucket.to_ns,
+        count: bucket.count,
+    };
+    InspectDurations {
+        count: histogram.count(),
+        mean_ns: histogram.mean_ns().unwrap_or(0),
+        max_ns: histogram.max_ns().unwrap_or(0),
+        buckets: histogram.buckets().iter().map(bucket).collect(),
+    }
+}
+
+/// The importer's notes, and one of our own where perf's rule hides most delays.
+fn notes(trace: &Trace, events: &BTreeMap<String, u64>, delays_from: DelaysFrom) -> Vec<InspectNote> {
+    let mut notes: Vec<InspectNote> = trace
+        .notes
+        .iter()
+        // Its events are counted one by one.
+        .filter(|note| note.kind != NoteKind::OtherEvents)
+        .map(|note| InspectNote {
+            name: note.kind.name(),
+            severity: note.kind.severity().to_string(),
+            count: note.count,
+            text: note.to_string(),
+        })
+        .collect();
+    let wakings = events.get("sched_waking").copied().unwrap_or(0);
+    if wakings > 0 && !events.contains_key("sched_wakeup") && delays_from == DelaysFrom::Wakeup {
+        notes.push(InspectNote {
+            name: "wakings_not_counted",
+            severity: "info".to_owned(),
+            count: wakings,
+            text: format!(
+                "info: the trace has {wakings} sched_waking but no sched_wakeup, and perf 6.1 counts no delay from \
+                 sched_waking; --delays-from waking does"
+            ),
+        });
+    }
+    notes
+}
