@@ -12,7 +12,7 @@ use trace::{
     SchedProcessExec, SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TaskSummary, Trace, TraceBuilder,
     infer_missing_switches, summarise,
 };
-use workload::load::{Length, Load, LoadResult};
+use workload::load::{BuiltLoad, Length, Load, LoadResult};
 use workload::replay::{Pair, Recording, Replay, ReplayFidelity, TaskFidelity};
 
 const FIXTURES: [&str; 4] = ["guest-6.1-mix-rr-smp2.dat", "mix-nice.dat", "mix-rr.dat", "mix-rtover.dat"];
@@ -146,6 +146,10 @@ fn plays(trace: Trace) {
     let replay = Replay::new(trace).recorded_on(&spec);
     let mut setup = Setup::new(spec.cpus());
     let built = replay.build(&mut setup).expect("a load");
+    plays_a_little(&replay, spec, setup, built);
+}
+
+fn plays_a_little(replay: &Replay, spec: MachineSpec, setup: Setup, built: BuiltLoad) {
     assert!(!replay.notes().iter().any(String::is_empty));
     let options = RunOptions { duration: Nanos::from_millis(300), trace: true, ..RunOptions::default() };
     let outcome =
@@ -270,6 +274,41 @@ proptest! {
         if let Ok(trace) = trace::read(&bytes) {
             agrees_with_summary(&trace);
             plays(trace);
+        }
+    }
+
+    #[test]
+    fn whatever_becomes_of_a_workload_file_is_an_error_or_plays(
+        file in 0..FIXTURES.len(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..5u8), 1..6),
+    ) {
+        let trace = trace::read(&fixture(FIXTURES[file])).expect("a trace");
+        let text = Recording::extract(&trace).to_text(None);
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (at, other, how) in &edits {
+            let (at, other) = (at.index(lines.len()), other.index(lines.len()));
+            match how {
+                0 => drop(lines.remove(at)),
+                1 => lines.swap(at, other),
+                2 => lines.insert(at, lines[other].clone()),
+                3 => lines[at] = lines[at].replace(|c: char| c.is_ascii_digit(), "9"),
+                _ => {
+                    let end = lines[at].floor_char_boundary(other % 20);
+                    lines[at].truncate(end);
+                }
+            }
+        }
+        match Recording::from_text(&lines.join("\n")) {
+            Err(error) => prop_assert!(error.line <= lines.len() && !error.problem.is_empty(), "{error}"),
+            Ok(workload) => {
+                let spec = MachineSpec::builtin("vm2").expect("a machine");
+                let replay = Replay::of_workload(workload).recorded_on(&spec);
+                let mut setup = Setup::new(spec.cpus());
+                // CPUs that this machine does not have are an error.
+                if let Ok(built) = replay.build(&mut setup) {
+                    plays_a_little(&replay, spec, setup, built);
+                }
+            }
         }
     }
 }
