@@ -82,8 +82,8 @@ pub enum Action {
     SetAffinity {
         /// Whose.
         target: Target,
-        /// Allowed CPUs.
-        cpus: CpuMask,
+        /// Allowed CPUs; apart, because every action is as large as the largest.
+        cpus: Rc<CpuMask>,
     },
     /// Write text into the trace.
     Marker(Text),
