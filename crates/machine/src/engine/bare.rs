@@ -1,6 +1,7 @@
 //! The engine without a scheduler: what the benchmark compares with, to say what the scheduler's own work takes.
 
-use super::hw::{Hw, Mode, Source};
+use super::cpu_hw::Mode;
+use super::hw::{Hw, Source};
 use super::recorder::Recorder;
 use crate::spec::MachineSpec;
 use scheduler::platform::{Lock, Platform};
@@ -15,7 +16,7 @@ use std::task::{Context, Waker};
 /// wakeups and switches these would have been.
 pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
     let cpus = spec.topology.cpus;
-    let hw = Hw::new(spec, LockKind::Queued, Recorder::new(cpus, false));
+    let hw = Hw::new(spec, LockKind::Queued, 1, Recorder::new(cpus, false));
     let timers: Vec<_> = (0..cpus).map(|c| hw.add_slot(Source::Timer(TaskId(c as u32)))).collect();
     let cycles = std::cell::Cell::new(0u64);
     let cpu_loop = |cpu: usize| {
@@ -69,7 +70,7 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
                     poll(cpu as usize);
                 }
             }
-            Source::Tick(_) | Source::Once(_) => {}
+            Source::Tick(_) | Source::IrqOff { .. } | Source::Once(_) => {}
         }
     }
     // A wakeup and two switches.

@@ -1,7 +1,8 @@
 //! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event, and those
 //! that need the engine's clock here (fair-class 14, I11). It costs a test of a pointer when it is off.
 
-use super::hw::{Hw, Mode};
+use super::cpu_hw::Mode;
+use super::hw::Hw;
 use super::sim::Sim;
 use crate::outcome::RunError;
 use crate::spec::{Costs, MachineSpec, Noise};
@@ -74,7 +75,7 @@ impl Sim {
     /// The CPUs on which no kernel path is under way and no interrupt is pending.
     fn idle_or_user(&self) -> CpuMask {
         let quiet = |cpu: &scheduler::CpuId| {
-            let takes_interrupts = self.hw().cpus[cpu.index()].mode.get() == Mode::Interruptible;
+            let takes_interrupts = self.cpu(*cpu).mode.get() == Mode::Interruptible;
             takes_interrupts && self.cpu(*cpu).pending.borrow().is_empty()
         };
         self.k.online.iter().filter(quiet).collect()
@@ -88,7 +89,7 @@ impl Sim {
         }
         let now = self.hw().now.get();
         let accounted = |p: scheduler::TaskId| self.k.task(p).stats.sum_exec_runtime.get();
-        let alive: Nanos = self.k.tasks.iter().skip(self.cpus.len()).map(accounted).sum();
+        let alive: Nanos = self.k.tasks.iter().skip(self.k.cpus()).map(accounted).sum();
         let gone: Nanos = self.finished.borrow().iter().map(|t| t.counters.sum_exec_runtime).sum();
         let unaccounted = |cpu: scheduler::CpuId| {
             let curr = self.k.task(self.k.rq(cpu).published.curr.get());
@@ -97,7 +98,7 @@ impl Sim {
         };
         let running: Nanos = self.k.online.iter().map(unaccounted).sum();
         let idle: Nanos = self.k.online.iter().map(|cpu| self.hw().recorder.idle_time(cpu, now)).sum();
-        let (sum, all) = (alive + gone + running + idle, now * self.cpus.len() as u64);
+        let (sum, all) = (alive + gone + running + idle, now * self.k.cpus() as u64);
         (sum != all).then(|| Violation {
             invariant: "I11",
             what: format!("tasks ran {} s, CPUs idled {idle} s, of {all} s", alive + gone + running),

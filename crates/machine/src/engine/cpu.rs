@@ -1,10 +1,9 @@
 //! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
 
-use super::hw::{Mode, Once};
-use super::sim::{Irq, Progress, Sim, Then};
+use super::cpu_hw::{Irq, Mode};
+use super::sim::{Progress, Sim, Then};
 use super::steps::FROM_INTERRUPT;
 use crate::outcome::RunError;
-use crate::rng::Rng;
 use scheduler::affinity::migration_cpu_stop;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
@@ -54,7 +53,7 @@ impl Sim {
             return self.ipi(me, ipi).await;
         }
         self.hw().charge_ns(costs.irq_entry);
-        let in_interrupt = &self.hw().cpus[me.id.index()].in_interrupt;
+        let in_interrupt = &self.cpu(me.id).in_interrupt;
         in_interrupt.set(true);
         let mut timer_fired = false;
         loop {
@@ -95,7 +94,7 @@ impl Sim {
                 self.wake_kthreads(me, &self.kthread_wakes.tick).await;
             }
             Irq::Ipi(ipi) => {
-                let received = &self.hw().cpus[me.id.index()].ipis_received;
+                let received = &self.cpu(me.id).ipis_received;
                 received.set(received.get() + 1);
                 self.ipi(me, ipi).await;
             }
@@ -130,7 +129,7 @@ impl Sim {
 
     async fn spawn(&self, me: Cpu<'_, Hw>, index: u32) {
         let cpu = self.spawn_cpu(index);
-        let task = TaskId((self.cpus.len() as u32) + index);
+        let task = TaskId((self.k.cpus() as u32) + index);
         wake_up_new_task_on(me, task, cpu).await;
     }
 
@@ -165,7 +164,7 @@ impl Sim {
     pub fn next_tick(&self, cpu: CpuId) -> Nanos {
         let tunables = &self.k.config.tunables;
         let period = 1_000_000_000 / tunables.hz.get() as u64;
-        let built_for = tunables.nr_cpus.get().unsigned_abs().max(self.cpus.len() as u64);
+        let built_for = tunables.nr_cpus.get().unsigned_abs().max(self.k.cpus() as u64);
         let phase = u64::from(cpu.0) * (period / 2) / built_for;
         let since_phase = self.hw().now.get().0.saturating_sub(phase);
         Nanos(phase + (since_phase / period + 1) * period)
@@ -276,19 +275,6 @@ impl Sim {
             self.hw().suspend(me.id, Mode::Spinning).await;
         }
         self.start(me, p, step).await;
-    }
-
-    /// Programs the next interrupts-off section of `cpu`, if its machine has any.
-    pub fn next_irq_off(&self, source: usize, cpu: CpuId) {
-        let noise = &self.hw().spec.noise.irq_off[source];
-        let gap = self
-            .noise(cpu, |rng| rng.exponential(Nanos(1_000_000_000 / u64::from(noise.per_second_per_cpu))));
-        self.hw().at(self.hw().now.get() + gap, Once::IrqOff { cpu, source: source as u32 });
-    }
-
-    /// Draws from the noise stream of a CPU.
-    pub fn noise<T>(&self, cpu: CpuId, draw: impl FnOnce(&mut Rng) -> T) -> T {
-        draw(&mut self.cpu(cpu).noise.borrow_mut())
     }
 
     /// Whether `cpu` executes its idle task.

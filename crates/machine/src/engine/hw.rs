@@ -4,10 +4,13 @@
 //! act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock just advances.
 
 use super::check::Watch;
+use super::cpu_hw::{CpuHw, Mode};
 use super::lines::LineTable;
 use super::locks::{Attempt, LockStats, LockTiming, SpinState};
+use super::noise::CpuNoise;
 use super::queue::{EventQueue, Slot};
 use super::recorder::{LockWait, Recorder};
+use crate::rng::{Purpose, Rng};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::registry::LockKind;
@@ -16,17 +19,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
-/// What a CPU is doing, as far as interrupts are concerned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    /// In a kernel path with interrupts off; its work slot says when it goes on.
-    InPath,
-    /// The same, spinning for a lock: the releaser will set its work slot.
-    Spinning,
-    /// Interrupts are on: user mode, idle, or a long system call.
-    Interruptible,
-}
 
 /// Something that fires once, not owned by a CPU or a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,8 +35,6 @@ pub(crate) enum Once {
     Spawn(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
-    /// A stretch with interrupts off begins on a CPU; the source is an index into the machine's noise.
-    IrqOff { cpu: CpuId, source: u32 },
     /// A snapshot is to be taken.
     Snapshot,
     /// The run ends; keeps paths from running ahead of it.
@@ -58,24 +48,12 @@ pub(crate) enum Source {
     Work(CpuId),
     /// A CPU's tick.
     Tick(CpuId),
+    /// A stretch with interrupts off begins on a CPU; the source is an index into the machine's noise.
+    IrqOff { cpu: CpuId, source: u32 },
     /// A task's timer.
     Timer(TaskId),
     /// A one-shot event; the slot is free again afterwards.
     Once(Once),
-}
-
-/// Per-CPU hardware state.
-#[derive(Debug)]
-pub(crate) struct CpuHw {
-    pub mode: Cell<Mode>,
-    /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until then.
-    pub ready_at: Cell<Nanos>,
-    /// Its idle loop looks at the need-resched flag all the time.
-    pub polling: Cell<bool>,
-    /// It serves interrupts.
-    pub in_interrupt: Cell<bool>,
-    pub ipis_sent: Cell<u64>,
-    pub ipis_received: Cell<u64>,
 }
 
 /// The hardware.
@@ -87,6 +65,8 @@ pub(crate) struct Hw {
     pub queue: EventQueue,
     pub sources: RefCell<Vec<Source>>,
     free_slots: RefCell<Vec<Slot>>,
+    /// How many slots each CPU has, one beside the other: work, tick, sources of noise.
+    slots_per_cpu: u32,
     pub cpus: Vec<CpuHw>,
     pub lock_timing: LockTiming,
     rq_locks: Vec<RefCell<SpinState>>,
@@ -125,23 +105,22 @@ impl OtherLocks {
 }
 
 impl Hw {
-    pub fn new(spec: MachineSpec, kind: LockKind, recorder: Recorder) -> Hw {
+    /// The random streams of its CPUs derive from `seed`.
+    pub fn new(spec: MachineSpec, kind: LockKind, seed: u64, recorder: Recorder) -> Hw {
         let n = spec.topology.cpus;
+        let noise_sources = spec.noise.irq_off.len();
         let queue = EventQueue::default();
         let mut sources = Vec::new();
-        for make in [Source::Work, Source::Tick] {
-            for cpu in 0..n as u16 {
-                queue.add_slot();
-                sources.push(make(CpuId(cpu)));
-            }
+        for cpu in (0..n as u16).map(CpuId) {
+            sources.extend([Source::Work(cpu), Source::Tick(cpu)]);
+            sources.extend((0..noise_sources as u32).map(|source| Source::IrqOff { cpu, source }));
         }
-        let cpu = || CpuHw {
-            mode: Cell::new(Mode::InPath),
-            ready_at: Cell::new(Nanos::ZERO),
-            polling: Cell::new(false),
-            in_interrupt: Cell::new(false),
-            ipis_sent: Cell::new(0),
-            ipis_received: Cell::new(0),
+        for _ in &sources {
+            queue.add_slot();
+        }
+        let cpu = |c: usize| {
+            let noise = CpuNoise::new(Rng::keyed(seed, Purpose::CpuNoise, c as u64), noise_sources);
+            CpuHw::new(TaskId(c as u32), noise)
         };
         Hw {
             now: Cell::new(Nanos::ZERO),
@@ -149,7 +128,8 @@ impl Hw {
             queue,
             sources: RefCell::new(sources),
             free_slots: RefCell::default(),
-            cpus: (0..n).map(|_| cpu()).collect(),
+            slots_per_cpu: 2 + noise_sources as u32,
+            cpus: (0..n).map(cpu).collect(),
             lock_timing: LockTiming::new(&spec, kind),
             rq_locks: (0..n).map(|_| RefCell::default()).collect(),
             other_locks: RefCell::new(OtherLocks {
@@ -166,11 +146,15 @@ impl Hw {
     }
 
     pub fn work_slot(&self, cpu: CpuId) -> Slot {
-        Slot(u32::from(cpu.0))
+        Slot(u32::from(cpu.0) * self.slots_per_cpu)
     }
 
     pub fn tick_slot(&self, cpu: CpuId) -> Slot {
-        Slot(self.cpus.len() as u32 + u32::from(cpu.0))
+        Slot(self.work_slot(cpu).0 + 1)
+    }
+
+    pub fn noise_slot(&self, cpu: CpuId, source: usize) -> Slot {
+        Slot(self.work_slot(cpu).0 + 2 + source as u32)
     }
 
     /// A slot for a source that lives as long as the run.
@@ -368,6 +352,8 @@ impl Platform for Hw {
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
+        // The flag that goes with it is also seen after a stretch of noise, should one begin on the way.
+        self.catch_up(to);
         if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.lock_timing.transfers.get(from, to);
             return self.at(noticed, Once::Notice { to, ipi });

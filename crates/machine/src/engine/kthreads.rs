@@ -29,6 +29,13 @@ pub(crate) struct KthreadWakes {
     pub irq_off: Vec<Vec<Wake>>,
 }
 
+impl KthreadWakes {
+    /// Whether no thread is woken by a stretch with interrupts off.
+    pub fn none_by_irq_off(&self) -> bool {
+        self.irq_off.iter().all(Vec::is_empty)
+    }
+}
+
 /// A thread (or one for each CPU) that something wakes, in so many percent of the cases.
 #[derive(Clone, Debug)]
 pub(crate) struct Wake {
@@ -172,7 +179,7 @@ impl Sim {
     /// Something happened on `me` that wakes these threads.
     pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake]) {
         for wake in wakes {
-            if let Some(door) = self.noise(me.id, |rng| wake.draw(me.id, rng)) {
+            if let Some(door) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
                 self.put(me, door, FROM_INTERRUPT).await;
             }
         }

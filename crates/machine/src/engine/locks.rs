@@ -31,6 +31,7 @@ impl LockTiming {
 /// State of one spinlock.
 #[derive(Debug, Default)]
 pub(crate) struct SpinState {
+    /// By somebody, who may be a waiter on its way: a lock that is not held has no waiters.
     held: bool,
     /// Until when the last holder keeps it: a release lies at the end of a path that has already been computed.
     free_at: Nanos,
@@ -87,7 +88,7 @@ impl SpinState {
     /// `me` tries to take the lock at its local time `now`.
     pub fn acquire(&mut self, me: CpuId, now: Nanos, timing: &LockTiming) -> Attempt {
         self.stats.acquisitions += 1;
-        if !self.held && self.waiters.is_empty() {
+        if !self.held {
             self.held = true;
             let transfer = self.transfer(me, timing);
             if self.free_at <= now {
@@ -108,7 +109,7 @@ impl SpinState {
     /// Takes the lock if it is free at `now`; what that costs.
     #[inline]
     pub fn try_acquire(&mut self, me: CpuId, now: Nanos, timing: &LockTiming) -> Option<Nanos> {
-        if self.held || !self.waiters.is_empty() || self.free_at > now {
+        if self.held || self.free_at > now {
             return None;
         }
         self.held = true;

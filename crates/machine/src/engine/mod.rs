@@ -7,11 +7,13 @@
 mod bare;
 mod check;
 mod cpu;
+mod cpu_hw;
 mod hw;
 mod kthreads;
 mod lines;
 mod locks;
 mod mutexes;
+mod noise;
 mod process;
 mod queue;
 mod recorder;

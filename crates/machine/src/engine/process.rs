@@ -16,7 +16,7 @@ impl Sim {
         let asked = spec.cpus.unwrap_or(CpuMask::ALL);
         let cpus_allowed = asked.and(&self.k.online);
         if cpus_allowed.is_empty() {
-            let (comm, cpus) = (spec.comm.as_str().into(), self.cpus.len());
+            let (comm, cpus) = (spec.comm.as_str().into(), self.k.cpus());
             return Err(RunError::EmptyAffinity { pid, comm, asked, cpus });
         }
         Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed })

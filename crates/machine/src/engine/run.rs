@@ -2,16 +2,16 @@
 
 use super::check::Watch;
 use super::cpu::cpu_main;
-use super::hw::{Hw, Mode, Once, Source};
+use super::cpu_hw::{Irq, Mode};
+use super::hw::{Hw, Once, Source};
 use super::kthreads::{Kthreads, kthreads};
 use super::recorder::Recorder;
-use super::sim::{CpuCtx, Family, Irq, Sim};
+use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
 use super::world::World;
 use crate::outcome::{
     CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
 };
-use crate::rng::{Purpose, Rng};
 use crate::setup::{FIRST_PID, Setup};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
@@ -85,24 +85,17 @@ impl Machine {
         }
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
-        let hw = Hw::new(spec, config.rules.lock_kind.get(), Recorder::new(cpus, options.trace));
+        let recorder = Recorder::new(cpus, options.trace);
+        let hw = Hw::new(spec, config.rules.lock_kind.get(), options.seed, recorder);
         let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
         let world = World::new(&setup);
         let mut spawns = std::mem::take(&mut setup.tasks);
         let first_kthread = spawns.len();
         spawns.extend(background);
-        let cpu = |c: usize| CpuCtx {
-            pending: RefCell::default(),
-            seen: Cell::new(TaskId(c as u32)),
-            halted: Cell::default(),
-            busy: Cell::default(),
-            noise: RefCell::new(Rng::keyed(options.seed, Purpose::CpuNoise, c as u64)),
-        };
         let sim = Sim {
             k: Scheduler::new(hw, config, &topology, spawns.len()),
             seed: options.seed,
             tasks: RefCell::default(),
-            cpus: (0..cpus).map(cpu).collect(),
             world: RefCell::new(world),
             live: Cell::new(0),
             next_pid: Cell::new(FIRST_PID + spawns.len() as i32),
@@ -147,8 +140,7 @@ impl Machine {
     pub fn run_until(self, done: impl Fn() -> bool) -> Result<Outcome, RunError> {
         let Machine { sim, options } = self;
         let end = options.duration;
-        let mut cpus: Vec<_> =
-            (0..sim.cpus.len()).map(|c| Box::pin(cpu_main(&sim, CpuId(c as u16)))).collect();
+        let mut cpus: Vec<_> = (0..sim.k.cpus()).map(|c| Box::pin(cpu_main(&sim, CpuId(c as u16)))).collect();
         for cpu in &mut cpus {
             poll(cpu.as_mut());
         }
@@ -183,14 +175,14 @@ impl Sim {
     /// Creates every task of the setup and of the machine's background; the ids are those that the setup promised.
     fn populate(&self, spawns: Vec<crate::setup::Spawn>, first_kthread: usize) -> Result<(), RunError> {
         // The slots before the first task's belong to the idle tasks.
-        for c in 0..self.cpus.len() as u32 {
+        for c in 0..self.k.cpus() as u32 {
             let idle = crate::behaviour::TaskSpec::new(format!("swapper/{c}"), Never);
             self.register(TaskId(c), Pid(0), idle, Family::default(), TaskOrigin::Machine);
         }
         for (number, spawn) in spawns.into_iter().enumerate() {
             let pid = Pid(FIRST_PID + number as i32);
             let id = new_task(&self.k, self.new_task(pid, &spawn.spec)?);
-            debug_assert_eq!(id.index(), self.cpus.len() + number);
+            debug_assert_eq!(id.index(), self.k.cpus() + number);
             self.hw().at(spawn.at, Once::Spawn(number as u32));
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
             self.register(id, pid, spawn.spec, Family::default(), origin);
@@ -209,11 +201,7 @@ impl Sim {
         for at in &options.snapshots.at {
             self.hw().at(*at, Once::Snapshot);
         }
-        for source in 0..self.hw().spec.noise.irq_off.len() {
-            for cpu in 0..self.cpus.len() {
-                self.next_irq_off(source, CpuId(cpu as u16));
-            }
-        }
+        self.hw().start_noise();
         // A path that runs ahead of the queue must stop at the end of the run.
         self.hw().at(options.duration, Once::End);
     }
@@ -223,7 +211,10 @@ impl Sim {
     fn happen(&self, source: Source) -> Option<CpuId> {
         match source {
             // A CPU that spins for a lock goes on when it gets it, not when some older plan of it comes due.
-            Source::Work(cpu) => (self.hw().cpus[cpu.index()].mode.get() != Mode::Spinning).then_some(cpu),
+            Source::Work(cpu) => {
+                self.hw().catch_up(cpu);
+                (self.cpu(cpu).mode.get() != Mode::Spinning).then_some(cpu)
+            }
             Source::Timer(task) => self.raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
             Source::Tick(cpu) => {
                 if self.is_idle(cpu) {
@@ -233,8 +224,22 @@ impl Sim {
                 self.hw().queue.set(self.hw().tick_slot(cpu), next);
                 self.raise(cpu, Irq::Tick)
             }
+            Source::IrqOff { cpu, source } => {
+                let nobody_notices = self.rests(cpu) && self.kthread_wakes.none_by_irq_off();
+                let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
+                self.raise(cpu, Irq::Off { source, length })
+            }
             Source::Once(once) => self.happen_once(once),
         }
+    }
+
+    /// Whether a CPU idles, with nothing on the way that it would find when it looks around.
+    fn rests(&self, cpu: CpuId) -> bool {
+        let (hw, rq) = (self.cpu(cpu), &self.k.rq(cpu).published);
+        hw.mode.get() == Mode::Interruptible
+            && rq.curr.get() == self.k.idle_task(cpu)
+            && !rq.need_resched.get()
+            && hw.pending.borrow().is_empty()
     }
 
     fn happen_once(&self, once: Once) -> Option<CpuId> {
@@ -243,7 +248,7 @@ impl Sim {
             Once::Notice { to, ipi } => self.raise(to, Irq::Notice(ipi)),
             Once::RtPeriod { cpu } => self.raise(cpu, Irq::RtPeriod),
             Once::Spawn(index) => {
-                let cpu = self.spawn_cpus[index as usize].filter(|c| c.index() < self.cpus.len());
+                let cpu = self.spawn_cpus[index as usize].filter(|c| c.index() < self.k.cpus());
                 self.raise(cpu.unwrap_or_default(), Irq::Spawn(index))
             }
             Once::Outside(index) => {
@@ -254,12 +259,6 @@ impl Sim {
                 let reader = self.world.borrow().channels[message.channel.0 as usize].last_reader;
                 let near = || reader.map(|r| self.k.task(r).cpu.get());
                 self.raise(message.cpu.or_else(near).unwrap_or_default(), Irq::Outside(index))
-            }
-            Once::IrqOff { cpu, source } => {
-                self.next_irq_off(source as usize, cpu);
-                let length = self.hw().spec.noise.irq_off[source as usize].length;
-                let length = self.noise(cpu, |rng| length.draw(rng));
-                self.raise(cpu, Irq::Off { source, length })
             }
             Once::Setting(index) => {
                 let setting = &self.settings[index as usize];
@@ -284,8 +283,9 @@ impl Sim {
     /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it does.
     #[inline]
     fn raise(&self, cpu: CpuId, irq: Irq) -> Option<CpuId> {
-        self.cpu(cpu).pending.borrow_mut().push_back(irq);
-        let hw = &self.hw().cpus[cpu.index()];
+        self.hw().catch_up(cpu);
+        let hw = self.cpu(cpu);
+        hw.pending.borrow_mut().push_back(irq);
         if hw.mode.get() != Mode::Interruptible {
             return None;
         }
@@ -302,7 +302,7 @@ impl Sim {
             let pid = self.k.task(*p).pid.get();
             self.tasks.borrow().get(p.index()).is_some_and(|t| t.pid == pid)
         };
-        self.k.tasks.iter().skip(self.cpus.len()).filter(known)
+        self.k.tasks.iter().skip(self.k.cpus()).filter(known)
     }
 
     /// Writes down what is known of a task that is about to give its slot back.
@@ -358,7 +358,7 @@ impl Sim {
         let switches = self.hw().recorder.switches();
         let (snapshots, exited) = self.snapshots.take();
         let cpus = self.k.rqs().iter().map(|rq| {
-            let hw = &self.hw().cpus[rq.cpu.index()];
+            let hw = self.cpu(rq.cpu);
             CpuOutcome {
                 cpu: rq.cpu,
                 nr_switches: rq.inspect().map_or(0, |state| state.nr_switches),

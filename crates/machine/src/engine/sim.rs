@@ -1,5 +1,6 @@
 //! One simulated machine: the scheduler, the tasks' programs, and what they share.
 
+use super::cpu_hw::CpuHw;
 use super::hw::Hw;
 use super::kthreads::KthreadWakes;
 use super::snapshots::Snapshots;
@@ -8,10 +9,8 @@ use crate::behaviour::{Behaviour, TaskCounters};
 use crate::outcome::{RunError, TaskOrigin, TaskOutcome};
 use crate::rng::Rng;
 use crate::setup::{MutexSpec, Outside};
-use scheduler::platform::Ipi;
 use scheduler::{CpuId, MutexId, Nanos, Pid, Scheduler, TaskId};
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 
 /// See the module's head.
 #[derive(Debug)]
@@ -20,7 +19,6 @@ pub(crate) struct Sim {
     pub seed: u64,
     /// By task id; slots are reused like the scheduler's.
     pub tasks: RefCell<Vec<TaskCtx>>,
-    pub cpus: Vec<CpuCtx>,
     pub world: RefCell<World>,
     /// Tasks that have not exited.
     pub live: Cell<usize>,
@@ -57,44 +55,6 @@ pub struct CommOf {
     pub since: Nanos,
     /// The name.
     pub comm: Box<str>,
-}
-
-/// What a CPU's interrupt controller and execution unit remember.
-#[derive(Debug)]
-pub(crate) struct CpuCtx {
-    /// Interrupts that wait to be served.
-    pub pending: RefCell<VecDeque<Irq>>,
-    /// The task that was last set up to execute here.
-    pub seen: Cell<TaskId>,
-    /// The idle task halted the CPU: the next interrupt has to get it out of there.
-    pub halted: Cell<bool>,
-    /// Time that tasks have executed here.
-    pub busy: Cell<Nanos>,
-    /// Stream for timer jitter and interrupts-off sections.
-    pub noise: RefCell<Rng>,
-}
-
-/// An interrupt at a CPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Irq {
-    /// From another CPU.
-    Ipi(Ipi),
-    /// What another CPU wrote for this one's polling idle loop: no interrupt at all.
-    Notice(Ipi),
-    /// A task's timer expired.
-    Timer(TaskId),
-    /// The tick.
-    Tick,
-    /// The real-time period timer.
-    RtPeriod,
-    /// A task of the setup appears.
-    Spawn(u32),
-    /// A message from outside.
-    Outside(u32),
-    /// Settings changed: the queues are brought in line with them.
-    Settings,
-    /// An interrupts-off section of this length, of this source.
-    Off { source: u32, length: Nanos },
 }
 
 /// Where a task stands in its program.
@@ -193,6 +153,12 @@ impl Sim {
         &self.k.platform
     }
 
+    /// A CPU's hardware.
+    #[inline]
+    pub fn cpu(&self, cpu: CpuId) -> &CpuHw {
+        &self.hw().cpus[cpu.index()]
+    }
+
     pub fn counters(&self, p: TaskId) -> TaskCounters {
         let stats = &self.k.task(p).stats;
         TaskCounters {
@@ -227,10 +193,5 @@ impl Sim {
                 self.k.task(parent.task).state.get(),
                 scheduler::TaskState::Dead | scheduler::TaskState::Free
             )
-    }
-
-    /// A CPU's context.
-    pub fn cpu(&self, cpu: CpuId) -> &CpuCtx {
-        &self.cpus[cpu.index()]
     }
 }

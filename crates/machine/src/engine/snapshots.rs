@@ -46,7 +46,7 @@ impl Sim {
         let config = self.k.config.clone();
         let granularities = granularities(&self.k);
         let snapshot = Snapshot { at, config, granularities, cpus: Vec::new(), tasks };
-        let cpus = self.cpus.iter().map(|_| None).collect();
+        let cpus = (0..self.k.cpus()).map(|_| None).collect();
         self.snapshots.begun.borrow_mut().push(Begun { snapshot, cpus });
     }
 

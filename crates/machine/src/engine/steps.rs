@@ -23,7 +23,7 @@ impl Sim {
             }
             Step::SpinUntil(until) => {
                 let late = self.hw().spec.noise.spin_overshoot;
-                let late = late.map_or(Nanos::ZERO, |s| self.noise(me.id, |rng| s.draw(rng)));
+                let late = late.map_or(Nanos::ZERO, |s| self.hw().dice(me.id, |rng| s.draw(rng)));
                 self.set_progress(p, Progress::SpinUntil(until + late));
             }
             Step::SleepUntil(until) => self.sleep_until(me, p, until).await,
@@ -124,7 +124,7 @@ impl Sim {
         }
         hw.charge_ns(hw.spec.costs.timer_program);
         let jitter = hw.spec.noise.timer_jitter;
-        let jitter = jitter.map_or(Nanos::ZERO, |s| self.noise(me.id, |rng| s.draw(rng)));
+        let jitter = jitter.map_or(Nanos::ZERO, |s| hw.dice(me.id, |rng| s.draw(rng)));
         let slot = self.with(p, |t| {
             let slack =
                 if me.task(p).class.get() == scheduler::Class::Rt { Nanos::ZERO } else { t.timer_slack };
@@ -327,7 +327,7 @@ impl Sim {
         self.syscall();
         if cpus.and(&self.k.online).is_empty() {
             let (pid, comm) = self.with(target, |t| (t.pid, t.comm.clone()));
-            return self.fail(RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: self.cpus.len() });
+            return self.fail(RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: self.k.cpus() });
         }
         set_cpus_allowed(me, target, cpus).await;
     }
