@@ -18,4 +18,4 @@ macro_rules! published {
     };
 }
 
-published! { "000" "002" "002-ablation" "002-scaling" }
+published! { "000" "002" "002-ablation" "002-scaling" "003" }
