@@ -44,7 +44,7 @@ pub use histogram::{Bucket, DurationHistogram};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask,
     SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,
-    Thread, Trace,
+    Thread, Trace, VirtualNanos,
 };
 pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
 pub use occupancy::{Observed, Occupancy, Since, Stay};

@@ -84,7 +84,7 @@ impl Names {
                     comm: self.comm(*p, on),
                     pid: pid(p),
                     runtime_ns: runtime.0,
-                    vruntime_ns: Some(*vruntime),
+                    vruntime: Some(trace::VirtualNanos::new(*vruntime)),
                 })
             }
             RecordKind::Fork { parent, child } => EventKind::SchedProcessFork(SchedProcessFork {

@@ -3,7 +3,7 @@
 use super::wire::{Field, Fields, Value};
 use crate::model::{
     Cpu, EventKind, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessFork,
-    SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,
+    SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, VirtualNanos,
 };
 use crate::state::StateBits;
 use crate::strings::Strings;
@@ -162,6 +162,6 @@ fn generic(message: &[u8], strings: &mut Strings) -> Option<Decoded> {
         comm: strings.intern_bytes(value(b"comm")?.bytes()?),
         pid: value(b"pid")?.int32().map(Pid)?,
         runtime_ns: value(b"runtime")?.number()?,
-        vruntime_ns: value(b"vruntime").and_then(Value::number),
+        vruntime: value(b"vruntime").and_then(Value::number).map(VirtualNanos::new),
     })))
 }

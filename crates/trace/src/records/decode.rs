@@ -7,7 +7,7 @@ use crate::builder::TraceBuilder;
 use crate::error::ReadError;
 use crate::model::{
     Context, Cpu, Event, EventKind, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
-    SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,
+    SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, VirtualNanos,
 };
 use crate::notes::{NoteKind, Position};
 use crate::state::{PrevState, StateBits};
@@ -213,8 +213,8 @@ fn decode(layout: &Layout, states: &StateBits, builder: &mut TraceBuilder, recor
                 comm: comm(name, builder, record)?,
                 pid: pid.pid(record)?,
                 runtime_ns: runtime.get(record)? as u64,
-                vruntime_ns: match vruntime {
-                    Some(field) => Some(field.get(record)? as u64),
+                vruntime: match vruntime {
+                    Some(field) => Some(VirtualNanos::new(field.get(record)? as u64)),
                     None => None,
                 },
             })

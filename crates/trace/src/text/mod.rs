@@ -14,7 +14,7 @@ use crate::error::ReadError;
 use crate::input::{Source, Stream};
 use crate::model::{
     Cpu, Event, EventKind, Format, Gap, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
-    SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, Trace,
+    SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, Trace, VirtualNanos,
 };
 use crate::notes::{NoteKind, Position};
 use crate::pidmap::PidMap;
@@ -279,7 +279,7 @@ impl Reader {
                     comm: strings.intern_bytes(stat.comm),
                     pid: stat.pid,
                     runtime_ns: stat.runtime_ns,
-                    vruntime_ns: stat.vruntime_ns,
+                    vruntime: stat.vruntime_ns.map(VirtualNanos::new),
                 })
             }
             b"tracing_mark_write" => EventKind::Marker(strings.intern_bytes(line.body)),

@@ -70,7 +70,7 @@ pub(super) fn ftrace_event(kind: &EventKind, strings: &Strings) -> Ftrace {
                 field("pid", GenericValue::Int(r.pid.0.into())),
                 field("runtime", GenericValue::Uint(r.runtime_ns)),
             ];
-            fields.extend(r.vruntime_ns.map(|ns| field("vruntime", GenericValue::Uint(ns))));
+            fields.extend(r.vruntime.map(|ns| field("vruntime", GenericValue::Uint(ns.get()))));
             Ftrace::Generic(Generic { event_name: Some(kind.name().to_owned()), field: fields })
         }
         EventKind::Marker(text) => Ftrace::Print(Print { buf: Some(marker(&strings[*text])) }),

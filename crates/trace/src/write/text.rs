@@ -211,8 +211,8 @@ fn fields(line: &mut Vec<u8>, kind: &EventKind, strings: &Strings) -> io::Result
         }
         EventKind::SchedStatRuntime(r) => {
             write!(line, "comm={} pid={} runtime={} [ns]", comm(r.comm), r.pid, r.runtime_ns)?;
-            match r.vruntime_ns {
-                Some(vruntime) => write!(line, " vruntime={vruntime} [ns]"),
+            match r.vruntime {
+                Some(vruntime) => write!(line, " vruntime={} [ns]", vruntime.get()),
                 None => Ok(()),
             }
         }

@@ -92,7 +92,7 @@ fn cmdlines(trace: &Trace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Context, Cpu, Event, Format, Gap, SchedProcessExec, SchedStatRuntime};
+    use crate::model::{Context, Cpu, Event, Format, Gap, SchedProcessExec, SchedStatRuntime, VirtualNanos};
     use crate::{TraceBuilder, read};
 
     fn written(trace: &Trace) -> (Vec<u8>, DatReport) {
@@ -169,15 +169,15 @@ mod tests {
 
     #[test]
     fn run_time_is_written_with_and_without_virtual_time() {
-        for vruntime_ns in [None, Some(7)] {
+        for vruntime in [None, Some(VirtualNanos::new(7))] {
             let trace = built(|builder| {
                 let comm = builder.strings.intern("a name that is too long for Linux");
-                let kind = SchedStatRuntime { comm, pid: Pid(7), runtime_ns: 1 << 40, vruntime_ns };
+                let kind = SchedStatRuntime { comm, pid: Pid(7), runtime_ns: 1 << 40, vruntime };
                 builder.push(event(3, EventKind::SchedStatRuntime(kind)));
             });
             let back = read(&written(&trace).0).expect("our own file");
             let EventKind::SchedStatRuntime(r) = back.events[1].kind else { panic!("run time") };
-            assert_eq!((r.runtime_ns, r.vruntime_ns), (1 << 40, vruntime_ns));
+            assert_eq!((r.runtime_ns, r.vruntime), (1 << 40, vruntime));
             assert_eq!(&back.strings[r.comm], "a name that is ");
         }
     }

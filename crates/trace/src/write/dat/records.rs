@@ -88,8 +88,8 @@ impl Records {
                 self.comm(text(r.comm));
                 self.pid(r.pid);
                 self.u64(r.runtime_ns);
-                if let Some(vruntime_ns) = r.vruntime_ns {
-                    self.u64(vruntime_ns);
+                if let Some(vruntime) = r.vruntime {
+                    self.u64(vruntime.get());
                 }
             }
             EventKind::Marker(id) => {
@@ -147,7 +147,7 @@ fn description(kind: &EventKind) -> &'static Description {
         EventKind::SchedProcessExec(_) => &EXEC,
         EventKind::SchedProcessExit(_) => &EXIT,
         EventKind::SchedPiSetprio(_) => &PI_SETPRIO,
-        EventKind::SchedStatRuntime(r) if r.vruntime_ns.is_none() => &STAT_RUNTIME_ALONE,
+        EventKind::SchedStatRuntime(r) if r.vruntime.is_none() => &STAT_RUNTIME_ALONE,
         EventKind::SchedStatRuntime(_) => &STAT_RUNTIME,
         EventKind::Marker(_) => &PRINT,
     }
@@ -156,7 +156,7 @@ fn description(kind: &EventKind) -> &'static Description {
 /// The descriptions that the records of these events need.
 pub(super) fn sched_formats(events: &Events) -> Vec<String> {
     let alone = events.iter().find_map(|event| match &event.kind {
-        EventKind::SchedStatRuntime(r) => Some(r.vruntime_ns.is_none()),
+        EventKind::SchedStatRuntime(r) => Some(r.vruntime.is_none()),
         _ => None,
     });
     let runtime = if alone == Some(true) { &STAT_RUNTIME_ALONE } else { &STAT_RUNTIME };
