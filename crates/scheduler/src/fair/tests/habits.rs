@@ -11,7 +11,7 @@ fn us(value: u64) -> Nanos {
     Nanos::from_micros(value)
 }
 
-fn settings<'a>(lab: Lab, all: &[&'a str]) -> Lab {
+fn settings(lab: Lab, all: &[&str]) -> Lab {
     all.iter().for_each(|s| lab.k.config.set(s).expect("legal"));
     lab
 }
