@@ -128,6 +128,10 @@ pub struct TotalsOutcome {
     pub rt_searches: u64,
     /// Time that they took.
     pub rt_search_time: Nanos,
+    /// Most of these that were under way at one time.
+    pub push_ipis_in_flight_max: u32,
+    /// Most of these that were under way at one time on behalf of one CPU that lowered its priority.
+    pub push_ipis_in_flight_by_source_max: u32,
     /// Wakeups that preempted a task.
     pub wakeup_preemptions: u64,
 }

@@ -102,3 +102,29 @@ fn the_scaling_of_seed_002_hangs_on_the_search() {
         ["2-d: search to the linear one at 8", "2-d: search to the linear one at 128", "2-d: a gain on many"];
     assert_loses("002-scaling", &[Loss { word: "search=cpupri_2007", rows: &rows }]);
 }
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn seed_001_hangs_on_rt_push_ipi() {
+    let expected = [
+        "RT_PUSH_IPI, 2015: largest latency, of pull's",
+        "RT_PUSH_IPI, 2015: most CPUs that waited for one lock",
+        "RT_PUSH_IPI, 2015: tasks pulled",
+        "RT_PUSH_IPI, 2017: largest latency",
+        "RT_PUSH_IPI, broadcast (first draft): most push IPIs in flight",
+    ];
+    let switched = ["switched on after half a second: before, by after"];
+    let losses =
+        [Loss { word: "RT_PUSH_IPI", rows: &expected }, Loss { word: "500ms:RT_PUSH_IPI", rows: &switched }];
+    assert_loses("001", &losses);
+}
+
+/// One interrupt in flight for each walker: not so when every overloaded CPU is interrupted, the rule's default aside.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn seed_001_hangs_on_the_walker() {
+    let expected = ["RT_PUSH_IPI, broadcast (first draft): most push IPIs in flight"];
+    assert_loses("001", &[Loss { word: "push_ipi_walker=broadcast", rows: &expected }]);
+    let many = ["broadcast: largest latency"];
+    assert_loses("001-many-queues", &[Loss { word: "push_ipi_walker=broadcast", rows: &many }]);
+}

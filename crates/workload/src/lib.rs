@@ -2,6 +2,7 @@
 
 pub mod dist;
 pub mod load;
+pub mod max_series;
 pub mod program;
 pub mod record;
 pub mod replay;

@@ -1,5 +1,6 @@
 //! What programs write down while they run: latencies, and flags that stop each other.
 
+use crate::max_series::MaxSeries;
 use scheduler::Nanos;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
@@ -12,7 +13,10 @@ const LOG_BUCKETS: usize = (LARGEST_OCTAVE - 3) * SUB_BUCKETS;
 
 /// Latencies of one thread, shared between its program and whoever reads the result.
 #[derive(Clone, Debug)]
-pub struct Recorder(Rc<RefCell<LatencyStats>>);
+pub struct Recorder {
+    stats: Rc<RefCell<LatencyStats>>,
+    series: Option<MaxSeries>,
+}
 
 impl Recorder {
     /// Nothing recorded yet, no histogram, no limit.
@@ -35,18 +39,33 @@ impl Recorder {
     }
 
     fn of(stats: LatencyStats) -> Recorder {
-        Recorder(Rc::new(RefCell::new(stats)))
+        Recorder { stats: Rc::new(RefCell::new(stats)), series: None }
     }
 
-    /// Adds one sample.
+    /// The samples also go into this series.
+    pub fn also_into(mut self, series: &MaxSeries) -> Recorder {
+        self.series = Some(series.clone());
+        self
+    }
+
+    /// Adds one sample; a series has no place for it, because it does not say when it was taken.
     #[inline]
     pub fn record(&self, latency: Nanos) {
-        self.0.borrow_mut().record(latency);
+        self.stats.borrow_mut().record(latency);
+    }
+
+    /// Adds one sample, taken at this time of the run.
+    #[inline]
+    pub fn record_at(&self, at: Nanos, latency: Nanos) {
+        self.record(latency);
+        if let Some(series) = &self.series {
+            series.record(at, latency);
+        }
     }
 
     /// What was recorded so far.
     pub fn stats(&self) -> Ref<'_, LatencyStats> {
-        self.0.borrow()
+        self.stats.borrow()
     }
 }
 

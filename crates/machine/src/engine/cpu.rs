@@ -122,7 +122,10 @@ impl Sim {
             // The flag is looked at on the way out of every interrupt.
             Ipi::Reschedule => {}
             Ipi::Wakeup => sched_ttwu_pending(me).await,
-            Ipi::Push(source) => rt::push_irq_work(me, source).await,
+            Ipi::Push(source) => {
+                self.hw().push_ipis.arrived(source);
+                rt::push_irq_work(me, source).await;
+            }
             Ipi::Stop => migration_cpu_stop(me).await,
         }
     }

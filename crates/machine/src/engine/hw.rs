@@ -8,6 +8,7 @@ use super::cpu_hw::{CpuHw, Mode};
 use super::lines::LineTable;
 use super::locks::{Attempt, LockStats, LockTiming, SpinState};
 use super::noise::CpuNoise;
+use super::push_ipis::PushIpis;
 use super::queue::{EventQueue, Slot};
 use super::recorder::{LockWait, Recorder};
 use crate::rng::{Purpose, Rng};
@@ -72,6 +73,7 @@ pub(crate) struct Hw {
     rq_locks: Vec<RefCell<SpinState>>,
     other_locks: RefCell<OtherLocks>,
     lines: LineTable,
+    pub push_ipis: PushIpis,
     pub recorder: Recorder,
     /// Set if the run is checked.
     pub watch: OnceCell<Watch>,
@@ -139,6 +141,7 @@ impl Hw {
                 walker: Vec::new(),
             }),
             lines: LineTable::new(n),
+            push_ipis: PushIpis::new(n),
             recorder,
             watch: OnceCell::new(),
             spec,
@@ -284,7 +287,8 @@ impl Platform for Hw {
             self.settle(me).await;
         }
         let since = self.local_now();
-        match self.with_lock(lock, |l| l.acquire(me, self.local_now(), &self.lock_timing)) {
+        let holds_own = lock != Lock::Rq(me) && self.rq_locks[me.index()].borrow().is_held_by(me);
+        match self.with_lock(lock, |l| l.acquire(me, since, holds_own, &self.lock_timing)) {
             Attempt::Taken { cost } => self.charge_ns(cost),
             Attempt::TakenAt(at) => {
                 self.charge_ns(at.saturating_sub(self.local_now()));
@@ -363,6 +367,9 @@ impl Platform for Hw {
         self.charge_ns(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
         self.at(self.local_now() + latency, Once::Ipi { to, ipi });
+        if let Ipi::Push(source) = ipi {
+            self.push_ipis.sent(source);
+        }
         if let Some(watch) = self.watch.get() {
             watch.checker.borrow_mut().ipi_sent(to, ipi);
         }

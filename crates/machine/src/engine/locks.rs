@@ -46,6 +46,8 @@ pub(crate) struct SpinState {
 struct Waiter {
     cpu: CpuId,
     since: Nanos,
+    /// It holds the lock of its own run queue meanwhile.
+    holds_own: bool,
 }
 
 /// Counters of one spinlock.
@@ -61,6 +63,8 @@ pub struct LockStats {
     pub wait_sum: Nanos,
     /// Most CPUs that waited at once.
     pub waiters_max: u32,
+    /// Most CPUs that waited at once while each held the lock of its own run queue: whoever wants theirs waits, too.
+    pub waiters_holding_own_max: u32,
 }
 
 /// What becomes of an attempt to take a lock.
@@ -85,8 +89,14 @@ pub(crate) struct HandOver {
 }
 
 impl SpinState {
-    /// `me` tries to take the lock at its local time `now`.
-    pub fn acquire(&mut self, me: CpuId, now: Nanos, timing: &LockTiming) -> Attempt {
+    /// Whether `cpu` holds the lock.
+    pub fn is_held_by(&self, cpu: CpuId) -> bool {
+        self.held && self.last == cpu
+    }
+
+    /// `me` tries to take the lock at its local time `now`; `holds_own` says whether it holds that of its own run
+    /// queue.
+    pub fn acquire(&mut self, me: CpuId, now: Nanos, holds_own: bool, timing: &LockTiming) -> Attempt {
         self.stats.acquisitions += 1;
         if !self.held {
             self.held = true;
@@ -98,11 +108,13 @@ impl SpinState {
             // One waiter, with nobody in front of it but the leaving holder.
             let at = self.free_at + self.hand_over_time(me, 0, timing);
             self.last = me;
-            self.count_wait(at - now, 1);
+            self.count_waiters(1, u32::from(holds_own));
+            self.count_wait(at - now);
             return Attempt::TakenAt(at);
         }
-        self.waiters.push_back(Waiter { cpu: me, since: now });
-        self.stats.waiters_max = self.stats.waiters_max.max(self.waiters.len() as u32);
+        self.waiters.push_back(Waiter { cpu: me, since: now, holds_own });
+        let holding_own = self.waiters.iter().filter(|w| w.holds_own).count();
+        self.count_waiters(self.waiters.len() as u32, holding_own as u32);
         Attempt::Queued
     }
 
@@ -143,8 +155,7 @@ impl SpinState {
         let at = (now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, timing)).max(waiter.since);
         self.held = true;
         self.last = waiter.cpu;
-        let waiting = self.waiters.len() as u32 + 1;
-        self.count_wait(at.saturating_sub(waiter.since), waiting);
+        self.count_wait(at.saturating_sub(waiter.since));
         Some(HandOver { to: waiter.cpu, at })
     }
 
@@ -163,12 +174,17 @@ impl SpinState {
         if self.last == to { Nanos::ZERO } else { timing.transfers.get(self.last, to) }
     }
 
-    fn count_wait(&mut self, wait: Nanos, waiting: u32) {
+    fn count_waiters(&mut self, waiting: u32, holding_own: u32) {
+        let stats = &mut self.stats;
+        stats.waiters_max = stats.waiters_max.max(waiting);
+        stats.waiters_holding_own_max = stats.waiters_holding_own_max.max(holding_own);
+    }
+
+    fn count_wait(&mut self, wait: Nanos) {
         let stats = &mut self.stats;
         stats.contended += 1;
         stats.wait_max = stats.wait_max.max(wait);
         stats.wait_sum += wait;
-        stats.waiters_max = stats.waiters_max.max(waiting);
     }
 }
 
@@ -184,12 +200,12 @@ mod tests {
     fn hand_over(kind: LockKind) -> HandOver {
         let timing = timing(kind);
         let mut lock = SpinState::default();
-        assert!(matches!(lock.acquire(CpuId(0), Nanos(0), &timing), Attempt::Taken { .. }));
+        assert!(matches!(lock.acquire(CpuId(0), Nanos(0), false, &timing), Attempt::Taken { .. }));
         for cpu in [30, 20, 1] {
-            assert_eq!(lock.acquire(CpuId(cpu), Nanos(10), &timing), Attempt::Queued);
+            assert_eq!(lock.acquire(CpuId(cpu), Nanos(10), cpu < 25, &timing), Attempt::Queued);
         }
         let to = lock.release(Nanos(1000), &timing).expect("three wait");
-        assert_eq!(lock.stats.waiters_max, 3);
+        assert_eq!((lock.stats.waiters_max, lock.stats.waiters_holding_own_max), (3, 2));
         to
     }
 
@@ -213,11 +229,13 @@ mod tests {
     fn a_lock_is_not_free_before_its_release_time() {
         let timing = timing(LockKind::Queued);
         let mut lock = SpinState::default();
-        lock.acquire(CpuId(0), Nanos(0), &timing);
+        lock.acquire(CpuId(0), Nanos(0), false, &timing);
         assert_eq!(lock.release(Nanos(500), &timing), None);
         assert_eq!(lock.try_acquire(CpuId(1), Nanos(400), &timing), None);
-        let Attempt::TakenAt(at) = lock.acquire(CpuId(1), Nanos(400), &timing) else { panic!("reserved") };
+        let Attempt::TakenAt(at) = lock.acquire(CpuId(1), Nanos(400), true, &timing) else {
+            panic!("reserved")
+        };
         assert!(at > Nanos(500));
-        assert_eq!(lock.stats.contended, 1);
+        assert_eq!((lock.stats.contended, lock.stats.waiters_holding_own_max), (1, 1));
     }
 }

@@ -15,6 +15,7 @@ mod locks;
 mod mutexes;
 mod noise;
 mod process;
+mod push_ipis;
 mod queue;
 mod recorder;
 mod run;

@@ -383,6 +383,8 @@ impl Sim {
                 push_ipis: totals.push_ipis.get(),
                 rt_searches: totals.rt_searches.get(),
                 rt_search_time: totals.rt_search_time.get(),
+                push_ipis_in_flight_max: self.hw().push_ipis.most(),
+                push_ipis_in_flight_by_source_max: self.hw().push_ipis.most_by_source(),
                 wakeup_preemptions: totals.wakeup_preemptions.get(),
             },
             decisions: Reason::ALL.iter().map(count).filter(|d| d.count > 0).collect(),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::compare::{Unit, measure};
 use crate::schema::RunResult;
-use crate::stats::nine_digits;
+use crate::stats::{ExtremeValue, largest_interval, nine_digits};
 
 /// The figures of one run, by the key of their metric.
 pub type Figures = BTreeMap<String, Figure>;
@@ -306,9 +306,8 @@ fn published(row: &RowSpec, points: usize) -> Result<Vec<Option<f64>>, String> {
 }
 
 fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length: bool) -> ReproducedRow {
-    let simulated = point.folded(row.over_seeds);
-    let of_seeds = || point.values.iter().copied().filter(|value| value.is_finite());
-    let too_short = row.full_only && !full_length;
+    let Span { simulated, low, high, enough } = span(row, point);
+    let too_short = (row.full_only && !full_length) || !enough;
     let agrees = if too_short { None } else { agrees(row, published, simulated) };
     ReproducedRow {
         what: row.what.clone(),
@@ -316,14 +315,42 @@ fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length:
         at: point.at,
         published,
         simulated: nine_digits(simulated),
-        low: nine_digits(of_seeds().fold(simulated, f64::min)),
-        high: nine_digits(of_seeds().fold(simulated, f64::max)),
+        low: nine_digits(low),
+        high: nine_digits(high),
         unit: point.unit,
         ratio: published.filter(|p| *p != 0.0).map(|p| nine_digits(simulated / p)),
         agrees,
         wanted: wanted(row, published),
         group: row.group.clone(),
         unreached: row.unreached.clone(),
+    }
+}
+
+/// A figure over all seeds.
+struct Span {
+    simulated: f64,
+    low: f64,
+    high: f64,
+    /// Whether there are runs enough to tell.
+    enough: bool,
+}
+
+/// One figure from the seeds', or with `largest_of_runs` what is to be expected of many more.
+fn span(row: &RowSpec, point: &Point) -> Span {
+    if let Some(runs) = row.largest_of_runs
+        && let Some(fit) = ExtremeValue::fit(&point.values)
+        && let Some(interval) = largest_interval(&point.values, runs)
+    {
+        let simulated = fit.median_of_largest(runs);
+        return Span { simulated, low: interval.low, high: interval.high, enough: true };
+    }
+    let simulated = point.folded(row.over_seeds);
+    let of_seeds = || point.values.iter().copied().filter(|value| value.is_finite());
+    Span {
+        simulated,
+        low: of_seeds().fold(simulated, f64::min),
+        high: of_seeds().fold(simulated, f64::max),
+        enough: row.largest_of_runs.is_none(),
     }
 }
 

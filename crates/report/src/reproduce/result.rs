@@ -118,9 +118,10 @@ pub struct ReproducedRow {
     pub published: Option<f64>,
     /// What the simulation says, over all seeds.
     pub simulated: f64,
-    /// The least of any seed.
+    /// The least of any seed; of an extrapolated figure ([`RowSpec::largest_of_runs`](super::RowSpec::largest_of_runs)) the
+    /// lower end of its 95 % interval.
     pub low: f64,
-    /// The most of any seed.
+    /// The most of any seed, or the upper end.
     pub high: f64,
     /// Unit of all four.
     pub unit: RowUnit,

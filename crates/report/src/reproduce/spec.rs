@@ -51,6 +51,9 @@ pub struct RowSpec {
     /// Fold the means of the metrics over the seeds, in place of the metrics of each seed.
     #[serde(default)]
     pub of_means: bool,
+    /// In place of `over_seeds`: the median of the largest value of so many runs, by an extreme value distribution fitted
+    /// to the seeds' values.
+    pub largest_of_runs: Option<f64>,
     /// The unit of published figures and bounds; otherwise that of the metric.
     pub unit: Option<RowUnit>,
     /// Judged at this value of the sweep only; otherwise at each.
@@ -237,6 +240,7 @@ impl TableSpec {
             relative_to: None,
             of_peak: false,
             over_seeds: column.over_seeds.unwrap_or(self.over_seeds),
+            largest_of_runs: None,
             of_means: false,
             unit: self.unit,
             at: None,

@@ -70,6 +70,24 @@ fn seeds_and_metrics_fold_as_the_row_says() {
 }
 
 #[test]
+fn what_many_more_runs_would_show_is_extrapolated_from_twenty_on() {
+    let text = r#"{"what":"m","metric":"m","largest_of_runs":1000,"over_seeds":"max","at_most":160}"#;
+    let of = |seeds: u64| {
+        // As evenly spread as a Gumbel distribution with location 100 and scale 10.
+        let gumbel = |i: u64| 100.0 - 10.0 * (-((i as f64 + 0.5) / seeds as f64).ln()).ln();
+        let all = (0..seeds).map(|i| run(gumbel(i).round() as u64, &[])).collect();
+        judged(vec![row(text)], runs(vec![(None, all)])).expect("judged").remove(0)
+    };
+    let many = of(100);
+    // Its median: 100 - 10 ln(ln 2 / 1000).
+    assert!((many.simulated - 172.7).abs() < 8.0, "{many:?}");
+    assert!(many.low < 172.7 && 172.7 < many.high, "{many:?}");
+    assert_eq!(many.agrees, Some(false));
+    let few = of(19);
+    assert_eq!((few.simulated, few.agrees), (few.high, None), "the largest of them, not judged");
+}
+
+#[test]
 fn a_ratio_of_variants_is_that_of_their_means() {
     let base = runs(vec![(None, vec![run(1, &[]), run(3, &[])])]);
     let after = runs(vec![(None, vec![run(4, &[]), run(4, &[])])]);

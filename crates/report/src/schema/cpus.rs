@@ -34,6 +34,8 @@ pub struct RqLockStats {
     pub wait_sum_ns: u64,
     /// Most CPUs that waited at one time.
     pub waiters_max: u32,
+    /// Most CPUs that waited at one time while each held the lock of its own run queue.
+    pub waiters_holding_own_max: u32,
 }
 
 /// Sums over the whole machine.
@@ -56,6 +58,10 @@ pub struct Totals {
     pub rt_searches: u64,
     /// Time that these searches took.
     pub rt_search_ns: u64,
+    /// Most push interrupts that were under way at one time.
+    pub push_ipis_in_flight_max: u32,
+    /// Most of these that were under way at one time on behalf of one CPU that lowered its priority.
+    pub push_ipis_in_flight_by_source_max: u32,
     /// Running tasks that a wakeup preempted.
     pub wakeup_preemptions: u64,
     /// Sleeps in the back-off of user-space spinlocks.

@@ -50,6 +50,7 @@ pub fn cpu(cpu: u32) -> CpuResult {
             wait_max_ns: 3_100,
             wait_sum_ns: 9_870,
             waiters_max: 2,
+            waiters_holding_own_max: 1,
         },
         ipis_sent: 77 + n,
         ipis_received: 78,
@@ -128,6 +129,8 @@ pub fn run() -> RunResult {
             push_ipis: 9,
             rt_searches: 120,
             rt_search_ns: 48_000,
+            push_ipis_in_flight_max: 2,
+            push_ipis_in_flight_by_source_max: 1,
             wakeup_preemptions: 1_204,
             spinlock_sleeps: 23,
             lock_holder_preemptions: 45,
@@ -138,6 +141,10 @@ pub fn run() -> RunResult {
                 load: "cyclictest -t2 -p90 -i100 -h 10".to_owned(),
                 histogram_us: Some(10),
                 threads: vec![cyclictest_thread(0, 90), cyclictest_thread(1, 89)],
+                max_over_time: MaxOverTime {
+                    interval_ns: 1_000_000_000,
+                    max_ns: vec![31_000, 117_000, 9_000, 12_000],
+                },
             }),
             LoadResult::RtMigrate(RtMigrateResult::new(
                 "rt-migrate".to_owned(),

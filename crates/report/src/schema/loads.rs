@@ -93,6 +93,28 @@ pub struct CyclictestResult {
     pub histogram_us: Option<u64>,
     /// The measuring threads, by number.
     pub threads: Vec<CyclictestThread>,
+    /// Largest latency of all threads in the course of the run.
+    pub max_over_time: MaxOverTime,
+}
+
+/// Largest value of each interval of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MaxOverTime {
+    /// Length of an interval, nanoseconds. The first begins at time 0.
+    pub interval_ns: u64,
+    /// Largest of each interval, nanoseconds; 0 where nothing came.
+    pub max_ns: Vec<u64>,
+}
+
+impl MaxOverTime {
+    /// Largest of the intervals that lie wholly between two times of the run; `None` if none does.
+    #[must_use]
+    pub fn between_ns(&self, from_ns: u64, to_ns: u64) -> Option<u64> {
+        let starts = (0..).map(|i: u64| i * self.interval_ns);
+        let within = |start: u64| from_ns <= start && start + self.interval_ns <= to_ns;
+        self.max_ns.iter().zip(starts).filter(|(_, start)| within(*start)).map(|(max, _)| *max).max()
+    }
 }
 
 /// One measuring thread of cyclictest. Latency = time read after waking up, less the time the timer was set to.

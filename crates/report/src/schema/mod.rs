@@ -26,12 +26,13 @@ pub use inspect::{
 };
 pub use latency_summary::LatencySummary;
 pub use loads::{
-    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,
-    RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult, UsHistogram,
+    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
+    ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
+    UsHistogram,
 };
 pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
-pub use run::{Dump, Engine, Kernel, KernelChange, Machine, ReadError, RunResult, RunSchema};
+pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema};
 pub use tasks::{Policy, TaskResult};
 pub use units::Seconds;
 

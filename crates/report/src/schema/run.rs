@@ -173,6 +173,30 @@ pub struct Kernel {
     pub changes: Vec<KernelChange>,
 }
 
+impl RunResult {
+    /// The stretches of the run between the times at which settings changed, in order: one without such changes.
+    #[must_use]
+    pub fn phases(&self) -> Vec<Phase> {
+        let end = self.engine.simulated_ns;
+        let mut starts: Vec<u64> = self.kernel.changes.iter().map(|change| change.at_ns).collect();
+        starts.push(0);
+        starts.retain(|start| *start < end);
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().copied().skip(1).chain([end]);
+        starts.iter().zip(ends).map(|(&from_ns, to_ns)| Phase { from_ns, to_ns }).collect()
+    }
+}
+
+/// A stretch of a run during which no setting changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Phase {
+    /// Where it begins, nanoseconds of simulated time.
+    pub from_ns: u64,
+    /// Where it ends.
+    pub to_ns: u64,
+}
+
 /// One setting that was asked for on top of the profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

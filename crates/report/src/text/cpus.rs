@@ -11,7 +11,8 @@ const MAX_ROWS: usize = 64;
 const FOLDED_ROWS: usize = 16;
 
 /// Switches, idle time, run-queue lock and interrupts of each CPU; folded, of those whose lock was waited for
-/// longest.
+/// longest. "Holding own" are the most waiters at one time that held their own CPU's lock meanwhile: the ripple of a
+/// contended lock (seed 001).
 #[must_use]
 pub fn cpus(cpus: &[CpuResult], rows: Rows) -> String {
     if cpus.is_empty() {
@@ -34,6 +35,7 @@ pub fn cpus(cpus: &[CpuResult], rows: Rows) -> String {
         ("\ncontended", Right),
         ("max\nwait", Right),
         ("max\nwaiters", Right),
+        ("holding\nown", Right),
         ("IPIs\nsent", Right),
         ("\nreceived", Right),
     ]);
@@ -46,6 +48,7 @@ pub fn cpus(cpus: &[CpuResult], rows: Rows) -> String {
             count_u64(cpu.rq_lock.contended),
             duration_ns(cpu.rq_lock.wait_max_ns),
             cpu.rq_lock.waiters_max.to_string(),
+            cpu.rq_lock.waiters_holding_own_max.to_string(),
             count_u64(cpu.ipis_sent),
             count_u64(cpu.ipis_received),
         ]);
@@ -61,10 +64,10 @@ mod tests {
     #[test]
     fn one_row_a_cpu() {
         insta::assert_snapshot!(cpus(&[example::cpu(0), example::cpu(1)], Rows::Folded), @r"
-                           rq lock              max     max IPIs
-        cpu switches  idle   taken contended   wait waiters sent received
-          0    18211 899ms   40112        12 3.10us       2   77       78
-          1    18212 899ms   40113        12 3.10us       2   78       78
+                           rq lock              max     max holding IPIs
+        cpu switches  idle   taken contended   wait waiters     own sent received
+          0    18211 899ms   40112        12 3.10us       2       1   77       78
+          1    18212 899ms   40113        12 3.10us       2       1   78       78
         ");
     }
 

@@ -61,7 +61,12 @@ mod tests {
     use crate::schema::{CyclictestThread, UsHistogram, example};
 
     fn of(threads: Vec<CyclictestThread>, histogram_us: Option<u64>) -> CyclictestResult {
-        CyclictestResult { load: "cyclictest".to_owned(), histogram_us, threads }
+        CyclictestResult {
+            load: "cyclictest".to_owned(),
+            histogram_us,
+            threads,
+            max_over_time: Default::default(),
+        }
     }
 
     #[test]

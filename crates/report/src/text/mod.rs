@@ -13,6 +13,7 @@ mod hackbench;
 mod head;
 mod inspect;
 mod oltp;
+mod phases;
 mod replay;
 mod reproduction;
 mod rt_migrate;
@@ -35,6 +36,7 @@ pub use hackbench::hackbench;
 pub use head::head;
 pub use inspect::inspect;
 pub use oltp::oltp;
+pub use phases::cyclictest_phases;
 pub use replay::replay_fidelity;
 pub use reproduction::reproduction;
 pub use rt_migrate::rt_migrate;
@@ -61,7 +63,12 @@ pub enum Rows {
 #[must_use]
 pub fn run(result: &RunResult, rows: Rows) -> String {
     let mut sections = vec![head(result)];
-    sections.extend(result.loads.iter().map(load));
+    for one in &result.loads {
+        sections.push(load(one));
+        if let LoadResult::Cyclictest(cyclictest) = one {
+            sections.push(cyclictest_phases(cyclictest, result));
+        }
+    }
     sections.extend(result.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
     sections.push(tasks(&result.tasks, rows));
     sections.push(cpus(&result.cpus, rows));

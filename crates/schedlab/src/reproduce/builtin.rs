@@ -18,4 +18,4 @@ macro_rules! published {
     };
 }
 
-published! { "000" "002" "002-ablation" "002-scaling" "003" }
+published! { "000" "001" "001-long" "001-many-queues" "002" "002-ablation" "002-scaling" "003" }

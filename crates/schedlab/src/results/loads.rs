@@ -4,9 +4,9 @@ use super::tasks::pid;
 use super::{fair_loads, latency};
 use crate::loads::LoadSpec;
 use report::schema::{
-    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, ReplayResult,
-    RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, Seconds, ThreadResult,
-    ThreadsResult, UsHistogram,
+    CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
+    ReplayResult, RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, Seconds,
+    ThreadResult, ThreadsResult, UsHistogram,
 };
 use scheduler::Nanos;
 use workload::load;
@@ -61,6 +61,10 @@ fn cyclictest(load: String, result: &load::CyclictestResult) -> CyclictestResult
         load,
         histogram_us: histogram.map(|h| h.counts.len() as u64),
         threads: numbered(&result.threads, cyclictest_thread),
+        max_over_time: MaxOverTime {
+            interval_ns: result.series.interval().0,
+            max_ns: result.series.maxima().into_iter().map(|max| max.0).collect(),
+        },
     }
 }
 

@@ -10,6 +10,7 @@ use super::progress::Remaining;
 use super::result::{CyclictestResult, CyclictestThread, LoadResult};
 use super::spawn::{PolicyName, affinity, nth_cpu, program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
+use crate::max_series::MaxSeries;
 use crate::program::{Block, Overrun, Template, TimeVar, Times};
 use crate::record::Recorder;
 use crate::units::{self, micros, micros_above_zero, nanos, seconds_above_zero};
@@ -199,13 +200,15 @@ impl Load for Cyclictest {
         setup.hold_cpu_dma_latency();
         let cpus = options.cpus(setup)?;
         let remaining = Remaining::new(options.thread_count(setup)?);
+        let series = MaxSeries::new();
         let mut threads = Vec::new();
         for t in 0..options.thread_count(setup)? {
             let interval = options.interval_of(t);
             let latency = match options.histogram {
                 Some(buckets) => Recorder::with_histogram(buckets as usize),
                 None => Recorder::new(),
-            };
+            }
+            .also_into(&series);
             let mut task =
                 Template::new(NAME, program(NAME, options.cycles(interval, &latency, &remaining))?);
             let spread = if options.priospread { i64::from(t) } else { 0 };
@@ -216,7 +219,7 @@ impl Load for Cyclictest {
             let pid = spawn(setup, &task);
             threads.push(Thread { pid, prio, interval, latency });
         }
-        Ok(BuiltLoad::new(remaining, Threads(threads)))
+        Ok(BuiltLoad::new(remaining, Threads { threads, series }))
     }
 }
 
@@ -229,7 +232,10 @@ struct Thread {
 }
 
 #[derive(Debug)]
-struct Threads(Vec<Thread>);
+struct Threads {
+    threads: Vec<Thread>,
+    series: MaxSeries,
+}
 
 impl Results for Threads {
     fn result(&self) -> LoadResult {
@@ -239,6 +245,7 @@ impl Results for Threads {
             interval: t.interval,
             latency: t.latency.stats().clone(),
         };
-        LoadResult::Cyclictest(CyclictestResult { threads: self.0.iter().map(thread).collect() })
+        let threads = self.threads.iter().map(thread).collect();
+        LoadResult::Cyclictest(CyclictestResult { threads, series: self.series.clone() })
     }
 }

@@ -1,7 +1,9 @@
-//! periodic: tasks that are released at fixed times, use some CPU time, and should be done by the next release.
+//! periodic: tasks that are released again and again, use some CPU time, and should be done by the next release.
 //!
 //! `--bench` is the load that scheduler simulators are commonly measured with: on N CPUs 2N tasks, the periods spread
 //! geometrically from 100 µs to 10 ms, each task using 0.35 of its period, SCHED_FIFO rate-monotonic from 95 down.
+//!
+//! `--random` makes the releases a Poisson process, as those of devices and of network traffic are often modelled.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -9,6 +11,7 @@ use super::progress::Remaining;
 use super::result::{LoadResult, ThreadResult, ThreadsResult};
 use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
+use crate::dist::Dist;
 use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
 use crate::record::Recorder;
 use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm};
@@ -32,6 +35,9 @@ pub(super) struct Options {
     /// Run time of each task in place of a share, microseconds without a unit.
     #[arg(short = 'r', long, value_name = "TIME", value_parser = micros_above_zero, conflicts_with = "utilisation")]
     run: Option<Nanos>,
+    /// Random releases: the time from one to the next is exponential, the period is its mean. There are no deadlines.
+    #[arg(short = 'x', long)]
+    random: bool,
     /// SCHED_FIFO priority (none: SCHED_OTHER).
     #[arg(short = 'P', long, visible_alias = "prio", value_name = "PRIO", value_parser = clap::value_parser!(u8).range(1..=99))]
     priority: Option<u8>,
@@ -45,7 +51,7 @@ pub(super) struct Options {
     #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
     duration: Option<Nanos>,
     /// The common benchmark load: 2 tasks for each CPU, periods 100us to 10ms, 0.35 of each, rate-monotonic from 95.
-    #[arg(long, conflicts_with_all = ["count", "period", "utilisation", "run", "priority", "affinity"])]
+    #[arg(long, conflicts_with_all = ["count", "period", "utilisation", "run", "random", "priority", "affinity"])]
     bench: bool,
 }
 
@@ -161,8 +167,16 @@ impl Load for Periodic {
         let mut threads = Vec::new();
         for (number, task) in tasks.iter().enumerate() {
             let name = format!("periodic{number}");
-            let response = Recorder::with_limit(task.period);
-            let block = cycles(task, self.options.duration, &response).observe(remaining.clone());
+            let (response, cycles) = if self.options.random {
+                let response = Recorder::new();
+                let cycles = random_cycles(task, self.options.duration, &response);
+                (response, cycles)
+            } else {
+                let response = Recorder::with_limit(task.period);
+                let cycles = cycles(task, self.options.duration, &response);
+                (response, cycles)
+            };
+            let block = cycles.observe(remaining.clone());
             let mut template = Template::new(&name, program(NAME, block)?);
             template.cpus = cpus;
             if task.priority > 0 {
@@ -184,6 +198,19 @@ fn cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> Block {
         .iteration()
         .advance(release, task.period, Overrun::CatchUp)
         .sleep_until(release);
+    let times = duration.map_or(Times::Forever, Times::For);
+    Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
+}
+
+/// Releases of a Poisson process; one that comes before the work of the last is done waits for it.
+fn random_cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> Block {
+    let release = TimeVar(0);
+    let cycle = Block::new()
+        .advance(release, Dist::exponential(Nanos::ZERO, task.period), Overrun::CatchUp)
+        .sleep_until(release)
+        .run(task.run)
+        .probe(release, response)
+        .iteration();
     let times = duration.map_or(Times::Forever, Times::For);
     Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
 }

@@ -1,5 +1,6 @@
 //! What each load says about itself, in the words of the real program.
 
+use crate::max_series::MaxSeries;
 use crate::record::LatencyStats;
 use crate::replay::ReplayResult;
 use crate::rtapp::RtAppResult;
@@ -41,6 +42,8 @@ pub enum LoadResult {
 pub struct CyclictestResult {
     /// The measuring threads, by number.
     pub threads: Vec<CyclictestThread>,
+    /// Largest latency of all threads by interval.
+    pub series: MaxSeries,
 }
 
 /// One measuring thread of cyclictest.

@@ -128,7 +128,7 @@ fn act(action: &Action, env: &mut Env<'_>, times: &mut [Nanos]) -> Option<Step> 
             return None;
         }
         Action::Probe { since, recorder } => {
-            recorder.record(env.now.saturating_sub(times[usize::from(since.0)]));
+            recorder.record_at(env.now, env.now.saturating_sub(times[usize::from(since.0)]));
             return None;
         }
         Action::Iteration => {

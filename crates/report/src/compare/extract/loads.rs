@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Better, Figures, fair_loads, percentile_step};
 use crate::schema::{
-    CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, ReplayResult,
+    CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, Phase, ReplayResult,
     RtMigrateResult, RtappColumn, RtappResult, RunResult, ThreadsResult,
 };
 
@@ -26,7 +26,10 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
         };
         figures.group(&format!("{}{suffix}", load.kind()), &format!("{label}{suffix}"));
         match load {
-            LoadResult::Cyclictest(r) => cyclictest(r, figures),
+            LoadResult::Cyclictest(r) => {
+                cyclictest(r, figures);
+                cyclictest_phases(r, &run.phases(), figures);
+            }
             LoadResult::RtMigrate(r) => rt_migrate(r, figures),
             LoadResult::Hackbench(r) => hackbench(r, figures),
             LoadResult::Make(r) => make(r, figures),
@@ -133,6 +136,20 @@ fn cyclictest(result: &CyclictestResult, figures: &mut Figures) {
         if let Some(p99) = latency.p99 {
             let (key, label) = (format!("{key}.p99"), format!("{label} p99"));
             figures.nanos(&key, &label, Better::Lower, p99).in_steps_of(latency.p99_resolution);
+        }
+    }
+}
+
+/// Where settings changed in the middle of the run: the worst latency before and after.
+fn cyclictest_phases(result: &CyclictestResult, phases: &[Phase], figures: &mut Figures) {
+    if phases.len() < 2 {
+        return;
+    }
+    for (number, phase) in (1..).zip(phases) {
+        if let Some(max) = result.max_over_time.between_ns(phase.from_ns, phase.to_ns) {
+            let (key, label) =
+                (format!("phase{number}.worst_latency"), format!("phase {number} worst latency"));
+            figures.nanos(&key, &label, Better::Lower, max);
         }
     }
 }

@@ -17,6 +17,15 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.count("push_ipis", "push IPIs", Neutral, totals.push_ipis);
     figures.count("rt_searches", "RT searches", Neutral, totals.rt_searches);
     figures.nanos("rt_search", "RT search time", Lower, totals.rt_search_ns);
+    let in_flight = u64::from(totals.push_ipis_in_flight_max);
+    figures.count("push_ipis_in_flight_max", "most push IPIs in flight", Lower, in_flight);
+    let by_source = u64::from(totals.push_ipis_in_flight_by_source_max);
+    figures.count(
+        "push_ipis_in_flight_by_source_max",
+        "most push IPIs in flight for a CPU",
+        Lower,
+        by_source,
+    );
 
     let locks = || run.cpus.iter().map(|cpu| &cpu.rq_lock);
     figures.group("cpus", "");
@@ -28,6 +37,8 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.nanos("wait_sum", "waiting time", Lower, locks().map(|lock| lock.wait_sum_ns).sum());
     let waiters_max = locks().map(|lock| u64::from(lock.waiters_max)).max().unwrap_or(0);
     figures.count("waiters_max", "most waiters", Lower, waiters_max);
+    let holding_own_max = locks().map(|lock| u64::from(lock.waiters_holding_own_max)).max().unwrap_or(0);
+    figures.count("waiters_holding_own_max", "most waiters holding their own", Lower, holding_own_max);
     figures.count("contended", "contended", Lower, locks().map(|lock| lock.contended).sum());
     figures.count("acquisitions", "acquisitions", Neutral, locks().map(|lock| lock.acquisitions).sum());
 }

@@ -109,6 +109,8 @@ fn the_machine_is_the_sum_or_the_worst_of_its_cpus() {
     run.cpus[1].rq_lock.wait_max_ns = 9_999;
     assert_eq!(value(&run, "rq_lock.wait_max"), Some(9_999));
     assert_eq!(value(&run, "rq_lock.contended"), Some(24));
+    run.cpus[0].rq_lock.waiters_holding_own_max = 3;
+    assert_eq!(value(&run, "rq_lock.waiters_holding_own_max"), Some(3));
     assert_eq!(value(&run, "cpus.idle"), Some(2 * 899_120_000 + 1));
 }
 
@@ -140,4 +142,18 @@ fn the_figures_of_the_buddy_documents_loads() {
     assert_eq!(value(&run, "oltp.buddy_picks_per_1000"), Some(1_000));
     assert_eq!(value(&run, "oltp.lock_holder_preemptions"), Some(45));
     assert_eq!(value(&run, "oltp.refill"), Some(100), "67 ms for 670 000 requests");
+}
+
+#[test]
+fn a_change_of_settings_divides_the_worst_latency() {
+    let mut run = example::run();
+    // Changes at 2 s; intervals of a second.
+    assert_eq!(value(&run, "cyclictest.phase1.worst_latency"), Some(117_000));
+    assert_eq!(value(&run, "cyclictest.phase2.worst_latency"), Some(12_000));
+    // An interval that both have is nobody's.
+    run.kernel.changes[1].at_ns = 1_500_000_000;
+    assert_eq!(value(&run, "cyclictest.phase1.worst_latency"), Some(31_000));
+    assert_eq!(value(&run, "cyclictest.phase2.worst_latency"), Some(12_000));
+    run.kernel.changes.truncate(1);
+    assert_eq!(value(&run, "cyclictest.phase1.worst_latency"), None);
 }

@@ -75,6 +75,28 @@ fn releases_come_in_time_whatever_the_work_before_took() {
 }
 
 #[test]
+fn random_releases_are_a_poisson_process_of_the_same_rate() {
+    let mut built = build("periodic --random -p 1ms -r 50us -P 50", 4);
+    let mut task = built.task(0);
+    let releases: Vec<u64> = (0..4_000)
+        .map(|_| {
+            let Step::SleepUntil(release) = task.step() else { panic!("waits for its release") };
+            task.now = task.now.max(release);
+            assert!(matches!(task.step(), Step::Compute(Nanos(50_000))));
+            release.0
+        })
+        .collect();
+    let gaps: Vec<u64> = releases.windows(2).map(|w| w[1] - w[0]).collect();
+    let mean = gaps.iter().sum::<u64>() / gaps.len() as u64;
+    assert!(mean.abs_diff(1_000_000) < 50_000, "mean gap {mean}");
+    // 1 - 1/e of an exponential lie below its mean.
+    let short = gaps.iter().filter(|gap| **gap < 1_000_000).count();
+    assert!(short.abs_diff(2_528) < 130, "{short} short gaps");
+    let LoadResult::Periodic(result) = built.load.result() else { panic!() };
+    assert_eq!(result.threads[0].response.as_ref().unwrap().over_limit(), None);
+}
+
+#[test]
 fn options_of_periodic() {
     let tasks = |command: &str| -> Vec<(Option<u8>, String)> {
         let mut built = build(command, 4);
