@@ -79,7 +79,9 @@ async fn first_wakeup<P: Platform>(mut rq: RqGuard<'_, P>, child: TaskId) {
     task.stats.woken_at.set(Some(rq.clock));
     bump(&me.k.totals.wakeups);
     me.event(Event::WakeupNew { task: child, target: rq.cpu });
-    rt::task_woken(rq, child).await;
+    if rt::woken_cannot_run(&rq, child) {
+        drop(rt::push_rt_tasks(rq).await);
+    }
 }
 
 fn select_fork_cpu<P: Platform>(me: Cpu<'_, P>, child: TaskId) -> CpuId {

@@ -64,7 +64,12 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
-    rt::post_schedule(rq, next).await;
+    // A path that is not taken does not make and move its state.
+    if rt::wants_post_schedule(&rq, next) {
+        rt::post_schedule(rq).await;
+    } else {
+        drop(rq);
+    }
     if let Entry::Stopped { dest } = entry {
         arrive(me, prev, dest).await;
     }

@@ -97,7 +97,9 @@ async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags)
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
     awake(&mut rq, p, flags);
-    rt::task_woken(rq, p).await;
+    if rt::woken_cannot_run(&rq, p) {
+        drop(rt::push_rt_tasks(rq).await);
+    }
 }
 
 async fn wake_under_rq_lock<P: Platform>(
@@ -134,7 +136,9 @@ async fn wake_under_rq_lock<P: Platform>(
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
     fair::wakes_another(me, flags);
     awake(&mut rq, p, flags);
-    rt::task_woken(rq, p).await;
+    if rt::woken_cannot_run(&rq, p) {
+        drop(rt::push_rt_tasks(rq).await);
+    }
     true
 }
 
@@ -225,6 +229,8 @@ pub async fn sched_ttwu_pending<P: Platform>(me: Cpu<'_, P>) {
         rq.update_clock();
         activate_task(&mut rq, p, EnqueueKind::Wakeup);
         awake(&mut rq, p, WakeFlags::default());
-        rt::task_woken(rq, p).await;
+        if rt::woken_cannot_run(&rq, p) {
+            drop(rt::push_rt_tasks(rq).await);
+        }
     }
 }

@@ -25,7 +25,7 @@
 //!    now, the overload mask if it waits in company, the pushable list if it may move (queue.rs).
 //! 3. `check_preempt_curr` asks the CPU to reschedule if the task beats the running one; a pinned one can also evict
 //!    an equal that is free to go (preempt.rs).
-//! 4. `task_woken` pushes if the task cannot run here (push.rs).
+//! 4. If the task cannot run here (`woken_cannot_run`), the CPU pushes (push.rs).
 //!
 //! schedule() on that CPU then dequeues or puts the previous task; pulls, if it left and what is queued is lower
 //! (`lowers`, `balance`: pull.rs); picks; switches; and pushes what has become pushable (`post_schedule`: push.rs).
@@ -87,7 +87,7 @@ pub use throttle::period_timer;
 pub(crate) use change::{prio_changed, set_cpus_allowed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{balance, lowers};
-pub(crate) use push::{post_schedule, task_woken};
+pub(crate) use push::{post_schedule, push_rt_tasks, wants_post_schedule, woken_cannot_run};
 pub(crate) use queue::{
     dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, yield_task,
 };

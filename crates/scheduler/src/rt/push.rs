@@ -25,7 +25,7 @@ pub(super) struct Attempt<'k, P: Platform> {
 }
 
 /// Pushes until nothing more can be pushed.
-pub(super) async fn push_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+pub(crate) async fn push_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     loop {
         let attempt = push_rt_task(rq).await;
         rq = attempt.rq;
@@ -131,13 +131,15 @@ fn still_pushable<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, cpu: CpuId) -> bo
     waits_here && task.may_run_on(cpu)
 }
 
-/// After a switch to `next`: pushes what waits behind it, then releases the lock.
+/// After a switch to `next`: whether something waits behind it that might be pushed.
 #[inline]
-pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>, next: TaskId) {
+pub(crate) fn wants_post_schedule<P: Platform>(rq: &RqGuard<'_, P>, next: TaskId) -> bool {
+    rq.me.task(next).class.get() == Class::Rt && has_pushable_tasks(rq)
+}
+
+/// Pushes what waits behind the task that the CPU has just switched to, then releases the lock.
+pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>) {
     let me = rq.me;
-    if me.task(next).class.get() != Class::Rt || !has_pushable_tasks(&rq) {
-        return;
-    }
     match me.k.config.rules.post_push.get() {
         PostPush::CallbackLocked => drop(push_rt_tasks(rq).await),
         PostPush::TailRelock => {
@@ -152,13 +154,10 @@ pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>, next: TaskId)
     }
 }
 
-/// After `p` was woken and queued here: pushes if it cannot run here soon (3.5), then releases the lock.
+/// After `p` was woken and queued here: whether it cannot run here soon, so that this CPU has to push (3.5).
 #[inline]
-pub(crate) async fn task_woken<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) {
-    let task = rq.me.task(p);
-    if task.class.get() == Class::Rt && rq.curr != p && wants_post_push(&rq, p) {
-        drop(push_rt_tasks(rq).await);
-    }
+pub(crate) fn woken_cannot_run<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+    rq.me.task(p).class.get() == Class::Rt && rq.curr != p && wants_post_push(rq, p)
 }
 
 /// The table of 3.5; `p` does not run.

@@ -300,10 +300,9 @@ fn no_post_push_for_the_running_task() {
     let waiting = lab.spawn_unsettled(fifo(40), 0, 0, cpus(&[0]));
     lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
     let me = lab.cpu(0);
-    lab.run(async { super::super::task_woken(me.lock(me.id).await, curr).await });
-    assert_eq!(lab.cpu_of(waiting), 0);
-    lab.run(async { super::super::task_woken(me.lock(me.id).await, waiting).await });
-    assert_eq!(lab.cpu_of(waiting), 1);
+    let cannot_run = |p| lab.run(async { super::super::woken_cannot_run(&me.lock(me.id).await, p) });
+    assert!(!cannot_run(curr));
+    assert!(cannot_run(waiting));
 }
 
 /// 2.3: nothing happens for equals once the running task is asked to reschedule.
