@@ -82,6 +82,20 @@ fn seed_002_hangs_on_the_series() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn seed_003_hangs_on_the_penalty_and_on_the_debit() {
+    let penalty = [
+        "fork storm, START_NICE: hog's share",
+        "nested forks, START_NICE: hog's share over that of neither",
+        "keyrepeat, START_NICE: spread between drawings over neither's",
+        "keyrepeat, START_NICE: stops of the cursor over START_DEBIT's",
+    ];
+    let debit = ["neither: average latency", "START_DEBIT: average latency over that of neither"];
+    let losses = [Loss { word: "START_NICE", rows: &penalty }, Loss { word: "NO_START_DEBIT", rows: &debit }];
+    assert_loses("003", &losses);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn each_improvement_of_seed_002_has_an_effect_of_its_own() {
     let losses = [
         Loss {
