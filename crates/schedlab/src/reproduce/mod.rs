@@ -175,11 +175,15 @@ impl PublishedExperiment {
     }
 
     /// Takes a word out of the settings of every variant: what it switches then stays as in the kernel's profile.
-    /// For tests: the agreements that the word is about must be lost.
+    /// Of a feature that is switched on at a time, the switch stays, and switches it off. For tests: the agreements that
+    /// the word is about must be lost.
     #[must_use]
     pub fn without(mut self, word: &str) -> PublishedExperiment {
         for variant in &mut self.file.variant {
-            let words = variant.settings.split_whitespace().filter(|w| *w != word);
+            // A moment stays one, so that figures before and after it remain.
+            let instead = word.split_once(':').map(|(time, feature)| format!("{time}:NO_{feature}"));
+            let words = variant.settings.split_whitespace();
+            let words = words.filter_map(|w| if w == word { instead.as_deref() } else { Some(w) });
             variant.settings = words.collect::<Vec<_>>().join(" ");
         }
         self
