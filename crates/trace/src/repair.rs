@@ -41,7 +41,7 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
             let woken_ns = tasks.known.get(came).map_or(0, |known| known.woken_ns);
             let time_ns = gone.last_ns.max(woken_ns).min(event.time_ns);
             repair.switches += 1;
-            repair.uncertain_ns += event.time_ns - time_ns;
+            repair.uncertain_ns = repair.uncertain_ns.saturating_add(event.time_ns - time_ns);
             let next = match &event.kind {
                 EventKind::SchedSwitch(switch) => switch.prev,
                 _ => tasks.name(came, event, &trace.threads, &mut trace.strings),

@@ -91,7 +91,7 @@ pub struct SchedLatency {
 impl SchedLatency {
     /// Run time of all tasks of the table, ns.
     pub fn runtime_sum_ns(&self) -> u64 {
-        self.tasks.iter().map(|task| task.runtime_ns).sum()
+        self.tasks.iter().fold(0, |sum, task| sum.saturating_add(task.runtime_ns))
     }
 
     /// Switches of all tasks of the table.
@@ -205,7 +205,8 @@ impl Tabulator {
             } else if gone.pid != Pid::IDLE {
                 let stay = now.saturating_sub(gone.since_ns);
                 self.stays.add(stay);
-                self.task(gone.pid, switch.prev.comm).on_cpu_ns += stay;
+                let on_cpu_ns = &mut self.task(gone.pid, switch.prev.comm).on_cpu_ns;
+                *on_cpu_ns = on_cpu_ns.saturating_add(stay);
             }
         }
         let next = self.task(switch.next.pid, switch.next.comm);

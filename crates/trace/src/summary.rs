@@ -243,10 +243,12 @@ impl<'a> Summariser<'a> {
         self.spend(cpu, stay.pid, length);
         if stay.pid != Pid::IDLE {
             let summary = &mut self.task(stay.pid).summary;
-            match stay.since {
-                Since::Seen(_) => summary.cpu_time_ns += length,
-                _ => summary.edge_time_ns += length,
-            }
+            // A damaged file may have one task on many CPUs for centuries.
+            let time = match stay.since {
+                Since::Seen(_) => &mut summary.cpu_time_ns,
+                _ => &mut summary.edge_time_ns,
+            };
+            *time = time.saturating_add(length);
         }
     }
 
@@ -316,7 +318,8 @@ impl<'a> Summariser<'a> {
             };
             self.spend(Cpu(n as u32), stay.pid, end_ns - from_ns);
             if stay.pid != Pid::IDLE {
-                self.task(stay.pid).summary.edge_time_ns += end_ns - from_ns;
+                let time = &mut self.task(stay.pid).summary.edge_time_ns;
+                *time = time.saturating_add(end_ns - from_ns);
             }
         }
         let duration_ns = end_ns - start_ns;
@@ -381,6 +384,32 @@ mod tests {
         );
         assert_eq!(row(&summary, 7), (0, 50_000, 1, 0, 0, 0));
         assert_eq!(row(&summary, 8), (0, 100_000, 0, 0, 0, 0));
+    }
+
+    #[test]
+    fn a_task_on_two_cpus_for_centuries_overflows_nothing() {
+        let far = "18446744073.709551";
+        let switch = |cpu: u32, time: &str, prev: i32, next: i32| {
+            format!(
+                " a-{prev} [00{cpu}] d... {time}: sched_switch: prev_comm=a prev_pid={prev} prev_prio=120 prev_state=S ==> \
+                 next_comm=a next_pid={next} next_prio=120\n"
+            )
+        };
+        let lines = [
+            switch(0, "0.000001", 0, 7),
+            switch(1, "0.000001", 0, 7),
+            switch(2, "0.000001", 8, 0),
+            switch(0, far, 7, 0),
+            switch(1, far, 7, 0),
+            switch(3, far, 9, 0),
+            switch(4, far, 9, 0),
+        ];
+        let summary = check(&lines.concat());
+        let task = |pid| summary.task(Pid(pid)).expect("the task occurs");
+        assert_eq!((task(7).cpu_time_ns, task(9).edge_time_ns), (u64::MAX, u64::MAX));
+        let mut trace = read(lines.concat().as_bytes()).expect("a trace");
+        assert!(crate::sched_latency(&trace, crate::DelaysFrom::Waking).runtime_sum_ns() > 0);
+        crate::infer_missing_switches(&mut trace);
     }
 
     #[test]
