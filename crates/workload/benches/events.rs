@@ -3,7 +3,7 @@
 //! The figures to reach were measured with the fastest simulator known, the kernel's own C with no-op locks, which
 //! charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken within one run.
 //!
-//! `-- --once periodic 8` (or `cyclictest 512`, `fair 1000`) runs one case once and prints its number of events: for
+//! `-- --once periodic 8` (or `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case once and prints its number of events: for
 //! profilers, which count instructions and cache misses where the clock of a busy machine says little.
 
 use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup};
@@ -60,6 +60,19 @@ fn fair(tasks: usize) -> Case {
         profile: "6.1",
         load: format!("periodic -n {tasks} -p 10ms -r {}us", 60_000 / tasks),
         simulated: Nanos::from_millis(if tasks > 100 { 2_000 } else { 40_000 }),
+        reference: None,
+    }
+}
+
+/// Clients and servers of a database with user-space locks: two switches and two wakeups a request, some thirty steps.
+fn oltp(clients: usize, database: &str) -> Case {
+    Case {
+        name: if database == "pgsql" { "oltp --db pgsql" } else { "oltp --db mysql" },
+        machine: "seed004",
+        cpus: 4,
+        profile: "tip+",
+        load: format!("oltp --db {database} --clients {clients} --time 10s"),
+        simulated: Nanos::from_secs(4),
         reference: None,
     }
 }
@@ -155,18 +168,23 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let few = best(&fair(50))?;
     let thousand = best(&fair(1000))?;
     println!("cost per event, 1000 fair tasks : 50 = {:.2}", thousand.ns_per_event() / few.ns_per_event());
+    best(&oltp(256, "pgsql"))?;
+    best(&oltp(256, "mysql"))?;
     Ok(())
 }
 
 /// Runs the case that the words after `--once` name.
 fn run_once(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let usage = "--once needs a case and a number: periodic or cyclictest and CPUs, or fair and tasks";
+    let usage = "--once needs a case and a number: periodic or cyclictest and CPUs, fair and tasks, oltp (pgsql) \
+                 or mysql and clients";
     let [name, number] = words else { return Err(usage.into()) };
     let number: usize = number.parse()?;
     let case = match name.as_str() {
         "periodic" => periodic(number, None),
         "cyclictest" => cyclictest(number),
         "fair" => fair(number),
+        "oltp" => oltp(number, "pgsql"),
+        "mysql" => oltp(number, "mysql"),
         _ => return Err(usage.into()),
     };
     println!("{} events", once(&case)?.outcome.events);

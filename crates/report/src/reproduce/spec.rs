@@ -28,7 +28,7 @@ pub struct VariantSpec {
     pub rows: Vec<RowSpec>,
 }
 
-/// One figure, and what it should be.
+/// One figure, and what it should be; of a row without a tolerance or a bound it is only said what it is.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowSpec {
@@ -78,6 +78,45 @@ pub struct RowSpec {
     /// Its place in a table.
     #[serde(skip)]
     pub cell: Option<Cell>,
+}
+
+impl RowSpec {
+    /// Whether something is wanted of the figure. Otherwise it is only reported, and counts neither as agreement nor as
+    /// disagreement.
+    #[must_use]
+    pub fn expects(&self) -> bool {
+        self.is_close_to_something() || self.at_least.is_some() || self.at_most.is_some()
+    }
+
+    fn is_close_to_something(&self) -> bool {
+        self.within_percent.is_some() || self.or_within.is_some()
+    }
+
+    /// Refuses what would look like a check and is none.
+    ///
+    /// # Errors
+    /// A bound that no figure can miss, a tolerance without a published figure, a group or an excuse for a row of which
+    /// nothing is wanted.
+    pub fn check(&self) -> Result<(), SpecFault> {
+        let fault = |problem: &str| {
+            Err(SpecFault { place: format!("row `{}`", self.what), problem: problem.to_owned() })
+        };
+        // Every metric is a count or a time; only a step from one to the next can be negative.
+        let may_be_negative = self.fold == Some(Fold::SteepestRise);
+        if self.at_least.is_some_and(|least| least <= 0.0) && !may_be_negative {
+            return fault("every figure is at least 0: leave `at_least` out, and the row is only reported");
+        }
+        if self.is_close_to_something() && self.published.is_none() {
+            return fault("a tolerance needs a `published` figure to be close to");
+        }
+        if !self.expects() && self.group.is_some() {
+            return fault("a row of a `group` needs a tolerance or a bound, or it is never counted");
+        }
+        if !self.expects() && self.unreached.is_some() {
+            return fault("`unreached` says why a row does not agree, and nothing is wanted of this one");
+        }
+        Ok(())
+    }
 }
 
 /// One metric or several.

@@ -166,7 +166,13 @@ fn with_unit(value: f64, unit: RowUnit) -> String {
 fn verdict(experiment: &ReproducedExperiment) -> String {
     let judged = experiment.judged().count();
     let agree = experiment.judged().filter(|row| row.agrees == Some(true)).count();
-    let mut out = format!("{agree} of {judged} figures agree\n");
+    let rows = experiment.variants.iter().flat_map(|variant| &variant.rows);
+    let reported = rows.filter(|row| row.agrees.is_none() && row.wanted.is_none()).count();
+    let mut out = format!("{agree} of {judged} figures agree");
+    if reported > 0 {
+        out += &format!("; only reported: {reported}");
+    }
+    out.push('\n');
     for requirement in &experiment.requirements {
         let met = agreement(requirement.met, requirement.unreached.is_some());
         out +=

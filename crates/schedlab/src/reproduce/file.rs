@@ -132,7 +132,8 @@ impl ExperimentFile {
         if let Some(odd) = self.quick.values.iter().flatten().find(|value| !of_sweep(value)) {
             return Err(self.fault(format!("{odd} in quick.values is no value of the sweep")));
         }
-        Ok(())
+        let mut rows = self.variant.iter().flat_map(|variant| &variant.row).chain(&self.row);
+        rows.try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))
     }
 
     /// An error about this file.

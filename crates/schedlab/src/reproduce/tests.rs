@@ -89,6 +89,15 @@ fn an_agreement_is_lost_without_the_setting_it_is_about() {
 }
 
 #[test]
+fn a_row_of_which_nothing_is_wanted_is_reported_and_not_counted() {
+    let experiment = small(|text| text.replace("published = [0.1, 0.05]\n  within_percent = 60\n", ""));
+    let result = run_small(&experiment.expect("a file"), Length::Quick);
+    let row = &result.variants[1].rows[0];
+    assert!(row.simulated > 0.0 && (row.agrees, &row.wanted) == (None, &None), "{row:?}");
+    assert_eq!((result.judged().count(), result.failures()), (0, vec![]));
+}
+
+#[test]
 fn a_free_parameter_is_halved_and_doubled() {
     let experiment = small(|text| text.replace("relative_to = \"as it is\"", "")).expect("a file");
     let reported = run_small(&experiment, Length::Quick);
@@ -133,6 +142,9 @@ fn mistakes_in_a_file_are_told_with_their_place() {
         ("\"6.1\"", "\"6.0\"", "variant \"as it is\": "),
         ("costs.context_switch", "costs.switch", "free parameter `context switch`"),
         ("within_percent = 60", "group = \"g\"", "no requirement says how many of the group \"g\""),
+        ("within_percent = 60", "at_least = 0", "row `switches`: every figure is at least 0"),
+        ("published = [0.1, 0.05]", "", "a tolerance needs a `published` figure"),
+        ("within_percent = 60", "unreached = \"x\"", "nothing is wanted of this one"),
         (
             "metric = \"totals.context_switches\"",
             "metric = \"switches\"",
