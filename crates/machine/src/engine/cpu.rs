@@ -1,9 +1,9 @@
 //! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
 
 use super::cpu_hw::{Irq, Mode};
-use super::sim::{Progress, Sim, Then};
-use super::steps::FROM_INTERRUPT;
-use crate::outcome::RunError;
+use super::execution::Next;
+use super::sim::{Progress, Sim};
+use super::steps::{FROM_INTERRUPT, Path};
 use scheduler::affinity::migration_cpu_stop;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
@@ -37,7 +37,25 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             sim.idle(me).await;
         } else {
             sim.keep_ticking(me);
-            sim.run_task(me, curr).await;
+            let path = match sim.next(me, curr) {
+                Next::Follow(path) => path,
+                Next::Execute(length) => {
+                    let stretch = sim.begin(me, length);
+                    if !stretch.is_over {
+                        sim.hw().suspend(id, Mode::Interruptible).await;
+                    }
+                    sim.executed(me, curr, stretch)
+                }
+            };
+            match path {
+                Path::Done => {}
+                // The two that most steps end with, without the room that the others need.
+                Path::Sleep => schedule(me, Entry::Call).await,
+                Path::Wake { task, flags } => {
+                    try_to_wake_up(me, task, flags).await;
+                }
+                other => sim.follow(me, curr, other).await,
+            }
         }
     }
 }
@@ -185,106 +203,8 @@ impl Sim {
         cpu.polling.set(false);
     }
 
-    /// Lets the current task execute for `length`, or until an interrupt; how long it did.
-    pub async fn execute(&self, me: Cpu<'_, Hw>, length: Nanos) -> Nanos {
-        let hw = self.hw();
-        let start = hw.local_now();
-        let end = start + length;
-        hw.debt.set(Nanos::ZERO);
-        if hw.queue.next_time() > end {
-            hw.now.set(end);
-        } else {
-            hw.cpus[me.id.index()].ready_at.set(start);
-            hw.queue.set(hw.work_slot(me.id), end);
-            hw.suspend(me.id, Mode::Interruptible).await;
-        }
-        let ran = hw.now.get().saturating_sub(start).min(length);
-        let busy = &self.cpu(me.id).busy;
-        busy.set(busy.get() + ran);
-        ran
-    }
-
-    /// Runs the current task until it has to stop for an interrupt, or the CPU has another one.
-    async fn run_task(&self, me: Cpu<'_, Hw>, p: TaskId) {
-        match self.with(p, |t| std::mem::take(&mut t.progress)) {
-            Progress::Ready => self.next_step(me, p).await,
-            Progress::Compute { left } => {
-                let left = left + self.refill(p);
-                let left = left - self.execute(me, left).await;
-                if left > Nanos::ZERO {
-                    self.set_progress(p, Progress::Compute { left });
-                }
-            }
-            Progress::Kernel { left, then } => {
-                // While it executes, interrupts must see that it is inside the kernel.
-                self.set_progress(p, Progress::Kernel { left, then });
-                let left = left - self.execute(me, left).await;
-                if left > Nanos::ZERO {
-                    self.set_progress(p, Progress::Kernel { left, then });
-                } else {
-                    self.set_progress(p, Progress::Ready);
-                    self.go_on(me, p, then).await;
-                }
-            }
-            Progress::SpinUntil(until) => {
-                let length = until.saturating_sub(self.hw().local_now());
-                if length > Nanos::ZERO {
-                    self.set_progress(p, Progress::SpinUntil(until));
-                    self.execute(me, length).await;
-                }
-            }
-            Progress::Resume(then) => {
-                // What a task fetches when it comes back is its own, and is there before it holds the lock.
-                if matches!(then, Then::SpinLock(_)) && !self.fetch(me, p).await {
-                    self.set_progress(p, Progress::Resume(then));
-                } else {
-                    self.go_on(me, p, then).await;
-                }
-            }
-        }
-    }
-
-    /// Does the extra work of `p`'s cold cache; whether all of it is done.
-    async fn fetch(&self, me: Cpu<'_, Hw>, p: TaskId) -> bool {
-        let cold = self.refill(p);
-        let left = if cold == Nanos::ZERO { cold } else { cold - self.execute(me, cold).await };
-        self.put_back(p, left);
-        left == Nanos::ZERO
-    }
-
-    /// Asks the behaviour, and starts what it wants.
-    async fn next_step(&self, me: Cpu<'_, Hw>, p: TaskId) {
-        let now = self.hw().local_now();
-        let counters = self.counters(p);
-        let step = self.with(p, |t| {
-            t.idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
-            t.stepped_at = now;
-            t.behaviour.next(&mut crate::behaviour::Env {
-                now,
-                cpu: me.id,
-                task: p,
-                pid: t.pid,
-                last_child: t.last_child,
-                rng: &mut t.rng,
-                iterations: &mut t.iterations,
-                traced: self.hw().recorder.is_traced(),
-                counters,
-            })
-        });
-        if self.with(p, |t| t.idle_steps) > ENDLESS_STEPS {
-            let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
-            self.fail(RunError::EndlessSteps { pid, comm, at: now });
-            // The engine stops at the next suspension; make sure that there is one.
-            self.hw().suspend(me.id, Mode::Spinning).await;
-        }
-        self.start(me, p, step).await;
-    }
-
     /// Whether `cpu` executes its idle task.
     pub fn is_idle(&self, cpu: CpuId) -> bool {
         self.k.task(self.k.rq(cpu).published.curr.get()).class.get() == Class::Idle
     }
 }
-
-/// Steps that take no time after which a program is taken to be endless.
-const ENDLESS_STEPS: u32 = 1_000_000;

@@ -8,6 +8,7 @@ mod bare;
 mod check;
 mod cpu;
 mod cpu_hw;
+mod execution;
 mod hw;
 mod kthreads;
 mod lines;

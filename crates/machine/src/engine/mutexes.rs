@@ -2,6 +2,7 @@
 
 use super::hw::Hw;
 use super::sim::{Sim, Then};
+use super::steps::Path;
 use crate::outcome::{DeadlockLink, RunError};
 use scheduler::mutex::{
     Deadlock, FastPath, LockError, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow,
@@ -9,14 +10,19 @@ use scheduler::mutex::{
 use scheduler::{Cpu, MutexId, TaskId};
 
 impl Sim {
-    pub async fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+    pub fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
         if lock_fast(me, p, id) == FastPath::Done {
             self.with(p, |t| t.locks_held += 1);
+            Path::Done
         } else {
             self.syscall();
-            let outcome = lock_slow(me, p, id).await;
-            self.locked(me, p, id, outcome).await;
+            Path::LockSlow(id)
         }
+    }
+
+    pub async fn lock_slow(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+        let outcome = lock_slow(me, p, id).await;
+        self.locked(me, p, id, outcome).await;
     }
 
     /// The task runs again after it slept for the mutex.
@@ -42,19 +48,24 @@ impl Sim {
         }
     }
 
-    pub async fn unlock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+    pub fn unlock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
         match unlock_fast(me, p, id) {
             Ok(FastPath::Done) => self.with(p, |t| t.locks_held -= 1),
             Ok(FastPath::EnterKernel) => {
                 self.with(p, |t| t.locks_held -= 1);
                 self.syscall();
-                unlock_slow(me, p, id).await;
+                return Path::UnlockSlow(id);
             }
             Err(_) => {
                 let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
                 self.fail(RunError::NotOwner { pid, comm, lock: self.mutexes[id.index()].name.clone() });
             }
         }
+        Path::Done
+    }
+
+    pub async fn unlock_slow(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+        unlock_slow(me, p, id).await;
     }
 
     fn deadlock(&self, deadlock: &Deadlock) -> RunError {

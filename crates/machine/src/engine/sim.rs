@@ -69,6 +69,8 @@ pub(crate) enum Progress {
     Kernel { left: Nanos, then: Then },
     /// Spinning until a time.
     SpinUntil(Nanos),
+    /// Trying for a user spinlock.
+    Spinning(super::world::SpinAttempt),
     /// Blocked inside a system call, or about to go on with one.
     Resume(Then),
 }

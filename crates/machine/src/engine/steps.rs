@@ -1,5 +1,6 @@
 //! Executing a step of a task: the system calls, their costs, and what happens after a sleep inside one.
 
+use super::cpu_hw::Mode;
 use super::hw::Hw;
 use super::recorder::RecordKind;
 use super::sim::{Progress, Sim, Then};
@@ -11,11 +12,35 @@ use scheduler::affinity::set_cpus_allowed;
 use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::schedule::{Entry, sched_yield, schedule};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{Cpu, CpuMask, Nanos, TaskId, TaskState};
+use scheduler::{Cpu, CpuMask, MutexId, Nanos, TaskId, TaskState};
+
+/// What a step comes to once all is done that needs nobody to wait: most steps of most loads come to nothing more, and no
+/// future is made for them.
+#[derive(Debug)]
+pub(super) enum Path {
+    /// The step is done, or under way: see the task's progress.
+    Done,
+    /// The task sleeps, or has been woken since: state and progress say so.
+    Sleep,
+    /// It wakes a task.
+    Wake { task: TaskId, flags: WakeFlags },
+    /// It wakes several, one after the other.
+    WakeAll(Vec<TaskId>),
+    /// It enters the kernel for a mutex that is not free.
+    LockSlow(MutexId),
+    /// It enters the kernel for a mutex that others want.
+    UnlockSlow(MutexId),
+    /// Another system call.
+    Call(Step),
+    /// Such a system call goes on.
+    GoOn(Then),
+    /// The run has failed and must not go on.
+    Stop,
+}
 
 impl Sim {
     /// Starts a step of the current task.
-    pub async fn start(&self, me: Cpu<'_, Hw>, p: TaskId, step: Step) {
+    pub fn start(&self, me: Cpu<'_, Hw>, p: TaskId, step: Step) -> Path {
         match step {
             Step::Compute(length) => self.set_progress(p, Progress::Compute { left: length }),
             Step::KernelCompute(length) => {
@@ -26,35 +51,79 @@ impl Sim {
                 let late = late.map_or(Nanos::ZERO, |s| self.hw().dice(me.id, |rng| s.draw(rng)));
                 self.set_progress(p, Progress::SpinUntil(until + late));
             }
-            Step::SleepUntil(until) => self.sleep_until(me, p, until).await,
-            Step::SleepFor(span) => self.sleep_until(me, p, self.hw().local_now() + span).await,
-            Step::Lock(mutex) => self.lock_mutex(me, p, mutex).await,
-            Step::Unlock(mutex) => self.unlock_mutex(me, p, mutex).await,
+            Step::SleepUntil(until) => return self.sleep_until(me, p, until),
+            Step::SleepFor(span) => return self.sleep_until(me, p, self.hw().local_now() + span),
+            Step::Lock(mutex) => return self.lock_mutex(me, p, mutex),
+            Step::Unlock(mutex) => return self.unlock_mutex(me, p, mutex),
             Step::SpinLock(lock) => {
                 let tries_left = self.world.borrow().spinlocks[lock.0 as usize].spins_per_delay;
-                self.spin_lock(me, p, SpinAttempt { lock, tries_left, slept: Nanos::ZERO }).await;
+                return self.spin_lock(me, p, SpinAttempt { lock, tries_left, slept: Nanos::ZERO });
             }
-            Step::SpinUnlock(lock) => self.spin_unlock(me, p, lock).await,
+            Step::SpinUnlock(lock) => return self.spin_unlock(p, lock),
             Step::Send(channel) => {
-                self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel)).await
+                return self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel));
             }
+            Step::Receive(channel) => {
+                return self.in_kernel(me, p, self.channel(channel).receive_cost, Then::Receive(channel));
+            }
+            Step::FutexWait(futex) => return self.futex_wait(me, p, futex),
+            Step::Exit => {
+                let costs = &self.hw().spec.costs;
+                let cost = if self.with(p, |t| t.family.thread) { costs.thread_exit } else { costs.exit };
+                return self.in_kernel(me, p, cost, Then::Exit);
+            }
+            Step::Marker(text) => {
+                self.syscall();
+                self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Marker { text });
+            }
+            call => return Path::Call(call),
+        }
+        Path::Done
+    }
+
+    /// Goes on with a system call after its work in the kernel, or after a sleep.
+    pub fn go_on(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
+        match then {
+            Then::Return => Path::Done,
+            Then::Send(channel) => self.send(me, p, channel),
+            Then::Receive(channel) => self.receive(me, p, channel),
+            Then::SpinLock(attempt) => self.spin_lock(me, p, attempt),
+            other => Path::GoOn(other),
+        }
+    }
+
+    /// What is left of a step, for which others may have to be waited for.
+    pub async fn follow(&self, me: Cpu<'_, Hw>, p: TaskId, path: Path) {
+        match path {
+            Path::Done => {}
+            Path::Sleep => schedule(me, Entry::Call).await,
+            Path::Wake { task, flags } => {
+                try_to_wake_up(me, task, flags).await;
+            }
+            Path::WakeAll(tasks) => {
+                for task in tasks {
+                    self.wake(me, task, false).await;
+                }
+            }
+            Path::LockSlow(mutex) => self.lock_slow(me, p, mutex).await,
+            Path::UnlockSlow(mutex) => self.unlock_slow(me, p, mutex).await,
+            Path::Call(call) => self.call(me, p, call).await,
+            Path::GoOn(then) => self.go_on_waiting(me, p, then).await,
+            // The engine stops at the next suspension; make sure that there is one.
+            Path::Stop => self.hw().suspend(me.id, Mode::Spinning).await,
+        }
+    }
+
+    async fn call(&self, me: Cpu<'_, Hw>, p: TaskId, call: Step) {
+        match call {
             Step::TrySend(channel) => {
                 self.put(me, channel, WakeFlags::default()).await;
             }
-            Step::Receive(channel) => {
-                self.in_kernel(me, p, self.channel(channel).receive_cost, Then::Receive(channel)).await;
-            }
-            Step::FutexWait(futex) => self.futex_wait(me, p, futex).await,
             Step::FutexWake { futex, count } => self.futex_wake(me, futex, count).await,
             Step::BarrierWait(barrier) => self.barrier_wait(me, p, barrier).await,
             Step::Fork { child, kind } => self.fork(me, p, *child, kind).await,
             Step::Exec { comm } => self.exec(me, p, comm).await,
             Step::WaitChild => self.wait_child(me, p).await,
-            Step::Exit => {
-                let costs = &self.hw().spec.costs;
-                let cost = if self.with(p, |t| t.family.thread) { costs.thread_exit } else { costs.exit };
-                self.in_kernel(me, p, cost, Then::Exit).await;
-            }
             Step::Yield => {
                 self.syscall();
                 sched_yield(me).await;
@@ -68,25 +137,18 @@ impl Sim {
                 set_user_nice(me, target.unwrap_or(p), nice).await;
             }
             Step::SetAffinity { target, cpus } => self.set_affinity(me, target.unwrap_or(p), cpus).await,
-            Step::Marker(text) => {
-                self.syscall();
-                self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Marker { text });
-            }
+            other => unreachable!("`start` deals with {other:?}"),
         }
     }
 
-    /// Goes on with a system call after its work in the kernel, or after a sleep.
-    pub async fn go_on(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
+    async fn go_on_waiting(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
         match then {
-            Then::Return => {}
             Then::Lock(mutex) => self.lock_again(me, p, mutex).await,
-            Then::Send(channel) => self.send(me, p, channel).await,
-            Then::Receive(channel) => self.receive(me, p, channel).await,
-            Then::SpinLock(attempt) => self.spin_lock(me, p, attempt).await,
             Then::Forked { child, vfork } => self.forked(me, p, child, vfork).await,
             Then::Execed => self.complete_vfork(me, p).await,
             Then::WaitChild => self.wait_child(me, p).await,
             Then::Exit => self.exit(me, p).await,
+            other => unreachable!("`go_on` deals with {other:?}"),
         }
     }
 
@@ -95,19 +157,19 @@ impl Sim {
     }
 
     /// A system call that works in the kernel for `cost`, with interrupts on, and then goes on.
-    pub async fn in_kernel(&self, me: Cpu<'_, Hw>, p: TaskId, cost: Nanos, then: Then) {
+    fn in_kernel(&self, me: Cpu<'_, Hw>, p: TaskId, cost: Nanos, then: Then) -> Path {
         self.syscall();
         if cost == Nanos::ZERO {
-            self.go_on(me, p, then).await;
-        } else {
-            self.set_progress(p, Progress::Kernel { left: cost, then });
+            return self.go_on(me, p, then);
         }
+        self.set_progress(p, Progress::Kernel { left: cost, then });
+        Path::Done
     }
 
     /// The current task sleeps; when it runs again it goes on with `then`.
     pub async fn block(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) {
-        me.task(p).state.set(state);
-        self.leave_asleep(me, p, then).await;
+        self.falls_asleep(me, p, state, then);
+        schedule(me, Entry::Call).await;
     }
 
     /// The same for a task whose state says already that it sleeps, or that it has been woken since.
@@ -116,11 +178,17 @@ impl Sim {
         schedule(me, Entry::Call).await;
     }
 
-    async fn sleep_until(&self, me: Cpu<'_, Hw>, p: TaskId, until: Nanos) {
+    fn falls_asleep(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) -> Path {
+        me.task(p).state.set(state);
+        self.set_progress(p, Progress::Resume(then));
+        Path::Sleep
+    }
+
+    fn sleep_until(&self, me: Cpu<'_, Hw>, p: TaskId, until: Nanos) -> Path {
         let hw = self.hw();
         self.syscall();
         if until <= hw.local_now() {
-            return;
+            return Path::Done;
         }
         hw.charge_ns(hw.spec.costs.timer_program);
         let jitter = hw.spec.noise.timer_jitter;
@@ -133,7 +201,7 @@ impl Sim {
         // A timer cannot be programmed into the past: it fires at once then.
         hw.queue.set(slot.0, slot.1.max(hw.local_now()));
         me.task(p).state.set(TaskState::Interruptible);
-        schedule(me, Entry::Call).await;
+        Path::Sleep
     }
 
     /// Wakes `p`; the waker's clock moves on.
@@ -141,25 +209,24 @@ impl Sim {
         try_to_wake_up(me, p, WakeFlags { sync, interrupt: false }).await;
     }
 
-    /// Wakes `p`, who waits for this channel.
-    async fn wake_at(&self, me: Cpu<'_, Hw>, p: TaskId, channel: ChannelId) {
-        let spec = self.channel(channel);
-        try_to_wake_up(me, p, WakeFlags { sync: spec.sync, interrupt: spec.softirq }).await;
-    }
-
     fn channel(&self, id: ChannelId) -> crate::objects::ChannelSpec {
         self.world.borrow().channels[id.0 as usize].spec
     }
 
-    async fn send(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) {
-        let sent = self.put_message(id);
-        match sent {
+    /// `task` waits for this channel.
+    fn wake_at(&self, task: TaskId, id: ChannelId) -> Path {
+        let spec = self.channel(id);
+        Path::Wake { task, flags: WakeFlags { sync: spec.sync, interrupt: spec.softirq } }
+    }
+
+    fn send(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) -> Path {
+        match self.put_message(id) {
             Put::Full => {
                 self.world.borrow_mut().channels[id.0 as usize].writers.push_back(p);
-                self.block(me, p, TaskState::Interruptible, Then::Send(id)).await;
+                self.falls_asleep(me, p, TaskState::Interruptible, Then::Send(id))
             }
-            Put::Stored { wake: Some(reader) } => self.wake_at(me, reader, id).await,
-            Put::Stored { wake: None } => {}
+            Put::Stored { wake: Some(reader) } => self.wake_at(reader, id),
+            Put::Stored { wake: None } => Path::Done,
         }
     }
 
@@ -172,7 +239,7 @@ impl Sim {
         Put::Stored { wake: channel.readers.pop_front() }
     }
 
-    async fn receive(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) {
+    fn receive(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) -> Path {
         let wake = {
             let channel = &mut self.world.borrow_mut().channels[id.0 as usize];
             channel.last_reader = Some(p);
@@ -186,9 +253,9 @@ impl Sim {
             }
         };
         match wake {
-            None => self.block(me, p, TaskState::Interruptible, Then::Receive(id)).await,
-            Some(Some(writer)) => self.wake_at(me, writer, id).await,
-            Some(None) => {}
+            None => self.falls_asleep(me, p, TaskState::Interruptible, Then::Receive(id)),
+            Some(Some(writer)) => self.wake_at(writer, id),
+            Some(None) => Path::Done,
         }
     }
 
@@ -211,10 +278,10 @@ impl Sim {
         true
     }
 
-    async fn futex_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: FutexId) {
+    fn futex_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: FutexId) -> Path {
         self.syscall();
         self.world.borrow_mut().futexes[id.0 as usize].push(p, me.task(p).normal_prio.get());
-        self.block(me, p, TaskState::Interruptible, Then::Return).await;
+        self.falls_asleep(me, p, TaskState::Interruptible, Then::Return)
     }
 
     async fn futex_wake(&self, me: Cpu<'_, Hw>, id: FutexId, count: u32) {
@@ -251,30 +318,23 @@ impl Sim {
     }
 
     /// A user-space spinlock: try, spin a little, after enough tries sleep for a growing time (fair-class 12.4).
-    async fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) {
-        let free = {
+    fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
+        let backoff = {
             let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
             if lock.owner.is_none() {
                 lock.owner = Some(p);
                 lock.learn(attempt.slept == Nanos::ZERO);
                 self.with(p, |t| t.locks_held += 1);
+                return Path::Done;
             }
-            lock.owner == Some(p)
+            lock.backoff
         };
-        if free {
-            return;
-        }
         if attempt.tries_left > 0 {
-            // A few tries at a time, so that a release is noticed soon.
-            let tries = attempt.tries_left.min(TRIES_PER_LOOK);
-            let spun = self.execute(me, TRY * u64::from(tries)).await;
-            let tried = (spun.0 / TRY.0).max(1) as u32;
-            let next = SpinAttempt { tries_left: attempt.tries_left - tried, ..attempt };
-            self.set_progress(p, Progress::Resume(Then::SpinLock(next)));
-            return;
+            self.set_progress(p, Progress::Spinning(attempt));
+            return Path::Done;
         }
-        if self.world.borrow().spinlocks[attempt.lock.0 as usize].backoff == Backoff::Event {
-            return self.await_release(me, p, attempt).await;
+        if backoff == Backoff::Event {
+            return self.await_release(me, p, attempt);
         }
         let slept = self.with(p, |t| match attempt.slept {
             Nanos::ZERO => FIRST_SLEEP,
@@ -287,11 +347,11 @@ impl Sim {
             lock.spins_per_delay
         };
         self.set_progress(p, Progress::Resume(Then::SpinLock(SpinAttempt { tries_left, slept, ..attempt })));
-        self.sleep_until(me, p, self.hw().local_now() + slept).await;
+        self.sleep_until(me, p, self.hw().local_now() + slept)
     }
 
     /// The task sleeps until the spinlock is released, then spins again.
-    async fn await_release(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) {
+    fn await_release(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
         self.syscall();
         let tries_left = {
             let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
@@ -299,28 +359,27 @@ impl Sim {
             lock.waiters.push(p);
             lock.spins_per_delay
         };
-        self.block(me, p, TaskState::Interruptible, Then::SpinLock(SpinAttempt { tries_left, ..attempt }))
-            .await;
+        let then = Then::SpinLock(SpinAttempt { tries_left, ..attempt });
+        self.falls_asleep(me, p, TaskState::Interruptible, then)
     }
 
-    async fn spin_unlock(&self, me: Cpu<'_, Hw>, p: TaskId, id: SpinlockId) {
+    fn spin_unlock(&self, p: TaskId, id: SpinlockId) -> Path {
         let waiters = {
             let lock = &mut self.world.borrow_mut().spinlocks[id.0 as usize];
             if lock.owner != Some(p) {
                 let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
-                return self.fail(RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
+                self.fail(RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
+                return Path::Done;
             }
             lock.owner = None;
             std::mem::take(&mut lock.waiters)
         };
         self.with(p, |t| t.locks_held -= 1);
         if waiters.is_empty() {
-            return;
+            return Path::Done;
         }
         self.syscall();
-        for waiter in waiters {
-            self.wake(me, waiter, false).await;
-        }
+        Path::WakeAll(waiters)
     }
 
     async fn set_affinity(&self, me: Cpu<'_, Hw>, target: TaskId, cpus: CpuMask) {
@@ -360,9 +419,23 @@ enum Put {
 
 /// One try of a spinning test-and-set with its pause: 100 tries take 2 to 4 µs (fair-class 12.4).
 const TRY: Nanos = Nanos(30);
+/// A few tries at a time, so that a release is noticed soon.
 const TRIES_PER_LOOK: u32 = 10;
 const FIRST_SLEEP: Nanos = Nanos::from_millis(1);
 const LONGEST_SLEEP: Nanos = Nanos::from_secs(1);
+
+impl SpinAttempt {
+    /// How long it tries before it looks around.
+    pub fn stint(self) -> Nanos {
+        TRY * u64::from(self.tries_left.min(TRIES_PER_LOOK))
+    }
+
+    /// What is left of it after trying for so long.
+    pub fn after(self, spun: Nanos) -> SpinAttempt {
+        let tried = (spun.0 / TRY.0).max(1) as u32;
+        SpinAttempt { tries_left: self.tries_left - tried, ..self }
+    }
+}
 
 impl super::world::Spinlock {
     /// spins_per_delay: +100 after an acquisition that never slept, −1 after one that did, 10 to 1000.
