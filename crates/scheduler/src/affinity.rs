@@ -1,8 +1,9 @@
 //! sched_setaffinity, and the stopper that enforces it.
 
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
+use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};
-use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
+use crate::rq::RqGuard;
 use crate::schedule::{Entry, schedule};
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;

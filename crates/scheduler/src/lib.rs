@@ -17,6 +17,7 @@ mod chunks;
 mod class;
 mod cpumask;
 mod domains;
+mod double_lock;
 mod event;
 pub mod fair;
 pub mod fork;

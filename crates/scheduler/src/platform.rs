@@ -24,6 +24,11 @@ pub trait Platform: Sized {
     /// Takes `lock` if it is free at this moment.
     fn try_acquire(&self, me: CpuId, lock: Lock) -> impl Future<Output = bool>;
 
+    /// The same without a wait: whether it was free; `None` if another CPU may act first. A platform need not have one.
+    fn try_acquire_at_once(&self, _me: CpuId, _lock: Lock) -> Option<bool> {
+        None
+    }
+
     /// Gives `lock` up at the executing path's present time.
     fn release(&self, me: CpuId, lock: Lock);
 

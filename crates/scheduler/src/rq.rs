@@ -2,11 +2,10 @@
 //!
 //! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the lock
 //! lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and gets two new
-//! ones back ([`double_lock_balance`]): what was looked up before is gone and has to be looked up again.
+//! ones back ([`crate::double_lock`]): what was looked up before is gone and has to be looked up again.
 
 use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
-use crate::registry::DoubleLock;
 use crate::rt::RtRq;
 use crate::stats::CpuCounts;
 use crate::{Cpu, CpuId, Nanos, Prio, TaskId};
@@ -177,9 +176,10 @@ impl<'k, P: Platform> Cpu<'k, P> {
     /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
     #[inline]
     pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {
-        if !self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu)) {
-            self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
+        if let Some(guard) = self.lock_at_once(cpu) {
+            return guard;
         }
+        self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
         self.guard(cpu)
     }
 
@@ -193,7 +193,15 @@ impl<'k, P: Platform> Cpu<'k, P> {
         }
     }
 
-    fn guard(self, cpu: CpuId) -> RqGuard<'k, P> {
+    /// Takes the lock if that is possible before any other CPU can act.
+    #[inline]
+    pub(crate) fn lock_at_once(self, cpu: CpuId) -> Option<RqGuard<'k, P>> {
+        self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu)).then(|| self.guard(cpu))
+    }
+
+    /// For whoever has just taken the lock.
+    #[inline]
+    pub(crate) fn guard(self, cpu: CpuId) -> RqGuard<'k, P> {
         let rq = self.k.rq(cpu);
         RqGuard { me: self, published: &rq.published, state: rq.state.borrow_mut() }
     }
@@ -240,40 +248,4 @@ impl<'k, P: Platform> RqGuard<'k, P> {
     pub(crate) fn touch_published(&self) {
         self.me.touch(Line::Rq(self.cpu), Access::Write);
     }
-}
-
-/// Two run-queue locks held at once.
-pub struct DoubleLocked<'k, P: Platform> {
-    /// The one that the caller held before.
-    pub own: RqGuard<'k, P>,
-    /// The other one.
-    pub other: RqGuard<'k, P>,
-    /// Whether `own` was released in between, so that everything known about it is stale.
-    pub dropped: bool,
-}
-
-/// Takes the lock of `other` in addition to the one held; the global order is by CPU number (rt-class 5.6).
-///
-/// Virtual time passes. `other` must not be the CPU whose lock is held.
-pub async fn double_lock_balance<P: Platform>(own: RqGuard<'_, P>, other: CpuId) -> DoubleLocked<'_, P> {
-    let (me, own_cpu) = (own.me, own.cpu);
-    debug_assert_ne!(own_cpu, other);
-    if me.k.config.rules.double_lock.get() == DoubleLock::TryLock {
-        if me.k.platform.try_acquire(me.id, Lock::Rq(other)).await {
-            return DoubleLocked { own, other: me.guard(other), dropped: false };
-        }
-        if own_cpu < other {
-            let other = me.lock(other).await;
-            return DoubleLocked { own, other, dropped: false };
-        }
-    }
-    drop(own);
-    let (own, other) = if own_cpu < other {
-        let own = me.lock(own_cpu).await;
-        (own, me.lock(other).await)
-    } else {
-        let other = me.lock(other).await;
-        (me.lock(own_cpu).await, other)
-    };
-    DoubleLocked { own, other, dropped: true }
 }

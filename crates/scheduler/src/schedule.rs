@@ -48,12 +48,17 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     } else if leaving {
         deactivate_task(&mut rq, prev, DequeueKind::Departure);
     }
+    // Here and below: a path that is not taken does not make and move its state.
     if prev_class == Class::Rt && rt::lowers(&rq, prev, prev_prio) {
-        rq = rt::balance(rq).await;
+        if rt::others_overloaded(&rq) {
+            rq = rt::take_from_others(rq).await;
+        }
         rq.update_clock();
     }
     if rq.nr_running == 0 {
-        rq = fair::idle_balance(rq).await;
+        if fair::wants_idle_balance(&mut rq) {
+            rq = fair::idle_balance(rq).await;
+        }
         rq.update_clock();
     }
     fair::stint_ends(me.k, task, !blocking);
@@ -64,7 +69,6 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
-    // A path that is not taken does not make and move its state.
     if rt::wants_post_schedule(&rq, next) {
         rt::post_schedule(rq).await;
     } else {

@@ -22,8 +22,12 @@ pub struct WakeFlags {
 }
 
 /// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.
-pub async fn try_to_wake_up<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
-    try_to_wake_up_if(me, p, flags, || true).await
+pub fn try_to_wake_up<P: Platform>(
+    me: Cpu<'_, P>,
+    p: TaskId,
+    flags: WakeFlags,
+) -> impl Future<Output = bool> {
+    try_to_wake_up_if(me, p, flags, || true)
 }
 
 /// The same for a waker that no lock keeps informed: `still` is asked, once the sleeper can no longer be woken by
@@ -56,7 +60,7 @@ async fn wake_under_pi_lock<P: Platform>(
     let woken = asleep(me, p) && still();
     if woken {
         begin(me, p);
-        if !wake_while_queued(me, p, flags).await {
+        if !(me.task(p).on_rq.get() && wake_while_queued(me, p, flags).await) {
             wake_dequeued(me, p, flags).await;
         }
     }
@@ -64,11 +68,9 @@ async fn wake_under_pi_lock<P: Platform>(
     woken
 }
 
-/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue.
+/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue. Not if it has by the
+/// time that its queue is locked.
 async fn wake_while_queued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
-    if !me.task(p).on_rq.get() {
-        return false;
-    }
     let mut rq = me.task_rq_lock(p).await;
     if !me.task(p).on_rq.get() {
         return false;

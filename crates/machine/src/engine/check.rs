@@ -55,7 +55,7 @@ impl Sim {
     /// Asks every invariant that can be asked now, if the run is checked; a broken one stops it.
     #[inline]
     pub fn check(&self) {
-        if let Some(watch) = self.hw().watch.get() {
+        if let Some(watch) = self.hw().watch() {
             self.check_with(watch);
         }
     }

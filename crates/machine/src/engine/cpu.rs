@@ -77,8 +77,35 @@ impl Sim {
         loop {
             let next = self.cpu(me.id).pending.borrow_mut().pop_front();
             let Some(irq) = next else { break };
-            timer_fired |= matches!(irq, Irq::Timer(_));
-            self.interrupt(me, irq).await;
+            match irq {
+                Irq::Timer(task) => {
+                    timer_fired = true;
+                    self.hw().charge_ns(costs.timer_expiry);
+                    try_to_wake_up(me, task, FROM_INTERRUPT).await;
+                }
+                Irq::Tick => {
+                    scheduler_tick(me).await;
+                    self.wake_kthreads(me, &self.kthread_wakes.tick).await;
+                }
+                Irq::Ipi(ipi) => {
+                    let received = &self.cpu(me.id).ipis_received;
+                    received.set(received.get() + 1);
+                    self.ipi(me, ipi).await;
+                }
+                Irq::Notice(ipi) => self.ipi(me, ipi).await,
+                Irq::Settings => rt::rules_changed(me).await,
+                Irq::RtPeriod => {
+                    if let Some(again) = rt::period_timer(me).await {
+                        self.hw().start_rt_period_timer(again);
+                    }
+                }
+                Irq::Spawn(index) => self.spawn(me, index).await,
+                Irq::Outside(index) => self.message_from_outside(me, index).await,
+                Irq::Off { source, length } => {
+                    self.hw().charge_ns(length);
+                    self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize]).await;
+                }
+            }
         }
         if timer_fired {
             // The timer hardware is set to the next expiry.
@@ -101,39 +128,8 @@ impl Sim {
         }
     }
 
-    async fn interrupt(&self, me: Cpu<'_, Hw>, irq: Irq) {
-        match irq {
-            Irq::Timer(task) => {
-                self.hw().charge_ns(self.hw().spec.costs.timer_expiry);
-                try_to_wake_up(me, task, FROM_INTERRUPT).await;
-            }
-            Irq::Tick => {
-                scheduler_tick(me).await;
-                self.wake_kthreads(me, &self.kthread_wakes.tick).await;
-            }
-            Irq::Ipi(ipi) => {
-                let received = &self.cpu(me.id).ipis_received;
-                received.set(received.get() + 1);
-                self.ipi(me, ipi).await;
-            }
-            Irq::Notice(ipi) => self.ipi(me, ipi).await,
-            Irq::Settings => rt::rules_changed(me).await,
-            Irq::RtPeriod => {
-                if let Some(again) = rt::period_timer(me).await {
-                    self.hw().start_rt_period_timer(again);
-                }
-            }
-            Irq::Spawn(index) => self.spawn(me, index).await,
-            Irq::Outside(index) => self.message_from_outside(me, index).await,
-            Irq::Off { source, length } => {
-                self.hw().charge_ns(length);
-                self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize]).await;
-            }
-        }
-    }
-
     async fn ipi(&self, me: Cpu<'_, Hw>, ipi: Ipi) {
-        if let Some(watch) = self.hw().watch.get() {
+        if let Some(watch) = self.hw().watch() {
             watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
         }
         match ipi {

@@ -76,7 +76,9 @@ pub(crate) struct Hw {
     pub push_ipis: PushIpis,
     pub recorder: Recorder,
     /// Set if the run is checked.
-    pub watch: OnceCell<Watch>,
+    watch: OnceCell<Watch>,
+    /// Whether there is a trace or a checker, who want to know of every event.
+    observed: Cell<bool>,
 }
 
 /// Locks other than those of run queues; they are rarely contended.
@@ -142,9 +144,32 @@ impl Hw {
             }),
             lines: LineTable::new(n),
             push_ipis: PushIpis::new(n),
+            observed: Cell::new(recorder.is_traced()),
             recorder,
             watch: OnceCell::new(),
             spec,
+        }
+    }
+
+    /// Lets `watch` look at everything that happens from now on.
+    pub fn be_watched_by(&self, watch: Watch) {
+        if self.watch.set(watch).is_ok() {
+            self.observed.set(true);
+        }
+    }
+
+    /// Who watches, if the run is checked.
+    #[inline]
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.get()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(&self, me: Cpu<'_, Hw>, event: Event) {
+        self.recorder.event(me, self.local_now(), event);
+        if let Some(watch) = self.watch() {
+            watch.checker.borrow_mut().event(me, event);
         }
     }
 
@@ -241,6 +266,12 @@ impl Hw {
     }
 
     #[inline]
+    fn take_if_free(&self, me: CpuId, lock: Lock) -> bool {
+        let taken = self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.lock_timing));
+        taken.inspect(|cost| self.charge_ns(*cost)).is_some()
+    }
+
+    #[inline]
     fn with_lock<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState) -> T) -> T {
         match lock {
             Lock::Rq(cpu) => f(&mut self.rq_locks[cpu.index()].borrow_mut()),
@@ -275,11 +306,12 @@ impl Platform for Hw {
 
     #[inline]
     fn acquire_at_once(&self, me: CpuId, lock: Lock) -> bool {
-        if matches!(lock, Lock::Rq(_)) && !self.run_ahead() {
-            return false;
-        }
-        let taken = self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.lock_timing));
-        taken.inspect(|cost| self.charge_ns(*cost)).is_some()
+        (!matches!(lock, Lock::Rq(_)) || self.run_ahead()) && self.take_if_free(me, lock)
+    }
+
+    #[inline]
+    fn try_acquire_at_once(&self, me: CpuId, lock: Lock) -> Option<bool> {
+        self.run_ahead().then(|| self.take_if_free(me, lock))
     }
 
     async fn acquire(&self, me: CpuId, lock: Lock) {
@@ -306,13 +338,7 @@ impl Platform for Hw {
 
     async fn try_acquire(&self, me: CpuId, lock: Lock) -> bool {
         self.settle(me).await;
-        match self.with_lock(lock, |l| l.try_acquire(me, self.local_now(), &self.lock_timing)) {
-            Some(cost) => {
-                self.charge_ns(cost);
-                true
-            }
-            None => false,
-        }
+        self.take_if_free(me, lock)
     }
 
     #[inline]
@@ -370,7 +396,7 @@ impl Platform for Hw {
         if let Ipi::Push(source) = ipi {
             self.push_ipis.sent(source);
         }
-        if let Some(watch) = self.watch.get() {
+        if let Some(watch) = self.watch() {
             watch.checker.borrow_mut().ipi_sent(to, ipi);
         }
     }
@@ -381,11 +407,11 @@ impl Platform for Hw {
 
     #[inline(always)]
     fn event(&self, me: Cpu<'_, Self>, event: Event) {
-        if self.recorder.is_interested_in(&event) {
-            self.recorder.event(me, self.local_now(), event);
+        if let Event::Switch { prev, next, .. } = event {
+            self.recorder.switched(me, self.local_now(), prev, next);
         }
-        if let Some(watch) = self.watch.get() {
-            watch.checker.borrow_mut().event(me, event);
+        if self.observed.get() {
+            self.tell(me, event);
         }
     }
 }

@@ -107,22 +107,15 @@ impl Recorder {
         self.trace.is_some()
     }
 
-    /// Without a trace, only switches leave anything behind.
-    #[inline(always)]
-    pub fn is_interested_in(&self, event: &Event) -> bool {
-        matches!(event, Event::Switch { .. }) || self.trace.is_some()
-    }
-
+    /// Writes a line of the trace, if one is wanted.
     pub fn event(&self, me: Cpu<'_, Hw>, now: Nanos, event: Event) {
-        if let Event::Switch { prev, next, .. } = event {
-            self.switched(me, now, prev, next);
-        }
         if self.trace.is_some() {
             self.record(me, now, record_of(me, event));
         }
     }
 
-    fn switched(&self, me: Cpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
+    /// What a switch leaves behind even without a trace.
+    pub fn switched(&self, me: Cpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
         self.switches.set(self.switches.get() + 1);
         let clock = &self.idle[me.id.index()];
         if me.task(prev).class.get() == Class::Idle

@@ -117,7 +117,7 @@ impl Machine {
             sim.k.mutexes.create(mutex.kind);
         }
         if options.check {
-            let _new = sim.hw().watch.set(Watch::new(&sim.k));
+            sim.hw().be_watched_by(Watch::new(&sim.k));
         }
         sim.populate(spawns, first_kthread)?;
         sim.announce(&options);
@@ -266,7 +266,7 @@ impl Sim {
                     self.fail(RunError::Setting(error.to_string()));
                 }
                 self.hw().lock_timing.kind.set(self.k.config.rules.lock_kind.get());
-                if let Some(watch) = self.hw().watch.get() {
+                if let Some(watch) = self.hw().watch() {
                     watch.checker.borrow_mut().settings_changed(&self.k);
                 }
                 self.raise(CpuId(0), Irq::Settings)

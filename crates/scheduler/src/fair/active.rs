@@ -3,8 +3,8 @@
 
 use super::balance_move::allowed_newest;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
+use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};
-use crate::rq::{DoubleLocked, double_lock_balance};
 use crate::schedule::{Entry, schedule};
 use crate::stats::bump;
 use crate::{Cpu, CpuId, Reason};

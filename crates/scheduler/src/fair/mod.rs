@@ -111,7 +111,7 @@ pub(crate) use class_change::{attach_task, detach_task, task_changes_cpu};
 pub(crate) use cpu_load::{load_per_task, load_weight, present_load, update_cpu_load};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use idlest::select_task_rq_fork;
-pub(crate) use new_idle::{idle_balance, idle_ends};
+pub(crate) use new_idle::{idle_balance, idle_ends, wants_idle_balance};
 pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
 pub(crate) use select_cpu::select_task_rq_wake;

@@ -25,24 +25,44 @@ impl Default for IdleTimes {
     }
 }
 
-/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that was
-/// asked to balance on behalf of all idle ones does that first.
-pub(crate) async fn idle_balance<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
-    let me = rq.me;
+/// A CPU with nothing to run begins to idle: whether it looks for work first.
+#[inline]
+pub(crate) fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     let now = rq.clock;
     rq.fair.idle.since.get_or_insert(now);
-    if rq.published.balance.nohz_kick.take() && rq.curr == rq.idle {
-        drop(rq);
+    let kick = &rq.published.balance.nohz_kick;
+    if rq.curr != rq.idle {
+        // Asked to balance on behalf of all idle CPUs, but it has been busy since.
+        kick.set(false);
+    }
+    kick.get() || wants_search(rq)
+}
+
+/// Whether it would find anything, and have the time for it.
+fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    let me = rq.me;
+    // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU itself.
+    if me.k.fair_root.waiting.get() == 0 {
+        return false;
+    }
+    match me.k.config.rules.newidle_stop.get() {
+        NewIdleStop::Never => false,
+        NewIdleStop::OnMove => rq.fair.idle.average >= scale::migration_cost(me.k),
+        NewIdleStop::OnBusiest => true,
+    }
+}
+
+/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that was
+/// asked to balance on behalf of all idle ones does that instead.
+pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    let me = rq.me;
+    let kicked = rq.published.balance.nohz_kick.take();
+    drop(rq);
+    if kicked {
         nohz::balance_idle_cpus(me).await;
         return me.lock(me.id).await;
     }
     let rule = me.k.config.rules.newidle_stop.get();
-    let soon_busy = rule == NewIdleStop::OnMove && rq.fair.idle.average < scale::migration_cost(me.k);
-    // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU itself.
-    if rule == NewIdleStop::Never || soon_busy || me.k.fair_root.waiting.get() == 0 {
-        return rq;
-    }
-    drop(rq);
     for domain in me.k.domains(me.id) {
         let stop = match load_balance(me, me.id, domain, Situation::NewlyIdle).await {
             Outcome::Moved(_) => true,

@@ -53,7 +53,7 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
         }
         PostPush::TailRelock => {
             if push {
-                rq = push_rt_task(rq).await.rq;
+                rq = push_rt_task(rq).await;
             }
             if me.task(p).cpu.get() == cpu && me.task(p).on_rq.get() {
                 preempt_if_better(&mut rq, p);

@@ -4,9 +4,10 @@
 use super::push_ipi::tell_cpu_to_push;
 use super::pushable::next_for;
 use crate::class::move_queued_task;
+use crate::double_lock::{DoubleLocked, double_lock_at_once};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, PullFilter};
-use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
+use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{CpuId, Prio, Reason, TaskId};
 
@@ -16,14 +17,22 @@ pub(crate) fn lowers<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: 
     !rq.me.task(prev).on_rq.get() && prev_prio.beats(rq.rt.active.best())
 }
 
+/// Whether another CPU has something to give, as far as the shared line tells.
+#[inline]
+pub(crate) fn others_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    rq.me.k.root_domain.overload.others(rq.me, rq.cpu)
+}
+
 /// pull_rt_task for the queue's CPU, which has just lowered its priority. Virtual time passes wherever another
 /// queue is locked, and everything known about this one is stale afterwards.
+pub(super) async fn balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    if others_overloaded(&rq) { take_from_others(rq).await } else { rq }
+}
+
+/// The same once it is known that others are overloaded.
 #[inline]
-pub(crate) async fn balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+pub(crate) async fn take_from_others<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
-    if !me.k.root_domain.overload.others(me, rq.cpu) {
-        return rq;
-    }
     if me.has(Feature::RtPushIpi) {
         tell_cpu_to_push(&rq).await;
         return rq;
@@ -42,7 +51,10 @@ async fn pull_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
         if source != rq.cpu {
             me.charge(Cost::ScanCpu);
             if has_better(&rq, source) {
-                let DoubleLocked { own, other, dropped } = double_lock_balance(rq, source).await;
+                let DoubleLocked { own, other, dropped } = match double_lock_at_once(rq, source) {
+                    Ok(locked) => locked,
+                    Err(pending) => pending.wait().await,
+                };
                 rq = own;
                 if dropped {
                     rq.update_clock();

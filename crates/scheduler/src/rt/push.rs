@@ -4,9 +4,10 @@ use super::pushable::{has_pushable_tasks, next_to_push};
 use super::search::{For, find_lowest_rq};
 use super::select::stands_in_the_way;
 use crate::class::move_queued_task;
+use crate::double_lock::{DoubleLocked, double_lock_at_once};
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{PostPush, PushFail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget};
-use crate::rq::{DoubleLocked, RqGuard, double_lock_balance};
+use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::task::Class;
 use crate::{CpuId, Reason, TaskId};
@@ -17,61 +18,147 @@ const MAX_TRIES: usize = 3;
 /// Restarts with another candidate under `push_fail=retry3`.
 const MAX_RESTARTS: usize = 3;
 
-/// One attempt to push, and the guard back. Other CPUs acted on the queue if locks were taken.
-pub(super) struct Attempt<'k, P: Platform> {
-    pub(super) rq: RqGuard<'k, P>,
-    /// Whether another attempt may find more to do.
-    pub(super) progress: bool,
-}
-
 /// Pushes until nothing more can be pushed.
-pub(crate) async fn push_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
-    loop {
-        let attempt = push_rt_task(rq).await;
-        rq = attempt.rq;
-        if !attempt.progress {
-            return rq;
-        }
-    }
+pub(crate) async fn push_rt_tasks<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    push(rq, HowMany::All).await
 }
 
 /// Pushes one task, if the queue is overloaded and a CPU with a lower priority is found.
-pub(super) async fn push_rt_task<P: Platform>(mut rq: RqGuard<'_, P>) -> Attempt<'_, P> {
-    let me = rq.me;
-    if !rq.rt.overloaded {
-        return Attempt { rq, progress: false };
+pub(super) async fn push_rt_task<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    push(rq, HowMany::One).await
+}
+
+async fn push<P: Platform>(mut rq: RqGuard<'_, P>, how_many: HowMany) -> RqGuard<'_, P> {
+    let mut push = Push { how_many, candidate: None, tries: 0, restarts: 0, over: false };
+    while let Some(cpu) = push.next_target(&mut rq) {
+        rq = match double_lock_at_once(rq, cpu) {
+            Ok(locked) => push.locked(locked),
+            Err(pending) => push.locked(pending.wait().await),
+        };
     }
-    let Some(mut p) = next_to_push(&rq) else { return Attempt { rq, progress: false } };
-    let mut restarts = 0;
-    loop {
+    rq
+}
+
+/// How many tasks to push at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum HowMany {
+    One,
+    All,
+}
+
+/// A push under way.
+struct Push {
+    how_many: HowMany,
+    /// The task it is about, once that is chosen.
+    candidate: Option<TaskId>,
+    /// Searches for a CPU for it.
+    tries: usize,
+    /// How often another candidate took its place.
+    restarts: usize,
+    over: bool,
+}
+
+impl Push {
+    /// The CPU whose lock is needed next; none if the push is over.
+    fn next_target<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>) -> Option<CpuId> {
+        loop {
+            let p = match self.candidate {
+                Some(p) => p,
+                None => self.begin(rq)?,
+            };
+            let target = self.search(rq, p);
+            if target.is_some() {
+                return target;
+            }
+            rq.me.decide(p, Reason::PushNoTarget);
+            self.failed(rq, p);
+        }
+    }
+
+    fn begin<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
+        if self.over || !rq.rt.overloaded {
+            return None;
+        }
+        self.restarts = 0;
+        let p = next_to_push(rq)?;
+        self.choose(rq, p);
+        self.candidate
+    }
+
+    fn choose<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>, p: TaskId) {
+        let me = rq.me;
         if me.task(p).prio.get().beats(me.task(rq.curr).prio.get()) {
             me.decide(p, Reason::PushPreempts);
             rq.resched();
-            return Attempt { rq, progress: false };
+            self.over = true;
+        } else {
+            self.candidate = Some(p);
+            self.tries = 0;
         }
-        let found = find_lock_lowest_rq(rq, p).await;
-        rq = found.own;
-        if let Some(mut target) = found.target {
+    }
+
+    fn search<P: Platform>(&mut self, rq: &RqGuard<'_, P>, p: TaskId) -> Option<CpuId> {
+        let me = rq.me;
+        if self.tries == MAX_TRIES {
+            return None;
+        }
+        self.tries += 1;
+        let cpu = find_lowest_rq(me, p, For::Push(rq.cpu)).filter(|cpu| *cpu != rq.cpu)?;
+        if me.k.config.rules.wake_verify_target.get() == WakeVerifyTarget::On {
+            me.touch(Line::Rq(cpu), Access::Read);
+            if !me.task(p).prio.get().beats(me.k.rq(cpu).published.rt_highest.get()) {
+                return None;
+            }
+        }
+        Some(cpu)
+    }
+
+    /// With both locks: makes sure that everything still holds, and moves the task.
+    fn locked<'k, P: Platform>(&mut self, locked: DoubleLocked<'k, P>) -> RqGuard<'k, P> {
+        let DoubleLocked { own: mut rq, other: mut target, dropped } = locked;
+        let me = rq.me;
+        let Some(p) = self.candidate else { return rq };
+        if dropped {
+            rq.update_clock();
+            if !still_pushable(&rq, p, target.cpu) {
+                drop(target);
+                me.decide(p, Reason::PushChanged);
+                self.failed(&mut rq, p);
+                return rq;
+            }
+        }
+        if me.task(p).prio.get().beats(target.rt.active.best()) {
             move_queued_task(&mut rq, &mut target, p);
             bump(&me.k.totals.pushes);
             me.decide(p, Reason::Pushed);
             target.resched();
-            return Attempt { rq, progress: true };
+            self.ended(true);
         }
-        // The lock may have been dropped: which task would it be now?
-        let rule = me.k.config.rules.push_fail.get();
-        match next_to_push(&rq) {
+        rq
+    }
+
+    /// `p` does not move. The lock may have been dropped: which task would it be now?
+    fn failed<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>, p: TaskId) {
+        let rule = rq.me.k.config.rules.push_fail.get();
+        match next_to_push(rq) {
             Some(same) if same == p => {
-                let progress = rule == PushFail::DropAndContinue && drop_pushable(&mut rq, p);
-                return Attempt { rq, progress };
+                let progress = rule == PushFail::DropAndContinue && drop_pushable(rq, p);
+                self.ended(progress);
             }
-            Some(_) if rule == PushFail::Retry3 && restarts == MAX_RESTARTS => {
-                return Attempt { rq, progress: false };
+            Some(_) if rule == PushFail::Retry3 && self.restarts == MAX_RESTARTS => self.ended(false),
+            Some(other) => {
+                self.restarts += 1;
+                self.candidate = None;
+                self.choose(rq, other);
             }
-            Some(other) => p = other,
-            None => return Attempt { rq, progress: rule == PushFail::DropAndContinue },
+            None => self.ended(rule == PushFail::DropAndContinue),
         }
-        restarts += 1;
+    }
+
+    /// Done with the candidate; with `progress`, another attempt may find more to do.
+    fn ended(&mut self, progress: bool) {
+        self.candidate = None;
+        self.over = !progress || self.how_many == HowMany::One;
     }
 }
 
@@ -81,42 +168,6 @@ fn drop_pushable<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) -> bool {
     let dropped = rq.rt.pushable.remove(&me.k.tasks, p);
     super::queue::pushable_changed(rq);
     dropped
-}
-
-/// The own queue's guard, and that of a CPU to which the task can go.
-struct Found<'k, P: Platform> {
-    own: RqGuard<'k, P>,
-    target: Option<RqGuard<'k, P>>,
-}
-
-/// Searches, locks, and makes sure that everything still holds under both locks.
-async fn find_lock_lowest_rq<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) -> Found<'_, P> {
-    let me = rq.me;
-    let task = me.task(p);
-    for _ in 0..MAX_TRIES {
-        let found = find_lowest_rq(me, p, For::Push(rq.cpu));
-        let Some(cpu) = found.filter(|cpu| *cpu != rq.cpu) else { break };
-        if me.k.config.rules.wake_verify_target.get() == WakeVerifyTarget::On {
-            me.touch(Line::Rq(cpu), Access::Read);
-            if !task.prio.get().beats(me.k.rq(cpu).published.rt_highest.get()) {
-                break;
-            }
-        }
-        let DoubleLocked { own, other: target, dropped } = double_lock_balance(rq, cpu).await;
-        rq = own;
-        if dropped {
-            rq.update_clock();
-            if !still_pushable(&rq, p, cpu) {
-                me.decide(p, Reason::PushChanged);
-                return Found { own: rq, target: None };
-            }
-        }
-        if task.prio.get().beats(target.rt.active.best()) {
-            return Found { own: rq, target: Some(target) };
-        }
-    }
-    me.decide(p, Reason::PushNoTarget);
-    Found { own: rq, target: None }
 }
 
 /// Whether a task can still go from here to `cpu`, after the lock was dropped (5.4 step 4).

@@ -190,7 +190,7 @@ async fn visit_for_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
         if has_pushable(me) {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
-            drop(push_rt_task(rq).await.rq);
+            drop(push_rt_task(rq).await);
         }
         me.k.platform.acquire(me.id, Lock::PushWalker(source)).await;
         me.touch(Line::Rq(source), Access::Write);

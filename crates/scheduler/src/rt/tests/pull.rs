@@ -232,6 +232,6 @@ fn a_pull_reschedules() {
     let lab = Lab::new(2, "6.1", &[PULL]);
     overload(&lab, 1, 20);
     let me = lab.cpu(0);
-    let flagged = lab.run(async { super::super::balance(me.lock(me.id).await).await.need_resched() });
+    let flagged = lab.run(async { super::super::pull::balance(me.lock(me.id).await).await.need_resched() });
     assert!(flagged && lab.k.totals.pulls.get() == 1);
 }

@@ -216,7 +216,7 @@ fn retry3_restarts_three_times() {
         (10..16).for_each(|priority| _ = waiter(&lab, priority, 1, &[0, 1]));
         let mut seen = 0;
         let me = lab.cpu(1);
-        let attempt = async { drop(push_rt_task(me.lock(me.id).await).await.rq) };
+        let attempt = async { drop(push_rt_task(me.lock(me.id).await).await) };
         lab.meanwhile(
             |lock| lock == Lock::Rq(CpuId(0)),
             attempt,
