@@ -5,6 +5,7 @@
 
 use crate::objects::{BarrierId, ChannelId, FutexId, SpinlockId};
 use crate::rng::Rng;
+use crate::sections::Sections;
 use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Pid, Policy, TaskId};
 
 /// One thing a task does. Durations are nominal: a cold cache, interrupts and preemption stretch them.
@@ -31,6 +32,8 @@ pub enum Step {
     SpinLock(SpinlockId),
     /// Release it.
     SpinUnlock(SpinlockId),
+    /// Execute with short critical sections under user-space spinlocks on the way.
+    Sections(Sections),
     /// Write one message; blocks while the channel is full. Wakes a reader (with the channel's sync hint).
     Send(ChannelId),
     /// Write one message without blocking (O_NONBLOCK): a full channel loses it. Wakes a reader, without the hint.

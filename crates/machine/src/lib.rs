@@ -7,6 +7,7 @@ mod latency;
 mod objects;
 mod outcome;
 mod rng;
+mod sections;
 mod setup;
 mod snapshot;
 mod spec;
@@ -23,6 +24,7 @@ pub use outcome::{
 };
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
+pub use sections::Sections;
 pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
 pub use spec::{

@@ -28,7 +28,9 @@ pub(super) struct Stretch {
 impl Sim {
     /// What the current task does next.
     pub fn next(&self, me: Cpu<'_, Hw>, p: TaskId) -> Next {
-        match self.with(p, |t| t.progress) {
+        let (progress, in_sections) = self.with(p, |t| (t.progress, t.sections.is_some()));
+        match progress {
+            Progress::Ready if in_sections => self.next_section(me, p),
             Progress::Ready => Next::Follow(self.next_step(me, p)),
             Progress::Compute { left } => {
                 let cold = self.refill(p);
@@ -45,6 +47,7 @@ impl Sim {
                 Next::Follow(Path::Done)
             }
             Progress::Spinning(attempt) => Next::Execute(attempt.stint()),
+            Progress::Sections => unreachable!("a stretch ends before the CPU looks around"),
             // What a task fetches when it comes back is its own, and is there before it holds the lock.
             Progress::Resume(Then::SpinLock(attempt)) => {
                 let cold = self.refill(p);
@@ -97,6 +100,7 @@ impl Sim {
                     return self.resume(me, p, then);
                 }
             }
+            Progress::Sections => return self.sections_executed(me.id, p, ran),
             Progress::SpinUntil(_) | Progress::Ready => {}
         }
         Path::Done

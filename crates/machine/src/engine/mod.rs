@@ -20,6 +20,7 @@ mod push_ipis;
 mod queue;
 mod recorder;
 mod run;
+mod sections;
 mod sim;
 mod snapshots;
 mod steps;

@@ -37,6 +37,7 @@ impl Sim {
             comm,
             behaviour: spec.behaviour,
             progress: Progress::Ready,
+            sections: None,
             rng: Rng::keyed(self.seed, Purpose::Task, pid.0 as u64),
             iterations: 0,
             last_child: None,

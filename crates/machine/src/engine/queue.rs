@@ -98,6 +98,14 @@ impl EventQueue {
         self.next_time.set(nodes.root.time());
     }
 
+    /// Lets `slot`, which is set, fire at `time` if that is earlier.
+    pub fn set_earlier(&self, slot: Slot, time: Nanos) {
+        let set = self.nodes.borrow().of(slot);
+        if set != Key::ABSENT && time < set.time() {
+            self.set(slot, time);
+        }
+    }
+
     /// Whether `slot` is going to fire.
     pub fn is_set(&self, slot: Slot) -> bool {
         self.nodes.borrow().of(slot) != Key::ABSENT

@@ -71,6 +71,8 @@ pub(crate) enum Progress {
     SpinUntil(Nanos),
     /// Trying for a user spinlock.
     Spinning(super::world::SpinAttempt),
+    /// Executing with critical sections on the way.
+    Sections,
     /// Blocked inside a system call, or about to go on with one.
     Resume(Then),
 }
@@ -105,6 +107,8 @@ pub(crate) struct TaskCtx {
     pub comm: Box<str>,
     pub behaviour: Box<dyn Behaviour>,
     pub progress: Progress,
+    /// Set while it works with critical sections on the way.
+    pub sections: Option<super::sections::InSections>,
     pub rng: Rng,
     pub iterations: u64,
     pub last_child: Option<TaskId>,

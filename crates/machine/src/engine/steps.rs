@@ -3,6 +3,7 @@
 use super::cpu_hw::Mode;
 use super::hw::Hw;
 use super::recorder::RecordKind;
+use super::sections::InSections;
 use super::sim::{Progress, Sim, Then};
 use super::world::SpinAttempt;
 use crate::behaviour::Step;
@@ -55,10 +56,8 @@ impl Sim {
             Step::SleepFor(span) => return self.sleep_until(me, p, self.hw().local_now() + span),
             Step::Lock(mutex) => return self.lock_mutex(me, p, mutex),
             Step::Unlock(mutex) => return self.unlock_mutex(me, p, mutex),
-            Step::SpinLock(lock) => {
-                let tries_left = self.world.borrow().spinlocks[lock.0 as usize].spins_per_delay;
-                return self.spin_lock(me, p, SpinAttempt { lock, tries_left, slept: Nanos::ZERO });
-            }
+            Step::SpinLock(lock) => return self.spin_lock(me, p, self.first_attempt(lock)),
+            Step::Sections(work) => self.with(p, |t| t.sections = Some(InSections::new(work))),
             Step::SpinUnlock(lock) => return self.spin_unlock(p, lock),
             Step::Send(channel) => {
                 return self.in_kernel(me, p, self.channel(channel).send_cost, Then::Send(channel));
@@ -318,13 +317,19 @@ impl Sim {
     }
 
     /// A user-space spinlock: try, spin a little, after enough tries sleep for a growing time (fair-class 12.4).
-    fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
+    pub fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
         let backoff = {
             let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
-            if lock.owner.is_none() {
+            let now = self.hw().now.get();
+            lock.settle(now);
+            let is_taken = lock.is_taken(me.id, now);
+            if !is_taken {
                 lock.owner = Some(p);
                 lock.learn(attempt.slept == Nanos::ZERO);
                 self.with(p, |t| t.locks_held += 1);
+            }
+            self.cross_plans(me.id, lock, now);
+            if !is_taken {
                 return Path::Done;
             }
             lock.backoff
@@ -363,7 +368,7 @@ impl Sim {
         self.falls_asleep(me, p, TaskState::Interruptible, then)
     }
 
-    fn spin_unlock(&self, p: TaskId, id: SpinlockId) -> Path {
+    pub fn spin_unlock(&self, p: TaskId, id: SpinlockId) -> Path {
         let waiters = {
             let lock = &mut self.world.borrow_mut().spinlocks[id.0 as usize];
             if lock.owner != Some(p) {
@@ -439,7 +444,7 @@ impl SpinAttempt {
 
 impl super::world::Spinlock {
     /// spins_per_delay: +100 after an acquisition that never slept, −1 after one that did, 10 to 1000.
-    fn learn(&mut self, never_slept: bool) {
+    pub fn learn(&mut self, never_slept: bool) {
         let next = if never_slept { self.spins_per_delay + 100 } else { self.spins_per_delay - 1 };
         self.spins_per_delay = next.clamp(10, 1000);
     }

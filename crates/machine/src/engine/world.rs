@@ -67,11 +67,20 @@ pub(crate) struct Spinlock {
     pub backoff: Backoff,
     /// Who sleeps until the release.
     pub waiters: Vec<TaskId>,
+    /// Who is going to hold it, and when.
+    pub plans: Vec<super::sections::Plan>,
 }
 
 impl Spinlock {
     fn new(backoff: Backoff) -> Spinlock {
-        Spinlock { owner: None, spins_per_delay: 100, sleeps: 0, backoff, waiters: Vec::new() }
+        Spinlock {
+            owner: None,
+            spins_per_delay: 100,
+            sleeps: 0,
+            backoff,
+            waiters: Vec::new(),
+            plans: Vec::new(),
+        }
     }
 }
 

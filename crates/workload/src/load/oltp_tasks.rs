@@ -79,29 +79,31 @@ impl Locks {
         Locks { spinlocks: Vec::new(), mutexes: Vec::new(), read: Sections::None, short: Sections::None }
     }
 
-    /// `work` cut into equal parts by the sections; the time in the sections is part of it.
-    fn request(&self, work: Nanos, is_short: bool, rng: &mut Rng, steps: &mut VecDeque<Step>) {
+    /// `before`, then `work` cut into equal parts by the sections; the time in the sections is part of it.
+    fn request(&self, before: Nanos, work: Nanos, is_short: bool, rng: &mut Rng, steps: &mut VecDeque<Step>) {
         let sections = if is_short { self.short } else { self.read };
         let (number, hold) = match sections {
             Sections::None => (0, Nanos::ZERO),
             Sections::Spinlock(number, hold) | Sections::Mutex(number, hold) => (number, hold),
         };
         let part = Nanos(work.saturating_sub(hold * u64::from(number)).0 / u64::from(number + 1));
-        for _ in 0..number {
-            steps.push_back(Step::Compute(part));
-            match sections {
-                Sections::None => {}
-                Sections::Spinlock(..) => {
-                    let lock = self.spinlocks[rng.below(self.spinlocks.len() as u64) as usize];
-                    steps.extend([Step::SpinLock(lock), Step::Compute(hold), Step::SpinUnlock(lock)]);
-                }
-                Sections::Mutex(..) => {
+        let first = before + part;
+        match sections {
+            Sections::None => steps.push_back(Step::Compute(first)),
+            Sections::Spinlock(..) => {
+                let among = self.spinlocks.len() as u64;
+                let locks = (0..number).map(|_| self.spinlocks[rng.below(among) as usize]);
+                steps.push_back(Step::Sections(machine::Sections::new(locks, first, part, hold)));
+            }
+            Sections::Mutex(..) => {
+                steps.push_back(Step::Compute(first));
+                for _ in 0..number {
                     let mutex = self.mutexes[rng.below(self.mutexes.len() as u64) as usize];
-                    steps.extend([Step::Lock(mutex), Step::Compute(hold), Step::Unlock(mutex)]);
+                    let section = [Step::Lock(mutex), Step::Compute(hold), Step::Unlock(mutex)];
+                    steps.extend(section.into_iter().chain([Step::Compute(part)]));
                 }
             }
         }
-        steps.push_back(Step::Compute(part));
     }
 }
 
@@ -211,13 +213,13 @@ impl Rounds for Client {
             self.began = env.now;
             steps.extend([Step::Lock(self.hand_out), Step::Compute(HAND_OUT), Step::Unlock(self.hand_out)]);
         }
+        let before = if self.answered.is_some() { AFTER_RECEIVE } else { Nanos::ZERO };
         self.answered = Some(number);
         steps.extend([
-            Step::Compute(varied(self.work.client, CLIENT_SPREAD, env.rng)),
+            Step::Compute(before + varied(self.work.client, CLIENT_SPREAD, env.rng)),
             Step::Send(self.requests),
             Step::Compute(AFTER_SEND),
             Step::Receive(self.answers),
-            Step::Compute(AFTER_RECEIVE),
         ]);
     }
 }
@@ -241,11 +243,11 @@ impl Server {
 
 impl Rounds for Server {
     fn plan(&mut self, env: &mut Env<'_>, steps: &mut VecDeque<Step>) {
-        steps.extend([Step::Receive(self.requests), Step::Compute(AFTER_RECEIVE)]);
+        steps.push_back(Step::Receive(self.requests));
         let work = varied(self.work.server, SERVER_SPREAD, env.rng);
         let is_short = is_short(self.number);
         let work = if is_short { Nanos(work.0 / SHORT_REQUEST) } else { work };
-        self.locks.request(work + self.work.crowd, is_short, env.rng, steps);
+        self.locks.request(AFTER_RECEIVE, work + self.work.crowd, is_short, env.rng, steps);
         self.number = (self.number + 1) % REQUESTS;
         steps.extend([Step::Send(self.answers), Step::Compute(AFTER_SEND)]);
     }
