@@ -7,6 +7,7 @@
 //! Each user of randomness has its own stream, keyed by seed, purpose and number, so that a switched feature does
 //! not shift the dice of the others.
 
+use crate::fixed::{LN_2_Q32, NEARLY, log2_q32, nearly_log2_q32};
 use scheduler::Nanos;
 
 /// What a stream is for; part of its key.
@@ -67,10 +68,15 @@ impl Rng {
 
     /// Exponentially distributed with this mean, at most 44 times it.
     pub fn exponential(&mut self, mean: Nanos) -> Nanos {
-        // −ln(u) for u = bits / 2⁶⁴, in 32.32 fixed point: (64 − log2(bits)) · ln 2.
-        let log2 = crate::fixed::log2_q32(self.bits() | 1);
-        let minus_ln = ((u128::from((64u64 << 32) - log2) * crate::fixed::LN_2_Q32) >> 32) as u64;
-        Nanos(((u128::from(mean.0) * u128::from(minus_ln)) >> 32) as u64)
+        let bits = self.bits() | 1;
+        // Where the logarithm is good enough to tell the nanosecond, that is all; else it is taken exactly.
+        let nearly = nearly_log2_q32(bits);
+        let longest = minus_ln(nearly.saturating_sub(NEARLY), mean);
+        if longest == minus_ln((nearly + NEARLY).min(64 << 32), mean) {
+            longest
+        } else {
+            minus_ln(log2_q32(bits), mean)
+        }
     }
 
     /// Normally distributed (sum of twelve uniforms), cut off at zero.
@@ -80,6 +86,12 @@ impl Rng {
         let value = i128::from(mean.0) + ((i128::from(sd.0) * centred) >> 32);
         Nanos(value.max(0) as u64)
     }
+}
+
+/// −ln(u) · mean for u = bits / 2⁶⁴, given log2(bits), in 32.32 fixed point: (64 − log2(bits)) · ln 2.
+fn minus_ln(log2_q32: u64, mean: Nanos) -> Nanos {
+    let minus_ln = ((u128::from((64u64 << 32) - log2_q32) * LN_2_Q32) >> 32) as u64;
+    Nanos(((u128::from(mean.0) * u128::from(minus_ln)) >> 32) as u64)
 }
 
 fn splitmix(state: &mut u64) -> u64 {
@@ -100,6 +112,17 @@ mod tests {
         assert_eq!(draw(Purpose::Task, 7), draw(Purpose::Task, 7));
         assert_ne!(draw(Purpose::Task, 7), draw(Purpose::Task, 8));
         assert_ne!(draw(Purpose::Task, 7), draw(Purpose::CpuNoise, 7));
+    }
+
+    /// Whichever way the logarithm was taken.
+    #[test]
+    fn exponential_is_exact() {
+        let mut rng = Rng::keyed(3, Purpose::Load, 2);
+        for n in 0..200_000 {
+            let mean = Nanos([4_000, 10_000_000, 1_000_000_000, u64::MAX >> 8][n % 4]);
+            let bits = rng.clone().bits() | 1;
+            assert_eq!(rng.exponential(mean), minus_ln(log2_q32(bits), mean));
+        }
     }
 
     #[test]
