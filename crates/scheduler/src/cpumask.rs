@@ -28,9 +28,8 @@ impl CpuMask {
 
     /// Just `cpu`.
     pub fn single(cpu: CpuId) -> CpuMask {
-        let mut mask = CpuMask::EMPTY;
-        mask.insert(cpu);
-        mask
+        let bit = 1 << (cpu.index() % 64);
+        CpuMask(core::array::from_fn(|word| if word == cpu.index() / 64 { bit } else { 0 }))
     }
 
     /// Adds `cpu`.

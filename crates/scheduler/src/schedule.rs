@@ -30,7 +30,10 @@ pub enum Entry {
 /// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
 /// other CPUs' while it pulls, pushes or balances.
 pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
-    let mut rq = me.lock(me.id).await;
+    let mut rq = match me.lock_at_once(me.id) {
+        Some(rq) => rq,
+        None => me.lock(me.id).await,
+    };
     rq.update_clock();
     rq.charge(Cost::Schedule);
     bump(&rq.published.counts.schedules);
@@ -69,10 +72,12 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
-    if rt::wants_post_schedule(&rq, next) {
-        rt::post_schedule(rq).await;
-    } else {
+    if !rt::wants_post_schedule(&rq, next) {
         drop(rq);
+    } else if rt::relocks_to_push(&rq) {
+        rt::relock_and_push(rq).await;
+    } else {
+        drop(rt::push_rt_tasks(rq).await);
     }
     if let Entry::Stopped { dest } = entry {
         arrive(me, prev, dest).await;

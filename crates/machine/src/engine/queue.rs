@@ -139,12 +139,14 @@ impl Nodes {
     fn replace(&mut self, slot: Slot, mut key: Key) {
         let mut node = self.first_leaf + slot.0 as usize;
         loop {
-            let four = &mut self.fours[node / 4];
-            if four[node % 4].is(key) {
+            let (four, at) = (&mut self.fours[node / 4], node % 4);
+            if four[at].is(key) {
                 return;
             }
-            four[node % 4] = key;
-            key = smallest(four);
+            // Not read back: what the siblings are does not wait for what comes from below.
+            let sibling = four[at ^ 1].min(four[at ^ 2]).min(four[at ^ 3]);
+            four[at] = key;
+            key = key.min(sibling);
             match (node / 4).checked_sub(1) {
                 Some(parent) => node = parent,
                 None => break,

@@ -28,7 +28,7 @@
 //! 4. If the task cannot run here (`woken_cannot_run`), the CPU pushes (push.rs).
 //!
 //! schedule() on that CPU then dequeues or puts the previous task; pulls, if it left and what is queued is lower
-//! (`lowers`, `take_from_others`: pull.rs); picks; switches; and pushes what has become pushable (`post_schedule`: push.rs).
+//! (`lowers`, `take_from_others`: pull.rs); picks; switches; and pushes what has become pushable (`wants_post_schedule`: push.rs).
 //!
 //! # Many CPUs lower at once
 //!
@@ -87,7 +87,9 @@ pub use throttle::period_timer;
 pub(crate) use change::{prio_changed, set_cpus_allowed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{lowers, others_overloaded, take_from_others};
-pub(crate) use push::{post_schedule, push_rt_tasks, wants_post_schedule, woken_cannot_run};
+pub(crate) use push::{
+    push_rt_tasks, relock_and_push, relocks_to_push, wants_post_schedule, woken_cannot_run,
+};
 pub(crate) use queue::{
     dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, yield_task,
 };

@@ -19,13 +19,13 @@ const MAX_TRIES: usize = 3;
 const MAX_RESTARTS: usize = 3;
 
 /// Pushes until nothing more can be pushed.
-pub(crate) async fn push_rt_tasks<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
-    push(rq, HowMany::All).await
+pub(crate) fn push_rt_tasks<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<Output = RqGuard<'k, P>> {
+    push(rq, HowMany::All)
 }
 
 /// Pushes one task, if the queue is overloaded and a CPU with a lower priority is found.
-pub(super) async fn push_rt_task<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
-    push(rq, HowMany::One).await
+pub(super) fn push_rt_task<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<Output = RqGuard<'k, P>> {
+    push(rq, HowMany::One)
 }
 
 async fn push<P: Platform>(mut rq: RqGuard<'_, P>, how_many: HowMany) -> RqGuard<'_, P> {
@@ -188,20 +188,20 @@ pub(crate) fn wants_post_schedule<P: Platform>(rq: &RqGuard<'_, P>, next: TaskId
     rq.me.task(next).class.get() == Class::Rt && has_pushable_tasks(rq)
 }
 
-/// Pushes what waits behind the task that the CPU has just switched to, then releases the lock.
-pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>) {
-    let me = rq.me;
-    match me.k.config.rules.post_push.get() {
-        PostPush::CallbackLocked => drop(push_rt_tasks(rq).await),
-        PostPush::TailRelock => {
-            let cpu = rq.cpu;
-            drop(rq);
-            let mut rq = me.lock(cpu).await;
-            rq.update_clock();
-            if has_pushable_tasks(&rq) {
-                drop(push_rt_tasks(rq).await);
-            }
-        }
+/// Before the push that follows a switch: some kernels released the lock and took it again.
+#[inline]
+pub(crate) fn relocks_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    rq.me.k.config.rules.post_push.get() == PostPush::TailRelock
+}
+
+/// What they do instead of [`push_rt_tasks`] on the spot.
+pub(crate) async fn relock_and_push<P: Platform>(rq: RqGuard<'_, P>) {
+    let (me, cpu) = (rq.me, rq.cpu);
+    drop(rq);
+    let mut rq = me.lock(cpu).await;
+    rq.update_clock();
+    if has_pushable_tasks(&rq) {
+        drop(push_rt_tasks(rq).await);
     }
 }
 
