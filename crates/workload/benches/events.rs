@@ -1,4 +1,6 @@
-//! Events (wakeups + context switches, those to idle included) per wall second, on one core.
+//! Events (wakeups + context switches, those to idle included) per second of one core.
+//!
+//! The core's time is that of this thread, so that what else a machine does falls into it less.
 //!
 //! The figures to reach were measured with the fastest simulator known, the kernel's own C with no-op locks, which
 //! charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken within one run.
@@ -7,11 +9,10 @@
 //! profilers, which count instructions and cache misses where the clock of a busy machine says little.
 
 use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup};
+use rustix::time::{ClockId, clock_gettime};
 use scheduler::Nanos;
 use scheduler::registry::Config;
 use std::process::ExitCode;
-#[allow(clippy::disallowed_types, reason = "a benchmark is what the wall clock is for")]
-use std::time::Instant;
 use workload::load;
 
 /// One load on one machine.
@@ -22,7 +23,7 @@ struct Case {
     profile: &'static str,
     load: String,
     simulated: Nanos,
-    /// Million events per wall second of the kernel's own C.
+    /// Million events per second of the kernel's own C.
     reference: Option<f64>,
 }
 
@@ -92,6 +93,12 @@ impl Measured {
     }
 }
 
+/// What this thread has had of its core.
+fn thread_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
 fn once(case: &Case) -> Result<Measured, Box<dyn std::error::Error>> {
     let spec = MachineSpec::builtin(case.machine)?.with_cpus(case.cpus)?;
     let config = Config::of_profile(case.profile)?;
@@ -99,18 +106,17 @@ fn once(case: &Case) -> Result<Measured, Box<dyn std::error::Error>> {
     let built = load::parse(&case.load)?.build(&mut setup)?;
     let options = RunOptions { duration: case.simulated, ..RunOptions::default() };
     let machine = Machine::new(spec, config, setup, options)?;
-    #[allow(clippy::disallowed_types, reason = "a benchmark is what the wall clock is for")]
-    let start = Instant::now();
+    let start = thread_seconds();
     let outcome = machine.run()?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = thread_seconds() - start;
     drop(built);
     Ok(Measured { outcome, seconds })
 }
 
-/// The fastest of three runs.
+/// The fastest of five runs.
 fn best(case: &Case) -> Result<Measured, Box<dyn std::error::Error>> {
     let mut best = once(case)?;
-    for _ in 0..2 {
+    for _ in 0..4 {
         let again = once(case)?;
         if again.seconds < best.seconds {
             best = again;
@@ -130,16 +136,15 @@ fn best(case: &Case) -> Result<Measured, Box<dyn std::error::Error>> {
     Ok(best)
 }
 
-/// The fastest of three runs of the engine alone, with the events of [`cyclictest`].
+/// The fastest of five runs of the engine alone, with the events of [`cyclictest`].
 fn bare_ns_per_event(cpus: usize) -> Result<f64, Box<dyn std::error::Error>> {
     let simulated = cyclictest(cpus).simulated;
     let mut best = f64::INFINITY;
-    for _ in 0..3 {
+    for _ in 0..5 {
         let spec = MachineSpec::builtin("seed001")?.with_cpus(cpus)?;
-        #[allow(clippy::disallowed_types, reason = "a benchmark is what the wall clock is for")]
-        let start = Instant::now();
+        let start = thread_seconds();
         let events = machine::bare_engine(spec, simulated);
-        best = best.min(start.elapsed().as_secs_f64() * 1e9 / events as f64);
+        best = best.min((thread_seconds() - start) * 1e9 / events as f64);
     }
     Ok(best)
 }
@@ -152,7 +157,7 @@ fn print_peak_memory() {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    println!("load, CPUs, events, million events per wall second, ns per event, reference, ratio to it");
+    println!("load, CPUs, events, million events per second of a core, ns per event, reference, ratio to it");
     for (cpus, reference) in [(1, 7.4), (4, 5.2), (8, 4.8), (40, 3.5)] {
         best(&periodic(cpus, Some(reference)))?;
     }
