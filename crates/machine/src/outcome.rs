@@ -34,6 +34,8 @@ pub struct Outcome {
     pub lock_holder_preemptions: u64,
     /// CPU time that tasks spent on refilling the caches after they had lost them.
     pub cache_refill: Nanos,
+    /// Idle CPUs did not halt ([`crate::Setup::hold_cpu_dma_latency`]).
+    pub idle_polls: bool,
     /// The trace, if one was asked for, in the order of time.
     pub trace: Option<Vec<Record>>,
     /// Waits for run-queue locks, if a trace was asked for.
@@ -80,6 +82,8 @@ pub struct TaskOutcome {
     pub policy: Policy,
     /// Its last nice value.
     pub nice: Nice,
+    /// Its last affinity.
+    pub cpus: CpuMask,
     /// Where it comes from.
     pub origin: TaskOrigin,
     /// Passes of its main loop.

@@ -2,6 +2,7 @@
 
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
+use crate::export::Facts;
 use crate::kernel::{KernelConfig, profile_of};
 use crate::length::Limit;
 use crate::loads::LoadSpec;
@@ -46,6 +47,8 @@ pub struct Run {
     pub lock_waits: Vec<LockWait>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,
+    /// What no event tells, if [`Experiment::record`] asked for them.
+    pub facts: Option<Facts>,
 }
 
 impl Experiment {
@@ -114,9 +117,10 @@ impl Experiment {
         };
         let result = results::assemble(&parts);
         Ok(if self.record {
-            Run { result, records, lock_waits, comms }
+            let facts = Some(Facts::of(&outcome));
+            Run { result, records, lock_waits, comms, facts }
         } else {
-            Run { result, records: Vec::new(), lock_waits: Vec::new(), comms }
+            Run { result, records: Vec::new(), lock_waits: Vec::new(), comms, facts: None }
         })
     }
 

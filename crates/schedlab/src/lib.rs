@@ -45,7 +45,7 @@ pub use comparing::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
-pub use export::TraceFormat;
+pub use export::{Facts, TraceFormat};
 pub use inspecting::inspect;
 pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
 pub use length::{ENDLESS, GRACE};

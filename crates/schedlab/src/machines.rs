@@ -28,20 +28,31 @@ impl MachineChoice {
         }
     }
 
-    /// The machine. Where no name is given, it is the one that is described beside a recording among the loads; where there
-    /// is no such description and no number of CPUs, it has as many CPUs as the largest of the recordings.
+    /// The machine. Where no name is given, it is the one that is described beside a recording among the loads. Where no
+    /// number of CPUs is given either, it has as many as the largest of the recordings.
     ///
     /// # Errors
     /// As [`machine()`].
     pub fn resolve(&self, loads: &[LoadSpec]) -> Result<MachineSpec, Error> {
+        let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
         if self.name.is_none()
             && let Some(beside) = loads.iter().find_map(LoadSpec::recorded_machine)
         {
-            return machine(&beside.to_string_lossy(), self.cpus);
+            return machine(&beside.to_string_lossy(), self.cpus.or_else(recorded));
         }
-        let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
         let cpus = if self.name.is_none() { self.cpus.or_else(recorded) } else { self.cpus };
         machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus)
+    }
+
+    /// The text of its file, which says nothing of another number of CPUs.
+    ///
+    /// # Errors
+    /// As [`machine()`].
+    pub fn text(&self, loads: &[LoadSpec]) -> Result<String, Error> {
+        let beside =
+            || Some(loads.iter().find_map(LoadSpec::recorded_machine)?.to_string_lossy().into_owned());
+        let name = self.name.clone().or_else(beside);
+        machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE))
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::events::Events;
-use crate::facts::{TaskFacts, TaskNote};
+use crate::facts::{IdleKind, TaskFacts, TaskNote};
 use crate::model::{
     Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
 };
@@ -27,6 +27,7 @@ pub struct TraceBuilder {
     events: Vec<CpuEvents>,
     threads: BTreeMap<Pid, Thread>,
     facts: BTreeMap<Pid, TaskFacts>,
+    idle: Option<IdleKind>,
     cpus: u32,
     /// The CPU number that a header gave; 0 for none.
     declared_cpus: u32,
@@ -60,6 +61,7 @@ impl TraceBuilder {
             events: Vec::new(),
             threads: BTreeMap::new(),
             facts: BTreeMap::new(),
+            idle: None,
             cpus: 0,
             declared_cpus: 0,
         };
@@ -87,10 +89,13 @@ impl TraceBuilder {
 
     /// As [`push`](Self::push), for an event from a known place.
     pub(crate) fn push_at(&mut self, event: Event, at: Position) {
-        if let EventKind::Marker(text) = event.kind
-            && let Some(note) = TaskNote::parse(&self.strings[text])
-        {
-            return self.note(note);
+        if let EventKind::Marker(text) = event.kind {
+            if let Some(note) = TaskNote::parse(&self.strings[text]) {
+                return self.note(note);
+            }
+            if let Some(idle) = IdleKind::parse(&self.strings[text]) {
+                return self.idle = Some(idle);
+            }
         }
         if lowest_pid(&event.kind) < Pid(0) {
             return self.notes.add(NoteKind::NegativePid, at);
@@ -147,8 +152,16 @@ impl TraceBuilder {
         meta.gaps.retain(|gap| gap.cpu.0 < self.cpus);
         meta.gaps.sort_by_key(|gap| (gap.before_ns, gap.cpu));
         let (strings, threads) = (self.strings, self.threads);
-        let mut trace =
-            Trace { cpus: self.cpus, events, strings, threads, facts: self.facts, meta, notes: self.notes };
+        let mut trace = Trace {
+            cpus: self.cpus,
+            events,
+            strings,
+            threads,
+            facts: self.facts,
+            idle: self.idle,
+            meta,
+            notes: self.notes,
+        };
         note_contexts(&mut trace);
         note_breaks(&mut trace);
         note_reused_pids(&mut trace);

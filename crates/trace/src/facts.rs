@@ -1,12 +1,15 @@
-//! What a recorder knows and no event tells: policies and affinities of tasks.
+//! What a recorder knows and no event tells: policies and affinities of tasks, and what idle CPUs do.
 //!
-//! It writes them into the trace itself, a marker a task, so that they survive every conversion that keeps markers:
+//! It writes them into the trace itself, a marker a task and one for the machine, so that they survive every conversion that
+//! keeps markers:
 //!
 //! ```text
 //! schedlab: task pid=812 tgid=800 policy=fifo cpus=0-3 comm=audio thread
+//! schedlab: machine idle=polls
 //! ```
 //!
-//! Readers take these markers out of the events and into [`Trace::facts`](crate::Trace::facts).
+//! Readers take these markers out of the events and into [`Trace::facts`](crate::Trace::facts) and
+//! [`Trace::idle`](crate::Trace::idle).
 
 use std::fmt;
 
@@ -14,6 +17,40 @@ use crate::model::Pid;
 
 /// What such markers begin with.
 const PREFIX: &str = "schedlab: task ";
+
+/// What the marker of the machine begins with.
+const MACHINE_PREFIX: &str = "schedlab: machine ";
+
+/// What an idle CPU of the recorded machine did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdleKind {
+    /// It halted, and had to be woken by an interrupt.
+    Halts,
+    /// It looked for work all the time: somebody held `/dev/cpu_dma_latency` at 0, or the kernel was booted so.
+    Polls,
+}
+
+impl IdleKind {
+    /// Reads the text of a marker; `None` for every other marker.
+    pub fn parse(text: &str) -> Option<IdleKind> {
+        match text.strip_prefix(MACHINE_PREFIX)? {
+            "idle=halts" => Some(IdleKind::Halts),
+            "idle=polls" => Some(IdleKind::Polls),
+            _ => None,
+        }
+    }
+}
+
+/// The text of its marker.
+impl fmt::Display for IdleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let idle = match self {
+            IdleKind::Halts => "halts",
+            IdleKind::Polls => "polls",
+        };
+        write!(f, "{MACHINE_PREFIX}idle={idle}")
+    }
+}
 
 /// A scheduling policy of Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,6 +158,15 @@ mod tests {
             let note = TaskNote { pid: Pid(812), comm: comm.into(), facts };
             assert_eq!(TaskNote::parse(&note.to_string()), Some(note));
         }
+    }
+
+    #[test]
+    fn what_idle_cpus_do_comes_back() {
+        for idle in [IdleKind::Halts, IdleKind::Polls] {
+            assert_eq!(IdleKind::parse(&idle.to_string()), Some(idle));
+        }
+        assert_eq!(IdleKind::parse("schedlab: machine idle=dreams"), None);
+        assert_eq!(IdleKind::parse("idle=polls"), None);
     }
 
     #[test]

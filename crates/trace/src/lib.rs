@@ -39,7 +39,7 @@ mod write;
 pub use builder::TraceBuilder;
 pub use error::ReadError;
 pub use events::Events;
-pub use facts::{TaskFacts, TaskNote, TaskPolicy};
+pub use facts::{IdleKind, TaskFacts, TaskNote, TaskPolicy};
 pub use histogram::{Bucket, DurationHistogram};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask,

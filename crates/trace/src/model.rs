@@ -9,7 +9,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 
 use crate::events::Events;
-use crate::facts::TaskFacts;
+use crate::facts::{IdleKind, TaskFacts};
 use crate::notes::ImportNotes;
 use crate::state::PrevState;
 use crate::strings::{StrId, Strings};
@@ -339,6 +339,8 @@ pub struct Trace {
     pub threads: BTreeMap<Pid, Thread>,
     /// What a recorder of ours wrote down about tasks; empty for every other trace.
     pub facts: BTreeMap<Pid, TaskFacts>,
+    /// What idle CPUs did, where a recorder of ours wrote it down.
+    pub idle: Option<IdleKind>,
     /// Origin, clock, gaps.
     pub meta: Meta,
     /// What could not be used, and what to know before trusting the rest.

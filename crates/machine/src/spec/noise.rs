@@ -36,6 +36,14 @@ impl Spread {
         }
     }
 
+    /// The shortest.
+    pub fn min(&self) -> Nanos {
+        match *self {
+            Spread::Constant(duration) => duration,
+            Spread::Uniform { min, .. } | Spread::Exponential { min, .. } => min,
+        }
+    }
+
     /// The mean.
     pub fn mean(&self) -> Nanos {
         match *self {

@@ -2,8 +2,8 @@
 
 use super::common::{Common, Format};
 use super::output::{Failure, command_line, print};
-use schedlab::{DumpRequest, Error, Experiment, Run, TraceFormat};
-use std::fs::File;
+use schedlab::{DumpRequest, Error, Experiment, Run, TraceFormat, machine_beside};
+use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,8 @@ pub struct Args {
     #[command(flatten)]
     common: Common,
     /// Also write a trace of the run: .dat for KernelShark and trace-cmd; .pftrace or .perfetto-trace for
-    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
+    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer. All but .json can be
+    /// replayed; for that, OUT.machine.toml describes the machine.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
     /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may be repeated.
@@ -30,10 +31,11 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let meant = args.common.meaning()?;
     let machine = meant.machine.resolve(&meant.loads)?;
     let kernel = meant.kernel.clone();
+    let machine_text = trace.as_ref().map(|_| meant.machine.text(&meant.loads)).transpose()?;
     let experiment = Experiment { record: trace.is_some(), dumps, ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
-    if let Some(trace) = trace {
-        trace.write(&run)?;
+    if let Some((trace, machine)) = trace.zip(machine_text) {
+        trace.write(&run, &machine)?;
     }
     run.result.command = Some(command_line());
     print(&match args.common.format {
@@ -56,8 +58,15 @@ impl TraceFile<'_> {
         Ok(TraceFile { path, format, file })
     }
 
-    fn write(self, run: &Run) -> Result<(), Error> {
-        run.write_trace(BufWriter::new(self.file), self.format).map_err(|source| failed(self.path, source))
+    /// Writes the trace, and the file of the machine beside it if the trace can be replayed.
+    fn write(self, run: &Run, machine: &str) -> Result<(), Error> {
+        run.write_trace(BufWriter::new(self.file), self.format)
+            .map_err(|source| failed(self.path, source))?;
+        if self.format.can_be_read() {
+            let path = machine_beside(&self.path.to_string_lossy());
+            fs::write(&path, machine).map_err(|source| failed(&path, source))?;
+        }
+        Ok(())
     }
 }
 

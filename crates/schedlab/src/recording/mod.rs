@@ -1,14 +1,17 @@
 //! Records the scheduler's events of this machine, into a trace.dat that replays without guessing.
 //!
 //! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file as they are.
-//! What no event tells, policies and affinities of the tasks, goes into the trace as markers ([`trace::TaskNote`]).
+//! What no event tells, policies and affinities of the tasks ([`trace::TaskNote`]) and what idle CPUs did
+//! ([`trace::IdleKind`]), goes into the trace as markers.
 //! Whatever ends the recording, removing the instance takes back all that was set.
 
 mod header;
+mod idle;
 mod pages;
 mod tasks;
 mod tracefs;
 
+use idle::{CPU_DMA_LATENCY, IdleWatch};
 use pages::CpuPages;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -84,6 +87,7 @@ pub struct Recorder {
     file: File,
     tasks: BTreeMap<Pid, TaskNote>,
     proc: PathBuf,
+    idle: IdleWatch,
 }
 
 impl Recorder {
@@ -95,7 +99,8 @@ impl Recorder {
         let file =
             File::create(output).map_err(|source| RecordError::of("write", output.display(), source))?;
         let instance = tracefs.instance()?;
-        Recorder::on(tracefs, instance, output, file, Path::new("/proc"))
+        let idle = IdleWatch::new(Path::new(CPU_DMA_LATENCY));
+        Recorder::on(tracefs, instance, output, file, Path::new("/proc"), idle)
     }
 
     fn on(
@@ -104,6 +109,7 @@ impl Recorder {
         output: &Path,
         file: File,
         proc: &Path,
+        idle: IdleWatch,
     ) -> Result<Recorder, RecordError> {
         instance.write("tracing_on", "0")?;
         // One clock for all CPUs, in nanoseconds, that neither jumps nor stops.
@@ -116,7 +122,7 @@ impl Recorder {
         }
         let tasks = tasks::all(proc);
         let (output, proc) = (output.to_owned(), proc.to_owned());
-        let recorder = Recorder { cpus, instance, tracefs, output, file, tasks, proc };
+        let recorder = Recorder { cpus, instance, tracefs, output, file, tasks, proc, idle };
         recorder.instance.write("tracing_on", "1")?;
         for note in recorder.tasks.values() {
             recorder.instance.write("trace_marker", &format!("{note}\n"))?;
@@ -135,6 +141,7 @@ impl Recorder {
     /// # Errors
     /// Those of the disk.
     pub fn collect(&mut self) -> Result<(), RecordError> {
+        self.idle.look();
         for cpu in &mut self.cpus {
             cpu.collect()?;
         }
@@ -160,6 +167,9 @@ impl Recorder {
     /// Those of tracefs and of the disk.
     pub fn finish(mut self) -> Result<Recorded, RecordError> {
         self.instance.write("events/enable", "0")?;
+        if let Some(idle) = self.idle.kind() {
+            self.instance.write("trace_marker", &format!("{idle}\n"))?;
+        }
         // Who was born meanwhile.
         for (pid, note) in tasks::all(&self.proc) {
             if !self.tasks.contains_key(&pid) {

@@ -1,5 +1,6 @@
 //! A recording from a tree of plain files that looks like tracefs: whatever machine this runs on, and without root.
 
+use super::idle::IdleWatch;
 use super::tracefs::{Instance, Tracefs};
 use super::{Recorder, lost};
 use std::fs;
@@ -99,8 +100,10 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     let output = root.join("out.dat");
     let file = fs::File::create(&output).expect("a temporary file");
     let instance = Instance::at(&root.join("instances/own"));
-    let mut recorder =
-        Recorder::on(Tracefs::at(&root), instance, &output, file, &root.join("proc")).expect("it starts");
+    put(&root, "cpu_dma_latency", &0i32.to_ne_bytes());
+    let idle = IdleWatch::new(&root.join("cpu_dma_latency"));
+    let mut recorder = Recorder::on(Tracefs::at(&root), instance, &output, file, &root.join("proc"), idle)
+        .expect("it starts");
     let own = |name: &str| fs::read_to_string(root.join("instances/own").join(name)).expect("a file");
     assert!(own("tracing_on").starts_with('1') && own("events/sched/sched_switch/enable").starts_with('1'));
     assert!(

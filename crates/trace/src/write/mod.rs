@@ -3,6 +3,8 @@
 //! Each has a function that writes a whole [`Trace`](crate::Trace). The writers of text and Perfetto also take events one at a
 //! time.
 
+use crate::model::Context;
+
 mod annotations;
 mod chrome;
 mod dat;
@@ -17,3 +19,13 @@ pub use chrome::write_chrome_json;
 pub use dat::{DatHeader, DatPages, DatReport, DatSystem, write_dat_container, write_trace_dat};
 pub use perfetto::{PerfettoReport, PerfettoWriter, write_perfetto};
 pub use text::{TextOptions, TextWriter, TimePrecision, write_ftrace_text};
+
+/// The bits of ftrace's `common_flags` that say what was going on; `None` where nobody knows.
+fn common_flags(context: Context) -> Option<u8> {
+    match context {
+        Context::Unknown => None,
+        Context::Task => Some(0),
+        Context::Softirq => Some(0x10),
+        Context::Hardirq => Some(0x08),
+    }
+}

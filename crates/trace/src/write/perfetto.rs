@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use prost::encoding::message;
 
 use super::annotations::{Annotations, Detail, Slice, Track, TrackKind};
+use super::common_flags;
 use super::ftrace_event::ftrace_event;
 use super::proto::{
     CounterDescriptor, Data, DebugAnnotation, FtraceEvent, FtraceEventBundle, Process, ProcessTree,
@@ -107,6 +108,7 @@ impl<W: Write> PerfettoWriter<W> {
         let message = FtraceEvent {
             timestamp: Some(event.time_ns),
             pid,
+            common_flags: common_flags(event.context).map(u32::from),
             event: Some(ftrace_event(&event.kind, strings)),
         };
         let pending = self.pending(event.cpu);

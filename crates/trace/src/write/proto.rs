@@ -48,6 +48,9 @@ pub(super) struct FtraceEvent {
     /// Thread id of the context.
     #[prost(uint32, optional, tag = "2")]
     pub(super) pid: Option<u32>,
+    /// Interrupts and soft interrupts, as ftrace has them.
+    #[prost(uint32, optional, tag = "5")]
+    pub(super) common_flags: Option<u32>,
     #[prost(oneof = "Ftrace", tags = "3, 4, 17, 20, 114, 237, 238, 239, 327, 353, 491")]
     pub(super) event: Option<Ftrace>,
 }

@@ -11,12 +11,9 @@ fn read(name: &str) -> Trace {
     trace
 }
 
-/// The lines without what the writer leaves out: the names in the column of tasks, and the flags.
+/// The lines without what the writer leaves out: the names in the column of tasks.
 fn without_task(trace: &Trace) -> Vec<String> {
-    let cut = |line: &String| {
-        let cpu = line.find("[0").expect("a CPU");
-        format!("{}{}", &line[cpu..cpu + 6], &line[cpu + 11..])
-    };
+    let cut = |line: &String| line[line.find("[0").expect("a CPU")..].to_owned();
     lines(trace).iter().map(cut).collect()
 }
 

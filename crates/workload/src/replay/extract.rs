@@ -1,14 +1,17 @@
 //! From a trace to the programs of its tasks.
 
 use super::affinity;
-use super::recording::{Begin, Counts, Recorded, RecordedTask, Recording, Waking};
+use super::recording::{Begin, Counts, FairPolicy, Recorded, RecordedTask, Recording, Waking};
 use super::ticks;
 use super::timers;
 use super::track::{By, Draft, Ending, Sleep, Timer, Track};
 use super::walk::Walk;
 use crate::units;
-use scheduler::Nanos;
-use trace::{TaskFacts, TaskPolicy, Trace};
+use scheduler::{CpuMask, Nanos};
+use trace::{IdleKind, TaskFacts, TaskPolicy, Trace};
+
+/// Programs that hold `/dev/cpu_dma_latency` at 0 unless told otherwise, by the names of their tasks.
+const LATENCY_HOLDERS: [&str; 1] = ["cyclictest"];
 
 impl Recording {
     /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
@@ -30,21 +33,25 @@ impl Recording {
         affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         let hz = ticks::find(&tick_departures);
-        Recording { cpus: trace.cpus, span, hz, tasks: recorded, counts }
+        let holds = |task: &RecordedTask| LATENCY_HOLDERS.contains(&&*task.comm);
+        let holder = recorded.iter().any(holds);
+        counts.latency_holders = u64::from(holder && trace.idle.is_none());
+        let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
+        Recording { cpus: trace.cpus, span, hz, idle_polls, tasks: recorded, counts }
     }
 }
 
-/// Where a timer explains a sleep: takes back the step of the task that seemed to make the wakeup but only ran then, and
-/// marks the interrupt as a timer's.
+/// Where a timer explains a sleep: its interrupt is what was on top of the task that ran then, also if the trace let it
+/// seem to be that task's own step.
 fn settle(tasks: &mut [Track]) {
     let explained = |sleep: &Sleep| match (sleep.timer, sleep.end?.by) {
-        (Some(_), By::Task { place, .. }) => Some((place, Draft::Nothing)),
-        (Some(_), By::Interrupt { below }) => Some((below?, Draft::Interrupted { by_timer: true })),
+        (Some(_), By::Task { place, .. }) => Some(place),
+        (Some(_), By::Interrupt { below }) => below,
         _ => None,
     };
     let all: Vec<_> = tasks.iter().flat_map(|track| track.sleeps.iter().filter_map(explained)).collect();
-    for (place, draft) in all {
-        tasks[place.task.index()].steps[place.step] = draft;
+    for place in all {
+        tasks[place.task.index()].steps[place.step] = Draft::Interrupted { by_timer: true };
     }
 }
 
@@ -73,17 +80,23 @@ impl Finish<'_> {
             begin: track.begin.unwrap_or(Begin::Never),
             prio,
             round_robin: track.round_robin,
+            fair: FairPolicy::Normal,
             steps,
             cpu_time: Nanos(track.cpu_time_ns),
             arrivals: track.arrivals,
             placement: super::recording::Placement {
                 ran_on: track.whereabouts.ran_on,
                 passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
-                allowed: self.facts(track).and_then(|facts| units::cpu_list(&facts.cpus).ok()),
+                allowed: self.allowed(track),
                 pinned_to: None,
             },
         };
         task.round_robin |= self.facts(track).is_some_and(|facts| facts.policy == TaskPolicy::Rr);
+        task.fair = match self.facts(track).filter(|_| (100..140).contains(&prio)).map(|facts| facts.policy) {
+            Some(TaskPolicy::Batch) => FairPolicy::Batch,
+            Some(TaskPolicy::Idle) => FairPolicy::Idle,
+            _ => FairPolicy::Normal,
+        };
         task.merge_runs();
         task
     }
@@ -100,6 +113,13 @@ impl Finish<'_> {
     /// What the recorder wrote down about the task: about the first one with this id.
     fn facts(&self, track: &Track) -> Option<&TaskFacts> {
         self.trace.facts.get(&track.pid).filter(|_| track.incarnation == 0)
+    }
+
+    /// The CPUs that the recorder saw allowed. A task that may use all CPUs may use all of a larger machine, too.
+    fn allowed(&self, track: &Track) -> Option<CpuMask> {
+        let cpus = units::cpu_list(&self.facts(track)?.cpus).ok()?;
+        let all = cpus.weight() >= self.trace.cpus && cpus == CpuMask::first_n(cpus.weight() as usize);
+        Some(if all { CpuMask::ALL } else { cpus })
     }
 
     fn step(&self, track: &Track, draft: Draft, counts: &mut Counts) -> Option<Recorded> {

@@ -282,6 +282,9 @@ impl Load for Replay {
     }
 
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        if self.recording.idle_polls {
+            setup.hold_cpu_dma_latency();
+        }
         let parts = self.parts(setup)?;
         let present = parts.iter().filter(|part| !part.absent).count() as u32;
         let remaining = Remaining::new(present);

@@ -57,7 +57,9 @@ mod yields;
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
-pub use recording::{Begin, Counts, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+pub use recording::{
+    Begin, Counts, FairPolicy, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 //! or kernel pays more or less than that is then a result.
 
 use super::recording::{Recorded, RecordedTask, Waking};
-use machine::{Costs, MachineSpec};
+use machine::{Costs, MachineSpec, Spread};
 use scheduler::Nanos;
 
 /// Prices of the machine on which a trace was recorded, by the steps of its tasks.
@@ -26,14 +26,20 @@ pub(super) struct Overhead {
     exec: Nanos,
     exit: Nanos,
     set_prio: Nanos,
-    /// An interrupt that wakes somebody.
+    /// Coming into an interrupt and out of it again.
     interrupt: Nanos,
-    /// What it costs more if it is a timer's.
+    /// What it costs more if it is a timer's: setting the next one.
     timer_interrupt: Nanos,
+    /// A wakeup by an interrupt.
+    interrupt_wake: Nanos,
+    /// What it costs more if it is a timer's: taking that off its queue.
+    timer_expiry: Nanos,
     /// Ticks and interrupts held off by the host, in parts per million of the CPU time.
     background_ppm: u64,
-    /// From the arrival of a timer's interrupt to `sched_waking`, its usual lateness included.
+    /// From a timer's time to `sched_waking`, its least lateness included: for times, which are those of early wakeups.
     timer_latency: Nanos,
+    /// The same with its mean lateness: for spans, which are those of usual sleeps.
+    mean_timer_latency: Nanos,
     /// From the arrival of an interrupt to `sched_waking`.
     interrupt_latency: Nanos,
 }
@@ -45,7 +51,8 @@ impl Overhead {
         let lock = c.lock_uncontended;
         let wake = c.wakeup + c.enqueue + lock * 2;
         let interrupt = c.irq_entry + c.irq_exit;
-        let jitter = spec.noise.timer_jitter.map_or(Nanos::ZERO, |jitter| jitter.mean());
+        let jitter = |of: fn(&Spread) -> Nanos| spec.noise.timer_jitter.as_ref().map_or(Nanos::ZERO, of);
+        let timer_path = c.irq_entry + c.timer_expiry + c.wakeup;
         let held_off = |irq_off: &machine::IrqOff| {
             u64::from(irq_off.per_second_per_cpu) * (irq_off.length.mean() + interrupt).0
         };
@@ -62,10 +69,13 @@ impl Overhead {
             exec: c.syscall + c.exec,
             exit: c.syscall + c.thread_exit + c.dequeue,
             set_prio: c.syscall + c.set_prio,
-            interrupt: interrupt + wake,
-            timer_interrupt: c.timer_expiry + c.timer_program,
+            interrupt,
+            timer_interrupt: c.timer_program,
+            interrupt_wake: wake,
+            timer_expiry: c.timer_expiry,
             background_ppm: background / 1000,
-            timer_latency: jitter + c.irq_entry + c.timer_expiry + c.wakeup,
+            timer_latency: jitter(Spread::min) + timer_path,
+            mean_timer_latency: jitter(Spread::mean) + timer_path,
             interrupt_latency: c.irq_entry + c.wakeup,
         }
     }
@@ -74,12 +84,24 @@ impl Overhead {
     fn sooner(&self, waking: Waking) -> Waking {
         match waking {
             Waking::At(at) => Waking::At(at.saturating_sub(self.timer_latency)),
-            Waking::After(span) => Waking::After(span.saturating_sub(self.timer_latency)),
+            Waking::After(span) => Waking::After(span.saturating_sub(self.mean_timer_latency)),
             Waking::Outside { at, cpu } => {
                 Waking::Outside { at: at.saturating_sub(self.interrupt_latency), cpu }
             }
             Waking::Task | Waking::Never => waking,
         }
+    }
+
+    /// What a wakeup by an interrupt costs that comes so long after another one, of the same task's CPU time. Several timers
+    /// that expire at one time are served by one interrupt, and it alone is followed by the next wakeup as soon as the first
+    /// one is done.
+    fn interrupted(&self, by_timer: bool, since_another: Option<Nanos>) -> Nanos {
+        let for_timer = |cost| if by_timer { cost } else { Nanos::ZERO };
+        let own = self.interrupt_wake + for_timer(self.timer_expiry);
+        let around = self.interrupt + for_timer(self.timer_interrupt);
+        // Half-way between what lies between two wakeups of one interrupt and between those of two.
+        let same = since_another.is_some_and(|since| since < own + Nanos(around.0 / 2));
+        own + if same { Nanos::ZERO } else { around }
     }
 
     /// The task's steps with its runs shortened and its wakeups by interrupts brought forward.
@@ -90,9 +112,11 @@ impl Overhead {
         let preempted = task.arrivals.saturating_sub(sleeps + 1);
         let spread = preempted * self.stay.0;
         bill.debt = self.stay;
+        let mut since_interrupt = None;
         for step in &task.steps {
             match step {
                 Recorded::Run(length) => {
+                    since_interrupt = since_interrupt.map(|since: Nanos| since + *length);
                     let share =
                         u128::from(spread) * u128::from(length.0) / u128::from(task.cpu_time.0.max(1));
                     let background = u128::from(self.background_ppm) * u128::from(length.0) / 1_000_000;
@@ -104,6 +128,7 @@ impl Overhead {
                     bill.pay(self.sleep + if timer { self.timer } else { Nanos::ZERO });
                     bill.paid.push(Recorded::Sleep(self.sooner(*waking)));
                     bill.debt += self.stay;
+                    since_interrupt = None;
                     continue;
                 }
                 Recorded::Wake { interrupts, .. } => {
@@ -114,7 +139,8 @@ impl Overhead {
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),
                 Recorded::Yield | Recorded::Marker(_) | Recorded::Pin => bill.pay(self.syscall),
                 Recorded::Interrupted { by_timer } => {
-                    bill.pay(self.interrupt + if *by_timer { self.timer_interrupt } else { Nanos::ZERO });
+                    bill.pay(self.interrupted(*by_timer, since_interrupt));
+                    since_interrupt = Some(Nanos::ZERO);
                 }
             }
             if !matches!(step, Recorded::Run(_)) {
@@ -179,6 +205,22 @@ mod tests {
         Recorded::Run(Nanos::from_micros(us))
     }
 
+    fn idle_task() -> RecordedTask {
+        RecordedTask {
+            pid: trace::Pid(7),
+            incarnation: 0,
+            comm: "a".into(),
+            begin: super::super::Begin::Asleep,
+            prio: 120,
+            round_robin: false,
+            fair: super::super::FairPolicy::default(),
+            cpu_time: Nanos::ZERO,
+            steps: Vec::new(),
+            arrivals: 0,
+            placement: super::super::Placement::default(),
+        }
+    }
+
     fn check(steps: Vec<Recorded>, arrivals: u64, expected: Vec<Recorded>) {
         let mut spec = MachineSpec::ideal(Topology::flat(1));
         spec.costs.context_switch = Nanos::from_micros(2);
@@ -187,18 +229,7 @@ mod tests {
         spec.costs.dequeue = Nanos::from_micros(1);
         let runs =
             steps.iter().filter_map(|s| if let Recorded::Run(length) = s { Some(length.0) } else { None });
-        let task = RecordedTask {
-            pid: trace::Pid(7),
-            incarnation: 0,
-            comm: "a".into(),
-            begin: super::super::Begin::Asleep,
-            prio: 120,
-            round_robin: false,
-            cpu_time: Nanos(runs.sum()),
-            steps,
-            arrivals,
-            placement: super::super::Placement::default(),
-        };
+        let task = RecordedTask { cpu_time: Nanos(runs.sum()), steps, arrivals, ..idle_task() };
         assert_eq!(Overhead::of(&spec).without(&task), expected);
     }
 
@@ -206,6 +237,31 @@ mod tests {
     fn switches_and_sleeps_are_paid_by_the_burst_around_them() {
         let sleep = Recorded::Sleep(Waking::Task);
         check(vec![us(10), sleep.clone(), us(20)], 2, vec![us(10 - 2 - 1), sleep, us(20 - 2)]);
+    }
+
+    /// Entry and exit take 4 us, taking the timer off and waking 2 us, setting the next one 1 us.
+    #[test]
+    fn wakeups_close_together_are_one_interrupts() {
+        let mut spec = MachineSpec::ideal(Topology::flat(1));
+        let c = &mut spec.costs;
+        (c.irq_entry, c.irq_exit) = (Nanos::from_micros(2), Nanos::from_micros(2));
+        (c.timer_expiry, c.enqueue) = (Nanos::from_micros(1), Nanos::from_micros(1));
+        c.timer_program = Nanos::from_micros(1);
+        let overhead = Overhead::of(&spec);
+        let after = |us: u64| overhead.interrupted(true, Some(Nanos::from_micros(us)));
+        assert_eq!(overhead.interrupted(true, None), Nanos::from_micros(7));
+        assert_eq!(overhead.interrupted(false, None), Nanos::from_micros(5));
+        assert_eq!((after(2), after(4)), (Nanos::from_micros(2), Nanos::from_micros(2)));
+        assert_eq!((after(5), after(7)), (Nanos::from_micros(7), Nanos::from_micros(7)));
+        let irq = Recorded::Interrupted { by_timer: true };
+        let steps = vec![us(100), irq.clone(), us(2), irq.clone(), us(200), irq, us(10)];
+        let task = RecordedTask { steps, cpu_time: Nanos::from_micros(312), arrivals: 1, ..idle_task() };
+        let runs = overhead.without(&task).into_iter().map(|step| match step {
+            Recorded::Run(length) => length.0,
+            _ => 0,
+        });
+        // The tick takes a thousandth.
+        assert_eq!(runs.sum::<u64>(), 312_000 - 312 - 7_000 - 2_000 - 7_000);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Plays one recorded task on the machine.
 
-use super::recording::{Begin, Recorded, RecordedTask, TaskIndex, Waking};
+use super::recording::{Begin, FairPolicy, Recorded, RecordedTask, TaskIndex, Waking};
 use crate::load::Remaining;
 use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, ForkKind, Step, TaskSpec};
@@ -17,6 +17,7 @@ pub(super) struct Part {
     pub comm: Box<str>,
     pub prio: i32,
     pub round_robin: bool,
+    pub fair: FairPolicy,
     /// Its affinity at the start; `None`: any CPU.
     pub cpus: Option<CpuMask>,
     /// The affinity that it takes at its step [`Recorded::Pin`].
@@ -35,6 +36,7 @@ impl Part {
             comm: task.comm.clone(),
             prio: task.prio,
             round_robin: task.round_robin,
+            fair: task.fair,
             cpus: None,
             pinned_to: None,
             steps,
@@ -45,11 +47,13 @@ impl Part {
 
     fn policy(&self, prio: i32) -> Policy {
         // Kernel priorities: -1 deadline, 0 to 98 real-time, 100 to 139 fair.
-        let Ok(rt_priority) = u8::try_from(99 - prio.max(0)) else { return Policy::Normal };
-        match RtPriority::new(rt_priority) {
-            Some(priority) if self.round_robin => Policy::Rr(priority),
-            Some(priority) => Policy::Fifo(priority),
-            None => Policy::Normal,
+        let rt_priority = u8::try_from(99 - prio.max(0)).ok().and_then(RtPriority::new);
+        match (rt_priority, self.fair) {
+            (Some(priority), _) if self.round_robin => Policy::Rr(priority),
+            (Some(priority), _) => Policy::Fifo(priority),
+            (None, FairPolicy::Normal) => Policy::Normal,
+            (None, FairPolicy::Batch) => Policy::Batch,
+            (None, FairPolicy::Idle) => Policy::Idle,
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Recording {
     pub span: Nanos,
     /// Ticks a second of the recording kernel, if they show: the setting `hz`, which decides when slices end.
     pub hz: Option<u32>,
+    /// Idle CPUs looked for work instead of halting; so do those of a replay.
+    pub idle_polls: bool,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
     pub tasks: Vec<RecordedTask>,
     /// What was understood and what was not.
@@ -44,6 +46,8 @@ pub struct RecordedTask {
     pub prio: i32,
     /// Whether it was seen to take turns with its equals after whole SCHED_RR slices.
     pub round_robin: bool,
+    /// Its policy as long as its priority is a fair one.
+    pub fair: FairPolicy,
     /// What it does, in order. Runs never follow each other.
     pub steps: Vec<Recorded>,
     /// CPU time of all runs.
@@ -78,6 +82,18 @@ impl RecordedTask {
     pub fn is_stopper(&self) -> bool {
         self.comm.starts_with("migration/")
     }
+}
+
+/// A policy of the fair class. Its priority does not tell it; a recorder may.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FairPolicy {
+    /// SCHED_OTHER.
+    #[default]
+    Normal,
+    /// SCHED_BATCH.
+    Batch,
+    /// SCHED_IDLE.
+    Idle,
 }
 
 /// How a task of a trace comes into being.
@@ -205,5 +221,6 @@ counts! {
     priority_changes "changes of priority by a task itself or by somebody unknown: replayed as its own";
     inherited "changes of priority by inheritance: left out, as a trace does not say which locks a task holds";
     deadline_tasks "tasks under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
+    latency_holders "program in the trace (cyclictest) keeps idle CPUs from halting: the replay's do not halt either";
     lost_stays "stays on a CPU whose end or beginning was not recorded: their proven part is replayed";
 }

@@ -17,6 +17,9 @@ const MIN_PERIOD_NS: u64 = 30_000;
 /// Distance of a wakeup from its grid, or of a sleep's length from its like, that counts as jitter.
 const JITTER_NS: u64 = 60_000;
 
+/// One wakeup in so many is as early as wakeups are; earlier ones are the clock's.
+const EARLY: usize = 20;
+
 /// A sleep that a timer may have ended.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
@@ -85,7 +88,8 @@ impl Grid {
         let mut errors: Vec<i128> =
             on_grid.iter().map(|(step, at)| i128::from(*at) - grid.time(*step)).collect();
         errors.sort_unstable();
-        grid.origin_ns = u64::try_from(i128::from(grid.origin_ns) + errors[errors.len() / 2]).ok()?;
+        // What lies between a timer's time and the wakeup only ever delays it, so the early ones tell the time.
+        grid.origin_ns = u64::try_from(i128::from(grid.origin_ns) + errors[errors.len() / EARLY]).ok()?;
         let near: Vec<u64> = times.iter().filter_map(|at| Some(at.abs_diff(grid.nearest(*at)?))).collect();
         let most = times.len() * 3 / 5;
         if near.len() < MIN_ALIKE || near.len() < most {

@@ -29,7 +29,6 @@ struct CpuNow {
     idle: bool,
     /// A task was queued here since then, so that it may be preempted.
     disturbed: bool,
-    last_interrupt_ns: u64,
 }
 
 /// See the module's head.

@@ -6,13 +6,9 @@ use super::formats::{
 };
 use super::pages::MAX_RECORD;
 use crate::events::Events;
-use crate::model::{Context, Event, EventKind, Pid, SchedWakeup, TaskRef};
+use crate::model::{Event, EventKind, Pid, SchedWakeup, TaskRef};
 use crate::strings::{StrId, Strings};
-
-/// Bit of `common_flags`: an interrupt is served.
-const FLAG_HARDIRQ: u8 = 0x08;
-/// Bit of `common_flags`: a soft interrupt is served.
-const FLAG_SOFTIRQ: u8 = 0x10;
+use crate::write::common_flags;
 
 /// Makes records, one after the other in the same memory.
 #[derive(Debug, Default)]
@@ -27,11 +23,7 @@ impl Records {
     pub(super) fn make(&mut self, event: &Event, strings: &Strings) -> &[u8] {
         self.bytes.clear();
         let of = description(&event.kind);
-        let flags = match event.context {
-            Context::Unknown | Context::Task => 0,
-            Context::Softirq => FLAG_SOFTIRQ,
-            Context::Hardirq => FLAG_HARDIRQ,
-        };
+        let flags = common_flags(event.context).unwrap_or(0);
         self.bytes.extend_from_slice(&of.id.to_le_bytes());
         self.bytes.extend_from_slice(&[flags, 0]);
         self.i32(event.pid.0);

@@ -3,7 +3,7 @@
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Counts, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Counts, FairPolicy, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
 };
 use crate::units;
 use scheduler::{CpuId, Nanos};
@@ -90,6 +90,7 @@ struct Reader {
     span: Option<Nanos>,
     hz: Option<u32>,
     kernel: Option<String>,
+    idle_polls: bool,
     tasks: Vec<RecordedTask>,
     keys: BTreeMap<String, TaskIndex>,
     mentions: Vec<Mention>,
@@ -147,9 +148,10 @@ impl Reader {
             "span" => self.span = Some(read_time(rest)?),
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
+            "idle" => self.idle_polls = idle_polls(rest)?,
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, kernel"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, idle, kernel"
                 ));
             }
         }
@@ -173,6 +175,7 @@ impl Reader {
             begin: Begin::Asleep,
             prio: 120,
             round_robin: false,
+            fair: FairPolicy::Normal,
             steps: Vec::new(),
             cpu_time: Nanos::ZERO,
             arrivals: 0,
@@ -210,10 +213,20 @@ impl Reader {
             cpus: self.cpus.ok_or_else(|| missing("cpus"))?,
             span: self.span.ok_or_else(|| missing("span"))?,
             hz: self.hz,
+            idle_polls: self.idle_polls,
             tasks: self.tasks,
             counts: Counts::default(),
         };
         Ok(ReadWorkload { recording, kernel: self.kernel })
+    }
+}
+
+/// Whether idle CPUs look for work instead of halting.
+fn idle_polls(rest: &str) -> Result<bool, String> {
+    match rest {
+        "polls" => Ok(true),
+        "halts" => Ok(false),
+        _ => Err(format!("`idle {rest}` is not known; write idle polls or idle halts")),
     }
 }
 
@@ -223,7 +236,7 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
     match word {
         "policy" => {
             let policy = read_policy(&words)?;
-            (task.prio, task.round_robin) = (policy.prio, policy.round_robin);
+            (task.prio, task.round_robin, task.fair) = (policy.prio, policy.round_robin, policy.fair);
         }
         "round-robin" => task.round_robin = rest == "yes",
         "cpus" => task.placement.allowed = Some(units::cpu_list(rest)?),

@@ -1,5 +1,6 @@
 //! How times, priorities and texts are written.
 
+use crate::replay::recording::FairPolicy;
 use crate::units;
 use scheduler::Nanos;
 
@@ -52,25 +53,35 @@ pub(super) fn read_difference(text: &str) -> Result<i64, String> {
 }
 
 /// A kernel priority as a policy.
-pub(super) fn policy(prio: i32, round_robin: bool) -> String {
+pub(super) fn policy(prio: i32, round_robin: bool, fair: FairPolicy) -> String {
     match prio {
         -1 => "deadline".to_owned(),
         0..=98 => format!("{} {}", if round_robin { "rr" } else { "fifo" }, 99 - prio),
-        100..=139 => format!("nice {}", prio - 120),
+        100..=139 => format!("{} {}", fair_name(fair), prio - 120),
         other => format!("prio {other}"),
     }
 }
 
-/// A kernel priority, and whether its policy is SCHED_RR.
+/// With the word goes a nice value.
+fn fair_name(fair: FairPolicy) -> &'static str {
+    match fair {
+        FairPolicy::Normal => "nice",
+        FairPolicy::Batch => "batch",
+        FairPolicy::Idle => "idle",
+    }
+}
+
+/// A kernel priority, and which of the policies with such a priority it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ReadPolicy {
     pub prio: i32,
     pub round_robin: bool,
+    pub fair: FairPolicy,
 }
 
 /// Reads a policy.
 pub(super) fn read_policy(words: &[&str]) -> Result<ReadPolicy, String> {
-    const ADVICE: &str = "write fifo 1 to 99, rr 1 to 99, nice -20 to 19, or deadline";
+    const ADVICE: &str = "write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, or deadline";
     let number = |text: &str, range: std::ops::RangeInclusive<i32>| match text.parse::<i32>() {
         Ok(number) if range.contains(&number) => Ok(number),
         _ => Err(format!("`{text}` is out of range; {ADVICE}")),
@@ -79,11 +90,13 @@ pub(super) fn read_policy(words: &[&str]) -> Result<ReadPolicy, String> {
         ["deadline"] => (-1, false),
         ["fifo", priority] => (99 - number(priority, 1..=99)?, false),
         ["rr", priority] => (99 - number(priority, 1..=99)?, true),
-        ["nice", nice] => (120 + number(nice, -20..=19)?, false),
+        ["nice" | "batch" | "idle", nice] => (120 + number(nice, -20..=19)?, false),
         ["prio", prio] => (number(prio, i32::MIN..=i32::MAX)?, false),
         _ => return Err(format!("`{}` is no policy; {ADVICE}", words.join(" "))),
     };
-    Ok(ReadPolicy { prio, round_robin })
+    let named = |fair: &FairPolicy| words.first() == Some(&fair_name(*fair));
+    let fair = [FairPolicy::Batch, FairPolicy::Idle].into_iter().find(named).unwrap_or_default();
+    Ok(ReadPolicy { prio, round_robin, fair })
 }
 
 /// A text in one line.
@@ -134,16 +147,18 @@ mod tests {
 
     #[test]
     fn policies_come_back() {
-        for (prio, round_robin, text) in [
-            (9, false, "fifo 90"),
-            (98, true, "rr 1"),
-            (120, false, "nice 0"),
-            (139, false, "nice 19"),
-            (-1, false, "deadline"),
+        for (prio, round_robin, fair, text) in [
+            (9, false, FairPolicy::Normal, "fifo 90"),
+            (98, true, FairPolicy::Normal, "rr 1"),
+            (120, false, FairPolicy::Normal, "nice 0"),
+            (139, false, FairPolicy::Normal, "nice 19"),
+            (125, false, FairPolicy::Batch, "batch 5"),
+            (120, false, FairPolicy::Idle, "idle 0"),
+            (-1, false, FairPolicy::Normal, "deadline"),
         ] {
-            assert_eq!(policy(prio, round_robin), text);
+            assert_eq!(policy(prio, round_robin, fair), text);
             let words: Vec<&str> = text.split(' ').collect();
-            assert_eq!(read_policy(&words), Ok(ReadPolicy { prio, round_robin }));
+            assert_eq!(read_policy(&words), Ok(ReadPolicy { prio, round_robin, fair }));
         }
         assert!(read_policy(&["fifo", "0"]).is_err() && read_policy(&["nice", "20"]).is_err());
         assert!(read_policy(&["batch"]).is_err());

@@ -2,14 +2,14 @@
 
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
-use crate::replay::recording::{Begin, Recorded, RecordedTask, Recording, TaskIndex, Waking};
-use scheduler::Nanos;
+use crate::replay::recording::{Begin, FairPolicy, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 
 const HEAD: &str = "\
 # Written by schedlab. Change what you like, and `schedlab run` this file.
 # Each task: its facts, then what it does, a step a line. Facts worth changing:
-#   policy   fifo 1 to 99, rr 1 to 99, nice -20 to 19
+#   policy   fifo 1 to 99, rr 1 to 99; nice, batch or idle -20 to 19
 #   cpus     the CPUs that it may use, such as 0-3,8; without it, all
 #   work     a factor for all its CPU time, such as 150%
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
@@ -28,6 +28,9 @@ impl Recording {
         if let Some(hz) = self.hz {
             let _ = writeln!(text, "hz {hz}");
         }
+        if self.idle_polls {
+            text.push_str("idle polls\n");
+        }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));
         }
@@ -42,11 +45,11 @@ impl Recording {
         let mut fact = |name: &str, value: String| {
             let _ = writeln!(text, "  {name} {value}");
         };
-        fact("policy", policy(task.prio, task.round_robin));
+        fact("policy", policy(task.prio, task.round_robin, task.fair));
         if task.round_robin && !(0..=98).contains(&task.prio) {
             fact("round-robin", "yes".to_owned());
         }
-        if let Some(cpus) = &task.placement.allowed {
+        if let Some(cpus) = task.placement.allowed.filter(|cpus| *cpus != CpuMask::ALL) {
             fact("cpus", cpus.to_string());
         }
         if let Some(cpu) = task.placement.pinned_to {
@@ -156,7 +159,7 @@ impl Steps<'_> {
             }
             Recorded::Sleep(Waking::Never) => "stop".to_owned(),
             Recorded::Yield => "yield".to_owned(),
-            Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false)),
+            Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false, FairPolicy::Normal)),
             Recorded::Pin => "pin".to_owned(),
             Recorded::Exec(name) => format!("exec {}", one_line(name)),
             Recorded::Marker(text) => format!("marker {}", one_line(text)),

@@ -2,6 +2,8 @@
 
 use super::super::{Begin, Recording};
 use super::{check, trace};
+use crate::replay::FairPolicy;
+use scheduler::CpuMask;
 
 #[test]
 fn a_wakes_b_at_2_ms_of_its_own_progress() {
@@ -154,6 +156,46 @@ fn policies_and_affinities_that_the_trace_tells_are_taken() {
     assert_eq!(told(text), [(true, cpus()), (false, cpus())]);
     let without = text.split_once('\n').expect("lines").1;
     assert_eq!(told(without), [(false, None), (false, None)]);
+    // The trace shows CPU 0 alone: what may use that may use all that a larger machine has.
+    let everywhere = text.replace("cpus=0,2-3", "cpus=0");
+    assert_eq!(told(&everywhere)[0].1, Some(CpuMask::ALL.to_string()));
+}
+
+#[test]
+fn policies_of_the_fair_class_are_told_too() {
+    let fair = |policy: &str| {
+        let text = format!(
+            "a-97 [000] .... 0.000000: tracing_mark_write: schedlab: task pid=97 tgid=97 policy={policy} cpus=0 comm=a\n\
+            a-97 [000] d..2. 0.000009: sched_switch: prev_comm=a prev_pid=97 prev_prio=125 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+        );
+        let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
+        let text = recording.to_text(None);
+        let read = Recording::from_text(&text).expect("our own text").recording;
+        assert_eq!(read.tasks[0].fair, recording.tasks[0].fair);
+        let line = text.lines().find_map(|line| line.trim().strip_prefix("policy ")).expect("a fact");
+        (recording.tasks[0].fair, line.to_owned())
+    };
+    assert_eq!(fair("batch"), (FairPolicy::Batch, "batch 5".into()));
+    assert_eq!(fair("idle"), (FairPolicy::Idle, "idle 5".into()));
+    assert_eq!(fair("other"), (FairPolicy::Normal, "nice 5".into()));
+}
+
+#[test]
+fn idle_cpus_poll_if_the_recorder_saw_it_or_cyclictest_runs() {
+    let polls = |comm: &str, marker: &str| {
+        let text = format!(
+            "{comm}-97 [000] .... 0.000000: tracing_mark_write: {marker}\n\
+            {comm}-97 [000] d..2. 0.000009: sched_switch: prev_comm={comm} prev_pid=97 prev_prio=125 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+        );
+        let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
+        let read = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+        assert_eq!(read.idle_polls, recording.idle_polls);
+        (recording.idle_polls, recording.counts.latency_holders)
+    };
+    assert_eq!(polls("a", "none"), (false, 0));
+    assert_eq!(polls("cyclictest", "none"), (true, 1));
+    assert_eq!(polls("a", "schedlab: machine idle=polls"), (true, 0));
+    assert_eq!(polls("cyclictest", "schedlab: machine idle=halts"), (false, 0));
 }
 
 #[test]

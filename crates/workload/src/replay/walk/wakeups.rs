@@ -6,9 +6,6 @@ use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
 use crate::replay::whereabouts::Wait;
 use trace::{Context, Event, SchedWakeup};
 
-/// Wakeups that close together on a CPU are one interrupt's.
-const ONE_INTERRUPT_NS: u64 = 15_000;
-
 impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
         let task = self.sighted(&wakeup.task);
@@ -38,12 +35,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Drafts the interrupt on top of a task, once for all its wakeups.
+    /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were one
+    /// interrupt's is for those to tell who know the machine.
     fn interrupted(&mut self, cpu: usize, running: Option<TaskIndex>, now_ns: u64) -> Option<Place> {
-        let again = now_ns < self.cpus[cpu].last_interrupt_ns + ONE_INTERRUPT_NS;
-        let task = running.filter(|_| !again)?;
-        self.cpus[cpu].last_interrupt_ns = now_ns;
-        Some(self.draft(cpu, task, now_ns, Draft::Interrupted { by_timer: false }))
+        Some(self.draft(cpu, running?, now_ns, Draft::Interrupted { by_timer: false }))
     }
 
     fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
@@ -120,9 +115,11 @@ impl Walk<'_> {
         self.woken(task, known.unwrap_or(unseen), false);
     }
 
-    /// A wakeup had no effect.
+    /// A wakeup had no effect: a replay will not make it.
     pub(super) fn cancel(&mut self, pending: Option<Pending>) {
-        if let Some(Pending { by: By::Task { place, .. }, .. }) = pending {
+        if let Some(By::Task { place, .. } | By::Interrupt { below: Some(place) }) =
+            pending.map(|pending| pending.by)
+        {
             self.tasks[place.task.index()].steps[place.step] = Draft::Nothing;
         }
     }

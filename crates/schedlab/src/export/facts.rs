@@ -1,0 +1,57 @@
+//! What a run knows and no event tells, as [`crate::recording`] writes it down of a real machine: a replay of the trace then
+//! guesses nothing.
+
+use machine::Outcome;
+use scheduler::{CpuMask, Policy};
+use trace::{Context, Event, EventKind, Events, IdleKind, Pid, TaskFacts, TaskNote, TaskPolicy, Trace};
+
+/// The tasks' policies and affinities at the end of a run, and what its idle CPUs did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// Every task, by pid.
+    pub tasks: Vec<TaskNote>,
+    /// What idle CPUs did.
+    pub idle: IdleKind,
+}
+
+impl Facts {
+    pub(crate) fn of(outcome: &Outcome) -> Facts {
+        let online = CpuMask::first_n(outcome.cpus.len());
+        let tasks = outcome.tasks.iter().filter(|task| task.pid.0 > 0).map(|task| TaskNote {
+            pid: Pid(task.pid.0),
+            comm: task.comm.to_string(),
+            facts: TaskFacts {
+                // The machine knows no processes of several threads.
+                tgid: Pid(task.pid.0),
+                policy: policy(task.policy),
+                cpus: task.cpus.and(&online).to_string(),
+            },
+        });
+        let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
+        Facts { tasks: tasks.collect(), idle }
+    }
+
+    /// Markers at the time of the first event, by the idle task of its CPU. Nothing is put before no event.
+    pub(super) fn put_before(&self, trace: &mut Trace) {
+        let Some(first) = trace.events.first() else { return };
+        let (time_ns, cpu) = (first.time_ns, first.cpu);
+        let texts = self.tasks.iter().map(ToString::to_string).chain([self.idle.to_string()]);
+        let mut events = Events::new();
+        for text in texts {
+            let kind = EventKind::Marker(trace.strings.intern(&text));
+            events.push(Event { time_ns, cpu, pid: Pid::IDLE, context: Context::Task, kind });
+        }
+        events.extend(std::mem::take(&mut trace.events));
+        trace.events = events;
+    }
+}
+
+fn policy(policy: Policy) -> TaskPolicy {
+    match policy {
+        Policy::Normal => TaskPolicy::Other,
+        Policy::Batch => TaskPolicy::Batch,
+        Policy::Idle => TaskPolicy::Idle,
+        Policy::Fifo(_) => TaskPolicy::Fifo,
+        Policy::Rr(_) => TaskPolicy::Rr,
+    }
+}

@@ -1,0 +1,184 @@
+//! Traces of runs: what is in them, and what comes back.
+
+use super::*;
+use crate::{Experiment, LoadSpec};
+use scheduler::Nanos;
+use trace::{EventKind, NoteKind, summarise};
+
+#[test]
+fn the_ending_tells_the_format() {
+    let format = |name: &str| TraceFormat::of(Path::new(name));
+    assert_eq!(format("a.b.pftrace").ok(), Some(TraceFormat::Perfetto));
+    assert_eq!(format("x.perfetto-trace").ok(), Some(TraceFormat::Perfetto));
+    assert_eq!(format("dir.txt/run.ftrace").ok(), Some(TraceFormat::FtraceText));
+    let message = format("run.csv").map_err(|e| e.to_string()).expect_err("unknown");
+    for known in ENDINGS {
+        assert!(message.contains(&format!(".{}", known.ending)), "{message}");
+    }
+}
+
+fn recorded() -> Run {
+    let machine = crate::machine("laptop", Some(2)).expect("a machine");
+    let mut experiment = Experiment::new(machine);
+    let load = LoadSpec::open("cyclictest -t3 -p90 -i1000 -n").expect("a load");
+    experiment.loads.push(load);
+    experiment.duration = Some(Nanos::from_millis(20));
+    experiment.record = true;
+    experiment.run().expect("it runs")
+}
+
+#[test]
+fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
+    let run = recorded();
+    let mut text = Vec::new();
+    run.write_trace(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
+    let trace = trace::read(&text).expect("our own text");
+    assert_eq!((trace.cpus, trace.notes.count(NoteKind::BrokenSwitchChain)), (2, 0));
+    let switches = trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count();
+    assert_eq!(switches as u64, run.result.totals.context_switches);
+    let summary = summarise(&trace);
+    for task in &run.result.tasks {
+        let read = summary.tasks.iter().find(|t| t.pid.0.unsigned_abs() == task.pid).expect("every task");
+        assert_eq!(read.voluntary_switches, task.nr_voluntary_switches, "{}", task.comm);
+    }
+}
+
+#[test]
+fn perfetto_gets_the_decisions_and_the_depth_of_run_queues_too() {
+    let run = recorded();
+    let mut bytes = Vec::new();
+    run.write_trace(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
+    let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
+    let reason = run.result.decisions.keys().next().expect("a decision");
+    assert!(
+        holds(reason) && holds("cyclictest") && holds("nr_running CPU 1") && holds("rq lock waiters CPU 1")
+    );
+}
+
+/// Figures of each task that must survive the way out and in.
+fn figures(trace: &Trace) -> Vec<String> {
+    let line = |t: &trace::TaskSummary| {
+        let (vol, nonvol) = (t.voluntary_switches, t.involuntary_switches);
+        format!("{} {}ns {vol} {nonvol} {}", t.pid, t.cpu_time_ns, t.migrations)
+    };
+    summarise(trace).tasks.iter().map(line).collect()
+}
+
+#[test]
+fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
+    let run = recorded();
+    let mut made = Vec::new();
+    for format in [TraceFormat::TraceDat, TraceFormat::FtraceText, TraceFormat::Perfetto] {
+        let mut bytes = Vec::new();
+        run.write_trace(&mut bytes, format).expect("memory takes everything");
+        let back = trace::read(&bytes).expect("our own file");
+        assert_eq!(back.notes.worst(), None, "{format:?}: {}", back.notes);
+        assert_eq!(back.meta.kernel.is_some(), format != TraceFormat::FtraceText);
+        made.push(figures(&back));
+    }
+    assert!(made.iter().all(|figures| *figures == made[0]), "{made:?}");
+    assert!(made[0].len() > 3, "{made:?}");
+}
+
+/// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the same kernel.
+fn round_trip(loads: &[&str], ending: &str) -> [Run; 2] {
+    let machine = crate::machine("laptop", Some(2)).expect("a machine");
+    let mut experiment = Experiment::new(machine.clone());
+    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
+    experiment.duration = Some(Nanos::from_millis(500));
+    experiment.record = true;
+    let run = experiment.run().expect("it runs");
+    let words: String = loads.concat().chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = format!("schedlab-round-{}-{words}.{ending}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let file = std::fs::File::create(&path).expect("a temporary file");
+    run.write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("a format")).expect("a disk");
+    let back = LoadSpec::open(&path.to_string_lossy()).expect("our own file").recorded_on(&machine);
+    std::fs::remove_file(path).expect("our own file");
+    let mut again = Experiment::new(machine);
+    again.loads.push(back);
+    again.record = true;
+    [run, again.run().expect("it runs")]
+}
+
+/// Asserts that each task whose name begins so has the same CPU time, up to some per mille, and the same switches, up to what the
+/// trace's edges cut off. How many tasks there were.
+fn assert_same(runs: &[Run; 2], comm: &str, per_mille: u64, switches: u64) -> usize {
+    let named = |run: &Run| -> Vec<report::schema::TaskResult> {
+        run.result.tasks.iter().filter(|task| task.comm.starts_with(comm)).cloned().collect()
+    };
+    let [before, after] = [named(&runs[0]), named(&runs[1])];
+    assert_eq!(before.len(), after.len());
+    for (task, replayed) in before.iter().zip(&after) {
+        let who = format!("{} {comm}", task.pid);
+        assert_eq!(
+            (replayed.pid, replayed.policy, replayed.rt_priority, replayed.nice),
+            (task.pid, task.policy, task.rt_priority, task.nice)
+        );
+        let pairs = [
+            (replayed.nr_voluntary_switches, task.nr_voluntary_switches),
+            (replayed.nr_involuntary_switches, task.nr_involuntary_switches),
+        ];
+        for (here, there) in pairs {
+            assert!(here.abs_diff(there) <= switches, "{who}: {here} switches, {there} before");
+        }
+        let (here, there) = (replayed.sum_exec_runtime_ns, task.sum_exec_runtime_ns);
+        assert!(
+            here.abs_diff(there) * 1000 <= there * per_mille,
+            "{who}: {here} ns of CPU time, {there} ns before"
+        );
+    }
+    before.len()
+}
+
+const CAN_BE_READ: [&str; 3] = ["dat", "txt", "pftrace"];
+
+#[test]
+fn what_comes_back_replays_with_the_same_cpu_time_and_switches() {
+    for ending in CAN_BE_READ {
+        let runs = round_trip(&["periodic -p 10ms,7ms -u 30% -P 50 -R"], ending);
+        assert_eq!(assert_same(&runs, "periodic", 10, 0), 2, "{ending}");
+    }
+}
+
+/// Bursts of three microseconds, half of which is the kernel's work: what that costs is not paid twice, nor are the
+/// interrupts that come on top of each other's tasks.
+#[test]
+fn bursts_of_microseconds_come_back_too() {
+    for ending in CAN_BE_READ {
+        let runs = round_trip(&["cyclictest -t3 -p90 -i200"], ending);
+        assert_eq!(assert_same(&runs, "cyclictest", 50, 1), 3, "{ending}");
+    }
+}
+
+#[test]
+fn policies_and_affinities_need_no_guessing() {
+    let loads = ["hog -n2 -y batch -a 1", "periodic -p 10ms -u 30% -a 0"];
+    for ending in CAN_BE_READ {
+        let runs = round_trip(&loads, ending);
+        // When a fair task is preempted depends on virtual times from before the trace.
+        assert_eq!(assert_same(&runs, "hog", 10, 20), 2, "{ending}");
+        assert_eq!(assert_same(&runs, "periodic", 10, 20), 1, "{ending}");
+        let facts = |run: &Run| -> Vec<String> {
+            let facts = run.facts.iter().flat_map(|facts| &facts.tasks);
+            let ours =
+                facts.filter(|note| ["hog", "periodic"].iter().any(|name| note.comm.starts_with(name)));
+            ours.map(|note| format!("{} {:?} {}", note.comm, note.facts.policy, note.facts.cpus)).collect()
+        };
+        assert_eq!(facts(&runs[0]), ["hog Batch 1", "hog Batch 1", "periodic0 Other 0"]);
+        assert_eq!(facts(&runs[1]), facts(&runs[0]), "{ending}");
+    }
+    let idle = ["hog -n2 -y idle -a 1", "hog -n1 -a 1"];
+    let runs = round_trip(&idle, "dat");
+    assert_eq!(assert_same(&runs, "hog", 30, 20), 3);
+}
+
+#[test]
+fn chrome_gets_the_same_as_perfetto() {
+    let mut bytes = Vec::new();
+    recorded().write_trace(&mut bytes, TraceFormat::ChromeJson).expect("memory takes everything");
+    let text = String::from_utf8(bytes).expect("JSON is text");
+    for part in ["cyclictest 10", "\"Running\"", "nr_running CPU 1", "wake_", "rq lock waiters CPU 0"] {
+        assert!(text.contains(part), "{part}");
+    }
+}
