@@ -21,7 +21,8 @@ struct Case {
     machine: &'static str,
     cpus: usize,
     profile: &'static str,
-    load: String,
+    settings: &'static [&'static str],
+    loads: Vec<String>,
     simulated: Nanos,
     /// Million events per second of the kernel's own C.
     reference: Option<f64>,
@@ -34,7 +35,8 @@ fn periodic(cpus: usize, reference: Option<f64>) -> Case {
         machine: "seed001",
         cpus,
         profile: "3.3",
-        load: "periodic --bench".into(),
+        settings: &[],
+        loads: vec!["periodic --bench".into()],
         simulated: Nanos::from_millis(24_000 / cpus as u64),
         reference,
     }
@@ -46,7 +48,8 @@ fn cyclictest(cpus: usize) -> Case {
         machine: "seed001",
         cpus,
         profile: "6.1",
-        load: "cyclictest -p95 -i100 -S -q".into(),
+        settings: &[],
+        loads: vec!["cyclictest -p95 -i100 -S -q".into()],
         // Long enough that what is made once (histograms, tables) does not count.
         simulated: Nanos::from_secs(4),
         reference: None,
@@ -59,7 +62,8 @@ fn fair(tasks: usize) -> Case {
         machine: "laptop",
         cpus: 8,
         profile: "6.1",
-        load: format!("periodic -n {tasks} -p 10ms -r {}us", 60_000 / tasks),
+        settings: &[],
+        loads: vec![format!("periodic -n {tasks} -p 10ms -r {}us", 60_000 / tasks)],
         simulated: Nanos::from_millis(if tasks > 100 { 2_000 } else { 40_000 }),
         reference: None,
     }
@@ -72,8 +76,30 @@ fn oltp(clients: usize, database: &str) -> Case {
         machine: "seed004",
         cpus: 4,
         profile: "tip+",
-        load: format!("oltp --db {database} --clients {clients} --time 10s"),
+        settings: &[],
+        loads: vec![format!("oltp --db {database} --clients {clients} --time 10s")],
         simulated: Nanos::from_secs(4),
+        reference: None,
+    }
+}
+
+/// Seed 001 (experiments/001.toml): forty CPUs become idle together and want the RT task that waits somewhere.
+fn herd(how: &'static str) -> Case {
+    let settings: &[&str] = match how {
+        "pull" => &["double_lock=fair", "preempt_model=full", "NO_RT_PUSH_IPI"],
+        _ => &["double_lock=fair", "preempt_model=full", "RT_PUSH_IPI"],
+    };
+    Case {
+        name: if how == "pull" { "herd, NO_RT_PUSH_IPI" } else { "herd, RT_PUSH_IPI" },
+        machine: "seed001",
+        cpus: 40,
+        profile: "4.0",
+        settings,
+        loads: vec![
+            "cyclictest --numa -p95 -m -d0 -i100 --cycle-cost 5000".into(),
+            "periodic --random -n 4 -p 200 -r 50 -P 50".into(),
+        ],
+        simulated: Nanos::from_millis(400),
         reference: None,
     }
 }
@@ -102,8 +128,10 @@ fn thread_seconds() -> f64 {
 fn once(case: &Case) -> Result<Measured, Box<dyn std::error::Error>> {
     let spec = MachineSpec::builtin(case.machine)?.with_cpus(case.cpus)?;
     let config = Config::of_profile(case.profile)?;
+    case.settings.iter().try_for_each(|setting| config.set(setting))?;
     let mut setup = Setup::new(case.cpus);
-    let built = load::parse(&case.load)?.build(&mut setup)?;
+    let build = |load: &String| load::parse(load)?.build(&mut setup);
+    let built = case.loads.iter().map(build).collect::<Result<Vec<_>, _>>()?;
     let options = RunOptions { duration: case.simulated, ..RunOptions::default() };
     let machine = Machine::new(spec, config, setup, options)?;
     let start = thread_seconds();
@@ -175,25 +203,37 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     println!("cost per event, 1000 fair tasks : 50 = {:.2}", thousand.ns_per_event() / few.ns_per_event());
     best(&oltp(256, "pgsql"))?;
     best(&oltp(256, "mysql"))?;
+    for how in ["pull", "push"] {
+        let case = herd(how);
+        let speed = case.simulated.0 as f64 / 1e9 / best(&case)?.seconds;
+        println!("{}: {speed:.2} times real time", case.name);
+    }
     Ok(())
 }
 
 /// Runs the case that the words after `--once` name.
 fn run_once(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let usage = "--once needs a case and a number: periodic or cyclictest and CPUs, fair and tasks, oltp (pgsql) \
-                 or mysql and clients";
+                 or mysql and clients; or herd and pull or push";
     let [name, number] = words else { return Err(usage.into()) };
-    let number: usize = number.parse()?;
-    let case = match name.as_str() {
+    let case = match (name.as_str(), number.as_str()) {
+        ("herd", "pull") => herd("pull"),
+        ("herd", "push") => herd("push"),
+        _ => numbered(name, number.parse()?).ok_or(usage)?,
+    };
+    println!("{} events", once(&case)?.outcome.events);
+    Ok(())
+}
+
+fn numbered(name: &str, number: usize) -> Option<Case> {
+    Some(match name {
         "periodic" => periodic(number, None),
         "cyclictest" => cyclictest(number),
         "fair" => fair(number),
         "oltp" => oltp(number, "pgsql"),
         "mysql" => oltp(number, "mysql"),
-        _ => return Err(usage.into()),
-    };
-    println!("{} events", once(&case)?.outcome.events);
-    Ok(())
+        _ => return None,
+    })
 }
 
 fn main() -> ExitCode {

@@ -32,8 +32,6 @@ pub(crate) enum Once {
     RtPeriod { cpu: CpuId },
     /// A scheduled change of the settings, by index.
     Setting(u32),
-    /// A task from the setup appears, by index.
-    Spawn(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
     /// A snapshot is to be taken.
@@ -51,7 +49,7 @@ pub(crate) enum Source {
     Tick(CpuId),
     /// A stretch with interrupts off begins on a CPU; the source is an index into the machine's noise.
     IrqOff { cpu: CpuId, source: u32 },
-    /// A task's timer.
+    /// A task's timer; that of a new task says when it appears.
     Timer(TaskId),
     /// A one-shot event; the slot is free again afterwards.
     Once(Once),
@@ -238,20 +236,21 @@ impl Hw {
         self.debt.get() == Nanos::ZERO
     }
 
-    /// Lets the time that the path has been charged pass; interrupts stay off.
-    async fn settle(&self, me: CpuId) {
-        if !self.run_ahead() {
-            self.queue.set(self.work_slot(me), self.local_now());
-            self.debt.set(Nanos::ZERO);
-            self.suspend(me, Mode::InPath).await;
+    /// The wait for the time that the path has been charged, interrupts off; none if it could pass at once.
+    #[inline]
+    fn settling(&self, me: CpuId) -> Option<Suspend<'_>> {
+        if self.run_ahead() {
+            return None;
         }
+        self.queue.set(self.work_slot(me), self.local_now());
+        self.debt.set(Nanos::ZERO);
+        Some(self.suspend(me, Mode::InPath))
     }
 
     /// Gives control back to the engine until this CPU's work slot fires (or, if interruptible, an interrupt comes).
-    pub async fn suspend(&self, me: CpuId, mode: Mode) {
-        self.cpus[me.index()].mode.set(mode);
-        Suspend { entered: false }.await;
-        self.cpus[me.index()].mode.set(Mode::InPath);
+    #[inline]
+    pub fn suspend(&self, me: CpuId, meanwhile: Mode) -> Suspend<'_> {
+        Suspend { mode: &self.cpus[me.index()].mode, meanwhile, entered: false }
     }
 
     pub fn lock_stats(&self, cpu: CpuId) -> LockStats {
@@ -280,16 +279,25 @@ impl Hw {
     }
 }
 
-/// Pending once.
-struct Suspend {
+/// Pending once, with the CPU in some mode meanwhile. Written by hand, as the innermost of all futures.
+pub(crate) struct Suspend<'h> {
+    mode: &'h Cell<Mode>,
+    meanwhile: Mode,
     entered: bool,
 }
 
-impl Future for Suspend {
+impl Future for Suspend<'_> {
     type Output = ();
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if std::mem::replace(&mut self.entered, true) { Poll::Ready(()) } else { Poll::Pending }
+        if std::mem::replace(&mut self.entered, true) {
+            self.mode.set(Mode::InPath);
+            Poll::Ready(())
+        } else {
+            self.mode.set(self.meanwhile);
+            Poll::Pending
+        }
     }
 }
 
@@ -315,8 +323,10 @@ impl Platform for Hw {
     }
 
     async fn acquire(&self, me: CpuId, lock: Lock) {
-        if matches!(lock, Lock::Rq(_)) {
-            self.settle(me).await;
+        if matches!(lock, Lock::Rq(_))
+            && let Some(wait) = self.settling(me)
+        {
+            wait.await;
         }
         let since = self.local_now();
         let holds_own = lock != Lock::Rq(me) && self.rq_locks[me.index()].borrow().is_held_by(me);
@@ -324,7 +334,9 @@ impl Platform for Hw {
             Attempt::Taken { cost } => self.charge_ns(cost),
             Attempt::TakenAt(at) => {
                 self.charge_ns(at.saturating_sub(self.local_now()));
-                self.settle(me).await;
+                if let Some(wait) = self.settling(me) {
+                    wait.await;
+                }
                 self.waited(me, lock, since);
             }
             Attempt::Queued => {
@@ -337,7 +349,9 @@ impl Platform for Hw {
     }
 
     async fn try_acquire(&self, me: CpuId, lock: Lock) -> bool {
-        self.settle(me).await;
+        if let Some(wait) = self.settling(me) {
+            wait.await;
+        }
         self.take_if_free(me, lock)
     }
 

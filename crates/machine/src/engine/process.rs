@@ -27,7 +27,12 @@ impl Sim {
         let mut tasks = self.tasks.borrow_mut();
         let comm: Box<str> = spec.comm.as_str().into();
         self.comms.borrow_mut().push(CommOf { pid, since: self.hw().local_now(), comm: comm.clone() });
-        let reused = tasks.get(id.index()).map(|t| t.timer);
+        let timer = match tasks.get(id.index()) {
+            Some(former) => former.timer,
+            // An idle task never sleeps. Fewer slots make a lower tree of events.
+            None if id.index() < self.k.cpus() => self.hw().work_slot(CpuId(id.0 as u16)),
+            None => self.hw().add_slot(Source::Timer(id)),
+        };
         // A thread belongs to its creator's process.
         let creator =
             family.parent.filter(|_| family.thread).and_then(|parent| tasks.get(parent.task.index()));
@@ -41,7 +46,7 @@ impl Sim {
             rng: Rng::keyed(self.seed, Purpose::Task, pid.0 as u64),
             iterations: 0,
             last_child: None,
-            timer: reused.unwrap_or_else(|| self.hw().add_slot(Source::Timer(id))),
+            timer,
             timer_slack: spec.timer_slack,
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),

@@ -124,7 +124,7 @@ impl EventQueue {
         if first == Key::ABSENT {
             return None;
         }
-        nodes.replace(first.slot(), Key::ABSENT);
+        nodes.remove_first();
         self.next_time.set(nodes.root.time());
         Some(first.slot())
     }
@@ -143,10 +143,21 @@ impl Nodes {
             if four[at].is(key) {
                 return;
             }
-            // Not read back: what the siblings are does not wait for what comes from below.
-            let sibling = four[at ^ 1].min(four[at ^ 2]).min(four[at ^ 3]);
-            four[at] = key;
-            key = key.min(sibling);
+            key = put(four, at, key);
+            match (node / 4).checked_sub(1) {
+                Some(parent) => node = parent,
+                None => break,
+            }
+        }
+        self.root = key;
+    }
+
+    /// Takes out the slot that fires first: it has won all the way up.
+    fn remove_first(&mut self) {
+        let mut node = self.first_leaf + self.root.slot().0 as usize;
+        let mut key = Key::ABSENT;
+        loop {
+            key = put(&mut self.fours[node / 4], node % 4, key);
             match (node / 4).checked_sub(1) {
                 Some(parent) => node = parent,
                 None => break,
@@ -187,6 +198,15 @@ impl Nodes {
         }
         set.len() as u64
     }
+}
+
+/// Puts a key in its place; the smallest of the four. The key is not read back: what the siblings are does not wait for
+/// what comes from below.
+#[inline(always)]
+fn put(four: &mut [Key; 4], at: usize, key: Key) -> Key {
+    let sibling = four[at ^ 1].min(four[at ^ 2]).min(four[at ^ 3]);
+    four[at] = key;
+    key.min(sibling)
 }
 
 fn smallest(four: &[Key; 4]) -> Key {

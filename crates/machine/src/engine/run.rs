@@ -183,9 +183,10 @@ impl Sim {
             let pid = Pid(FIRST_PID + number as i32);
             let id = new_task(&self.k, self.new_task(pid, &spawn.spec)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
-            self.hw().at(spawn.at, Once::Spawn(number as u32));
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
             self.register(id, pid, spawn.spec, Family::default(), origin);
+            // A new task's timer says when it appears.
+            self.hw().queue.set(self.with(id, |t| t.timer), spawn.at);
         }
         Ok(())
     }
@@ -215,6 +216,7 @@ impl Sim {
                 self.hw().catch_up(cpu);
                 (self.cpu(cpu).mode.get() != Mode::Spinning).then_some(cpu)
             }
+            Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.appear(task),
             Source::Timer(task) => self.raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
             Source::Tick(cpu) => {
                 if self.is_idle(cpu) {
@@ -233,6 +235,13 @@ impl Sim {
         }
     }
 
+    /// A task of the setup, or of the machine's background, is to start.
+    fn appear(&self, task: TaskId) -> Option<CpuId> {
+        let index = task.0 - self.k.cpus() as u32;
+        let cpu = self.spawn_cpu(index).filter(|c| c.index() < self.k.cpus());
+        self.raise(cpu.unwrap_or_default(), Irq::Spawn(index))
+    }
+
     /// Whether a CPU idles, with nothing on the way that it would find when it looks around.
     fn rests(&self, cpu: CpuId) -> bool {
         let (hw, rq) = (self.cpu(cpu), &self.k.rq(cpu).published);
@@ -247,10 +256,6 @@ impl Sim {
             Once::Ipi { to, ipi } => self.raise(to, Irq::Ipi(ipi)),
             Once::Notice { to, ipi } => self.raise(to, Irq::Notice(ipi)),
             Once::RtPeriod { cpu } => self.raise(cpu, Irq::RtPeriod),
-            Once::Spawn(index) => {
-                let cpu = self.spawn_cpus[index as usize].filter(|c| c.index() < self.k.cpus());
-                self.raise(cpu.unwrap_or_default(), Irq::Spawn(index))
-            }
             Once::Outside(index) => {
                 let message = self.outside[index as usize];
                 if let Some(period) = message.every {
