@@ -58,12 +58,14 @@ fn the_demo_tells_what_would_change_and_how_far_to_trust_it() {
 fn a_written_trace_can_be_replayed() {
     let path = temporary("written.ftrace");
     let path = path.to_str().expect("a path of our own");
-    let output =
-        schedlab(&["run", "cyclictest -t2 -p80 -i1000 -n", "--cpus", "2", "--for", "50ms", "--trace", path]);
+    let load = "cyclictest -t2 -p80 -i1000 -n";
+    let options = ["--machine", "seed001", "--cpus", "2", "--for", "50ms", "--trace", path];
+    let output = schedlab(&[&["run", load][..], &options].concat());
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
     let output = schedlab(&["run", path, "--format", "json"]);
     let text = String::from_utf8(output.stdout).expect("text");
     let result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+    assert_eq!(result.machine.name, "seed001", "the file beside it says so");
     assert_eq!(result.machine.cpus, 2, "as many as in the recording");
     assert_eq!(result.tasks.iter().filter(|task| task.comm == "cyclictest").count(), 2);
 }

@@ -13,8 +13,10 @@ pub struct Args {
     #[command(flatten)]
     common: Common,
     /// Also write a trace of the run: .dat for KernelShark and trace-cmd; .pftrace or .perfetto-trace for
-    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer. All but .json can be
-    /// replayed; for that, OUT.machine.toml describes the machine.
+    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
+    ///
+    /// All but .json can be run again: `schedlab run OUT`. For that, OUT.machine.toml is written beside it, the file of the
+    /// machine.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
     /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may be repeated.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Where tracefs is mounted by convention.
 const MOUNT_POINT: &str = "/sys/kernel/tracing";
+/// What the list of mounts calls a tracefs that we mounted: one that is left over from a killed recorder is ours to unmount.
+const MOUNT_SOURCE: &str = "schedlab";
 /// What the names of our instances begin with; the process id follows.
 const INSTANCE_PREFIX: &str = "schedlab-";
 
@@ -24,11 +26,11 @@ impl Tracefs {
     /// Where it is mounted already, or else mounted now.
     pub fn find() -> Result<Tracefs, RecordError> {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        if let Some(root) = mounted(&mounts) {
-            return Ok(Tracefs { root, mounted_here: false });
+        if let Some((source, root)) = mounted(&mounts) {
+            return Ok(Tracefs { root, mounted_here: source == MOUNT_SOURCE });
         }
         let no_data: Option<&std::ffi::CStr> = None;
-        mount("nodev", MOUNT_POINT, "tracefs", MountFlags::empty(), no_data)
+        mount(MOUNT_SOURCE, MOUNT_POINT, "tracefs", MountFlags::empty(), no_data)
             .map_err(|errno| RecordError::of("mount tracefs at", MOUNT_POINT, errno.into()))?;
         Ok(Tracefs { root: MOUNT_POINT.into(), mounted_here: true })
     }
@@ -89,14 +91,15 @@ impl Drop for Tracefs {
     }
 }
 
-/// Where a list of mounts has tracefs; the conventional place if there are several.
-fn mounted(mounts: &str) -> Option<PathBuf> {
+/// Under which name and where a list of mounts has tracefs; the conventional place if there are several.
+fn mounted(mounts: &str) -> Option<(&str, PathBuf)> {
     let points = mounts.lines().filter_map(|line| {
-        let mut words = line.split(' ').skip(1);
-        let point = words.next()?;
-        (words.next()? == "tracefs").then_some(point)
+        let mut words = line.split(' ');
+        let (source, point) = (words.next()?, words.next()?);
+        (words.next()? == "tracefs").then_some((source, point))
     });
-    points.min_by_key(|point| *point != MOUNT_POINT).map(PathBuf::from)
+    let (source, point) = points.min_by_key(|(_, point)| *point != MOUNT_POINT)?;
+    Some((source, PathBuf::from(point)))
 }
 
 /// Our instance. Removing it takes back everything that was set in it.
@@ -193,8 +196,8 @@ mod tests {
         let mounts = "proc /proc proc rw 0 0\n\
             tracefs /sys/kernel/debug/tracing tracefs rw 0 0\n\
             nodev /sys/kernel/tracing tracefs rw,nosuid 0 0\n";
-        assert_eq!(mounted(mounts), Some(PathBuf::from(MOUNT_POINT)));
-        assert_eq!(mounted("tracefs /t tracefs rw 0 0\n"), Some(PathBuf::from("/t")));
+        assert_eq!(mounted(mounts), Some(("nodev", PathBuf::from(MOUNT_POINT))));
+        assert_eq!(mounted("tracefs /t tracefs rw 0 0\n"), Some(("tracefs", PathBuf::from("/t"))));
         assert_eq!(mounted("tracefs /t proc rw 0 0\n"), None);
     }
 }

@@ -146,22 +146,46 @@ fn marker(text: &[u8]) -> &[u8] {
 fn generic(message: &[u8], strings: &mut Strings) -> Option<Decoded> {
     const NAME: u64 = 1;
     const FIELD: u64 = 2;
-    let of = |wanted: u64| Fields::new(message).filter(move |field| field.number == wanted);
-    let name = of(NAME).next()?.value.bytes()?;
+    let mut name = None;
+    let (mut comm, mut pid, mut runtime, mut vruntime) = (None, None, None, None);
+    for Field { number, value } in Fields::new(message) {
+        match (number, value) {
+            (NAME, Value::Bytes(bytes)) => name = name.or(Some(bytes)),
+            (FIELD, Value::Bytes(field)) => {
+                let Some((name, value)) = generic_field(field) else { continue };
+                let place = match name {
+                    b"comm" => &mut comm,
+                    b"pid" => &mut pid,
+                    b"runtime" => &mut runtime,
+                    b"vruntime" => &mut vruntime,
+                    _ => continue,
+                };
+                *place = place.or(Some(value));
+            }
+            _ => {}
+        }
+    }
+    let name = name?;
     if name != b"sched_stat_runtime" {
         return Some(Decoded::Other(String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned()));
     }
-    // Of a field: its name, then one of text, signed and unsigned number.
-    let value = |wanted: &[u8]| {
-        let fields = of(FIELD).filter_map(|field| field.value.bytes()).map(Message::read);
-        let mut named = fields.filter(|field| field.text(1) == Some(wanted));
-        let field = named.next()?;
-        (3..6).find_map(|kind| field.values[kind])
-    };
     Some(Decoded::Event(EventKind::SchedStatRuntime(SchedStatRuntime {
-        comm: strings.intern_bytes(value(b"comm")?.bytes()?),
-        pid: value(b"pid")?.int32().map(Pid)?,
-        runtime_ns: value(b"runtime")?.number()?,
-        vruntime: value(b"vruntime").and_then(Value::number).map(VirtualNanos::new),
+        comm: strings.intern_bytes(comm?.bytes()?),
+        pid: pid?.int32().map(Pid)?,
+        runtime_ns: runtime?.number()?,
+        vruntime: vruntime.and_then(Value::number).map(VirtualNanos::new),
     })))
+}
+
+/// The name of a field of such an event, and its value: one of text, signed and unsigned number.
+fn generic_field(field: &[u8]) -> Option<(&[u8], Value<'_>)> {
+    let (mut name, mut value) = (None, None);
+    for part in Fields::new(field) {
+        match part.number {
+            1 => name = part.value.bytes(),
+            3..6 => value = value.or(Some(part.value)),
+            _ => {}
+        }
+    }
+    name.zip(value)
 }

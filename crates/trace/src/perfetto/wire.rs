@@ -58,6 +58,7 @@ impl<'a> Fields<'a> {
         self.broken
     }
 
+    #[inline]
     fn field(&mut self) -> Option<Field<'a>> {
         let tag = take_varint(&mut self.rest)?;
         let value = match tag & 7 {
@@ -77,6 +78,7 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Field<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Field<'a>> {
         if self.rest.is_empty() || self.broken {
             return None;
@@ -100,7 +102,20 @@ impl Iterator for Numbers<'_> {
 }
 
 /// Takes a number of seven bits a byte from the front; `None` if it does not end or is longer than 64 bits.
+#[inline]
 pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    // Most numbers are small.
+    match bytes {
+        [byte, rest @ ..] if *byte < 0x80 => {
+            let value = u64::from(*byte);
+            *bytes = rest;
+            Some(value)
+        }
+        _ => take_long_varint(bytes),
+    }
+}
+
+fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for (n, byte) in bytes.iter().take(10).enumerate() {
         value |= u64::from(byte & 0x7f) << (7 * n);

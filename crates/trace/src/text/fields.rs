@@ -6,6 +6,7 @@
 use super::line::digits;
 use crate::model::{Cpu, Pid};
 use crate::state::{PrevState, StateBits};
+use memchr::memrchr_iter;
 
 /// A task as text names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,15 +59,11 @@ impl<'a> Fields<'a> {
 
     /// Where the last `key` begins that stands at the start or behind a blank.
     fn find_last(&self, key: &[u8]) -> Option<usize> {
-        let (first, rest) = key.split_first()?;
-        let mut end = (self.0.len() + 1).checked_sub(key.len())?;
-        loop {
-            let at = self.0[..end].iter().rposition(|byte| byte == first)?;
-            if self.0[at + 1..].starts_with(rest) && (at == 0 || self.0[at - 1] == b' ') {
-                return Some(at);
-            }
-            end = at;
-        }
+        let (equals, name) = key.split_last()?;
+        memrchr_iter(*equals, self.0).find_map(|at| {
+            let before = self.0[..at].strip_suffix(name)?;
+            before.last().is_none_or(|byte| *byte == b' ').then_some(before.len())
+        })
     }
 
     /// As [`take`](Self::take), for a number; fields that newer kernels add behind it do not disturb.

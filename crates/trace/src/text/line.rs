@@ -10,6 +10,7 @@
 //! brackets, a time and an event in a row, so that is what is searched for; the task is what stands before it.
 
 use crate::model::{Context, Cpu, Pid};
+use memchr::memchr_iter;
 
 /// The CPU is searched for in this many bytes. Task, pid and process take about forty; no line may cost more than its
 /// length.
@@ -49,8 +50,7 @@ impl<'a> Line<'a> {
     /// `None` for a line that is no event.
     pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
         let head = &line[..line.len().min(MAX_TASK_COLUMN)];
-        let opens = head.iter().enumerate().filter(|(_, byte)| **byte == b'[');
-        opens.map(|(open, _)| Self::parse_at(line, open)).find(Option::is_some)?
+        memchr_iter(b'[', head).find_map(|open| Self::parse_at(line, open))
     }
 
     /// The line, if its CPU column begins at `open`.

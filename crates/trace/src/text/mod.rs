@@ -8,6 +8,7 @@ mod line;
 
 use fields::{Style, Task};
 use line::Line;
+use memchr::memchr;
 
 use crate::builder::TraceBuilder;
 use crate::error::ReadError;
@@ -31,7 +32,7 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
         let all = stream.remaining();
         let bytes = stream.peek(wanted)?;
         let mut used = 0;
-        while let Some(len) = bytes[used..].iter().position(|byte| *byte == b'\n') {
+        while let Some(len) = memchr(b'\n', &bytes[used..]) {
             number += 1;
             reader.line(without_return(&bytes[used..used + len]), number, true);
             used += len + 1;
