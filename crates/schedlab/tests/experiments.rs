@@ -86,6 +86,21 @@ fn a_setting_for_after_the_end_is_told() {
     assert_eq!(notes, ["setting RT_PUSH_IPI at 2s had no effect: the run ended before"]);
 }
 
+/// A timer that expires while a polling idle CPU acts on a wakeup handed to it is served after that: it does not wait for
+/// the task that the CPU has switched to meanwhile.
+#[test]
+fn a_timer_does_not_wait_for_a_task_that_it_preempts() {
+    let loads = ["cyclictest --numa -p95 -m -d0 -i100", "periodic --random -n 16 -p 400 -r 200 -P 50"];
+    let mut experiment = experiment(1, &loads, Some(MS * 200));
+    experiment.machine = machine("seed001", None).expect("a machine");
+    experiment.machine.costs.ticket_spinner_percent = 60;
+    experiment.kernel = kernel("4.0", &["preempt_model=full", "double_lock=fair"]);
+    let result = experiment.run().expect("it runs").result;
+    let LoadResult::Cyclictest(cyclictest) = &result.loads[0] else { panic!("{:?}", result.loads) };
+    let worst_us = cyclictest.threads.iter().map(|thread| thread.max_us).max();
+    assert!(worst_us < Some(100), "{worst_us:?} us beside tasks that run for 200 us");
+}
+
 #[test]
 fn no_load_and_no_length_are_errors() {
     assert!(matches!(experiment(1, &[], Some(MS)).run(), Err(Error::NoLoad)));

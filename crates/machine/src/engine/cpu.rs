@@ -22,7 +22,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
     let idle = sim.k.idle_task(id);
     loop {
         sim.check();
-        if !ctx.pending.borrow().is_empty() {
+        while !ctx.pending.borrow().is_empty() {
             sim.interrupts(me).await;
         }
         let curr = me.curr();
@@ -68,6 +68,7 @@ impl Sim {
             self.hw().charge_ns(costs.idle_exit);
         }
         if let Some(ipi) = self.only_a_notice(me.id) {
+            // Interrupts that come while it is acted upon are served as such, after it.
             return self.ipi(me, ipi).await;
         }
         self.hw().charge_ns(costs.irq_entry);
