@@ -51,5 +51,7 @@ pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
 pub use length::{ENDLESS, GRACE};
 pub use loads::{LoadSource, LoadSpec, Reading, machine_beside};
 pub use machines::{DEFAULT_MACHINE, MachineChoice, machine};
-pub use reproduce::{Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary};
+pub use reproduce::{
+    Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
+};
 pub use settings::Settings;

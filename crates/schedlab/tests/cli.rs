@@ -170,3 +170,55 @@ fn each_shell_gets_its_completions() {
         assert!(output.status.success() && text.contains("recorded-on"), "{shell}: {text}");
     }
 }
+
+const HOGS: &str = r#"
+title = "Two hogs share a CPU"
+source = "nowhere"
+about = "A test."
+settings = "machine=laptop cpus=1"
+loads = ["hog -n 2"]
+for = "40ms"
+seeds = 1
+quick = { seeds = 1 }
+
+[[variant]]
+name = "as it is"
+role = "prediction"
+
+  [[variant.row]]
+  what = "wakeup preemptions"
+  metric = "totals.wakeup_preemptions"
+  at_least = LEAST
+"#;
+
+/// An experiment whose figure should be at least so much, reproduced from a file.
+fn reproduce_hogs(name: &str, at_least: &str) -> Output {
+    let path = temporary(name);
+    fs::write(&path, HOGS.replace("LEAST", at_least)).expect("a temporary file");
+    schedlab(&["reproduce", path.to_str().expect("a path of our own"), "--speed"])
+}
+
+#[test]
+fn a_figure_that_does_not_agree_is_named_and_makes_the_exit_code_1() {
+    let output = reproduce_hogs("disagrees.toml", "1000");
+    let [out, error] = [&output.stdout, &output.stderr].map(|bytes| str::from_utf8(bytes).expect("text"));
+    assert_eq!(output.status.code(), Some(1), "{out}{error}");
+    assert!(out.contains("0 of 1 figures agree") && out.contains(" NO"), "{out}");
+    assert!(error.contains("these should agree with the document and do not"), "{error}");
+    assert!(error.contains("as it is: wakeup preemptions is "), "{error}");
+}
+
+#[test]
+fn an_experiment_file_that_agrees_is_fine_and_a_bad_one_is_bad_input() {
+    let fine = reproduce_hogs("agrees.toml", "1\n  at_most = 999");
+    let error = str::from_utf8(&fine.stderr).expect("text");
+    assert_eq!(fine.status.code(), Some(0), "{error}");
+    assert!(
+        error.starts_with("speed    agrees, as it is: ") && error.contains(" times real time"),
+        "{error}"
+    );
+    let bad = reproduce_hogs("bad.toml", "many");
+    let error = str::from_utf8(&bad.stderr).expect("text");
+    assert_eq!((bad.status.code(), bad.stdout), (Some(2), Vec::new()), "{error}");
+    assert!(error.contains("bad.toml"), "{error}");
+}

@@ -11,7 +11,7 @@ fn experiment(name: &str) -> PublishedExperiment {
 }
 
 fn quick(experiment: &PublishedExperiment) -> ReproducedExperiment {
-    experiment.run(Length::Quick, &|| ()).expect("it runs")
+    experiment.run(Length::Quick, &|_| ()).expect("it runs")
 }
 
 fn stored(file: &str) -> ReproducedExperiment {

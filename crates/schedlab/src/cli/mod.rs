@@ -15,6 +15,7 @@ mod progress;
 mod record;
 mod reproduce;
 mod run;
+mod speed;
 mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};

@@ -3,9 +3,11 @@
 use super::common::Format;
 use super::output::{Failure, command_line, print};
 use super::progress::Progress;
+use super::speed::Speed;
 use report::reproduce::{ReproduceSchema, ReproducedExperiment, Reproduction};
-use schedlab::{Error, Length, PublishedExperiment};
+use schedlab::{Error, FinishedRun, Length, PublishedExperiment};
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Run published experiments again and print their figures beside the simulated ones.
@@ -29,6 +31,9 @@ pub struct Args {
     /// Draw what a sweep varies, a picture (SVG) for each figure, into this folder: NAME.FIGURE.svg.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Also say how fast each variant ran, on standard error: simulated time by time on one core.
+    #[arg(long)]
+    speed: bool,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -79,18 +84,27 @@ impl Args {
         experiment: &PublishedExperiment,
         progress: &Progress,
     ) -> Result<ReproducedExperiment, Failure> {
-        let finished = || progress.one_more();
+        let speed = Speed::default();
+        let finished = |run: FinishedRun<'_>| {
+            progress.one_more();
+            speed.count(run);
+        };
         let mut result = experiment.run(self.length(), &finished)?;
         if self.sensitivity {
             result.sensitivity = experiment.sensitivity(&finished)?;
         }
-        let Some(folder) = &self.save else { return Ok(result) };
-        if self.also_quick() {
-            let quick = experiment.run(Length::Quick, &finished)?;
-            result.quick_events = quick.variants.iter().map(|variant| variant.events).collect();
-            self.store(folder, quick, true)?;
+        if let Some(folder) = &self.save {
+            if self.also_quick() {
+                let quick = experiment.run(Length::Quick, &finished)?;
+                result.quick_events = quick.variants.iter().map(|variant| variant.events).collect();
+                self.store(folder, quick, true)?;
+            }
+            self.store(folder, result.clone(), self.quick)?;
         }
-        self.store(folder, result.clone(), self.quick)?;
+        if self.speed {
+            // Where standard error is gone, nobody asks.
+            let _ = io::stderr().lock().write_all(speed.lines(&experiment.name).as_bytes());
+        }
         Ok(result)
     }
 

@@ -22,6 +22,7 @@ use report::reproduce::{
     SensitivityRow, VariantRuns, figures, judge,
 };
 use report::schema::RunResult;
+use scheduler::Nanos;
 
 /// What a free parameter is multiplied by, to see what hangs on it.
 const FACTORS: [f64; 2] = [0.5, 2.0];
@@ -34,6 +35,20 @@ pub enum Length {
     /// As the file says for quick runs.
     Quick,
 }
+
+/// A run that has just ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FinishedRun<'a> {
+    /// Name of its variant.
+    pub variant: &'a str,
+    /// Simulated time.
+    pub simulated: Nanos,
+    /// What it took on one core, by the wall clock.
+    pub wall: Nanos,
+}
+
+/// Told after each run, from any thread.
+pub type Finished<'a> = dyn Fn(FinishedRun<'_>) + Sync + 'a;
 
 /// A variant in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,7 +149,7 @@ impl PublishedExperiment {
     ///
     /// # Errors
     /// A variant that cannot run, and rows that cannot be judged.
-    pub fn run(&self, length: Length, finished: &(dyn Fn() + Sync)) -> Result<ReproducedExperiment, Error> {
+    pub fn run(&self, length: Length, finished: &Finished<'_>) -> Result<ReproducedExperiment, Error> {
         let judged = self.judged(length, None, finished)?;
         let free = self.file.free.iter().map(|free| free.describe(&self.file)).collect::<Result<_, _>>()?;
         Ok(ReproducedExperiment {
@@ -156,7 +171,7 @@ impl PublishedExperiment {
     ///
     /// # Errors
     /// As [`PublishedExperiment::run`], and a machine that a changed figure makes impossible.
-    pub fn sensitivity(&self, finished: &(dyn Fn() + Sync)) -> Result<Vec<Sensitivity>, Error> {
+    pub fn sensitivity(&self, finished: &Finished<'_>) -> Result<Vec<Sensitivity>, Error> {
         let unchanged = self.judged(Length::Quick, None, finished)?;
         let mut found = Vec::new();
         for free in &self.file.free {
@@ -193,7 +208,7 @@ impl PublishedExperiment {
         &self,
         length: Length,
         change: Option<Change<'_>>,
-        finished: &(dyn Fn() + Sync),
+        finished: &Finished<'_>,
     ) -> Result<Judged, Error> {
         let variants = plan::variants(&self.file, length, change)?;
         let seeds = self.file.seeds(length);
@@ -203,9 +218,13 @@ impl PublishedExperiment {
         let results: Vec<Result<RunResult, Error>> = runs
             .par_iter()
             .map(|(point, seed)| {
-                let result = run(point, *seed);
-                finished();
-                result
+                let result = run(point, *seed)?;
+                finished(FinishedRun {
+                    variant: &point.variant,
+                    simulated: Nanos(result.engine.simulated_ns),
+                    wall: Nanos(result.engine.wall_ns),
+                });
+                Ok(result)
             })
             .collect();
         let results: Vec<RunResult> = results.into_iter().collect::<Result<_, _>>()?;

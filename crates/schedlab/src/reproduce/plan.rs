@@ -25,6 +25,8 @@ pub(super) struct PlannedVariant {
 /// A variant at one value of the sweep.
 pub(super) struct Point {
     pub at: Option<f64>,
+    /// Name of the variant.
+    pub variant: String,
     /// What to call it in an error.
     pub configuration: String,
     /// To be run with each seed.
@@ -94,7 +96,8 @@ fn point(
         experiment.loads.push(LoadSpec::open(&fill(text)?)?);
     }
     let swept = at.map_or(String::new(), |at| format!(" at {at}"));
-    Ok(Point { at, configuration: format!("{}{swept}", variant.name), experiment })
+    let configuration = format!("{}{swept}", variant.name);
+    Ok(Point { at, variant: variant.name.clone(), configuration, experiment })
 }
 
 fn machine(

@@ -38,7 +38,7 @@ fn small(edit: impl Fn(&str) -> String) -> Result<PublishedExperiment, Error> {
 }
 
 fn run_small(experiment: &PublishedExperiment, length: Length) -> ReproducedExperiment {
-    experiment.run(length, &|| ()).expect("it runs")
+    experiment.run(length, &|_| ()).expect("it runs")
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_free_parameter_is_halved_and_doubled() {
     let reported = run_small(&experiment, Length::Quick);
     assert_eq!(reported.free[0].name, "context switch");
     assert!(reported.free[0].value.ends_with(" ns") && !reported.free[0].reason.is_empty());
-    let found = experiment.sensitivity(&|| ()).expect("it runs");
+    let found = experiment.sensitivity(&|_| ()).expect("it runs");
     assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), FACTORS);
     assert!(found.iter().all(|s| s.parameter == "context switch" && s.rows.len() == 1));
 }
@@ -127,7 +127,7 @@ fn mistakes_in_a_file_are_told_with_their_place() {
     let error = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
         let file = small(|text| text.replacen(from, to, 1));
-        let run = file.and_then(|experiment| experiment.run(Length::Quick, &|| ()));
+        let run = file.and_then(|experiment| experiment.run(Length::Quick, &|_| ()));
         run.expect_err("a mistake").to_string()
     };
     let cases = [

@@ -1,0 +1,70 @@
+//! How fast experiments ran: simulated time by time on one core, for each variant.
+
+use schedlab::FinishedRun;
+use scheduler::Nanos;
+use std::sync::{Mutex, PoisonError};
+
+/// Sums over the runs of each variant, in the order in which the first of them ended.
+#[derive(Debug, Default)]
+pub struct Speed {
+    variants: Mutex<Vec<Variant>>,
+}
+
+#[derive(Debug)]
+struct Variant {
+    name: String,
+    simulated: Nanos,
+    wall: Nanos,
+}
+
+impl Speed {
+    /// Counts a run; from any thread.
+    pub fn count(&self, run: FinishedRun<'_>) {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = variants.iter().position(|variant| variant.name == run.variant);
+        let index = found.unwrap_or(variants.len());
+        if found.is_none() {
+            variants.push(Variant {
+                name: run.variant.to_owned(),
+                simulated: Nanos::ZERO,
+                wall: Nanos::ZERO,
+            });
+        }
+        variants[index].simulated += run.simulated;
+        variants[index].wall += run.wall;
+    }
+
+    /// A line for each variant.
+    pub fn lines(self, experiment: &str) -> String {
+        let variants = self.variants.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let line = |variant: &Variant| {
+            let Variant { name, simulated, wall } = variant;
+            let [simulated, wall] = [simulated, wall].map(|time| time.0.max(1) as f64 / 1e9);
+            let times = simulated / wall;
+            format!(
+                "speed    {experiment}, {name}: {times:.2} times real time ({simulated:.3} s in {wall:.3} s)\n"
+            )
+        };
+        variants.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_simulated_time_by_time_over_all_runs_of_a_variant() {
+        let speed = Speed::default();
+        let run = |variant, simulated| {
+            let wall = Nanos::from_secs(1);
+            speed.count(FinishedRun { variant, simulated: Nanos::from_secs(simulated), wall });
+        };
+        run("pull", 1);
+        run("push", 8);
+        run("pull", 2);
+        let lines = speed.lines("001");
+        assert!(lines.starts_with("speed    001, pull: 1.50 times real time"), "{lines}");
+        assert!(lines.contains("001, push: 8.00 times"), "{lines}");
+    }
+}
