@@ -31,7 +31,7 @@ pub struct Args {
     /// Draw what a sweep varies, a picture (SVG) for each figure, into this folder: NAME.FIGURE.svg.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
-    /// Also say how fast each variant ran, on standard error: simulated time by time on one core.
+    /// Also say, on standard error, how many times real time each variant ran on one core: simulated time by CPU time.
     #[arg(long)]
     speed: bool,
     /// How to print the result.
@@ -97,9 +97,9 @@ impl Args {
             if self.also_quick() {
                 let quick = experiment.run(Length::Quick, &finished)?;
                 result.quick_events = quick.variants.iter().map(|variant| variant.events).collect();
-                self.store(folder, quick, true)?;
+                self.store(folder, &experiment.argument, quick, true)?;
             }
-            self.store(folder, result.clone(), self.quick)?;
+            self.store(folder, &experiment.argument, result.clone(), self.quick)?;
         }
         if self.speed {
             // Where standard error is gone, nobody asks.
@@ -119,11 +119,17 @@ impl Args {
     }
 
     /// Stores one experiment with the command that repeats it.
-    fn store(&self, folder: &Path, result: ReproducedExperiment, quick: bool) -> Result<(), Error> {
+    fn store(
+        &self,
+        folder: &Path,
+        argument: &str,
+        result: ReproducedExperiment,
+        quick: bool,
+    ) -> Result<(), Error> {
         let name = result.name.clone();
         let quick_option = if quick { " --quick" } else { "" };
         let sensitivity = if result.sensitivity.is_empty() { "" } else { " --sensitivity" };
-        let command = format!("schedlab reproduce {name}{quick_option}{sensitivity}");
+        let command = format!("schedlab reproduce {argument}{quick_option}{sensitivity}");
         let report = self.report(vec![result], quick, command);
         let ending = if quick { ".quick.json" } else { ".json" };
         write(folder, &format!("{name}{ending}"), &report.to_json())?;

@@ -1,4 +1,4 @@
-//! How fast experiments ran: simulated time by time on one core, for each variant.
+//! How fast experiments ran: simulated time by CPU time, for each variant.
 
 use schedlab::FinishedRun;
 use scheduler::Nanos;
@@ -14,7 +14,7 @@ pub struct Speed {
 struct Variant {
     name: String,
     simulated: Nanos,
-    wall: Nanos,
+    cpu: Nanos,
 }
 
 impl Speed {
@@ -24,25 +24,21 @@ impl Speed {
         let found = variants.iter().position(|variant| variant.name == run.variant);
         let index = found.unwrap_or(variants.len());
         if found.is_none() {
-            variants.push(Variant {
-                name: run.variant.to_owned(),
-                simulated: Nanos::ZERO,
-                wall: Nanos::ZERO,
-            });
+            variants.push(Variant { name: run.variant.to_owned(), simulated: Nanos::ZERO, cpu: Nanos::ZERO });
         }
         variants[index].simulated += run.simulated;
-        variants[index].wall += run.wall;
+        variants[index].cpu += run.cpu;
     }
 
     /// A line for each variant.
     pub fn lines(self, experiment: &str) -> String {
         let variants = self.variants.into_inner().unwrap_or_else(PoisonError::into_inner);
         let line = |variant: &Variant| {
-            let Variant { name, simulated, wall } = variant;
-            let [simulated, wall] = [simulated, wall].map(|time| time.0.max(1) as f64 / 1e9);
-            let times = simulated / wall;
+            let Variant { name, simulated, cpu } = variant;
+            let [simulated, cpu] = [simulated, cpu].map(|time| time.0.max(1) as f64 / 1e9);
+            let times = simulated / cpu;
             format!(
-                "speed    {experiment}, {name}: {times:.2} times real time ({simulated:.3} s in {wall:.3} s)\n"
+                "speed    {experiment}, {name}: {times:.2} times real time ({simulated:.3} s in {cpu:.3} s)\n"
             )
         };
         variants.iter().map(line).collect()
@@ -57,8 +53,8 @@ mod tests {
     fn is_simulated_time_by_time_over_all_runs_of_a_variant() {
         let speed = Speed::default();
         let run = |variant, simulated| {
-            let wall = Nanos::from_secs(1);
-            speed.count(FinishedRun { variant, simulated: Nanos::from_secs(simulated), wall });
+            let cpu = Nanos::from_secs(1);
+            speed.count(FinishedRun { variant, simulated: Nanos::from_secs(simulated), cpu });
         };
         run("pull", 1);
         run("push", 8);

@@ -43,8 +43,8 @@ pub struct FinishedRun<'a> {
     pub variant: &'a str,
     /// Simulated time.
     pub simulated: Nanos,
-    /// What it took on one core, by the wall clock.
-    pub wall: Nanos,
+    /// What it took of a core: CPU time of the thread that ran it, so that other work of this machine does not count.
+    pub cpu: Nanos,
 }
 
 /// Told after each run, from any thread.
@@ -62,8 +62,10 @@ pub struct VariantSummary {
 /// A published experiment, ready to run.
 #[derive(Clone, Debug)]
 pub struct PublishedExperiment {
-    /// Its name on the command line.
+    /// Its name, also of its results.
     pub name: String,
+    /// What stands for it on the command line: the name, or the path of the file.
+    pub argument: String,
     file: ExperimentFile,
 }
 
@@ -78,7 +80,8 @@ impl PublishedExperiment {
             let text = std::fs::read_to_string(name)
                 .map_err(|source| Error::File { path: name.to_owned(), source })?;
             let stem = std::path::Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-            return Ok(vec![PublishedExperiment::parse(&stem, name, &text)?]);
+            let experiment = PublishedExperiment::parse(&stem, name, &text)?;
+            return Ok(vec![PublishedExperiment { argument: name.to_owned(), ..experiment }]);
         }
         let known = PUBLISHED.iter();
         let part = format!("{name}-");
@@ -104,7 +107,8 @@ impl PublishedExperiment {
     /// # Errors
     /// Text that is not an experiment file: where, and what is wrong.
     pub fn parse(name: &str, path: &str, text: &str) -> Result<PublishedExperiment, Error> {
-        Ok(PublishedExperiment { name: name.to_owned(), file: ExperimentFile::parse(path, text)? })
+        let file = ExperimentFile::parse(path, text)?;
+        Ok(PublishedExperiment { name: name.to_owned(), argument: name.to_owned(), file })
     }
 
     /// What it shows, in a line.
@@ -218,11 +222,12 @@ impl PublishedExperiment {
         let results: Vec<Result<RunResult, Error>> = runs
             .par_iter()
             .map(|(point, seed)| {
+                let start = thread_cpu_time();
                 let result = run(point, *seed)?;
                 finished(FinishedRun {
                     variant: &point.variant,
                     simulated: Nanos(result.engine.simulated_ns),
-                    wall: Nanos(result.engine.wall_ns),
+                    cpu: thread_cpu_time().saturating_sub(start),
                 });
                 Ok(result)
             })
@@ -239,6 +244,11 @@ impl PublishedExperiment {
         };
         judge(&spec, &observed).map_err(|error| self.file.fault(error.to_string()))
     }
+}
+
+fn thread_cpu_time() -> Nanos {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Nanos::from_secs(time.tv_sec.unsigned_abs()) + Nanos(time.tv_nsec.unsigned_abs())
 }
 
 fn run(point: &Point, seed: u64) -> Result<RunResult, Error> {

@@ -69,6 +69,11 @@ pub(super) fn program(load: &str, block: Block) -> Result<Program, LoadError> {
 
 /// A task from the start of the run.
 pub(super) fn spawn(setup: &mut Setup, template: &Template) -> Pid {
-    let (_, pid) = setup.spawn(Nanos::ZERO, template.spec());
+    spawn_at(setup, Nanos::ZERO, template)
+}
+
+/// The same, later.
+pub(super) fn spawn_at(setup: &mut Setup, at: Nanos, template: &Template) -> Pid {
+    let (_, pid) = setup.spawn(at, template.spec());
     pid
 }

@@ -41,6 +41,13 @@ fn seed_001_runs_one_pinned_thread_on_each_cpu() {
 }
 
 #[test]
+fn threads_start_together_or_one_after_the_other() {
+    let starts = |command| build(command, 3).tasks.iter().map(|task| task.at).collect::<Vec<_>>();
+    assert_eq!(starts("cyclictest -S"), [Nanos::ZERO; 3]);
+    assert_eq!(starts("cyclictest -S --stagger 700"), [us(0), us(700), us(1_400)]);
+}
+
+#[test]
 fn options_of_the_real_command_line() {
     let normal = Policy::Normal;
     let rr = Policy::Rr(RtPriority::new(7).unwrap());
