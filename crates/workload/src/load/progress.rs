@@ -16,8 +16,12 @@ impl Remaining {
         Remaining(Rc::new(Cell::new(tasks)))
     }
 
+    pub fn get(&self) -> u32 {
+        self.0.get()
+    }
+
     pub fn is_zero(&self) -> bool {
-        self.0.get() == 0
+        self.get() == 0
     }
 
     /// A task was forked.

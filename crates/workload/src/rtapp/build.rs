@@ -2,6 +2,7 @@
 
 use super::error::{Fault, RtAppError};
 use super::log::RtAppResult;
+use super::main_thread::main_thread;
 use super::model::{App, Cpus, Repeat, RtApp, Task, What};
 use super::shared::{FORKS_LIMIT, Forks, Shared, State};
 use super::thread;
@@ -30,6 +31,9 @@ impl Load for RtApp {
         for (number, spec) in specs(&shared, setup).into_iter().enumerate() {
             let (_, pid) = setup.spawn(Nanos::ZERO, spec);
             shared.state.borrow_mut().log[number].pid = Some(pid);
+        }
+        if let Some(spec) = main_thread(&shared) {
+            setup.spawn(Nanos::ZERO, spec);
         }
         Ok(BuiltLoad::new(shared.remaining.clone(), Log(shared)))
     }

@@ -47,6 +47,7 @@ mod error;
 mod json;
 mod keys;
 mod lexical;
+mod main_thread;
 mod marker;
 mod model;
 mod note;

@@ -89,7 +89,7 @@ fn categories(reader: &mut Reader, member: &Member) -> Result<Categories, RtAppE
             "event" | "run" => chosen.event = true,
             "loop" => chosen.r#loop = true,
             "stats" => chosen.stats = true,
-            // There is no main thread, and changes of policy stand in the trace anyway.
+            // The main thread writes nothing, and changes of policy stand in the trace anyway.
             "main" | "attrs" => reader.note(NoteKind::NotModelled, member),
             _ => return Err(reader.unknown_word(member, word, CATEGORIES)),
         }

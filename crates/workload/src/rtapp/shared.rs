@@ -41,6 +41,8 @@ pub(super) struct State {
     timers: Vec<Option<Nanos>>,
     /// Waiters of each condition, in the order in which signals take them.
     conditions: Vec<Vec<Waiter>>,
+    /// Threads at barriers, all barriers together.
+    at_barriers: u32,
     /// Of each task.
     forks: Vec<Forks>,
     /// One entry for each thread, by number.
@@ -67,6 +69,7 @@ impl State {
         State {
             timers: vec![None; app.resources.timers.len()],
             conditions: vec![Vec::new(); app.resources.conditions.len()],
+            at_barriers: 0,
             forks,
             log: Vec::new(),
             fork_limit: None,
@@ -94,6 +97,16 @@ impl State {
     /// Takes all waiters off, in the order in which they are woken.
     pub fn broadcast(&mut self, condition: usize) -> impl DoubleEndedIterator<Item = ChannelId> {
         self.conditions[condition].drain(..).map(|waiter| waiter.channel)
+    }
+
+    /// A thread comes to a barrier.
+    pub fn arrive(&mut self) {
+        self.at_barriers += 1;
+    }
+
+    /// It has passed the barrier.
+    pub fn pass(&mut self) {
+        self.at_barriers -= 1;
     }
 
     /// Notes a fork; `None` if the task has reached its limit.
@@ -130,6 +143,13 @@ impl Shared {
     /// Whether the use case is over.
     pub fn is_over(&self, now: Nanos) -> bool {
         self.app.global.duration.is_some_and(|end| now >= end) || self.state.borrow().fork_limit.is_some()
+    }
+
+    /// Whether every thread that has not ended waits for another one, on a condition or at a barrier.
+    pub fn all_wait(&self) -> bool {
+        let state = self.state.borrow();
+        let on_conditions: usize = state.conditions.iter().map(Vec::len).sum();
+        on_conditions + state.at_barriers as usize >= self.remaining.get() as usize
     }
 
     /// CPU time of `run` for this long: whole calibration loops, second by second as rt-app counts them.

@@ -37,6 +37,10 @@ enum Op {
     // Between two steps:
     /// Enter the list of waiters of a condition.
     Enqueue(usize),
+    /// Count as one that waits at a barrier.
+    Arrive,
+    /// No longer.
+    Pass,
     /// Wake the first waiter.
     Signal(usize),
     /// Wake all waiters.
@@ -312,7 +316,7 @@ impl Thread {
             }
             What::Signal(condition) => self.ops.push_back(Op::Signal(condition)),
             What::Broadcast(condition) => self.ops.push_back(Op::Broadcast(condition)),
-            What::Barrier(barrier) => self.ops.push_back(Op::Barrier(barrier)),
+            What::Barrier(barrier) => self.ops.extend([Op::Arrive, Op::Barrier(barrier), Op::Pass]),
             What::Fork(task) => self.ops.push_back(Op::Fork(task)),
             What::Yield => self.ops.push_back(Op::Yield),
             What::SemPost(semaphore) => self.ops.push_back(Op::Send(shared.semaphores[semaphore])),
@@ -410,6 +414,14 @@ impl Thread {
                 if let Some(channel) = self.channel {
                     shared.state.borrow_mut().wait(condition, prio, channel);
                 }
+                return None;
+            }
+            Op::Arrive => {
+                shared.state.borrow_mut().arrive();
+                return None;
+            }
+            Op::Pass => {
+                shared.state.borrow_mut().pass();
                 return None;
             }
             Op::Signal(condition) => return shared.state.borrow_mut().signal(condition).map(Step::Send),

@@ -1,6 +1,7 @@
 //! A machine for tests: a CPU for every thread, no costs, first come first served.
 
 use crate::rtapp::build::{shared, specs};
+use crate::rtapp::main_thread::main_thread;
 use crate::rtapp::shared::Shared;
 use crate::rtapp::{Dialect, RtAppResult, parse};
 use machine::{Behaviour, Env, Purpose, Rng, Setup, Step, TaskCounters, TaskSpec};
@@ -56,7 +57,8 @@ impl Lab {
         let app = parse(text, "lab.json", dialect).unwrap_or_else(|e| panic!("{e}"));
         let mut setup = Setup::new(4);
         let shared = shared(&app, &mut setup).unwrap_or_else(|e| panic!("{e}"));
-        let specs = specs(&shared, &mut setup);
+        let mut specs = specs(&shared, &mut setup);
+        specs.extend(main_thread(&shared));
         let mut lab = Lab {
             parties: shared.app.resources.parties.clone(),
             shared,

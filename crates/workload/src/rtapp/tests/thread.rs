@@ -61,6 +61,30 @@ fn a_task_without_loop_goes_on_until_the_duration_is_over() {
     assert!(!endless.has_ended("t-0") && !endless.is_finished());
 }
 
+/// The threads that could wake them have ended: rt-app's main thread ends the wait.
+#[test]
+fn the_duration_ends_waits_that_nobody_else_would() {
+    let finished = |members: &str, until: u64| {
+        let text = format!(r#"{{"global": {{"duration": 1}}, "tasks": {{{members}}}}}"#);
+        let mut lab = Lab::new(&text);
+        lab.run(us(until));
+        lab.is_finished()
+    };
+    let sleepers = [
+        r#""s": {"suspend": "s"}, "t": {"loop": 2, "sleep": 10, "resume": "s"}"#,
+        r#""b": {"barrier": "b"}, "t": {"loop": 2, "sleep": 10, "barrier": "b"}"#,
+        r#""b": {"barrier": "b", "lock": "m", "wait": {"ref": "c", "mutex": "m"}, "unlock": "m"}, "t": {"loop": 1, "barrier": "b"}"#,
+    ];
+    for members in sleepers {
+        assert!(!finished(members, 999_999) && finished(members, 1_000_000), "{members}");
+    }
+    let busy = r#""s": {"suspend": "s"}, "t": {"loop": 1, "sleep": 1500000}"#;
+    assert!(
+        !finished(busy, 1_400_000) && finished(busy, 1_500_001),
+        "whoever is at work comes to its end first"
+    );
+}
+
 #[test]
 fn a_loop_that_holds_a_lock_at_the_end_gives_it_back() {
     let mut lab = Lab::new(
