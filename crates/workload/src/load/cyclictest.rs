@@ -22,12 +22,29 @@ pub(super) const NAME: &str = "cyclictest";
 /// Threads that one machine can reasonably be asked for.
 const MOST_THREADS: u32 = 4_096;
 
+/// How many threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Count {
+    OneForEachCpu,
+    Number(u32),
+}
+
+fn threads(text: &str) -> Result<Count, String> {
+    match text.parse() {
+        Ok(number @ 1..=MOST_THREADS) => Ok(Count::Number(number)),
+        Err(_) if text == "each" => Ok(Count::OneForEachCpu),
+        _ => Err(format!(
+            "not a number from 1 to {MOST_THREADS}; leave the number out for one thread on each CPU"
+        )),
+    }
+}
+
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Number of threads (1); without a number one for each CPU.
-    #[arg(short = 't', long, value_name = "NUM", num_args = 0..=1, default_missing_value = "0")]
-    threads: Option<u32>,
+    #[arg(short = 't', long, value_name = "NUM", num_args = 0..=1, default_missing_value = "each", value_parser = threads)]
+    threads: Option<Count>,
     /// Priority of the highest thread (0: no real-time policy).
     #[arg(short = 'p', long, value_name = "PRIO", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=99))]
     priority: u8,
@@ -150,17 +167,12 @@ impl Options {
         self.interval.saturating_add(Nanos(self.distance.0.saturating_mul(u64::from(thread))))
     }
 
-    fn thread_count(&self, setup: &Setup) -> Result<u32, LoadError> {
-        let threads = match self.threads {
-            _ if self.pinned_to_all() => setup.cpus() as u32,
-            None => 1,
-            Some(0) => setup.cpus() as u32,
-            Some(n) => n,
-        };
-        if threads > MOST_THREADS {
-            return Err(usage(NAME, format!("{threads} threads are too many: at most {MOST_THREADS}")));
+    fn thread_count(&self, setup: &Setup) -> u32 {
+        match self.threads {
+            Some(Count::Number(threads)) if !self.pinned_to_all() => threads,
+            None if !self.pinned_to_all() => 1,
+            _ => setup.cpus() as u32,
         }
-        Ok(threads)
     }
 
     /// One thread: set the timer, sleep, read the clock, note the difference, go on by whole intervals.
@@ -205,10 +217,10 @@ impl Load for Cyclictest {
         // It opens /dev/cpu_dma_latency and writes 0, so that idle CPUs do not halt.
         setup.hold_cpu_dma_latency();
         let cpus = options.cpus(setup)?;
-        let remaining = Remaining::new(options.thread_count(setup)?);
+        let remaining = Remaining::new(options.thread_count(setup));
         let series = MaxSeries::new();
         let mut threads = Vec::new();
-        for t in 0..options.thread_count(setup)? {
+        for t in 0..options.thread_count(setup) {
             let interval = options.interval_of(t);
             let latency = match options.histogram {
                 Some(buckets) => Recorder::with_histogram(buckets as usize),

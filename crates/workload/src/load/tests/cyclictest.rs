@@ -185,7 +185,16 @@ fn refusals() {
         ("cyclictest -D 0", "cyclictest: option '--duration <TIME>', value '0': must be above 0"),
         ("cyclictest -a 7", "cyclictest: no CPU of 7 exists: the machine has CPUs 0 to 3"),
         ("cyclictest -i", "cyclictest: option '--interval <INTV>': a value is missing"),
-        ("cyclictest -t 9999", "cyclictest: 9999 threads are too many: at most 4096"),
+        (
+            "cyclictest -t 9999",
+            "cyclictest: option '--threads [<NUM>]', value '9999': not a number from 1 to 4096; leave the number out for \
+             one thread on each CPU",
+        ),
+        (
+            "cyclictest -t0",
+            "cyclictest: option '--threads [<NUM>]', value '0': not a number from 1 to 4096; leave the number out for one \
+             thread on each CPU",
+        ),
         ("cyclictest foo", "cyclictest: 'foo' is not an option"),
         (
             "cyclictest -y deadline",
