@@ -305,13 +305,67 @@ pub const PROFILES: &[Profile] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{DoubleLock, PreemptModel};
+    use crate::registry::{DoubleLock, Feature, PreemptModel};
+    use alloc::vec::Vec;
 
     #[test]
     fn every_profile_applies() {
         for profile in PROFILES {
             assert!(profile.base.is_none_or(|b| Profile::find(b).is_some()), "{}", profile.name);
             assert_eq!(profile.apply(&Config::default()), Ok(()), "{}", profile.name);
+        }
+    }
+
+    /// The switches of table 0.3 as a profile sets them.
+    fn rt_switches(config: &Config) -> Vec<(&'static str, &'static str)> {
+        const FEATURES: [Feature; 3] = [Feature::RtPushIpi, Feature::TtwuQueue, Feature::RtRuntimeShare];
+        const RULES: &str = "overload_rule overload_scope search topology pick_any wake_route wake_verify_target \
+                             equal_prio_check push_source pull_source next_def push_fail post_push pull_filter \
+                             push_ipi_walker rto_skip_self deboost_order deboost_place";
+        let rules = config.rules.iter().filter(|s| RULES.split(' ').any(|name| name == s.rule));
+        let rules: Vec<_> = rules.map(|s| (s.rule, s.value)).collect();
+        assert_eq!(rules.len(), RULES.split(' ').count());
+        let feature = |f: &Feature| (f.name(), if config.has(*f) { "on" } else { "off" });
+        rules.into_iter().chain(FEATURES.iter().map(feature)).collect()
+    }
+
+    /// rt-class 0.4, row by row: each says what differs from 6.1. Which double_lock, see 5.6.
+    #[test]
+    fn presets_are_those_of_rt_class_0_4() {
+        // What a kernel has not got yet, its row leaves out: the choice among equals (4.5), verification (3.3), next (1.5).
+        const NOT_YET: &str = "pick_any=first wake_verify_target=off next_def=second_best";
+        const RT5: &str = "overload_rule=depth overload_scope=global search=linear topology=off wake_route=cfs_load \
+                           equal_prio_check=off push_source=queue_scan pull_source=queue_scan push_fail=retry3 \
+                           post_push=tail_relock pull_filter=none balance_mode=pull deboost_order=wake_then_deboost \
+                           deboost_place=tail NO_TTWU_QUEUE";
+        const V36: &str = "search=cpupri_locked pick_any=first wake_route=any_rt wake_verify_target=off \
+                           equal_prio_check=v2008 pull_source=queue_scan next_def=second_best \
+                           push_fail=drop_and_continue post_push=tail_relock balance_mode=pull \
+                           deboost_order=wake_then_deboost RT_RUNTIME_SHARE NO_TTWU_QUEUE";
+        const V40: &str = "pick_any=first wake_verify_target=off balance_mode=pull post_push=tail_relock \
+                           deboost_order=wake_then_deboost RT_RUNTIME_SHARE";
+        const GH: &str = "overload_rule=migratory search=cpupri_2007 topology=on wake_route=not_preempting";
+        let rows: &[(&str, &[&str])] = &[
+            ("2.6.23-rt5", &[RT5, NOT_YET]),
+            ("2.6.23-rt5-gh", &[RT5, NOT_YET, GH]),
+            ("2.6.36", &[V36]),
+            ("2.6.36+S0", &[V36, "wake_route=strictly_higher"]),
+            ("2.6.37", &[V36, "wake_route=higher_or_pinned"]),
+            ("3.3", &[V40, "pull_source=queue_scan"]),
+            ("4.0", &[V40]),
+            ("4.1", &[V40, "wake_verify_target=on balance_mode=ipi_per_source"]),
+            ("6.1", &["balance_mode=pull"]),
+            ("6.1-rt", &["balance_mode=ipi_root_domain NO_TTWU_QUEUE"]),
+        ];
+        for (profile, settings) in rows {
+            let expected = Config::default();
+            // The defaults of 0.3 that are features.
+            assert_eq!(expected.set("TTWU_QUEUE"), Ok(()));
+            for setting in settings.iter().flat_map(|s| s.split_whitespace()) {
+                assert_eq!(expected.set(setting), Ok(()), "{profile}");
+            }
+            let config = Config::of_profile(profile).expect("a profile");
+            assert_eq!(rt_switches(&config), rt_switches(&expected), "{profile}");
         }
     }
 
