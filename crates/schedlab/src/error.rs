@@ -11,7 +11,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use trace::ReadError;
 use workload::load::LoadError;
-use workload::replay::WorkloadError;
+use workload::replay::{Whom, WorkloadError};
 use workload::rtapp::RtAppError;
 
 /// Why there is no result.
@@ -66,6 +66,9 @@ pub enum Error {
         /// As it was given.
         path: String,
     },
+    /// An affinity of a task that no trace has.
+    #[error("--affinity: no trace among the loads has a task {0}; `schedlab inspect TRACE` lists them")]
+    NoSuchTask(Whom),
     /// A recording of this machine.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -157,12 +160,15 @@ pub enum Error {
         path: String,
     },
     /// Nothing has this name.
-    #[error("nothing is called `{name}`; did you mean `{nearest}`?")]
+    #[error("nothing is called `{name}`; {}", match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "`schedlab list KIND` shows what there is, `schedlab list --help` the kinds".to_owned(),
+    })]
     UnknownName {
         /// As it was given.
         name: String,
-        /// The most similar name.
-        nearest: String,
+        /// The most similar name, if any is similar.
+        nearest: Option<String>,
     },
 }
 

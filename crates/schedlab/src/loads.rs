@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{KnownAffinity, Recording, Replay, is_workload};
+use workload::replay::{KnownAffinity, Recording, Replay, Whom, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -44,13 +44,13 @@ pub enum LoadSource {
 }
 
 impl LoadSource {
-    /// A word names a file if there is a file of this name or it ends as such files do. The bare name of a standard
-    /// load is always that load; a file of that name is written `./hackbench`.
+    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files do. The
+    /// bare name of a standard load is always that load; a file of that name is written `./hackbench`.
     #[must_use]
     pub fn of(text: &str) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
         let is_load = load::entries().iter().any(|entry| entry.name == text);
-        if !is_load && (ends_like_a_file || Path::new(text).is_file()) {
+        if !is_load && (ends_like_a_file || Path::new(text).exists()) {
             LoadSource::File
         } else {
             LoadSource::CommandLine
@@ -179,6 +179,12 @@ impl LoadSpec {
         self.recorded().map(|recorded| recorded.replay.cpus() as usize)
     }
 
+    /// Whether it is a recording with such a task.
+    #[must_use]
+    pub fn has_task(&self, whom: &Whom) -> bool {
+        self.recorded().is_some_and(|recorded| recorded.replay.has_task(whom))
+    }
+
     /// The machine file beside it, if it is a recording with one.
     #[must_use]
     pub fn recorded_machine(&self) -> Option<PathBuf> {
@@ -272,6 +278,7 @@ mod tests {
     fn files_are_told_from_command_lines() {
         let file = |text| LoadSource::of(text) == LoadSource::File;
         assert!(file("Cargo.toml"), "there is such a file in the folder of this package");
+        assert!(file("/dev/null") && file("src"), "what is there is not taken for a command");
         assert!(file("no-such.json") && file("some/where/trace.dat") && file("x.ftrace"));
         assert!(!file("cyclictest -t8") && !file("hackbench") && !file("/usr/bin/hackbench -g 4"));
     }

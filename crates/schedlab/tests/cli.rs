@@ -1,5 +1,6 @@
 //! The binary itself: what it prints and its exit codes. To accept new output: `TRYCMD=overwrite cargo test -p schedlab`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{fs, str};
@@ -68,6 +69,23 @@ fn a_written_trace_can_be_replayed() {
     assert_eq!(result.machine.name, "seed001", "the file beside it says so");
     assert_eq!(result.machine.cpus, 2, "as many as in the recording");
     assert_eq!(result.tasks.iter().filter(|task| task.comm == "cyclictest").count(), 2);
+}
+
+#[test]
+fn a_trace_may_come_through_a_pipe() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_schedlab"))
+        .args(["run", "/dev/stdin", "--format", "json", "--affinity", "hog1=0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary of this package");
+    // Smaller than the pipe.
+    let bytes = fs::read(DEMO).expect("the recording of the demo");
+    child.stdin.take().expect("a pipe").write_all(&bytes).expect("a reader");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+    assert!(result.tasks.iter().any(|task| task.comm == "hog1"));
 }
 
 #[test]

@@ -132,12 +132,12 @@ fn candidates(name: &str) -> Vec<&str> {
     [Some(name), Some(bare), feature].into_iter().flatten().collect()
 }
 
-/// The most similar of all names.
-fn nearest(name: &str) -> String {
+/// The most similar of all names, if at least half of it agrees.
+fn nearest(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
     let distance = |known: &String| strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase());
-    names.min_by_key(distance).unwrap_or_default()
+    names.min_by_key(distance).filter(|known| 2 * distance(known) <= name.len().max(known.len()))
 }
 
 #[cfg(test)]
@@ -188,5 +188,7 @@ mod tests {
             let error = explain(wrong).expect_err("unknown").to_string();
             assert!(error.contains(&format!("did you mean `{right}`?")), "{error}");
         }
+        let error = explain("quicksilver").expect_err("unknown").to_string();
+        assert!(error.ends_with("`schedlab list --help` the kinds"), "{error}");
     }
 }

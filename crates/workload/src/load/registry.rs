@@ -152,7 +152,8 @@ const ENTRIES: [Entry; 12] = [
 pub fn find(name: &str) -> Result<&'static Entry, LoadError> {
     ENTRIES.iter().find(|e| e.name == name).ok_or_else(|| {
         let distance = |e: &&Entry| strsim::damerau_levenshtein(name, e.name);
-        let nearest = ENTRIES.iter().min_by_key(distance).filter(|e| distance(e) <= 3);
+        let alike = |e: &&Entry| distance(e) <= (name.len().max(e.name.len()) / 2).min(3);
+        let nearest = ENTRIES.iter().min_by_key(distance).filter(alike);
         LoadError::Unknown { name: name.to_string(), nearest: nearest.map(|e| e.name.to_string()) }
     })
 }

@@ -4,12 +4,13 @@ use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::overhead::Overhead;
 use super::player::{Part, Stage};
-use super::recording::{Begin, Recorded, Recording, TaskIndex, Waking};
+use super::recording::{Begin, Recorded, RecordedTask, Recording, TaskIndex, Waking};
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
 use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise};
 
@@ -23,6 +24,26 @@ pub enum Whom {
     Pid(i32),
     /// All tasks that ever have this name.
     Comm(String),
+}
+
+impl Whom {
+    fn is(&self, task: &RecordedTask) -> bool {
+        let executes = |step: &Recorded, name: &str| matches!(step, Recorded::Exec(comm) if **comm == *name);
+        match self {
+            Whom::Pid(number) => task.pid.0 == *number,
+            Whom::Comm(comm) => *task.comm == **comm || task.steps.iter().any(|step| executes(step, comm)),
+        }
+    }
+}
+
+/// As the user writes it.
+impl fmt::Display for Whom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whom::Pid(number) => write!(f, "{number}"),
+            Whom::Comm(comm) => f.write_str(comm),
+        }
+    }
 }
 
 /// An affinity that the trace does not show and the user knows.
@@ -128,6 +149,12 @@ impl Replay {
         self
     }
 
+    /// Whether it has such a task.
+    #[must_use]
+    pub fn has_task(&self, whom: &Whom) -> bool {
+        self.recording.tasks.iter().any(|task| whom.is(task))
+    }
+
     /// What was read from the trace.
     pub fn recording(&self) -> &Recording {
         &self.recording
@@ -164,7 +191,7 @@ impl Replay {
         for task in &self.recording.tasks {
             let mut part = Part::new(task, self.overhead.without(task));
             let pinned_to = task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu)));
-            match self.known_affinity(task.pid, &part).or(task.placement.allowed.as_ref()) {
+            match self.known_affinity(task).or(task.placement.allowed.as_ref()) {
                 Some(cpus) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
                 None if part.steps.contains(&Recorded::Pin) => part.pinned_to = pinned_to,
                 None => part.cpus = pinned_to,
@@ -177,16 +204,8 @@ impl Replay {
         Ok(parts)
     }
 
-    fn known_affinity(&self, pid: trace::Pid, part: &Part) -> Option<&CpuMask> {
-        let named = |comm: &str| {
-            let exec = |step: &Recorded| matches!(step, Recorded::Exec(name) if **name == *comm);
-            *part.comm == *comm || part.steps.iter().any(exec)
-        };
-        let known = self.affinities.iter().rev().find(|known| match &known.whom {
-            Whom::Pid(number) => pid.0 == *number,
-            Whom::Comm(comm) => named(comm),
-        });
-        known.map(|known| &known.cpus)
+    fn known_affinity(&self, task: &RecordedTask) -> Option<&CpuMask> {
+        self.affinities.iter().rev().find(|known| known.whom.is(task)).map(|known| &known.cpus)
     }
 
     /// Creates the tasks that no other task creates, and the interrupts from outside.

@@ -11,6 +11,7 @@ fn unknown_loads_and_options_name_the_nearest() {
             "unknown load 'cyclitest'; did you mean 'cyclictest'?; `schedlab list loads` shows all",
         ),
         ("sysbench", "unknown load 'sysbench'; `schedlab list loads` shows all"),
+        ("63", "unknown load '63'; `schedlab list loads` shows all"),
         (
             "cyclictest --prio-spread",
             "cyclictest: unknown option '--prio-spread'; did you mean '--priospread'?; `schedlab list loads --explain \
