@@ -55,6 +55,38 @@ fn the_demo_tells_what_would_change_and_how_far_to_trust_it() {
     }
 }
 
+/// Seed 000's program writes where it is into the trace; KernelShark's file has every line that the kernel's text has.
+#[test]
+fn a_trace_for_kernelshark_shows_what_the_program_wrote() {
+    let [dat, text] = ["markers.dat", "markers.txt"].map(temporary);
+    for path in [&dat, &text] {
+        let path = path.to_str().expect("a path of our own");
+        let args = [
+            "run",
+            "rt-migrate",
+            "--machine",
+            "seed000",
+            "--kernel",
+            "2.6.36",
+            "--for",
+            "100ms",
+            "--trace",
+            path,
+        ];
+        assert_eq!(schedlab(&args).status.code(), Some(0));
+    }
+    let text = fs::read_to_string(text).expect("text");
+    // What the program wrote; notes of the writer's own are read back as such.
+    let markers = text.lines().filter_map(|line| line.split_once("tracing_mark_write: "));
+    let written = markers.filter(|(_, marker)| !marker.starts_with("schedlab: ")).count();
+    assert!(text.contains("tracing_mark_write: thread 7 iter 0, took lock 0"), "{text}");
+    assert!(fs::read(&dat).expect("a trace").starts_with(b"\x17\x08\x44tracing6\0"));
+    let inspected = schedlab(&["inspect", dat.to_str().expect("a path of our own")]).stdout;
+    let inspected = str::from_utf8(&inspected).expect("text");
+    let markers = inspected.lines().find_map(|line| line.strip_prefix("tracing_mark_write")).map(str::trim);
+    assert_eq!(markers, Some(written.to_string().as_str()), "{inspected}");
+}
+
 #[test]
 fn a_written_trace_can_be_replayed() {
     let path = temporary("written.ftrace");
