@@ -14,8 +14,8 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// A chart for each figure that has several values in the sweep; none without a sweep. What the document says is a
-/// cross in the colour of its variant.
+/// A chart for each figure that has several values in the sweep; none without a sweep. A bar goes from the least to the
+/// most of any seed. What the document says is a cross in the colour of its variant.
 #[must_use]
 pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
     let Some(sweep) = &experiment.sweep else { return Vec::new() };
@@ -34,6 +34,8 @@ pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
 struct Line {
     name: String,
     simulated: Vec<Place>,
+    /// Least and most of any seed, for each of them.
+    seeds: Vec<[Place; 2]>,
     published: Vec<Place>,
 }
 
@@ -72,10 +74,12 @@ impl Chart {
             let rows = || variant.rows.iter().filter(|row| row.what == what);
             let place = |row: &ReproducedRow, y| row.at.map(|x| Place { x, y });
             let simulated: Vec<Place> = rows().filter_map(|row| place(row, row.simulated)).collect();
+            let bar = |row: &ReproducedRow| Some([place(row, row.low)?, place(row, row.high)?]);
+            let seeds = rows().filter_map(bar).collect();
             let published = rows().filter_map(|row| place(row, row.published?)).collect();
             unit = rows().next().map_or(unit, |row| row.unit);
             if !simulated.is_empty() {
-                lines.push(Line { name: variant.name.clone(), simulated, published });
+                lines.push(Line { name: variant.name.clone(), simulated, seeds, published });
             }
         }
         let suffix = match unit {
@@ -109,7 +113,9 @@ impl Chart {
     }
 
     fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
-        let places = || self.lines.iter().flat_map(|line| line.simulated.iter().chain(&line.published));
+        let of_line =
+            |line: &Line| line.seeds.as_flattened().iter().chain(&line.published).copied().collect();
+        let places = || self.lines.iter().flat_map(|line| -> Vec<Place> { of_line(line) });
         let x = Scale::of(places().map(|place| place.x));
         let y = Scale::of(places().map(|place| place.y));
         let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
@@ -136,6 +142,8 @@ impl Chart {
                 .draw_series(LineSeries::new(line.simulated.iter().map(at), colour.stroke_width(2)))?
                 .label(&line.name)
                 .legend(|(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+            let bars = line.seeds.iter().map(|bar| bar.iter().map(at).collect::<Vec<_>>());
+            chart.draw_series(bars.map(|bar| PathElement::new(bar, colour.stroke_width(1))))?;
             chart.draw_series(line.simulated.iter().map(|p| Circle::new(at(p), 3, colour.filled())))?;
             chart.draw_series(line.published.iter().map(|p| Cross::new(at(p), 6, colour.stroke_width(2))))?;
         }

@@ -124,21 +124,24 @@ fn judge_row(
     row: &RowSpec,
     of: &VariantRuns,
 ) -> Result<Vec<ReproducedRow>, String> {
-    let mut points: Vec<Point> =
-        of.observed.iter().map(|observed| Point::new(row, observed)).collect::<Result<_, _>>()?;
+    let runs_of = |field: &str, name: &str| {
+        let index = spec.variants.iter().position(|variant| variant.name == name);
+        index.map(|index| &runs[index]).ok_or_else(|| {
+            let known: Vec<&str> = spec.variants.iter().map(|variant| variant.name.as_str()).collect();
+            format!("{field} = \"{name}\" is no variant; there are: {}", known.join(", "))
+        })
+    };
+    let mut points = points_of(row, of)?;
     let published = published(row, points.len())?;
     if let Some(base) = &row.relative_to {
-        let Some(index) = spec.variants.iter().position(|variant| variant.name == *base) else {
-            let known: Vec<&str> = spec.variants.iter().map(|variant| variant.name.as_str()).collect();
-            return Err(format!("relative_to = \"{base}\" is no variant; there are: {}", known.join(", ")));
-        };
-        for (point, observed) in points.iter_mut().zip(&runs[index].observed) {
+        for (point, observed) in points.iter_mut().zip(&runs_of("relative_to", base)?.observed) {
             point.divide_by(&Point::new(row, observed)?);
         }
     }
-    if row.of_peak {
-        let peak = points.iter().map(|point| point.folded(row.over_seeds)).fold(f64::MIN, f64::max);
-        points.iter_mut().for_each(|point| point.divide_by_number(peak));
+    if let Some(other) = &row.less {
+        for (point, other) in points.iter_mut().zip(points_of(row, runs_of("less", other)?)?) {
+            point.take_off(&other);
+        }
     }
     let wanted_here = |point: &&(Point, Option<f64>)| row.at.is_none_or(|at| point.0.at == Some(at));
     let points: Vec<(Point, Option<f64>)> = points.into_iter().zip(published).collect();
@@ -153,6 +156,23 @@ fn judge_row(
         .filter(wanted_here)
         .map(|(point, published)| report_row(row, point, *published, spec.full_length))
         .collect())
+}
+
+/// The figures of one row over the sweep, divided by one of them if the row says so.
+fn points_of(row: &RowSpec, of: &VariantRuns) -> Result<Vec<Point>, String> {
+    let mut points: Vec<Point> =
+        of.observed.iter().map(|observed| Point::new(row, observed)).collect::<Result<_, _>>()?;
+    if row.of_peak {
+        let peak = points.iter().map(|point| point.folded(row.over_seeds)).fold(f64::MIN, f64::max);
+        points.iter_mut().for_each(|point| point.divide_by_number(peak));
+    }
+    if let Some(value) = row.of_value {
+        let there = points.iter().find(|point| point.at == Some(value));
+        let figure = there.ok_or("`of_value` is no value of the sweep, or not one of a quick run")?;
+        let figure = figure.folded(row.over_seeds);
+        points.iter_mut().for_each(|point| point.divide_by_number(figure));
+    }
+    Ok(points)
 }
 
 /// One figure at one value of the sweep, for each seed.
@@ -187,6 +207,11 @@ impl Point {
         self.overall = Some(ratio(self.folded(self.over_seeds), base.folded(base.over_seeds)));
         self.values = self.values.iter().zip(&base.values).map(|(a, b)| ratio(*a, *b)).collect();
         self.unit = RowUnit::Ratio;
+    }
+
+    fn take_off(&mut self, other: &Point) {
+        self.overall = Some(self.folded(self.over_seeds) - other.folded(other.over_seeds));
+        self.values = self.values.iter().zip(&other.values).map(|(a, b)| a - b).collect();
     }
 
     fn divide_by_number(&mut self, number: f64) {

@@ -45,6 +45,10 @@ pub struct RowSpec {
     /// Divide by the largest value over the sweep.
     #[serde(default)]
     pub of_peak: bool,
+    /// Divide by the figure at this value of the sweep.
+    pub of_value: Option<f64>,
+    /// A variant whose figure of the same kind, divided likewise, is taken off this one.
+    pub less: Option<String>,
     /// How the values of all seeds become one.
     #[serde(default)]
     pub over_seeds: Fold,
@@ -101,8 +105,8 @@ impl RowSpec {
         let fault = |problem: &str| {
             Err(SpecFault { place: format!("row `{}`", self.what), problem: problem.to_owned() })
         };
-        // Every metric is a count or a time; only a step from one to the next can be negative.
-        let may_be_negative = self.fold == Some(Fold::SteepestRise);
+        // Every metric is a count or a time; only a difference can be negative.
+        let may_be_negative = self.fold == Some(Fold::SteepestRise) || self.less.is_some();
         if self.at_least.is_some_and(|least| least <= 0.0) && !may_be_negative {
             return fault("every figure is at least 0: leave `at_least` out, and the row is only reported");
         }
@@ -278,6 +282,8 @@ impl TableSpec {
             per: None,
             relative_to: None,
             of_peak: false,
+            of_value: None,
+            less: None,
             over_seeds: column.over_seeds.unwrap_or(self.over_seeds),
             largest_of_runs: None,
             of_means: false,

@@ -116,6 +116,21 @@ fn a_sweep_has_a_row_for_each_value_and_may_be_relative_to_its_peak() {
     assert_eq!(shown, expected);
     let rows = judged(vec![row(r#"{"what":"m","metric":"m","at":2,"at_least":40}"#)], of()).expect("judged");
     assert_eq!((rows.len(), rows[0].agrees), (1, Some(true)));
+    let of_first = row(r#"{"what":"m","metric":"m","of_value":1,"at":4,"at_least":2.5}"#);
+    let rows = judged(vec![of_first], of()).expect("judged");
+    assert_eq!((rows[0].simulated, rows[0].unit, rows[0].agrees), (2.0, RowUnit::Ratio, Some(false)));
+    let of_none = row(r#"{"what":"m","metric":"m","of_value":3}"#);
+    assert!(judged(vec![of_none], of()).expect_err("no such value").problem.starts_with("`of_value`"));
+}
+
+#[test]
+fn the_figure_of_another_variant_may_be_taken_off_each_of_its_own_peak() {
+    let swept = |low, high| runs(vec![(Some(1.0), vec![run(low, &[])]), (Some(2.0), vec![run(high, &[])])]);
+    let less = row(r#"{"what":"m","metric":"m","of_peak":true,"less":"base","at":1,"at_least":0.1}"#);
+    let spec = spec(vec![variant("base", vec![]), variant("after", vec![less])], vec![]);
+    let judged = judge(&spec, &[swept(2, 10), swept(15, 20)]).expect("judged");
+    let row = &judged.variants[1].rows[0];
+    assert_eq!((row.simulated, row.agrees), (0.55, Some(true)));
 }
 
 #[test]

@@ -17,12 +17,13 @@ use file::ExperimentFile;
 use parameters::Change;
 use plan::{PlannedVariant, Point};
 use rayon::prelude::*;
+use report::compare::Unit;
 use report::reproduce::{
-    Described, ExperimentSpec, Judged, Observed, ReproducedExperiment, ReproducedRow, Sensitivity,
-    SensitivityRow, VariantRuns, figures, judge,
+    Described, ExperimentSpec, Figure, Figures, Judged, Observed, ReproducedExperiment, ReproducedRow,
+    Sensitivity, SensitivityRow, VariantRuns, figures, judge,
 };
 use report::schema::RunResult;
-use scheduler::Nanos;
+use scheduler::{Nanos, Reason};
 
 /// What a free parameter is multiplied by, to see what hangs on it.
 const FACTORS: [f64; 2] = [0.5, 2.0];
@@ -277,9 +278,20 @@ fn variant_runs<'a>(
         },
         observed: points
             .iter()
-            .map(|(point, runs)| Observed { at: point.at, runs: runs.iter().map(figures).collect() })
+            .map(|(point, runs)| Observed { at: point.at, runs: runs.iter().map(all_figures).collect() })
             .collect(),
     }
+}
+
+/// The metrics of a run, and how often the scheduler decided what: `decisions.tick_latency`.
+fn all_figures(run: &RunResult) -> Figures {
+    let decided = |reason: &Reason| {
+        let count = run.decisions.get(reason.name()).copied().unwrap_or(0);
+        (format!("decisions.{}", reason.name()), Figure::new(count, Unit::Count))
+    };
+    let mut all = figures(run);
+    all.extend(Reason::ALL.iter().map(decided));
+    all
 }
 
 /// Figures that have to agree one by one, before and after a change of a parameter.

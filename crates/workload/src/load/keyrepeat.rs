@@ -12,7 +12,7 @@ use super::rounds::{Rounds, task};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
 use crate::record::Recorder;
-use crate::units::{bytes, micros, micros_above_zero, seconds_above_zero};
+use crate::units::{bytes, duration, micros, micros_above_zero, seconds_above_zero};
 use machine::{ChannelId, ChannelSpec, Env, Outside, Setup, Step};
 use scheduler::Nanos;
 use std::cell::{Cell, RefCell};
@@ -30,6 +30,9 @@ pub(super) struct Options {
     /// Release the key after this time, seconds without a unit (endless).
     #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
     duration: Option<Nanos>,
+    /// Do not count keys that come before this time, seconds without a unit (0).
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = seconds)]
+    warmup: Nanos,
     /// Model: CPU time of the display server to read a key, microseconds without a unit (300us).
     #[arg(long, value_name = "TIME", default_value = "300us", value_parser = micros)]
     input: Nanos,
@@ -45,6 +48,10 @@ pub(super) struct Options {
     /// Model: working set of display server and terminal in bytes, K or M (assumed; the shell has an eighth of it).
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = bytes)]
     working_set: u64,
+}
+
+fn seconds(text: &str) -> Result<Nanos, String> {
+    duration(text, Nanos::from_secs(1))
 }
 
 pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
@@ -97,6 +104,8 @@ struct Keyboard {
     period: Nanos,
     /// After that many the key is released.
     keys: Option<u64>,
+    /// Keys before this time do not count.
+    warmup: Nanos,
 }
 
 impl Keyboard {
@@ -114,6 +123,8 @@ impl Keyboard {
 /// What the screen showed.
 #[derive(Debug, Default)]
 struct Screen {
+    /// Keys that were drawn, the warm-up's too.
+    drawn: Cell<u64>,
     frames: Cell<u64>,
     last: Cell<Nanos>,
     between: Recorder,
@@ -125,9 +136,14 @@ struct Screen {
 
 impl Screen {
     fn show(&self, now: Nanos, keyboard: Keyboard) {
-        let number = self.frames.replace(self.frames.get() + 1);
+        let number = self.drawn.replace(self.drawn.get() + 1);
         let before = self.last.replace(now);
-        self.response.record(now.saturating_sub(keyboard.came(number)));
+        let came = keyboard.came(number);
+        if came < keyboard.warmup {
+            return;
+        }
+        self.frames.set(self.frames.get() + 1);
+        self.response.record(now.saturating_sub(came));
         if number == 0 {
             return;
         }
@@ -185,7 +201,7 @@ impl Rounds for Display {
             Done::Draw => {
                 self.screen.show(env.now, self.keyboard);
                 *env.iterations += 1;
-                if Some(self.screen.frames.get()) == self.keyboard.keys {
+                if Some(self.screen.drawn.get()) == self.keyboard.keys {
                     return self.remaining.none();
                 }
                 (Step::Receive(self.requests), Done::Receive)
@@ -250,7 +266,7 @@ impl Load for Keyrepeat {
         let options = &self.options;
         let period = Nanos(1_000_000_000 / options.rate);
         let keys = options.duration.map(|time| (time.0 / period.0).max(1));
-        let keyboard = Keyboard { period, keys };
+        let keyboard = Keyboard { period, keys, warmup: options.warmup };
         // UNIX sockets give the hint that the sender is about to sleep; a terminal line does not.
         let channel = |sync| ChannelSpec {
             capacity: ROOM,

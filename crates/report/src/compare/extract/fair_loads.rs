@@ -70,6 +70,7 @@ fn why(run: &RunResult, done: u64, figures: &mut Figures) {
     add("buddy_picks", "buddies picked", decided(&["buddy_last", "buddy_next"]));
     add("buddy_refusals", "buddies refused", decided(&["buddy_refused"]));
     add("buddy_picks_per_1000", "buddies picked per 1000", of(decided(&["buddy_last", "buddy_next"]), 1_000));
+    add("buddy_refusals_per_1000", "buddies refused per 1000", of(decided(&["buddy_refused"]), 1_000));
     add("tick_slice", "tick: slice used up", decided(&["tick_slice"]));
     add("tick_latency", "tick: too far ahead", decided(&["tick_latency"]));
     figures.count(

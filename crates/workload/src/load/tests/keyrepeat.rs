@@ -103,6 +103,20 @@ fn a_cursor_that_misses_two_keys_has_stopped() {
 }
 
 #[test]
+fn keys_of_the_warm_up_do_not_count() {
+    let mut desk = Desk::new("keyrepeat -r 100 -D 40ms --warmup 25ms");
+    for number in 0..3 {
+        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
+    }
+    for at in [10, 20, 30, 40] {
+        desk.key(ms(at));
+    }
+    let result = desk.result();
+    assert_eq!((result.frames, result.between.count(), result.response.count()), (2, 2, 2));
+    assert!(desk.built.load.is_finished(), "the four keys of 40 ms");
+}
+
+#[test]
 fn lengths_and_refusals() {
     assert_eq!(length("keyrepeat"), Length::Endless);
     assert_eq!(length("keyrepeat -D 3"), Length::Time(Nanos::from_secs(3)));
