@@ -110,7 +110,9 @@ fn shown(metric: &MetricComparison) -> bool {
 fn sentence(metric: &MetricComparison, name: &str) -> String {
     let label = &metric.metric.label;
     let direction = if metric.difference < 0.0 { "lower" } else { "higher" };
-    let Some(times) = metric.times else {
+    // A factor that may as well be 0 says nothing: the two values do.
+    let certain = |times: &f64| metric.times_plus_minus.is_none_or(|half| half < *times);
+    let Some(times) = metric.times.filter(certain) else {
         let (with, without) = (value(metric, metric.variant), value(metric, metric.base));
         return format!("{label}: {with} instead of {without} with {name}");
     };

@@ -180,6 +180,7 @@ fn sentences_use_times_per_cent_or_the_values_themselves() {
     check(105.0, 100.0, Some(1.05), Some(0.01), "make time: 4.76 ± 0.91 % lower with X");
     check(100.0, 105.0, Some(1.05), Some(0.01), "make time: 5.00 ± 1.00 % higher with X");
     check(0.0, 12.5, None, None, "make time: 12.5 instead of 0 with X");
+    check(12.5, 0.25, Some(50.0), Some(848.0), "make time: 0.25 instead of 12.5 with X");
 }
 
 #[test]
