@@ -31,8 +31,14 @@ impl Facts {
         Facts { tasks: tasks.collect(), idle }
     }
 
-    /// Markers at the time of the first event, by the idle task of its CPU. Nothing is put before no event.
+    /// Markers at the time of the first event, by the idle task of its CPU. Nothing is put before no event. Each task is
+    /// named as the process that it is.
     pub(super) fn put_before(&self, trace: &mut Trace) {
+        for note in &self.tasks {
+            if let Some(thread) = trace.threads.get_mut(&note.pid) {
+                thread.tgid = Some(note.facts.tgid);
+            }
+        }
         let Some(first) = trace.events.first() else { return };
         let (time_ns, cpu) = (first.time_ns, first.cpu);
         let texts = self.tasks.iter().map(ToString::to_string).chain([self.idle.to_string()]);
