@@ -234,9 +234,11 @@ impl LoadSpec {
     }
 }
 
-/// Traces are told apart by content; what is neither JSON by name nor by its first letter is one.
+/// Traces are told apart by content; what is neither JSON by name nor by its first letter is one, and so is Chrome's JSON.
 fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
-    name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{")
+    let chrome =
+        [&b"{\"displayTimeUnit\""[..], b"{\"traceEvents\""].iter().any(|magic| bytes.starts_with(magic));
+    !chrome && (name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{"))
 }
 
 fn text_of(name: &str, bytes: Vec<u8>) -> Result<Arc<str>, Error> {

@@ -55,6 +55,10 @@ fn read_source(source: &Source<'_>) -> Result<Trace, ReadError> {
     }
 }
 
+const CHROME: &str = "a trace of Chrome's JSON";
+const CHROME_ADVICE: &str =
+    "that is for viewers and lacks what a replay needs; write it as .dat, .pftrace or .txt instead";
+
 /// Formats that users have at hand and that we can name.
 struct Other {
     magic: &'static [u8],
@@ -62,7 +66,8 @@ struct Other {
     advice: &'static str,
 }
 
-const OTHERS: [Other; 5] = [
+/// Of several that fit the first counts.
+const OTHERS: [Other; 7] = [
     Other { magic: b"\x1f\x8b", found: "a gzip file", advice: "unpack it with gunzip first" },
     Other { magic: b"\x28\xb5\x2f\xfd", found: "a zstd file", advice: "unpack it with unzstd first" },
     Other { magic: b"\xfd7zXZ", found: "an xz file", advice: "unpack it with unxz first" },
@@ -71,6 +76,8 @@ const OTHERS: [Other; 5] = [
         found: "a program",
         advice: "give a trace.dat, a perf.data, a Perfetto trace or ftrace text",
     },
+    Other { magic: b"{\"displayTimeUnit\"", found: CHROME, advice: CHROME_ADVICE },
+    Other { magic: b"{\"traceEvents\"", found: CHROME, advice: CHROME_ADVICE },
     Other {
         magic: b"{",
         found: "JSON",

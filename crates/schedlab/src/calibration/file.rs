@@ -200,7 +200,7 @@ impl Primitives<'_> {
                 of(
                     hop.quarter_ns.saturating_sub(known),
                     format!(
-                        "a hop through a pipe to an idle CPU {hop} less all that a hop costs without idling; nothing left means that idle CPUs poll"
+                        "a hop through a pipe to an idle CPU {hop} less all that a hop costs without idling; nothing left means that idle CPUs poll, or that none was idle"
                     ),
                 )
             }

@@ -50,7 +50,15 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let tracefs = args.tracefs.as_deref().map_or_else(Tracefs::find, |root| Ok(Tracefs::at(root)));
     let mut recorder =
         tracefs.and_then(|tracefs| Recorder::start(tracefs, &args.output)).map_err(Error::Record)?;
-    let mut command = Running::start(&args.command)?;
+    let mut command = match Running::start(&args.command) {
+        Ok(command) => command,
+        Err(error) => {
+            drop(recorder);
+            // It is empty.
+            let _ = fs::remove_file(&args.output);
+            return Err(error.into());
+        }
+    };
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     let length = if command.is_none() { length.or(Some(DEFAULT_LENGTH)) } else { length };
     let watch = Watch::start();

@@ -40,16 +40,23 @@ const BUFFER_KB: u32 = 8192;
 
 /// Why there is no recording.
 #[derive(Debug, Error)]
-#[error("cannot {doing} {what}: {source}{}", advice(source))]
+#[error("cannot {doing} {what}: {source}{}", if *of_tracing { advice(source) } else { "" })]
 pub struct RecordError {
     doing: String,
     what: String,
+    /// It is about tracing, not about a file of the user's.
+    of_tracing: bool,
     source: io::Error,
 }
 
 impl RecordError {
     fn of(doing: &str, what: impl fmt::Display, source: io::Error) -> RecordError {
-        RecordError { doing: doing.to_owned(), what: what.to_string(), source }
+        RecordError { doing: doing.to_owned(), what: what.to_string(), of_tracing: true, source }
+    }
+
+    fn of_output(path: &Path, source: io::Error) -> RecordError {
+        let (doing, what) = ("write".to_owned(), path.display().to_string());
+        RecordError { doing, what, of_tracing: false, source }
     }
 }
 
@@ -96,8 +103,7 @@ impl Recorder {
     /// # Errors
     /// No right to trace, no tracing in this kernel, a file that cannot be written.
     pub fn start(tracefs: Tracefs, output: &Path) -> Result<Recorder, RecordError> {
-        let file =
-            File::create(output).map_err(|source| RecordError::of("write", output.display(), source))?;
+        let file = File::create(output).map_err(|source| RecordError::of_output(output, source))?;
         let instance = tracefs.instance()?;
         let idle = IdleWatch::new(Path::new(CPU_DMA_LATENCY));
         Recorder::on(tracefs, instance, output, file, Path::new("/proc"), idle)
@@ -198,7 +204,7 @@ impl Recorder {
         let removed = instance.remove();
         drop(tracefs);
         write_dat_container(&header, pages, BufWriter::new(file))
-            .map_err(|source| RecordError::of("write", output.display(), source))?;
+            .map_err(|source| RecordError::of_output(&output, source))?;
         removed.map(|()| recorded)
     }
 

@@ -166,5 +166,8 @@ fn without_the_right_the_error_names_it() {
     let error =
         Recorder::start(Tracefs::at(&root), &root.join("out.dat")).expect_err("nothing is there").to_string();
     assert!(error.contains("CONFIG_FTRACE"), "{error}");
+    let nowhere = root.join("no/out.dat");
+    let error = Recorder::start(Tracefs::at(&root), &nowhere).expect_err("no such folder").to_string();
+    assert_eq!(error, format!("cannot write {}: No such file or directory (os error 2)", nowhere.display()));
     fs::remove_dir_all(root).expect("our own folder");
 }

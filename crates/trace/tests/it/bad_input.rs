@@ -32,6 +32,13 @@ fn no_trace_at_all() {
         b"\x1f\x8b\x08\0",
         "this is not a trace that can be read: a gzip file; unpack it with gunzip first",
     );
+    for chrome in [r#"{"traceEvents":[]}"#, r#"{"displayTimeUnit":"ns","traceEvents":[]}"#] {
+        check(
+            chrome.as_bytes(),
+            "this is not a trace that can be read: a trace of Chrome's JSON; \
+             that is for viewers and lacks what a replay needs; write it as .dat, .pftrace or .txt instead",
+        );
+    }
     check(
         b"ab\0cd",
         "this is not a trace that can be read: binary data of an unknown kind; \

@@ -1,8 +1,8 @@
 //! Recordings in which something is odd: each importer tells, and keeps what can be kept.
 
 use trace::{
-    Annotations, Context, Cpu, Event, EventKind, Gap, NoteKind, Pid, PrevState, Provenance, SchedProcessFork,
-    SchedSwitch, SchedWakeup, TaskRef, TextOptions, Trace, TraceBuilder,
+    Annotations, Context, Cpu, Event, EventKind, Gap, NoteKind, PerfettoWriter, Pid, PrevState, Provenance,
+    SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TextOptions, Trace, TraceBuilder,
 };
 
 use crate::common::{assert_sound, fixture};
@@ -106,4 +106,69 @@ fn oddities_in_perf_data() {
     assert_eq!(trace.events.len(), before.events.len());
     assert_eq!((trace.notes.count(NoteKind::ClockWentBack), trace.start_ns()), (1, 1));
     assert!(trace.strings.find("ha] [nc=h").is_some() && trace.strings.find("hackbench").is_none());
+}
+
+/// In perf.data: a sample becomes a record of five lost events, and another one happens on a CPU that the header does not have.
+#[test]
+fn losses_and_new_cpus_in_perf_data() {
+    const SAMPLE: u8 = 9;
+    const LOST: u8 = 2;
+    let mut file = fixture("hackbench-pipe.perf.data.gz");
+    let before = trace::read(&file).expect("a trace");
+    let samples: Vec<usize> = {
+        let size = |at: usize| usize::from(u16::from_le_bytes([file[at + 6], file[at + 7]]));
+        let records = std::iter::successors(Some(1224), |at| Some(at + size(*at)));
+        records.filter(|at| file[*at] == SAMPLE).take(30).collect()
+    };
+    let (lost, moved) = (samples[10], samples[20]);
+    file[lost] = LOST;
+    file[lost + 16..lost + 24].copy_from_slice(&5u64.to_le_bytes());
+    file[moved + 40..moved + 44].copy_from_slice(&5u32.to_le_bytes());
+    let trace = trace::read(&file).expect("a trace");
+    assert_sound(&trace);
+    assert_eq!(trace.events.len(), before.events.len() - 1);
+    assert_eq!(trace.notes.count(NoteKind::LostEvents), before.notes.count(NoteKind::LostEvents) + 5);
+    assert_eq!((before.cpus, trace.cpus), (2, 6));
+    assert_eq!(trace.notes.count(NoteKind::CpuBeyondHeader), 1);
+}
+
+/// The clock of a CPU goes back: in trace.dat two pages have changed places, in a Perfetto trace two bundles, in text two
+/// lines. Each is read as if they had not, and tells.
+#[test]
+fn a_clock_that_goes_back_is_told_and_put_in_order() {
+    let original = trace::read(&fixture("mix-rr.v6.dat.gz")).expect("a trace");
+    let check = |format: &str, file: &[u8]| {
+        let trace = trace::read(file).unwrap_or_else(|error| panic!("{format}: {error}"));
+        assert_sound(&trace);
+        let times = |trace: &Trace| trace.events.iter().map(|event| event.time_ns).collect::<Vec<_>>();
+        assert_eq!(times(&trace), times(&original), "{format}");
+        assert!(trace.notes.count(NoteKind::ClockWentBack) > 0, "{format}: {}", trace.notes);
+    };
+
+    let mut dat = fixture("mix-rr.v6.dat.gz");
+    let table = dat.windows(10).position(|window| window == b"flyrecord\0").expect("a table") + 10;
+    let first = u64::from_le_bytes(*dat[table..].first_chunk().expect("an offset")) as usize;
+    let (before, after) = dat[first..].split_at_mut(4096);
+    before.swap_with_slice(&mut after[..4096]);
+    check("trace.dat", &dat);
+
+    // A packet for each event, and those of the first hundred of CPU 0 last.
+    let mut packets = [Vec::new(), Vec::new()];
+    let mut of_cpu_0 = 0;
+    for event in &original.events {
+        of_cpu_0 += u32::from(event.cpu == Cpu(0));
+        let late = event.cpu == Cpu(0) && of_cpu_0 <= 100;
+        let mut writer = PerfettoWriter::new(Vec::new(), None, 2).expect("memory takes everything");
+        writer.event(event, &original.strings).expect("memory takes everything");
+        packets[usize::from(late)].extend(writer.finish().expect("memory takes everything"));
+    }
+    check("Perfetto", &packets.concat());
+
+    let mut text = Vec::new();
+    trace::write_ftrace_text(&original, TextOptions::default(), &mut text).expect("memory takes everything");
+    let text = String::from_utf8(text).expect("text");
+    let mut lines: Vec<&str> = text.lines().collect();
+    let of_cpu_0: Vec<usize> = (0..lines.len()).filter(|n| lines[*n].contains("[000]")).take(50).collect();
+    lines.swap(of_cpu_0[10], of_cpu_0[40]);
+    check("text", (lines.join("\n") + "\n").as_bytes());
 }

@@ -49,7 +49,10 @@ pub(super) fn file(text: &str, name: &str, dialect: Dialect) -> Result<RtApp, Rt
         }
     }
     let global = read_global::global(&mut reader, global.unwrap_or_default())?;
-    let Some(tasks) = tasks else { return Err(reader.fault(&root.span, Fault::NoTasks)) };
+    // Where the tasks should be: the whole file would be shown otherwise.
+    let Some(tasks) = tasks else {
+        return Err(reader.fault(&(root.span.start..root.span.start + 1), Fault::NoTasks));
+    };
     let mut resources = Resources::default();
     let members = reader.object(tasks)?;
     let tasks_read = read_task::tasks(&mut reader, members, &global, &mut resources)?;
