@@ -112,6 +112,15 @@ impl Chart {
         Plot { name: self.name.clone(), svg }
     }
 
+    /// The upper corner that the lines leave free: on the side where they are lower.
+    fn free_corner(&self) -> SeriesLabelPosition {
+        let highest = |end: fn(&Line) -> Option<&Place>| {
+            self.lines.iter().filter_map(|line| Some(end(line)?.y)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let rising = highest(|line| line.simulated.first()) <= highest(|line| line.simulated.last());
+        if rising { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::UpperRight }
+    }
+
     fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
         let of_line =
             |line: &Line| line.seeds.as_flattened().iter().chain(&line.published).copied().collect();
@@ -149,7 +158,7 @@ impl Chart {
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(self.free_corner())
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK)
             .draw()?;

@@ -1,5 +1,6 @@
 //! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came of it.
 
+use super::WIDTH;
 use super::format::{count, digits3, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
@@ -8,8 +9,9 @@ use crate::reproduce::{
     RowUnit, Sensitivity, SensitivityRow,
 };
 
-/// Columns for what a figure is.
+/// Columns for what a figure is, and the fewest where the others need much.
 const WHAT_COLUMNS: u16 = 29;
+const FEWEST_WHAT_COLUMNS: u16 = 16;
 /// Columns for what a figure should be.
 const WANTED_COLUMNS: u16 = 13;
 /// Figures that are named for each change of a free parameter.
@@ -103,6 +105,18 @@ fn figures(rows: &[&ReproducedRow], sweep: Option<&str>) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    let mut columns = WHAT_COLUMNS;
+    loop {
+        let text = figures_within(rows, sweep, columns);
+        let fits = text.lines().all(|line| line.chars().count() <= WIDTH);
+        if fits || columns == FEWEST_WHAT_COLUMNS {
+            return text;
+        }
+        columns -= 1;
+    }
+}
+
+fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u16) -> String {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("", Left),
@@ -112,7 +126,7 @@ fn figures(rows: &[&ReproducedRow], sweep: Option<&str>) -> String {
         ("seeds", Right),
         ("agrees", Left),
     ]);
-    table.limit(0, WHAT_COLUMNS);
+    table.limit(0, what_columns);
     table.limit(1, WANTED_COLUMNS);
     for row in rows {
         let published = match (row.published, &row.wanted) {
@@ -274,8 +288,12 @@ mod tests {
 
     #[test]
     fn lines_fit_the_width() {
-        for line in reproduction(&example::reproduction()).lines() {
-            assert!(line.chars().count() <= crate::text::WIDTH, "{line}");
+        let mut wide = example::reproduction();
+        for row in wide.experiments.iter_mut().flat_map(|e| &mut e.variants).flat_map(|v| &mut v.rows) {
+            (row.low, row.high) = (123_456.0, 1_234_567.0);
+        }
+        for line in [example::reproduction(), wide].iter().map(reproduction).collect::<String>().lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
         }
     }
 }
