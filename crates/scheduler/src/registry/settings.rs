@@ -154,8 +154,11 @@ impl Config {
             Some(name) => (name, false),
             None => (setting, true),
         };
+        let wants_a_value =
+            RULES.iter().any(|r| r.name == setting) || TUNABLES.iter().any(|t| t.name == setting);
         match Feature::ALL.iter().find(|f| f.name() == name) {
             Some(feature) => self.switch(*feature, on),
+            None if wants_a_value => return self.set_value(setting, ""),
             None => return Err(unknown(setting)),
         }
         Ok(())
@@ -343,6 +346,8 @@ mod tests {
         let text = |s: &str| config.set(s).map_err(|e| e.to_string()).err().unwrap_or_default();
         assert!(text("RT_PUSH_IPY").contains("`RT_PUSH_IPI`"), "{}", text("RT_PUSH_IPY"));
         assert!(text("NO_START_DEBI").contains("`START_DEBIT`"));
+        assert!(text("search").contains("it is one of cpupri"), "a rule without a value: {}", text("search"));
+        assert!(text("hz").contains("a whole number from"), "a tunable without a value: {}", text("hz"));
         for strange in ["", "foo", "quicksilver"] {
             assert!(text(strange).contains("`list tunables` show all"), "{}", text(strange));
         }
