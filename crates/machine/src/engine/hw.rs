@@ -398,6 +398,9 @@ impl Platform for Hw {
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
         // The flag that goes with it is also seen after a stretch of noise, should one begin on the way.
         self.catch_up(to);
+        if let Some(watch) = self.watch() {
+            watch.checker.borrow_mut().ipi_sent(to, ipi);
+        }
         if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.lock_timing.transfers.get(from, to);
             return self.at(noticed, Once::Notice { to, ipi });
@@ -409,9 +412,6 @@ impl Platform for Hw {
         self.at(self.local_now() + latency, Once::Ipi { to, ipi });
         if let Ipi::Push(source) = ipi {
             self.push_ipis.sent(source);
-        }
-        if let Some(watch) = self.watch() {
-            watch.checker.borrow_mut().ipi_sent(to, ipi);
         }
     }
 

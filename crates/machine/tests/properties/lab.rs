@@ -143,6 +143,9 @@ const CHANNELS: usize = 2;
 
 fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     let mut setup = Setup::new(cpus.into());
+    if scenario.polls() {
+        setup.hold_cpu_dma_latency();
+    }
     for (n, pi) in scenario.mutexes.iter().enumerate() {
         setup.mutex(format!("m{n}"), if *pi { MutexKind::Pi } else { MutexKind::Plain });
     }

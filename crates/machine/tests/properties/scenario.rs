@@ -21,6 +21,13 @@ pub struct Scenario {
     pub seed: u64,
 }
 
+impl Scenario {
+    /// Whether idle CPUs poll, as beside cyclictest, or halt.
+    pub fn polls(&self) -> bool {
+        self.seed % 2 == 1
+    }
+}
+
 /// How the CPUs are arranged.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
