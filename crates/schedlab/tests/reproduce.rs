@@ -14,8 +14,12 @@ fn quick(experiment: &PublishedExperiment) -> ReproducedExperiment {
     experiment.run(Length::Quick, &|_| ()).expect("it runs")
 }
 
+fn result_path(file: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results")).join(file)
+}
+
 fn stored(file: &str) -> ReproducedExperiment {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results")).join(file);
+    let path = result_path(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Reproduction::from_json(&text).expect("a stored result").experiments.remove(0)
 }
@@ -40,6 +44,17 @@ fn every_experiment_agrees_and_its_stored_results_are_of_this_program() {
             events,
             "docs/results/{name}.json is outdated"
         );
+    }
+}
+
+/// What is there to read says what is there for programs.
+#[test]
+fn stored_texts_are_those_of_the_stored_results() {
+    for name in PUBLISHED.iter().map(|file| file.name).chain(["001-recorded"]) {
+        let json = fs::read_to_string(result_path(&format!("{name}.json"))).expect("a stored result");
+        let text = fs::read_to_string(result_path(&format!("{name}.txt"))).expect("a stored text");
+        let report = Reproduction::from_json(&json).expect("our own JSON");
+        assert_eq!(report::text::reproduction(&report), text, "docs/results/{name}.txt is outdated");
     }
 }
 

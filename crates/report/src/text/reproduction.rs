@@ -33,8 +33,11 @@ fn experiment(experiment: &ReproducedExperiment) -> String {
     let mut head = wrap(&format!("{}: {}", experiment.name, experiment.title), "", "  ");
     head += &labelled("source", &experiment.source);
     head += &labelled("about", &experiment.about);
-    let seeds = experiment.seeds.len();
-    head += &labelled("seeds", &format!("{seeds}; figures are means over them unless said otherwise"));
+    let (seeds, length) = (experiment.seeds.len(), run_length(experiment));
+    head += &labelled(
+        "seeds",
+        &format!("{seeds}, {length} simulated each; figures are means over them unless said otherwise"),
+    );
     let mut sections = vec![head];
     let sweep = experiment.sweep.as_deref();
     sections.extend(experiment.variants.iter().map(|v| variant(v, sweep)));
@@ -43,6 +46,15 @@ fn experiment(experiment: &ReproducedExperiment) -> String {
     sections.push(free(experiment));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
+}
+
+/// Simulated time of a run, or the range over the variants.
+fn run_length(experiment: &ReproducedExperiment) -> String {
+    let seconds = |variant: &ReproducedVariant| digits3(variant.simulated_ns as f64 / 1e9);
+    let by_length = |v: &&ReproducedVariant| v.simulated_ns;
+    let shortest = experiment.variants.iter().min_by_key(by_length).map(seconds).unwrap_or_default();
+    let longest = experiment.variants.iter().max_by_key(by_length).map(seconds).unwrap_or_default();
+    if shortest == longest { format!("{longest} s") } else { format!("{shortest} to {longest} s") }
 }
 
 fn variant(variant: &ReproducedVariant, sweep: Option<&str>) -> String {
