@@ -28,7 +28,7 @@ impl CpuPages {
         let mut name = output.as_os_str().to_owned();
         name.push(format!(".cpu{cpu}"));
         let path = Path::new(&name);
-        let failed = |source| RecordError::of_output(&path, source);
+        let failed = |source| RecordError::of_output(path, source);
         let kept = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(failed)?;
         fs::remove_file(path).map_err(failed)?;
         Ok(CpuPages { cpu, from: instance.pages(cpu)?, kept, page: vec![0; page_size], bytes: 0 })
