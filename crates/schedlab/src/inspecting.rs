@@ -37,6 +37,8 @@ pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Err
         start_ns: trace.start_ns(),
         duration_ns: summary.duration_ns,
         tasks: summary.tasks.len() as u64,
+        tasks_told: trace.facts.len() as u64,
+        idle_polls: trace.idle.map(|idle| idle == trace::IdleKind::Polls),
         left_out: trace.notes.other_events().clone(),
         gaps: trace.meta.gaps.iter().map(gap).collect(),
         cpus: summary.cpus.iter().map(cpu).collect(),

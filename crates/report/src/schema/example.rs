@@ -307,6 +307,8 @@ pub fn inspect() -> InspectResult {
         start_ns: 4_772_028_000_000,
         duration_ns: 9_612_000,
         tasks: 3,
+        tasks_told: 2,
+        idle_polls: Some(false),
         events: [("sched_switch".to_owned(), 120), ("sched_wakeup".to_owned(), 60)].into(),
         left_out: [("irq_handler_entry".to_owned(), 7)].into(),
         gaps: vec![

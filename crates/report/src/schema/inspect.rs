@@ -35,6 +35,12 @@ pub struct InspectResult {
     pub duration_ns: u64,
     /// Tasks that events mention, the idle task left out.
     pub tasks: u64,
+    /// Tasks whose policy and affinity the recorder wrote down, also those without events.
+    #[serde(default)]
+    pub tasks_told: u64,
+    /// Whether idle CPUs looked for work instead of halting, if the recorder wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_polls: Option<bool>,
     /// Events by name.
     pub events: BTreeMap<String, u64>,
     /// Events that say nothing about scheduling, by name: counted, not read.

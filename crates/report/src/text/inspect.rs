@@ -47,6 +47,16 @@ fn head(result: &InspectResult) -> String {
     out += &labelled("span", &format!("{length} from {start} s"));
     let cpus = plural(result.cpus.len() as u64, "CPU");
     out += &labelled("holds", &format!("{cpus}, {}", plural(result.tasks, "task")));
+    let mut told = Vec::new();
+    if result.tasks_told > 0 {
+        told.push(format!("policies and affinities of {}", plural(result.tasks_told, "task")));
+    }
+    if let Some(polls) = result.idle_polls {
+        told.push(format!("that idle CPUs {}", if polls { "poll" } else { "halt" }));
+    }
+    if !told.is_empty() {
+        out += &labelled("tells", &told.join(", "));
+    }
     let known: u64 = result.gaps.iter().filter_map(|gap| gap.lost).sum();
     let unknown = result.gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
     let lost = match (result.gaps.len() as u64, unknown) {
@@ -191,6 +201,7 @@ mod tests {
         clock    perf
         span     9.61ms from 4772.028000 s
         holds    1 CPU, 3 tasks
+        tells    policies and affinities of 2 tasks, that idle CPUs halt
         lost     12 events in 2 gaps, and more in 1 of them
 
         event        count
