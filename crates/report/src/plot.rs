@@ -15,7 +15,7 @@ pub struct Plot {
 }
 
 /// A chart for each figure that has several values in the sweep; none without a sweep. A bar goes from the least to the
-/// most of any seed. What the document says is a cross in the colour of its variant.
+/// most of any seed. What the document says is a cross (of a dashed line a triangle) in the colour of its variant.
 #[must_use]
 pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
     let Some(sweep) = &experiment.sweep else { return Vec::new() };
@@ -145,16 +145,30 @@ impl Chart {
             .x_label_formatter(&|at| x.label(*at))
             .y_label_formatter(&|at| y.label(*at))
             .draw()?;
-        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
+        for (number, line) in self.lines.iter().enumerate() {
+            let colour = &COLOURS[number % COLOURS.len()];
+            // More lines than colours: the others are thin and dashed.
+            let again = number >= COLOURS.len();
+            let style = colour.stroke_width(if again { 1 } else { 2 });
             let at = |place: &Place| (x.place(place.x), y.place(place.y));
-            chart
-                .draw_series(LineSeries::new(line.simulated.iter().map(at), colour.stroke_width(2)))?
+            let points = line.simulated.iter().map(at);
+            let drawn = if again {
+                chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?
+            } else {
+                chart.draw_series(LineSeries::new(points, style))?
+            };
+            drawn
                 .label(&line.name)
-                .legend(|(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + if again { 6 } else { 18 }, y)], style));
             let bars = line.seeds.iter().map(|bar| bar.iter().map(at).collect::<Vec<_>>());
             chart.draw_series(bars.map(|bar| PathElement::new(bar, colour.stroke_width(1))))?;
             chart.draw_series(line.simulated.iter().map(|p| Circle::new(at(p), 3, colour.filled())))?;
-            chart.draw_series(line.published.iter().map(|p| Cross::new(at(p), 6, colour.stroke_width(2))))?;
+            let published = line.published.iter().map(at);
+            if again {
+                chart.draw_series(published.map(|p| TriangleMarker::new(p, 6, style)))?;
+            } else {
+                chart.draw_series(published.map(|p| Cross::new(p, 6, style)))?;
+            }
         }
         chart
             .configure_series_labels()

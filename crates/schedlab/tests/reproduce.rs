@@ -168,3 +168,39 @@ fn seed_001_hangs_on_the_walker() {
     let many = ["broadcast: largest latency"];
     assert_loses("001-many-queues", &[Loss { word: "push_ipi_walker=broadcast", rows: &many }]);
 }
+
+/// The collapse of the column `tip` is one of that kernel's.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn seed_004_hangs_on_the_kernel_that_forgets_its_buddies() {
+    let rows = ["pgsql tip: 256 clients over the peak at 256", "mysql tip: 256 clients over the peak at 256"];
+    assert_loses("004", &[Loss { word: "kernel=tip", rows: &rows }]);
+}
+
+/// Keeping an unused last buddy carries the gain.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn the_gain_of_seed_004_hangs_on_keeping_the_last_buddy() {
+    let losses = [
+        Loss { word: "pick_mode=tip", rows: &["tip+ with pick_mode=tip: over pgsql tip at 64"] },
+        Loss { word: "NO_LAST_BUDDY", rows: &["tip+ without LAST_BUDDY: over pgsql tip at 64"] },
+        Loss { word: "pick_mode=after", rows: &["tip with pick_mode=after only: over pgsql tip+ at 64"] },
+        Loss { word: "buddy_gate=off", rows: &["tip+ without the gate: over pgsql tip+, few clients at 8"] },
+    ];
+    assert_loses("004-ablation", &losses);
+    let rows = ["vmark tip+ without LAST_BUDDY: over tip"];
+    assert_loses("004-vmark", &[Loss { word: "NO_LAST_BUDDY", rows: &rows }]);
+}
+
+/// What the other parts of seed 004 serve: idle CPUs, and latency.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn seed_004_hangs_on_the_gate_the_tick_and_the_hot_buddies() {
+    let rows = ["not for idle CPUs (after): buddies left alone, by those before"];
+    assert_loses("004-idle", &[Loss { word: "hot_buddy_dst_busy=off", rows: &rows }]);
+    let rows =
+        ["with it (tip+): mean latency, by that without", "with it (tip+): maximum latency, by that without"];
+    assert_loses("004-tick", &[Loss { word: "tick_latency_check=off", rows: &rows }]);
+    let rows = ["kept, gated, no check: buddies picked, by those without"];
+    assert_loses("004-keyrepeat", &[Loss { word: "buddy_gate=off", rows: &rows }]);
+}

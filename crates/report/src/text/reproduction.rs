@@ -242,24 +242,37 @@ fn free(experiment: &ReproducedExperiment) -> String {
         let text = format!("{} = {}: {}", parameter.name, parameter.value, parameter.reason);
         out += &wrap(&text, "free: ", "      ");
         for change in experiment.sensitivity.iter().filter(|s| s.parameter == parameter.name) {
-            out += &wrap(&sensitivity(change), "      ", "        ");
+            out += &wrap(&sensitivity(change, &experiment.variants), "      ", "        ");
         }
     }
     out
 }
 
 /// One change of a free parameter in a sentence: how many figures still agree, and which moved most.
-fn sensitivity(change: &Sensitivity) -> String {
-    let judged: Vec<bool> = change.rows.iter().filter_map(|row| row.agrees).collect();
-    let agree = judged.iter().filter(|agrees| **agrees).count();
-    let mut text = format!("x{}: {agree} of {} single figures agree", change.factor, judged.len());
+fn sensitivity(change: &Sensitivity, variants: &[ReproducedVariant]) -> String {
+    let of_role = |role: Role| {
+        let has_role = |name: &str| variants.iter().any(|v| v.name == name && v.role == role);
+        let rows = change.rows.iter().filter(|row| has_role(&row.variant));
+        let judged: Vec<bool> = rows.filter_map(|row| row.agrees).collect();
+        let agree = judged.iter().filter(|agrees| **agrees).count();
+        (!judged.is_empty()).then(|| format!("{agree} of {}", judged.len()))
+    };
+    let judged = match (of_role(Role::Fitted), of_role(Role::Prediction)) {
+        (Some(fitted), Some(predicted)) => format!("{fitted} fitted and {predicted} predicted"),
+        (Some(only), None) | (None, Some(only)) => only,
+        (None, None) => "0 of 0".to_owned(),
+    };
+    let mut text = format!("x{}: {judged} single figures agree", change.factor);
     if !change.requirements.is_empty() {
         let sum =
             |count: fn(&ReproducedRequirement) -> u64| change.requirements.iter().map(count).sum::<u64>();
         text += &format!(", {} of {} in groups", sum(|r| r.agree), sum(|r| r.of));
     }
+    // What is only reported is named where nothing is wanted of any figure.
+    let nothing_wanted = change.rows.iter().all(|row| row.agrees.is_none());
+    let counts = |row: &&SensitivityRow| nothing_wanted || row.agrees.is_some();
     let mut moved: Vec<&SensitivityRow> =
-        change.rows.iter().filter(|row| row.simulated != row.unchanged).collect();
+        change.rows.iter().filter(counts).filter(|row| row.simulated != row.unchanged).collect();
     // Both are positive or zero; one step added keeps "0 to 1" behind "100 to 400".
     let size = |row: &SensitivityRow| ((row.simulated + 1.0) / (row.unchanged + 1.0)).ln().abs();
     moved.sort_by(|a, b| size(b).total_cmp(&size(a)));

@@ -13,7 +13,7 @@ pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, foun
         Event::Wakeup { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
             let bound = past.sleeper_threshold;
-            found.expect("I8", past.floor_passed || left_by <= bound as i64, || {
+            found.expect("I8", left_by <= bound as i64, || {
                 format!("{task:?} wakes {left_by} left of min_vruntime of CPU {target}, at most {bound} is allowed")
             });
         }
