@@ -289,8 +289,9 @@ impl fmt::Display for SettingError {
         match self {
             SettingError::Unknown { name, nearest } => {
                 write!(f, "unknown feature, rule or tunable `{name}`; ")?;
+                let off = name.starts_with("NO_") && Feature::ALL.iter().any(|f| Some(f.name()) == *nearest);
                 match nearest {
-                    Some(nearest) => write!(f, "did you mean `{nearest}`?"),
+                    Some(nearest) => write!(f, "did you mean `{}{nearest}`?", if off { "NO_" } else { "" }),
                     None => {
                         f.write_str("`schedlab list features`, `list rules` and `list tunables` show all")
                     }
@@ -345,7 +346,7 @@ mod tests {
         let config = Config::default();
         let text = |s: &str| config.set(s).map_err(|e| e.to_string()).err().unwrap_or_default();
         assert!(text("RT_PUSH_IPY").contains("`RT_PUSH_IPI`"), "{}", text("RT_PUSH_IPY"));
-        assert!(text("NO_START_DEBI").contains("`START_DEBIT`"));
+        assert!(text("NO_START_DEBI").contains("`NO_START_DEBIT`"));
         assert!(text("search").contains("it is one of cpupri"), "a rule without a value: {}", text("search"));
         assert!(text("hz").contains("a whole number from"), "a tunable without a value: {}", text("hz"));
         for strange in ["", "foo", "quicksilver"] {
