@@ -20,6 +20,8 @@ pub struct Past {
     pub(super) child_first: bool,
     /// Another `floor_order` than v49: a floor that moved past a task does not count in its distance.
     pub(super) floor_passed: bool,
+    /// `floor_order=v33`: a new task takes its distance to the floor of its queue before that floor moves.
+    pub(super) floor_passed_newcomers: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
 }
@@ -41,6 +43,7 @@ impl Past {
         self.second_best |= rules.next_def.get() == NextDef::SecondBest;
         self.child_first |= k.config.tunables.sched_child_runs_first.get() != 0;
         self.floor_passed |= rules.floor_order.get() != FloorOrder::V49;
+        self.floor_passed_newcomers |= rules.floor_order.get() == FloorOrder::V33;
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, foun
         }
         Event::WakeupNew { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
-            found.expect("I9", past.child_first || past.floor_passed || left_by <= 0, || {
+            found.expect("I9", past.child_first || past.floor_passed_newcomers || left_by <= 0, || {
                 format!("the new {task:?} starts {left_by} left of min_vruntime of CPU {target}")
             });
         }
