@@ -2,7 +2,7 @@
 //!
 //! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the lock
 //! lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and gets two new
-//! ones back ([`crate::double_lock`]): what was looked up before is gone and has to be looked up again.
+//! ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up again.
 
 use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
