@@ -174,7 +174,7 @@ impl<P: Platform> Drop for RqGuard<'_, P> {
 
 impl<'k, P: Platform> Cpu<'k, P> {
     /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
-    #[inline(always)]
+    #[inline]
     pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {
         if let Some(guard) = self.lock_at_once(cpu) {
             return guard;
