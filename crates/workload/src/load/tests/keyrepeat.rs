@@ -17,6 +17,15 @@ impl Desk {
         Desk { tasks, channels: vec![(0, 0), (2, 0), (1, 0)], built }
     }
 
+    /// Every task has come to its first receive.
+    fn at_rest(command: &str) -> Desk {
+        let mut desk = Desk::new(command);
+        for number in 0..3 {
+            desk.go_on(number, Nanos::ZERO, &mut Vec::new());
+        }
+        desk
+    }
+
     /// One task goes on from its receive, if a message waits, to its next receive; true if it did anything.
     fn go_on(&mut self, number: usize, now: Nanos, steps: &mut Vec<String>) -> Nanos {
         self.tasks[number].now = now;
@@ -52,10 +61,7 @@ impl Desk {
 
 #[test]
 fn a_key_goes_through_display_terminal_shell_and_back() {
-    let mut desk = Desk::new("keyrepeat -r 100 -D 20ms");
-    for number in 0..3 {
-        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
-    }
+    let mut desk = Desk::at_rest("keyrepeat -r 100 -D 20ms");
     let (steps, first) = desk.key(ms(10));
     assert_eq!(steps, ["0 sends", "1 sends", "2 sends", "1 sends"]);
     // 0.3 + 0.5 + 0.1 + 0.5 ms and 1 to 2 ms of drawing.
@@ -72,10 +78,7 @@ fn a_key_goes_through_display_terminal_shell_and_back() {
 
 #[test]
 fn the_spread_is_the_standard_deviation_between_drawings() {
-    let mut desk = Desk::new("keyrepeat -r 20 --draw 1ns");
-    for number in 0..3 {
-        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
-    }
+    let mut desk = Desk::at_rest("keyrepeat -r 20 --draw 1ns");
     // Served at once, at once, 48 ms late, and the next one in time again.
     for at in [50, 100, 198, 200] {
         desk.key(ms(at));
@@ -88,10 +91,7 @@ fn the_spread_is_the_standard_deviation_between_drawings() {
 
 #[test]
 fn a_cursor_that_misses_two_keys_has_stopped() {
-    let mut desk = Desk::new("keyrepeat -r 100");
-    for number in 0..3 {
-        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
-    }
+    let mut desk = Desk::at_rest("keyrepeat -r 100");
     desk.key(ms(10));
     desk.key(ms(20));
     // Three keys wait when the desk runs again.
@@ -104,10 +104,7 @@ fn a_cursor_that_misses_two_keys_has_stopped() {
 
 #[test]
 fn keys_of_the_warm_up_do_not_count() {
-    let mut desk = Desk::new("keyrepeat -r 100 -D 40ms --warmup 25ms");
-    for number in 0..3 {
-        desk.go_on(number, Nanos::ZERO, &mut Vec::new());
-    }
+    let mut desk = Desk::at_rest("keyrepeat -r 100 -D 40ms --warmup 25ms");
     for at in [10, 20, 30, 40] {
         desk.key(ms(at));
     }
