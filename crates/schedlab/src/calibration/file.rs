@@ -1,5 +1,6 @@
 //! From measurements to a machine file.
 
+use super::distances::Kind;
 use super::figure::Figure;
 use super::host::Host;
 use super::{Measured, MeasuredPair};
@@ -8,33 +9,45 @@ use scheduler::CpuMask;
 use std::fmt::Write;
 
 /// What cannot be measured is as there.
-const BASE: &str = "laptop";
+pub(super) const BASE: &str = "laptop";
+
+const MEASURED_HEAD: &str = "\
+# Measured by `schedlab calibrate`. An origin gives the lower quartile of the samples, in brackets the median,
+# where nine tenths of them lie, and how many there are; \"less\" says what was taken off to get from what can
+# be timed to the figure. What a program cannot time is as on the machine laptop, and assumed.
+# In [noise], mean_ns is the mean of what comes on top of min_ns.
+";
+
+const ASSUMED_HEAD: &str = "\
+# The topology of the machine of a recording. Its costs are assumed to be those of the machine laptop:
+# `schedlab calibrate` measures them.
+";
 
 /// A figure of a machine file, with its origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Cost {
-    ns: u64,
-    origin: String,
+pub(super) struct Cost {
+    pub(super) ns: u64,
+    pub(super) origin: String,
 }
 
 /// The primitive costs, from the composites that were measured.
-struct Primitives<'a> {
-    measured: &'a Measured,
+pub(super) struct Primitives<'a> {
+    pub(super) measured: &'a Measured,
     base: MachineSpec,
 }
 
-/// The whole file.
-pub fn text(name: &str, host: &Host, measured: &Measured) -> String {
+/// The whole file; without measurements, the costs are assumed.
+pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> String {
     let base =
         MachineSpec::builtin(BASE).unwrap_or_else(|_| MachineSpec::ideal(scheduler::Topology::flat(1)));
-    let primitives = Primitives { measured, base };
-    let mut text = format!(
-        "# Measured by `schedlab calibrate`. An origin gives the lower quartile of the samples, in brackets the median,\n\
-         # where nine tenths of them lie, and how many there are; \"less\" says what was taken off to get from what can\n\
-         # be timed to the figure.\n\n\
-         name = \"{name}\"\nmeaning = \"A machine with {} CPUs, measured.\"\n\n",
-        host.cpus()
-    );
+    let (head, how) = match measured {
+        Some(_) => (MEASURED_HEAD, "measured"),
+        None => (ASSUMED_HEAD, "with assumed costs"),
+    };
+    let nothing = Measured::default();
+    let primitives = Primitives { measured: measured.unwrap_or(&nothing), base };
+    let mut text =
+        format!("{head}\nname = \"{name}\"\nmeaning = \"A machine with {} CPUs, {how}.\"\n\n", host.cpus());
     // Writing into a text cannot fail.
     let _ = write!(text, "{}\n[costs]\n", topology(host));
     for cost in Costs::FIXED {
@@ -45,10 +58,10 @@ pub fn text(name: &str, host: &Host, measured: &Measured) -> String {
     let origin = primitives.assumed("costs.ticket_spinner_percent");
     let _ =
         writeln!(text, "ticket_spinner_percent = {{ percent = {percent}, origin = {} }}", quoted(&origin));
-    for kind in ["ipi", "line"] {
-        let _ = writeln!(text, "\n[costs.{kind}]");
+    for kind in Kind::ALL {
+        let _ = writeln!(text, "\n[costs.{}]", kind.name());
         for distance in distances(host) {
-            let cost = if kind == "ipi" { primitives.ipi(distance) } else { primitives.line(distance) };
+            let cost = primitives.over(kind, distance);
             let _ = writeln!(
                 text,
                 "{} = {{ ns = {}, origin = {} }}",
@@ -110,17 +123,18 @@ const THREAD_CREATE_PERCENT: u64 = 56;
 const THREAD_EXIT_PERCENT: u64 = 25;
 
 impl Primitives<'_> {
-    fn base_ns(&self, name: &str) -> u64 {
+    /// A cost of the machine whose figures are taken over; zero if that has none.
+    pub(super) fn base_ns(&self, name: &str) -> u64 {
         let path = format!("costs.{name}");
         let origin = self.base.origins.iter().find(|origin| origin.field == path);
         origin.and_then(|origin| origin.value.split(' ').next()?.parse().ok()).unwrap_or(0)
     }
 
     /// The origin of a figure that is taken over.
-    fn assumed(&self, path: &str) -> String {
+    pub(super) fn assumed(&self, path: &str) -> String {
         let origin = self.base.origins.iter().find(|origin: &&Origin| origin.field == path);
         let text = origin.map_or("", |origin| &origin.text);
-        format!("assumed: cannot be timed from a program; as on the machine {BASE} ({text})")
+        format!("assumed: not measured; as on the machine {BASE} ({text})")
     }
 
     fn taken_over(&self, name: &str) -> Cost {
@@ -132,7 +146,7 @@ impl Primitives<'_> {
         self.measured_cost(name).unwrap_or_else(|| self.taken_over(name))
     }
 
-    fn ns(&self, name: &str) -> u64 {
+    pub(super) fn ns(&self, name: &str) -> u64 {
         self.fixed(name).ns
     }
 
@@ -192,7 +206,7 @@ impl Primitives<'_> {
                     + self.ns("dequeue")
                     + self.locks()
                     + self.ns("ipi_send")
-                    + self.ipi(pair.distance).ns
+                    + self.over(Kind::Ipi, pair.distance).ns
                     + self.ns("irq_entry")
                     + self.ns("irq_exit")
                     + self.ns("schedule")
@@ -238,49 +252,6 @@ impl Primitives<'_> {
         let figure = figure?;
         let ns = figure.quarter_ns * percent / 100;
         Some(Cost { ns, origin: format!("measured: {percent} % (assumed) of {what} {figure}") })
-    }
-
-    fn pair(&self, distance: Distance) -> Option<&MeasuredPair> {
-        self.measured.pairs.iter().find(|pair| pair.distance == distance)
-    }
-
-    /// What no pair of CPUs here could show.
-    fn at_distance(&self, kind: &str, distance: Distance) -> Cost {
-        let name = format!("{kind}.{}", distance.name());
-        let known = self.base.origins.iter().any(|origin| origin.field == format!("costs.{name}"));
-        if known {
-            return self.taken_over(&name);
-        }
-        // The base has one node.
-        let near = self.base_ns(&format!("{kind}.same_node"));
-        Cost {
-            ns: 3 * near,
-            origin: format!("assumed: three times the {near} within a node of the machine {BASE}"),
-        }
-    }
-
-    fn line(&self, distance: Distance) -> Cost {
-        match self.pair(distance).and_then(|pair| pair.line) {
-            Some(line) => Cost {
-                ns: line.quarter_ns,
-                origin: format!("measured: one way, batches of 100 round trips {line}"),
-            },
-            None => self.at_distance("line", distance),
-        }
-    }
-
-    fn ipi(&self, distance: Distance) -> Cost {
-        let Some(round) = self.pair(distance).and_then(|pair| pair.round) else {
-            return self.at_distance("ipi", distance);
-        };
-        // Where the other CPU did something else meanwhile, nobody was interrupted: low samples are no better ones here.
-        // The sender's part takes what the round trip leaves for it, so that no CPU is interrupted before it was asked.
-        let known = self.ns("syscall") + self.ns("ipi_send") + self.ns("irq_entry") + self.line(distance).ns;
-        let ns = round.median_ns.saturating_sub(known).max(round.median_ns / 10);
-        let origin = format!(
-            "measured: membarrier's round trip, the median, {round} less a system call, ipi_send, irq_entry and a line; at least a tenth"
-        );
-        Cost { ns, origin }
     }
 
     fn cache(&self, host: &Host) -> String {

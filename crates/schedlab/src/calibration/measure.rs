@@ -84,7 +84,8 @@ impl<'a> Bench<'a> {
 
     /// sched_yield of two threads on one CPU: a sample is the time of a batch by the switches that it made.
     pub fn yield_switch(&self, alone: Figure) -> io::Result<Option<Figure>> {
-        const YIELDS: u64 = 100;
+        // Few, so that most batches are over before other work on this CPU gets its turn.
+        const YIELDS: u64 = 10;
         self.pin(CpuId(0))?;
         let (over, last, switches) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
         let turn = |me: u64| {
@@ -101,7 +102,7 @@ impl<'a> Bench<'a> {
                     turn(2);
                 }
             });
-            for _ in 0..100 {
+            for _ in 0..1000 {
                 switches.store(0, Ordering::Relaxed);
                 let took = timed(|| (0..YIELDS).for_each(|_| turn(1)));
                 let switched = switches.load(Ordering::Relaxed);

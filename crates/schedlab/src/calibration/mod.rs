@@ -4,10 +4,13 @@
 //! machine file are taken from them by differences, and their origins say which. What cannot be told from outside is
 //! taken over from the built-in laptop, and marked as assumed.
 
+mod distances;
 mod figure;
 mod file;
 mod host;
 mod measure;
+#[cfg(test)]
+mod tests;
 
 use figure::Figure;
 use host::Host;
@@ -52,7 +55,7 @@ pub struct Calibrated {
 /// A topology that no machine can have.
 pub fn topology_alone(name: &str) -> Result<String, CalibrationError> {
     let host = Host::read(Path::new(SYSTEM));
-    let text = file::text(name, &host, &Measured::default());
+    let text = file::text(name, &host, None);
     MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible).map(|_| text)
 }
 
@@ -96,7 +99,7 @@ struct MeasuredPair {
 pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrated, CalibrationError> {
     let host = Host::read(Path::new(SYSTEM));
     let measured = measure(&host, progress)?;
-    let text = file::text(name, &host, &measured);
+    let text = file::text(name, &host, Some(&measured));
     let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
     Ok(Calibrated { text, spec, warnings: warnings(&host) })
 }
