@@ -258,13 +258,14 @@ fn note_breaks(trace: &mut Trace) {
 fn note_reused_pids(trace: &mut Trace) {
     let mut ended = PidMap::new();
     for event in &trace.events {
-        match &event.kind {
-            EventKind::SchedProcessExit(task) => ended.insert(task.pid, true),
-            EventKind::SchedProcessFork(fork) if ended.get(fork.child_pid) == Some(true) => {
-                ended.insert(fork.child_pid, false);
-                trace.notes.add(NoteKind::PidReused, Position::Time(event.time_ns));
-            }
-            _ => {}
+        if let Some(pid) = event.kind.ended() {
+            ended.insert(pid, true);
+        }
+        if let EventKind::SchedProcessFork(fork) = &event.kind
+            && ended.get(fork.child_pid) == Some(true)
+        {
+            ended.insert(fork.child_pid, false);
+            trace.notes.add(NoteKind::PidReused, Position::Time(event.time_ns));
         }
     }
 }

@@ -203,6 +203,15 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// The task whose end the event tells: it exits, or it leaves its CPU dead. `perf sched record` has only the latter.
+    pub fn ended(&self) -> Option<Pid> {
+        match self {
+            EventKind::SchedProcessExit(task) => Some(task.pid),
+            EventKind::SchedSwitch(switch) if switch.prev_state.is_dead() => Some(switch.prev.pid),
+            _ => None,
+        }
+    }
+
     /// The tracepoint's name; markers have the name that kernel text uses, `tracing_mark_write`.
     pub fn name(&self) -> &'static str {
         match self {

@@ -164,6 +164,9 @@ impl<'a> Summariser<'a> {
 
     fn event(&mut self, event: &Event, left: Option<Stay>) {
         let now = event.time_ns;
+        if let Some(pid) = event.kind.ended() {
+            self.task(pid).ended = true;
+        }
         match &event.kind {
             EventKind::SchedSwitch(switch) => {
                 self.cpus[event.cpu.index()].switches += 1;
@@ -211,7 +214,7 @@ impl<'a> Summariser<'a> {
                 self.named(fork.child_pid, fork.child_comm, None);
             }
             EventKind::SchedProcessExit(task) => {
-                self.named(task.pid, task.comm, Some(task.prio)).ended = true;
+                self.named(task.pid, task.comm, Some(task.prio));
             }
             EventKind::SchedPiSetprio(pi) => {
                 self.named(pi.pid, pi.comm, Some(pi.newprio));
@@ -435,18 +438,25 @@ mod tests {
         assert_eq!((cpu.idle_ns, cpu.busy_ns, cpu.unknown_ns), (100_000, 0, 100_000));
     }
 
+    /// `perf sched record` has no event for the exit: the last switch tells it, too.
     #[test]
     fn a_reused_id_is_another_task() {
-        let summary = check(
-            " a-7 [000] d... 0.000100: sched_process_exit: comm=a pid=7 prio=120\n\
-             a-7 [000] d... 0.000110: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=X ==> next_comm=b next_pid=8 next_prio=120\n\
-             b-8 [000] d... 0.000120: sched_process_fork: comm=b pid=8 child_comm=b child_pid=7\n\
-             b-8 [000] d... 0.000130: sched_wakeup_new: comm=b pid=7 prio=120 target_cpu=000\n\
-             b-8 [000] d... 0.000140: sched_switch: prev_comm=b prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=b next_pid=7 next_prio=120\n",
-        );
-        let seven: Vec<_> = summary.tasks.iter().filter(|t| t.pid == Pid(7)).collect();
-        let figures: Vec<_> = seven.iter().map(|t| (t.incarnation, t.wakeups, t.switches_in)).collect();
-        assert_eq!(figures, [(0, 0, 0), (1, 1, 1)]);
+        let exit = " a-7 [000] d... 0.000100: sched_process_exit: comm=a pid=7 prio=120\n";
+        let rest = |state: &str| {
+            format!(
+                " a-7 [000] d... 0.000110: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state={state} ==> next_comm=b next_pid=8 next_prio=120\n\
+                 b-8 [000] d... 0.000120: sched_process_fork: comm=b pid=8 child_comm=b child_pid=7\n\
+                 b-8 [000] d... 0.000130: sched_wakeup_new: comm=b pid=7 prio=120 target_cpu=000\n\
+                 b-8 [000] d... 0.000140: sched_switch: prev_comm=b prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=b next_pid=7 next_prio=120\n"
+            )
+        };
+        for text in [rest("X"), rest("Z"), format!("{exit}{}", rest("S"))] {
+            let summary = check(&text);
+            let seven = summary.tasks.iter().filter(|t| t.pid == Pid(7));
+            let figures: Vec<_> = seven.map(|t| (t.incarnation, t.wakeups, t.switches_in)).collect();
+            assert_eq!(figures, [(0, 0, 0), (1, 1, 1)], "{text}");
+        }
+        assert_eq!(check(&rest("S")).tasks.iter().filter(|t| t.pid == Pid(7)).count(), 1);
     }
 
     #[test]

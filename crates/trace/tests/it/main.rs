@@ -5,6 +5,8 @@ mod common;
 mod compact;
 mod damage;
 mod export;
+#[path = "../grown/mod.rs"]
+mod grown;
 mod odd;
 mod perf_latency;
 mod perfetto;

@@ -6,6 +6,7 @@ use trace::{
 };
 
 use crate::common::{assert_sound, fixture};
+use crate::grown;
 
 /// A trace of the oddities: names with blanks and brackets, an id that is given out again, a CPU that comes late and goes,
 /// lost events.
@@ -130,6 +131,24 @@ fn losses_and_new_cpus_in_perf_data() {
     assert_eq!(trace.notes.count(NoteKind::LostEvents), before.notes.count(NoteKind::LostEvents) + 5);
     assert_eq!((before.cpus, trace.cpus), (2, 6));
     assert_eq!(trace.notes.count(NoteKind::CpuBeyondHeader), 1);
+}
+
+/// A recording twice, one after the other: each of the eight tasks that were made and ended is made again.
+#[test]
+fn task_ids_that_perf_data_gives_out_again_are_other_tasks() {
+    let trace = trace::read(&grown::perf_data(&fixture("hackbench-pipe.perf.data.gz"), 2)).expect("a trace");
+    assert_sound(&trace);
+    assert_eq!(trace.notes.count(NoteKind::PidReused), 8);
+    let tasks = trace::summarise(&trace).tasks;
+    for second in tasks.iter().filter(|task| task.incarnation == 1) {
+        let first = tasks.iter().find(|task| task.pid == second.pid && task.incarnation == 0);
+        let first = first.expect("it had a life before");
+        assert_eq!(
+            (first.cpu_time_ns, first.switches_in, first.wakeups),
+            (second.cpu_time_ns, second.switches_in, second.wakeups)
+        );
+    }
+    assert_eq!(tasks.iter().filter(|task| task.incarnation == 1).count(), 8);
 }
 
 /// The clock of a CPU goes back: in trace.dat two pages have changed places, in a Perfetto trace two bundles, in text two
