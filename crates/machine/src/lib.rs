@@ -11,13 +11,14 @@ mod sections;
 mod setup;
 mod snapshot;
 mod spec;
+mod told;
 
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
 pub use engine::{CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
 pub use latency::Latency;
-pub use objects::{Backoff, BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
+pub use objects::{Backoff, BarrierId, ChannelId, ChannelSpec, FutexId, Objects, SpinlockId};
 pub use outcome::{
     CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
     TotalsOutcome,
@@ -31,3 +32,4 @@ pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
+pub use told::{TaskStart, ToldStep};

@@ -1,5 +1,7 @@
 //! Things that tasks share: channels, futexes, barriers, user spinlocks (mutexes are the scheduler's).
 
+use crate::setup::MutexSpec;
+
 /// A pipe or socket, see [`ChannelSpec`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ChannelId(pub u32);
@@ -23,6 +25,21 @@ pub enum Backoff {
     Sleep,
     /// It sleeps until the release, which wakes all that do (the mutexes of MySQL's storage engine).
     Event,
+}
+
+/// What the objects of a run are like, by the numbers of their ids.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Objects {
+    /// Channels.
+    pub channels: Vec<ChannelSpec>,
+    /// Mutexes.
+    pub mutexes: Vec<MutexSpec>,
+    /// Barriers: how many tasks each waits for.
+    pub barriers: Vec<u32>,
+    /// How many futexes there are.
+    pub futexes: u32,
+    /// User spinlocks.
+    pub spinlocks: Vec<Backoff>,
 }
 
 /// What a channel is like.

@@ -3,7 +3,9 @@
 use crate::behaviour::TaskCounters;
 use crate::engine::{CommOf, LockStats, LockWait, Record};
 use crate::latency::Latency;
+use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
+use crate::told::TaskStart;
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use std::fmt;
 use thiserror::Error;
@@ -40,6 +42,10 @@ pub struct Outcome {
     pub trace: Option<Vec<Record>>,
     /// Waits for run-queue locks, if a trace was asked for.
     pub lock_waits: Vec<LockWait>,
+    /// What its tasks shared.
+    pub objects: Objects,
+    /// How each task began, if a trace was asked for, in the order of their pids.
+    pub starts: Vec<TaskStart>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,
     /// The moments that [`crate::SnapshotPlan`] asked for and the run reached, in their order.

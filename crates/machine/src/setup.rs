@@ -20,6 +20,8 @@ pub struct Setup {
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) cpu_dma_latency_held: bool,
+    pub(crate) has_kernel_threads: bool,
+    pub(crate) looks: Vec<Nanos>,
 }
 
 /// A task that exists from the start or appears at a time, as if forked by something outside the model.
@@ -34,7 +36,7 @@ pub struct Spawn {
 }
 
 /// A named mutex.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MutexSpec {
     /// For messages about deadlocks.
     pub name: String,
@@ -68,6 +70,8 @@ impl Setup {
             spinlocks: Vec::new(),
             outside: Vec::new(),
             cpu_dma_latency_held: false,
+            has_kernel_threads: false,
+            looks: Vec::new(),
         }
     }
 
@@ -128,6 +132,16 @@ impl Setup {
     /// machine's `idle_exit` is not paid.
     pub fn hold_cpu_dma_latency(&mut self) {
         self.cpu_dma_latency_held = true;
+    }
+
+    /// The load brings the machine's background kernel threads itself: those of the machine file are left out.
+    pub fn bring_kernel_threads(&mut self) {
+        self.has_kernel_threads = true;
+    }
+
+    /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.
+    pub fn look_at(&mut self, time: Nanos) {
+        self.looks.push(time);
     }
 
     /// A message from outside the model.

@@ -99,7 +99,10 @@ impl Experiment {
         };
         let machine = Machine::new(self.machine.clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
-        let done = || !waits_for.is_empty() && waits_for.iter().all(|load| load.is_finished());
+        let done = |now| {
+            !waits_for.is_empty()
+                && waits_for.iter().all(|load| load.is_finished() && now >= load.lasts_until())
+        };
         let timed = timed(|| machine.run_until(done));
         let mut outcome = timed.outcome?;
         let records = outcome.trace.take().unwrap_or_default();

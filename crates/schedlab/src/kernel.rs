@@ -42,10 +42,13 @@ impl Change {
     }
 }
 
-/// The profile for a kernel's `uname`, such as `Linux 6.18.44 x86_64`: that of the same version, or the newest one
-/// before it; `None` for a text without a version.
+/// The profile for a kernel's `uname`, such as `Linux 6.18.44 x86_64`: the one of that name, of the same version, or the newest
+/// one before it; `None` for a text without a version.
 #[must_use]
 pub fn profile_of(uname: &str) -> Option<&'static str> {
+    if let Some(profile) = PROFILES.iter().find(|p| uname.strip_prefix("Linux ") == Some(p.name)) {
+        return Some(profile.name);
+    }
     let release = uname.split(' ').find_map(|word| Some((word, version(word.split(['-', '+']).next()?)?)));
     let (word, release) = release?;
     let plain = PROFILES.iter().filter_map(|p| Some((version(p.name)?, p.name)));
@@ -204,6 +207,7 @@ mod tests {
         assert_eq!(profile_of("Linux 6.1.0-18-rt-amd64 x86_64"), Some("6.1-rt"));
         assert_eq!(profile_of("Linux 3.10.0 x86_64"), Some("3.3"));
         assert_eq!(profile_of("Linux 2.6.36.4"), Some("2.6.36"));
+        assert_eq!(profile_of("Linux tip+"), Some("tip+"), "a run's own trace");
         assert_eq!(profile_of("Linux 2.4.20"), None);
         assert_eq!(profile_of("Linux"), None);
     }

@@ -8,9 +8,11 @@ pub mod record;
 pub mod replay;
 pub mod rtapp;
 mod run_trace;
+mod told;
 pub mod units;
 
 pub use run_trace::run_trace;
+pub use told::markers_at_start;
 
 #[cfg(test)]
 mod script;

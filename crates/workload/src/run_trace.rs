@@ -1,5 +1,6 @@
 //! A simulated run as a trace, as if it had been recorded.
 
+use crate::told::Told;
 use machine::{CommOf, Record, RecordKind, Who};
 use scheduler::{CpuId, Pid, Prio, SwitchState};
 use std::collections::BTreeMap;
@@ -10,7 +11,8 @@ use trace::{
 };
 
 /// The trace of a run with [`machine::RunOptions::trace`]: `records` and `comms` are those of its
-/// [`machine::Outcome`]. Times are virtual. Decisions have no tracepoint and are left out.
+/// [`machine::Outcome`]. Times are virtual. Decisions have no tracepoint and are left out;
+/// steps of programs have none either and are markers.
 pub fn run_trace(records: &[Record], comms: &[CommOf], cpus: usize) -> Trace {
     let mut names =
         Names { builder: TraceBuilder::new(cpus as u32), idle: Vec::new(), comms: BTreeMap::new() };
@@ -100,8 +102,14 @@ impl Names {
             }),
             RecordKind::Exit { task } => EventKind::SchedProcessExit(self.task(task, on)),
             RecordKind::Marker { text } => EventKind::Marker(self.builder.strings.intern(text)),
+            RecordKind::Step { step } => self.told(&Told::Step(step.clone())),
+            RecordKind::Message { channel } => self.told(&Told::Message(*channel)),
             RecordKind::Decision { .. } => return None,
         })
+    }
+
+    fn told(&mut self, told: &Told) -> EventKind {
+        EventKind::Marker(self.builder.strings.intern(&told.marker()))
     }
 
     fn wakeup(&mut self, task: &Who, target: CpuId) -> SchedWakeup {

@@ -2,10 +2,12 @@
 //! this is plain code: a future for each step, as large as the largest path of the kernel, would cost more than the steps.
 
 use super::hw::Hw;
+use super::recorder::RecordKind;
 use super::sim::{Progress, Sim, Then};
 use super::steps::Path;
-use crate::behaviour::Env;
+use crate::behaviour::{Env, Step};
 use crate::outcome::RunError;
+use crate::told::ToldStep;
 use scheduler::{Cpu, Nanos, TaskId};
 
 /// What a task does next.
@@ -136,7 +138,16 @@ impl Sim {
             self.fail(RunError::EndlessSteps { pid, comm, at: now });
             return Path::Stop;
         }
+        if self.hw().recorder.is_traced() {
+            self.tell(me, &step);
+        }
         self.start(me, p, step)
+    }
+
+    fn tell(&self, me: Cpu<'_, Hw>, step: &Step) {
+        if let Some(step) = ToldStep::of(step) {
+            self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Step { step });
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum Once {
     Outside(u32),
     /// A snapshot is to be taken.
     Snapshot,
-    /// The run ends; keeps paths from running ahead of it.
+    /// The run ends, or may end; keeps paths from running ahead of it.
     End,
 }
 

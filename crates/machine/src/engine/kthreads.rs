@@ -56,9 +56,10 @@ impl Wake {
 /// One task for each thread. A thread with a period starts at a random moment of the first one; others sleep.
 pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthreads {
     let noise = &spec.noise;
+    let threads = if setup.has_kernel_threads { &[][..] } else { &noise.kthreads[..] };
     let count = |thread: &KthreadNoise| if thread.per_cpu { spec.topology.cpus } else { 1 };
     let mut starts: Vec<Vec<Start>> = Vec::new();
-    for thread in &noise.kthreads {
+    for thread in threads {
         let start = |_| match thread.woken {
             Woken::Every(period) => Start::Timer(period),
             Woken::By { .. } => Start::Door(setup.channel(DOOR)),
@@ -72,10 +73,10 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
             }
             Woken::By { .. } | Woken::Every(_) => None,
         };
-        noise.kthreads.iter().zip(&starts).filter_map(wake).collect()
+        threads.iter().zip(&starts).filter_map(wake).collect()
     };
     let mut spawns = Vec::new();
-    for (number, (thread, starts)) in noise.kthreads.iter().zip(&starts).enumerate() {
+    for (number, (thread, starts)) in threads.iter().zip(&starts).enumerate() {
         let mut rng = Rng::keyed(seed, Purpose::Kthread, number as u64);
         let raises = woken_by(WakeEvent::Kthread(number));
         for (index, start) in starts.iter().enumerate() {
@@ -260,6 +261,27 @@ mod tests {
         // An interrupt that comes while the thread is still to run wakes nobody.
         assert!((800..=1100).contains(&irq), "{irq}");
         assert!(block <= irq && block + 100 > irq, "{block} of {irq}");
+    }
+
+    #[test]
+    fn a_load_that_brings_the_kernel_threads_has_them_alone() {
+        let mut spec = MachineSpec::ideal(Topology::flat(1));
+        spec.noise.kthreads.push(KthreadNoise {
+            comm: "kworker".into(),
+            policy: Policy::Normal,
+            nice: Nice::default(),
+            per_cpu: true,
+            woken: Woken::Every(Spread::Constant(Nanos(1_000_000))),
+            run: Spread::Constant(Nanos(20_000)),
+        });
+        let count = |brings: bool| {
+            let mut setup = Setup::new(1);
+            if brings {
+                setup.bring_kernel_threads();
+            }
+            kthreads(&spec, &mut setup, 1).spawns.len()
+        };
+        assert_eq!((count(false), count(true)), (1, 0));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Purpose, Rng};
+use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
 use scheduler::{Cpu, CpuId, CpuMask, Nanos, Pid, TaskId, TaskState};
 
@@ -20,6 +21,21 @@ impl Sim {
             return Err(RunError::EmptyAffinity { pid, comm, asked, cpus });
         }
         Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed })
+    }
+
+    /// Notes how a task begins: at a time, or with a fork.
+    pub fn note_start(&self, pid: Pid, spec: &TaskSpec, at: Option<Nanos>, cpu: Option<CpuId>) {
+        self.hw().recorder.start(|| TaskStart {
+            pid,
+            at,
+            cpu,
+            comm: spec.comm.as_str().into(),
+            policy: spec.policy,
+            nice: spec.nice,
+            cpus: spec.cpus,
+            working_set_bytes: spec.working_set_bytes,
+            timer_slack: spec.timer_slack,
+        });
     }
 
     /// The machine's side of a task that the scheduler has just created.
@@ -89,6 +105,7 @@ impl Sim {
             thread: kind == ForkKind::Thread,
             ..Family::default()
         };
+        self.note_start(pid, &spec, None, None);
         self.register(child, pid, spec, family, TaskOrigin::Forked);
         sched_fork(me, child).await;
         self.hw()

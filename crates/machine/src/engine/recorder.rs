@@ -2,6 +2,8 @@
 
 use super::hw::Hw;
 use crate::latency::Latency;
+use crate::objects::ChannelId;
+use crate::told::{TaskStart, ToldStep};
 use scheduler::{Class, Cpu, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId};
 use std::cell::{Cell, RefCell};
 
@@ -55,6 +57,10 @@ pub enum RecordKind {
     Exit { task: Who },
     /// Text that a task wrote (ftrace_write).
     Marker { text: Box<str> },
+    /// The task that runs takes a step of its program.
+    Step { step: ToldStep },
+    /// An interrupt brings a message.
+    Message { channel: ChannelId },
     /// A scheduling decision and its reason.
     Decision { pid: Pid, reason: Reason },
 }
@@ -80,6 +86,8 @@ pub(crate) struct Recorder {
     trace: Option<RefCell<Vec<Record>>>,
     /// Kept if there is a trace.
     lock_waits: RefCell<Vec<LockWait>>,
+    /// Kept if there is a trace.
+    starts: RefCell<Vec<TaskStart>>,
     switches: Cell<u64>,
 }
 
@@ -98,6 +106,7 @@ impl Recorder {
             latencies: RefCell::default(),
             trace: traced.then(RefCell::default),
             lock_waits: RefCell::default(),
+            starts: RefCell::default(),
             switches: Cell::new(0),
         }
     }
@@ -169,6 +178,18 @@ impl Recorder {
     /// The waits so far, in the order of their ends.
     pub fn take_lock_waits(&self) -> Vec<LockWait> {
         self.lock_waits.take()
+    }
+
+    /// Notes how a task begins, if there is a trace.
+    pub fn start(&self, start: impl FnOnce() -> TaskStart) {
+        if self.trace.is_some() {
+            self.starts.borrow_mut().push(start());
+        }
+    }
+
+    /// The beginnings so far, in the order of the pids.
+    pub fn take_starts(&self) -> Vec<TaskStart> {
+        self.starts.take()
     }
 
     /// The trace so far, in the order of time; records of one time keep their order.

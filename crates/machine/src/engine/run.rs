@@ -103,6 +103,7 @@ impl Machine {
             mutexes: std::mem::take(&mut setup.mutexes),
             idle_polls: setup.cpu_dma_latency_held,
             outside: std::mem::take(&mut setup.outside),
+            looks: std::mem::take(&mut setup.looks),
             outside_lost: Cell::new(0),
             lock_holder_preemptions: Cell::new(0),
             cache_refill: Cell::new(Nanos::ZERO),
@@ -129,15 +130,15 @@ impl Machine {
     /// # Errors
     /// A deadlock, a program that misuses its locks or never lets time pass, or a broken invariant.
     pub fn run(self) -> Result<Outcome, RunError> {
-        self.run_until(|| false)
+        self.run_until(|_| false)
     }
 
-    /// As [`Machine::run`], but ends earlier when `done`, which is asked after every event, says so: for loads that
-    /// go on in the background of others.
+    /// As [`Machine::run`], but ends earlier when `done`, which is asked after every event and told its time, says so: for
+    /// loads that go on in the background of others.
     ///
     /// # Errors
     /// As [`Machine::run`].
-    pub fn run_until(self, done: impl Fn() -> bool) -> Result<Outcome, RunError> {
+    pub fn run_until(self, done: impl Fn(Nanos) -> bool) -> Result<Outcome, RunError> {
         let Machine { sim, options } = self;
         let end = options.duration;
         let mut cpus: Vec<_> = (0..sim.k.cpus()).map(|c| Box::pin(cpu_main(&sim, CpuId(c as u16)))).collect();
@@ -151,7 +152,7 @@ impl Machine {
             }
             sim.check();
             sim.go_on_with_snapshots();
-            stopped = sim.live.get() == 0 || done();
+            stopped = sim.live.get() == 0 || done(sim.hw().now.get());
             if stopped || sim.error.borrow().is_some() {
                 break;
             }
@@ -184,6 +185,7 @@ impl Sim {
             let id = new_task(&self.k, self.new_task(pid, &spawn.spec)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
+            self.note_start(pid, &spawn.spec, Some(spawn.at), spawn.cpu);
             self.register(id, pid, spawn.spec, Family::default(), origin);
             // A new task's timer says when it appears.
             self.hw().queue.set(self.with(id, |t| t.timer), spawn.at);
@@ -204,7 +206,9 @@ impl Sim {
         }
         self.hw().start_noise();
         // A path that runs ahead of the queue must stop at the end of the run.
-        self.hw().at(options.duration, Once::End);
+        for end in self.looks.iter().chain([&options.duration]) {
+            self.hw().at(*end, Once::End);
+        }
     }
 
     /// An event happens; the CPU that goes on because of it, if one does.
@@ -402,6 +406,8 @@ impl Sim {
             idle_polls: self.idle_polls,
             trace: self.hw().recorder.take_trace(),
             lock_waits: self.hw().recorder.take_lock_waits(),
+            starts: self.hw().recorder.take_starts(),
+            objects: self.world.borrow().objects(&self.mutexes),
             comms,
             snapshots,
             exited,

@@ -29,6 +29,8 @@ pub(crate) struct Sim {
     /// Idle CPUs stay in their shallowest state: leaving it costs nothing.
     pub idle_polls: bool,
     pub outside: Vec<Outside>,
+    /// Times at which the run may be over.
+    pub looks: Vec<Nanos>,
     /// Messages from outside that found their channel full.
     pub outside_lost: Cell<u64>,
     /// Times a task lost its CPU, runnable, while it held a mutex or a user spinlock.

@@ -267,6 +267,10 @@ impl Sim {
 
     /// Puts a message without waiting for room; whether there was any.
     pub async fn put(&self, me: Cpu<'_, Hw>, id: ChannelId, flags: WakeFlags) -> bool {
+        if flags.interrupt {
+            let now = self.hw().local_now();
+            self.hw().recorder.note(me, now, || RecordKind::Message { channel: id });
+        }
         match self.put_message(id) {
             Put::Full => return false,
             Put::Stored { wake: Some(reader) } => {

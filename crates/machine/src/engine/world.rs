@@ -1,7 +1,7 @@
 //! What tasks share besides mutexes: channels, futexes, barriers, user spinlocks, and who waits at each.
 
-use crate::objects::{Backoff, ChannelSpec, SpinlockId};
-use crate::setup::Setup;
+use crate::objects::{Backoff, ChannelSpec, Objects, SpinlockId};
+use crate::setup::{MutexSpec, Setup};
 use scheduler::{Nanos, Prio, TaskId};
 use std::collections::VecDeque;
 
@@ -108,6 +108,17 @@ impl World {
             futexes: (0..setup.futexes).map(|_| WaitQueue::default()).collect(),
             barriers: setup.barriers.iter().map(|n| Barrier { parties: *n, waiting: Vec::new() }).collect(),
             spinlocks: setup.spinlocks.iter().copied().map(Spinlock::new).collect(),
+        }
+    }
+
+    /// What they are like; the mutexes themselves are the scheduler's.
+    pub fn objects(&self, mutexes: &[MutexSpec]) -> Objects {
+        Objects {
+            channels: self.channels.iter().map(|channel| channel.spec).collect(),
+            mutexes: mutexes.to_vec(),
+            barriers: self.barriers.iter().map(|barrier| barrier.parties).collect(),
+            futexes: self.futexes.len() as u32,
+            spinlocks: self.spinlocks.iter().map(|lock| lock.backoff).collect(),
         }
     }
 }

@@ -4,6 +4,7 @@
 use machine::Outcome;
 use scheduler::{CpuMask, Policy};
 use trace::{Context, Event, EventKind, Events, IdleKind, Pid, TaskFacts, TaskNote, TaskPolicy, Trace};
+use workload::markers_at_start;
 
 /// The tasks' policies and affinities at the end of a run, and what its idle CPUs did.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,6 +13,8 @@ pub struct Facts {
     pub tasks: Vec<TaskNote>,
     /// What idle CPUs did.
     pub idle: IdleKind,
+    /// What the trace tells of the programs beforehand, as texts of markers.
+    told: Vec<String>,
 }
 
 impl Facts {
@@ -28,7 +31,8 @@ impl Facts {
             },
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
-        Facts { tasks: tasks.collect(), idle }
+        let told = markers_at_start(outcome);
+        Facts { tasks: tasks.collect(), idle, told }
     }
 
     /// Markers at the time of the first event, by the idle task of its CPU. Nothing is put before no event. Each task is
@@ -41,7 +45,8 @@ impl Facts {
         }
         let Some(first) = trace.events.first() else { return };
         let (time_ns, cpu) = (first.time_ns, first.cpu);
-        let texts = self.tasks.iter().map(ToString::to_string).chain([self.idle.to_string()]);
+        let tasks = self.tasks.iter().map(ToString::to_string);
+        let texts = tasks.chain([self.idle.to_string()]).chain(self.told.iter().cloned());
         let mut events = Events::new();
         for text in texts {
             let kind = EventKind::Marker(trace.strings.intern(&text));

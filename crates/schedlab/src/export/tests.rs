@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::{Experiment, LoadSpec};
+use machine::RecordKind;
+use report::schema::TaskResult;
 use scheduler::Nanos;
 use trace::{EventKind, NoteKind, summarise};
 
@@ -80,16 +82,28 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     assert!(made[0].len() > 3, "{made:?}");
 }
 
+/// What the trace on the way holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// All that the run writes.
+    Told,
+    /// What a recorder would have seen: no steps of programs.
+    Silent,
+}
+
 /// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the same kernel.
-fn round_trip(loads: &[&str], ending: &str) -> [Run; 2] {
+fn round_trip(loads: &[&str], ending: &str, way: Way) -> [Run; 2] {
     let machine = crate::machine("laptop", Some(2)).expect("a machine");
     let mut experiment = Experiment::new(machine.clone());
     experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
     experiment.duration = Some(Nanos::from_millis(500));
     experiment.record = true;
-    let run = experiment.run().expect("it runs");
+    let mut run = experiment.run().expect("it runs");
+    if way == Way::Silent {
+        run.records.retain(|record| !matches!(record.kind, RecordKind::Step { .. }));
+    }
     let words: String = loads.concat().chars().filter(char::is_ascii_alphanumeric).collect();
-    let name = format!("schedlab-round-{}-{words}.{ending}", std::process::id());
+    let name = format!("schedlab-round-{}-{words}-{way:?}.{ending}", std::process::id());
     let path = std::env::temp_dir().join(name);
     let file = std::fs::File::create(&path).expect("a temporary file");
     run.write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("a format")).expect("a disk");
@@ -104,7 +118,7 @@ fn round_trip(loads: &[&str], ending: &str) -> [Run; 2] {
 /// Asserts that each task whose name begins so has the same CPU time, up to some per mille, and the same switches, up to what the
 /// trace's edges cut off. How many tasks there were.
 fn assert_same(runs: &[Run; 2], comm: &str, per_mille: u64, switches: u64) -> usize {
-    let named = |run: &Run| -> Vec<report::schema::TaskResult> {
+    let named = |run: &Run| -> Vec<TaskResult> {
         run.result.tasks.iter().filter(|task| task.comm.starts_with(comm)).cloned().collect()
     };
     let [before, after] = [named(&runs[0]), named(&runs[1])];
@@ -133,10 +147,51 @@ fn assert_same(runs: &[Run; 2], comm: &str, per_mille: u64, switches: u64) -> us
 
 const CAN_BE_READ: [&str; 3] = ["dat", "txt", "pftrace"];
 
+/// Messages and waits, locks with inheritance, forks and timers: nothing is the least bit different, in any format.
 #[test]
-fn what_comes_back_replays_with_the_same_cpu_time_and_switches() {
+fn a_run_comes_back_from_its_trace_as_it_was() {
+    let loads = [
+        "hackbench -g1 -f4 -l100",
+        "hackbench -p -g1 -f4 -l100",
+        "rt-migrate",
+        "make -j4 4",
+        "keyrepeat",
+        "oltp --clients 4",
+        "vmark --rooms 1",
+        "cyclictest -t3 -p90 -i200",
+        "hog -n3",
+    ];
+    for load in loads {
+        for ending in CAN_BE_READ {
+            let [before, after] = round_trip(&[load], ending, Way::Told);
+            assert!(before.result.tasks.len() > 2, "{load}");
+            for task in &before.result.tasks {
+                let again =
+                    after.result.tasks.iter().find(|again| again.pid == task.pid).expect("every task");
+                assert_same_to_the_end(&format!("{load} {ending} {}", task.pid), task, again);
+            }
+        }
+    }
+}
+
+/// The same, but for what the last CPUs to look at the clock at the end of a run still did.
+fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
+    const LAST: u64 = 10_000;
+    let ns = [task, again].map(|task| task.sum_exec_runtime_ns);
+    assert!(ns[0].abs_diff(ns[1]) <= LAST, "{who}: {ns:?} ns of CPU time");
+    let voluntary = [task, again].map(|task| task.nr_voluntary_switches);
+    let involuntary = [task, again].map(|task| task.nr_involuntary_switches);
+    for switches in [voluntary, involuntary] {
+        assert!(switches[0].abs_diff(switches[1]) <= 1, "{who}: {switches:?} switches");
+    }
+    let migrations = [task, again].map(|task| task.nr_migrations);
+    assert!(migrations[0].abs_diff(migrations[1]) <= 1, "{who}: {migrations:?} migrations");
+}
+
+#[test]
+fn what_a_recorder_would_see_replays_with_the_same_cpu_time_and_switches() {
     for ending in CAN_BE_READ {
-        let runs = round_trip(&["periodic -p 10ms,7ms -u 30% -P 50 -R"], ending);
+        let runs = round_trip(&["periodic -p 10ms,7ms -u 30% -P 50 -R"], ending, Way::Silent);
         assert_eq!(assert_same(&runs, "periodic", 10, 0), 2, "{ending}");
     }
 }
@@ -146,7 +201,7 @@ fn what_comes_back_replays_with_the_same_cpu_time_and_switches() {
 #[test]
 fn bursts_of_microseconds_come_back_too() {
     for ending in CAN_BE_READ {
-        let runs = round_trip(&["cyclictest -t3 -p90 -i200"], ending);
+        let runs = round_trip(&["cyclictest -t3 -p90 -i200"], ending, Way::Silent);
         assert_eq!(assert_same(&runs, "cyclictest", 50, 1), 3, "{ending}");
     }
 }
@@ -155,7 +210,7 @@ fn bursts_of_microseconds_come_back_too() {
 fn policies_and_affinities_need_no_guessing() {
     let loads = ["hog -n2 -y batch -a 1", "periodic -p 10ms -u 30% -a 0"];
     for ending in CAN_BE_READ {
-        let runs = round_trip(&loads, ending);
+        let runs = round_trip(&loads, ending, Way::Silent);
         // When a fair task is preempted depends on virtual times from before the trace.
         assert_eq!(assert_same(&runs, "hog", 10, 20), 2, "{ending}");
         assert_eq!(assert_same(&runs, "periodic", 10, 20), 1, "{ending}");
@@ -169,7 +224,7 @@ fn policies_and_affinities_need_no_guessing() {
         assert_eq!(facts(&runs[1]), facts(&runs[0]), "{ending}");
     }
     let idle = ["hog -n2 -y idle -a 1", "hog -n1 -a 1"];
-    let runs = round_trip(&idle, "dat");
+    let runs = round_trip(&idle, "dat", Way::Silent);
     assert_eq!(assert_same(&runs, "hog", 30, 20), 3);
 }
 

@@ -69,12 +69,23 @@ pub enum Length {
 #[derive(Debug)]
 pub struct BuiltLoad {
     remaining: Remaining,
+    lasts_until: Nanos,
     results: Box<dyn Results>,
 }
 
 impl BuiltLoad {
     pub(crate) fn new(remaining: Remaining, results: impl Results + 'static) -> BuiltLoad {
-        BuiltLoad { remaining, results: Box::new(results) }
+        BuiltLoad { remaining, lasts_until: Nanos::ZERO, results: Box::new(results) }
+    }
+
+    /// Its background goes on until then, whenever its tasks finish.
+    pub(crate) fn lasting_until(self, time: Nanos) -> BuiltLoad {
+        BuiltLoad { lasts_until: time, ..self }
+    }
+
+    /// It is not over before this time.
+    pub fn lasts_until(&self) -> Nanos {
+        self.lasts_until
     }
 
     /// Whether it has come to its end. Endless loads never have.

@@ -40,8 +40,9 @@ fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
     let mut parents = vec![parent];
     while let Some(parent) = parents.pop() {
         let from = tasks[parent].steps.iter().position(|step| *step == Recorded::Pin).unwrap_or(0);
-        let child =
-            |step: &Recorded| if let Recorded::Fork(child) = step { Some(child.index()) } else { None };
+        let child = |step: &Recorded| {
+            if let Recorded::Fork { child, .. } = step { Some(child.index()) } else { None }
+        };
         let children: Vec<usize> = tasks[parent].steps[from..].iter().filter_map(child).collect();
         for child in children {
             let placement = &mut tasks[child].placement;
@@ -59,8 +60,9 @@ pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
     let mut parents: Vec<usize> =
         (0..tasks.len()).filter(|n| tasks[*n].placement.allowed.is_some()).collect();
     while let Some(parent) = parents.pop() {
-        let child =
-            |step: &Recorded| if let Recorded::Fork(child) = step { Some(child.index()) } else { None };
+        let child = |step: &Recorded| {
+            if let Recorded::Fork { child, .. } = step { Some(child.index()) } else { None }
+        };
         let children: Vec<usize> = tasks[parent].steps.iter().filter_map(child).collect();
         for child in children {
             if tasks[child].placement.allowed.is_none() {

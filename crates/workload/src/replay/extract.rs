@@ -1,12 +1,14 @@
 //! From a trace to the programs of its tasks.
 
 use super::affinity;
+use super::programs;
 use super::recording::{Begin, Counts, FairPolicy, Recorded, RecordedTask, Recording, Waking};
 use super::ticks;
 use super::timers;
 use super::track::{By, Draft, Ending, Sleep, Timer, Track};
 use super::walk::Walk;
 use crate::units;
+use machine::{ForkKind, Objects};
 use scheduler::{CpuMask, Nanos};
 use trace::{IdleKind, TaskFacts, TaskPolicy, Trace};
 
@@ -20,6 +22,9 @@ impl Recording {
     /// The CPU time of each task is the one of [`trace::summarise`], its time at the edges of the trace included. Where
     /// the trace does not show the beginning or the end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
+        if let Some(told) = programs::told(trace) {
+            return told;
+        }
         let Walk { mut tasks, mut counts, tick_departures, .. } = Walk::all(trace);
         for track in &mut tasks {
             timers::find(&mut track.sleeps);
@@ -37,7 +42,8 @@ impl Recording {
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
-        Recording { cpus: trace.cpus, span, hz, idle_polls, tasks: recorded, counts }
+        let (objects, messages) = (Objects::default(), Vec::new());
+        Recording { cpus: trace.cpus, span, hz, idle_polls, tasks: recorded, objects, messages, counts }
     }
 }
 
@@ -90,6 +96,7 @@ impl Finish<'_> {
                 allowed: self.allowed(track),
                 pinned_to: None,
             },
+            told: None,
         };
         task.round_robin |= self.facts(track).is_some_and(|facts| facts.policy == TaskPolicy::Rr);
         task.fair = match self.facts(track).filter(|_| (100..140).contains(&prio)).map(|facts| facts.policy) {
@@ -129,7 +136,7 @@ impl Finish<'_> {
             Draft::Wake { task, interrupts } => Recorded::Wake { task, interrupts },
             Draft::Fork(child) => {
                 counts.forks += 1;
-                Recorded::Fork(child)
+                Recorded::Fork { child, kind: ForkKind::Thread }
             }
             Draft::Sleep(number) => Recorded::Sleep(self.waking(&track.sleeps[number], counts)?),
             // What takes turns by slices has little use for yields: its slice ended soon after a preemption.

@@ -2,9 +2,10 @@
 
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
+use super::objects::Made;
 use super::overhead::Overhead;
 use super::player::{Part, Stage};
-use super::recording::{Begin, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use super::recording::{Begin, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking};
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
 use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
@@ -16,6 +17,9 @@ use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise}
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
+
+/// What its CPUs were about when a told run ended (an interrupt, a switch, an exit), they finished.
+const LAST_WORK: Nanos = Nanos::from_micros(2);
 
 /// Who is meant by an affinity that the user gives.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -227,7 +231,7 @@ impl Replay {
                     sleepers += 1;
                 }
                 Begin::Runnable { cpu } => spec(stage.lead_in, Some(cpu), setup),
-                Begin::Appears { at, cpu } => spec(stage.lead_in.saturating_add(at), Some(cpu), setup),
+                Begin::Appears { at, cpu } => spec(stage.lead_in.saturating_add(at), cpu, setup),
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
@@ -237,6 +241,11 @@ impl Replay {
                     setup.outside(Outside { at, cpu, channel, every: None });
                 }
             }
+        }
+        for Message { at, cpu, channel } in &self.recording.messages {
+            let at = stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_entry);
+            let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
+            setup.outside(Outside { at, cpu, channel, every: None });
         }
     }
 }
@@ -304,12 +313,15 @@ impl Load for Replay {
         if self.recording.idle_polls {
             setup.hold_cpu_dma_latency();
         }
+        // A trace has the kernel threads of the machine on which it was recorded.
+        setup.bring_kernel_threads();
         let parts = self.parts(setup)?;
-        let present = parts.iter().filter(|part| !part.absent).count() as u32;
-        let remaining = Remaining::new(present);
+        let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
+        let remaining = Remaining::new(reports);
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
             parts,
+            made: Made::make(&self.recording.objects, setup),
             lead_in: self.lead_in(),
             bursts: Cell::default(),
             last_burst: Cell::default(),
@@ -317,13 +329,22 @@ impl Load for Replay {
         });
         self.populate(&stage, setup);
         let names = self.recording.tasks.iter().map(|task| (task.pid, task.incarnation)).collect();
-        Ok(BuiltLoad::new(remaining, Played { stage, names, recorded: self.recording.span }))
+        let mut lasts_until = Nanos::ZERO;
+        if self.recording.is_told() {
+            lasts_until = self.recording.span.saturating_add(LAST_WORK);
+            setup.look_at(lasts_until);
+        }
+        let played = Played { stage, names, recorded: self.recording.span };
+        Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
     }
 }
 
 impl Replay {
     /// Long enough for every task that sleeps when the trace begins to fall asleep.
     fn lead_in(&self) -> Nanos {
+        if self.recording.is_told() {
+            return Nanos::ZERO;
+        }
         let sleepers = self.recording.tasks.iter().filter(|task| task.begin == Begin::Asleep).count() as u64;
         LEAD_IN_STEP * (sleepers + 25)
     }

@@ -2,6 +2,9 @@
 //!
 //! # From the trace to programs
 //!
+//! A run's own trace tells them (`told`): `programs` takes them as they are, and a replay is the run again. From all
+//! other traces they are inferred:
+//!
 //! `walk` goes through the events in order of time and drafts a program for each task; `timers` and `affinity` look at
 //! whole tasks afterwards; `extract` puts the drafts into words, a [`Recording`].
 //!
@@ -34,7 +37,7 @@
 //! program, a timeout that a faster run would not hit), spinning on locks (it is CPU time like any other), and cache
 //! misses (bursts keep the recorded ones). Two effects are worth knowing:
 //!
-//! - A lock that a task had to wait for is a dependency on whoever released it. Where a replay runs in another order, such
+//! - In what is inferred, a lock that a task had to wait for is a dependency on whoever released it. Where a replay runs in another order, such
 //!   a wait may vanish because the token is there already, but none can arise that was not recorded.
 //! - Interrupts from outside come at their recorded times however fast the machine is, so a replay on a faster machine
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
@@ -44,8 +47,10 @@ mod extract;
 mod fidelity;
 mod file;
 mod load;
+mod objects;
 mod overhead;
 mod player;
+mod programs;
 mod recording;
 mod ticks;
 mod timers;
@@ -58,7 +63,7 @@ pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
-    Begin, Counts, FairPolicy, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 
 #[cfg(test)]

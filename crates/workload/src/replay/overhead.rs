@@ -45,6 +45,8 @@ pub(super) struct Overhead {
     mean_timer_latency: Nanos,
     /// From the arrival of an interrupt to `sched_waking`.
     interrupt_latency: Nanos,
+    /// From its arrival to its first work.
+    pub interrupt_entry: Nanos,
 }
 
 impl Overhead {
@@ -80,6 +82,7 @@ impl Overhead {
             timer_latency: jitter(Spread::min) + timer_path,
             mean_timer_latency: jitter(Spread::mean) + timer_path,
             interrupt_latency: c.irq_entry + c.wakeup,
+            interrupt_entry: c.irq_entry,
         }
     }
 
@@ -109,6 +112,9 @@ impl Overhead {
 
     /// The task's steps with its runs shortened and its wakeups by interrupts brought forward.
     pub fn without(&self, task: &RecordedTask) -> Vec<Recorded> {
+        if task.told.is_some() {
+            return task.steps.clone();
+        }
         let mut bill = Bill { paid: Vec::with_capacity(task.steps.len()), debt: Nanos::ZERO };
         let sleeps = task.steps.iter().filter(|step| matches!(step, Recorded::Sleep(_))).count() as u64;
         // Where a task was preempted is not in its program: those switches are spread over its CPU time.
@@ -137,7 +143,8 @@ impl Overhead {
                 Recorded::Wake { interrupts, .. } => {
                     bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
                 }
-                Recorded::Fork(_) => bill.pay(self.fork),
+                Recorded::Fork { .. } => bill.pay(self.fork),
+                Recorded::Told(_) => {}
                 Recorded::Exec(_) => bill.pay(self.exec),
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),
                 Recorded::Yield | Recorded::Marker(_) | Recorded::Pin => bill.pay(self.syscall),
@@ -221,6 +228,7 @@ mod tests {
             steps: Vec::new(),
             arrivals: 0,
             placement: super::super::Placement::default(),
+            told: None,
         }
     }
 

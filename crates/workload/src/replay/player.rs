@@ -1,9 +1,10 @@
 //! Plays one recorded task on the machine.
 
-use super::recording::{Begin, FairPolicy, Recorded, RecordedTask, TaskIndex, Waking};
+use super::objects::Made;
+use super::recording::{Begin, FairPolicy, Recorded, RecordedTask, TaskIndex, Told, Waking};
 use crate::load::Remaining;
 use crate::program::Observer;
-use machine::{Behaviour, ChannelId, Env, ForkKind, Step, TaskSpec};
+use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
 use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,6 +24,7 @@ pub(super) struct Part {
     /// The affinity that it takes at its step [`Recorded::Pin`].
     pub pinned_to: Option<CpuMask>,
     pub steps: Vec<Recorded>,
+    pub told: Option<Told>,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
     /// Whether its wakeups and forks by others are to be left out.
@@ -40,9 +42,16 @@ impl Part {
             cpus: None,
             pinned_to: None,
             steps,
+            told: task.told,
             channel: None,
             absent: task.is_stopper() || task.begin == Begin::Never,
         }
+    }
+
+    /// Whether the replay waits for the end of its program. A told program that does not exit was cut off by the end of the
+    /// run, which is no end of its own.
+    pub fn reports_its_end(&self) -> bool {
+        self.told.is_none() || self.steps.last() == Some(&Recorded::Exit)
     }
 
     fn policy(&self, prio: i32) -> Policy {
@@ -67,6 +76,8 @@ fn nice(prio: i32) -> Nice {
 #[derive(Debug)]
 pub(super) struct Stage {
     pub parts: Vec<Part>,
+    /// What told steps share.
+    pub made: Made,
     /// When the trace begins, after all its sleepers have fallen asleep.
     pub lead_in: Nanos,
     /// Pids of the tasks that have begun, by index.
@@ -88,6 +99,11 @@ impl Stage {
         spec.policy = part.policy(part.prio);
         spec.nice = nice(part.prio);
         spec.cpus = part.cpus;
+        if let Some(told) = part.told {
+            spec.nice = told.nice;
+            spec.working_set_bytes = told.working_set_bytes;
+            spec.timer_slack = told.timer_slack;
+        }
         spec
     }
 }
@@ -141,11 +157,9 @@ impl Player {
                 Step::Compute(*length)
             }
             Recorded::Wake { task, .. } => Step::Send(stage.parts[task.index()].channel?),
-            Recorded::Fork(child) if stage.parts[child.index()].absent => return None,
-            Recorded::Fork(child) => {
-                // What a fork costs beyond a thread is in the recorded bursts of the parent.
-                Step::Fork { child: Box::new(stage.task(*child)), kind: ForkKind::Thread }
-            }
+            Recorded::Fork { child, .. } if stage.parts[child.index()].absent => return None,
+            // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts of the parent.
+            Recorded::Fork { child, kind } => Step::Fork { child: Box::new(stage.task(*child)), kind: *kind },
             Recorded::Sleep(Waking::Task | Waking::Outside { .. }) => Step::Receive(part.channel?),
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
@@ -153,6 +167,7 @@ impl Player {
                 self.end(env);
                 Step::SleepUntil(LONG_AFTER)
             }
+            Recorded::Told(step) => return stage.made.step(step),
             Recorded::Yield => Step::Yield,
             Recorded::SetPrio(prio) => {
                 let policy = part.policy(*prio);
@@ -172,7 +187,8 @@ impl Player {
 
     /// Its program is over; counted once.
     fn end(&mut self, env: &Env<'_>) {
-        if !std::mem::replace(&mut self.over, true) {
+        let reports = self.stage.parts[self.index.index()].reports_its_end();
+        if reports && !std::mem::replace(&mut self.over, true) {
             self.stage.remaining.observe(env, &[]);
         }
     }

@@ -1,6 +1,7 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use scheduler::{CpuMask, Nanos};
+use machine::{ChannelId, ForkKind, Objects, ToldStep};
+use scheduler::{CpuMask, Nanos, Nice};
 use trace::Pid;
 
 /// Index of a task in [`Recording::tasks`].
@@ -14,12 +15,13 @@ impl TaskIndex {
     }
 }
 
-/// The programs of all tasks of a trace. Times count from the trace's first event.
+/// The programs of all tasks of a trace. Times count from the trace's first event; where the trace tells its programs, from
+/// the beginning of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recording {
     /// Number of CPUs of the recorded machine.
     pub cpus: u32,
-    /// From the first event to the last.
+    /// To the last event, or to the end of the run.
     pub span: Nanos,
     /// Ticks a second of the recording kernel, if they show: the setting `hz`, which decides when slices end.
     pub hz: Option<u32>,
@@ -27,8 +29,31 @@ pub struct Recording {
     pub idle_polls: bool,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
     pub tasks: Vec<RecordedTask>,
+    /// What told steps share.
+    pub objects: Objects,
+    /// Messages from outside to told channels.
+    pub messages: Vec<Message>,
     /// What was understood and what was not.
     pub counts: Counts,
+}
+
+impl Recording {
+    /// Whether it is the program of a run, as its trace tells it.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.tasks.iter().any(|task| task.told.is_some())
+    }
+}
+
+/// An interrupt brings a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// When.
+    pub at: Nanos,
+    /// To which CPU.
+    pub cpu: u32,
+    /// Where the message goes.
+    pub channel: ChannelId,
 }
 
 /// One task. A task id that was given out again makes a second one.
@@ -56,6 +81,20 @@ pub struct RecordedTask {
     pub arrivals: u64,
     /// Where it ran, and what that says about its affinity.
     pub placement: Placement,
+    /// What the trace tells of it, if it tells its program: nothing in its steps is inferred then, and they contain nothing of
+    /// what the machine does around them.
+    pub told: Option<Told>,
+}
+
+/// What no event shows of a task, and a trace may tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Its nice value, also under a real-time policy.
+    pub nice: Nice,
+    /// As in [`machine::TaskSpec`].
+    pub working_set_bytes: u64,
+    /// As in [`machine::TaskSpec`].
+    pub timer_slack: Nanos,
 }
 
 impl RecordedTask {
@@ -114,8 +153,8 @@ pub enum Begin {
     Appears {
         /// When.
         at: Nanos,
-        /// On which CPU it first runs.
-        cpu: u32,
+        /// On which CPU it first runs; `None`: where the kernel puts it.
+        cpu: Option<u32>,
     },
 }
 
@@ -132,9 +171,16 @@ pub enum Recorded {
         interrupts: bool,
     },
     /// Makes another task.
-    Fork(TaskIndex),
+    Fork {
+        /// Which.
+        child: TaskIndex,
+        /// How. What the trace does not tell is a thread.
+        kind: ForkKind,
+    },
     /// Sleeps until woken.
     Sleep(Waking),
+    /// Another step that the trace tells.
+    Told(ToldStep),
     /// Offers the CPU to its equals.
     Yield,
     /// Changes its own priority to this kernel number.
@@ -206,6 +252,7 @@ macro_rules! counts {
 }
 
 counts! {
+    told "programs that the trace tells step by step: replayed so, nothing is inferred";
     by_task "wakeups by another task: replayed at the same point of that task's progress";
     by_periodic_timer "wakeups by a timer with absolute times (equally spaced): replayed as such a timer";
     by_relative_timer "wakeups by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";

@@ -244,7 +244,8 @@ impl<'a> Walk<'a> {
         match track.state {
             State::Unseen if track.begin.is_none() => {
                 let (at, cpu) = (scheduler::Nanos(now_ns - start_ns), cpu as u32);
-                track.begin = Some(if whole { Begin::Runnable { cpu } } else { Begin::Appears { at, cpu } });
+                track.begin =
+                    Some(if whole { Begin::Runnable { cpu } } else { Begin::Appears { at, cpu: Some(cpu) } });
                 self.counts.appeared += u64::from(!whole);
             }
             State::Asleep => self.unseen_wakeup(task, now_ns),

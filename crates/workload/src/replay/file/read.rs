@@ -3,10 +3,12 @@
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Counts, FairPolicy, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
+use crate::told::{Object, can_be_taken, read_fork_kind, read_step};
 use crate::units;
-use scheduler::{CpuId, Nanos};
+use machine::{ChannelId, ForkKind, Objects, ToldStep};
+use scheduler::{CpuId, Nanos, Nice};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use trace::{MAX_CPUS, Pid};
@@ -92,6 +94,8 @@ struct Reader {
     kernel: Option<String>,
     idle_polls: bool,
     tasks: Vec<RecordedTask>,
+    objects: Objects,
+    messages: Vec<Message>,
     keys: BTreeMap<String, TaskIndex>,
     mentions: Vec<Mention>,
     /// Tasks whose fork was found.
@@ -127,12 +131,15 @@ impl Reader {
                 self.mentions.push(mention(key));
                 Recorded::Wake { task: unknown, interrupts: true }
             }
-            ("fork", [key]) => {
+            ("fork", [key, kind @ ..]) if kind.len() <= 1 => {
                 self.mentions.push(mention(key));
-                Recorded::Fork(unknown)
+                let kind = kind.first().map_or(Some(ForkKind::Thread), |kind| read_fork_kind(kind));
+                let kind = kind.ok_or("write fork TASK, fork TASK process or fork TASK vfork")?;
+                Recorded::Fork { child: unknown, kind }
             }
             ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
             ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
+            ("do", _) => told(rest.trim_end(), manner, &self.objects)?,
             _ => step(word, &words, manner)?,
         };
         if let Recorded::Run(length) = &step {
@@ -149,9 +156,21 @@ impl Reader {
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
+            "message" => {
+                let message = message(rest, &self.objects)?;
+                self.messages.push(message);
+            }
+            "channel" | "mutex" | "barrier" | "spinlock" | "futexes" => {
+                let text = format!("{word} {rest}");
+                let object = Object::parse(&text)
+                    .ok_or_else(|| format!("`{text}` is no {word}; keep the form in which it was written"))?;
+                if !object.add_to(&mut self.objects) {
+                    return Err(format!("`{text}`: the numbers of objects count up from 0"));
+                }
+            }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, idle, kernel"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, idle, kernel, and the objects of told steps"
                 ));
             }
         }
@@ -180,6 +199,7 @@ impl Reader {
             cpu_time: Nanos::ZERO,
             arrivals: 0,
             placement: Placement::default(),
+            told: None,
         });
         self.manner = Some(Manner { period: None, first: None, last: None, pause: None, work: ALL_WORK });
         Ok(())
@@ -195,15 +215,15 @@ impl Reader {
             let child = &self.tasks[found.index()];
             let (begin, key) = (child.begin, &mention.key);
             match &mut self.tasks[mention.task].steps[mention.step] {
-                Recorded::Fork(_) if begin != Begin::Forked => {
+                Recorded::Fork { .. } if begin != Begin::Forked => {
                     let problem = format!("task {key} is forked here, but does not `begin forked`");
                     return Err(WorkloadError { line: mention.line, problem });
                 }
-                Recorded::Fork(_) if !forked.insert(*found) => {
+                Recorded::Fork { .. } if !forked.insert(*found) => {
                     let problem = format!("task {key} is forked a second time; a task begins once");
                     return Err(WorkloadError { line: mention.line, problem });
                 }
-                Recorded::Wake { task, .. } | Recorded::Fork(task) => *task = *found,
+                Recorded::Wake { task, .. } | Recorded::Fork { child: task, .. } => *task = *found,
                 _ => {}
             }
         }
@@ -215,6 +235,8 @@ impl Reader {
             hz: self.hz,
             idle_polls: self.idle_polls,
             tasks: self.tasks,
+            objects: self.objects,
+            messages: self.messages,
             counts: Counts::default(),
         };
         Ok(ReadWorkload { recording, kernel: self.kernel })
@@ -238,6 +260,7 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
             let policy = read_policy(&words)?;
             (task.prio, task.round_robin, task.fair) = (policy.prio, policy.round_robin, policy.fair);
         }
+        "told" => task.told = Some(told_fact(&words)?),
         "round-robin" => task.round_robin = rest == "yes",
         "cpus" => task.placement.allowed = Some(units::cpu_list(rest)?),
         "pinned-to" => task.placement.pinned_to = Some(number(rest, 0, CpuId::LIMIT as u32 - 1)?),
@@ -260,17 +283,15 @@ fn begin(words: &[&str]) -> Result<Begin, String> {
         ["never"] => Ok(Begin::Never),
         ["forked"] => Ok(Begin::Forked),
         ["runnable", "cpu", number] => Ok(Begin::Runnable { cpu: cpu(number)? }),
-        ["at", at, "cpu", number] => Ok(Begin::Appears { at: read_time(at)?, cpu: cpu(number)? }),
-        _ => Err("write begin asleep, never, forked, runnable cpu N or at TIME cpu N".to_owned()),
+        ["at", at] => Ok(Begin::Appears { at: read_time(at)?, cpu: None }),
+        ["at", at, "cpu", number] => Ok(Begin::Appears { at: read_time(at)?, cpu: Some(cpu(number)?) }),
+        _ => Err("write begin asleep, never, forked, runnable cpu N, at TIME or at TIME cpu N".to_owned()),
     }
 }
 
 fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, String> {
     Ok(match (word, words) {
-        ("run", [length]) => {
-            let scaled = u128::from(read_time(length)?.0) * u128::from(manner.work) / u128::from(ALL_WORK);
-            Recorded::Run(Nanos(u64::try_from(scaled).map_err(|_| "too long".to_owned())?))
-        }
+        ("run", [length]) => Recorded::Run(scaled(read_time(length)?, manner)?),
         ("receive", []) => Recorded::Sleep(Waking::Task),
         ("outside", [at]) => Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: None }),
         ("outside", [at, "cpu", cpu]) => {
@@ -301,6 +322,55 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             ));
         }
     })
+}
+
+/// A told step that has no form of its own, with the factor for the task's CPU time.
+fn told(text: &str, manner: &Manner, objects: &Objects) -> Result<Recorded, String> {
+    let step = read_step(text).ok_or_else(|| format!("`do {text}` is no step"))?;
+    if !can_be_taken(&step, objects) {
+        return Err(format!("`do {text}`: there is no such object above the first task"));
+    }
+    Ok(Recorded::Told(match step {
+        ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => {
+            return Err(format!("write run, until or sleep in place of `do {text}`"));
+        }
+        ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit => {
+            return Err(format!("write `{text}` without do"));
+        }
+        ToldStep::KernelCompute(length) => ToldStep::KernelCompute(scaled(length, manner)?),
+        step => step,
+    }))
+}
+
+fn scaled(length: Nanos, manner: &Manner) -> Result<Nanos, String> {
+    let scaled = u128::from(length.0) * u128::from(manner.work) / u128::from(ALL_WORK);
+    u64::try_from(scaled).map(Nanos).map_err(|_| "too long".to_owned())
+}
+
+/// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.
+fn told_fact(words: &[&str]) -> Result<Told, String> {
+    let unknown = || "write told nice=N working-set=BYTES timer-slack=TIME".to_owned();
+    let [nice, working_set, timer_slack] = words else { return Err(unknown()) };
+    let value = |word: &str, key: &str| word.strip_prefix(key).map(str::to_owned).ok_or_else(unknown);
+    let nice = value(nice, "nice=")?.parse().ok().and_then(Nice::new);
+    Ok(Told {
+        nice: nice.ok_or("nice values are -20 to 19")?,
+        working_set_bytes: value(working_set, "working-set=")?.parse().map_err(|_| unknown())?,
+        timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
+    })
+}
+
+/// `at TIME cpu N channel N`: a message from outside.
+fn message(text: &str, objects: &Objects) -> Result<Message, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let ["at", at, "cpu", cpu, "channel", channel] = words[..] else {
+        return Err(format!("`message {text}` is not known; write message at TIME cpu N channel N"));
+    };
+    let channel = ChannelId(number(channel, 0, u32::MAX)?);
+    if !can_be_taken(&ToldStep::Send(channel), objects) {
+        return Err(format!("there is no channel {} above this line", channel.0));
+    }
+    Ok(Message { at: read_time(at)?, cpu: number(cpu, 0, MAX_CPUS - 1)?, channel })
 }
 
 fn pause(manner: &Manner) -> Result<Nanos, String> {

@@ -2,7 +2,11 @@
 
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
-use crate::replay::recording::{Begin, FairPolicy, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use crate::replay::recording::{
+    Begin, FairPolicy, Message, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+};
+use crate::told::{Object, fork_kind, step_text};
+use machine::ForkKind;
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 
@@ -16,7 +20,9 @@ const HEAD: &str = "\
 #   pause    a sleep of a certain length: `sleep` takes it
 # `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
 # (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); until TIME;
-# fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit.
+# fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
+# stand above the first task.
 ";
 
 impl Recording {
@@ -33,6 +39,12 @@ impl Recording {
         }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));
+        }
+        for object in Object::all(&self.objects) {
+            let _ = writeln!(text, "{object}");
+        }
+        for Message { at, cpu, channel } in &self.messages {
+            let _ = writeln!(text, "message at {} cpu {cpu} channel {}", time(*at), channel.0);
         }
         for task in &self.tasks {
             self.task(&mut text, task);
@@ -63,10 +75,15 @@ impl Recording {
             Begin::Runnable { cpu } => format!("runnable cpu {cpu}"),
             Begin::Never => "never".to_owned(),
             Begin::Forked => "forked".to_owned(),
-            Begin::Appears { at, cpu } => format!("at {} cpu {cpu}", time(at)),
+            Begin::Appears { at, cpu: None } => format!("at {}", time(at)),
+            Begin::Appears { at, cpu: Some(cpu) } => format!("at {} cpu {cpu}", time(at)),
         };
         fact("begin", begin);
         fact("arrivals", task.arrivals.to_string());
+        if let Some(Told { nice, working_set_bytes, timer_slack }) = task.told {
+            let (nice, slack) = (nice.get(), time(timer_slack));
+            fact("told", format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}"));
+        }
         let timer = Timer::of(task);
         if let Some(timer) = timer {
             fact("period", time(timer.period));
@@ -146,7 +163,9 @@ impl Steps<'_> {
             Recorded::Wake { task, interrupts } => {
                 format!("wake {}{}", self.key(*task), if *interrupts { " interrupts" } else { "" })
             }
-            Recorded::Fork(task) => format!("fork {}", self.key(*task)),
+            Recorded::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
+            Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
+            Recorded::Told(step) => format!("do {}", step_text(step)),
             Recorded::Sleep(Waking::Task) => "receive".to_owned(),
             Recorded::Sleep(Waking::Outside { at, cpu }) => {
                 let cpu = cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default();

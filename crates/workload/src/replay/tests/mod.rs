@@ -115,13 +115,16 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Begin::Asleep => "asleep".into(),
         Begin::Runnable { cpu } => format!("runnable on {cpu}"),
         Begin::Forked => "forked".into(),
-        Begin::Appears { at, cpu } => format!("appears at {} on {cpu}", us(at)),
+        Begin::Appears { at, cpu } => {
+            format!("appears at {} on {}", us(at), cpu.map_or("any".into(), |cpu| cpu.to_string()))
+        }
     };
     let step = |step: &Recorded| match step {
         Recorded::Run(length) => us(*length),
         Recorded::Wake { task, interrupts: false } => format!("wake {}", name(*task)),
         Recorded::Wake { task, interrupts: true } => format!("wake {} elsewhere", name(*task)),
-        Recorded::Fork(child) => format!("fork {}", name(*child)),
+        Recorded::Fork { child, .. } => format!("fork {}", name(*child)),
+        Recorded::Told(step) => format!("{step:?}"),
         Recorded::Sleep(Waking::Task) => "sleep".into(),
         Recorded::Sleep(Waking::Outside { at, cpu: None }) => format!("sleep till irq at {}", us(*at)),
         Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu) }) => {

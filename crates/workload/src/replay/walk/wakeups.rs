@@ -149,7 +149,7 @@ impl Walk<'_> {
         let start_ns = self.trace.start_ns();
         let track = &mut self.tasks[child.index()];
         if track.state == State::Unseen {
-            let (at, cpu) = (scheduler::Nanos(event.time_ns - start_ns), wakeup.target_cpu.0);
+            let (at, cpu) = (scheduler::Nanos(event.time_ns - start_ns), Some(wakeup.target_cpu.0));
             self.counts.appeared += u64::from(track.begin.is_none());
             track.begin.get_or_insert(Begin::Appears { at, cpu });
             track.state = State::Runnable;

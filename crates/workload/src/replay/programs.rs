@@ -1,0 +1,257 @@
+//! From a trace that tells its programs ([`crate::told`]) to these: nothing is inferred, and a replay on the same machine under
+//! the same kernel is the run itself.
+
+use super::recording::{
+    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+};
+use crate::told::{self, can_be_taken};
+use machine::{Objects, TaskStart, ToldStep};
+use scheduler::{CpuMask, Nanos, Policy};
+use std::collections::BTreeMap;
+use trace::{Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
+
+/// The programs that a trace tells. `None` if it does not tell all that happened: it is a recording of something else, or a part
+/// of a trace.
+pub(super) fn told(trace: &Trace) -> Option<Recording> {
+    if !trace.meta.gaps.is_empty() {
+        return None;
+    }
+    let mut reader = Reader::new(trace);
+    for event in &trace.events {
+        reader.event(event)?;
+    }
+    reader.finish()
+}
+
+struct Reader<'a> {
+    trace: &'a Trace,
+    until: Option<Nanos>,
+    objects: Objects,
+    messages: Vec<Message>,
+    programs: BTreeMap<Pid, Program>,
+    /// Some step was told.
+    tells_steps: bool,
+}
+
+struct Program {
+    start: TaskStart,
+    steps: Vec<Step>,
+}
+
+/// A step, before all tasks are known by number.
+enum Step {
+    Fork(Option<Pid>, machine::ForkKind),
+    Other(Recorded),
+}
+
+impl<'a> Reader<'a> {
+    fn new(trace: &'a Trace) -> Reader<'a> {
+        Reader {
+            trace,
+            until: None,
+            objects: Objects::default(),
+            messages: Vec::new(),
+            programs: BTreeMap::new(),
+            tells_steps: false,
+        }
+    }
+
+    /// `None` if something is not told.
+    fn event(&mut self, event: &Event) -> Option<()> {
+        match &event.kind {
+            EventKind::Marker(text) => self.marker(event, *text),
+            EventKind::SchedProcessFork(fork) => self.fork(fork),
+            EventKind::SchedSwitch(switch) if switch.next.pid != Pid::IDLE => {
+                self.programs.contains_key(&switch.next.pid).then_some(())
+            }
+            _ => Some(()),
+        }
+    }
+
+    fn marker(&mut self, event: &Event, text: StrId) -> Option<()> {
+        let text = &self.trace.strings[text];
+        match told::Told::parse(text) {
+            Some(told::Told::Run { until }) => {
+                self.until = Some(until);
+                Some(())
+            }
+            Some(told::Told::Object(object)) => object.add_to(&mut self.objects).then_some(()),
+            Some(told::Told::Start(start)) => {
+                self.programs.insert(Pid(start.pid.0), Program { start, steps: Vec::new() });
+                Some(())
+            }
+            Some(told::Told::Message(channel)) => {
+                let exists = can_be_taken(&ToldStep::Send(channel), &self.objects);
+                self.messages.push(Message { at: Nanos(event.time_ns), cpu: event.cpu.0, channel });
+                exists.then_some(())
+            }
+            Some(told::Told::Step(step)) => {
+                self.tells_steps = true;
+                let can_be = can_be_taken(&step, &self.objects);
+                self.programs.get_mut(&event.pid)?.steps.push(recorded(step));
+                can_be.then_some(())
+            }
+            None if event.pid == Pid::IDLE => Some(()),
+            None => {
+                let marker = Recorded::Marker(text.into());
+                self.programs.get_mut(&event.pid)?.steps.push(Step::Other(marker));
+                Some(())
+            }
+        }
+    }
+
+    fn fork(&mut self, fork: &SchedProcessFork) -> Option<()> {
+        match self.programs.get_mut(&fork.parent_pid)?.steps.last_mut()? {
+            Step::Fork(child @ None, _) => *child = Some(fork.child_pid),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn finish(self) -> Option<Recording> {
+        if !self.tells_steps {
+            return None;
+        }
+        let numbers: BTreeMap<Pid, TaskIndex> =
+            self.programs.keys().enumerate().map(|(n, pid)| (*pid, TaskIndex(n as u32))).collect();
+        let step = |step: Step| match step {
+            Step::Other(step) => Some(step),
+            // A run may end while a task forks: before the child is there.
+            Step::Fork(child, kind) => {
+                child.map(|pid| numbers.get(&pid).map(|child| Recorded::Fork { child: *child, kind }))?
+            }
+        };
+        let tasks: Vec<RecordedTask> = self
+            .programs
+            .into_values()
+            .map(|Program { start, steps }| task(start, steps.into_iter().filter_map(step).collect()))
+            .collect();
+        let counts = Counts { told: tasks.len() as u64, ..Counts::default() };
+        Some(Recording {
+            cpus: self.trace.cpus,
+            span: self.until?,
+            hz: None,
+            idle_polls: self.trace.idle == Some(IdleKind::Polls),
+            tasks,
+            objects: self.objects,
+            messages: self.messages,
+            counts,
+        })
+    }
+}
+
+fn recorded(step: ToldStep) -> Step {
+    Step::Other(match step {
+        ToldStep::Compute(length) => Recorded::Run(length),
+        ToldStep::SleepUntil(at) => Recorded::Sleep(Waking::At(at)),
+        ToldStep::SleepFor(span) => Recorded::Sleep(Waking::After(span)),
+        ToldStep::Fork(kind) => return Step::Fork(None, kind),
+        ToldStep::Exec(comm) => Recorded::Exec(comm),
+        ToldStep::Exit => Recorded::Exit,
+        other => Recorded::Told(other),
+    })
+}
+
+fn task(start: TaskStart, steps: Vec<Recorded>) -> RecordedTask {
+    let run = |step: &Recorded| if let Recorded::Run(length) = step { length.0 } else { 0 };
+    RecordedTask {
+        pid: Pid(start.pid.0),
+        incarnation: 0,
+        comm: start.comm,
+        begin: match start.at {
+            None => Begin::Forked,
+            Some(at) => Begin::Appears { at, cpu: start.cpu.map(|cpu| u32::from(cpu.0)) },
+        },
+        prio: match start.policy {
+            Policy::Fifo(priority) | Policy::Rr(priority) => 99 - i32::from(priority.get()),
+            Policy::Normal | Policy::Batch | Policy::Idle => 120 + i32::from(start.nice.get()),
+        },
+        round_robin: matches!(start.policy, Policy::Rr(_)),
+        fair: match start.policy {
+            Policy::Batch => FairPolicy::Batch,
+            Policy::Idle => FairPolicy::Idle,
+            Policy::Normal | Policy::Fifo(_) | Policy::Rr(_) => FairPolicy::Normal,
+        },
+        cpu_time: Nanos(steps.iter().map(run).sum()),
+        steps,
+        arrivals: 0,
+        placement: Placement { allowed: Some(start.cpus.unwrap_or(CpuMask::ALL)), ..Placement::default() },
+        told: Some(Told {
+            nice: start.nice,
+            working_set_bytes: start.working_set_bytes,
+            timer_slack: start.timer_slack,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::Nice;
+
+    /// A task that forks another, which sends it a message from time to time.
+    const RUN: &str = "\
+# tracer: nop
+# entries-in-buffer/entries-written: 9/9   #P:2
+  <idle>-0 [000] ..... 0.000001: tracing_mark_write: schedlab: run until=30000
+  <idle>-0 [000] ..... 0.000001: tracing_mark_write: schedlab: channel 0 capacity=8 writers-wake-at=4 sync=no softirq=no send-cost=300 receive-cost=200
+  <idle>-0 [000] ..... 0.000001: tracing_mark_write: schedlab: program pid=5 start=0 on=1 policy=fifo:90 nice=-3 cpus=0-1 working-set=4096 timer-slack=50000 comm=a
+  <idle>-0 [000] ..... 0.000001: tracing_mark_write: schedlab: program pid=6 start=fork policy=other nice=5 cpus=all working-set=0 timer-slack=0 comm=b c
+  <idle>-0 [001] d.h2. 0.000002: sched_wakeup_new: comm=a pid=5 prio=9 target_cpu=001
+  <idle>-0 [001] d..2. 0.000003: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=5 next_prio=9
+       a-5 [001] ..... 0.000004: tracing_mark_write: schedlab: do fork process
+       a-5 [001] ..... 0.000004: sched_process_fork: comm=a pid=5 child_comm=a child_pid=6
+       a-5 [001] ..... 0.000010: tracing_mark_write: iteration 1
+       a-5 [001] ..... 0.000010: tracing_mark_write: schedlab: do sleep-until 5000000
+       a-5 [001] d..2. 0.000011: sched_switch: prev_comm=a prev_pid=5 prev_prio=9 prev_state=S ==> next_comm=b next_pid=6 next_prio=125
+     b c-6 [001] ..... 0.000012: tracing_mark_write: schedlab: do compute 7000
+     b c-6 [001] d.h1. 0.000015: tracing_mark_write: schedlab: message 0
+     b c-6 [001] ..... 0.000020: tracing_mark_write: schedlab: do send 0
+";
+
+    fn read(text: &str) -> Option<Recording> {
+        told(&trace::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn programs_are_what_is_told_to_the_nanosecond() {
+        let recording = read(RUN).expect("all is told");
+        assert_eq!(
+            (recording.is_told(), recording.span),
+            (true, Nanos(30_000)),
+            "times are those of the run"
+        );
+        assert_eq!(recording.objects.channels.len(), 1);
+        let cpu = 1;
+        assert_eq!(recording.messages, [Message { at: Nanos(15_000), cpu, channel: machine::ChannelId(0) }]);
+        let [a, b] = &recording.tasks[..] else { panic!("two tasks") };
+        assert_eq!((a.prio, a.begin), (9, Begin::Appears { at: Nanos::ZERO, cpu: Some(1) }));
+        assert_eq!(
+            a.told.map(|told| (told.nice, told.working_set_bytes)),
+            Nice::new(-3).map(|nice| (nice, 4096))
+        );
+        assert_eq!(
+            a.steps,
+            [
+                Recorded::Fork { child: TaskIndex(1), kind: machine::ForkKind::Fork },
+                Recorded::Marker("iteration 1".into()),
+                Recorded::Sleep(Waking::At(Nanos(5_000_000))),
+            ]
+        );
+        assert_eq!((&*b.comm, b.prio, b.begin, b.cpu_time), ("b c", 125, Begin::Forked, Nanos(7_000)));
+        let send = Recorded::Told(ToldStep::Send(machine::ChannelId(0)));
+        assert_eq!(b.steps, [Recorded::Run(Nanos(7_000)), send]);
+    }
+
+    #[test]
+    fn what_is_not_told_to_the_end_is_not_told() {
+        for missing in ["run until", "program pid=5", "program pid=6", "channel 0", "do fork"] {
+            let rest: Vec<&str> = RUN.lines().filter(|line| !line.contains(missing)).collect();
+            assert_eq!(read(&rest.join("\n")), None, "without {missing}");
+        }
+        assert_eq!(read(&RUN.replace("send 0", "send 1")), None, "no such channel");
+        assert_eq!(read(&RUN.replace("do send 0", "do untold")), None);
+        let silent: Vec<&str> = RUN.lines().filter(|line| !line.contains("schedlab: do")).collect();
+        assert_eq!(read(&silent.join("\n").replace("sched_process_fork", "#")), None);
+    }
+}

@@ -1,0 +1,210 @@
+//! Objects that tasks share, as text.
+
+use machine::{Backoff, ChannelSpec, MutexKind, MutexSpec, Objects, ToldStep};
+use scheduler::Nanos;
+use std::fmt;
+
+/// An object with the number of its id.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Object {
+    Channel(usize, ChannelSpec),
+    Mutex(usize, MutexSpec),
+    /// With the number of tasks for which it waits.
+    Barrier(usize, u32),
+    Spinlock(usize, Backoff),
+    /// Futexes have nothing but their number: there are so many.
+    Futexes(u32),
+}
+
+/// Each takes memory, and no run needs more.
+const MOST_FUTEXES: u32 = 1_000_000;
+/// Sums of costs up to this are far from the end of the clock.
+const DEAREST: Nanos = Nanos::from_secs(1000);
+
+impl Object {
+    /// All of a run.
+    pub fn all(objects: &Objects) -> impl Iterator<Item = Object> + '_ {
+        let channels = objects.channels.iter().enumerate().map(|(n, spec)| Object::Channel(n, *spec));
+        let mutexes = objects.mutexes.iter().enumerate().map(|(n, spec)| Object::Mutex(n, spec.clone()));
+        let barriers = objects.barriers.iter().enumerate().map(|(n, parties)| Object::Barrier(n, *parties));
+        let spinlocks = objects.spinlocks.iter().enumerate().map(|(n, back)| Object::Spinlock(n, *back));
+        let futexes = (objects.futexes > 0).then_some(Object::Futexes(objects.futexes));
+        channels.chain(mutexes).chain(barriers).chain(spinlocks).chain(futexes)
+    }
+
+    /// Reads what its `Display` wrote. An object that cannot be is none.
+    pub fn parse(text: &str) -> Option<Object> {
+        let mut words = text.splitn(3, ' ');
+        let (kind, number, rest) = (words.next()?, words.next()?, words.next().unwrap_or(""));
+        let number: u32 = number.parse().ok()?;
+        let n = number as usize;
+        match kind {
+            "channel" => channel(rest).map(|spec| Object::Channel(n, spec)),
+            "mutex" => mutex(rest).map(|spec| Object::Mutex(n, spec)),
+            "barrier" => {
+                let parties = rest.strip_prefix("parties=")?.parse().ok().filter(|parties| *parties > 0)?;
+                Some(Object::Barrier(n, parties))
+            }
+            "spinlock" => match rest {
+                "backoff=sleep" => Some(Object::Spinlock(n, Backoff::Sleep)),
+                "backoff=event" => Some(Object::Spinlock(n, Backoff::Event)),
+                _ => None,
+            },
+            "futexes" if rest.is_empty() && number <= MOST_FUTEXES => Some(Object::Futexes(number)),
+            _ => None,
+        }
+    }
+
+    /// Adds it to the others. Ids count up: false, and nothing is added, if it is not the next of its kind.
+    pub fn add_to(self, objects: &mut Objects) -> bool {
+        let Objects { channels, mutexes, barriers, futexes, spinlocks } = objects;
+        match self {
+            Object::Channel(n, spec) if n == channels.len() => channels.push(spec),
+            Object::Mutex(n, spec) if n == mutexes.len() => mutexes.push(spec),
+            Object::Barrier(n, parties) if n == barriers.len() => barriers.push(parties),
+            Object::Spinlock(n, backoff) if n == spinlocks.len() => spinlocks.push(backoff),
+            Object::Futexes(n) if *futexes == 0 => *futexes = n,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whether a step can be taken: the objects that it names exist.
+pub(crate) fn can_be_taken(step: &ToldStep, objects: &Objects) -> bool {
+    let exists = |number: u32, count: usize| (number as usize) < count;
+    match step {
+        ToldStep::Lock(mutex) | ToldStep::Unlock(mutex) => exists(mutex.0, objects.mutexes.len()),
+        ToldStep::Send(channel) | ToldStep::TrySend(channel) | ToldStep::Receive(channel) => {
+            exists(channel.0, objects.channels.len())
+        }
+        ToldStep::FutexWait(futex) | ToldStep::FutexWake { futex, .. } => {
+            exists(futex.0, objects.futexes as usize)
+        }
+        ToldStep::BarrierWait(barrier) => exists(barrier.0, objects.barriers.len()),
+        ToldStep::SpinLock(lock) | ToldStep::SpinUnlock(lock) => exists(lock.0, objects.spinlocks.len()),
+        ToldStep::Sections(work) => work.locks().iter().all(|lock| exists(lock.0, objects.spinlocks.len())),
+        ToldStep::Untold => false,
+        _ => true,
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Object::Channel(n, spec) => {
+                let ChannelSpec { capacity, writers_wake_at, sync, softirq, send_cost, receive_cost } = spec;
+                let (sync, softirq) = (yes_or_no(*sync), yes_or_no(*softirq));
+                write!(f, "channel {n} capacity={capacity} writers-wake-at={writers_wake_at} ")?;
+                write!(f, "sync={sync} softirq={softirq} ")?;
+                write!(f, "send-cost={} receive-cost={}", send_cost.0, receive_cost.0)
+            }
+            Object::Mutex(n, MutexSpec { name, kind }) => {
+                let kind = match kind {
+                    MutexKind::Pi => "pi",
+                    MutexKind::Plain => "plain",
+                };
+                write!(f, "mutex {n} kind={kind} name={}", name.replace('\n', " "))
+            }
+            Object::Barrier(n, parties) => write!(f, "barrier {n} parties={parties}"),
+            Object::Spinlock(n, Backoff::Sleep) => write!(f, "spinlock {n} backoff=sleep"),
+            Object::Spinlock(n, Backoff::Event) => write!(f, "spinlock {n} backoff=event"),
+            Object::Futexes(count) => write!(f, "futexes {count}"),
+        }
+    }
+}
+
+fn yes_or_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}
+
+fn channel(text: &str) -> Option<ChannelSpec> {
+    let mut words = text.split(' ');
+    let mut value = |key: &str| words.next()?.strip_prefix(key)?.strip_prefix('=');
+    let flag = |text: &str| match text {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    };
+    let cost = |text: &str| text.parse().ok().filter(|ns| *ns <= DEAREST.0).map(Nanos);
+    let spec = ChannelSpec {
+        capacity: value("capacity")?.parse().ok()?,
+        writers_wake_at: value("writers-wake-at")?.parse().ok()?,
+        sync: flag(value("sync")?)?,
+        softirq: flag(value("softirq")?)?,
+        send_cost: cost(value("send-cost")?)?,
+        receive_cost: cost(value("receive-cost")?)?,
+    };
+    (spec.capacity > spec.writers_wake_at && words.next().is_none()).then_some(spec)
+}
+
+fn mutex(text: &str) -> Option<MutexSpec> {
+    let (kind, name) = text.strip_prefix("kind=")?.split_once(" name=")?;
+    let kind = match kind {
+        "pi" => MutexKind::Pi,
+        "plain" => MutexKind::Plain,
+        _ => return None,
+    };
+    Some(MutexSpec { name: name.to_owned(), kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::BarrierId;
+
+    fn objects() -> Objects {
+        let pipe = ChannelSpec {
+            capacity: 16,
+            writers_wake_at: 15,
+            sync: true,
+            softirq: false,
+            send_cost: Nanos(700),
+            receive_cost: Nanos(0),
+        };
+        Objects {
+            channels: vec![pipe, ChannelSpec { capacity: u32::MAX, softirq: true, ..pipe }],
+            mutexes: vec![MutexSpec { name: "L 1 kind=x".into(), kind: MutexKind::Pi }],
+            barriers: vec![3, 4],
+            futexes: 5,
+            spinlocks: vec![Backoff::Event, Backoff::Sleep],
+        }
+    }
+
+    #[test]
+    fn objects_come_back() {
+        let mut back = Objects::default();
+        for object in Object::all(&objects()) {
+            let read = Object::parse(&object.to_string());
+            assert_eq!(read, Some(object));
+            assert!(read.is_some_and(|object| object.add_to(&mut back)));
+        }
+        assert_eq!(back, objects());
+    }
+
+    #[test]
+    fn ids_count_up_and_steps_name_what_there_is() {
+        let mut objects = objects();
+        assert!(!Object::Barrier(7, 2).add_to(&mut objects));
+        assert!(!can_be_taken(&ToldStep::BarrierWait(BarrierId(2)), &objects));
+        assert!(can_be_taken(&ToldStep::BarrierWait(BarrierId(1)), &objects));
+        assert!(!can_be_taken(&ToldStep::Untold, &objects));
+    }
+
+    #[test]
+    fn what_cannot_be_is_no_object() {
+        for text in [
+            "channel 0 capacity=0 writers-wake-at=0 sync=no softirq=no send-cost=0 receive-cost=0",
+            "channel 0 capacity=9 writers-wake-at=9 sync=no softirq=no send-cost=0 receive-cost=0",
+            "channel 0 capacity=9 writers-wake-at=8 sync=no softirq=no send-cost=0 receive-cost=0 x",
+            "channel 0 capacity=9 writers-wake-at=8 sync=no softirq=no send-cost=9999999999999 receive-cost=0",
+            "mutex 0 kind=fair name=x",
+            "barrier 0 parties=0",
+            "spinlock 0 backoff=none",
+            "futexes 1000001",
+            "table 0",
+        ] {
+            assert_eq!(Object::parse(text), None, "{text}");
+        }
+    }
+}

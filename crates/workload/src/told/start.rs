@@ -1,0 +1,98 @@
+//! How a task began, as text.
+
+use super::step::{policy, read_policy};
+use crate::units;
+use machine::TaskStart;
+use scheduler::{CpuId, Nanos, Nice, Pid};
+
+pub(super) fn text(start: &TaskStart) -> String {
+    let TaskStart { pid, at, cpu, comm, policy: of, nice, cpus, working_set_bytes, timer_slack } = start;
+    let at = at.map_or_else(|| "fork".to_owned(), |at| at.0.to_string());
+    let on = cpu.map(|cpu| format!(" on={cpu}")).unwrap_or_default();
+    let cpus = cpus.map_or_else(|| "all".to_owned(), |cpus| cpus.to_string());
+    format!(
+        "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} timer-slack={} comm={}",
+        pid.0,
+        policy(*of),
+        nice.get(),
+        timer_slack.0,
+        comm.replace('\n', " ")
+    )
+}
+
+pub(super) fn read(text: &str) -> Option<TaskStart> {
+    let (facts, comm) = text.split_once(" comm=")?;
+    let mut words = facts.split(' ').peekable();
+    let pid = words.next()?.strip_prefix("pid=")?.parse().ok().filter(|pid| *pid > 0)?;
+    let at = match words.next()?.strip_prefix("start=")? {
+        "fork" => None,
+        at => Some(Nanos(at.parse().ok()?)),
+    };
+    let on = words.next_if(|word| word.starts_with("on="));
+    let cpu = match on.and_then(|on| on.strip_prefix("on=")) {
+        Some(number) => Some(CpuId(number.parse().ok().filter(|n| usize::from(*n) < CpuId::LIMIT)?)),
+        None => None,
+    };
+    let mut value = |key: &str| words.next()?.strip_prefix(key)?.strip_prefix('=');
+    let start = TaskStart {
+        pid: Pid(pid),
+        at,
+        cpu,
+        comm: comm.into(),
+        policy: read_policy(value("policy")?)?,
+        nice: Nice::new(value("nice")?.parse().ok()?)?,
+        cpus: match value("cpus")? {
+            "all" => None,
+            cpus => Some(units::cpu_list(cpus).ok()?),
+        },
+        working_set_bytes: value("working-set")?.parse().ok()?,
+        timer_slack: Nanos(value("timer-slack")?.parse().ok()?),
+    };
+    words.next().is_none().then_some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::{CpuMask, Policy, RtPriority};
+
+    #[test]
+    fn beginnings_come_back() {
+        let forked = TaskStart {
+            pid: Pid(1004),
+            at: None,
+            cpu: None,
+            comm: "a comm=b".into(),
+            policy: Policy::Batch,
+            nice: Nice::new(-5).expect("in range"),
+            cpus: None,
+            working_set_bytes: 65_536,
+            timer_slack: Nanos(50_000),
+        };
+        let there = TaskStart {
+            at: Some(Nanos(7)),
+            cpu: Some(CpuId(3)),
+            policy: Policy::Rr(RtPriority::new(90).expect("in range")),
+            cpus: Some(CpuMask::single(CpuId(3))),
+            comm: "".into(),
+            ..forked.clone()
+        };
+        for start in [forked, there] {
+            assert_eq!(read(&text(&start)), Some(start));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_no_beginning() {
+        for text in [
+            "pid=0 start=fork policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=later policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=0 on=512 policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=0 policy=other nice=20 cpus=all working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=0 policy=other nice=0 cpus=some working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=0 policy=other nice=0 cpus=all working-set=0 timer-slack=0 x=1 comm=a",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}
