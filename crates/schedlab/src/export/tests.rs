@@ -188,6 +188,42 @@ fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
     assert!(migrations[0].abs_diff(migrations[1]) <= 1, "{who}: {migrations:?} migrations");
 }
 
+/// What somebody cut out of a run's trace, or changed in it, is replayed by its events or by what it tells, or is an error.
+#[test]
+fn a_damaged_trace_of_a_run_is_no_panic() {
+    let machine = crate::machine("laptop", Some(2)).expect("a machine");
+    let mut experiment = Experiment::new(machine.clone());
+    let loads = ["rt-migrate", "hackbench -g1 -f2 -l5"];
+    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
+    experiment.duration = Some(Nanos::from_millis(20));
+    experiment.record = true;
+    let mut text = Vec::new();
+    let run = experiment.run().expect("it runs");
+    run.write_trace(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
+    let text = String::from_utf8(text).expect("text");
+    let path = std::env::temp_dir().join(format!("schedlab-damaged-{}.txt", std::process::id()));
+    let (mut told, mut inferred) = (0, 0);
+    for variant in 1..60_usize {
+        let damaged = |(n, line): (usize, &str)| match (n * 7919 + variant * 104_729) % (1 << (variant % 12))
+        {
+            0 if variant.is_multiple_of(2) => String::new(),
+            0 => format!("{}\n", line.replace(&(variant % 10).to_string(), &(variant * n).to_string())),
+            _ => format!("{line}\n"),
+        };
+        std::fs::write(&path, text.lines().enumerate().map(damaged).collect::<String>()).expect("a disk");
+        let Ok(load) = LoadSpec::open(&path.to_string_lossy()) else { continue };
+        let mut again = Experiment::new(machine.clone());
+        again.loads.push(load.recorded_on(&machine));
+        again.duration = Some(Nanos::from_millis(20));
+        if let Ok(run) = again.run() {
+            let is_told = run.result.notes.iter().any(|note| note.contains("that the trace tells"));
+            *if is_told { &mut told } else { &mut inferred } += 1;
+        }
+    }
+    std::fs::remove_file(path).expect("our own file");
+    assert!(told > 5 && inferred > 5, "{told} told, {inferred} inferred");
+}
+
 #[test]
 fn what_a_recorder_would_see_replays_with_the_same_cpu_time_and_switches() {
     for ending in CAN_BE_READ {

@@ -57,13 +57,22 @@ impl Told {
         let (word, rest) = text.split_once(' ')?;
         match word {
             "do" => step::read(rest).map(Told::Step),
-            "run" => Some(Told::Run { until: Nanos(rest.strip_prefix("until=")?.parse().ok()?) }),
+            "run" => Some(Told::Run { until: time(rest.strip_prefix("until=")?)? }),
             "message" => rest.parse().ok().map(|channel| Told::Message(ChannelId(channel))),
             "program" => start::read(rest).map(Told::Start),
             _ => Object::parse(text).map(Told::Object),
         }
     }
 }
+
+/// Reads nanoseconds. The clock ends after centuries, so that sums of a few times of a year are far from there; longer times are
+/// none.
+fn time(text: &str) -> Option<Nanos> {
+    text.parse().ok().map(Nanos).filter(|time| *time <= LONGEST)
+}
+
+/// Longer than any run.
+const LONGEST: Nanos = Nanos::from_secs(366 * 24 * 3600);
 
 /// The markers that belong before all events of a run: its end, its objects, and how its tasks began.
 pub fn markers_at_start(outcome: &Outcome) -> Vec<String> {
@@ -96,6 +105,7 @@ mod tests {
             "schedlab: message",
             "schedlab: message x",
             "schedlab: run until=x",
+            "schedlab: run until=18446744073709551615",
         ] {
             assert_eq!(Told::parse(text), None, "{text}");
         }

@@ -1,9 +1,10 @@
 //! How a task began, as text.
 
 use super::step::{policy, read_policy};
+use super::time;
 use crate::units;
 use machine::TaskStart;
-use scheduler::{CpuId, Nanos, Nice, Pid};
+use scheduler::{CpuId, Nice, Pid};
 
 pub(super) fn text(start: &TaskStart) -> String {
     let TaskStart { pid, at, cpu, comm, policy: of, nice, cpus, working_set_bytes, timer_slack } = start;
@@ -20,13 +21,16 @@ pub(super) fn text(start: &TaskStart) -> String {
     )
 }
 
+/// No cache is as large, and what its refill costs is a time far from the end of the clock.
+const LARGEST: u64 = 1 << 40;
+
 pub(super) fn read(text: &str) -> Option<TaskStart> {
     let (facts, comm) = text.split_once(" comm=")?;
     let mut words = facts.split(' ').peekable();
     let pid = words.next()?.strip_prefix("pid=")?.parse().ok().filter(|pid| *pid > 0)?;
     let at = match words.next()?.strip_prefix("start=")? {
         "fork" => None,
-        at => Some(Nanos(at.parse().ok()?)),
+        at => Some(time(at)?),
     };
     let on = words.next_if(|word| word.starts_with("on="));
     let cpu = match on.and_then(|on| on.strip_prefix("on=")) {
@@ -45,8 +49,8 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
             "all" => None,
             cpus => Some(units::cpu_list(cpus).ok()?),
         },
-        working_set_bytes: value("working-set")?.parse().ok()?,
-        timer_slack: Nanos(value("timer-slack")?.parse().ok()?),
+        working_set_bytes: value("working-set")?.parse().ok().filter(|bytes| *bytes <= LARGEST)?,
+        timer_slack: time(value("timer-slack")?)?,
     };
     words.next().is_none().then_some(start)
 }
@@ -54,7 +58,7 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::{CpuMask, Policy, RtPriority};
+    use scheduler::{CpuMask, Nanos, Policy, RtPriority};
 
     #[test]
     fn beginnings_come_back() {
@@ -86,6 +90,8 @@ mod tests {
     fn what_cannot_be_is_no_beginning() {
         for text in [
             "pid=0 start=fork policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=18446744073709551615 policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
+            "pid=1 start=0 policy=other nice=0 cpus=all working-set=18446744073709551615 timer-slack=0 comm=a",
             "pid=1 start=later policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
             "pid=1 start=0 on=512 policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
             "pid=1 start=0 policy=other nice=20 cpus=all working-set=0 timer-slack=0 comm=a",

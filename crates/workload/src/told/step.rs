@@ -1,5 +1,6 @@
 //! Steps of programs, as text: a word and the numbers of its objects or its nanoseconds.
 
+use super::time;
 use crate::units;
 use machine::{BarrierId, ChannelId, ForkKind, FutexId, Sections, SpinlockId, ToldStep};
 use scheduler::{MutexId, Nanos, Nice, Policy, RtPriority};
@@ -49,8 +50,8 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
         "set-cpus" => return units::cpu_list(rest).ok().map(ToldStep::SetAffinity),
         _ => {}
     }
-    let numbers: Vec<u64> =
-        rest.split(' ').filter(|word| !word.is_empty()).map(|n| n.parse().ok()).collect::<Option<_>>()?;
+    let numbers = rest.split(' ').filter(|word| !word.is_empty()).map(|n| time(n).map(|n| n.0));
+    let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
     let id = |n: u64| u32::try_from(n).ok();
     Some(match (word, &numbers[..]) {
         ("compute", [ns]) => ToldStep::Compute(Nanos(*ns)),
@@ -132,7 +133,7 @@ mod tests {
             ToldStep::Compute(Nanos(1)),
             ToldStep::SpinUntil(Nanos(1)),
             ToldStep::KernelCompute(Nanos(2)),
-            ToldStep::SleepUntil(Nanos(u64::MAX)),
+            ToldStep::SleepUntil(Nanos::from_secs(366 * 24 * 3600)),
             ToldStep::SleepFor(Nanos(4)),
             ToldStep::Lock(MutexId(5)),
             ToldStep::Unlock(MutexId(6)),
@@ -172,6 +173,7 @@ mod tests {
             "send x",
             "send 1 2",
             "send 4294967296",
+            "compute 18446744073709551615",
             "yield 1",
             "lock -1",
             "dance 3",
