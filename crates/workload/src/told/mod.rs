@@ -19,6 +19,7 @@ mod step;
 use machine::{ChannelId, Outcome, TaskStart, ToldStep};
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
+pub(crate) use start::LARGEST_WORKING_SET;
 pub(crate) use step::{fork_kind, read as read_step, read_fork_kind, text as step_text};
 
 /// What such markers begin with.

@@ -22,7 +22,7 @@ pub(super) fn text(start: &TaskStart) -> String {
 }
 
 /// No cache is as large, and what its refill costs is a time far from the end of the clock.
-const LARGEST: u64 = 1 << 40;
+pub(crate) const LARGEST_WORKING_SET: u64 = 1 << 40;
 
 pub(super) fn read(text: &str) -> Option<TaskStart> {
     let (facts, comm) = text.split_once(" comm=")?;
@@ -49,7 +49,10 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
             "all" => None,
             cpus => Some(units::cpu_list(cpus).ok()?),
         },
-        working_set_bytes: value("working-set")?.parse().ok().filter(|bytes| *bytes <= LARGEST)?,
+        working_set_bytes: value("working-set")?
+            .parse()
+            .ok()
+            .filter(|bytes| *bytes <= LARGEST_WORKING_SET)?,
         timer_slack: time(value("timer-slack")?)?,
     };
     words.next().is_none().then_some(start)

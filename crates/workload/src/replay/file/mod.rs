@@ -5,6 +5,7 @@
 //! reads back as the same recording, to the nanosecond.
 
 mod read;
+mod told;
 mod words;
 mod write;
 

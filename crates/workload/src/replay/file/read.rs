@@ -1,14 +1,15 @@
 //! From the text to the recording.
 
+use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
 };
-use crate::told::{Object, can_be_taken, read_fork_kind, read_step};
+use crate::told::read_fork_kind;
 use crate::units;
-use machine::{ChannelId, ForkKind, Objects, ToldStep};
-use scheduler::{CpuId, Nanos, Nice};
+use machine::{ForkKind, Objects};
+use scheduler::{CpuId, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use trace::{MAX_CPUS, Pid};
@@ -139,7 +140,7 @@ impl Reader {
             }
             ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
             ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
-            ("do", _) => told(rest.trim_end(), manner, &self.objects)?,
+            ("do", _) => told::step(rest.trim_end(), &self.objects, |length| scaled(length, manner))?,
             _ => step(word, &words, manner)?,
         };
         if let Recorded::Run(length) = &step {
@@ -156,17 +157,9 @@ impl Reader {
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
-            "message" => {
-                let message = message(rest, &self.objects)?;
-                self.messages.push(message);
-            }
+            "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "futexes" => {
-                let text = format!("{word} {rest}");
-                let object = Object::parse(&text)
-                    .ok_or_else(|| format!("`{text}` is no {word}; keep the form in which it was written"))?;
-                if !object.add_to(&mut self.objects) {
-                    return Err(format!("`{text}`: the numbers of objects count up from 0"));
-                }
+                told::object(&format!("{word} {rest}"), &mut self.objects)?;
             }
             _ => {
                 return Err(format!(
@@ -260,7 +253,7 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
             let policy = read_policy(&words)?;
             (task.prio, task.round_robin, task.fair) = (policy.prio, policy.round_robin, policy.fair);
         }
-        "told" => task.told = Some(told_fact(&words)?),
+        "told" => task.told = Some(told::fact(&words)?),
         "round-robin" => task.round_robin = rest == "yes",
         "cpus" => task.placement.allowed = Some(units::cpu_list(rest)?),
         "pinned-to" => task.placement.pinned_to = Some(number(rest, 0, CpuId::LIMIT as u32 - 1)?),
@@ -324,53 +317,9 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
     })
 }
 
-/// A told step that has no form of its own, with the factor for the task's CPU time.
-fn told(text: &str, manner: &Manner, objects: &Objects) -> Result<Recorded, String> {
-    let step = read_step(text).ok_or_else(|| format!("`do {text}` is no step"))?;
-    if !can_be_taken(&step, objects) {
-        return Err(format!("`do {text}`: there is no such object above the first task"));
-    }
-    Ok(Recorded::Told(match step {
-        ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => {
-            return Err(format!("write run, until or sleep in place of `do {text}`"));
-        }
-        ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit => {
-            return Err(format!("write `{text}` without do"));
-        }
-        ToldStep::KernelCompute(length) => ToldStep::KernelCompute(scaled(length, manner)?),
-        step => step,
-    }))
-}
-
 fn scaled(length: Nanos, manner: &Manner) -> Result<Nanos, String> {
     let scaled = u128::from(length.0) * u128::from(manner.work) / u128::from(ALL_WORK);
     u64::try_from(scaled).map(Nanos).map_err(|_| "too long".to_owned())
-}
-
-/// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.
-fn told_fact(words: &[&str]) -> Result<Told, String> {
-    let unknown = || "write told nice=N working-set=BYTES timer-slack=TIME".to_owned();
-    let [nice, working_set, timer_slack] = words else { return Err(unknown()) };
-    let value = |word: &str, key: &str| word.strip_prefix(key).map(str::to_owned).ok_or_else(unknown);
-    let nice = value(nice, "nice=")?.parse().ok().and_then(Nice::new);
-    Ok(Told {
-        nice: nice.ok_or("nice values are -20 to 19")?,
-        working_set_bytes: value(working_set, "working-set=")?.parse().map_err(|_| unknown())?,
-        timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
-    })
-}
-
-/// `at TIME cpu N channel N`: a message from outside.
-fn message(text: &str, objects: &Objects) -> Result<Message, String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let ["at", at, "cpu", cpu, "channel", channel] = words[..] else {
-        return Err(format!("`message {text}` is not known; write message at TIME cpu N channel N"));
-    };
-    let channel = ChannelId(number(channel, 0, u32::MAX)?);
-    if !can_be_taken(&ToldStep::Send(channel), objects) {
-        return Err(format!("there is no channel {} above this line", channel.0));
-    }
-    Ok(Message { at: read_time(at)?, cpu: number(cpu, 0, MAX_CPUS - 1)?, channel })
 }
 
 fn pause(manner: &Manner) -> Result<Nanos, String> {
@@ -421,7 +370,7 @@ fn factor(text: &str) -> Result<u64, String> {
     }
 }
 
-fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
+pub(super) fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
     match text.parse() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => Err(format!("`{text}` is no number from {least} to {most}")),

@@ -102,3 +102,63 @@ fn errors_name_the_line_and_what_to_do() {
     let error = Recording::from_text("schedlab-workload 1\ncpus 2\n").expect_err("no span");
     assert_eq!(error.to_string(), "line 2: the file does not say its span");
 }
+
+/// What a run's own trace tells.
+const TOLD: &str = "schedlab-workload 1
+cpus 2
+span 10ms
+channel 0 capacity=16 writers-wake-at=8 sync=no softirq=no send-cost=700 receive-cost=500
+mutex 0 kind=pi name=L1
+message at 3ms cpu 1 channel 0
+task 5 a
+  policy fifo 90
+  begin at 0ns
+  work 200%
+  told nice=-3 working-set=4096 timer-slack=50us
+    fork 6 process
+    do lock 0
+    do kernel 1000
+    run 5us
+    do unlock 0
+task 6 b
+  begin forked
+  told nice=0 working-set=0 timer-slack=0ns
+    do receive 0
+    exit
+";
+
+#[test]
+fn told_programs_come_back_and_their_work_can_be_changed() {
+    let recording = Recording::from_text(TOLD).expect("a workload").recording;
+    let kernel = Recorded::Told(machine::ToldStep::KernelCompute(Nanos(2_000)));
+    assert_eq!(recording.tasks[0].steps[2..4], [kernel, Recorded::Run(Nanos(10_000))], "twice the work");
+    let again = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+    assert_eq!(again, recording);
+}
+
+#[test]
+fn told_lines_name_what_there_is() {
+    for (old, new, expected) in [
+        ("do lock 0", "do lock 1", "line 13: `do lock 1`: there is no such object above the first task"),
+        ("do lock 0", "do sleep-for 5", "line 13: write run, until or sleep in place of `do sleep-for 5`"),
+        ("do lock 0", "do exit", "line 13: write `exit` without do"),
+        ("do lock 0", "do sing", "line 13: `do sing` is no step"),
+        ("mutex 0", "mutex 1", "line 5: `mutex 1 kind=pi name=L1`: the numbers of objects count up from 0"),
+        (
+            "kind=pi",
+            "kind=odd",
+            "line 5: `mutex 0 kind=odd name=L1` cannot be read; keep the form in which it was written",
+        ),
+        ("channel 0\n", "channel 1\n", "line 6: there is no channel 1 above this line"),
+        ("fork 6 process", "fork 6 fast", "line 12: write fork TASK, fork TASK process or fork TASK vfork"),
+        ("nice=-3", "nice=30", "line 11: nice values are -20 to 19"),
+        (
+            "working-set=4096",
+            "working-set=9999999999999",
+            "line 11: a working set of 9999999999999 bytes is larger than any cache",
+        ),
+    ] {
+        let error = Recording::from_text(&TOLD.replacen(old, new, 1)).expect_err(expected);
+        assert_eq!(error.to_string(), expected);
+    }
+}
