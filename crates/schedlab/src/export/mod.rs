@@ -7,6 +7,7 @@ mod locks;
 use crate::error::Error;
 use crate::experiment::Run;
 pub use facts::Facts;
+use machine::RecordKind;
 use std::io;
 use std::path::Path;
 use trace::{
@@ -71,10 +72,19 @@ impl Run {
     /// # Errors
     /// Those of `out`.
     pub fn write_trace(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
-        let mut trace = run_trace(&self.records, &self.comms, self.result.machine.cpus as usize);
+        let cpus = self.result.machine.cpus as usize;
+        // A viewer of JSON has no use for the steps of programs and for notes, and nobody reads it back.
+        let mut trace = if format.can_be_read() {
+            run_trace(&self.records, &self.comms, cpus)
+        } else {
+            let is_told =
+                |kind: &RecordKind| matches!(kind, RecordKind::Step { .. } | RecordKind::Message { .. });
+            let events: Vec<_> =
+                self.records.iter().filter(|record| !is_told(&record.kind)).cloned().collect();
+            run_trace(&events, &self.comms, cpus)
+        };
         trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
-        // A viewer of JSON has no use for them, and nobody reads it back.
         if format.can_be_read()
             && let Some(facts) = &self.facts
         {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::{Experiment, LoadSpec};
-use machine::RecordKind;
 use report::schema::TaskResult;
 use scheduler::Nanos;
 use trace::{EventKind, NoteKind, summarise};
@@ -272,4 +271,5 @@ fn chrome_gets_the_same_as_perfetto() {
     for part in ["cyclictest 10", "\"Running\"", "nr_running CPU 1", "wake_", "rq lock waiters CPU 0"] {
         assert!(text.contains(part), "{part}");
     }
+    assert!(!text.contains("schedlab: do"), "it tells no programs");
 }
