@@ -2,7 +2,7 @@
 
 use trace::{NoteKind, ReadError, Severity};
 
-use crate::common::fixture;
+use crate::common::{fixture, without_feature};
 
 fn check(bytes: &[u8], expected: &str) {
     let error = trace::read(bytes).expect_err("nothing to read").to_string();
@@ -114,6 +114,25 @@ fn perf_data_without_what_is_needed() {
         "no sched_switch event among 0 events; record with trace-cmd record -e sched or perf sched record\n\
          error: a record has an impossible length; reading stopped there (1×, first at byte 1224)",
     );
+}
+
+#[test]
+fn perf_data_without_descriptions() {
+    const TRACING_DATA: usize = 1;
+    let file = fixture("rtmigrate.perf.data.gz");
+    check(
+        &without_feature(&file, TRACING_DATA),
+        "the file does not describe sched_switch as needed: the file holds no event descriptions; \
+         record with trace-cmd record -e sched or perf sched record",
+    );
+    check(
+        &replaced(&file, b"name: sched_switch\n", b"name: sched_swatch\n"),
+        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e sched or perf sched record",
+    );
+    let trace =
+        trace::read(&replaced(&file, b"int target_cpu;", b"int target_cpx;")).expect("switches are there");
+    let note = trace.notes.get(NoteKind::UndecodableEvent).expect("wakeups cannot be read");
+    assert_eq!((note.count, note.detail.as_deref()), (410, Some("sched_waking has no field target_cpu")));
 }
 
 #[test]

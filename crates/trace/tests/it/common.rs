@@ -28,6 +28,20 @@ pub fn fixture(name: &str) -> Vec<u8> {
     miniz_oxide::inflate::decompress_to_vec(&bytes[10..bytes.len() - 8]).expect("a sound gzip file")
 }
 
+/// A perf.data without one of the features that its header lists, by the number of its bit.
+pub fn without_feature(file: &[u8], bit: usize) -> Vec<u8> {
+    let word = |at: usize| u64::from_le_bytes(*file[at..].first_chunk().expect("a number"));
+    let (features, table) = (word(72), (word(40) + word(48)) as usize);
+    assert_eq!(features >> bit & 1, 1, "the file has it");
+    let before = (features & ((1 << bit) - 1)).count_ones() as usize;
+    let entries = (0..4).map(|n| word(72 + 8 * n).count_ones()).sum::<u32>() as usize;
+    let mut without = file.to_vec();
+    without[72..80].copy_from_slice(&(features & !(1 << bit)).to_le_bytes());
+    // The table has an entry of 16 bytes for each feature; what it points to stays where it is.
+    without.copy_within(table + 16 * (before + 1)..table + 16 * entries, table + 16 * before);
+    without
+}
+
 /// Every event as text with its names resolved, for comparison across traces.
 pub fn lines(trace: &Trace) -> Vec<String> {
     let mut text = Vec::new();

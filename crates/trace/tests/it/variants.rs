@@ -2,7 +2,7 @@
 
 use trace::{Format, NoteKind, Trace};
 
-use crate::common::{assert_same, assert_sound, fixture, lines};
+use crate::common::{assert_same, assert_sound, fixture, lines, without_feature};
 
 fn read(name: &str) -> Trace {
     let trace = trace::read(&fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -65,15 +65,7 @@ fn perf_data_packed_and_not() {
 fn perf_data_without_build_ids() {
     const BUILD_ID: usize = 2;
     let with = fixture("hackbench-pipe.perf.data.gz");
-    let word = |at: usize| u64::from_le_bytes(*with[at..].first_chunk().expect("a number"));
-    let (features, table) = (word(72), (word(40) + word(48)) as usize);
-    assert_eq!(features >> BUILD_ID & 1, 1);
-    let before = (features & ((1 << BUILD_ID) - 1)).count_ones() as usize;
-    let entries = (0..4).map(|n| word(72 + 8 * n).count_ones()).sum::<u32>() as usize;
-    let mut without = with.clone();
-    without[72..80].copy_from_slice(&(features & !(1 << BUILD_ID)).to_le_bytes());
-    // The table has an entry of 16 bytes for each feature; what it points to stays where it is.
-    without.copy_within(table + 16 * (before + 1)..table + 16 * entries, table + 16 * before);
+    let without = without_feature(&with, BUILD_ID);
     let (with, without) = (trace::read(&with).expect("a trace"), trace::read(&without).expect("a trace"));
     assert_same("hackbench-pipe", &lines(&with), &lines(&without));
     assert_eq!((&with.meta, &with.threads), (&without.meta, &without.threads));
