@@ -156,6 +156,7 @@ impl Primitives<'_> {
         match name {
             "syscall" => of(undisturbed(m.syscall)?, format!("getppid {}", m.syscall?)),
             "lock_uncontended" => of(undisturbed(m.lock)?, format!("two atomic operations {}", m.lock?)),
+            "schedule" | "context_switch" if self.yields_were_disturbed() => None,
             "schedule" => {
                 let ns = undisturbed(m.yield_alone)?
                     .saturating_sub(self.ns("syscall") + self.ns("lock_uncontended"));
@@ -220,6 +221,12 @@ impl Primitives<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether other work came to run at every yield: a hop through a pipe has a switch and more, but leaves no turn to others.
+    fn yields_were_disturbed(&self) -> bool {
+        let longer = |other: Option<Figure>| undisturbed(other) > undisturbed(self.measured.hop.hop);
+        longer(self.measured.yield_alone) || longer(self.measured.yield_switch)
     }
 
     /// Four locks on the way of a wakeup.

@@ -16,6 +16,7 @@ use figure::Figure;
 use host::Host;
 use machine::{Distance, MachineSpec, SpecError};
 use measure::{Bench, Hops, Interruptions, Refill};
+use rustix::process::{getpriority_process, setpriority_process};
 use std::io;
 use std::path::Path;
 use thiserror::Error;
@@ -98,7 +99,12 @@ struct MeasuredPair {
 /// A measurement that the system does not allow.
 pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrated, CalibrationError> {
     let host = Host::read(Path::new(SYSTEM));
-    let measured = measure(&host, progress)?;
+    // Other work takes next to nothing from the highest priority of fair tasks. Who may not have it measures as he is.
+    let nice = getpriority_process(None).unwrap_or(0);
+    let _ = setpriority_process(None, -20);
+    let measured = measure(&host, progress);
+    let _ = setpriority_process(None, nice);
+    let measured = measured?;
     let text = file::text(name, &host, Some(&measured));
     let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
     Ok(Calibrated { text, spec, warnings: warnings(&host) })

@@ -100,6 +100,17 @@ fn what_was_measured_comes_out_again_as_the_sum_of_its_parts() {
     assert_eq!(timer, Nanos(20_000), "a timer's wakeup");
 }
 
+/// On a busy CPU, sched_yield takes as long as the others run.
+#[test]
+fn yields_that_let_others_run_are_no_measure_of_a_switch() {
+    let busy =
+        Measured { yield_alone: figure(4_000_000), yield_switch: figure(1_600_000), ..measured(vec![]) };
+    let laptop = MachineSpec::builtin("laptop").expect("it is built in").costs;
+    let costs = spec(&host(1), Some(&busy)).costs;
+    assert_eq!((costs.schedule, costs.context_switch), (laptop.schedule, laptop.context_switch));
+    assert!(costs.wakeup > Nanos(100) && costs.enqueue > Nanos(100));
+}
+
 #[test]
 fn without_measurements_everything_but_the_topology_is_assumed() {
     let text = file::text("recorded", &host(2), None);
