@@ -1,6 +1,6 @@
 //! Pictures of experiments that vary something: a chart for each figure, a line for each variant, SVG.
 
-use crate::reproduce::{ReproducedExperiment, ReproducedRow, RowUnit};
+use crate::reproduce::{ReproducedExperiment, ReproducedRow, RowUnit, crossings};
 use crate::text::digits3;
 use plotters::prelude::*;
 use std::ops::Range;
@@ -91,12 +91,9 @@ impl Chart {
         };
         let words = what.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.map(str::to_lowercase).collect();
-        let crossing = match &lines[..] {
-            [a, b] => {
-                crossing(a, b).map_or(String::new(), |x| format!("; the lines cross at {sweep} {x:.0}"))
-            }
-            _ => String::new(),
-        };
+        let crossings = crossings(experiment);
+        let at = crossings.iter().find(|crossing| crossing.what == what).and_then(|crossing| crossing.at);
+        let crossing = at.map_or(String::new(), |at| format!("; the lines cross at {sweep} {at:.0}"));
         Chart {
             name: format!("{}.{}", experiment.name, words.join("-")),
             caption: format!("{}: {what}{crossing}", experiment.name),
@@ -180,19 +177,6 @@ impl Chart {
     }
 }
 
-/// Where two lines over the same values cross for the last time, between two of them in proportion.
-fn crossing(a: &Line, b: &Line) -> Option<f64> {
-    let gaps: Vec<Place> = a
-        .simulated
-        .iter()
-        .zip(&b.simulated)
-        .filter(|(a, b)| a.x == b.x)
-        .map(|(a, b)| Place { x: a.x, y: a.y - b.y })
-        .collect();
-    let (from, to) = gaps.windows(2).map(|w| (w[0], w[1])).rfind(|(from, to)| from.y * to.y < 0.0)?;
-    Some(from.x + (to.x - from.x) * from.y / (from.y - to.y))
-}
-
 /// An axis: logarithmic where the values span more than a decade, otherwise linear from zero.
 struct Scale {
     logarithmic: bool,
@@ -239,29 +223,9 @@ mod tests {
     use super::*;
     use crate::reproduce::example;
 
-    /// The example's first variant with a figure at each value, and a second variant that begins above it.
-    fn experiment() -> ReproducedExperiment {
-        let mut experiment = example::reproduction().experiments.remove(0);
-        let row = experiment.variants[0].rows[0].clone();
-        let rows = |values: [f64; 3]| -> Vec<ReproducedRow> {
-            let row = |(at, simulated): (f64, f64)| ReproducedRow {
-                what: "search cost".to_owned(),
-                cell: None,
-                at: Some(at),
-                simulated,
-                published: (at == 2.0).then_some(150.0),
-                ..row.clone()
-            };
-            [2.0, 16.0, 256.0].into_iter().zip(values).map(row).collect()
-        };
-        experiment.variants[0].rows = rows([100.0, 800.0, 12_800.0]);
-        experiment.variants[1].rows = rows([300.0, 300.0, 400.0]);
-        experiment
-    }
-
     #[test]
     fn each_swept_figure_has_a_chart_with_a_line_for_each_variant() {
-        let plots = swept(&experiment());
+        let plots = swept(&example::swept());
         assert_eq!(plots.len(), 1);
         assert_eq!(plots[0].name, "009.search-cost");
         let svg = &plots[0].svg;
@@ -269,23 +233,14 @@ mod tests {
         // Lines with their samples in the legend; a circle for each value; a cross of two strokes for each figure of
         // the document.
         assert_eq!(svg.matches("<circle").count(), 6);
-        for text in ["before", "after", "cpus", "256", "search cost"] {
+        for text in ["before", "after", "cpus", "256", "search cost", "cross at cpus 6"] {
             assert!(svg.contains(text), "{text}");
         }
     }
 
     #[test]
-    fn two_lines_cross_between_the_values_where_their_order_changes() {
-        let chart = Chart::of(&experiment(), "cpus", "search cost");
-        // 100 to 800 over 2 to 16 meets 300 after two sevenths of the way.
-        assert_eq!(crossing(&chart.lines[0], &chart.lines[1]), Some(6.0));
-        assert!(chart.caption.ends_with("the lines cross at cpus 6"), "{}", chart.caption);
-        assert_eq!(crossing(&chart.lines[0], &chart.lines[0]), None);
-    }
-
-    #[test]
     fn what_is_not_swept_has_no_chart() {
-        let mut experiment = experiment();
+        let mut experiment = example::swept();
         experiment.sweep = None;
         assert_eq!(swept(&experiment), []);
     }

@@ -13,6 +13,26 @@ pub fn reproduction() -> Reproduction {
     }
 }
 
+/// The first variant of it with a figure at each value of the sweep, and a second variant that begins above it.
+pub fn swept() -> ReproducedExperiment {
+    let mut experiment = experiment();
+    let row = experiment.variants[0].rows[0].clone();
+    let rows = |values: [f64; 3]| -> Vec<ReproducedRow> {
+        let row = |(at, simulated): (f64, f64)| ReproducedRow {
+            what: "search cost".to_owned(),
+            cell: None,
+            at: Some(at),
+            simulated,
+            published: (at == 2.0).then_some(150.0),
+            ..row.clone()
+        };
+        [2.0, 16.0, 256.0].into_iter().zip(values).map(row).collect()
+    };
+    experiment.variants[0].rows = rows([100.0, 800.0, 12_800.0]);
+    experiment.variants[1].rows = rows([300.0, 300.0, 400.0]);
+    experiment
+}
+
 fn experiment() -> ReproducedExperiment {
     let requirement = ReproducedRequirement {
         what: "cells within 35 %".to_owned(),

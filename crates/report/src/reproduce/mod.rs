@@ -4,11 +4,13 @@
 //! ([`RequirementSpec`]). [`judge()`] takes these and the figures of the runs ([`crate::compare::measure`]), and makes
 //! a [`Reproduction`] of it. How the runs are made is not this module's business.
 
+mod crossing;
 mod fold;
 mod judge;
 mod result;
 mod spec;
 
+pub use crossing::{Crossing, crossings};
 pub use fold::Fold;
 pub use judge::{Described, Figure, Figures, JudgeError, Judged, Observed, VariantRuns, figures, judge};
 pub use result::{

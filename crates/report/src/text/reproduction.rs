@@ -5,8 +5,8 @@ use super::format::{count, digits3, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
 use crate::reproduce::{
-    ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction, Role,
-    RowUnit, Sensitivity, SensitivityRow,
+    Crossing, ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction,
+    Role, RowUnit, Sensitivity, SensitivityRow, crossings,
 };
 
 /// Columns for what a figure is, and the fewest where the others need much.
@@ -41,6 +41,7 @@ fn experiment(experiment: &ReproducedExperiment) -> String {
     let mut sections = vec![head];
     let sweep = experiment.sweep.as_deref();
     sections.extend(experiment.variants.iter().map(|v| variant(v, sweep)));
+    sections.push(crossing_lines(experiment));
     sections.push(verdict(experiment));
     sections.push(known(experiment));
     sections.push(free(experiment));
@@ -188,6 +189,17 @@ fn with_unit(value: f64, unit: RowUnit) -> String {
     format!("{}{suffix}", number(value, unit))
 }
 
+/// Where the lines of a sweep over two variants cross.
+fn crossing_lines(experiment: &ReproducedExperiment) -> String {
+    let Some(sweep) = &experiment.sweep else { return String::new() };
+    let line = |crossing: &Crossing<'_>| {
+        let [a, b] = crossing.between;
+        let at = crossing.at.map_or("nowhere".to_owned(), |at| format!("at {sweep} {at:.0}"));
+        wrap(&format!("{}: {a} and {b} cross {at}", crossing.what), "", "  ")
+    };
+    crossings(experiment).iter().map(line).collect()
+}
+
 /// How many figures agree, and the requirements.
 fn verdict(experiment: &ReproducedExperiment) -> String {
     let judged = experiment.judged().count();
@@ -294,6 +306,14 @@ mod tests {
     #[test]
     fn a_report_reads_like_the_document_beside_the_simulation() {
         insta::assert_snapshot!(reproduction(&example::reproduction()));
+    }
+
+    #[test]
+    fn a_sweep_over_two_variants_says_where_they_cross() {
+        let mut swept = example::swept();
+        assert_eq!(crossing_lines(&swept), "search cost: before and after cross at cpus 6\n");
+        swept.variants[1].rows = swept.variants[0].rows.clone();
+        assert_eq!(crossing_lines(&swept), "search cost: before and after cross nowhere\n");
     }
 
     #[test]

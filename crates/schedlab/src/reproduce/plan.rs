@@ -44,7 +44,8 @@ pub(super) fn variants(
 
 /// The machine that the experiment names for all variants.
 pub(super) fn machine_name(file: &ExperimentFile) -> Result<String, Error> {
-    let common = Settings::parse(&file.settings)?;
+    let first = file.values(Length::Full).into_iter().next().flatten();
+    let common = Settings::parse(&fill(file, &file.settings, first, None)?)?;
     Ok(common.machine.name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned()))
 }
 

@@ -123,6 +123,12 @@ fn a_changed_figure_of_the_machine_changes_the_machine() {
 }
 
 #[test]
+fn a_sweep_over_machines_may_have_a_parameter_of_the_machine() {
+    let swept = small(|text| text.replace("cpus=1", "cpus={hogs}")).expect("a file");
+    assert_eq!(run_small(&swept, Length::Quick).free[0].name, "context switch");
+}
+
+#[test]
 fn mistakes_in_a_file_are_told_with_their_place() {
     let error = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
