@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// exit code 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which: 000, the first part of several names, all, or an experiment file (.toml).
+    /// Which: 001, the beginning of several names (001-), all, or an experiment file (.toml).
     #[arg(value_name = "NAME", default_value = "all")]
     names: Vec<String>,
     /// Fewer seeds and shorter runs: everything in two minutes.

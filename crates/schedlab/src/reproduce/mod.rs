@@ -71,8 +71,8 @@ pub struct PublishedExperiment {
 }
 
 impl PublishedExperiment {
-    /// The experiments of these names: `000`, the first part of a name (`004` is all of `004-vmark`, `004-pgsql`),
-    /// `all`, or a file that ends in `.toml`.
+    /// The experiments of this name: one (`001`), all whose names begin so (`001-` is `001-long` and others, without
+    /// `001` itself), `all`, or a file that ends in `.toml`.
     ///
     /// # Errors
     /// No experiment has the name; a file cannot be read or is not an experiment.
@@ -84,10 +84,10 @@ impl PublishedExperiment {
             let experiment = PublishedExperiment::parse(&stem, name, &text)?;
             return Ok(vec![PublishedExperiment { argument: name.to_owned(), ..experiment }]);
         }
-        let known = PUBLISHED.iter();
-        let part = format!("{name}-");
-        let wanted: Vec<&PublishedFile> =
-            known.filter(|e| name == "all" || e.name == name || e.name.starts_with(&part)).collect();
+        let is_meant = |file: &&PublishedFile| {
+            name == "all" || file.name == name || name.ends_with('-') && file.name.starts_with(name)
+        };
+        let wanted: Vec<&PublishedFile> = PUBLISHED.iter().filter(is_meant).collect();
         if wanted.is_empty() {
             let known = PUBLISHED.iter().map(|e| e.name.to_owned()).collect();
             return Err(Error::UnknownExperiment { name: name.to_owned(), known });

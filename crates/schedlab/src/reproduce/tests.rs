@@ -164,9 +164,13 @@ fn mistakes_in_a_file_are_told_with_their_place() {
 }
 
 #[test]
-fn names_are_whole_or_a_first_part_or_all() {
-    assert_eq!(PublishedExperiment::of_name("all").expect("some").len(), PUBLISHED.len());
-    assert_eq!(PublishedExperiment::of_name("000").expect("one")[0].name, "000");
+fn a_name_is_one_experiment_and_its_beginning_several() {
+    let names = |name: &str| -> Vec<String> {
+        PublishedExperiment::of_name(name).expect(name).into_iter().map(|e| e.name).collect()
+    };
+    assert_eq!(names("all").len(), PUBLISHED.len());
+    assert_eq!(names("001"), ["001"]);
+    assert_eq!(names("002-"), ["002-ablation", "002-scaling"]);
     let error = PublishedExperiment::of_name("999").expect_err("none").to_string();
     assert!(error.contains("no experiment is called `999`; there are: all, 000"), "{error}");
 }
