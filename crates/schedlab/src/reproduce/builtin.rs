@@ -18,5 +18,5 @@ macro_rules! published {
     };
 }
 
-published! { "000" "001" "001-long" "001-many-queues" "002" "002-ablation" "002-scaling" "003" "004"
+published! { "000" "001" "001-long" "001-many-queues" "001-seconds" "002" "002-ablation" "002-scaling" "003" "004"
 "004-ablation" "004-idle" "004-keyrepeat" "004-tick" "004-vmark" }
