@@ -136,6 +136,30 @@ impl ExperimentFile {
         rows.try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))
     }
 
+    /// Drops variants whose figures do not hang on the wanted ones: leaves these, those that are compared with them, and
+    /// whatever the ones that are left are compared with.
+    pub fn keep_variants(&mut self, wanted: impl Fn(&VariantFile) -> bool) {
+        let compared_with = |variant: &VariantFile| -> Vec<String> {
+            let rows = variant.row.iter().chain(&self.row);
+            rows.flat_map(|row| row.relative_to.iter().chain(&row.less)).cloned().collect()
+        };
+        let named = |name: &String| self.variant.iter().find(|variant| variant.name == *name);
+        let hangs = |variant: &&VariantFile| {
+            wanted(variant) || compared_with(variant).iter().filter_map(named).any(&wanted)
+        };
+        let mut kept: Vec<String> = self.variant.iter().filter(hangs).map(|v| v.name.clone()).collect();
+        let mut next = 0;
+        while next < kept.len() {
+            for other in named(&kept[next]).map(compared_with).unwrap_or_default() {
+                if !kept.contains(&other) {
+                    kept.push(other);
+                }
+            }
+            next += 1;
+        }
+        self.variant.retain(|variant| kept.contains(&variant.name));
+    }
+
     /// An error about this file.
     pub fn fault(&self, problem: impl Into<String>) -> Error {
         Error::ExperimentFault { path: self.path.clone(), problem: problem.into() }

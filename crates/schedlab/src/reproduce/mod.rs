@@ -194,18 +194,20 @@ impl PublishedExperiment {
         Ok(found)
     }
 
-    /// Takes a word out of the settings of every variant: what it switches then stays as in the kernel's profile.
-    /// Of a feature that is switched on at a time, the switch stays, and switches it off. For tests: the agreements that
-    /// the word is about must be lost.
+    /// Puts other words (or none: `""`) in the place of one in the settings, and leaves out the variants whose figures do
+    /// not hang on that. For tests: the agreements that the word is about must be lost.
     #[must_use]
-    pub fn without(mut self, word: &str) -> PublishedExperiment {
-        for variant in &mut self.file.variant {
-            // A moment stays one, so that figures before and after it remain.
-            let instead = word.split_once(':').map(|(time, feature)| format!("{time}:NO_{feature}"));
-            let words = variant.settings.split_whitespace();
-            let words = words.filter_map(|w| if w == word { instead.as_deref() } else { Some(w) });
-            variant.settings = words.collect::<Vec<_>>().join(" ");
+    pub fn with_instead(mut self, word: &str, instead: &str) -> PublishedExperiment {
+        let is_in = |settings: &str| settings.split_whitespace().any(|w| w == word);
+        let replace = |settings: &mut String| {
+            let words = settings.split_whitespace().map(|w| if w == word { instead } else { w });
+            *settings = words.collect::<Vec<_>>().join(" ");
+        };
+        if !is_in(&self.file.settings) {
+            self.file.keep_variants(|variant| is_in(&variant.settings));
         }
+        replace(&mut self.file.settings);
+        self.file.variant.iter_mut().for_each(|variant| replace(&mut variant.settings));
         self
     }
 

@@ -83,9 +83,22 @@ fn the_same_experiment_gives_the_same_bytes() {
 
 #[test]
 fn an_agreement_is_lost_without_the_setting_it_is_about() {
-    let experiment = small(str::to_owned).expect("a file").without("sched_min_granularity_ns=100000000");
+    let experiment = small(str::to_owned).expect("a file");
+    let experiment = experiment.with_instead("sched_min_granularity_ns=100000000", "");
     let row = &run_small(&experiment, Length::Quick).variants[1].rows[0];
     assert!(row.simulated > 0.5 && row.agrees == Some(false), "{row:?}");
+}
+
+#[test]
+fn without_a_setting_only_the_variants_are_left_that_hang_on_it() {
+    let third = "\n[[variant]]\nname = \"alone\"\nrole = \"prediction\"\nsettings = \"2.6.36\"\n";
+    let left = |word: &str| -> Vec<String> {
+        let experiment = small(|text| text.to_owned() + third).expect("a file").with_instead(word, "");
+        experiment.variants().map(|variant| variant.name).collect()
+    };
+    assert_eq!(left("NO_WAKEUP_PREEMPTION"), ["as it is", "one slice"]);
+    assert_eq!(left("2.6.36"), ["alone"]);
+    assert_eq!(left("cpus=1").len(), 3);
 }
 
 #[test]
@@ -109,6 +122,12 @@ fn a_free_parameter_is_halved_and_doubled() {
 }
 
 #[test]
+fn a_sweep_over_machines_may_have_a_parameter_of_the_machine() {
+    let swept = small(|text| text.replace("cpus=1", "cpus={hogs}")).expect("a file");
+    assert_eq!(run_small(&swept, Length::Quick).free[0].name, "context switch");
+}
+
+#[test]
 fn a_changed_figure_of_the_machine_changes_the_machine() {
     let experiment = small(str::to_owned).expect("a file");
     let cost = |factor| {
@@ -120,12 +139,6 @@ fn a_changed_figure_of_the_machine_changes_the_machine() {
     assert_eq!(cost(2.0), 4 * cost(0.5));
     let nothing = parameters::changed_machine(&experiment.file, "laptop", "costs.nothing", 2.0);
     assert!(nothing.expect_err("no such figure").to_string().contains("has no such figure"));
-}
-
-#[test]
-fn a_sweep_over_machines_may_have_a_parameter_of_the_machine() {
-    let swept = small(|text| text.replace("cpus=1", "cpus={hogs}")).expect("a file");
-    assert_eq!(run_small(&swept, Length::Quick).free[0].name, "context switch");
 }
 
 #[test]
