@@ -6,38 +6,52 @@
 
 use scheduler::Nanos;
 use std::cell::{Cell, RefCell};
+use std::hint::select_unpredictable;
 
 /// A source of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot(pub u32);
 
 /// What a slot fires by: its time, then how often anything had been set before it; and its number, so that one
-/// comparison says which slot is first. All in one number: 64, 40 and 24 bits.
+/// comparison says which slot is first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Key(u128);
+struct Key {
+    time: Nanos,
+    /// 40 bits of sequence, from 1 on, and 24 of the slot.
+    order: u64,
+}
 
 const SLOT_BITS: u32 = 24;
 const SEQUENCE_BITS: u32 = 64 - SLOT_BITS;
 
 impl Key {
     /// The slot is not set.
-    const ABSENT: Key = Key(u128::MAX);
+    const ABSENT: Key = Key { time: Nanos::NEVER, order: 0 };
 
     fn new(time: Nanos, sequence: u64, slot: Slot) -> Key {
-        Key(u128::from(time.0) << 64 | u128::from(sequence << SLOT_BITS | u64::from(slot.0)))
+        Key { time, order: sequence << SLOT_BITS | u64::from(slot.0) }
     }
 
-    fn time(self) -> Nanos {
-        Nanos((self.0 >> 64) as u64)
-    }
-
-    /// The lower half alone says which one it is.
+    /// The order alone says which one it is.
     fn is(self, other: Key) -> bool {
-        self.0 as u64 == other.0 as u64
+        self.order == other.order
     }
 
     fn slot(self) -> Slot {
-        Slot(self.0 as u32 & ((1 << SLOT_BITS) - 1))
+        Slot(self.order as u32 & ((1 << SLOT_BITS) - 1))
+    }
+
+    /// The one that fires first. Which of two CPUs is first that act within the same microsecond is anybody's guess: the
+    /// processor shall not make it, so there is no branch here. (Compilers make one of a comparison of pairs or of u128.)
+    #[inline(always)]
+    fn or_earlier(self, other: Key) -> Key {
+        let (a, b) = (self, other);
+        // At the same time the order decides. What never fires is in no order.
+        let a_is_first = a.time.0 < b.time.0.wrapping_add(u64::from(a.order < b.order));
+        Key {
+            time: select_unpredictable(a_is_first, a.time, b.time),
+            order: select_unpredictable(a_is_first, a.order, b.order),
+        }
     }
 }
 
@@ -68,7 +82,7 @@ impl Default for EventQueue {
         EventQueue {
             nodes: RefCell::new(nodes),
             slots: Cell::new(0),
-            sequence: Cell::new(0),
+            sequence: Cell::new(1),
             next_time: Cell::new(Nanos::NEVER),
         }
     }
@@ -95,13 +109,13 @@ impl EventQueue {
         }
         nodes.replace(slot, Key::new(time, self.sequence.get(), slot));
         self.sequence.set(self.sequence.get() + 1);
-        self.next_time.set(nodes.root.time());
+        self.next_time.set(nodes.root.time);
     }
 
     /// Lets `slot`, which is set, fire at `time` if that is earlier.
     pub fn set_earlier(&self, slot: Slot, time: Nanos) {
         let set = self.nodes.borrow().of(slot);
-        if set != Key::ABSENT && time < set.time() {
+        if set != Key::ABSENT && time < set.time {
             self.set(slot, time);
         }
     }
@@ -125,7 +139,7 @@ impl EventQueue {
             return None;
         }
         nodes.remove_first();
-        self.next_time.set(nodes.root.time());
+        self.next_time.set(nodes.root.time);
         Some(first.slot())
     }
 }
@@ -186,17 +200,17 @@ impl Nodes {
         self.root = smallest(&self.fours[0]);
     }
 
-    /// Numbers what is set from 0 on, in the order in which it fires; the next free number.
+    /// Numbers what is set from 1 on, in the order in which it fires; the next free number.
     #[cold]
     #[inline(never)]
     fn renumber(&mut self) -> u64 {
         let leaves = self.fours[self.first_leaf / 4..].as_flattened();
         let mut set: Vec<Key> = leaves.iter().copied().filter(|key| *key != Key::ABSENT).collect();
         set.sort_unstable();
-        for (sequence, key) in set.iter().enumerate() {
-            self.replace(key.slot(), Key::new(key.time(), sequence as u64, key.slot()));
+        for (sequence, key) in (1..).zip(&set) {
+            self.replace(key.slot(), Key::new(key.time, sequence, key.slot()));
         }
-        set.len() as u64
+        set.len() as u64 + 1
     }
 }
 
@@ -204,13 +218,13 @@ impl Nodes {
 /// what comes from below.
 #[inline(always)]
 fn put(four: &mut [Key; 4], at: usize, key: Key) -> Key {
-    let sibling = four[at ^ 1].min(four[at ^ 2]).min(four[at ^ 3]);
+    let sibling = four[at ^ 1].or_earlier(four[at ^ 2]).or_earlier(four[at ^ 3]);
     four[at] = key;
-    key.min(sibling)
+    key.or_earlier(sibling)
 }
 
 fn smallest(four: &[Key; 4]) -> Key {
-    four[0].min(four[1]).min(four[2].min(four[3]))
+    four[0].or_earlier(four[1]).or_earlier(four[2].or_earlier(four[3]))
 }
 
 #[cfg(test)]
@@ -245,7 +259,7 @@ mod tests {
         for slot in [2, 0, 1] {
             q.set(slots[slot], Nanos(5));
         }
-        assert_eq!(q.sequence.get(), 3);
+        assert_eq!(q.sequence.get(), 4);
         assert_eq!(drain(&q), [2, 0, 1]);
     }
 
