@@ -12,6 +12,12 @@ pub trait Platform: Sized {
     /// The executing CPU's clock, costs charged so far included.
     fn now(&self) -> Nanos;
 
+    /// Lets the time pass that the executing path has been charged, as far as other CPUs may act in it. Locks of run
+    /// queues do so by themselves; who has done it before finds most of them free at once.
+    fn settle(&self, _me: CpuId) -> impl Future<Output = ()> {
+        core::future::ready(())
+    }
+
     /// Takes `lock` if that is possible before any other CPU can act: a shorter way to do what [`Platform::acquire`]
     /// does, for most cases. A platform need not have one.
     fn acquire_at_once(&self, _me: CpuId, _lock: Lock) -> bool {

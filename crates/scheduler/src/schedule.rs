@@ -30,10 +30,11 @@ pub enum Entry {
 /// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
 /// other CPUs' while it pulls, pushes or balances.
 pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
-    let mut rq = match me.lock_at_once(me.id) {
-        Some(rq) => rq,
-        None => me.lock(me.id).await,
-    };
+    me.settle().await;
+    if !me.take_at_once(me.id) {
+        me.take(me.id).await;
+    }
+    let mut rq = me.guard(me.id);
     rq.update_clock();
     rq.charge(Cost::Schedule);
     bump(&rq.published.counts.schedules);

@@ -95,7 +95,11 @@ async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags)
         queue_remote_wakeup(me, p, cpu);
         return;
     }
-    let mut rq = me.lock(cpu).await;
+    me.settle().await;
+    if !me.take_at_once(cpu) {
+        me.take(cpu).await;
+    }
+    let mut rq = me.guard(cpu);
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
     awake(&mut rq, p, flags);

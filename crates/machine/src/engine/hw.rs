@@ -236,21 +236,12 @@ impl Hw {
         self.debt.get() == Nanos::ZERO
     }
 
-    /// The wait for the time that the path has been charged, interrupts off; none if it could pass at once.
-    #[inline]
-    fn settling(&self, me: CpuId) -> Option<Suspend<'_>> {
-        if self.run_ahead() {
-            return None;
-        }
-        self.queue.set(self.work_slot(me), self.local_now());
-        self.debt.set(Nanos::ZERO);
-        Some(self.suspend(me, Mode::InPath))
-    }
-
     /// Gives control back to the engine until this CPU's work slot fires (or, if interruptible, an interrupt comes).
     #[inline]
     pub fn suspend(&self, me: CpuId, meanwhile: Mode) -> Suspend<'_> {
-        Suspend { mode: &self.cpus[me.index()].mode, meanwhile, entered: false }
+        let mode = &self.cpus[me.index()].mode;
+        mode.set(meanwhile);
+        Suspend { mode, entered: false }
     }
 
     pub fn lock_stats(&self, cpu: CpuId) -> LockStats {
@@ -279,10 +270,11 @@ impl Hw {
     }
 }
 
-/// Pending once, with the CPU in some mode meanwhile. Written by hand, as the innermost of all futures.
+// The innermost of all futures are written by hand: polling one is a few instructions within whoever awaits it.
+
+/// Pending once; then the CPU is in a path again.
 pub(crate) struct Suspend<'h> {
     mode: &'h Cell<Mode>,
-    meanwhile: Mode,
     entered: bool,
 }
 
@@ -295,9 +287,30 @@ impl Future for Suspend<'_> {
             self.mode.set(Mode::InPath);
             Poll::Ready(())
         } else {
-            self.mode.set(self.meanwhile);
             Poll::Pending
         }
+    }
+}
+
+/// The wait for the time that a path has been charged, interrupts off; none if it can pass at once.
+pub(crate) struct Settle<'h> {
+    hw: &'h Hw,
+    me: CpuId,
+    waits: bool,
+}
+
+impl Future for Settle<'_> {
+    type Output = ();
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if self.waits || self.hw.run_ahead() {
+            return Poll::Ready(());
+        }
+        self.hw.queue.set(self.hw.work_slot(self.me), self.hw.local_now());
+        self.hw.debt.set(Nanos::ZERO);
+        self.waits = true;
+        Poll::Pending
     }
 }
 
@@ -308,6 +321,11 @@ impl Platform for Hw {
     #[inline]
     fn now(&self) -> Nanos {
         self.local_now()
+    }
+
+    #[inline]
+    fn settle(&self, me: CpuId) -> impl Future<Output = ()> {
+        Settle { hw: self, me, waits: false }
     }
 
     // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in passing.
@@ -323,10 +341,8 @@ impl Platform for Hw {
     }
 
     async fn acquire(&self, me: CpuId, lock: Lock) {
-        if matches!(lock, Lock::Rq(_))
-            && let Some(wait) = self.settling(me)
-        {
-            wait.await;
+        if matches!(lock, Lock::Rq(_)) {
+            self.settle(me).await;
         }
         let since = self.local_now();
         let holds_own = lock != Lock::Rq(me) && self.rq_locks[me.index()].borrow().is_held_by(me);
@@ -334,9 +350,7 @@ impl Platform for Hw {
             Attempt::Taken { cost } => self.charge_ns(cost),
             Attempt::TakenAt(at) => {
                 self.charge_ns(at.saturating_sub(self.local_now()));
-                if let Some(wait) = self.settling(me) {
-                    wait.await;
-                }
+                self.settle(me).await;
                 self.waited(me, lock, since);
             }
             Attempt::Queued => {
@@ -349,9 +363,7 @@ impl Platform for Hw {
     }
 
     async fn try_acquire(&self, me: CpuId, lock: Lock) -> bool {
-        if let Some(wait) = self.settling(me) {
-            wait.await;
-        }
+        self.settle(me).await;
         self.take_if_free(me, lock)
     }
 
