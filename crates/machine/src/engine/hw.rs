@@ -202,7 +202,9 @@ impl Hw {
         self.queue.set(slot, at);
     }
 
-    /// Takes the next event that lies before or at `end` and moves the clock there.
+    /// Takes the next event that lies before or at `end` and moves the clock there. A part of the engine's loop: what is to
+    /// happen does not go through memory.
+    #[inline(always)]
     pub fn next_event(&self, end: Nanos) -> Option<Source> {
         let time = self.queue.next_time();
         if time > end {
