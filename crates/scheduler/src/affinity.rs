@@ -4,7 +4,7 @@ use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};
 use crate::rq::RqGuard;
-use crate::schedule::{Entry, schedule};
+use crate::schedule::move_running_task;
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;
 use crate::{Cpu, CpuId, CpuMask, Reason, TaskId, TaskState, fair, rt};
@@ -96,7 +96,7 @@ async fn stop<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
     let task = me.task(p);
     if me.curr() == p {
         let dest = fallback_cpu(me, p);
-        schedule(me, Entry::Stopped { dest }).await;
+        move_running_task(me, dest).await;
     } else if task.on_rq.get() {
         // It was preempted since.
         let mut rq = me.lock(me.id).await;

@@ -7,7 +7,7 @@ use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr}
 use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
 use crate::rq::RqGuard;
-use crate::schedule::{Entry, schedule};
+use crate::schedule::{Entry, move_running_task, schedule};
 use crate::stats::bump;
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;
@@ -104,7 +104,7 @@ pub async fn sched_exec<P: Platform>(me: Cpu<'_, P>) {
     }
     let dest = fair::select_task_rq_fork(me, p);
     if dest != me.id && task.may_run_on(dest) {
-        schedule(me, Entry::Stopped { dest }).await;
+        move_running_task(me, dest).await;
     }
 }
 

@@ -20,11 +20,8 @@ pub enum Entry {
     Preemption,
     /// sched_yield.
     Yield,
-    /// The stopper takes the running task away to another CPU.
-    Stopped {
-        /// Where it goes.
-        dest: CpuId,
-    },
+    /// The stopper takes the running task off its queue, to put it onto another CPU's.
+    Stopped,
 }
 
 /// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
@@ -46,7 +43,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
 
     let blocking =
         entry == Entry::Call && task.state.get() != TaskState::Running && prev_class != Class::Idle;
-    let leaving = blocking || matches!(entry, Entry::Stopped { .. });
+    let leaving = blocking || entry == Entry::Stopped;
     if blocking {
         deactivate_task(&mut rq, prev, DequeueKind::Sleep);
     } else if leaving {
@@ -79,9 +76,6 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
         rt::relock_and_push(rq).await;
     } else {
         drop(rt::push_rt_tasks(rq).await);
-    }
-    if let Entry::Stopped { dest } = entry {
-        arrive(me, prev, dest).await;
     }
 }
 
@@ -116,9 +110,7 @@ fn context_switch<P: Platform>(
     let prev_state = match leaver.state.get() {
         // The idle loop calls schedule itself: nobody preempts it.
         _ if leaver.class.get() == Class::Idle => SwitchState::Runnable,
-        _ if !blocking && matches!(entry, Entry::Preemption | Entry::Stopped { .. }) => {
-            SwitchState::Preempted
-        }
+        _ if !blocking && matches!(entry, Entry::Preemption | Entry::Stopped) => SwitchState::Preempted,
         TaskState::Interruptible => SwitchState::Interruptible,
         TaskState::Uninterruptible => SwitchState::Uninterruptible,
         TaskState::Dead => SwitchState::Dead,
@@ -133,9 +125,11 @@ fn context_switch<P: Platform>(
     leaver.on_cpu.set(false);
 }
 
-/// The second half of the stopper's work: the task that it took off its CPU enters the other one's queue. Nobody who
-/// changes its affinity meanwhile can find it on a queue, so it looks itself.
-async fn arrive<P: Platform>(me: Cpu<'_, P>, p: TaskId, dest: CpuId) {
+/// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other one. Nobody
+/// who changes its affinity meanwhile can find it on a queue, so it looks itself.
+pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) {
+    let p = me.curr();
+    schedule(me, Entry::Stopped).await;
     set_task_cpu(me, p, dest);
     let mut rq = me.lock(dest).await;
     // Its affinity may have changed while it was on no queue.

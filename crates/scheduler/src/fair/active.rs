@@ -5,7 +5,7 @@ use super::balance_move::allowed_newest;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};
-use crate::schedule::{Entry, schedule};
+use crate::schedule::move_running_task;
 use crate::stats::bump;
 use crate::{Cpu, CpuId, Reason};
 
@@ -36,7 +36,7 @@ async fn push_one<P: Platform>(me: Cpu<'_, P>, dest: CpuId) -> bool {
     if rq.curr == p {
         drop(rq);
         me.decide(p, Reason::BalancedActive);
-        schedule(me, Entry::Stopped { dest }).await;
+        move_running_task(me, dest).await;
         return true;
     }
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
