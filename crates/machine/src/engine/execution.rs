@@ -117,10 +117,14 @@ impl Sim {
     fn next_step(&self, me: Cpu<'_, Hw>, p: TaskId) -> Path {
         let now = self.hw().local_now();
         let counters = self.counters(p);
-        let (step, is_endless) = self.with(p, |t| {
+        let idle_steps = self.with(p, |t| {
             t.idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
             t.stepped_at = now;
-            let step = t.behaviour.next(&mut Env {
+            t.idle_steps
+        });
+        // A step is a large value: nothing else is returned with it, so that it stays where the behaviour has put it.
+        let step = self.with(p, |t| {
+            t.behaviour.next(&mut Env {
                 now,
                 cpu: me.id,
                 task: p,
@@ -130,10 +134,9 @@ impl Sim {
                 iterations: &mut t.iterations,
                 traced: self.hw().recorder.is_traced(),
                 counters,
-            });
-            (step, t.idle_steps > ENDLESS_STEPS)
+            })
         });
-        if is_endless {
+        if idle_steps > ENDLESS_STEPS {
             let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
             self.fail(RunError::EndlessSteps { pid, comm, at: now });
             return Path::Stop;
