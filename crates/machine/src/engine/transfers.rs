@@ -11,22 +11,18 @@ pub(crate) struct Transfers {
     ns: [Nanos; 5],
 }
 
-/// Which core, cache and node a CPU belongs to, each named by its lowest CPU.
+/// Which node, cache and core a CPU belongs to, each named by its lowest CPU, and the CPU itself: 16 bits each, the
+/// largest first. So the first bit in which two places differ says how far apart they are.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    core: CpuId,
-    cache: CpuId,
-    node: CpuId,
-}
+struct Place(u64);
 
 impl Transfers {
     pub fn new(spec: &MachineSpec) -> Transfers {
         let cpus = || (0..spec.topology.cpus as u16).map(CpuId);
         let lowest = |cpu, within| cpus().find(|c| spec.distance(cpu, *c) <= within).unwrap_or(cpu);
-        let place = |cpu| Place {
-            core: lowest(cpu, Distance::Smt),
-            cache: lowest(cpu, Distance::SharedCache),
-            node: lowest(cpu, Distance::SameNode),
+        let place = |cpu| {
+            let around = [Distance::SameNode, Distance::SharedCache, Distance::Smt, Distance::Own];
+            Place(around.into_iter().fold(0, |place, within| place << 16 | u64::from(lowest(cpu, within).0)))
         };
         let line = &spec.costs.line;
         Transfers { places: cpus().map(place).collect(), ns: Distance::ALL.map(|distance| line.at(distance)) }
@@ -41,9 +37,9 @@ impl Transfers {
     /// From one CPU to another.
     #[inline]
     pub fn get(&self, from: CpuId, to: CpuId) -> Nanos {
-        let (a, b) = (self.places[from.index()], self.places[to.index()]);
-        let apart = [from != to, a.core != b.core, a.cache != b.cache, a.node != b.node];
-        self.ns[apart.into_iter().map(usize::from).sum::<usize>()]
+        let differing = self.places[from.index()].0 ^ self.places[to.index()].0;
+        let ways_apart = (u64::BITS - differing.leading_zeros()).div_ceil(16);
+        self.ns[ways_apart as usize]
     }
 }
 
