@@ -187,7 +187,9 @@ impl<'a> Walk<'a> {
     fn child(&mut self, pid: Pid) -> TaskIndex {
         let task = self.task(pid);
         let track = &self.tasks[task.index()];
-        if track.ended { self.add(pid, track.incarnation + 1) } else { task }
+        // Not every recorder writes sched_process_exit.
+        let is_over = track.ended || track.state == State::Dead;
+        if is_over { self.add(pid, track.incarnation + 1) } else { task }
     }
 
     // CPU time.
