@@ -13,7 +13,7 @@ use trace::{
 /// The trace of a run with [`machine::RunOptions::trace`]: `records` and `comms` are those of its
 /// [`machine::Outcome`]. Times are virtual. Decisions have no tracepoint and are left out;
 /// steps of programs have none either and are markers.
-pub fn run_trace(records: &[Record], comms: &[CommOf], cpus: usize) -> Trace {
+pub fn run_trace<'a>(records: impl IntoIterator<Item = &'a Record>, comms: &[CommOf], cpus: usize) -> Trace {
     let mut names =
         Names { builder: TraceBuilder::new(cpus as u32), idle: Vec::new(), comms: BTreeMap::new() };
     names.builder.meta.tool = Some(concat!("schedlab ", env!("CARGO_PKG_VERSION")).into());

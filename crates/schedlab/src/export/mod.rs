@@ -72,17 +72,11 @@ impl Run {
     /// # Errors
     /// Those of `out`.
     pub fn write_trace(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
-        let cpus = self.result.machine.cpus as usize;
         // A viewer of JSON has no use for the steps of programs and for notes, and nobody reads it back.
-        let mut trace = if format.can_be_read() {
-            run_trace(&self.records, &self.comms, cpus)
-        } else {
-            let is_told =
-                |kind: &RecordKind| matches!(kind, RecordKind::Step { .. } | RecordKind::Message { .. });
-            let events: Vec<_> =
-                self.records.iter().filter(|record| !is_told(&record.kind)).cloned().collect();
-            run_trace(&events, &self.comms, cpus)
-        };
+        let is_told =
+            |kind: &RecordKind| matches!(kind, RecordKind::Step { .. } | RecordKind::Message { .. });
+        let records = self.records.iter().filter(|record| format.can_be_read() || !is_told(&record.kind));
+        let mut trace = run_trace(records, &self.comms, self.result.machine.cpus as usize);
         trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
         if format.can_be_read()

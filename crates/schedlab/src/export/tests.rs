@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Experiment, LoadSpec};
+use machine::MachineSpec;
 use report::schema::TaskResult;
 use scheduler::Nanos;
 use trace::{EventKind, NoteKind, summarise};
@@ -18,14 +19,21 @@ fn the_ending_tells_the_format() {
     }
 }
 
-fn recorded() -> Run {
-    let machine = crate::machine("laptop", Some(2)).expect("a machine");
-    let mut experiment = Experiment::new(machine);
-    let load = LoadSpec::open("cyclictest -t3 -p90 -i1000 -n").expect("a load");
-    experiment.loads.push(load);
-    experiment.duration = Some(Nanos::from_millis(20));
+fn two_cpus() -> MachineSpec {
+    crate::machine("laptop", Some(2)).expect("a machine")
+}
+
+/// The loads on two CPUs for so many milliseconds.
+fn recorded_run(loads: &[&str], ms: u64) -> Run {
+    let mut experiment = Experiment::new(two_cpus());
+    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
+    experiment.duration = Some(Nanos::from_millis(ms));
     experiment.record = true;
     experiment.run().expect("it runs")
+}
+
+fn recorded() -> Run {
+    recorded_run(&["cyclictest -t3 -p90 -i1000 -n"], 20)
 }
 
 #[test]
@@ -92,12 +100,7 @@ enum Way {
 
 /// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the same kernel.
 fn round_trip(loads: &[&str], ending: &str, way: Way) -> [Run; 2] {
-    let machine = crate::machine("laptop", Some(2)).expect("a machine");
-    let mut experiment = Experiment::new(machine.clone());
-    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
-    experiment.duration = Some(Nanos::from_millis(500));
-    experiment.record = true;
-    let mut run = experiment.run().expect("it runs");
+    let mut run = recorded_run(loads, 500);
     if way == Way::Silent {
         run.records.retain(|record| !matches!(record.kind, RecordKind::Step { .. }));
     }
@@ -106,9 +109,9 @@ fn round_trip(loads: &[&str], ending: &str, way: Way) -> [Run; 2] {
     let path = std::env::temp_dir().join(name);
     let file = std::fs::File::create(&path).expect("a temporary file");
     run.write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("a format")).expect("a disk");
-    let back = LoadSpec::open(&path.to_string_lossy()).expect("our own file").recorded_on(&machine);
+    let back = LoadSpec::open(&path.to_string_lossy()).expect("our own file").recorded_on(&two_cpus());
     std::fs::remove_file(path).expect("our own file");
-    let mut again = Experiment::new(machine);
+    let mut again = Experiment::new(two_cpus());
     again.loads.push(back);
     again.record = true;
     [run, again.run().expect("it runs")]
@@ -190,14 +193,9 @@ fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
 /// What somebody cut out of a run's trace, or changed in it, is replayed by its events or by what it tells, or is an error.
 #[test]
 fn a_damaged_trace_of_a_run_is_no_panic() {
-    let machine = crate::machine("laptop", Some(2)).expect("a machine");
-    let mut experiment = Experiment::new(machine.clone());
-    let loads = ["rt-migrate", "hackbench -g1 -f2 -l5"];
-    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
-    experiment.duration = Some(Nanos::from_millis(20));
-    experiment.record = true;
+    let machine = two_cpus();
+    let run = recorded_run(&["rt-migrate", "hackbench -g1 -f2 -l5"], 20);
     let mut text = Vec::new();
-    let run = experiment.run().expect("it runs");
     run.write_trace(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
     let text = String::from_utf8(text).expect("text");
     let path = std::env::temp_dir().join(format!("schedlab-damaged-{}.txt", std::process::id()));

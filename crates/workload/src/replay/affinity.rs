@@ -1,7 +1,7 @@
 //! What a trace says about affinities. It does not show them, but it shows tasks that stay where they are although
 //! another CPU has nothing to do.
 
-use super::recording::{Begin, Recorded, RecordedTask};
+use super::recording::{Begin, Recorded, RecordedTask, TaskIndex};
 use scheduler::Nanos;
 
 /// A fair task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle CPUs look for
@@ -40,11 +40,9 @@ fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
     let mut parents = vec![parent];
     while let Some(parent) = parents.pop() {
         let from = tasks[parent].steps.iter().position(|step| *step == Recorded::Pin).unwrap_or(0);
-        let child = |step: &Recorded| {
-            if let Recorded::Fork { child, .. } = step { Some(child.index()) } else { None }
-        };
-        let children: Vec<usize> = tasks[parent].steps[from..].iter().filter_map(child).collect();
-        for child in children {
+        let children: Vec<TaskIndex> =
+            tasks[parent].steps[from..].iter().filter_map(Recorded::child).collect();
+        for child in children.into_iter().map(TaskIndex::index) {
             let placement = &mut tasks[child].placement;
             let only_there = placement.ran_on.iter().all(|ran| u32::from(ran.0) == cpu);
             if only_there && placement.pinned_to.is_none() && tasks[child].begin == Begin::Forked {
@@ -60,11 +58,8 @@ pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
     let mut parents: Vec<usize> =
         (0..tasks.len()).filter(|n| tasks[*n].placement.allowed.is_some()).collect();
     while let Some(parent) = parents.pop() {
-        let child = |step: &Recorded| {
-            if let Recorded::Fork { child, .. } = step { Some(child.index()) } else { None }
-        };
-        let children: Vec<usize> = tasks[parent].steps.iter().filter_map(child).collect();
-        for child in children {
+        let children: Vec<TaskIndex> = tasks[parent].steps.iter().filter_map(Recorded::child).collect();
+        for child in children.into_iter().map(TaskIndex::index) {
             if tasks[child].placement.allowed.is_none() {
                 tasks[child].placement.allowed = tasks[parent].placement.allowed;
                 parents.push(child);

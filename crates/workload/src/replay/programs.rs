@@ -162,10 +162,7 @@ fn task(start: TaskStart, steps: Vec<Recorded>) -> RecordedTask {
             None => Begin::Forked,
             Some(at) => Begin::Appears { at, cpu: start.cpu.map(|cpu| u32::from(cpu.0)) },
         },
-        prio: match start.policy {
-            Policy::Fifo(priority) | Policy::Rr(priority) => 99 - i32::from(priority.get()),
-            Policy::Normal | Policy::Batch | Policy::Idle => 120 + i32::from(start.nice.get()),
-        },
+        prio: i32::from(start.policy.normal_prio(start.nice).0),
         round_robin: matches!(start.policy, Policy::Rr(_)),
         fair: match start.policy {
             Policy::Batch => FairPolicy::Batch,

@@ -73,7 +73,7 @@ pub struct RecordedTask {
     pub round_robin: bool,
     /// Its policy as long as its priority is a fair one.
     pub fair: FairPolicy,
-    /// What it does, in order. Runs never follow each other.
+    /// What it does, in order. Inferred runs never follow each other.
     pub steps: Vec<Recorded>,
     /// CPU time of all runs.
     pub cpu_time: Nanos,
@@ -198,6 +198,13 @@ pub enum Recorded {
     },
     /// Ends.
     Exit,
+}
+
+impl Recorded {
+    /// The task that the step makes, if it makes one.
+    pub(super) fn child(&self) -> Option<TaskIndex> {
+        if let Recorded::Fork { child, .. } = self { Some(*child) } else { None }
+    }
 }
 
 /// What ends a sleep.

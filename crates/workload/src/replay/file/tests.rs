@@ -67,6 +67,14 @@ fn one_fact_changes_a_whole_task() {
     assert_eq!(Recording::from_text(&fair).expect("understood").recording.tasks[0].prio, 125);
 }
 
+/// In each case: what stands in the text, what is put in its place once, and the error.
+fn assert_errors(text: &str, cases: &[(&str, &str, &str)]) {
+    for (old, new, expected) in cases {
+        let error = Recording::from_text(&text.replacen(old, new, 1)).expect_err(expected);
+        assert_eq!(error.to_string(), *expected);
+    }
+}
+
 #[test]
 fn errors_name_the_line_and_what_to_do() {
     let cases = [
@@ -91,10 +99,7 @@ fn errors_name_the_line_and_what_to_do() {
         ("wake 8.1", "fork 8.1", "line 16: task 8.1 is forked here, but does not `begin forked`"),
         ("run 2us", "run 400d", "line 13: `400d` is too long: at most a year"),
     ];
-    for (old, new, expected) in cases {
-        let error = Recording::from_text(&PERIODIC.replacen(old, new, 1)).expect_err(expected);
-        assert_eq!(error.to_string(), expected);
-    }
+    assert_errors(PERIODIC, &cases);
     let twice = PERIODIC.replace("task 8.1 the other", "task 8.1 the other\n  begin forked");
     let twice = twice.replace("wake 8.1", "fork 8.1\n    fork 8.1");
     let error = Recording::from_text(&twice).expect_err("two forks");
@@ -138,7 +143,7 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
 
 #[test]
 fn told_lines_name_what_there_is() {
-    for (old, new, expected) in [
+    let cases = [
         ("do lock 0", "do lock 1", "line 13: `do lock 1`: there is no such object above the first task"),
         ("do lock 0", "do sleep-for 5", "line 13: write run, until or sleep in place of `do sleep-for 5`"),
         ("do lock 0", "do exit", "line 13: write `exit` without do"),
@@ -157,8 +162,6 @@ fn told_lines_name_what_there_is() {
             "working-set=9999999999999",
             "line 11: a working set of 9999999999999 bytes is larger than any cache",
         ),
-    ] {
-        let error = Recording::from_text(&TOLD.replacen(old, new, 1)).expect_err(expected);
-        assert_eq!(error.to_string(), expected);
-    }
+    ];
+    assert_errors(TOLD, &cases);
 }
