@@ -100,7 +100,10 @@ impl Stage {
         spec.nice = nice(part.prio);
         spec.cpus = part.cpus;
         if let Some(told) = part.told {
-            spec.nice = told.nice;
+            // A fair task's is in its priority, where people change it.
+            if spec.policy.is_rt() {
+                spec.nice = told.nice;
+            }
             spec.working_set_bytes = told.working_set_bytes;
             spec.timer_slack = told.timer_slack;
         }

@@ -89,7 +89,7 @@ pub struct RecordedTask {
 /// What no event shows of a task, and a trace may tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Told {
-    /// Its nice value, also under a real-time policy.
+    /// Its nice value, which its priority does not show under a real-time policy.
     pub nice: Nice,
     /// As in [`machine::TaskSpec`].
     pub working_set_bytes: u64,

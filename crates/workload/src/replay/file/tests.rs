@@ -1,5 +1,7 @@
 //! What users change, and what they get wrong. (That nothing is lost is tested with recordings in tests/replay.rs.)
 
+use crate::load::Load;
+use crate::replay::Replay;
 use crate::replay::recording::{Recorded, Recording, Waking};
 use scheduler::Nanos;
 
@@ -139,6 +141,22 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
     assert_eq!(recording.tasks[0].steps[2..4], [kernel, Recorded::Run(Nanos(10_000))], "twice the work");
     let again = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
     assert_eq!(again, recording);
+}
+
+/// The nice value that a trace tells is that of a real-time task; a fair one has what its policy says.
+#[test]
+fn the_nice_value_of_a_told_task_can_be_changed() {
+    let nice_in_run = |policy: &str| {
+        let text = TOLD.replace("begin forked", "begin at 1ms").replace("fork 6 process", "yield");
+        let text = text.replace("task 6 b", &format!("task 6 b\n  policy {policy}"));
+        let workload = Recording::from_text(&text).expect("a workload");
+        let mut setup = machine::Setup::new(2);
+        Replay::of_workload(workload).build(&mut setup).expect("a load");
+        setup.into_tasks().pop().expect("two tasks").spec.nice.get()
+    };
+    assert_eq!((nice_in_run("nice 0"), nice_in_run("nice 5"), nice_in_run("batch -3")), (0, 5, -3));
+    let fifo = nice_in_run("fifo 50");
+    assert_eq!(fifo, 0, "as told");
 }
 
 #[test]
