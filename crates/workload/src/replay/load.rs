@@ -4,7 +4,7 @@ use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::objects::Made;
 use super::overhead::Overhead;
-use super::player::{Part, Stage};
+use super::player::{Part, Stage, Waits};
 use super::recording::{Begin, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking};
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
@@ -235,8 +235,8 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
-                    let at = stage.lead_in.saturating_add(*at);
+                if let Some((at, cpu)) = comes_from_outside(step, part.waits) {
+                    let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
                     setup.outside(Outside { at, cpu, channel, every: None });
                 }
@@ -261,7 +261,17 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. }))
+    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }))
+}
+
+/// The interrupt that ends a sleep at its recorded time, with its CPU.
+fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<(Nanos, Option<u32>)> {
+    match (step, waits) {
+        (Recorded::Sleep(Waking::Outside { slept: Some(_), .. }), Waits::Relative) => None,
+        (Recorded::Sleep(Waking::Outside { at, cpu, .. }), _)
+        | (Recorded::Sleep(Waking::Served { at, cpu }), Waits::Absolute) => Some((*at, *cpu)),
+        _ => None,
+    }
 }
 
 /// The CPU that stands for a recorded one: itself, or if the machine has fewer, one of those it has.

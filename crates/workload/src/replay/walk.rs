@@ -240,7 +240,7 @@ impl<'a> Walk<'a> {
         (now.running, now.arrived_ns, now.disturbed) = (Some((task, now_ns)), now_ns, false);
         let track = &mut self.tasks[task.index()];
         if track.state == State::Unseen && track.pending.is_some() {
-            track.sleep(None);
+            track.sleep(None, PrevState::Unknown);
             track.begin.get_or_insert(Begin::Asleep);
         }
         match track.state {
@@ -314,7 +314,7 @@ impl<'a> Walk<'a> {
                 }
             }
         } else {
-            track.sleep(Some(now_ns));
+            track.sleep(Some(now_ns), switch.prev_state);
         }
     }
 
