@@ -5,7 +5,10 @@ use super::file::ReadWorkload;
 use super::objects::Made;
 use super::overhead::Overhead;
 use super::player::{Part, Stage, Waits};
-use super::recording::{Begin, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use super::recording::{
+    Begin, Brought, Interrupt, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+};
+use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
 use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
@@ -235,7 +238,7 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Some((at, cpu)) = comes_from_outside(step, part.waits) {
+                if let Some(Interrupt { at, cpu }) = comes_from_outside(step, part.waits) {
                     let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
                     setup.outside(Outside { at, cpu, channel, every: None });
@@ -261,15 +264,20 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }))
+    use Waking::{Outside, Served, Task, Work};
+    matches!(step, Recorded::Sleep(Task | Outside { .. } | Served { .. } | Work { .. }))
 }
 
-/// The interrupt that ends a sleep at its recorded time, with its CPU.
-fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<(Nanos, Option<u32>)> {
-    match (step, waits) {
-        (Recorded::Sleep(Waking::Outside { slept: Some(_), .. }), Waits::Relative) => None,
-        (Recorded::Sleep(Waking::Outside { at, cpu, .. }), _)
-        | (Recorded::Sleep(Waking::Served { at, cpu }), Waits::Absolute) => Some((*at, *cpu)),
+/// The interrupt that ends a sleep at its recorded time, if one does.
+pub(super) fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<Interrupt> {
+    let Recorded::Sleep(waking) = step else { return None };
+    match (*waking, waits) {
+        (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => None,
+        (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
+            Some(Interrupt { at, cpu })
+        }
+        (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
+        | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => Some(interrupt),
         _ => None,
     }
 }
@@ -328,11 +336,15 @@ impl Load for Replay {
         let parts = self.parts(setup)?;
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
+        let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
+            benches: RefCell::new(
+                parts.iter().map(|part| Bench::of(&part.steps, part.waits, lead_in)).collect(),
+            ),
             parts,
             made: Made::make(&self.recording.objects, setup),
-            lead_in: self.lead_in(),
+            lead_in,
             bursts: Cell::default(),
             last_burst: Cell::default(),
             remaining: remaining.clone(),

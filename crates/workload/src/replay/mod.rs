@@ -58,13 +58,15 @@ mod timers;
 mod track;
 mod walk;
 mod whereabouts;
+mod work;
 mod yields;
 
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
-    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Brought, Counts, FairPolicy, Interrupt, Message, Placement, Recorded, RecordedTask, Recording,
+    TaskIndex, Told, Waking,
 };
 
 #[cfg(test)]

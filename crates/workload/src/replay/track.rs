@@ -214,6 +214,12 @@ impl Track {
         self.state = State::Asleep;
     }
 
+    /// It sleeps in state D.
+    pub fn awaits_device(&self) -> bool {
+        let sleep = self.sleeps.last().filter(|_| self.state == State::Asleep);
+        sleep.is_some_and(|sleep| sleep.state == PrevState::Uninterruptible)
+    }
+
     /// The sleep under way ends.
     pub fn wake(&mut self, end: Ending) {
         if let Some(sleep) = self.sleeps.last_mut() {

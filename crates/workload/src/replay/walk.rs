@@ -40,6 +40,8 @@ pub(super) struct Walk<'a> {
     cpus: Vec<CpuNow>,
     pub counts: Counts,
     pub tick_departures: Vec<TickDeparture>,
+    /// The last task that fell asleep in state D.
+    asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
     whole: bool,
     idle_cpus: usize,
@@ -59,6 +61,7 @@ impl<'a> Walk<'a> {
             cpus: vec![CpuNow::default(); trace.cpus as usize],
             counts: Counts::default(),
             tick_departures: Vec::new(),
+            asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
             idle_ns: 0,
@@ -315,6 +318,9 @@ impl<'a> Walk<'a> {
             }
         } else {
             track.sleep(Some(now_ns), switch.prev_state);
+            if switch.prev_state == PrevState::Uninterruptible {
+                self.asked_last = Some(task);
+            }
         }
     }
 
