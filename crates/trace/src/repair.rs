@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use crate::events::Events;
-use crate::model::{Context, Event, EventKind, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace};
+use crate::model::{
+    Context, Event, EventKind, NeedResched, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace,
+};
 use crate::occupancy::{Occupancy, Stay, running};
 use crate::pidmap::PidMap;
 use crate::state::PrevState;
@@ -55,7 +57,9 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
                 provenance: Provenance::Inferred,
             });
             let (cpu, pid) = (event.cpu, gone.pid);
-            added.push(Added { event: Event { time_ns, cpu, pid, context: Context::Task, kind }, before: n });
+            let need_resched = NeedResched::Unknown;
+            let event = Event { time_ns, cpu, pid, context: Context::Task, need_resched, kind };
+            added.push(Added { event, before: n });
         }
         tasks.learn(event, &mut added);
     }
