@@ -8,7 +8,7 @@ use super::player::{Part, Stage};
 use super::recording::{Begin, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking};
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
-use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
+use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -238,14 +238,14 @@ impl Replay {
                 if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
                     let at = stage.lead_in.saturating_add(*at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                    setup.outside(Outside { at, cpu, channel, every: None });
+                    setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
                 }
             }
         }
         for Message { at, cpu, channel } in &self.recording.messages {
             let at = stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_entry);
             let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
-            setup.outside(Outside { at, cpu, channel, every: None });
+            setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
         }
     }
 }
