@@ -19,8 +19,9 @@ impl Recording {
     /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
     /// understood is in its counts. Traces with holes give better programs after [`trace::infer_missing_switches`].
     ///
-    /// The CPU time of each task is the one of [`trace::summarise`], its time at the edges of the trace included. Where
-    /// the trace does not show the beginning or the end of a stay on a CPU, the proven part counts here and not there.
+    /// The CPU time of each task is what `sched_stat_runtime` says. For stays of which the trace has none it is the one of
+    /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the beginning or the
+    /// end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
         if let Some(told) = programs::told(trace) {
             return told;

@@ -187,7 +187,7 @@ impl Replay {
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
         let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
-        Some(fidelity::compare(recorded, &simulated, &result.tasks))
+        Some(fidelity::compare(recorded, &self.recording, &simulated, &result.tasks))
     }
 
     fn parts(&self, setup: &mut Setup) -> Result<Vec<Part>, LoadError> {

@@ -193,6 +193,22 @@ impl Track {
         }
     }
 
+    /// Of the CPU time added last, `counted_ns`, it really had `true_ns`.
+    pub fn correct(&mut self, counted_ns: u64, true_ns: u64) {
+        self.run(true_ns.saturating_sub(counted_ns));
+        let mut excess_ns = counted_ns.saturating_sub(true_ns);
+        self.cpu_time_ns = self.cpu_time_ns.saturating_sub(excess_ns);
+        for step in self.steps.iter_mut().rev() {
+            if excess_ns == 0 {
+                break;
+            }
+            if let Draft::Run(ns) = step {
+                let taken_ns = excess_ns.min(*ns);
+                (*ns, excess_ns) = (*ns - taken_ns, excess_ns - taken_ns);
+            }
+        }
+    }
+
     /// Goes to sleep.
     pub fn sleep(&mut self, slept_ns: Option<u64>) {
         self.steps.push(Draft::Sleep(self.sleeps.len()));
