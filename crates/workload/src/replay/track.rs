@@ -121,6 +121,15 @@ impl Prio {
         news
     }
 
+    /// It has this priority of its own. True if that is a change.
+    pub fn has_own(&mut self, prio: i32) -> bool {
+        let before = std::mem::replace(&mut self.own, prio);
+        if self.effective == before {
+            self.effective = prio;
+        }
+        before != prio
+    }
+
     /// Inheritance changes it.
     pub fn inherit(&mut self, prio: i32) {
         self.effective = prio;
@@ -241,6 +250,15 @@ impl Track {
         };
         self.steps.insert(place, Draft::SetPrio(prio));
         true
+    }
+
+    /// Something other than an event of its own shows which priority it has of its own; true if it has changed it.
+    pub fn had(&mut self, prio: i32) -> bool {
+        let changed = self.prio.as_mut().is_some_and(|known| known.has_own(prio));
+        if changed {
+            self.steps.push(Draft::SetPrio(prio));
+        }
+        changed
     }
 
     /// A dead task moves again, which only a damaged trace can show: it has slept instead.

@@ -111,6 +111,34 @@ fn a_fork_without_its_event_is_known_by_the_first_wakeup() {
     check(text, &["a runnable on 0: 20, sleep on", "b runnable on 0: 10, sleep on"]);
 }
 
+/// From a recording of rt_migrate_lab on one CPU: the program raises itself to SCHED_FIFO 98, and no event of its own shows
+/// that before its next switch, long after the forks.
+#[test]
+fn a_parent_had_the_real_time_priority_of_its_child_before_the_fork() {
+    let text = "\
+        # tracer: nop\n# entries-in-buffer/entries-written: 9/9   #P:1\n\
+        init-1 [000] d..2. 40.685238: sched_switch: prev_comm=init prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=init next_pid=327 next_prio=120\n\
+        rt_migrate_lab-327 [000] ..... 40.691982: sched_process_fork: comm=rt_migrate_lab pid=327 child_comm=rt_migrate_lab child_pid=328\n\
+        rt_migrate_lab-327 [000] d..2. 40.692113: sched_wakeup_new: comm=rt_migrate_lab pid=328 prio=1 target_cpu=000\n\
+        rt_migrate_lab-327 [000] ..... 40.692774: sched_process_fork: comm=rt_migrate_lab pid=327 child_comm=rt_migrate_lab child_pid=329\n\
+        rt_migrate_lab-327 [000] d..2. 40.692790: sched_wakeup_new: comm=rt_migrate_lab pid=329 prio=1 target_cpu=000\n\
+        rt_migrate_lab-327 [000] d..2. 40.693285: sched_switch: prev_comm=rt_migrate_lab prev_pid=327 prev_prio=1 prev_state=S ==> next_comm=rt_migrate_lab next_pid=328 next_prio=1\n";
+    let steps = |text: &str| {
+        let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
+        let parent = recording.tasks.iter().find(|task| task.pid.0 == 327).expect("it forks");
+        super::program(&recording, parent)
+    };
+    let name = "rt_migrate_lab";
+    assert_eq!(
+        steps(text),
+        format!("{name} runnable on 0: 6875, prio 1, fork {name}, 677, fork {name}, 495, sleep on")
+    );
+    // SCHED_RESET_ON_FORK gives a real-time task fair children: those show nothing.
+    let fair = text.replace("prio=1 target_cpu", "prio=120 target_cpu");
+    let fair = fair.replace("pid=1 prev_prio=120", "pid=1 prev_prio=1");
+    assert!(steps(&fair).contains("6875, fork"), "{}", steps(&fair));
+}
+
 #[test]
 fn a_task_that_leaves_soon_and_undisturbed_yields() {
     let recording = check(
