@@ -20,7 +20,7 @@ pub struct Setup {
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) cpu_dma_latency_held: bool,
-    pub(crate) has_kernel_threads: bool,
+    pub(crate) kernel_threads_of: usize,
     pub(crate) looks: Vec<Nanos>,
 }
 
@@ -70,7 +70,7 @@ impl Setup {
             spinlocks: Vec::new(),
             outside: Vec::new(),
             cpu_dma_latency_held: false,
-            has_kernel_threads: false,
+            kernel_threads_of: 0,
             looks: Vec::new(),
         }
     }
@@ -134,9 +134,10 @@ impl Setup {
         self.cpu_dma_latency_held = true;
     }
 
-    /// The load brings the machine's background kernel threads itself: those of the machine file are left out.
-    pub fn bring_kernel_threads(&mut self) {
-        self.has_kernel_threads = true;
+    /// The load brings the background kernel threads of the first `cpus` CPUs itself, and those that belong to no CPU: of
+    /// those of the machine file only the other CPUs' are there.
+    pub fn bring_kernel_threads(&mut self, cpus: usize) {
+        self.kernel_threads_of = self.kernel_threads_of.max(cpus);
     }
 
     /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.

@@ -14,7 +14,7 @@ use trace::{
 };
 use workload::load::{BuiltLoad, Length, Load, LoadResult};
 use workload::replay::{
-    Begin, Pair, RecordedTask, Recording, Replay, ReplayFidelity, TaskFidelity,
+    Begin, Evidence, Pair, RecordedTask, Recording, Replay, ReplayFidelity, TaskFidelity,
 };
 
 const FIXTURES: [&str; 4] = ["guest-6.1-mix-rr-smp2.dat", "mix-nice.dat", "mix-rr.dat", "mix-rtover.dat"];
@@ -57,7 +57,7 @@ fn agrees_with_summary(trace: &Trace) {
 }
 
 /// Written and read back, a recording plays the same: every step, time, priority and name is the same. What only explains
-/// how it was understood (counts, times passed beside idle CPUs) is not in the file.
+/// how it was understood (counts, evidence, times passed beside idle CPUs) is not in the file.
 #[test]
 fn a_workload_file_is_the_recording_to_the_nanosecond() {
     for name in FIXTURES {
@@ -69,6 +69,9 @@ fn a_workload_file_is_the_recording_to_the_nanosecond() {
         recording.counts = Default::default();
         for task in &mut recording.tasks {
             task.placement.passed_idle_cpus = Nanos::ZERO;
+            if let Some(pinned) = &mut task.placement.pinned {
+                pinned.evidence = Evidence::File;
+            }
         }
         assert_eq!(read.kernel, trace.meta.kernel);
         assert_eq!(read.recording, recording, "{name}");

@@ -35,7 +35,7 @@ impl Recording {
         let mut recorded: Vec<RecordedTask> =
             tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
-        affinity::infer(&mut recorded, &last_cpus);
+        affinity::infer(&mut recorded, &last_cpus, trace.cpus);
         affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         let hz = ticks::find(&tick_departures);
@@ -95,7 +95,7 @@ impl Finish<'_> {
                 ran_on: track.whereabouts.ran_on,
                 passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
                 allowed: self.allowed(track),
-                pinned_to: None,
+                pinned: None,
             },
             told: None,
         };

@@ -2,7 +2,7 @@
 
 use super::super::{Begin, Recording};
 use super::{check, trace};
-use crate::replay::FairPolicy;
+use crate::replay::{Evidence, FairPolicy, Pinned};
 use scheduler::CpuMask;
 
 #[test]
@@ -393,8 +393,38 @@ fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
          42010 0 idle R d
          42020 0 d S idle",
     ));
-    let pinned: Vec<_> = recording.tasks.iter().map(|task| (&*task.comm, task.placement.pinned_to)).collect();
-    assert_eq!(pinned, [("a", Some(1)), ("b", None), ("c", Some(1)), ("d", None)]);
+    let pinned: Vec<_> = recording.tasks.iter().map(|task| (&*task.comm, task.placement.pinned)).collect();
+    let on_1 = |evidence| Some(Pinned { cpu: 1, evidence });
+    let waited = Evidence::Waited(scheduler::Nanos::from_millis(20));
+    assert_eq!(pinned, [("a", on_1(waited)), ("b", None), ("c", on_1(Evidence::Parent)), ("d", None)]);
+    let text = recording.to_text(None);
+    assert!(
+        text.contains(
+            "  # taken to be pinned: it waited there for 0.020000000 s while another CPU was idle\n"
+        ),
+        "{text}"
+    );
+    let read = Recording::from_text(&text).expect("our own text").recording;
+    assert_eq!(read.tasks[0].placement.pinned, on_1(Evidence::File));
+}
+
+/// Waiting for the only CPU there is shows nothing, however long it seems to have been idle meanwhile: from wakeup to run
+/// a virtual machine may take its time.
+#[test]
+fn a_recording_of_one_cpu_shows_no_affinities_but_those_of_kernel_threads() {
+    let mut script = String::from("0 0 idle R ksoftirqd/0\n10 0 ksoftirqd/0 S idle\n");
+    for n in 1..=20 {
+        let t = n * 2_000;
+        script += &format!("{t} 0 irq@idle wakes a\n{} 0 idle R a\n{} 0 a S idle\n", t + 1_000, t + 1_500);
+    }
+    let pinned = |cpus: u32| -> Vec<_> {
+        let mut trace = trace(&script);
+        trace.cpus = cpus;
+        let tasks = Recording::extract(&trace).tasks;
+        tasks.into_iter().map(|task| task.placement.pinned.map(|pinned| pinned.cpu)).collect()
+    };
+    assert_eq!(pinned(1), [Some(0), None]);
+    assert_eq!(pinned(2), [Some(0), Some(0)], "the same beside an idle CPU");
 }
 
 #[test]
@@ -432,7 +462,13 @@ fn a_real_time_task_that_waits_behind_its_equals_beside_an_idle_cpu_is_pinned() 
     };
     let pinned = |script: String| {
         let tasks = Recording::extract(&trace(&script)).tasks;
-        tasks.into_iter().find(|task| &*task.comm == "b").expect("it ran").placement.pinned_to
+        tasks
+            .into_iter()
+            .find(|task| &*task.comm == "b")
+            .expect("it ran")
+            .placement
+            .pinned
+            .map(|pinned| pinned.cpu)
     };
     assert_eq!(pinned(script("a/90")), Some(1));
     assert_eq!(pinned(script("a/95")), None, "it preempts a: that it does not wait for long says nothing");
