@@ -1,7 +1,9 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
-use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
+use crate::objects::{
+    Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId,
+};
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 
@@ -18,6 +20,7 @@ pub struct Setup {
     pub(crate) barriers: Vec<u32>,
     pub(crate) futexes: u32,
     pub(crate) spinlocks: Vec<Backoff>,
+    pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
@@ -68,6 +71,7 @@ impl Setup {
             barriers: Vec::new(),
             futexes: 0,
             spinlocks: Vec::new(),
+            devices: Vec::new(),
             outside: Vec::new(),
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
@@ -126,6 +130,12 @@ impl Setup {
     pub fn spinlock(&mut self, backoff: Backoff) -> SpinlockId {
         self.spinlocks.push(backoff);
         SpinlockId(self.spinlocks.len() as u32 - 1)
+    }
+
+    /// A new device.
+    pub fn device(&mut self, spec: DeviceSpec) -> DeviceId {
+        self.devices.push(spec);
+        DeviceId(self.devices.len() as u32 - 1)
     }
 
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt, so the

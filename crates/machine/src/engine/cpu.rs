@@ -101,7 +101,10 @@ impl Sim {
                     }
                 }
                 Irq::Spawn(index) => self.spawn(me, index).await,
-                Irq::Outside(index) => self.message_from_outside(me, index).await,
+                Irq::Outside(index) => {
+                    self.message_from_outside(me, self.outside[index as usize].channel).await;
+                }
+                Irq::Served(channel) => self.message_by_interrupt(me, channel).await,
                 Irq::Off { source, length } => {
                     self.hw().charge_ns(length);
                     self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize]).await;

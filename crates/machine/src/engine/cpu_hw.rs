@@ -1,6 +1,7 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
 use super::noise::CpuNoise;
+use crate::objects::ChannelId;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
 use std::cell::{Cell, RefCell};
@@ -34,6 +35,8 @@ pub(crate) enum Irq {
     Spawn(u32),
     /// A message from outside.
     Outside(u32),
+    /// A device reports on this channel.
+    Served(ChannelId),
     /// Settings changed: the queues are brought in line with them.
     Settings,
     /// An interrupts-off section of this length, of this source.

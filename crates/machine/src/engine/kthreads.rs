@@ -5,7 +5,6 @@
 
 use super::hw::Hw;
 use super::sim::Sim;
-use super::steps::FROM_INTERRUPT;
 use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
@@ -186,7 +185,7 @@ impl Sim {
     pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake]) {
         for wake in wakes {
             if let Some(door) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
-                self.put(me, door, FROM_INTERRUPT).await;
+                self.message_from_outside(me, door).await;
             }
         }
     }

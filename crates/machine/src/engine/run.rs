@@ -8,7 +8,8 @@ use super::kthreads::{Kthreads, kthreads};
 use super::recorder::Recorder;
 use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
-use super::world::World;
+use super::world::{Device, World};
+use crate::objects::ChannelId;
 use crate::outcome::{
     CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
 };
@@ -265,10 +266,9 @@ impl Sim {
                 if let Some(period) = message.every {
                     self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
                 }
-                let reader = self.world.borrow().channels[message.channel.0 as usize].last_reader;
-                let near = || reader.map(|r| self.k.task(r).cpu.get());
-                self.raise(message.cpu.or_else(near).unwrap_or_default(), Irq::Outside(index))
+                self.raise(message.cpu.unwrap_or_else(|| self.near(message.channel)), Irq::Outside(index))
             }
+            Once::Served(channel) => self.raise(self.near(channel), Irq::Served(channel)),
             Once::Setting(index) => {
                 let setting = &self.settings[index as usize];
                 if let Err(error) = self.k.config.set(setting) {
@@ -287,6 +287,12 @@ impl Sim {
             // The loop ends when the next event lies behind it.
             Once::End => None,
         }
+    }
+
+    /// Where an interrupt for this channel arrives unless somebody says otherwise: where its reader last ran.
+    fn near(&self, channel: ChannelId) -> CpuId {
+        let reader = self.world.borrow().channels[channel.0 as usize].last_reader;
+        reader.map(|reader| self.k.task(reader).cpu.get()).unwrap_or_default()
     }
 
     /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it does.
@@ -346,8 +352,11 @@ impl Sim {
             matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
                 && !queue.is_set(self.with(p, |t| t.timer))
         };
+        let serving = |device: &Device| device.is_busy(end);
         let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
-        if self.outside.iter().any(|m| m.at > end || m.every.is_some()) || !living().all(asleep) {
+        let comes = self.outside.iter().any(|m| m.at > end || m.every.is_some())
+            || self.world.borrow().devices.iter().any(serving);
+        if comes || !living().all(asleep) {
             return Vec::new();
         }
         let stuck = |p| {

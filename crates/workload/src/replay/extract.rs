@@ -1,11 +1,12 @@
 //! From a trace to the programs of its tasks.
 
 use super::affinity;
+use super::devices::{self, Requests, Served};
 use super::programs;
-use super::recording::{Begin, Counts, FairPolicy, Recorded, RecordedTask, Recording, Waking};
+use super::recording::{Begin, Counts, FairPolicy, Recorded, RecordedTask, Recording, TaskIndex, Waking};
 use super::ticks;
 use super::timers;
-use super::track::{By, Draft, Ending, Sleep, Timer, Track};
+use super::track::{By, Draft, Sleep, Timer, Track};
 use super::walk::Walk;
 use crate::units;
 use machine::{ForkKind, Objects};
@@ -31,9 +32,9 @@ impl Recording {
             timers::find(&mut track.sleeps);
         }
         settle(&mut tasks);
-        let finish = Finish { trace, start_ns: trace.start_ns() };
+        let finish = Finish { trace, start_ns: trace.start_ns(), requests: Requests::of(&tasks) };
         let mut recorded: Vec<RecordedTask> =
-            tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
+            (0u32..).map(TaskIndex).zip(&tasks).map(|(n, track)| finish.task(n, track, &mut counts)).collect();
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
         affinity::infer(&mut recorded, &last_cpus, trace.cpus);
         affinity::hand_down(&mut recorded);
@@ -43,7 +44,8 @@ impl Recording {
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
-        let (objects, messages) = (Objects::default(), Vec::new());
+        let objects = Objects { devices: finish.requests.devices(), ..Objects::default() };
+        let messages = Vec::new();
         Recording { cpus: trace.cpus, span, hz, idle_polls, tasks: recorded, objects, messages, counts }
     }
 }
@@ -65,14 +67,18 @@ fn settle(tasks: &mut [Track]) {
 struct Finish<'a> {
     trace: &'a Trace,
     start_ns: u64,
+    requests: Requests,
 }
 
 impl Finish<'_> {
-    fn task(&self, track: &Track, counts: &mut Counts) -> RecordedTask {
+    fn task(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> RecordedTask {
         let mut steps = Vec::with_capacity(track.steps.len());
         for (n, draft) in track.steps.iter().enumerate() {
             if track.whereabouts.since_step == Some(n) {
                 steps.push(Recorded::Pin);
+            }
+            if let Draft::Sleep(number) = draft {
+                steps.extend(self.requests.before(index, *number));
             }
             if let Some(step) = self.step(track, *draft, counts) {
                 steps.push(step);
@@ -161,6 +167,13 @@ impl Finish<'_> {
         if let By::Task { certain: false, .. } = end.by {
             counts.context_guessed += 1;
         }
+        if let Some(served) = devices::served(sleep) {
+            match served {
+                Served::Itself => counts.by_device += 1,
+                Served::OnBehalf => counts.by_device_for_another += 1,
+            }
+            return Some(Waking::Served { at: self.time(end.at_ns), cpu: end.cpu });
+        }
         let count = match (sleep.timer, end.by) {
             (Some(Timer::At(_)), _) => &mut counts.by_periodic_timer,
             (Some(Timer::After(_)), _) => &mut counts.by_relative_timer,
@@ -176,12 +189,11 @@ impl Finish<'_> {
             (Some(Timer::After(ns)), _) => Some(Waking::After(Nanos(ns))),
             (None, By::Task { .. }) => Some(Waking::Task),
             (None, By::Stopper) => None,
-            (None, By::Interrupt { .. } | By::Softirq | By::Unseen) => Some(self.outside(&end)),
+            (None, By::Interrupt { .. } | By::Softirq | By::Unseen) => {
+                let slept = sleep.slept_ns.map(|slept_ns| Nanos(end.at_ns.saturating_sub(slept_ns)));
+                Some(Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu, slept })
+            }
         }
-    }
-
-    fn outside(&self, end: &Ending) -> Waking {
-        Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu }
     }
 
     fn time(&self, ns: u64) -> Nanos {

@@ -5,7 +5,7 @@ use super::file::ReadWorkload;
 use super::fitting::Fitted;
 use super::objects::Made;
 use super::overhead::Overhead;
-use super::player::{Part, Stage};
+use super::player::{Part, Stage, Waits};
 use super::recording::{
     Begin, Evidence, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex, Waking,
 };
@@ -261,8 +261,8 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
-                    let at = stage.lead_in.saturating_add(*at);
+                if let Some((at, cpu)) = comes_from_outside(step, part.waits) {
+                    let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
                     setup.outside(Outside { at, cpu, channel, every: None });
                 }
@@ -287,7 +287,17 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. }))
+    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }))
+}
+
+/// The interrupt that ends a sleep at its recorded time, with its CPU.
+fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<(Nanos, Option<u32>)> {
+    match (step, waits) {
+        (Recorded::Sleep(Waking::Outside { slept: Some(_), .. }), Waits::Relative) => None,
+        (Recorded::Sleep(Waking::Outside { at, cpu, .. }), _)
+        | (Recorded::Sleep(Waking::Served { at, cpu }), Waits::Absolute) => Some((*at, *cpu)),
+        _ => None,
+    }
 }
 
 /// The affinity to one recorded CPU; empty above the largest number that a simulated machine can have.

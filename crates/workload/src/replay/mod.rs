@@ -44,6 +44,7 @@
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
 mod affinity;
+mod devices;
 mod extract;
 mod fidelity;
 mod file;

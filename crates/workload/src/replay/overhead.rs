@@ -91,8 +91,13 @@ impl Overhead {
         match waking {
             Waking::At(at) => Waking::At(at.saturating_sub(self.timer_latency)),
             Waking::After(span) => Waking::After(span.saturating_sub(self.mean_timer_latency)),
-            Waking::Outside { at, cpu } => {
-                Waking::Outside { at: at.saturating_sub(self.interrupt_latency), cpu }
+            Waking::Outside { at, cpu, slept } => Waking::Outside {
+                at: at.saturating_sub(self.interrupt_latency),
+                cpu,
+                slept: slept.map(|slept| slept.saturating_sub(self.interrupt_latency)),
+            },
+            Waking::Served { at, cpu } => {
+                Waking::Served { at: at.saturating_sub(self.interrupt_latency), cpu }
             }
             Waking::Task | Waking::Never => waking,
         }
@@ -144,6 +149,12 @@ impl Overhead {
                     bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
                 }
                 Recorded::Fork { .. } => bill.pay(self.fork),
+                Recorded::Submit { task, device, service } => {
+                    bill.pay(self.syscall);
+                    let service = service.saturating_sub(self.interrupt_latency);
+                    bill.paid.push(Recorded::Submit { task: *task, device: *device, service });
+                    continue;
+                }
                 Recorded::Told(_) => {}
                 Recorded::Exec(_) => bill.pay(self.exec),
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),

@@ -1,9 +1,8 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use std::fmt;
-
-use machine::{ChannelId, ForkKind, Objects, ToldStep};
+use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
 use scheduler::{CpuMask, Nanos, Nice};
+use std::fmt;
 use trace::Pid;
 
 /// Index of a task in [`Recording::tasks`].
@@ -179,6 +178,15 @@ pub enum Recorded {
         /// How. What the trace does not tell is a thread.
         kind: ForkKind,
     },
+    /// Asks a device for something and goes on; when that is done, its interrupt wakes a task.
+    Submit {
+        /// Which task: itself, or one that finishes the work on its behalf.
+        task: TaskIndex,
+        /// Which device, a number in [`Recording::objects`].
+        device: DeviceId,
+        /// From here to that wakeup, if the device serves it at once.
+        service: Nanos,
+    },
     /// Sleeps until woken.
     Sleep(Waking),
     /// Another step that the trace tells.
@@ -217,6 +225,15 @@ pub enum Waking {
     /// An interrupt of unknown cause, or something that the trace does not show.
     Outside {
         /// When.
+        at: Nanos,
+        /// On which CPU, if that is not the one on which the sleeper last ran.
+        cpu: Option<u32>,
+        /// How long the sleep had lasted then, where the trace shows it.
+        slept: Option<Nanos>,
+    },
+    /// A device's interrupt, once it has served what a step [`Recorded::Submit`] of some task asked for.
+    Served {
+        /// When it was recorded.
         at: Nanos,
         /// On which CPU, if that is not the one on which the sleeper last ran.
         cpu: Option<u32>,
@@ -299,6 +316,8 @@ counts! {
     by_task "wakeups by another task: replayed at the same point of that task's progress";
     by_periodic_timer "wakeups by a timer with absolute times (equally spaced): replayed as such a timer";
     by_relative_timer "wakeups by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
+    by_device "waits for a device (sleeps in state D that an interrupt ended): replayed as a service time, from when the task asks";
+    by_device_for_another "wakeups of kernel threads by a device that had served a task: replayed so, from when that task asks";
     by_interrupt "wakeups by other interrupts: replayed at their recorded times";
     by_softirq "wakeups by soft interrupts (kernel timers, network): replayed at their recorded times";
     unseen "wakeups that the trace does not show: replayed when the task ran again";

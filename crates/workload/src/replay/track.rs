@@ -2,7 +2,7 @@
 
 use super::recording::{Begin, TaskIndex};
 use super::whereabouts::Whereabouts;
-use trace::{Pid, StrId};
+use trace::{Pid, PrevState, StrId};
 
 /// A step whose particulars are not all known yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,9 +32,23 @@ pub(super) enum Draft {
 pub(super) struct Sleep {
     /// When it began, ns; `None` if the trace does not show that.
     pub slept_ns: Option<u64>,
+    /// In which state.
+    pub state: PrevState,
     pub end: Option<Ending>,
+    /// The sleep of another task, which this task was woken to end.
+    pub on_behalf: Option<Behalf>,
     /// The timer that explains it, if one does.
     pub timer: Option<Timer>,
+}
+
+/// A sleep for which another task works.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Behalf {
+    pub task: TaskIndex,
+    /// Number of an entry in its [`Track::sleeps`].
+    pub sleep: usize,
+    /// When it began, ns.
+    pub slept_ns: u64,
 }
 
 /// The end of a sleep.
@@ -219,9 +233,9 @@ impl Track {
     }
 
     /// Goes to sleep.
-    pub fn sleep(&mut self, slept_ns: Option<u64>) {
+    pub fn sleep(&mut self, slept_ns: Option<u64>, state: PrevState) {
         self.steps.push(Draft::Sleep(self.sleeps.len()));
-        self.sleeps.push(Sleep { slept_ns, end: None, timer: None });
+        self.sleeps.push(Sleep { slept_ns, state, end: None, on_behalf: None, timer: None });
         self.state = State::Asleep;
     }
 
@@ -266,7 +280,7 @@ impl Track {
         if self.steps.last() == Some(&Draft::Exit) {
             self.steps.pop();
         }
-        self.sleep(None);
+        self.sleep(None, PrevState::Unknown);
     }
 }
 

@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
             CpuNow { running: Some((task, now_ns)), arrived_ns: now_ns, cut: at_start, ..CpuNow::default() };
         let track = &mut self.tasks[task.index()];
         if track.state == State::Unseen && track.pending.is_some() {
-            track.sleep(None);
+            track.sleep(None, PrevState::Unknown);
             track.begin.get_or_insert(Begin::Asleep);
         }
         match track.state {
@@ -348,7 +348,7 @@ impl<'a> Walk<'a> {
                 }
             }
         } else {
-            track.sleep(Some(now_ns));
+            track.sleep(Some(now_ns), switch.prev_state);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::replay::recording::{
 };
 use crate::told::read_fork_kind;
 use crate::units;
-use machine::{ForkKind, Objects};
+use machine::{DeviceId, ForkKind, Objects};
 use scheduler::{CpuId, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -106,7 +106,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, number: usize, line: &str) -> Result<(), String> {
+    fn line(&mut self, at: usize, line: &str) -> Result<(), String> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if word == "task" {
             return self.task(rest);
@@ -121,7 +121,7 @@ impl Reader {
             return Ok(());
         }
         let mention =
-            |key: &str| Mention { line: number, task: index, step: task.steps.len(), key: key.to_owned() };
+            |key: &str| Mention { line: at, task: index, step: task.steps.len(), key: key.to_owned() };
         let words: Vec<&str> = rest.split_whitespace().collect();
         let unknown = TaskIndex(u32::MAX);
         let step = match (word, &words[..]) {
@@ -138,6 +138,14 @@ impl Reader {
                 let kind = kind.first().map_or(Some(ForkKind::Thread), |kind| read_fork_kind(kind));
                 let kind = kind.ok_or("write fork TASK, fork TASK process or fork TASK vfork")?;
                 Recorded::Fork { child: unknown, kind }
+            }
+            ("submit", [service, "to", device, "wakes", key]) => {
+                self.mentions.push(mention(key));
+                let device = DeviceId(number(device, 0, u32::MAX)?);
+                if device.0 as usize >= self.objects.devices.len() {
+                    return Err(format!("there is no device {} above the first task", device.0));
+                }
+                Recorded::Submit { task: unknown, device, service: read_time(service)? }
             }
             ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
             ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
@@ -159,7 +167,7 @@ impl Reader {
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
-            "channel" | "mutex" | "barrier" | "spinlock" | "futexes" => {
+            "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
                 told::object(&format!("{word} {rest}"), &mut self.objects)?;
             }
             _ => {
@@ -217,7 +225,9 @@ impl Reader {
                     let problem = format!("task {key} is forked a second time; a task begins once");
                     return Err(WorkloadError { line: mention.line, problem });
                 }
-                Recorded::Wake { task, .. } | Recorded::Fork { child: task, .. } => *task = *found,
+                Recorded::Wake { task, .. }
+                | Recorded::Submit { task, .. }
+                | Recorded::Fork { child: task, .. } => *task = *found,
                 _ => {}
             }
         }
@@ -290,9 +300,15 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
     Ok(match (word, words) {
         ("run", [length]) => Recorded::Run(scaled(read_time(length)?, manner)?),
         ("receive", []) => Recorded::Sleep(Waking::Task),
-        ("outside", [at]) => Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: None }),
-        ("outside", [at, "cpu", cpu]) => {
-            Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: Some(number(cpu, 0, MAX_CPUS - 1)?) })
+        ("outside", [at, rest @ ..]) => {
+            let (rest, slept) = match rest {
+                [rest @ .., "slept", span] => (rest, Some(read_time(span)?)),
+                rest => (rest, None),
+            };
+            Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
+        }
+        ("served", [at, rest @ ..]) => {
+            Recorded::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })
         }
         ("until", [at]) => {
             let at = read_time(at)?;
@@ -319,6 +335,15 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             ));
         }
     })
+}
+
+/// `cpu N`, or nothing.
+fn on_cpu(words: &[&str]) -> Result<Option<u32>, String> {
+    match words {
+        [] => Ok(None),
+        ["cpu", cpu] => number(cpu, 0, MAX_CPUS - 1).map(Some),
+        _ => Err(format!("`{}` is not known here; write cpu N", words.join(" "))),
+    }
 }
 
 fn scaled(length: Nanos, manner: &Manner) -> Result<Nanos, String> {

@@ -19,8 +19,9 @@ const HEAD: &str = "\
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
 # `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
-# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); until TIME;
-# fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); submit TIME to
+# DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
+# answered, then recorded at that time); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task.
 ";
@@ -104,6 +105,10 @@ impl Recording {
     }
 }
 
+fn on_cpu(cpu: Option<u32>) -> String {
+    cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default()
+}
+
 /// How other tasks call a task: its id, and which of those that had the id, if it is not the first.
 pub(super) fn key(task: &RecordedTask) -> String {
     match task.incarnation {
@@ -170,10 +175,14 @@ impl Steps<'_> {
             Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
             Recorded::Told(step) => format!("do {}", step_text(step)),
             Recorded::Sleep(Waking::Task) => "receive".to_owned(),
-            Recorded::Sleep(Waking::Outside { at, cpu }) => {
-                let cpu = cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default();
-                format!("outside {}{cpu}", time(*at))
+            Recorded::Submit { task, device, service } => {
+                format!("submit {} to {} wakes {}", time(*service), device.0, self.key(*task))
             }
+            Recorded::Sleep(Waking::Outside { at, cpu, slept }) => {
+                let slept = slept.map(|slept| format!(" slept {}", time(slept))).unwrap_or_default();
+                format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
+            }
+            Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::At(at)) => self.next(*at),
             Recorded::Sleep(Waking::After(span)) => {
                 let pause = self.pause.map_or(0, |pause| pause.0);

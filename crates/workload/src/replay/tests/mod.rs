@@ -1,5 +1,6 @@
 //! Traces in a few lines, and the programs that come out of them.
 
+mod devices;
 mod extraction;
 mod play;
 mod timers;
@@ -126,10 +127,12 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Fork { child, .. } => format!("fork {}", name(*child)),
         Recorded::Told(step) => format!("{step:?}"),
         Recorded::Sleep(Waking::Task) => "sleep".into(),
-        Recorded::Sleep(Waking::Outside { at, cpu: None }) => format!("sleep till irq at {}", us(*at)),
-        Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu) }) => {
+        Recorded::Submit { task, service, .. } => format!("ask for {} for {}", us(*service), name(*task)),
+        Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
+        Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
             format!("sleep till irq at {} on {cpu}", us(*at))
         }
+        Recorded::Sleep(Waking::Served { .. }) => "sleep till served".into(),
         Recorded::Sleep(Waking::At(at)) => format!("sleep till {}", us(*at)),
         Recorded::Sleep(Waking::After(span)) => format!("sleep for {}", us(*span)),
         Recorded::Sleep(Waking::Never) => "sleep on".into(),

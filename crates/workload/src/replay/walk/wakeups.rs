@@ -1,10 +1,11 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
 use super::{FIRST_FAIR_PRIO, Walk};
+use crate::replay::devices;
 use crate::replay::recording::{Begin, TaskIndex};
 use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
 use crate::replay::whereabouts::Wait;
-use trace::{Context, Event, SchedWakeup};
+use trace::{Context, Event, PrevState, SchedWakeup};
 
 impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -30,6 +31,7 @@ impl Walk<'_> {
             (context, Some(task)) => {
                 let step = Draft::Wake { task: sleeper, interrupts: false };
                 let place = self.draft(cpu, task, now_ns, step);
+                devices::works_for(&mut self.tasks, task, sleeper);
                 By::Task { place, certain: context != Context::Unknown }
             }
         }
@@ -62,7 +64,7 @@ impl Walk<'_> {
             State::Asleep => {}
             State::Unseen | State::Lost => {
                 track.begin.get_or_insert(Begin::Asleep);
-                track.sleep(None);
+                track.sleep(None, PrevState::Unknown);
             }
             State::Running => {
                 let before = std::mem::replace(&mut track.early, pending);
