@@ -28,7 +28,7 @@ pub use outcome::{
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
-pub use setup::{FIRST_PID, MutexSpec, Outside, Setup, Spawn};
+pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,

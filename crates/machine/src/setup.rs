@@ -22,6 +22,7 @@ pub struct Setup {
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) outside: Vec<Outside>,
+    pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
     pub(crate) looks: Vec<Nanos>,
@@ -47,17 +48,31 @@ pub struct MutexSpec {
     pub kind: MutexKind,
 }
 
-/// A message from outside the model (a device, the network, a user): an interrupt that sends on a channel.
+/// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an interrupt that sends
+/// on a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outside {
-    /// When the interrupt fires.
+    /// When the interrupt fires; for [`Arrival::Tick`] see there.
     pub at: Nanos,
+    /// Which interrupt it is.
+    pub by: Arrival,
     /// Which CPU takes it; `None`: the CPU on which the receiver last ran.
     pub cpu: Option<CpuId>,
     /// Where the message goes. A full channel loses it; the run counts that.
     pub channel: ChannelId,
     /// It comes again after each such time, to the end of the run; `None`: once.
     pub every: Option<Nanos>,
+}
+
+/// The interrupt that brings a message from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Arrival {
+    /// One of its own.
+    #[default]
+    Own,
+    /// The tick of its CPU that lies nearest to its time, after the tick has done its work: timers of the timer wheel expire
+    /// there, in the soft interrupt that the tick raises (machine.md 2.3). An idle CPU takes that tick, too.
+    Tick,
 }
 
 impl Setup {
@@ -73,6 +88,7 @@ impl Setup {
             spinlocks: Vec::new(),
             devices: Vec::new(),
             outside: Vec::new(),
+            ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
             looks: Vec::new(),
@@ -153,6 +169,13 @@ impl Setup {
     /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.
     pub fn look_at(&mut self, time: Nanos) {
         self.looks.push(time);
+    }
+
+    /// A tick of `cpu` lies at `time`, and the others whole periods before and after. Without it, CPU i's ticks are shifted
+    /// by i · (period/2) / CPUs that the kernel was built for, from the beginning of the run on (fair-class 2.7).
+    pub fn tick_at(&mut self, cpu: CpuId, time: Nanos) {
+        self.ticks_at.resize(self.ticks_at.len().max(cpu.index() + 1), None);
+        self.ticks_at[cpu.index()] = Some(time);
     }
 
     /// A message from outside the model.

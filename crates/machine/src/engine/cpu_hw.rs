@@ -57,6 +57,8 @@ pub(crate) struct CpuHw {
     pub in_interrupt: Cell<bool>,
     /// Interrupts that wait to be served.
     pub pending: RefCell<VecDeque<Irq>>,
+    /// Messages from outside that the next tick brings, by index.
+    pub by_tick: RefCell<Vec<u32>>,
     /// The task that was last set up to execute here.
     pub seen: Cell<TaskId>,
     /// Time that tasks have executed here.
@@ -77,6 +79,7 @@ impl CpuHw {
             halted: Cell::new(false),
             in_interrupt: Cell::new(false),
             pending: RefCell::default(),
+            by_tick: RefCell::default(),
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),
             noise,

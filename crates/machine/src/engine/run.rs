@@ -13,7 +13,7 @@ use crate::objects::ChannelId;
 use crate::outcome::{
     CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
 };
-use crate::setup::{FIRST_PID, Setup};
+use crate::setup::{Arrival, FIRST_PID, Outside, Setup};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
 use scheduler::fork::new_task;
@@ -104,6 +104,7 @@ impl Machine {
             mutexes: std::mem::take(&mut setup.mutexes),
             idle_polls: setup.cpu_dma_latency_held,
             outside: std::mem::take(&mut setup.outside),
+            ticks_at: std::mem::take(&mut setup.ticks_at),
             looks: std::mem::take(&mut setup.looks),
             outside_lost: Cell::new(0),
             lock_holder_preemptions: Cell::new(0),
@@ -197,7 +198,7 @@ impl Sim {
     /// Programs what will happen from outside.
     fn announce(&self, options: &RunOptions) {
         for (index, message) in self.outside.iter().enumerate() {
-            self.hw().at(message.at, Once::Outside(index as u32));
+            self.hw().at(self.leaves_at(message), Once::Outside(index as u32));
         }
         for (index, setting) in options.settings.iter().enumerate() {
             self.hw().at(setting.at, Once::Setting(index as u32));
@@ -209,6 +210,14 @@ impl Sim {
         // A path that runs ahead of the queue must stop at the end of the run.
         for end in self.looks.iter().chain([&options.duration]) {
             self.hw().at(*end, Once::End);
+        }
+    }
+
+    /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick is the nearest.
+    fn leaves_at(&self, message: &Outside) -> Nanos {
+        match message.by {
+            Arrival::Own => message.at,
+            Arrival::Tick => message.at.saturating_sub(Nanos(self.tick_period().0 / 2)),
         }
     }
 
@@ -224,11 +233,12 @@ impl Sim {
             Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.appear(task),
             Source::Timer(task) => self.raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
             Source::Tick(cpu) => {
-                if self.is_idle(cpu) {
+                if !self.is_idle(cpu) {
+                    let next = self.next_tick(cpu);
+                    self.hw().queue.set(self.hw().tick_slot(cpu), next);
+                } else if self.cpu(cpu).by_tick.borrow().is_empty() {
                     return None;
                 }
-                let next = self.next_tick(cpu);
-                self.hw().queue.set(self.hw().tick_slot(cpu), next);
                 self.raise(cpu, Irq::Tick)
             }
             Source::IrqOff { cpu, source } => {
@@ -266,7 +276,15 @@ impl Sim {
                 if let Some(period) = message.every {
                     self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
                 }
-                self.raise(message.cpu.unwrap_or_else(|| self.near(message.channel)), Irq::Outside(index))
+                let cpu = message.cpu.unwrap_or_else(|| self.near(message.channel));
+                match message.by {
+                    Arrival::Own => self.raise(cpu, Irq::Outside(index)),
+                    Arrival::Tick => {
+                        self.cpu(cpu).by_tick.borrow_mut().push(index);
+                        self.keep_ticking(cpu);
+                        None
+                    }
+                }
             }
             Once::Served(channel) => self.raise(self.near(channel), Irq::Served(channel)),
             Once::Setting(index) => {
@@ -355,6 +373,7 @@ impl Sim {
         let serving = |device: &Device| device.is_busy(end);
         let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
         let comes = self.outside.iter().any(|m| m.at > end || m.every.is_some())
+            || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
             || self.world.borrow().devices.iter().any(serving);
         if comes || !living().all(asleep) {
             return Vec::new();

@@ -29,6 +29,8 @@ pub(crate) struct Sim {
     /// Idle CPUs stay in their shallowest state: leaving it costs nothing.
     pub idle_polls: bool,
     pub outside: Vec<Outside>,
+    /// A tick of each CPU, where the setup says one.
+    pub ticks_at: Vec<Option<Nanos>>,
     /// Times at which the run may be over.
     pub looks: Vec<Nanos>,
     /// Messages from outside that found their channel full.

@@ -11,7 +11,7 @@ use super::recording::{
 };
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
-use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
+use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -264,14 +264,14 @@ impl Replay {
                 if let Some((at, cpu)) = comes_from_outside(step, part.waits) {
                     let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                    setup.outside(Outside { at, cpu, channel, every: None });
+                    setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
                 }
             }
         }
         for Message { at, cpu, channel } in &self.recording.messages {
             let at = stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_entry);
             let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
-            setup.outside(Outside { at, cpu, channel, every: None });
+            setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
         }
     }
 }
