@@ -1,9 +1,7 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
-use crate::objects::{
-    Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId,
-};
+use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use crate::events::Events;
-use crate::model::{Context, Event, EventKind, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace};
+use crate::model::{
+    Context, Event, EventKind, NeedResched, Pid, Provenance, SchedSwitch, TaskRef, Thread, Trace,
+};
 use crate::occupancy::{Occupancy, Stay, running};
 use crate::pidmap::PidMap;
 use crate::state::PrevState;
@@ -62,7 +64,14 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
                 (known.came_by, known.woken) = ((gone.pid == Pid::IDLE).then_some(added.len()), false);
             });
             added.push(Added {
-                event: Event { time_ns, cpu, pid, context: Context::Task, kind },
+                event: Event {
+                    time_ns,
+                    cpu,
+                    pid,
+                    context: Context::Task,
+                    need_resched: NeedResched::Unknown,
+                    kind,
+                },
                 before: n,
                 latest_ns: event.time_ns,
                 unwoken,

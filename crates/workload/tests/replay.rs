@@ -8,9 +8,9 @@ use scheduler::registry::{Config, Profile};
 use std::collections::BTreeMap;
 use std::path::Path;
 use trace::{
-    Context, Cpu, Event, EventKind, Pid, PrevState, Provenance, SchedMigrateTask, SchedPiSetprio,
-    SchedProcessExec, SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TaskSummary, Trace, TraceBuilder,
-    infer_missing_switches, summarise,
+    Context, Cpu, Event, EventKind, NeedResched, Pid, PrevState, Provenance, SchedMigrateTask,
+    SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TaskSummary,
+    Trace, TraceBuilder, infer_missing_switches, summarise,
 };
 use workload::load::{BuiltLoad, Length, Load, LoadResult};
 use workload::replay::{
@@ -221,7 +221,8 @@ fn event(builder: &mut TraceBuilder, seed: &Seed, time_ns: u64) -> Event {
     };
     let context =
         [Context::Task, Context::Hardirq, Context::Softirq, Context::Unknown][seed.target as usize / 3 % 4];
-    Event { time_ns, cpu: Cpu(u32::from(seed.cpu % 3)), pid: this.pid, context, kind }
+    let (cpu, need_resched) = (Cpu(u32::from(seed.cpu % 3)), NeedResched::Unknown);
+    Event { time_ns, cpu, pid: this.pid, context, need_resched, kind }
 }
 
 #[derive(Clone, Debug)]

@@ -185,7 +185,7 @@ impl Sim {
     async fn messages_by_tick(&self, me: Cpu<'_, Hw>) {
         let due = self.cpu(me.id).by_tick.take();
         for index in due {
-            self.message_from_outside(me, index).await;
+            self.message_from_outside(me, self.outside[index as usize].channel).await;
         }
     }
 

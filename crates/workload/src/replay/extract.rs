@@ -33,8 +33,11 @@ impl Recording {
         }
         settle(&mut tasks);
         let finish = Finish { trace, start_ns: trace.start_ns(), requests: Requests::of(&tasks) };
-        let mut recorded: Vec<RecordedTask> =
-            (0u32..).map(TaskIndex).zip(&tasks).map(|(n, track)| finish.task(n, track, &mut counts)).collect();
+        let mut recorded: Vec<RecordedTask> = (0u32..)
+            .map(TaskIndex)
+            .zip(&tasks)
+            .map(|(n, track)| finish.task(n, track, &mut counts))
+            .collect();
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
         affinity::infer(&mut recorded, &last_cpus, trace.cpus);
         affinity::hand_down(&mut recorded);

@@ -1,6 +1,8 @@
 //! The objects that told steps name, made anew for a run.
 
-use machine::{BarrierId, ChannelId, DeviceId, FutexId, Objects, Sections, Setup, SpinlockId, Step, ToldStep};
+use machine::{
+    BarrierId, ChannelId, DeviceId, FutexId, Objects, Sections, Setup, SpinlockId, Step, ToldStep,
+};
 use scheduler::MutexId;
 
 /// What stands in a run for each recorded object, by its recorded number.
@@ -60,11 +62,9 @@ impl Made {
             ToldStep::Send(channel) => Step::Send(self.channel(*channel)),
             ToldStep::TrySend(channel) => Step::TrySend(self.channel(*channel)),
             ToldStep::Receive(channel) => Step::Receive(self.channel(*channel)),
-            ToldStep::Submit { device, service, done } => Step::Submit {
-                device: self.device(*device),
-                service: *service,
-                done: self.channel(*done),
-            },
+            ToldStep::Submit { device, service, done } => {
+                Step::Submit { device: self.device(*device), service: *service, done: self.channel(*done) }
+            }
             ToldStep::FutexWait(futex) => Step::FutexWait(self.futexes[futex.0 as usize]),
             ToldStep::FutexWake { futex, count } => {
                 Step::FutexWake { futex: self.futexes[futex.0 as usize], count: *count }

@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
             idle_since: trace.start_ns(),
         };
         walk.idle_at_start();
-        for event in &trace.events {
+        for event in trace.events.iter().filter(|event| !event.kind.is_activity()) {
             walk.event(event);
         }
         for cpu in 0..walk.cpus.len() {
@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
     /// The first event of a CPU tells what it did before.
     fn idle_at_start(&mut self) {
         let mut seen = vec![false; self.cpus.len()];
-        for event in &self.trace.events {
+        for event in self.trace.events.iter().filter(|event| !event.kind.is_activity()) {
             let cpu = event.cpu.index();
             if !std::mem::replace(&mut seen[cpu], true) {
                 let runs = match &event.kind {
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
             self.appear(cpu, stay, event.time_ns);
         }
         match &event.kind {
-            EventKind::SchedSwitch(_) => {}
+            EventKind::SchedSwitch(_) | EventKind::Activity(_) => {}
             EventKind::SchedWaking(w) | EventKind::SchedWakeup(w) | EventKind::SchedWakeupNew(w)
                 if w.task.pid == Pid::IDLE => {}
             EventKind::SchedMigrateTask(moved) if moved.task.pid == Pid::IDLE => {}

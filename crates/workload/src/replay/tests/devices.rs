@@ -14,7 +14,9 @@ fn what_an_interrupt_ends_in_state_d_began_when_the_task_asked() {
          195 0 idle R dd
          199 0 dd S idle",
         // A sleep in state S may wait for anybody: it ends when it ended.
-        &["dd runnable on 0: 40, ask for 100 for dd, sleep till served, 10, sleep till irq at 190, 4, sleep on"],
+        &[
+            "dd runnable on 0: 40, ask for 100 for dd, sleep till served, 10, sleep till irq at 190, 4, sleep on",
+        ],
     );
 }
 
