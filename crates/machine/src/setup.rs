@@ -22,7 +22,7 @@ pub struct Setup {
     pub(crate) outside: Vec<Outside>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
-    pub(crate) has_kernel_threads: bool,
+    pub(crate) kernel_threads_of: usize,
     pub(crate) looks: Vec<Nanos>,
 }
 
@@ -88,7 +88,7 @@ impl Setup {
             outside: Vec::new(),
             ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
-            has_kernel_threads: false,
+            kernel_threads_of: 0,
             looks: Vec::new(),
         }
     }
@@ -158,9 +158,10 @@ impl Setup {
         self.cpu_dma_latency_held = true;
     }
 
-    /// The load brings the machine's background kernel threads itself: those of the machine file are left out.
-    pub fn bring_kernel_threads(&mut self) {
-        self.has_kernel_threads = true;
+    /// The load brings the background kernel threads of the first `cpus` CPUs itself, and those that belong to no CPU: of
+    /// those of the machine file only the other CPUs' are there.
+    pub fn bring_kernel_threads(&mut self, cpus: usize) {
+        self.kernel_threads_of = self.kernel_threads_of.max(cpus);
     }
 
     /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.

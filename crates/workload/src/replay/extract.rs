@@ -24,8 +24,9 @@ impl Recording {
     /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
     /// understood is in its counts. Traces with holes give better programs after [`trace::infer_missing_switches`].
     ///
-    /// The CPU time of each task is the one of [`trace::summarise`], its time at the edges of the trace included. Where
-    /// the trace does not show the beginning or the end of a stay on a CPU, the proven part counts here and not there.
+    /// The CPU time of each task is what `sched_stat_runtime` says. For stays of which the trace has none it is the one of
+    /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the beginning or the
+    /// end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
         if let Some(told) = programs::told(trace) {
             return told;
@@ -50,7 +51,7 @@ impl Recording {
             .map(|(n, track)| finish.task(n, track, &mut counts))
             .collect();
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
-        affinity::infer(&mut recorded, &last_cpus);
+        affinity::infer(&mut recorded, &last_cpus, trace.cpus);
         affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         let hz = ticks::find(&tick_departures);
@@ -123,7 +124,7 @@ impl Finish<'_> {
                 ran_on: track.whereabouts.ran_on,
                 passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
                 allowed: self.allowed(track),
-                pinned_to: None,
+                pinned: None,
             },
             told: None,
         };

@@ -2,11 +2,13 @@
 
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
+use super::fitting::Fitted;
 use super::objects::Made;
 use super::overhead::Overhead;
 use super::player::{Part, Stage, Waits};
 use super::recording::{
-    Begin, Brought, Interrupt, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
+    Waking,
 };
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
@@ -53,10 +55,10 @@ impl fmt::Display for Whom {
     }
 }
 
-/// An affinity that the trace does not show and the user knows.
+/// An affinity that the trace does not show and the user knows, or one that it shows and the user changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownAffinity {
-    /// Of which tasks.
+    /// Of which tasks. Their children have it, too, unless another one names them.
     pub whom: Whom,
     /// Their CPUs.
     pub cpus: CpuMask,
@@ -90,6 +92,8 @@ pub struct ReplayResult {
     pub lead_in: Nanos,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
+    /// What had to be changed because the machine has another number of CPUs than the recorded one, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A task of the trace in a run.
@@ -190,18 +194,26 @@ impl Replay {
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
         let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
-        Some(fidelity::compare(recorded, &simulated, &result.tasks))
+        Some(fidelity::compare(recorded, &self.recording, &simulated, &result.tasks))
     }
 
-    fn parts(&self, setup: &mut Setup) -> Result<Vec<Part>, LoadError> {
+    fn parts(&self, setup: &mut Setup, fitted: &mut Fitted) -> Result<Vec<Part>, LoadError> {
         let mut parts = Vec::with_capacity(self.recording.tasks.len());
-        for task in &self.recording.tasks {
+        let left_out = fitted.leave_out(&self.recording.tasks);
+        let known = self.known_affinities();
+        for ((task, left_out), known) in self.recording.tasks.iter().zip(left_out).zip(known) {
             let mut part = Part::new(task, self.overhead.without(task));
-            let pinned_to = task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu)));
-            match self.known_affinity(task).or(task.placement.allowed.as_ref()) {
-                Some(cpus) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
-                None if part.steps.contains(&Recorded::Pin) => part.pinned_to = pinned_to,
-                None => part.cpus = pinned_to,
+            part.absent |= left_out;
+            match (known, task.placement.allowed, task.placement.pinned) {
+                _ if part.absent => {}
+                (Some(cpus), _, _) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
+                (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus)),
+                (None, None, Some(Pinned { cpu, .. })) => {
+                    let cpus = Some(fitted.affinity(&mask(cpu)));
+                    let later = part.steps.contains(&Recorded::Pin);
+                    *(if later { &mut part.pinned_to } else { &mut part.cpus }) = cpus;
+                }
+                (None, None, None) => {}
             }
             if !part.absent && part.steps.iter().any(is_message) {
                 part.channel = Some(setup.channel(ENDLESS_CHANNEL));
@@ -211,8 +223,21 @@ impl Replay {
         Ok(parts)
     }
 
-    fn known_affinity(&self, task: &RecordedTask) -> Option<&CpuMask> {
-        self.affinities.iter().rev().find(|known| known.whom.is(task)).map(|known| &known.cpus)
+    /// What the user says, by task. Affinity goes from parent to child.
+    fn known_affinities(&self) -> Vec<Option<&CpuMask>> {
+        let tasks = &self.recording.tasks;
+        let named = |task| self.affinities.iter().rev().find(|known| known.whom.is(task));
+        let mut all: Vec<_> = tasks.iter().map(|task| named(task).map(|known| &known.cpus)).collect();
+        let mut parents: Vec<usize> = (0..all.len()).filter(|n| all[*n].is_some()).collect();
+        while let Some(parent) = parents.pop() {
+            for child in tasks[parent].steps.iter().filter_map(Recorded::child).map(TaskIndex::index) {
+                if all[child].is_none() {
+                    all[child] = all[parent];
+                    parents.push(child);
+                }
+            }
+        }
+        all
     }
 
     /// Creates the tasks that no other task creates, and the interrupts from outside.
@@ -282,16 +307,23 @@ pub(super) fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<Interr
     }
 }
 
+/// The affinity to one recorded CPU; empty above the largest number that a simulated machine can have.
+fn mask(cpu: u32) -> CpuMask {
+    let known = u16::try_from(cpu).ok().filter(|cpu| usize::from(*cpu) < CpuId::LIMIT);
+    known.map_or(CpuMask::EMPTY, |cpu| CpuMask::single(CpuId(cpu)))
+}
+
 /// The CPU that stands for a recorded one: itself, or if the machine has fewer, one of those it has.
 fn cpu_on(setup: &Setup, cpu: u32) -> CpuId {
     CpuId((cpu as usize % setup.cpus().max(1)) as u16)
 }
 
+/// The CPUs that the user names; they have to exist.
 fn allowed(cpus: &CpuMask, comm: &str, count: usize) -> Result<CpuMask, LoadError> {
     let on_machine = cpus.and(&CpuMask::first_n(count));
     if on_machine.is_empty() {
         let message = format!(
-            "task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
+            "--affinity: task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
             count.saturating_sub(1)
         );
         return Err(LoadError::Usage { load: "replay".into(), message });
@@ -318,12 +350,7 @@ impl Load for Replay {
                 .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
         }
         notes.extend(self.recording.counts.sentences());
-        let pinned = self.recording.tasks.iter().filter(|task| task.placement.pinned_to.is_some()).count();
-        if pinned > 0 {
-            notes.push(format!(
-                "{pinned} tasks are taken to be pinned to one CPU, by name or because they waited there beside idle CPUs; a trace does not show affinities"
-            ));
-        }
+        notes.extend(self.pinned());
         notes
     }
 
@@ -332,8 +359,9 @@ impl Load for Replay {
             setup.hold_cpu_dma_latency();
         }
         // A trace has the kernel threads of the machine on which it was recorded.
-        setup.bring_kernel_threads();
-        let parts = self.parts(setup)?;
+        setup.bring_kernel_threads(self.recording.cpus as usize);
+        let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
+        let parts = self.parts(setup, &mut fitted)?;
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
         let lead_in = self.lead_in();
@@ -356,12 +384,42 @@ impl Load for Replay {
             lasts_until = self.recording.span.saturating_add(LAST_WORK);
             setup.look_at(lasts_until);
         }
-        let played = Played { stage, names, recorded: self.recording.span };
+        let played = Played { stage, names, recorded: self.recording.span, notes: fitted.notes() };
         Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
     }
 }
 
 impl Replay {
+    /// How many affinities were inferred, and on how much evidence.
+    fn pinned(&self) -> Option<String> {
+        let evidence =
+            || self.recording.tasks.iter().filter_map(|task| Some(task.placement.pinned?.evidence));
+        let waits: Vec<Nanos> = evidence()
+            .filter_map(|evidence| if let Evidence::Waited(time) = evidence { Some(time) } else { None })
+            .collect();
+        let count = |what| evidence().filter(|evidence| *evidence == what).count();
+        let (names, children) = (count(Evidence::Name), count(Evidence::Parent));
+        let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
+            format!(
+                "{} because they waited there beside an idle CPU ({least} to {most} s in all)",
+                waits.len()
+            )
+        });
+        let kinds = [
+            (names > 0).then(|| format!("{names} kernel threads by name")),
+            waited,
+            (children > 0).then(|| format!("{children} because their parents are")),
+        ];
+        let kinds: Vec<String> = kinds.into_iter().flatten().collect();
+        let total = waits.len() + names + children;
+        (total > 0).then(|| {
+            format!(
+                "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",
+                kinds.join(", ")
+            )
+        })
+    }
+
     /// Long enough for every task that sleeps when the trace begins to fall asleep.
     fn lead_in(&self) -> Nanos {
         if self.recording.is_told() {
@@ -377,6 +435,7 @@ struct Played {
     stage: Rc<Stage>,
     names: Vec<(trace::Pid, u32)>,
     recorded: Nanos,
+    notes: Vec<String>,
 }
 
 impl Results for Played {
@@ -403,6 +462,7 @@ impl Results for Played {
                     pid: *pid,
                 })
                 .collect(),
+            notes: self.notes.clone(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
 use scheduler::{CpuMask, Nanos, Nice};
+use std::fmt;
 use trace::Pid;
 
 /// Index of a task in [`Recording::tasks`].
@@ -198,7 +199,7 @@ pub enum Recorded {
     Yield,
     /// Changes its own priority to this kernel number.
     SetPrio(i32),
-    /// Is moved to its last CPU; if [`Placement::pinned_to`] says so, it may use no other one from here on.
+    /// Is moved to its last CPU; if [`Placement::pinned`] says so, it may use no other one from here on.
     Pin,
     /// Becomes another program of this name.
     Exec(Box<str>),
@@ -287,7 +288,41 @@ pub struct Placement {
     /// The CPUs that it may use, where the trace says so.
     pub allowed: Option<CpuMask>,
     /// The only CPU that it may use, as far as can be told, from the start or the step [`Recorded::Pin`] on.
-    pub pinned_to: Option<u32>,
+    pub pinned: Option<Pinned>,
+}
+
+/// An affinity to one CPU that the trace does not tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pinned {
+    /// Which.
+    pub cpu: u32,
+    /// Why it is believed.
+    pub evidence: Evidence,
+}
+
+/// Why a task is taken to be pinned to one CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Evidence {
+    /// A kernel thread whose name says so, and which ran there only.
+    Name,
+    /// It waited there for so long in all while another CPU was idle.
+    Waited(Nanos),
+    /// Its parent is pinned there, and it ran nowhere else.
+    Parent,
+    /// The workload file says so.
+    File,
+}
+
+/// Not for [`Evidence::File`]: the file itself is that.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Evidence::Name => f.write_str("its name says so"),
+            Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
+            Evidence::Parent => f.write_str("its parent is, and it ran nowhere else"),
+            Evidence::File => f.write_str("the file says so"),
+        }
+    }
 }
 
 macro_rules! counts {

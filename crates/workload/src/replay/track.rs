@@ -135,6 +135,15 @@ impl Prio {
         news
     }
 
+    /// It has this priority of its own. True if that is a change.
+    pub fn has_own(&mut self, prio: i32) -> bool {
+        let before = std::mem::replace(&mut self.own, prio);
+        if self.effective == before {
+            self.effective = prio;
+        }
+        before != prio
+    }
+
     /// Inheritance changes it.
     pub fn inherit(&mut self, prio: i32) {
         self.effective = prio;
@@ -207,6 +216,22 @@ impl Track {
         }
     }
 
+    /// Of the CPU time added last, `counted_ns`, it really had `true_ns`.
+    pub fn correct(&mut self, counted_ns: u64, true_ns: u64) {
+        self.run(true_ns.saturating_sub(counted_ns));
+        let mut excess_ns = counted_ns.saturating_sub(true_ns);
+        self.cpu_time_ns = self.cpu_time_ns.saturating_sub(excess_ns);
+        for step in self.steps.iter_mut().rev() {
+            if excess_ns == 0 {
+                break;
+            }
+            if let Draft::Run(ns) = step {
+                let taken_ns = excess_ns.min(*ns);
+                (*ns, excess_ns) = (*ns - taken_ns, excess_ns - taken_ns);
+            }
+        }
+    }
+
     /// Goes to sleep.
     pub fn sleep(&mut self, slept_ns: Option<u64>, state: PrevState) {
         self.steps.push(Draft::Sleep(self.sleeps.len()));
@@ -245,6 +270,15 @@ impl Track {
         };
         self.steps.insert(place, Draft::SetPrio(prio));
         true
+    }
+
+    /// Something other than an event of its own shows which priority it has of its own; true if it has changed it.
+    pub fn had(&mut self, prio: i32) -> bool {
+        let changed = self.prio.as_mut().is_some_and(|known| known.has_own(prio));
+        if changed {
+            self.steps.push(Draft::SetPrio(prio));
+        }
+        changed
     }
 
     /// A dead task moves again, which only a damaged trace can show: it has slept instead.

@@ -4,8 +4,8 @@ use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Brought, Counts, FairPolicy, Interrupt, Message, Placement, Recorded, RecordedTask, Recording,
-    TaskIndex, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
+    RecordedTask, Recording, TaskIndex, Waking,
 };
 use crate::told::read_fork_kind;
 use crate::units;
@@ -295,7 +295,10 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
         "told" => task.told = Some(told::fact(&words)?),
         "round-robin" => task.round_robin = rest == "yes",
         "cpus" => task.placement.allowed = Some(units::cpu_list(rest)?),
-        "pinned-to" => task.placement.pinned_to = Some(number(rest, 0, CpuId::LIMIT as u32 - 1)?),
+        "pinned-to" => {
+            let cpu = number(rest, 0, CpuId::LIMIT as u32 - 1)?;
+            task.placement.pinned = Some(Pinned { cpu, evidence: Evidence::File });
+        }
         "ran-on" => task.placement.ran_on = units::cpu_list(rest)?,
         "arrivals" => task.arrivals = number(rest, 0, u32::MAX)?.into(),
         "begin" => task.begin = begin(&words)?,

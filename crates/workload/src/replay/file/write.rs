@@ -3,7 +3,8 @@
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Brought, FairPolicy, Message, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Brought, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
+    Told, Waking,
 };
 use crate::told::{Object, fork_kind, step_text};
 use machine::ForkKind;
@@ -66,8 +67,11 @@ impl Recording {
         if let Some(cpus) = task.placement.allowed.filter(|cpus| *cpus != CpuMask::ALL) {
             fact("cpus", cpus.to_string());
         }
-        if let Some(cpu) = task.placement.pinned_to {
+        if let Some(Pinned { cpu, evidence }) = task.placement.pinned {
             fact("pinned-to", cpu.to_string());
+            if evidence != Evidence::File {
+                fact("#", format!("taken to be pinned: {evidence}"));
+            }
         }
         if !task.placement.ran_on.is_empty() {
             fact("ran-on", task.placement.ran_on.to_string());

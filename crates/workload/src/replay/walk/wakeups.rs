@@ -160,9 +160,23 @@ impl Walk<'_> {
         (track.begin, track.forked_by) = (Some(Begin::Forked), Some(place));
     }
 
+    /// A child begins with the priority of its parent, so a real-time one shows that its parent had that priority before the
+    /// fork, though no event of the parent says so. A fair one shows nothing: SCHED_RESET_ON_FORK makes those, too.
+    fn inherited_policy(&mut self, event: &Event, child: TaskIndex, prio: i32) {
+        let cpu = event.cpu.index();
+        let by_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq);
+        let running = self.cpus[cpu].running.map(|(task, _)| task);
+        let Some(parent) = running.filter(|task| !by_interrupt && *task != child) else { return };
+        if (0..FIRST_FAIR_PRIO).contains(&prio) && self.tasks[child.index()].state == State::Unseen {
+            self.account(cpu, event.time_ns);
+            self.counts.priority_changes += u64::from(self.tasks[parent.index()].had(prio));
+        }
+    }
+
     pub(super) fn wakeup_new(&mut self, event: &Event, wakeup: &SchedWakeup) {
         let child = self.sighted(&wakeup.task);
         self.disturb(wakeup.target_cpu.index());
+        self.inherited_policy(event, child, wakeup.task.prio);
         self.fork(event, None, child);
         let start_ns = self.trace.start_ns();
         let track = &mut self.tasks[child.index()];
