@@ -261,10 +261,10 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Some((at, cpu)) = comes_from_outside(step, part.waits) {
+                if let Some(FromOutside { at, by, cpu }) = FromOutside::of(step, part.waits) {
                     let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                    setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
+                    setup.outside(Outside { at, by, cpu, channel, every: None });
                 }
             }
         }
@@ -287,16 +287,28 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }))
+    let Recorded::Sleep(waking) = step else { return false };
+    matches!(waking, Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. })
 }
 
-/// The interrupt that ends a sleep at its recorded time, with its CPU.
-fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<(Nanos, Option<u32>)> {
-    match (step, waits) {
-        (Recorded::Sleep(Waking::Outside { slept: Some(_), .. }), Waits::Relative) => None,
-        (Recorded::Sleep(Waking::Outside { at, cpu, .. }), _)
-        | (Recorded::Sleep(Waking::Served { at, cpu }), Waits::Absolute) => Some((*at, *cpu)),
-        _ => None,
+/// An interrupt that ends a sleep at its recorded time.
+struct FromOutside {
+    at: Nanos,
+    by: Arrival,
+    cpu: Option<u32>,
+}
+
+impl FromOutside {
+    fn of(step: &Recorded, waits: Waits) -> Option<FromOutside> {
+        let Recorded::Sleep(waking) = step else { return None };
+        match (*waking, waits) {
+            (Waking::Tick { at, cpu }, _) => Some(FromOutside { at, by: Arrival::Tick, cpu }),
+            (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => None,
+            (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
+                Some(FromOutside { at, by: Arrival::Own, cpu })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -355,6 +367,13 @@ impl Load for Replay {
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
         let parts = self.parts(setup, &mut fitted)?;
+        // CPUs that the recorded machine did not have tick with its last one.
+        let ticks_at = &self.recording.ticks_at;
+        for cpu in 0..setup.cpus() {
+            if let Some(at) = ticks_at.get(cpu).or(ticks_at.last()) {
+                setup.tick_at(CpuId(cpu as u16), self.lead_in().saturating_add(*at));
+            }
+        }
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
         let stage = Rc::new(Stage {

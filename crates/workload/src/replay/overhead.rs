@@ -99,7 +99,7 @@ impl Overhead {
             Waking::Served { at, cpu } => {
                 Waking::Served { at: at.saturating_sub(self.interrupt_latency), cpu }
             }
-            Waking::Task | Waking::Never => waking,
+            Waking::Task | Waking::Tick { .. } | Waking::Never => waking,
         }
     }
 

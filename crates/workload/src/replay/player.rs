@@ -189,9 +189,9 @@ impl Player {
             Recorded::Sleep(Waking::Outside { slept: Some(span), .. }) if part.waits == Waits::Relative => {
                 Step::SleepFor(*span)
             }
-            Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }) => {
-                Step::Receive(part.channel?)
-            }
+            Recorded::Sleep(
+                Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },
+            ) => Step::Receive(part.channel?),
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
             Recorded::Sleep(Waking::Never) => {

@@ -93,6 +93,7 @@ struct Reader {
     cpus: Option<u32>,
     span: Option<Nanos>,
     hz: Option<u32>,
+    ticks_at: Vec<Nanos>,
     kernel: Option<String>,
     idle_polls: bool,
     tasks: Vec<RecordedTask>,
@@ -163,6 +164,7 @@ impl Reader {
         match word {
             "cpus" => self.cpus = Some(number(rest, 1, MAX_CPUS)?),
             "span" => self.span = Some(read_time(rest)?),
+            "ticks" => self.ticks_at = rest.split_whitespace().map(read_time).collect::<Result<_, _>>()?,
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
@@ -172,7 +174,7 @@ impl Reader {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, idle, kernel, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, kernel, and the objects of told steps"
                 ));
             }
         }
@@ -237,6 +239,7 @@ impl Reader {
             cpus: self.cpus.ok_or_else(|| missing("cpus"))?,
             span: self.span.ok_or_else(|| missing("span"))?,
             hz: self.hz,
+            ticks_at: self.ticks_at,
             idle_polls: self.idle_polls,
             tasks: self.tasks,
             objects: self.objects,
@@ -307,6 +310,7 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             };
             Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
         }
+        ("tick", [at, rest @ ..]) => Recorded::Sleep(Waking::Tick { at: read_time(at)?, cpu: on_cpu(rest)? }),
         ("served", [at, rest @ ..]) => {
             Recorded::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })
         }

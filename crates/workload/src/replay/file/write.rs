@@ -19,7 +19,8 @@ const HEAD: &str = "\
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
 # `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
-# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); submit TIME to
+# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time);
+# tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
@@ -34,6 +35,10 @@ impl Recording {
         // Writing into a text cannot fail.
         if let Some(hz) = self.hz {
             let _ = writeln!(text, "hz {hz}");
+        }
+        if !self.ticks_at.is_empty() {
+            let times: Vec<String> = self.ticks_at.iter().map(|at| time(*at)).collect();
+            let _ = writeln!(text, "ticks {}", times.join(" "));
         }
         if self.idle_polls {
             text.push_str("idle polls\n");
@@ -182,6 +187,7 @@ impl Steps<'_> {
                 let slept = slept.map(|slept| format!(" slept {}", time(slept))).unwrap_or_default();
                 format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
             }
+            Recorded::Sleep(Waking::Tick { at, cpu }) => format!("tick {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::At(at)) => self.next(*at),
             Recorded::Sleep(Waking::After(span)) => {

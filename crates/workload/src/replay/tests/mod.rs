@@ -128,6 +128,13 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Told(step) => format!("{step:?}"),
         Recorded::Sleep(Waking::Task) => "sleep".into(),
         Recorded::Submit { task, service, .. } => format!("ask for {} for {}", us(*service), name(*task)),
+        Recorded::Sleep(Waking::Tick { at, cpu }) => {
+            format!(
+                "sleep till tick at {}{}",
+                us(*at),
+                cpu.map(|cpu| format!(" on {cpu}")).unwrap_or_default()
+            )
+        }
         Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
         Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
             format!("sleep till irq at {} on {cpu}", us(*at))
