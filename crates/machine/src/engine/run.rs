@@ -372,10 +372,10 @@ impl Sim {
         };
         let serving = |device: &Device| device.is_busy(end);
         let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
-        let comes = self.outside.iter().any(|m| m.at > end || m.every.is_some())
+        let to_come = self.outside.iter().any(|m| m.at > end || m.every.is_some())
             || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
             || self.world.borrow().devices.iter().any(serving);
-        if comes || !living().all(asleep) {
+        if to_come || !living().all(asleep) {
             return Vec::new();
         }
         let stuck = |p| {

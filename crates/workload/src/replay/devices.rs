@@ -5,7 +5,8 @@
 //! a thread of the kernel (a kworker) which finishes the work and wakes the task: then that thread's wakeup is the answer.
 
 use super::recording::{Recorded, TaskIndex};
-use super::track::{Behalf, By, Sleep, Track};
+use super::track::{Behalf, By, Sleep, State, Track};
+use super::work;
 use machine::{DeviceId, DeviceSpec};
 use scheduler::Nanos;
 use std::collections::BTreeMap;
@@ -35,8 +36,7 @@ fn by_interrupt(sleep: &Sleep) -> bool {
     sleep.end.is_some_and(|end| matches!(end.by, By::Interrupt { .. } | By::Softirq { .. }))
 }
 
-/// `worker` wakes `sleeper`. If an interrupt had woken the worker from its idle sleep after the sleeper had begun to wait, it
-/// was for that.
+/// `worker` wakes `sleeper`. If an interrupt had woken the worker from its idle sleep, it was for that.
 pub(super) fn works_for(tasks: &mut [Track], worker: TaskIndex, sleeper: TaskIndex) {
     let waits = &tasks[sleeper.index()];
     let Some(sleep) = waits.sleeps.last().filter(|sleep| sleep.state == PrevState::Uninterruptible) else {
@@ -44,11 +44,34 @@ pub(super) fn works_for(tasks: &mut [Track], worker: TaskIndex, sleeper: TaskInd
     };
     let Some(slept_ns) = sleep.slept_ns.filter(|_| sleep.end.is_none()) else { return };
     let behalf = Behalf { task: sleeper, sleep: waits.sleeps.len() - 1, slept_ns };
-    let Some(idle) = tasks[worker.index()].sleeps.last_mut() else { return };
-    let answers = idle.state == PrevState::Idle && by_interrupt(idle);
-    let in_time = idle.end.is_some_and(|end| slept_ns <= end.at_ns);
-    // Of several, the last one that asked: nobody is answered before asking.
-    if answers && in_time && idle.on_behalf.is_none_or(|before| before.slept_ns < slept_ns) {
+    let is_first = tasks[worker.index()].wakes_since_work_came() == 1;
+    let Some(idle) = tasks[worker.index()].work_came() else { return };
+    let answers = matches!(idle.state, PrevState::Idle | PrevState::Unknown) && by_interrupt(idle);
+    let Some(end) = idle.end.filter(|_| answers) else { return };
+    // Nobody is answered before asking: it was for the last one that asked in time. Where nobody had, the task that it wakes
+    // first had asked, and was on its way to sleep. (Of what comes before, no task can be the cause by its later sleep.)
+    let asked_in_time = slept_ns <= end.at_ns;
+    let better = match idle.on_behalf {
+        None => asked_in_time || is_first,
+        Some(before) if before.slept_ns <= end.at_ns => asked_in_time && before.slept_ns < slept_ns,
+        Some(_) => asked_in_time,
+    };
+    if better {
+        idle.on_behalf = Some(behalf);
+    }
+}
+
+/// An interrupt has woken a worker of high priority (`kworker/1:1H`): those serve disks, here the task that asked last. If no
+/// task waits, it is nobody's.
+pub(super) fn serves(tasks: &mut [Track], worker: TaskIndex, asked_last: Option<TaskIndex>) {
+    let Some(asked_last) = asked_last.filter(|task| *task != worker) else { return };
+    let waits = &tasks[asked_last.index()];
+    let sleep = waits.sleeps.last().filter(|sleep| {
+        waits.state == State::Asleep && sleep.state == PrevState::Uninterruptible && sleep.end.is_none()
+    });
+    let Some(slept_ns) = sleep.and_then(|sleep| sleep.slept_ns) else { return };
+    let behalf = Behalf { task: asked_last, sleep: waits.sleeps.len() - 1, slept_ns };
+    if let Some(idle) = tasks[worker.index()].sleeps.last_mut().filter(|sleep| by_interrupt(sleep)) {
         idle.on_behalf = Some(behalf);
     }
 }
@@ -64,13 +87,16 @@ struct Request {
     /// Whom the answer wakes.
     wakes: TaskIndex,
     service: Nanos,
+    work: Option<u32>,
 }
 
 impl Requests {
-    pub fn of(tasks: &[Track]) -> Requests {
+    /// `workers` says of each task whether it is one ([`super::work`]).
+    pub fn of(tasks: &[Track], workers: &[bool]) -> Requests {
         let mut by_sleep: BTreeMap<_, Vec<Request>> = BTreeMap::new();
         for (task, track) in (0u32..).map(TaskIndex).zip(tasks) {
             for (number, sleep) in track.sleeps.iter().enumerate() {
+                let work = (workers[task.index()] && work::awaits_work(sleep)).then_some(number as u32);
                 let asked = match (served(sleep), sleep.on_behalf) {
                     (Some(Served::Itself), _) => sleep.slept_ns.map(|slept_ns| ((task, number), slept_ns)),
                     (Some(Served::OnBehalf), Some(of)) => Some(((of.task, of.sleep), of.slept_ns)),
@@ -78,7 +104,7 @@ impl Requests {
                 };
                 if let Some(((key, asked_ns), end)) = asked.zip(sleep.end) {
                     let service = Nanos(end.at_ns.saturating_sub(asked_ns));
-                    by_sleep.entry(key).or_default().push(Request { wakes: task, service });
+                    by_sleep.entry(key).or_default().push(Request { wakes: task, service, work });
                 }
             }
         }
@@ -88,7 +114,7 @@ impl Requests {
     /// The steps before a sleep.
     pub fn before(&self, task: TaskIndex, sleep: usize) -> impl Iterator<Item = Recorded> + '_ {
         let requests = self.by_sleep.get(&(task, sleep)).into_iter().flatten();
-        requests.map(|r| Recorded::Submit { task: r.wakes, device: DEVICE, service: r.service })
+        requests.map(|r| Recorded::Submit { task: r.wakes, device: DEVICE, service: r.service, work: r.work })
     }
 
     /// The devices that they name.

@@ -3,14 +3,18 @@
 use super::affinity;
 use super::devices::{self, Requests, Served};
 use super::programs;
-use super::recording::{Begin, Counts, FairPolicy, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use super::recording::{
+    Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+};
 use super::ticks::{self, TickPhases};
 use super::timers;
 use super::track::{By, Draft, Sleep, Timer, Track};
 use super::walk::Walk;
+use super::work;
 use crate::units;
 use machine::{ForkKind, Objects};
 use scheduler::{CpuMask, Nanos};
+use std::collections::BTreeMap;
 use trace::{IdleKind, TaskFacts, TaskPolicy, Trace};
 
 /// Programs that hold `/dev/cpu_dma_latency` at 0 unless told otherwise, by the names of their tasks.
@@ -31,12 +35,20 @@ impl Recording {
         let hz = ticks::find(&by_ticks);
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
-        let ticks = ticks.unwrap_or_default();
-        for track in &mut tasks {
+        // Who works for others sets no timers.
+        for track in tasks.iter_mut().filter(|track| !is_worker(trace, track)) {
             timers::find(&mut track.sleeps);
         }
         settle(&mut tasks);
-        let finish = Finish { trace, start_ns: trace.start_ns(), requests: Requests::of(&tasks), ticks };
+        let workers: Vec<bool> = tasks.iter().map(|track| is_worker(trace, track)).collect();
+        let finish = Finish {
+            trace,
+            start_ns: trace.start_ns(),
+            requests: Requests::of(&tasks, &workers),
+            ticks: ticks.unwrap_or_default(),
+            work: work::brought_by_steps(&tasks, &workers),
+            workers,
+        };
         let mut recorded: Vec<RecordedTask> = (0u32..)
             .map(TaskIndex)
             .zip(&tasks)
@@ -81,11 +93,19 @@ fn settle(tasks: &mut [Track]) {
     }
 }
 
+fn is_worker(trace: &Trace, track: &Track) -> bool {
+    track.last_comm.is_some_and(|comm| work::is_worker(&trace.strings[comm]))
+}
+
 struct Finish<'a> {
     trace: &'a Trace,
     start_ns: u64,
     requests: Requests,
     ticks: TickPhases,
+    /// Which tasks are workers.
+    workers: Vec<bool>,
+    /// Which of their pieces of work a step brings, by its task and number.
+    work: BTreeMap<(TaskIndex, usize), u32>,
 }
 
 impl Finish<'_> {
@@ -98,7 +118,7 @@ impl Finish<'_> {
             if let Draft::Sleep(number) = draft {
                 steps.extend(self.requests.before(index, *number));
             }
-            if let Some(step) = self.step(track, *draft, counts) {
+            if let Some(step) = self.step(index, n, track, *draft, counts) {
                 steps.push(step);
             }
         }
@@ -154,16 +174,31 @@ impl Finish<'_> {
         Some(if all { CpuMask::ALL } else { cpus })
     }
 
-    fn step(&self, track: &Track, draft: Draft, counts: &mut Counts) -> Option<Recorded> {
+    /// The step that the draft with this number becomes.
+    fn step(
+        &self,
+        index: TaskIndex,
+        number: usize,
+        track: &Track,
+        draft: Draft,
+        counts: &mut Counts,
+    ) -> Option<Recorded> {
         let text = |id| Box::from(&self.trace.strings[id]);
         Some(match draft {
             Draft::Run(ns) => Recorded::Run(Nanos(ns)),
-            Draft::Wake { task, interrupts } => Recorded::Wake { task, interrupts },
+            Draft::Wake { task, interrupts } => {
+                Recorded::Wake { task, interrupts, work: self.work.get(&(index, number)).copied() }
+            }
             Draft::Fork(child) => {
                 counts.forks += 1;
                 Recorded::Fork { child, kind: ForkKind::Thread }
             }
-            Draft::Sleep(number) => Recorded::Sleep(self.waking(&track.sleeps[number], counts)?),
+            Draft::Sleep(number) => {
+                let sleep = &track.sleeps[number];
+                let waking = self.waking(sleep, counts)?;
+                let works = self.workers[index.index()] && work::awaits_work(sleep);
+                Recorded::Sleep(if works { self.piece(number as u32, waking, counts) } else { waking })
+            }
             // What takes turns by slices has little use for yields: its slice ended soon after a preemption.
             Draft::Yield if track.round_robin => return None,
             Draft::Yield => {
@@ -177,6 +212,19 @@ impl Finish<'_> {
             Draft::Exit => Recorded::Exit,
             Draft::Nothing => return None,
         })
+    }
+
+    /// The same sleep of a worker, which takes whatever work comes.
+    fn piece(&self, number: u32, waking: Waking, counts: &mut Counts) -> Waking {
+        let by = match waking {
+            Waking::Task => Brought::Task,
+            Waking::Served { at, cpu } => Brought::Served(Interrupt { at, cpu }),
+            Waking::Tick { at, cpu } => Brought::Tick(Interrupt { at, cpu }),
+            Waking::Outside { at, cpu, .. } => Brought::Outside(Interrupt { at, cpu }),
+            other => return other,
+        };
+        counts.work += 1;
+        Waking::Work { number, by }
     }
 
     /// What ends a sleep; `None` if it is none of the task's own.

@@ -7,8 +7,10 @@ use super::objects::Made;
 use super::overhead::Overhead;
 use super::player::{Part, Stage, Waits};
 use super::recording::{
-    Begin, Evidence, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
+    Waking,
 };
+use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
 use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
@@ -287,28 +289,35 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    let Recorded::Sleep(waking) = step else { return false };
-    matches!(waking, Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. })
+    use Waking::{Outside, Served, Task, Tick, Work};
+    matches!(step, Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. }))
 }
 
 /// An interrupt that ends a sleep at its recorded time.
-struct FromOutside {
-    at: Nanos,
+pub(super) struct FromOutside {
+    pub at: Nanos,
     by: Arrival,
     cpu: Option<u32>,
 }
 
 impl FromOutside {
-    fn of(step: &Recorded, waits: Waits) -> Option<FromOutside> {
+    /// The one that ends this step, if one does.
+    pub fn of(step: &Recorded, waits: Waits) -> Option<FromOutside> {
         let Recorded::Sleep(waking) = step else { return None };
-        match (*waking, waits) {
-            (Waking::Tick { at, cpu }, _) => Some(FromOutside { at, by: Arrival::Tick, cpu }),
-            (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => None,
+        let (interrupt, by) = match (*waking, waits) {
+            (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => return None,
             (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
-                Some(FromOutside { at, by: Arrival::Own, cpu })
+                (Interrupt { at, cpu }, Arrival::Own)
             }
-            _ => None,
-        }
+            (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
+            | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => {
+                (interrupt, Arrival::Own)
+            }
+            (Waking::Tick { at, cpu }, _) => (Interrupt { at, cpu }, Arrival::Tick),
+            (Waking::Work { by: Brought::Tick(interrupt), .. }, _) => (interrupt, Arrival::Tick),
+            _ => return None,
+        };
+        Some(FromOutside { at: interrupt.at, by, cpu: interrupt.cpu })
     }
 }
 
@@ -376,11 +385,15 @@ impl Load for Replay {
         }
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
+        let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
+            benches: RefCell::new(
+                parts.iter().map(|part| Bench::of(&part.steps, part.waits, lead_in)).collect(),
+            ),
             parts,
             made: Made::make(&self.recording.objects, setup),
-            lead_in: self.lead_in(),
+            lead_in,
             bursts: Cell::default(),
             last_burst: Cell::default(),
             remaining: remaining.clone(),

@@ -61,14 +61,15 @@ mod timers;
 mod track;
 mod walk;
 mod whereabouts;
+mod work;
 mod yields;
 
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
-    Begin, Counts, Evidence, FairPolicy, Message, Pinned, Placement, Recorded, RecordedTask, Recording,
-    TaskIndex, Told, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
+    RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 
 #[cfg(test)]

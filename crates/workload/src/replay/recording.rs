@@ -172,6 +172,8 @@ pub enum Recorded {
         task: TaskIndex,
         /// Whether the waker had to interrupt another CPU, which costs it time.
         interrupts: bool,
+        /// The piece of work that it gives to it, if that is a worker ([`Waking::Work`]).
+        work: Option<u32>,
     },
     /// Makes another task.
     Fork {
@@ -188,6 +190,8 @@ pub enum Recorded {
         device: DeviceId,
         /// From here to that wakeup, if the device serves it at once.
         service: Nanos,
+        /// The piece of work that this is for the task, if that is a worker ([`Waking::Work`]).
+        work: Option<u32>,
     },
     /// Sleeps until woken.
     Sleep(Waking),
@@ -247,12 +251,42 @@ pub enum Waking {
         /// On which CPU, if that is not the one on which the sleeper last ran.
         cpu: Option<u32>,
     },
+    /// A piece of work. The steps up to the next such sleep are that piece; a worker takes the piece that comes first,
+    /// whichever came first in the recording.
+    Work {
+        /// Its number among those of this task.
+        number: u32,
+        /// What brings it.
+        by: Brought,
+    },
     /// A timer that was set to an absolute time.
     At(Nanos),
     /// A timer that was set to a span from the start of the sleep.
     After(Nanos),
     /// It sleeps until the end of the trace.
     Never,
+}
+
+/// What brings a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Brought {
+    /// A step [`Recorded::Wake`] of some task.
+    Task,
+    /// As [`Waking::Outside`].
+    Outside(Interrupt),
+    /// As [`Waking::Tick`].
+    Tick(Interrupt),
+    /// As [`Waking::Served`].
+    Served(Interrupt),
+}
+
+/// An interrupt at a recorded time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interrupt {
+    /// When.
+    pub at: Nanos,
+    /// On which CPU, if that is not the one on which the sleeper last ran.
+    pub cpu: Option<u32>,
 }
 
 /// Where a task ran and waited.
@@ -326,6 +360,7 @@ counts! {
     by_periodic_timer "wakeups by a timer with absolute times (equally spaced): replayed as such a timer";
     by_relative_timer "wakeups by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
     by_device "waits for a device (sleeps in state D that an interrupt ended): replayed as a service time, from when the task asks";
+    work "pieces of work for kworker threads: done in the order in which they come";
     by_device_for_another "wakeups of kernel threads by a device that had served a task: replayed so, from when that task asks";
     by_interrupt "wakeups by other interrupts: replayed at their recorded times";
     by_tick "wakeups by soft timers of the kernel: replayed in the interrupt of the tick at that time";

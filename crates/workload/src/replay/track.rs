@@ -239,6 +239,32 @@ impl Track {
         self.state = State::Asleep;
     }
 
+    /// It sleeps in state D.
+    pub fn awaits_device(&self) -> bool {
+        let sleep = self.sleeps.last().filter(|_| self.state == State::Asleep);
+        sleep.is_some_and(|sleep| sleep.state == PrevState::Uninterruptible)
+    }
+
+    /// Number of the sleep that its present piece of work ended, if it is a worker: in the middle of that it may have waited for
+    /// a device itself.
+    fn idle_sleep(&self) -> Option<usize> {
+        self.sleeps.iter().rposition(|sleep| sleep.state != PrevState::Uninterruptible)
+    }
+
+    /// That sleep.
+    pub fn work_came(&mut self) -> Option<&mut Sleep> {
+        let number = self.idle_sleep()?;
+        self.sleeps.get_mut(number)
+    }
+
+    /// How many tasks it has woken since.
+    pub fn wakes_since_work_came(&self) -> usize {
+        let idle = self.idle_sleep();
+        let since = self.steps.iter().rev();
+        let since = since.take_while(|step| !matches!(step, Draft::Sleep(number) if Some(*number) == idle));
+        since.filter(|step| matches!(step, Draft::Wake { .. })).count()
+    }
+
     /// The sleep under way ends.
     pub fn wake(&mut self, end: Ending) {
         if let Some(sleep) = self.sleeps.last_mut() {

@@ -56,6 +56,8 @@ pub(super) struct Walk<'a> {
     pub soft_wakeups: Vec<TickSample>,
     /// Expiries of the tick's own timer.
     pub ticks: Vec<TickSample>,
+    /// The last task that fell asleep in state D.
+    asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
     whole: bool,
     idle_cpus: usize,
@@ -77,6 +79,7 @@ impl<'a> Walk<'a> {
             by_ticks: Vec::new(),
             soft_wakeups: Vec::new(),
             ticks: Vec::new(),
+            asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
             idle_ns: 0,
@@ -365,6 +368,9 @@ impl<'a> Walk<'a> {
             }
         } else {
             track.sleep(Some(now_ns), switch.prev_state);
+            if switch.prev_state == PrevState::Uninterruptible {
+                self.asked_last = Some(task);
+            }
         }
     }
 

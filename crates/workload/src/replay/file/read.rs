@@ -4,8 +4,8 @@ use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Counts, Evidence, FairPolicy, Message, Pinned, Placement, Recorded, RecordedTask, Recording,
-    TaskIndex, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
+    RecordedTask, Recording, TaskIndex, Waking,
 };
 use crate::told::read_fork_kind;
 use crate::units;
@@ -126,13 +126,13 @@ impl Reader {
         let words: Vec<&str> = rest.split_whitespace().collect();
         let unknown = TaskIndex(u32::MAX);
         let step = match (word, &words[..]) {
-            ("wake", [key]) => {
+            ("wake", [key, rest @ ..]) => {
                 self.mentions.push(mention(key));
-                Recorded::Wake { task: unknown, interrupts: false }
-            }
-            ("wake", [key, "interrupts"]) => {
-                self.mentions.push(mention(key));
-                Recorded::Wake { task: unknown, interrupts: true }
+                let (rest, interrupts) = match rest {
+                    [rest @ .., "interrupts"] => (rest, true),
+                    rest => (rest, false),
+                };
+                Recorded::Wake { task: unknown, interrupts, work: piece(rest)? }
             }
             ("fork", [key, kind @ ..]) if kind.len() <= 1 => {
                 self.mentions.push(mention(key));
@@ -140,13 +140,14 @@ impl Reader {
                 let kind = kind.ok_or("write fork TASK, fork TASK process or fork TASK vfork")?;
                 Recorded::Fork { child: unknown, kind }
             }
-            ("submit", [service, "to", device, "wakes", key]) => {
+            ("submit", [service, "to", device, "wakes", key, rest @ ..]) => {
                 self.mentions.push(mention(key));
                 let device = DeviceId(number(device, 0, u32::MAX)?);
                 if device.0 as usize >= self.objects.devices.len() {
                     return Err(format!("there is no device {} above the first task", device.0));
                 }
-                Recorded::Submit { task: unknown, device, service: read_time(service)? }
+                let service = read_time(service)?;
+                Recorded::Submit { task: unknown, device, service, work: piece(rest)? }
             }
             ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
             ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
@@ -210,6 +211,7 @@ impl Reader {
     }
 
     fn finish(mut self, lines: usize) -> Result<ReadWorkload, WorkloadError> {
+        let pieces = pieces(&self.tasks);
         for mention in &self.mentions {
             let Some(found) = self.keys.get(&mention.key) else {
                 let problem = format!("there is no task {}", mention.key);
@@ -232,6 +234,12 @@ impl Reader {
                 | Recorded::Fork { child: task, .. } => *task = *found,
                 _ => {}
             }
+            if let Some(piece) = brings(&self.tasks[mention.task].steps[mention.step])
+                && !pieces.contains(&piece)
+            {
+                let problem = format!("task {} has no `work {}`", mention.key, piece.1);
+                return Err(WorkloadError { line: mention.line, problem });
+            }
         }
         let missing =
             |what: &str| WorkloadError { line: lines, problem: format!("the file does not say its {what}") };
@@ -247,6 +255,26 @@ impl Reader {
             counts: Counts::default(),
         };
         Ok(ReadWorkload { recording, kernel: self.kernel })
+    }
+}
+
+/// All pieces of work.
+fn pieces(tasks: &[RecordedTask]) -> BTreeSet<(TaskIndex, u32)> {
+    let of = |(n, task): (u32, &RecordedTask)| -> Vec<(TaskIndex, u32)> {
+        let piece = |step: &Recorded| match step {
+            Recorded::Sleep(Waking::Work { number, .. }) => Some((TaskIndex(n), *number)),
+            _ => None,
+        };
+        task.steps.iter().filter_map(piece).collect()
+    };
+    (0u32..).zip(tasks).flat_map(of).collect()
+}
+
+/// The piece of work that a step brings to the task that it wakes.
+fn brings(step: &Recorded) -> Option<(TaskIndex, u32)> {
+    match step {
+        Recorded::Wake { task, work, .. } | Recorded::Submit { task, work, .. } => Some(*task).zip(*work),
+        _ => None,
     }
 }
 
@@ -311,6 +339,21 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
         }
         ("tick", [at, rest @ ..]) => Recorded::Sleep(Waking::Tick { at: read_time(at)?, cpu: on_cpu(rest)? }),
+        ("work", [n, rest @ ..]) => {
+            let interrupt =
+                |at: &str, rest| Ok::<_, String>(Interrupt { at: read_time(at)?, cpu: on_cpu(rest)? });
+            let by = match rest {
+                [] => Brought::Task,
+                ["outside", at, rest @ ..] => Brought::Outside(interrupt(at, rest)?),
+                ["tick", at, rest @ ..] => Brought::Tick(interrupt(at, rest)?),
+                ["served", at, rest @ ..] => Brought::Served(interrupt(at, rest)?),
+                _ => {
+                    return Err("write work N, work N outside TIME, work N tick TIME or work N served TIME"
+                        .to_owned());
+                }
+            };
+            Recorded::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by })
+        }
         ("served", [at, rest @ ..]) => {
             Recorded::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })
         }
@@ -339,6 +382,15 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             ));
         }
     })
+}
+
+/// `work N`, or nothing.
+fn piece(words: &[&str]) -> Result<Option<u32>, String> {
+    match words {
+        [] => Ok(None),
+        ["work", n] => number(n, 0, u32::MAX).map(Some),
+        _ => Err(format!("`{}` is not known here; write work N", words.join(" "))),
+    }
 }
 
 /// `cpu N`, or nothing.

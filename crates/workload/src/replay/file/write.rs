@@ -3,7 +3,8 @@
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Brought, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
+    Told, Waking,
 };
 use crate::told::{Object, fork_kind, step_text};
 use machine::ForkKind;
@@ -22,7 +23,8 @@ const HEAD: &str = "\
 # (sleep until woken by a task); outside TIME (sleep until an interrupt at that time);
 # tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
-# answered, then recorded at that time); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# answered, then recorded at that time); work N (take the piece of work that comes first; N begins
+# here); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task.
 ";
@@ -114,6 +116,10 @@ fn on_cpu(cpu: Option<u32>) -> String {
     cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default()
 }
 
+fn piece(work: Option<u32>) -> String {
+    work.map(|number| format!(" work {number}")).unwrap_or_default()
+}
+
 /// How other tasks call a task: its id, and which of those that had the id, if it is not the first.
 pub(super) fn key(task: &RecordedTask) -> String {
     match task.incarnation {
@@ -173,21 +179,29 @@ impl Steps<'_> {
     fn step(&mut self, step: &Recorded) -> String {
         match step {
             Recorded::Run(length) => format!("run {}", time(*length)),
-            Recorded::Wake { task, interrupts } => {
-                format!("wake {}{}", self.key(*task), if *interrupts { " interrupts" } else { "" })
+            Recorded::Wake { task, interrupts, work } => {
+                let interrupts = if *interrupts { " interrupts" } else { "" };
+                format!("wake {}{}{interrupts}", self.key(*task), piece(*work))
             }
             Recorded::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
             Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
             Recorded::Told(step) => format!("do {}", step_text(step)),
             Recorded::Sleep(Waking::Task) => "receive".to_owned(),
-            Recorded::Submit { task, device, service } => {
-                format!("submit {} to {} wakes {}", time(*service), device.0, self.key(*task))
+            Recorded::Submit { task, device, service, work } => {
+                let (key, work) = (self.key(*task), piece(*work));
+                format!("submit {} to {} wakes {key}{work}", time(*service), device.0)
             }
             Recorded::Sleep(Waking::Outside { at, cpu, slept }) => {
                 let slept = slept.map(|slept| format!(" slept {}", time(slept))).unwrap_or_default();
                 format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
             }
             Recorded::Sleep(Waking::Tick { at, cpu }) => format!("tick {}{}", time(*at), on_cpu(*cpu)),
+            Recorded::Sleep(Waking::Work { number, by }) => match by {
+                Brought::Task => format!("work {number}"),
+                Brought::Outside(irq) => format!("work {number} outside {}{}", time(irq.at), on_cpu(irq.cpu)),
+                Brought::Tick(irq) => format!("work {number} tick {}{}", time(irq.at), on_cpu(irq.cpu)),
+                Brought::Served(irq) => format!("work {number} served {}{}", time(irq.at), on_cpu(irq.cpu)),
+            },
             Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::At(at)) => self.next(*at),
             Recorded::Sleep(Waking::After(span)) => {

@@ -44,7 +44,7 @@ fn a_thread_of_the_kernel_that_an_interrupt_wakes_for_the_task_is_the_answer() {
 }
 
 #[test]
-fn a_worker_that_was_up_before_the_task_asked_is_no_answer() {
+fn a_worker_that_is_up_before_the_task_sleeps_answers_at_once() {
     check(
         "0   1 idle R kworker
          5   1 kworker I idle
@@ -57,8 +57,36 @@ fn a_worker_that_was_up_before_the_task_asked_is_no_answer() {
          80  0 idle R dd
          90  0 dd S idle",
         &[
-            "kworker runnable on 1: 5, sleep till irq at 10, 48, wake dd elsewhere, 10, sleep on",
-            "dd runnable on 0: 20, sleep, 10, sleep on",
+            "kworker runnable on 1: 5, sleep till served, 48, wake dd elsewhere, 10, sleep on",
+            "dd runnable on 0: 20, ask for 0 for kworker, sleep, 10, sleep on",
+        ],
+    );
+}
+
+#[test]
+fn a_worker_has_a_piece_of_work_for_each_who_asks() {
+    // Task a asks first and b is answered first.
+    check(
+        "0   0 idle R kworker/0:1
+         5   0 kworker/0:1 I a
+         20  0 a D b
+         30  0 b D idle
+         50  0 irq@idle wakes kworker/0:1
+         55  0 idle R kworker/0:1
+         60  0 kworker/0:1 wakes b
+         65  0 kworker/0:1 I b
+         70  0 b S idle
+         90  0 idle R c
+         95  0 c wakes kworker/0:1
+         97  0 c S kworker/0:1
+         99  0 kworker/0:1 wakes a
+         105 0 kworker/0:1 I a
+         110 0 a S idle",
+        &[
+            "kworker/0:1 runnable on 0: 5, work 0 when served, 5, wake b, 5, work 1, 2, wake a, 6, sleep on",
+            "a runnable on 0: 15, sleep, 5, sleep on",
+            "b runnable on 0: 10, ask for 20 for kworker/0:1 for 0, sleep, 5, sleep on",
+            "c runnable on 0: 5, wake kworker/0:1 for 1, 2, sleep on",
         ],
     );
 }

@@ -22,7 +22,10 @@ impl Walk<'_> {
     fn waker(&mut self, event: &Event, sleeper: TaskIndex) -> By {
         let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
         let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
-        let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/");
+        // Whoever waits for a device waits for its answer, not for the thread that passes it on when there is much to do.
+        let awaits_device =
+            self.tasks[sleeper.index()].awaits_device() || self.name_starts(sleeper, "kworker/");
+        let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/") && !awaits_device;
         match (event.context, running) {
             (Context::Hardirq, _) | (_, None) => {
                 By::Interrupt { below: self.interrupted(cpu, running, now_ns) }
@@ -51,6 +54,15 @@ impl Walk<'_> {
 
     fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
         self.tasks[task.index()].last_comm.is_some_and(|comm| self.trace.strings[comm].starts_with(start))
+    }
+
+    /// Workers of high priority have an H behind their number.
+    fn serves_disks(&self, task: TaskIndex) -> bool {
+        let comm = self.tasks[task.index()].last_comm.map(|comm| &self.trace.strings[comm]);
+        let number = |comm: &str| {
+            comm.strip_prefix("kworker/").map(|rest| rest.split('-').next().unwrap_or(rest).to_owned())
+        };
+        comm.and_then(number).is_some_and(|number| number.ends_with('H'))
     }
 
     pub(super) fn wakeup(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -111,6 +123,10 @@ impl Walk<'_> {
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
         track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
+        if self.serves_disks(task) {
+            devices::serves(&mut self.tasks, task, self.asked_last);
+        }
+        let track = &mut self.tasks[task.index()];
         let early = track.early.take();
         self.cancel(early);
     }
