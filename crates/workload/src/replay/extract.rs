@@ -137,7 +137,10 @@ impl Finish<'_> {
             arrivals: track.arrivals,
             placement: super::recording::Placement {
                 ran_on: track.whereabouts.ran_on,
-                passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
+                passed_idle_cpus: match track.whereabouts.has_settled() {
+                    true => Nanos(track.whereabouts.passed_idle_ns),
+                    false => Nanos::ZERO,
+                },
                 allowed: self.allowed(track),
                 pinned: None,
             },

@@ -419,7 +419,8 @@ impl Replay {
             .filter_map(|evidence| if let Evidence::Waited(time) = evidence { Some(time) } else { None })
             .collect();
         let count = |what| evidence().filter(|evidence| *evidence == what).count();
-        let (names, children) = (count(Evidence::Name), count(Evidence::Parent));
+        let names = count(Evidence::Name);
+        let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
                 "{} because they waited there beside an idle CPU ({least} to {most} s in all)",
@@ -430,9 +431,10 @@ impl Replay {
             (names > 0).then(|| format!("{names} kernel threads by name")),
             waited,
             (children > 0).then(|| format!("{children} because their parents are")),
+            (parents > 0).then(|| format!("{parents} because their children are")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        let total = waits.len() + names + children;
+        let total = waits.len() + names + children + parents;
         (total > 0).then(|| {
             format!(
                 "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",

@@ -320,6 +320,8 @@ pub enum Evidence {
     Waited(Nanos),
     /// Its parent is pinned there, and it ran nowhere else.
     Parent,
+    /// So is one of its children by [`Evidence::Waited`], and neither it nor any other child has run elsewhere since.
+    Children,
     /// The workload file says so.
     File,
 }
@@ -331,6 +333,7 @@ impl fmt::Display for Evidence {
             Evidence::Name => f.write_str("its name says so"),
             Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
             Evidence::Parent => f.write_str("its parent is, and it ran nowhere else"),
+            Evidence::Children => f.write_str("one of its children is, and none ran elsewhere"),
             Evidence::File => f.write_str("the file says so"),
         }
     }
