@@ -308,10 +308,15 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
         "period" => manner.period = Some(above_zero(rest)?),
         "first" => manner.first = Some(read_time(rest)?),
         "pause" => manner.pause = Some(read_time(rest)?),
-        "work" => manner.work = factor(rest)?,
+        "work" if !is_piece(&words) => manner.work = factor(rest)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Whether `work` is the step with these words (a number of a piece of work) and not the factor for all CPU time (a share).
+fn is_piece(words: &[&str]) -> bool {
+    words.first().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn begin(words: &[&str]) -> Result<Begin, String> {
