@@ -33,7 +33,7 @@ pub(super) fn served(sleep: &Sleep) -> Option<Served> {
 }
 
 fn by_interrupt(sleep: &Sleep) -> bool {
-    sleep.end.is_some_and(|end| matches!(end.by, By::Interrupt { .. } | By::Softirq))
+    sleep.end.is_some_and(|end| matches!(end.by, By::Interrupt { .. } | By::Softirq { .. }))
 }
 
 /// `worker` wakes `sleeper`. If an interrupt had woken the worker from its idle sleep, it was for that.

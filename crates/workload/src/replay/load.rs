@@ -263,10 +263,10 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Some(Interrupt { at, cpu }) = comes_from_outside(step, part.waits) {
+                if let Some(FromOutside { at, by, cpu }) = FromOutside::of(step, part.waits) {
                     let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                    setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
+                    setup.outside(Outside { at, by, cpu, channel, every: None });
                 }
             }
         }
@@ -289,21 +289,35 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    use Waking::{Outside, Served, Task, Work};
-    matches!(step, Recorded::Sleep(Task | Outside { .. } | Served { .. } | Work { .. }))
+    use Waking::{Outside, Served, Task, Tick, Work};
+    matches!(step, Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. }))
 }
 
-/// The interrupt that ends a sleep at its recorded time, if one does.
-pub(super) fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<Interrupt> {
-    let Recorded::Sleep(waking) = step else { return None };
-    match (*waking, waits) {
-        (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => None,
-        (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
-            Some(Interrupt { at, cpu })
-        }
-        (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
-        | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => Some(interrupt),
-        _ => None,
+/// An interrupt that ends a sleep at its recorded time.
+pub(super) struct FromOutside {
+    pub at: Nanos,
+    by: Arrival,
+    cpu: Option<u32>,
+}
+
+impl FromOutside {
+    /// The one that ends this step, if one does.
+    pub fn of(step: &Recorded, waits: Waits) -> Option<FromOutside> {
+        let Recorded::Sleep(waking) = step else { return None };
+        let (interrupt, by) = match (*waking, waits) {
+            (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => return None,
+            (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
+                (Interrupt { at, cpu }, Arrival::Own)
+            }
+            (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
+            | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => {
+                (interrupt, Arrival::Own)
+            }
+            (Waking::Tick { at, cpu }, _) => (Interrupt { at, cpu }, Arrival::Tick),
+            (Waking::Work { by: Brought::Tick(interrupt), .. }, _) => (interrupt, Arrival::Tick),
+            _ => return None,
+        };
+        Some(FromOutside { at: interrupt.at, by, cpu: interrupt.cpu })
     }
 }
 
@@ -362,6 +376,13 @@ impl Load for Replay {
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
         let parts = self.parts(setup, &mut fitted)?;
+        // CPUs that the recorded machine did not have tick with its last one.
+        let ticks_at = &self.recording.ticks_at;
+        for cpu in 0..setup.cpus() {
+            if let Some(at) = ticks_at.get(cpu).or(ticks_at.last()) {
+                setup.tick_at(CpuId(cpu as u16), self.lead_in().saturating_add(*at));
+            }
+        }
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
         let lead_in = self.lead_in();

@@ -21,8 +21,9 @@
 //!   a trace does not say which locks a task holds. So a replay does not boost; its notes count what it left out.
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
-//! - **The tick** of the recording kernel shows in the times at which fair tasks leave (`ticks`): [`Recording::hz`]. A
-//!   replay under another one has other slices.
+//! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake (`ticks`):
+//!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere
+//!   has two preemptions for one, because soft timers expire in the tick.
 //!
 //! A recording can be written as a file that people change, and read back (`file`).
 //!

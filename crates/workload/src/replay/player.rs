@@ -220,9 +220,9 @@ impl Player {
             Recorded::Sleep(Waking::Outside { slept: Some(span), .. }) if part.waits == Waits::Relative => {
                 Step::SleepFor(*span)
             }
-            Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }) => {
-                Step::Receive(part.channel?)
-            }
+            Recorded::Sleep(
+                Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },
+            ) => Step::Receive(part.channel?),
             // The last piece of the recording need not be the last one here.
             Recorded::Sleep(Waking::Work { .. } | Waking::Never) | Recorded::Exit
                 if stage.has_work(self.index) =>

@@ -26,6 +26,8 @@ pub struct Recording {
     pub span: Nanos,
     /// Ticks a second of the recording kernel, if they show: the setting `hz`, which decides when slices end.
     pub hz: Option<u32>,
+    /// By recorded CPU, the time of its first tick, if the ticks show; the others follow at whole periods. Empty if not.
+    pub ticks_at: Vec<Nanos>,
     /// Idle CPUs looked for work instead of halting; so do those of a replay.
     pub idle_polls: bool,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
@@ -235,6 +237,13 @@ pub enum Waking {
         /// How long the sleep had lasted then, where the trace shows it.
         slept: Option<Nanos>,
     },
+    /// A soft timer of the kernel, which expires in the interrupt of the tick at this time.
+    Tick {
+        /// When.
+        at: Nanos,
+        /// On which CPU, if that is not the one on which the sleeper last ran.
+        cpu: Option<u32>,
+    },
     /// A device's interrupt, once it has served what a step [`Recorded::Submit`] of some task asked for.
     Served {
         /// When it was recorded.
@@ -265,6 +274,8 @@ pub enum Brought {
     Task,
     /// As [`Waking::Outside`].
     Outside(Interrupt),
+    /// As [`Waking::Tick`].
+    Tick(Interrupt),
     /// As [`Waking::Served`].
     Served(Interrupt),
 }
@@ -355,7 +366,8 @@ counts! {
     work "pieces of work for kworker threads: done in the order in which they come";
     by_device_for_another "wakeups of kernel threads by a device that had served a task: replayed so, from when that task asks";
     by_interrupt "wakeups by other interrupts: replayed at their recorded times";
-    by_softirq "wakeups by soft interrupts (kernel timers, network): replayed at their recorded times";
+    by_tick "wakeups by soft timers of the kernel: replayed in the interrupt of the tick at that time";
+    by_softirq "wakeups by other soft interrupts (network, block): replayed at their recorded times";
     unseen "wakeups that the trace does not show: replayed when the task ran again";
     without_effect "wakeups of tasks that were not asleep: left out";
     by_stopper "sleeps until the kernel's stopper (migration/N) had moved a task: left out, the simulated scheduler moves its tasks itself";

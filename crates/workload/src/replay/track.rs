@@ -69,8 +69,8 @@ pub(super) enum By {
     Stopper,
     /// An interrupt, on top of the task that has this draft step.
     Interrupt { below: Option<Place> },
-    /// A soft interrupt.
-    Softirq,
+    /// A soft interrupt on this CPU.
+    Softirq { cpu: u32 },
     /// The trace does not show it.
     Unseen,
 }
