@@ -17,6 +17,7 @@
 
 mod activity;
 mod builder;
+mod clock;
 mod dat;
 mod error;
 mod events;

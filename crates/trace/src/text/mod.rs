@@ -350,7 +350,7 @@ impl Reader {
         } else {
             Format::TracefsText
         };
-        check_switches(self.builder.finish(), self.events)
+        check_switches(self.builder.finish_recording(), self.events)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod activity;
 mod bad_input;
+mod clock;
 mod common;
 mod compact;
 mod damage;
