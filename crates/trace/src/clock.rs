@@ -35,9 +35,10 @@ struct Piece {
 }
 
 /// Positions of the events of one CPU, given as they were recorded, that have to be left out so that no time goes back by more
-/// than [`MAX_DISORDER_NS`]. Of all ways to do so this leaves out the fewest events.
+/// than [`MAX_DISORDER_NS`]. Of all ways to do so this leaves out the fewest events. None where the clock is not damaged here
+/// and there, but makes no sense at all.
 pub(crate) fn misplaced(events: &Events) -> Vec<Range<usize>> {
-    let pieces = pieces(events);
+    let Some(pieces) = pieces(events) else { return Vec::new() };
     // What the best choice of pieces that ends with this one keeps, and the piece before it in that choice.
     let mut best: Vec<Choice> = Vec::with_capacity(pieces.len());
     let mut order: Vec<usize> = (0..pieces.len()).collect();
@@ -140,22 +141,27 @@ impl Table {
     }
 }
 
-fn pieces(events: &Events) -> Vec<Piece> {
+/// `None` for more pieces than an idle machine makes of its recording: they would take as much memory as the events.
+fn pieces(events: &Events) -> Option<Vec<Piece>> {
+    let most = events.len() / 4 + 64;
     let mut pieces: Vec<Piece> = Vec::new();
     let mut last_ns = 0;
     for (n, event) in events.iter().enumerate() {
         let time_ns = event.time_ns;
-        match pieces.last_mut() {
-            Some(piece) if time_ns.abs_diff(last_ns) <= MAX_DISORDER_NS => {
-                piece.events.end = n + 1;
-                piece.from_ns = piece.from_ns.min(time_ns);
-                piece.to_ns = piece.to_ns.max(time_ns);
-            }
-            _ => pieces.push(Piece { events: n..n + 1, from_ns: time_ns, to_ns: time_ns }),
-        }
+        let goes_on = time_ns.abs_diff(last_ns) <= MAX_DISORDER_NS;
         last_ns = time_ns;
+        if let Some(piece) = pieces.last_mut().filter(|_| goes_on) {
+            piece.events.end = n + 1;
+            piece.from_ns = piece.from_ns.min(time_ns);
+            piece.to_ns = piece.to_ns.max(time_ns);
+            continue;
+        }
+        if pieces.len() == most {
+            return None;
+        }
+        pieces.push(Piece { events: n..n + 1, from_ns: time_ns, to_ns: time_ns });
     }
-    pieces
+    Some(pieces)
 }
 
 /// Stretches of time in which no CPU has an event.
@@ -275,6 +281,12 @@ mod tests {
         let s = SECOND;
         check(&[5 * s, 4 * s, 5 * s + 1], &[]);
         check(&[5 * s, 3 * s, 5 * s + 1, 6 * s], &[3 * s]);
+    }
+
+    #[test]
+    fn a_clock_without_any_sense_is_left_to_sorting() {
+        let times: Vec<u64> = (0..1000).map(|n| (n * 7919 % 1000) * 10 * SECOND).collect();
+        check(&times, &[]);
     }
 
     fn believed(next: i32, times: &[u64]) -> (Range<usize>, u64) {

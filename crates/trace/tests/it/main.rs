@@ -13,4 +13,5 @@ mod odd;
 mod perf_latency;
 mod perfetto;
 mod recordings;
+mod streams;
 mod variants;
