@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_task_on_two_cpus_for_centuries_overflows_nothing() {
-        let far = "18446744073.709551";
+        let far = "0.000002";
         let switch = |cpu: u32, time: &str, prev: i32, next: i32| {
             format!(
                 " a-{prev} [00{cpu}] d... {time}: sched_switch: prev_comm=a prev_pid={prev} prev_prio=120 prev_state=S ==> \
@@ -407,10 +407,17 @@ mod tests {
             switch(3, far, 9, 0),
             switch(4, far, 9, 0),
         ];
-        let summary = check(&lines.concat());
+        let near = read(lines.concat().as_bytes()).expect("a trace");
+        let mut builder = crate::TraceBuilder::new(0);
+        builder.strings = near.strings;
+        for mut event in near.events {
+            event.time_ns = if event.time_ns == 2000 { u64::MAX / 1000 * 1000 } else { event.time_ns };
+            builder.push(event);
+        }
+        let mut trace = builder.finish();
+        let summary = summarise(&trace);
         let task = |pid| summary.task(Pid(pid)).expect("the task occurs");
         assert_eq!((task(7).cpu_time_ns, task(9).edge_time_ns), (u64::MAX, u64::MAX));
-        let mut trace = read(lines.concat().as_bytes()).expect("a trace");
         assert!(crate::sched_latency(&trace, crate::DelaysFrom::Waking).runtime_sum_ns() > 0);
         crate::infer_missing_switches(&mut trace);
     }
