@@ -4,7 +4,7 @@ use crate::{Experiment, KernelConfig, LoadSpec};
 fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
     let mut experiment = Experiment::new(crate::machine("seed003", None).map_err(|e| e.to_string())?);
     experiment.loads.push(LoadSpec::open("hog -n 2").map_err(|e| e.to_string())?);
-    experiment.kernel = KernelConfig::of_profile(kernel).map_err(|e| e.to_string())?;
+    experiment.kernel = KernelConfig::of_name(kernel).map_err(|e| e.to_string())?;
     experiment.duration = Some(Nanos::from_millis(50));
     let requests: Result<_, _> = dumps.iter().map(|text| DumpRequest::parse(text)).collect();
     experiment.dumps = requests.map_err(|e| e.to_string())?;
