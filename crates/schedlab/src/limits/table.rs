@@ -92,7 +92,7 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "cgroups",
         effect: Effect::Large,
         missing: "Control groups (cpu.weight, cpu.max, cpuset): all tasks compete in one flat group, and none is throttled by a quota.",
-        changes: "Shares between containers or services, and every delay that a quota causes. Not measured.",
+        changes: "Shares between containers or services, and every delay that a quota causes. rt-app files with a taskgroup are refused. Not measured.",
         profiles: ALL,
         source: "kernel-audit 6",
     },
