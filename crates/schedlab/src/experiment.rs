@@ -87,7 +87,6 @@ impl Experiment {
         let built: Vec<BuiltLoad> =
             self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
-        let recorded = results::recorded_pids(&built);
         dumps::check(&self.dumps, limit.duration)?;
         let options = RunOptions {
             duration: limit.duration,
@@ -95,7 +94,7 @@ impl Experiment {
             trace: self.record || self.repeats_a_recording(),
             check: self.check,
             settings: self.kernel.during(),
-            snapshots: dumps::plan(&self.dumps, &recorded),
+            snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
         };
         let machine = Machine::new(self.machine.clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
@@ -108,6 +107,7 @@ impl Experiment {
         let records = outcome.trace.take().unwrap_or_default();
         let comms = std::mem::take(&mut outcome.comms);
         let lock_waits = std::mem::take(&mut outcome.lock_waits);
+        let recorded = results::recorded_pids(&built);
         let parts = Parts {
             experiment: self,
             kernel,
