@@ -29,7 +29,9 @@ pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
 pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, Setup, Spawn};
-pub use snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
+pub use snapshot::{
+    CpuSnapshot, DomainSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
+};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,

@@ -3,7 +3,7 @@
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
-use crate::kernel::{KernelConfig, profile_of};
+use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
 use crate::loads::LoadSpec;
 use crate::results::{self, Parts};
@@ -87,7 +87,6 @@ impl Experiment {
         let built: Vec<BuiltLoad> =
             self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
-        let recorded = results::recorded_pids(&built);
         dumps::check(&self.dumps, limit.duration)?;
         let options = RunOptions {
             duration: limit.duration,
@@ -95,7 +94,7 @@ impl Experiment {
             trace: self.record || self.repeats_a_recording(),
             check: self.check,
             settings: self.kernel.during(),
-            snapshots: dumps::plan(&self.dumps, &recorded),
+            snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
         };
         let machine = Machine::new(self.machine.clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
@@ -108,6 +107,7 @@ impl Experiment {
         let records = outcome.trace.take().unwrap_or_default();
         let comms = std::mem::take(&mut outcome.comms);
         let lock_waits = std::mem::take(&mut outcome.lock_waits);
+        let recorded = results::recorded_pids(&built);
         let parts = Parts {
             experiment: self,
             kernel,
@@ -132,12 +132,15 @@ impl Experiment {
     pub(crate) fn repeats_a_recording(&self) -> bool {
         let [load] = self.loads.as_slice() else { return false };
         let Some(recorded) = load.recorded() else { return false };
-        let uname = recorded.replay.kernel();
+        let (uname, hz) = (recorded.replay.kernel(), recorded.replay.recording().hz);
         self.fidelity
             && recorded.replay.has_original()
             && recorded.machine.as_ref() == Some(&self.machine.name)
             && recorded.replay.cpus() as usize == self.machine.cpus()
-            && uname.and_then(profile_of).is_none_or(|profile| profile == self.kernel.profile())
+            && uname
+                .and_then(NamedKernel::of_uname)
+                .is_none_or(|recorded| recorded.profile == self.kernel.profile())
+            && hz.is_none_or(|recorded| self.kernel.named().hz.is_none_or(|hz| hz == recorded))
             && self.kernel.changes().is_empty()
             && self.duration.is_none()
     }
@@ -145,10 +148,8 @@ impl Experiment {
     /// Ticks a second of the kernel that recorded the loads, where they show and the user does not say otherwise: they
     /// decide when slices end.
     pub(crate) fn recorded_hz(&self) -> Option<u32> {
-        let said =
-            self.kernel.changes().iter().any(|c| c.setting.trim_start_matches("kernel.").starts_with("hz="));
         let recorded = self.loads.iter().find_map(|load| load.recorded()?.replay.recording().hz);
-        recorded.filter(|_| !said)
+        recorded.filter(|_| !self.kernel.says_hz())
     }
 
     /// The loads that come to an end by themselves.

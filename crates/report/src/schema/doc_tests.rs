@@ -31,10 +31,13 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
     }
 }
 
-/// Every field of a result, of a trace's inspection, of comparisons of one and of several seeds, and of a reproduction.
+/// Every field of a result, of a trace's inspection, of comparisons of one and of several seeds, of a list, an explanation
+/// and a reproduction.
 fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
-    collect_fields(&serde_json::to_value(example::run()).expect("JSON"), &mut fields);
+    let mut run = example::run();
+    run.kernel.asked = Some("debian12".to_owned());
+    collect_fields(&serde_json::to_value(run).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
     let base = [1, 2].map(|seed| {
         let mut run = example::run();
@@ -47,6 +50,8 @@ fn fields() -> BTreeSet<String> {
     let mut comparison = compare(&arm("a", &base), &[arm("b", &variant)]).expect("pairs");
     comparison.command = Some("schedlab compare".to_owned());
     collect_fields(&serde_json::to_value(comparison).expect("JSON"), &mut fields);
+    collect_fields(&serde_json::to_value(example::list()).expect("JSON"), &mut fields);
+    collect_fields(&serde_json::to_value(example::explanation()).expect("JSON"), &mut fields);
     let reproduction = reproduction_example::reproduction();
     collect_fields(&serde_json::to_value(reproduction).expect("JSON"), &mut fields);
     fields

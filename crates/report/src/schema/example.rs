@@ -106,6 +106,7 @@ pub fn run() -> RunResult {
         machine: Machine { name: "laptop".to_owned(), cpus: 2 },
         kernel: Kernel {
             profile: "6.1".to_owned(),
+            asked: None,
             features: BTreeMap::from([("RT_PUSH_IPI".to_owned(), false), ("START_DEBIT".to_owned(), true)]),
             rules: BTreeMap::from([("push_ipi".to_owned(), "ipi_root_domain".to_owned())]),
             tunables: BTreeMap::from([("sched_latency_ns".to_owned(), 6_000_000)]),
@@ -338,6 +339,34 @@ pub fn inspect() -> InspectResult {
             severity: "data loss".to_owned(),
             count: 13,
             text: "data loss: the recorder lost events because its buffer was full (13×)".to_owned(),
+        }],
+    }
+}
+
+/// A list with every field.
+pub fn list() -> ListResult {
+    let details = LimitDetails {
+        effect: "large".to_owned(),
+        changes: "Everything.".to_owned(),
+        profiles: vec!["6.1".to_owned()],
+    };
+    let limit = Entry { limit: Some(details), ..Entry::new("pelt", "No averages.") };
+    let version = "0.1.0".to_owned();
+    ListResult { schema: ListResult::SCHEMA, version, kind: "limit".to_owned(), entries: vec![limit] }
+}
+
+/// An explanation with every field.
+pub fn explanation() -> ExplainResult {
+    ExplainResult {
+        schema: ExplainResult::SCHEMA,
+        version: "0.1.0".to_owned(),
+        kind: "rule".to_owned(),
+        name: "search".to_owned(),
+        meaning: "How is a CPU found?".to_owned(),
+        source: Some("rt-class 4".to_owned()),
+        sections: vec![Section {
+            title: "to set it".to_owned(),
+            entries: vec![Entry::new("search=linear", "One by one.")],
         }],
     }
 }

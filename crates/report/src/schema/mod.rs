@@ -5,6 +5,7 @@
 //! counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by key; unknown
 //! fields are an error on reading, because a misspelt field that is silently dropped is a wrong result.
 
+mod catalogue;
 mod cpus;
 mod fair_loads;
 mod inspect;
@@ -16,6 +17,7 @@ mod run;
 mod tasks;
 mod units;
 
+pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use fair_loads::{
     ForkStormResult, KeyrepeatResult, OltpDb, OltpResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,

@@ -1,8 +1,8 @@
 //! Results as text: the tables that users of the real tools know, then counters.
 //!
-//! Everything fits [`WIDTH`] columns, except lines whose layout belongs to a real tool and that its users parse
-//! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here depends on the terminal, the wall clock or the
-//! locale: same result, same text. A list too long to read is folded, and says how much of it.
+//! Everything fits [`WIDTH`] columns, or as many as [`in_columns`] gives, except lines whose layout belongs to a real tool and that its users parse
+//! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here looks at the terminal, the wall clock or the
+//! locale: same result and width, same text. A list too long to read is folded, and says how much of it.
 
 mod compare;
 mod counters;
@@ -23,6 +23,7 @@ mod tasks;
 mod threads;
 mod vmark;
 mod wakeup_latency;
+mod width;
 
 use crate::schema::{Dump, LoadResult, RunResult};
 
@@ -45,8 +46,9 @@ pub use tasks::tasks;
 pub use threads::threads;
 pub use vmark::vmark;
 pub use wakeup_latency::wakeup_latency;
+pub use width::in_columns;
 
-/// Columns that a table may take.
+/// Columns that a line may take where no terminal says otherwise.
 pub const WIDTH: usize = 80;
 
 /// How many rows a table shows.

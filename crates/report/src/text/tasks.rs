@@ -33,7 +33,8 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
         ("\nmigr", Right),
         ("wakeup\np99", Right),
         ("latency\nmax", Right),
-    ]);
+    ])
+    .labelled_by(2);
     for line in lines {
         table.row([
             line.who,

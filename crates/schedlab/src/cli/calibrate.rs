@@ -1,11 +1,11 @@
 //! `schedlab calibrate`: this machine as a machine file.
 
 use super::output::{Failure, print};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use super::voice::Voice;
+use indicatif::{ProgressBar, ProgressStyle};
 use schedlab::Error;
 use schedlab::calibration::calibrate;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Measure this machine and write a machine file, every figure with its origin and spread.
@@ -21,10 +21,8 @@ pub struct Args {
     name: String,
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
-    let target =
-        if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    let bar = ProgressBar::with_draw_target(None, voice.progress());
     bar.set_style(
         ProgressStyle::with_template("measuring {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
     );
@@ -35,8 +33,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     let calibrated = calibrated.map_err(Error::Calibrate)?;
     for warning in &calibrated.warnings {
-        // Where standard error is gone, there is nobody to warn.
-        let _ = writeln!(io::stderr(), "warning: {warning}");
+        voice.warn(warning);
     }
     match &args.output {
         None => print(&calibrated.text),

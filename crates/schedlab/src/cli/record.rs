@@ -1,14 +1,14 @@
 //! `schedlab record`: the scheduler's events of this machine.
 
 use super::output::{Failure, print};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use super::voice::Voice;
+use indicatif::{ProgressBar, ProgressStyle};
 use schedlab::calibration::topology_alone;
 use schedlab::recording::{Recorded, Recorder, Tracefs};
 use schedlab::{Error, machine_beside};
 use scheduler::Nanos;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, stop.clone()).map_err(Failure::Output)?;
@@ -62,7 +62,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     let length = if command.is_none() { length.or(Some(DEFAULT_LENGTH)) } else { length };
     let watch = Watch::start();
-    let line = Line::new();
+    let line = Line::new(voice);
     let outcome = loop {
         thread::park_timeout(
             INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
@@ -89,6 +89,10 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let text = topology_alone("recorded").map_err(Error::Calibrate)?;
     fs::write(&machine, text)
         .map_err(|source| Error::File { path: machine.display().to_string(), source })?;
+    // What was lost is said in any case.
+    if voice == Voice::Quiet && recorded.lost == 0 {
+        return Ok(());
+    }
     print(&summary(&args.output, elapsed, recorded))
 }
 
@@ -130,13 +134,8 @@ impl Watch {
 struct Line(ProgressBar);
 
 impl Line {
-    fn new() -> Line {
-        let target = if io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
+    fn new(voice: Voice) -> Line {
+        let bar = ProgressBar::with_draw_target(None, voice.progress());
         bar.set_style(
             ProgressStyle::with_template("recording: {msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner()),

@@ -41,14 +41,14 @@ impl Profile {
     }
 }
 
-/// What all fair classes from 2.6.31 to 6.1 share.
+/// What all profiles from 2.6.31 on share; of the later kernels not all have these switches (`schedlab list limits`).
 const FAIR_BASE: &str = "fair-base";
 
 /// Every profile.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: FAIR_BASE,
-        meaning: "The settings that no kernel from 2.6.31 to 6.1 changes; a base for the others.",
+        meaning: "The settings of the fair class that all profiles from 2.6.31 on share; no kernel, but a base for the others.",
         source: "fair-class 9",
         base: None,
         settings: &[
@@ -66,7 +66,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
+        meaning: "Linux 6.1 (6.1.178 or later) without PREEMPT_RT, but with the placement of 2.6.36 for fair tasks: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
         source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4, 7.7; machine.md 0.4",
         base: Some(FAIR_BASE),
         settings: &["BASE_SLICE", "TTWU_QUEUE", "NO_RT_PUSH_IPI"],

@@ -1,5 +1,5 @@
 //! Rules: choices between historical behaviours that no kernel could switch at run time (rt-class 0.3,
-//! fair-class 0.3). The first value of each is that of Linux 6.1.
+//! fair-class 0.3). The first value of each is that of the profile 6.1.
 
 use core::cell::Cell;
 
