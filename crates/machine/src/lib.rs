@@ -21,7 +21,7 @@ pub use latency::Latency;
 pub use objects::{Backoff, BarrierId, ChannelId, ChannelSpec, FutexId, Objects, SpinlockId};
 pub use outcome::{
     CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
-    TotalsOutcome,
+    TimeUnder, TotalsOutcome,
 };
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;

@@ -61,6 +61,8 @@ impl Sim {
             sections: None,
             rng: Rng::keyed(self.seed, Purpose::Task, pid.0 as u64),
             iterations: 0,
+            time_under: Vec::new(),
+            exited: None,
             last_child: None,
             timer,
             timer_slack: spec.timer_slack,

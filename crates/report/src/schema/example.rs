@@ -27,6 +27,9 @@ pub fn task(pid: u32, comm: &str, policy: Policy, rt_priority: u32) -> TaskResul
         policy,
         rt_priority,
         nice: 0,
+        time_under: Vec::new(),
+        of_command: false,
+        exited_ns: None,
         nr_voluntary_switches: 9_000 + n,
         nr_involuntary_switches: n % 17,
         nr_migrations: n % 5,
@@ -117,7 +120,15 @@ pub fn run() -> RunResult {
         tasks: vec![
             task(1_001, "cyclictest", Policy::Fifo, 90),
             task(1_002, "cyclictest", Policy::Fifo, 89),
-            task(1_020, "periodic", Policy::Other, 0),
+            TaskResult {
+                time_under: vec![
+                    TimeUnder { policy: Policy::Other, rt_priority: 0, nice: 0, cpu_time_ns: 45_000_000 },
+                    TimeUnder { policy: Policy::Fifo, rt_priority: 5, nice: 0, cpu_time_ns: 1_020 },
+                ],
+                of_command: true,
+                exited_ns: Some(9_800_000_000),
+                ..task(1_020, "periodic", Policy::Other, 0)
+            },
         ],
         cpus: vec![cpu(0), cpu(1)],
         totals: Totals {
@@ -224,6 +235,12 @@ pub fn run() -> RunResult {
                 bursts_completed: 7_928,
                 recorded_s: Seconds::from_ns(8_036_175_000),
                 seconds: Some(Seconds::from_ns(8_101_000_000)),
+                finish: Some(ReplayFinish {
+                    comm: Some("make".to_owned()),
+                    tasks: 2,
+                    recorded_s: Some(Seconds::from_ns(7_900_000_000)),
+                    seconds: Some(Seconds::from_ns(7_950_000_000)),
+                }),
             }),
         ],
         replay: vec![ReplayFidelity::new(

@@ -27,13 +27,13 @@ pub use inspect::{
 pub use latency_summary::LatencySummary;
 pub use loads::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
-    ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
-    UsHistogram,
+    ReplayFinish, ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult,
+    ThreadsResult, UsHistogram,
 };
 pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
 pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema};
-pub use tasks::{Policy, TaskResult};
+pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod threads;
 mod vmark;
 mod wakeup_latency;
 
-use crate::schema::{Dump, LoadResult, RunResult};
+use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds};
 
 pub use compare::comparison;
 pub use counters::{decisions, totals};
@@ -126,10 +126,23 @@ pub fn load(result: &LoadResult) -> String {
                 r.tasks,
                 r.recorded_s.as_f64()
             );
-            format::wrap(&line, "", "  ")
+            format::wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), finish)
         }
     };
     caption + &body
+}
+
+/// When what was recorded was done.
+fn finish(finish: &ReplayFinish) -> String {
+    let who = match (&finish.comm, finish.tasks) {
+        (Some(command), 1) => command.clone(),
+        (Some(command), tasks) => format!("{command} and its children ({tasks} tasks)"),
+        (None, tasks) => format!("all tasks that exit ({tasks})"),
+    };
+    let time = |time: Option<Seconds>| time.map(|s| format::duration_ns(s.as_ns()));
+    let done = time(finish.seconds).map_or("not finished".to_owned(), |at| format!("finished at {at}"));
+    let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at})"));
+    format::wrap(&format!("{who}: {done}{recorded}"), "", "  ")
 }
 
 /// A file of Linux, under its name. Its layout is Linux's, so its lines may be longer than [`WIDTH`].

@@ -31,7 +31,7 @@ pub(crate) struct Parts<'a> {
 
 /// Recorded pids of replayed tasks, by those of the run.
 pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
-    replay::pids(loads)
+    replay::replayed(loads).into_iter().map(|(pid, replayed)| (pid, replayed.pid)).collect()
 }
 
 pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
@@ -52,10 +52,10 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
             cpus: u32::try_from(experiment.machine.cpus()).unwrap_or(u32::MAX),
         },
         kernel: parts.kernel.clone(),
-        tasks: tasks::results(&outcome.tasks, &replay::pids(parts.loads)),
+        tasks: tasks::results(&outcome.tasks, &replay::replayed(parts.loads)),
         cpus: outcome.cpus.iter().map(cpu).collect(),
         totals: totals(outcome),
-        loads: loads::results(&experiment.loads, parts.loads),
+        loads: loads::results(&experiment.loads, parts.loads, &outcome.tasks),
         replay: replay::fidelity(parts),
         decisions: decisions.collect(),
         dumps: parts.dumps.clone(),

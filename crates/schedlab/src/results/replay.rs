@@ -1,21 +1,58 @@
 //! Replays of traces: recorded pids, and how close the run came to the recording.
 
 use super::Parts;
-use report::schema::{Fidelity, ReplayFidelity, ReplayTask};
-use scheduler::Pid;
+use machine::TaskOutcome;
+use report::schema::{Fidelity, ReplayFidelity, ReplayFinish, ReplayTask, Seconds};
+use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 use workload::load::{BuiltLoad, LoadResult};
-use workload::replay::{Pair, TaskFidelity};
+use workload::replay::{Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
 
-/// Recorded pids by those that the tasks have in the run.
-pub fn pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
-    let mut pids = BTreeMap::new();
+/// What a trace says of a replayed task.
+#[derive(Clone, Copy, Debug)]
+pub struct Replayed {
+    /// Its recorded pid.
+    pub pid: u32,
+    /// To whom it belongs.
+    pub role: Role,
+    /// When the recording begins in the run.
+    pub lead_in: Nanos,
+}
+
+/// The replayed tasks, by the pids that they have in the run.
+pub fn replayed(loads: &[BuiltLoad]) -> BTreeMap<Pid, Replayed> {
+    let mut replayed = BTreeMap::new();
     for load in loads {
         if let LoadResult::Replay(result) = load.result() {
-            pids.extend(result.tasks.iter().filter_map(|t| Some((t.pid?, t.recorded.0.unsigned_abs()))));
+            let of = |task: &ReplayedTask| {
+                let pid = task.recorded.0.unsigned_abs();
+                Some((task.pid?, Replayed { pid, role: task.role, lead_in: result.lead_in }))
+            };
+            replayed.extend(result.tasks.iter().filter_map(of));
         }
     }
-    pids
+    replayed
+}
+
+/// When what was recorded was done; `tasks` are those of the run.
+pub fn finish(result: &ReplayResult, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
+    let exits: BTreeMap<Pid, Nanos> =
+        tasks.iter().filter_map(|task| Some((task.pid, task.exited?))).collect();
+    let counts = |task: &&ReplayedTask| match result.command {
+        Some(_) => task.role == Role::Command,
+        None => task.role != Role::Kernel,
+    };
+    let exiting: Vec<&ReplayedTask> = result.tasks.iter().filter(|task| task.exits).filter(counts).collect();
+    let recorded = exiting.iter().filter_map(|task| task.recorded_exit).max();
+    let exit = |task: &&ReplayedTask| exits.get(&task.pid?).copied();
+    let simulated: Option<Vec<Nanos>> = exiting.iter().map(exit).collect();
+    let last = simulated.and_then(|exits| exits.into_iter().max());
+    (!exiting.is_empty()).then(|| ReplayFinish {
+        comm: result.command.as_ref().map(|command| command.comm.to_string()),
+        tasks: u32::try_from(exiting.len()).unwrap_or(u32::MAX),
+        recorded_s: recorded.map(|at| Seconds::from_ns(at.0)),
+        seconds: last.map(|at| Seconds::from_ns(at.saturating_sub(result.lead_in).0)),
+    })
 }
 
 /// The comparison with the recording, if the experiment repeats one.

@@ -1,16 +1,19 @@
 //! The replay of a trace as a load.
 
+use super::exits::{self, TraceTask};
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::objects::Made;
 use super::overhead::Overhead;
 use super::player::{Part, Stage};
 use super::recording::{Begin, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use super::roles::{RecordedCommand, Role, Roles};
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
 use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise};
@@ -65,6 +68,8 @@ pub struct Replay {
     recording: Recording,
     /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
     summary: Option<Summary>,
+    /// Times of exit in the trace.
+    exits: BTreeMap<TraceTask, Nanos>,
     kernel: Option<String>,
     repair: Repair,
     import_notes: Vec<String>,
@@ -85,6 +90,8 @@ pub struct ReplayResult {
     pub time: Option<Nanos>,
     /// Virtual time at which the trace begins: before that, its sleepers fall asleep.
     pub lead_in: Nanos,
+    /// The command that was recorded, if the trace shows it.
+    pub command: Option<RecordedCommand>,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
 }
@@ -96,8 +103,14 @@ pub struct ReplayedTask {
     pub recorded: trace::Pid,
     /// How many tasks had this id before it.
     pub incarnation: u32,
-    /// Recorded name at its start.
+    /// Recorded name, the last one.
     pub comm: Box<str>,
+    /// To whom it belongs.
+    pub role: Role,
+    /// Whether its program ends in an exit.
+    pub exits: bool,
+    /// When it exited, since the trace's first event; `None` if it did not, or for a workload file.
+    pub recorded_exit: Option<Nanos>,
     /// Its pid in the run; `None` if it never ran.
     pub pid: Option<Pid>,
 }
@@ -110,6 +123,7 @@ impl Replay {
         Replay {
             recording: Recording::extract(&trace),
             summary: Some(summarise(&trace)),
+            exits: exits::of(&trace),
             kernel: trace.meta.kernel.clone(),
             repair,
             import_notes: serious.map(ToString::to_string).collect(),
@@ -124,6 +138,7 @@ impl Replay {
         Replay {
             recording: workload.recording,
             summary: None,
+            exits: BTreeMap::new(),
             kernel: workload.kernel,
             repair: Repair::default(),
             import_notes: Vec::new(),
@@ -328,13 +343,23 @@ impl Load for Replay {
             remaining: remaining.clone(),
         });
         self.populate(&stage, setup);
-        let names = self.recording.tasks.iter().map(|task| (task.pid, task.incarnation)).collect();
+        let Roles { of_tasks, command } = Roles::of(&self.recording);
+        let replayed = |(task, role): (&RecordedTask, Role)| ReplayedTask {
+            recorded: task.pid,
+            incarnation: task.incarnation,
+            comm: task.last_comm().into(),
+            role,
+            exits: task.exits(),
+            recorded_exit: self.exits.get(&(task.pid, task.incarnation)).copied(),
+            pid: None,
+        };
+        let tasks = self.recording.tasks.iter().zip(of_tasks).map(replayed).collect();
         let mut lasts_until = Nanos::ZERO;
         if self.recording.is_told() {
             lasts_until = self.recording.span.saturating_add(LAST_WORK);
             setup.look_at(lasts_until);
         }
-        let played = Played { stage, names, recorded: self.recording.span };
+        let played = Played { stage, tasks, command, recorded: self.recording.span };
         Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
     }
 }
@@ -353,7 +378,9 @@ impl Replay {
 #[derive(Debug)]
 struct Played {
     stage: Rc<Stage>,
-    names: Vec<(trace::Pid, u32)>,
+    /// All tasks of the recording, without what the run made of them.
+    tasks: Vec<ReplayedTask>,
+    command: Option<RecordedCommand>,
     recorded: Nanos,
 }
 
@@ -361,8 +388,8 @@ impl Results for Played {
     fn result(&self) -> LoadResult {
         let stage = &self.stage;
         let pids = stage.pids.borrow();
-        let present =
-            stage.parts.iter().zip(&self.names).zip(pids.iter()).filter(|((part, _), _)| !part.absent);
+        let present = stage.parts.iter().zip(&self.tasks).zip(pids.iter());
+        let present = present.filter(|((part, _), _)| !part.absent);
         let runs =
             |part: &Part| part.steps.iter().filter(|step| matches!(step, Recorded::Run(_))).count() as u64;
         let bursts = stage.parts.iter().filter(|part| !part.absent).map(runs).sum();
@@ -373,14 +400,8 @@ impl Results for Played {
             recorded: self.recorded,
             time: (completed == bursts).then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
             lead_in: stage.lead_in,
-            tasks: present
-                .map(|((part, (recorded, incarnation)), pid)| ReplayedTask {
-                    recorded: *recorded,
-                    incarnation: *incarnation,
-                    comm: part.comm.clone(),
-                    pid: *pid,
-                })
-                .collect(),
+            command: self.command.clone(),
+            tasks: present.map(|((_, task), pid)| ReplayedTask { pid: *pid, ..task.clone() }).collect(),
         })
     }
 }

@@ -43,6 +43,7 @@
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
 mod affinity;
+mod exits;
 mod extract;
 mod fidelity;
 mod file;
@@ -52,6 +53,7 @@ mod overhead;
 mod player;
 mod programs;
 mod recording;
+mod roles;
 mod ticks;
 mod timers;
 mod track;
@@ -65,6 +67,7 @@ pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
     Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
+pub use roles::{RecordedCommand, Role};
 
 #[cfg(test)]
 mod tests;
