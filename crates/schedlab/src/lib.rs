@@ -36,6 +36,7 @@ mod length;
 mod loads;
 mod machines;
 pub mod recording;
+mod reference;
 mod reproduce;
 mod results;
 mod settings;

@@ -3,7 +3,7 @@
 //! `fixtures/build.txt` is a made-up trace of one CPU: the recorder's child becomes make, which forks cc1 and ld; each has
 //! 10 ms of work, ld under SCHED_FIFO for most of it. A kernel thread works again 180 ms after all are done.
 
-use report::schema::{LoadResult, Policy, ReplayFinish, RunResult};
+use report::schema::{LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
 use std::process::{Command, Output};
 
 const BUILD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/build.txt");
@@ -60,4 +60,29 @@ fn a_task_has_the_class_of_its_cpu_time_and_its_changes_are_told() {
     assert!(task("cc1").time_under.is_empty());
     let text = String::from_utf8(schedlab(&["run", BUILD]).stdout).expect("text");
     assert!(text.contains("FF 39*") && text.contains("\n* had another class or priority, too"), "{text}");
+}
+
+/// The demo's recording: 26 tasks on 2 CPUs.
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
+
+fn fidelity_of(args: &[&str]) -> ReplayFidelity {
+    let output = schedlab(&[&["run", DEMO, "--machine", "vm2", "--format", "json"], args].concat());
+    let result = RunResult::from_json(&String::from_utf8_lossy(&output.stdout)).expect("our own JSON");
+    let [fidelity] = result.replay.as_slice() else { panic!("{} replays", result.replay.len()) };
+    fidelity.clone()
+}
+
+#[test]
+fn a_what_if_is_judged_by_the_replay_on_the_recorded_machine() {
+    let (same, what_if) = (fidelity_of(&[]), fidelity_of(&["--cpus", "4", "--set", "search=linear"]));
+    assert_eq!(same, what_if);
+    assert_eq!((same.reference.machine.cpus, same.reference.profile.as_str()), (2, "6.1"));
+}
+
+#[test]
+fn a_replay_ends_with_its_verdict() {
+    let text = String::from_utf8(schedlab(&["run", DEMO, "--machine", "vm2"]).stdout).expect("text");
+    let verdict = text.rsplit("\n\n").next().expect("sections");
+    assert!(verdict.starts_with("verdict: the replay of ") && verdict.contains("for CPU time ("), "{text}");
+    assert!(text.contains("latency max  recorded "), "{text}");
 }

@@ -245,8 +245,10 @@ pub fn run() -> RunResult {
         ],
         replay: vec![ReplayFidelity::new(
             "make10.dat".to_owned(),
+            reference(),
             vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
             Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
+            ReplayOrder { recorded: 172, simulated: 162, common: 140 },
         )],
         decisions: BTreeMap::from([
             ("buddy_last".to_owned(), 670_000),
@@ -261,16 +263,24 @@ pub fn run() -> RunResult {
     }
 }
 
+/// On what traces are replayed beside their recordings.
+pub fn reference() -> Reference {
+    Reference { machine: Machine { name: "recorded".to_owned(), cpus: 2 }, profile: "6.1".to_owned() }
+}
+
 /// One task of a replayed trace.
 pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
     ReplayTask {
         pid,
         comm: comm.to_owned(),
+        of_command: false,
         cpu_time_ns: Fidelity { recorded: 288_583_000, simulated: 289_001_000 },
         nr_switches: Fidelity { recorded: 86, simulated: 81 },
         wakeups: Fidelity { recorded: 2, simulated: 2 },
         wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
         wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+        wakeup_latency_max_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+        poor: Vec::new(),
     }
 }
 

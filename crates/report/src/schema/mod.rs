@@ -15,6 +15,7 @@ mod rtapp;
 mod run;
 mod tasks;
 mod units;
+mod verdict;
 
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use fair_loads::{
@@ -30,11 +31,12 @@ pub use loads::{
     ReplayFinish, ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult,
     ThreadsResult, UsHistogram,
 };
-pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
+pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
 pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema};
 pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
+pub use verdict::{Answer, Grade, Question, ReplayVerdict};
 
 #[cfg(test)]
 mod doc_tests;

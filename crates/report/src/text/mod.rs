@@ -37,7 +37,7 @@ pub use head::head;
 pub use inspect::inspect;
 pub use oltp::oltp;
 pub use phases::cyclictest_phases;
-pub use replay::replay_fidelity;
+pub use replay::{replay_fidelity, replay_verdict};
 pub use reproduction::reproduction;
 pub use rt_migrate::rt_migrate;
 pub use rtapp::rtapp;
@@ -75,6 +75,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.push(totals(&result.totals, result.engine.simulated_ns));
     sections.push(decisions(&result.decisions, rows));
     sections.push(notes(&result.notes));
+    sections.push(result.replay.iter().map(replay_verdict).collect());
     sections.extend(result.dumps.iter().map(dump));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")

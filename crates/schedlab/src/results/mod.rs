@@ -8,7 +8,7 @@ mod replay;
 mod tasks;
 
 use crate::experiment::Experiment;
-use machine::{CommOf, CpuOutcome, Outcome, Record};
+use machine::{CommOf, CpuOutcome, MachineSpec, Outcome, Record};
 use report::schema::{CpuResult, Dump, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
 use scheduler::Pid;
 use std::collections::BTreeMap;
@@ -47,10 +47,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
             simulated_ns: outcome.simulated.0,
             wall_ns: parts.wall_ns,
         },
-        machine: Machine {
-            name: experiment.machine.name.clone(),
-            cpus: u32::try_from(experiment.machine.cpus()).unwrap_or(u32::MAX),
-        },
+        machine: machine(&experiment.machine),
         kernel: parts.kernel.clone(),
         tasks: tasks::results(&outcome.tasks, &replay::replayed(parts.loads)),
         cpus: outcome.cpus.iter().map(cpu).collect(),
@@ -61,6 +58,10 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         dumps: parts.dumps.clone(),
         notes: notes::of(parts),
     }
+}
+
+fn machine(spec: &MachineSpec) -> Machine {
+    Machine { name: spec.name.clone(), cpus: u32::try_from(spec.cpus()).unwrap_or(u32::MAX) }
 }
 
 fn cpu(cpu: &CpuOutcome) -> CpuResult {

@@ -2,11 +2,11 @@
 
 use super::Parts;
 use machine::TaskOutcome;
-use report::schema::{Fidelity, ReplayFidelity, ReplayFinish, ReplayTask, Seconds};
+use report::schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 use workload::load::{BuiltLoad, LoadResult};
-use workload::replay::{Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
+use workload::replay::{Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
 
 /// What a trace says of a replayed task.
 #[derive(Clone, Copy, Debug)]
@@ -68,22 +68,37 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             let Some(found) = recorded.replay.fidelity(&result, parts.records, parts.comms, cpus) else {
                 continue;
             };
-            let tasks = found.tasks.iter().map(task).collect();
-            all.push(ReplayFidelity::new(spec.text().to_owned(), tasks, pair(found.latency_p99_ns)));
+            let reference = Reference {
+                machine: super::machine(&experiment.machine),
+                profile: experiment.kernel.profile().to_owned(),
+            };
+            let tasks = found.tasks.iter().zip(&result.tasks).map(|(found, task)| compared(found, task.role));
+            let Order { recorded, simulated, common } = found.order;
+            all.push(ReplayFidelity::new(
+                spec.text().to_owned(),
+                reference,
+                tasks.collect(),
+                pair(found.latency_p99_ns),
+                ReplayOrder { recorded, simulated, common },
+            ));
         }
     }
     all
 }
 
-fn task(task: &TaskFidelity) -> ReplayTask {
+fn compared(task: &TaskFidelity, role: Role) -> ReplayTask {
     ReplayTask {
         pid: task.pid.0.unsigned_abs(),
         comm: task.comm.to_string(),
+        of_command: role == Role::Command,
         cpu_time_ns: pair(task.cpu_time_ns),
         nr_switches: pair(task.switches()),
         wakeups: pair(task.wakeups),
         wakeup_latency_mean_ns: pair(task.latency_mean_ns),
         wakeup_latency_p99_ns: pair(task.latency_p99_ns),
+        wakeup_latency_max_ns: pair(task.latency_max_ns),
+        // The schema's own business.
+        poor: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The replay of a trace as a load.
 
-use super::exits::{self, TraceTask};
+use super::accounted::Accounted;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::objects::Made;
@@ -13,10 +13,9 @@ use crate::run_trace::run_trace;
 use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
-use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise};
+use trace::{Repair, Severity, Trace, infer_missing_switches};
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
@@ -67,9 +66,7 @@ pub struct KnownAffinity {
 pub struct Replay {
     recording: Recording,
     /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
-    summary: Option<Summary>,
-    /// Times of exit in the trace.
-    exits: BTreeMap<TraceTask, Nanos>,
+    accounted: Option<Accounted>,
     kernel: Option<String>,
     repair: Repair,
     import_notes: Vec<String>,
@@ -122,8 +119,7 @@ impl Replay {
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
             recording: Recording::extract(&trace),
-            summary: Some(summarise(&trace)),
-            exits: exits::of(&trace),
+            accounted: Some(Accounted::of(&trace)),
             kernel: trace.meta.kernel.clone(),
             repair,
             import_notes: serious.map(ToString::to_string).collect(),
@@ -137,8 +133,7 @@ impl Replay {
     pub fn of_workload(workload: ReadWorkload) -> Replay {
         Replay {
             recording: workload.recording,
-            summary: None,
-            exits: BTreeMap::new(),
+            accounted: None,
             kernel: workload.kernel,
             repair: Repair::default(),
             import_notes: Vec::new(),
@@ -150,7 +145,7 @@ impl Replay {
     /// Whether there is a recording with which a run can be compared.
     #[must_use]
     pub fn has_original(&self) -> bool {
-        self.summary.is_some()
+        self.accounted.is_some()
     }
 
     /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the recorded
@@ -197,11 +192,11 @@ impl Replay {
         comms: &[machine::CommOf],
         cpus: usize,
     ) -> Option<ReplayFidelity> {
-        let recorded = self.summary.as_ref()?;
+        let recorded = self.accounted.as_ref()?;
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
+        let simulated = Accounted::of(&run_trace(&records[from..to], comms, cpus));
         Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
@@ -344,13 +339,14 @@ impl Load for Replay {
         });
         self.populate(&stage, setup);
         let Roles { of_tasks, command } = Roles::of(&self.recording);
+        let exits = self.accounted.as_ref().map(|accounted| &accounted.exits);
         let replayed = |(task, role): (&RecordedTask, Role)| ReplayedTask {
             recorded: task.pid,
             incarnation: task.incarnation,
             comm: task.last_comm().into(),
             role,
             exits: task.exits(),
-            recorded_exit: self.exits.get(&(task.pid, task.incarnation)).copied(),
+            recorded_exit: exits.and_then(|exits| exits.get(&(task.pid, task.incarnation))).copied(),
             pid: None,
         };
         let tasks = self.recording.tasks.iter().zip(of_tasks).map(replayed).collect();

@@ -42,11 +42,12 @@
 //! - Interrupts from outside come at their recorded times however fast the machine is, so a replay on a faster machine
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
+mod accounted;
 mod affinity;
-mod exits;
 mod extract;
 mod fidelity;
 mod file;
+mod lives;
 mod load;
 mod objects;
 mod overhead;
@@ -61,7 +62,7 @@ mod walk;
 mod whereabouts;
 mod yields;
 
-pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
+pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{

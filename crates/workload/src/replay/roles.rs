@@ -92,13 +92,11 @@ fn children(task: &RecordedTask) -> impl Iterator<Item = TaskIndex> {
 mod tests {
     use super::*;
 
-    fn roles(lines: &[&str]) -> (Vec<(i32, Role)>, Option<(i32, String)>) {
+    fn roles(lines: &[&str]) -> (Recording, Roles) {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
         let roles = Roles::of(&recording);
-        let pids = recording.tasks.iter().map(|task| task.pid.0);
-        let command = roles.command.map(|command| (command.pid.0, command.comm.into()));
-        (pids.zip(roles.of_tasks).collect(), command)
+        (recording, roles)
     }
 
     const WAITS: &str = " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=trace-cmd next_pid=7 next_prio=120";
@@ -109,9 +107,12 @@ mod tests {
     #[test]
     fn the_recorders_child_and_its_children_are_the_command() {
         let exec = " make-7 [000] .... 1.000100: sched_process_exec: filename=/usr/bin/make pid=7 old_pid=7";
-        let (tasks, command) = roles(&[WAITS, exec, FORKS, THREAD]);
-        let role = |pid| tasks.iter().find(|(p, _)| *p == pid).map(|(_, role)| *role);
-        assert_eq!(command, Some((7, "make".to_owned())));
+        let (recording, roles) = roles(&[WAITS, exec, FORKS, THREAD]);
+        let role = |pid| {
+            let found = recording.tasks.iter().position(|task| task.pid.0 == pid);
+            found.map(|n| roles.of_tasks[n])
+        };
+        assert_eq!(roles.command, Some(RecordedCommand { comm: "make".into(), pid: trace::Pid(7) }));
         assert_eq!([role(7), role(8)], [Some(Role::Command); 2]);
         assert_eq!([role(2), role(9)], [Some(Role::Other), Some(Role::Kernel)]);
     }
@@ -119,8 +120,8 @@ mod tests {
     #[test]
     fn a_recording_that_sleep_holds_open_and_one_by_somebody_else_have_no_command() {
         let sleep = " sleep-7 [000] .... 1.000100: sched_process_exec: filename=/bin/sleep pid=7 old_pid=7";
-        assert_eq!(roles(&[WAITS, sleep]).1, None);
+        assert_eq!(roles(&[WAITS, sleep]).1.command, None);
         let exec = " make-7 [000] .... 1.000100: sched_process_exec: filename=/usr/bin/make pid=7 old_pid=7";
-        assert_eq!(roles(&[&WAITS.replace("trace-cmd", "bash"), exec, FORKS]).1, None);
+        assert_eq!(roles(&[&WAITS.replace("trace-cmd", "bash"), exec, FORKS]).1.command, None);
     }
 }
