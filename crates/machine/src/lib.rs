@@ -23,7 +23,7 @@ pub use objects::{
 };
 pub use outcome::{
     CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
-    TotalsOutcome,
+    TimeUnder, TotalsOutcome,
 };
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;

@@ -6,6 +6,7 @@ use crate::export::Facts;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
 use crate::loads::LoadSpec;
+use crate::reference;
 use crate::results::{self, Parts};
 use machine::{CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup};
 use report::schema::RunResult;
@@ -29,8 +30,8 @@ pub struct Experiment {
     pub check: bool,
     /// Whether to keep every event, for a trace.
     pub record: bool,
-    /// Whether to compare a replay with its recording, if this is the machine and the kernel on which it was made.
-    /// Costs memory for every event of the run.
+    /// Whether to compare replays with their recordings. Where this is not the machine and the kernel of the recording, each
+    /// is run once more on these for it. Costs memory for every event of that run.
     pub fidelity: bool,
     /// Files of Linux to show, of moments of the run.
     pub dumps: Vec<DumpRequest>,
@@ -75,6 +76,20 @@ impl Experiment {
     /// runs: a deadlock, a program that misuses its locks, a broken invariant; a dump of a time after its end or of a
     /// task that does not exist.
     pub fn run(&self) -> Result<Run, Error> {
+        let mut run = self.run_alone()?;
+        if self.fidelity && !self.repeats_a_recording() {
+            for found in self.loads.iter().filter_map(|load| reference::fidelity(self, load)) {
+                match found {
+                    Ok(fidelity) => run.result.replay.push(fidelity),
+                    Err(note) => run.result.notes.push(note),
+                }
+            }
+        }
+        Ok(run)
+    }
+
+    /// Runs it, and nothing else.
+    pub(crate) fn run_alone(&self) -> Result<Run, Error> {
         if self.loads.is_empty() {
             return Err(Error::NoLoad);
         }
@@ -135,7 +150,7 @@ impl Experiment {
         let (uname, hz) = (recorded.replay.kernel(), recorded.replay.recording().hz);
         self.fidelity
             && recorded.replay.has_original()
-            && recorded.machine.as_ref() == Some(&self.machine.name)
+            && recorded.machine.as_ref().is_some_and(|machine| machine.name == self.machine.name)
             && recorded.replay.cpus() as usize == self.machine.cpus()
             && uname
                 .and_then(NamedKernel::of_uname)

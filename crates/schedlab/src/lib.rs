@@ -37,6 +37,7 @@ mod limits;
 mod loads;
 mod machines;
 pub mod recording;
+mod reference;
 mod reproduce;
 mod results;
 mod settings;

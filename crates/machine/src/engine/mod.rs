@@ -21,6 +21,7 @@ mod queue;
 mod recorder;
 mod run;
 mod sections;
+mod served;
 mod sim;
 mod snapshots;
 mod steps;

@@ -347,6 +347,9 @@ impl Sim {
 
     fn task_outcome(&self, p: TaskId) -> TaskOutcome {
         let task = self.k.task(p);
+        if self.with(p, |t| !t.time_under.is_empty()) {
+            self.account_under(p, self.served(p));
+        }
         self.with(p, |t| TaskOutcome {
             task: p,
             pid: t.pid,
@@ -354,7 +357,9 @@ impl Sim {
             policy: task.policy.get(),
             nice: task.nice.get(),
             cpus: task.cpus_allowed.get(),
+            time_under: std::mem::take(&mut t.time_under),
             origin: t.origin,
+            exited: t.exited,
             iterations: t.iterations,
             counters: self.counters(p),
             wait_sum: task.stats.wait_sum.get(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::example;
+use super::{Question, ReplayTask, example};
 use crate::compare::{Arm, compare};
 use crate::reproduce::example as reproduction_example;
 
@@ -39,6 +39,8 @@ fn fields() -> BTreeSet<String> {
     run.kernel.asked = Some("debian12".to_owned());
     collect_fields(&serde_json::to_value(run).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
+    let poor = ReplayTask { poor: vec![Question::Order], ..example::replay_task(1, "a") };
+    collect_fields(&serde_json::to_value(poor).expect("JSON"), &mut fields);
     let base = [1, 2].map(|seed| {
         let mut run = example::run();
         run.engine.seed = seed;

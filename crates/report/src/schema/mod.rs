@@ -16,6 +16,7 @@ mod rtapp;
 mod run;
 mod tasks;
 mod units;
+mod verdict;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
@@ -29,14 +30,15 @@ pub use inspect::{
 pub use latency_summary::LatencySummary;
 pub use loads::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
-    ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
-    UsHistogram,
+    ReplayFinish, ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult,
+    ThreadsResult, UsHistogram,
 };
-pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
+pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
 pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema};
-pub use tasks::{Policy, TaskResult};
+pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
+pub use verdict::{Answer, Grade, Question, ReplayVerdict};
 
 #[cfg(test)]
 mod doc_tests;

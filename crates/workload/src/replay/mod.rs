@@ -44,18 +44,21 @@
 //! - Interrupts from outside come at their recorded times however fast the machine is, so a replay on a faster machine
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
+mod accounted;
 mod affinity;
 mod devices;
 mod extract;
 mod fidelity;
 mod file;
 mod fitting;
+mod lives;
 mod load;
 mod objects;
 mod overhead;
 mod player;
 mod programs;
 mod recording;
+mod roles;
 mod ticks;
 mod timers;
 mod track;
@@ -64,13 +67,14 @@ mod whereabouts;
 mod work;
 mod yields;
 
-pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
+pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Told, Waking,
 };
+pub use roles::{RecordedCommand, Role};
 
 #[cfg(test)]
 mod tests;

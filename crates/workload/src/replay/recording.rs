@@ -119,6 +119,20 @@ impl RecordedTask {
         });
     }
 
+    /// Its name at the end of its program.
+    pub(super) fn last_comm(&self) -> &str {
+        let mut execs = self.steps.iter().rev().filter_map(|step| match step {
+            Recorded::Exec(comm) => Some(&**comm),
+            _ => None,
+        });
+        execs.next().unwrap_or(&self.comm)
+    }
+
+    /// Whether its program ends in an exit.
+    pub(super) fn exits(&self) -> bool {
+        self.steps.last() == Some(&Recorded::Exit)
+    }
+
     /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated scheduler moves
     /// them itself, so they are not replayed.
     pub fn is_stopper(&self) -> bool {
