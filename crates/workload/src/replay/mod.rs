@@ -53,6 +53,7 @@ mod file;
 mod fitting;
 mod lives;
 mod load;
+mod mutexes;
 mod objects;
 mod overhead;
 mod player;
