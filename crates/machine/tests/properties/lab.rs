@@ -16,6 +16,7 @@ pub const DURATION: Nanos = Nanos::from_secs(3_000);
 
 /// Runs it under the checker.
 pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, RunError> {
+    let trace = if trace { Tracing::Everything } else { Tracing::Off };
     run_with(scenario, RunOptions { duration: DURATION, trace, check: true, ..RunOptions::default() })
 }
 
