@@ -16,7 +16,9 @@ mod told;
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
-pub use engine::{CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
+pub use engine::{
+    CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Tracing, Who,
+};
 pub use latency::Latency;
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, SpinlockId,

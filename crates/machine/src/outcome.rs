@@ -40,11 +40,11 @@ pub struct Outcome {
     pub idle_polls: bool,
     /// The trace, if one was asked for, in the order of time.
     pub trace: Option<Vec<Record>>,
-    /// Waits for run-queue locks, if a trace was asked for.
+    /// Waits for run-queue locks, if a trace with everything was asked for.
     pub lock_waits: Vec<LockWait>,
     /// What its tasks shared.
     pub objects: Objects,
-    /// How each task began, if a trace was asked for, in the order of their pids.
+    /// How each task began, if a trace with everything was asked for, in the order of their pids.
     pub starts: Vec<TaskStart>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,

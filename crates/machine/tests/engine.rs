@@ -2,7 +2,7 @@
 
 use machine::{
     Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind,
-    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
+    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, SwitchState, Topology};
@@ -426,7 +426,7 @@ fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
     high.policy = fifo(20);
     setup.spawn(Nanos::ZERO, low);
     setup.spawn(Nanos::ZERO, high);
-    let options = RunOptions { trace: true, ..RunOptions::default() };
+    let options = RunOptions { trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = run_with(ideal(1), "6.1", setup, options).expect("a run without error");
     let trace = outcome.trace.expect("asked for");
     let at_two: Vec<String> = trace

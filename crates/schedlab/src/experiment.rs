@@ -8,7 +8,9 @@ use crate::length::Limit;
 use crate::loads::LoadSpec;
 use crate::reference;
 use crate::results::{self, Parts};
-use machine::{CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup};
+use machine::{
+    CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing,
+};
 use report::schema::RunResult;
 use scheduler::Nanos;
 use workload::load::BuiltLoad;
@@ -106,7 +108,11 @@ impl Experiment {
         let options = RunOptions {
             duration: limit.duration,
             seed: self.seed,
-            trace: self.record || self.repeats_a_recording(),
+            trace: match (self.record, self.repeats_a_recording()) {
+                (true, _) => Tracing::Everything,
+                (false, true) => Tracing::Scheduling,
+                (false, false) => Tracing::Off,
+            },
             check: self.check,
             settings: self.kernel.during(),
             snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),

@@ -1,7 +1,7 @@
 //! Replay of recorded traces: what is extracted agrees with the summary, the replay comes close to the recording, and no
 //! damage to a trace makes it panic.
 
-use machine::{Machine, MachineSpec, RunOptions, Setup};
+use machine::{Machine, MachineSpec, RunOptions, Setup, Tracing};
 use proptest::prelude::*;
 use scheduler::Nanos;
 use scheduler::registry::{Config, Profile};
@@ -111,7 +111,7 @@ fn play_on(name: &str, spec: MachineSpec) -> ReplayFidelity {
     let mut setup = Setup::new(spec.cpus());
     let built = replay.build(&mut setup).expect("a load");
     let Length::Time(duration) = replay.length() else { panic!("a replay has a length") };
-    let options = RunOptions { duration, trace: true, ..RunOptions::default() };
+    let options = RunOptions { duration, trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
     let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
     assert!(result.bursts_completed * 100 >= result.bursts * 95, "{name}: {result:?}");
@@ -166,7 +166,8 @@ fn plays(trace: Trace) {
 
 fn plays_a_little(replay: &Replay, spec: MachineSpec, setup: Setup, built: BuiltLoad) {
     assert!(!replay.notes().iter().any(String::is_empty));
-    let options = RunOptions { duration: Nanos::from_millis(300), trace: true, ..RunOptions::default() };
+    let options =
+        RunOptions { duration: Nanos::from_millis(300), trace: Tracing::Everything, ..RunOptions::default() };
     let outcome =
         Machine::new(spec, Config::default(), setup, options).and_then(Machine::run).expect("a run");
     let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };

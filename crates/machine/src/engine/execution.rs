@@ -133,7 +133,7 @@ impl Sim {
                 last_child: t.last_child,
                 rng: &mut t.rng,
                 iterations: &mut t.iterations,
-                traced: self.hw().recorder.is_traced(),
+                traced: self.hw().recorder.tells_everything(),
                 counters,
             })
         });
@@ -142,7 +142,7 @@ impl Sim {
             self.fail(RunError::EndlessSteps { pid, comm, at: now });
             return Path::Stop;
         }
-        if self.hw().recorder.is_traced() {
+        if self.hw().recorder.tells_everything() {
             self.tell(me, &step);
         }
         self.start(me, p, step)

@@ -5,7 +5,7 @@ use super::cpu::cpu_main;
 use super::cpu_hw::{Irq, Mode};
 use super::hw::{Hw, Once, Source};
 use super::kthreads::{Kthreads, kthreads};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, Tracing};
 use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
 use super::world::{Device, World};
@@ -40,8 +40,8 @@ pub struct RunOptions {
     pub duration: Nanos,
     /// Everything random derives from it.
     pub seed: u64,
-    /// Whether to record every event.
-    pub trace: bool,
+    /// Which events to record.
+    pub trace: Tracing,
     /// Whether to check the invariants of both specs after every event.
     pub check: bool,
     /// Changes of the settings.
@@ -55,7 +55,7 @@ impl Default for RunOptions {
         RunOptions {
             duration: Nanos::from_secs(1),
             seed: 1,
-            trace: false,
+            trace: Tracing::Off,
             check: false,
             settings: Vec::new(),
             snapshots: SnapshotPlan::default(),
