@@ -2,7 +2,6 @@
 
 use super::affinity;
 use super::devices::{self, Requests, Served};
-use super::mutexes::{self, Mutexes};
 use super::programs;
 use super::recording::{
     Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
@@ -32,7 +31,7 @@ impl Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
-        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, .. } = Walk::all(trace);
+        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, .. } = Walk::all(trace);
         let hz = ticks::find(&by_ticks);
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
@@ -49,9 +48,7 @@ impl Recording {
             ticks: ticks.unwrap_or_default(),
             work: work::brought_by_steps(&tasks, &workers),
             workers,
-            mutexes: Mutexes::find(&tasks, &mutexes),
         };
-        counts.handed_over = finish.mutexes.handed_over;
         let mut recorded: Vec<RecordedTask> = (0u32..)
             .map(TaskIndex)
             .zip(&tasks)
@@ -65,11 +62,7 @@ impl Recording {
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
-        let objects = Objects {
-            devices: finish.requests.devices(),
-            mutexes: finish.mutexes.specs(),
-            ..Objects::default()
-        };
+        let objects = Objects { devices: finish.requests.devices(), ..Objects::default() };
         let messages = Vec::new();
         let ticks_at = finish.ticks.since(trace.start_ns());
         Recording {
@@ -113,7 +106,6 @@ struct Finish<'a> {
     workers: Vec<bool>,
     /// Which of their pieces of work a step brings, by its task and number.
     work: BTreeMap<(TaskIndex, usize), u32>,
-    mutexes: Mutexes,
 }
 
 impl Finish<'_> {
@@ -122,10 +114,6 @@ impl Finish<'_> {
         for (n, draft) in track.steps.iter().enumerate() {
             if track.whereabouts.since_step == Some(n) {
                 steps.push(Recorded::Pin);
-            }
-            if let Some(edit) = self.mutexes.edit(index, n) {
-                edit.apply(*draft, &mut steps);
-                continue;
             }
             if let Draft::Sleep(number) = draft {
                 steps.extend(self.requests.before(index, *number));
@@ -164,7 +152,6 @@ impl Finish<'_> {
             Some(TaskPolicy::Idle) => FairPolicy::Idle,
             _ => FairPolicy::Normal,
         };
-        mutexes::one_at_a_time(&mut task.steps);
         task.merge_runs();
         task
     }

@@ -53,7 +53,6 @@ mod file;
 mod fitting;
 mod lives;
 mod load;
-mod mutexes;
 mod objects;
 mod overhead;
 mod player;

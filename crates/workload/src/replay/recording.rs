@@ -390,7 +390,6 @@ counts! {
     appeared "tasks appear from nowhere: they start at the time at which they first ran";
     yields "calls of sched_yield: inferred, as traces do not tell them from preemption";
     priority_changes "changes of priority by a task itself or by somebody unknown: replayed as its own";
-    handed_over "times a mutex with priority inheritance was handed over: replayed as a mutex, whose other locks and unlocks are inferred";
     inherited "changes of priority by inheritance: left out, as a trace does not say which locks a task holds";
     deadline_tasks "tasks under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
     latency_holders "program in the trace (cyclictest) keeps idle CPUs from halting: the replay's do not halt either";

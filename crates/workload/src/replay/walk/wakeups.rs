@@ -85,8 +85,6 @@ impl Walk<'_> {
                 track.sleep(None, PrevState::Unknown);
             }
             State::Running => {
-                self.wakes_runner(task, pending);
-                let track = &mut self.tasks[task.index()];
                 let before = std::mem::replace(&mut track.early, pending);
                 self.counts.without_effect += 1;
                 return self.cancel(before);
@@ -102,26 +100,6 @@ impl Walk<'_> {
             target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
         self.woken(task, pending, interrupts);
         self.waits(task, target, event.time_ns);
-    }
-
-    /// A wakeup finds its task running.
-    fn wakes_runner(&mut self, task: TaskIndex, pending: Option<Pending>) {
-        let Some(Pending { at_ns, by: By::Task { place: by, certain: true }, .. }) = pending else { return };
-        let cpu = self.cpus.iter().position(|cpu| cpu.running.is_some_and(|(running, _)| running == task));
-        if let Some(cpu) = cpu.filter(|_| self.mutexes.is_any()) {
-            let place = self.draft(cpu, task, at_ns, Draft::Nothing);
-            self.mutexes.wakes_runner(at_ns, by, place);
-        }
-    }
-
-    /// The running task lends its priority to the owner of a mutex.
-    pub(super) fn lends(&mut self, event: &Event, owner: TaskIndex) {
-        let running = self.cpus[event.cpu.index()].running.map(|(task, _)| task);
-        let asks = |task: &TaskIndex| *task != owner && self.tasks[task.index()].pid == event.pid;
-        if let Some(task) = running.filter(asks) {
-            let place = self.draft(event.cpu.index(), task, event.time_ns, Draft::Nothing);
-            self.mutexes.asks(place, owner);
-        }
     }
 
     /// A task has been queued on `cpu`.
@@ -149,9 +127,6 @@ impl Walk<'_> {
             devices::serves(&mut self.tasks, task, self.asked_last);
         }
         let track = &mut self.tasks[task.index()];
-        if let Some(step) = track.steps.iter().rposition(|step| matches!(step, Draft::Sleep(_))) {
-            self.mutexes.wakes_sleeper(pending.at_ns, pending.by, Place { task, step });
-        }
         let early = track.early.take();
         self.cancel(early);
     }
