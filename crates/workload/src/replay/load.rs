@@ -13,7 +13,7 @@ use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
-use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise};
+use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise, summarise_from};
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
@@ -186,7 +186,8 @@ impl Replay {
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
+        let simulated = run_trace(&records[from..to], comms, cpus);
+        let simulated = summarise_from(&simulated, recorded.wakeups_from);
         Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
