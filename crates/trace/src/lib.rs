@@ -62,7 +62,7 @@ pub use repair::{Repair, infer_missing_switches};
 pub use sched_latency::{DelaysFrom, RuntimeSource, SchedLatency, TaskDelays, sched_latency};
 pub use state::PrevState;
 pub use strings::{StrId, Strings};
-pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, summarise};
+pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, WakeupEvent, summarise, summarise_from};
 pub use write::{
     Annotations, CounterId, DatHeader, DatPages, DatReport, DatSystem, PerfettoReport, PerfettoWriter,
     TextOptions, TextWriter, TimePrecision, TrackId, write_chrome_json, write_dat_container,

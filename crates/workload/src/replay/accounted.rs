@@ -7,7 +7,7 @@
 use super::lives::{Lives, TraceTask};
 use scheduler::Nanos;
 use std::collections::BTreeMap;
-use trace::{EventKind, Pid, Summary, TaskRef, Trace, summarise};
+use trace::{EventKind, Pid, Summary, TaskRef, Trace, WakeupEvent, summarise, summarise_from};
 
 /// Smaller kernel priorities are real-time ones.
 const FIRST_FAIR_PRIO: i32 = 100;
@@ -38,7 +38,15 @@ struct Told {
 
 impl Accounted {
     pub fn of(trace: &Trace) -> Accounted {
-        let summary = summarise(trace);
+        Accounted::new(trace, summarise(trace))
+    }
+
+    /// The same, with wakeups counted by this event, as in the trace with which it is to be compared.
+    pub fn counting(trace: &Trace, wakeups_from: WakeupEvent) -> Accounted {
+        Accounted::new(trace, summarise_from(trace, wakeups_from))
+    }
+
+    fn new(trace: &Trace, summary: Summary) -> Accounted {
         let mut told: BTreeMap<TraceTask, Told> = BTreeMap::new();
         let mut follows = Follows::new();
         let (mut lives, mut exits) = (Lives::default(), BTreeMap::new());

@@ -203,7 +203,8 @@ impl Replay {
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        let simulated = Accounted::of(&run_trace(&records[from..to], comms, cpus));
+        let simulated = run_trace(&records[from..to], comms, cpus);
+        let simulated = Accounted::counting(&simulated, recorded.summary.wakeups_from);
         Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
