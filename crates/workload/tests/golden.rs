@@ -44,6 +44,12 @@ const CASES: &[Case] = &[
     },
     Case { machine: "seed003", kernel: "2.6.35.2+D", loads: &["make -j10"], setting: "START_NICE" },
     Case {
+        machine: "vm2",
+        kernel: "6.1",
+        loads: &["rt-migrate -p -s 5", "hackbench -g 1 -l 50"],
+        setting: "rtmutex_spin=never",
+    },
+    Case {
         machine: "laptop",
         kernel: "6.1-rt",
         loads: &["cyclictest -t4 -p80 -i200 -d20", "hackbench -g 1 -l 50 -p"],

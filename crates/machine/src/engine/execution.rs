@@ -49,6 +49,7 @@ impl Sim {
                 Next::Follow(Path::Done)
             }
             Progress::Spinning(attempt) => Next::Execute(attempt.stint()),
+            Progress::SpinOnOwner(mutex) => self.spin_for(me, p, mutex),
             Progress::Sections => unreachable!("a stretch ends before the CPU looks around"),
             // What a task fetches when it comes back is its own, and is there before it holds the lock.
             Progress::Resume(Then::SpinLock(attempt)) => {
@@ -103,12 +104,12 @@ impl Sim {
                 }
             }
             Progress::Sections => return self.sections_executed(me.id, p, ran),
-            Progress::SpinUntil(_) | Progress::Ready => {}
+            Progress::SpinUntil(_) | Progress::SpinOnOwner(_) | Progress::Ready => {}
         }
         Path::Done
     }
 
-    fn resume(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
+    pub fn resume(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
         self.set_progress(p, Progress::Ready);
         self.go_on(me, p, then)
     }

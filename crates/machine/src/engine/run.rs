@@ -360,6 +360,7 @@ impl Sim {
     fn stalled(&self, end: Nanos) -> Vec<StuckTask> {
         let queue = &self.hw().queue;
         let asleep = |p: TaskId| {
+            // A spinner for a mutex has the state of a sleeper, too; but then its owner runs.
             let state = self.k.task(p).state.get();
             matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
                 && !queue.is_set(self.with(p, |t| t.timer))

@@ -75,6 +75,8 @@ pub(crate) enum Progress {
     SpinUntil(Nanos),
     /// Trying for a user spinlock.
     Spinning(super::world::SpinAttempt),
+    /// Spinning in the kernel while the owner of a PI mutex runs.
+    SpinOnOwner(MutexId),
     /// Executing with critical sections on the way.
     Sections,
     /// Blocked inside a system call, or about to go on with one.

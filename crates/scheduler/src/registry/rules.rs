@@ -193,6 +193,10 @@ rules! {
         Fair "fair" "Own lock released first, then both in CPU order (builds that can preempt: PREEMPT, PREEMPT_RT, since 5.12 PREEMPT_DYNAMIC).",
         TryLock "trylock" "Tried at once; own lock released only where the order demands it (builds that cannot).",
     }
+    RtmutexSpin rtmutex_spin "Does the top waiter of a PI mutex spin?" "machine.md 3.2" {
+        OwnerOnCpu "owner_on_cpu" "While the owner is on a CPU, unless it has to reschedule itself (5.15 on).",
+        Never "never" "It sleeps at once.",
+    }
     DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
         DeboostThenWake "deboost_then_wake" "It drops its priority, then wakes the waiter (4.12 on).",
         WakeThenDeboost "wake_then_deboost" "It wakes the waiter while still boosted.",
