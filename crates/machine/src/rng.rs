@@ -13,7 +13,7 @@ use scheduler::{Nanos, Pid};
 /// What a stream is for; part of its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// A task's program; numbered by [`TaskStream`].
+    /// A task's program; numbered by the task's place in the work: which task of the setup, which of its forks.
     Task,
     /// Interrupt and timer noise of a CPU; numbered by CPU.
     CpuNoise,
