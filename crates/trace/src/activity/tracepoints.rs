@@ -28,7 +28,7 @@ pub(crate) enum Value {
 pub(crate) struct Values(pub(crate) [Option<Value>; MAX_FIELDS]);
 
 impl Values {
-    fn of<const N: usize>(values: [Option<Value>; N]) -> Self {
+    pub(crate) fn of<const N: usize>(values: [Option<Value>; N]) -> Self {
         let mut all = [None; MAX_FIELDS];
         all[..N].copy_from_slice(&values);
         Values(all)
@@ -133,7 +133,7 @@ impl Tracepoint {
 }
 
 /// All of them.
-pub(crate) const TRACEPOINTS: [&Tracepoint; 33] = [
+pub(crate) const TRACEPOINTS: [&Tracepoint; 34] = [
     &IRQ_HANDLER_ENTRY,
     &IRQ_HANDLER_EXIT,
     &LOCAL_TIMER_ENTRY,
@@ -167,6 +167,7 @@ pub(crate) const TRACEPOINTS: [&Tracepoint; 33] = [
     &SYS_EXIT,
     &NET_DEV_XMIT,
     &NETIF_RECEIVE_SKB,
+    &SCHEDLAB_PROGRAM,
 ];
 
 const IRQ_HANDLER_ENTRY: Tracepoint = Tracepoint {
@@ -493,6 +494,13 @@ const NETIF_RECEIVE_SKB: Tracepoint = Tracepoint {
     make: |v| packet(v).map(Activity::NetifReceiveSkb),
 };
 
+const SCHEDLAB_PROGRAM: Tracepoint = Tracepoint {
+    name: "schedlab_program",
+    system: "schedlab",
+    fields: &[field("text", FieldType::Text)],
+    make: |v| v.text(0).map(Activity::SchedlabProgram),
+};
+
 impl Activity {
     /// Its tracepoint.
     pub(crate) fn tracepoint(&self) -> &'static Tracepoint {
@@ -534,6 +542,7 @@ impl Activity {
             Activity::SysExit(_) => &SYS_EXIT,
             Activity::NetDevXmit(_) => &NET_DEV_XMIT,
             Activity::NetifReceiveSkb(_) => &NETIF_RECEIVE_SKB,
+            Activity::SchedlabProgram(_) => &SCHEDLAB_PROGRAM,
         }
     }
 
@@ -588,6 +597,7 @@ impl Activity {
             Activity::NetDevXmit(packet) | Activity::NetifReceiveSkb(packet) => {
                 Values::of([text(packet.dev), number(packet.len.into())])
             }
+            Activity::SchedlabProgram(told) => Values::of([text(told)]),
         }
     }
 }
