@@ -47,7 +47,7 @@ pub use comparing::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
-pub use export::{Facts, TraceFormat};
+pub use export::{Facts, Programs, TraceFormat};
 pub use inspecting::inspect;
 pub use kernel::{
     Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, NamedKernel, Release,

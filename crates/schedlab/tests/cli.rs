@@ -88,6 +88,25 @@ fn a_trace_for_kernelshark_shows_what_the_program_wrote() {
     assert_eq!(markers, Some(written.to_string().as_str()), "{inspected}");
 }
 
+/// What programs do is told by an event of our own, which --no-program leaves out; markers are those of the programs.
+#[test]
+fn programs_are_told_by_an_event_of_our_own_that_can_be_left_out() {
+    let lines = |name: &str, options: &[&str]| {
+        let path = temporary(name);
+        let path = path.to_str().expect("a path of our own");
+        let args = ["run", "hackbench -g1 -f2 -l5", "--cpus", "2", "--trace", path];
+        assert_eq!(schedlab(&[&args[..], options].concat()).status.code(), Some(0));
+        let text = fs::read_to_string(path).expect("text");
+        let count = |event: &str| text.lines().filter(|line| line.contains(&format!(": {event}: "))).count();
+        ["schedlab_program", "sched_switch", "tracing_mark_write"].map(count)
+    };
+    let [told, switches, markers] = lines("told.txt", &[]);
+    assert!(told > switches && switches > 20, "{told} {switches}");
+    assert_eq!(lines("untold.txt", &["--no-program"]), [0, switches, markers]);
+    let alone = schedlab(&["run", "hog", "--no-program"]);
+    assert_eq!(alone.status.code(), Some(2), "there is no trace to leave it out of");
+}
+
 #[test]
 fn a_written_trace_can_be_replayed() {
     let path = temporary("written.ftrace");

@@ -12,7 +12,7 @@ mod told;
 pub mod units;
 
 pub use run_trace::run_trace;
-pub use told::markers_at_start;
+pub use told::told_at_start;
 
 #[cfg(test)]
 mod script;

@@ -5,14 +5,14 @@ use machine::{CommOf, Record, RecordKind, Who};
 use scheduler::{CpuId, Pid, Prio, SwitchState};
 use std::collections::BTreeMap;
 use trace::{
-    Context, Cpu, Event, EventKind, NeedResched, PrevState, Provenance, SchedMigrateTask, SchedPiSetprio,
-    SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, StrId, TaskRef, Trace,
-    TraceBuilder,
+    Activity, Context, Cpu, Event, EventKind, NeedResched, PrevState, Provenance, SchedMigrateTask,
+    SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, StrId,
+    TaskRef, Trace, TraceBuilder,
 };
 
 /// The trace of a run with [`machine::RunOptions::trace`]: `records` and `comms` are those of its
 /// [`machine::Outcome`]. Times are virtual. Decisions have no tracepoint and are left out;
-/// steps of programs have none either and are markers.
+/// steps of programs have none either and are events of our own.
 pub fn run_trace<'a>(records: impl IntoIterator<Item = &'a Record>, comms: &[CommOf], cpus: usize) -> Trace {
     let mut names =
         Names { builder: TraceBuilder::new(cpus as u32), idle: Vec::new(), comms: BTreeMap::new() };
@@ -110,7 +110,7 @@ impl Names {
     }
 
     fn told(&mut self, told: &Told) -> EventKind {
-        EventKind::Marker(self.builder.strings.intern(&told.marker()))
+        EventKind::Activity(Activity::SchedlabProgram(self.builder.strings.intern(&told.text())))
     }
 
     fn wakeup(&mut self, task: &Who, target: CpuId) -> SchedWakeup {

@@ -2,7 +2,7 @@
 
 use super::common::{Common, Format};
 use super::output::{Failure, command_line, print};
-use schedlab::{DumpRequest, Error, Experiment, Run, TraceFormat, machine_beside};
+use schedlab::{DumpRequest, Error, Experiment, Programs, Run, TraceFormat, machine_beside};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,11 @@ pub struct Args {
     /// machine.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
+    /// Leave out of the trace what the programs do (events `schedlab_program`): it holds what a recorder would have seen.
+    ///
+    /// Such a trace is smaller, and a replay of it infers the programs, as that of a recording does.
+    #[arg(long, requires = "trace")]
+    no_program: bool,
     /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may be repeated.
     ///
     /// The files are sched_debug, schedstat, sched_features, proc/PID/sched and proc/PID/schedstat; PIDs are those of
@@ -37,7 +42,8 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let experiment = Experiment { record: trace.is_some(), dumps, ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
     if let Some((trace, machine)) = trace.zip(machine_text) {
-        trace.write(&run, &machine)?;
+        let programs = if args.no_program { Programs::LeftOut } else { Programs::Told };
+        trace.write(&run, &machine, programs)?;
     }
     run.result.command = Some(command_line());
     print(&match args.common.format {
@@ -61,8 +67,8 @@ impl TraceFile<'_> {
     }
 
     /// Writes the trace, and the file of the machine beside it if the trace can be replayed.
-    fn write(self, run: &Run, machine: &str) -> Result<(), Error> {
-        run.write_trace(BufWriter::new(self.file), self.format)
+    fn write(self, run: &Run, machine: &str, programs: Programs) -> Result<(), Error> {
+        run.write_trace(BufWriter::new(self.file), self.format, programs)
             .map_err(|source| failed(self.path, source))?;
         if self.format.can_be_read() {
             let path = machine_beside(&self.path.to_string_lossy());

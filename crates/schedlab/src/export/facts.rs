@@ -1,12 +1,14 @@
 //! What a run knows and no event tells, as [`crate::recording`] writes it down of a real machine: a replay of the trace then
 //! guesses nothing.
 
+use super::Programs;
 use machine::Outcome;
 use scheduler::{CpuMask, Policy};
 use trace::{
-    Context, Event, EventKind, Events, IdleKind, NeedResched, Pid, TaskFacts, TaskNote, TaskPolicy, Trace,
+    Activity, Context, Event, EventKind, Events, IdleKind, NeedResched, Pid, TaskFacts, TaskNote, TaskPolicy,
+    Trace,
 };
-use workload::markers_at_start;
+use workload::told_at_start;
 
 /// The tasks' policies and affinities at the end of a run, and what its idle CPUs did.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,7 +17,7 @@ pub struct Facts {
     pub tasks: Vec<TaskNote>,
     /// What idle CPUs did.
     pub idle: IdleKind,
-    /// What the trace tells of the programs beforehand, as texts of markers.
+    /// What the trace tells of the programs beforehand.
     told: Vec<String>,
 }
 
@@ -33,13 +35,13 @@ impl Facts {
             },
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
-        let told = markers_at_start(outcome);
+        let told = told_at_start(outcome);
         Facts { tasks: tasks.collect(), idle, told }
     }
 
-    /// Markers at the time of the first event, by the idle task of its CPU. Nothing is put before no event. Each task is
-    /// named as the process that it is.
-    pub(super) fn put_before(&self, trace: &mut Trace) {
+    /// Events at the time of the first one, by the idle task of its CPU: markers for what a recorder would note, and events
+    /// of our own for what only a run can tell. Nothing is put before no event. Each task is named as the process that it is.
+    pub(super) fn put_before(&self, trace: &mut Trace, programs: Programs) {
         for note in &self.tasks {
             if let Some(thread) = trace.threads.get_mut(&note.pid) {
                 thread.tgid = Some(note.facts.tgid);
@@ -48,10 +50,16 @@ impl Facts {
         let Some(first) = trace.events.first() else { return };
         let (time_ns, cpu) = (first.time_ns, first.cpu);
         let tasks = self.tasks.iter().map(ToString::to_string);
-        let texts = tasks.chain([self.idle.to_string()]).chain(self.told.iter().cloned());
+        let told = if programs == Programs::Told { &self.told[..] } else { &[] };
+        let mut kinds = Vec::new();
+        for text in tasks.chain([self.idle.to_string()]) {
+            kinds.push(EventKind::Marker(trace.strings.intern(&text)));
+        }
+        for text in told {
+            kinds.push(EventKind::Activity(Activity::SchedlabProgram(trace.strings.intern(text))));
+        }
         let mut events = Events::new();
-        for text in texts {
-            let kind = EventKind::Marker(trace.strings.intern(&text));
+        for kind in kinds {
             let (context, need_resched) = (Context::Task, NeedResched::Unknown);
             events.push(Event { time_ns, cpu, pid: Pid::IDLE, context, need_resched, kind });
         }

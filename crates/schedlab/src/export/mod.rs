@@ -29,6 +29,15 @@ pub enum TraceFormat {
     FtraceText,
 }
 
+/// Whether a trace tells what the programs of its run do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Programs {
+    /// In events of our own, so that a replay repeats the programs and infers nothing.
+    Told,
+    /// The trace has the events of Linux only, as if it had been recorded.
+    LeftOut,
+}
+
 struct Ending {
     ending: &'static str,
     format: TraceFormat,
@@ -71,18 +80,24 @@ impl Run {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write_trace(&self, out: impl io::Write, format: TraceFormat) -> io::Result<()> {
+    pub fn write_trace(
+        &self,
+        out: impl io::Write,
+        format: TraceFormat,
+        programs: Programs,
+    ) -> io::Result<()> {
         // A viewer of JSON has no use for the steps of programs and for notes, and nobody reads it back.
         let is_told =
             |kind: &RecordKind| matches!(kind, RecordKind::Step { .. } | RecordKind::Message { .. });
-        let records = self.records.iter().filter(|record| format.can_be_read() || !is_told(&record.kind));
+        let tells = format.can_be_read() && programs == Programs::Told;
+        let records = self.records.iter().filter(|record| tells || !is_told(&record.kind));
         let mut trace = run_trace(records, &self.comms, self.result.machine.cpus as usize);
         trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
         if format.can_be_read()
             && let Some(facts) = &self.facts
         {
-            facts.put_before(&mut trace);
+            facts.put_before(&mut trace, programs);
         }
         match format {
             // Programs write no marker that fills a page, so none can have been cut.

@@ -40,7 +40,7 @@ fn recorded() -> Run {
 fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
     let run = recorded();
     let mut text = Vec::new();
-    run.write_trace(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
+    run.write_trace(&mut text, TraceFormat::FtraceText, Programs::Told).expect("memory takes everything");
     let trace = trace::read(&text).expect("our own text");
     assert_eq!((trace.cpus, trace.notes.count(NoteKind::BrokenSwitchChain)), (2, 0));
     let switches = trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count();
@@ -56,7 +56,7 @@ fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
 fn perfetto_gets_the_decisions_and_the_depth_of_run_queues_too() {
     let run = recorded();
     let mut bytes = Vec::new();
-    run.write_trace(&mut bytes, TraceFormat::Perfetto).expect("memory takes everything");
+    run.write_trace(&mut bytes, TraceFormat::Perfetto, Programs::Told).expect("memory takes everything");
     let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
     let reason = run.result.decisions.keys().next().expect("a decision");
     assert!(
@@ -79,7 +79,7 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     let mut made = Vec::new();
     for format in [TraceFormat::TraceDat, TraceFormat::FtraceText, TraceFormat::Perfetto] {
         let mut bytes = Vec::new();
-        run.write_trace(&mut bytes, format).expect("memory takes everything");
+        run.write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
         let back = trace::read(&bytes).expect("our own file");
         assert_eq!(back.notes.worst(), None, "{format:?}: {}", back.notes);
         assert_eq!(back.meta.kernel.is_some(), format != TraceFormat::FtraceText);
@@ -89,26 +89,15 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     assert!(made[0].len() > 3, "{made:?}");
 }
 
-/// What the trace on the way holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
-    /// All that the run writes.
-    Told,
-    /// What a recorder would have seen: no steps of programs.
-    Silent,
-}
-
 /// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the same kernel.
-fn round_trip(loads: &[&str], ending: &str, way: Way) -> [Run; 2] {
-    let mut run = recorded_run(loads, 500);
-    if way == Way::Silent {
-        run.records.retain(|record| !matches!(record.kind, RecordKind::Step { .. }));
-    }
+fn round_trip(loads: &[&str], ending: &str, way: Programs) -> [Run; 2] {
+    let run = recorded_run(loads, 500);
     let words: String = loads.concat().chars().filter(char::is_ascii_alphanumeric).collect();
     let name = format!("schedlab-round-{}-{words}-{way:?}.{ending}", std::process::id());
     let path = std::env::temp_dir().join(name);
     let file = std::fs::File::create(&path).expect("a temporary file");
-    run.write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("a format")).expect("a disk");
+    run.write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("a format"), way)
+        .expect("a disk");
     let back = LoadSpec::open(&path.to_string_lossy()).expect("our own file").recorded_on(&two_cpus());
     std::fs::remove_file(path).expect("our own file");
     let mut again = Experiment::new(two_cpus());
@@ -165,7 +154,7 @@ fn a_run_comes_back_from_its_trace_as_it_was() {
     ];
     for load in loads {
         for ending in CAN_BE_READ {
-            let [before, after] = round_trip(&[load], ending, Way::Told);
+            let [before, after] = round_trip(&[load], ending, Programs::Told);
             assert!(before.result.tasks.len() > 2, "{load}");
             for task in &before.result.tasks {
                 let again =
@@ -196,7 +185,7 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
     let machine = two_cpus();
     let run = recorded_run(&["rt-migrate", "hackbench -g1 -f2 -l5"], 20);
     let mut text = Vec::new();
-    run.write_trace(&mut text, TraceFormat::FtraceText).expect("memory takes everything");
+    run.write_trace(&mut text, TraceFormat::FtraceText, Programs::Told).expect("memory takes everything");
     let text = String::from_utf8(text).expect("text");
     let path = std::env::temp_dir().join(format!("schedlab-damaged-{}.txt", std::process::id()));
     let (mut told, mut inferred) = (0, 0);
@@ -224,7 +213,7 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
 #[test]
 fn what_a_recorder_would_see_replays_with_the_same_cpu_time_and_switches() {
     for ending in CAN_BE_READ {
-        let runs = round_trip(&["periodic -p 10ms,7ms -u 30% -P 50 -R"], ending, Way::Silent);
+        let runs = round_trip(&["periodic -p 10ms,7ms -u 30% -P 50 -R"], ending, Programs::LeftOut);
         assert_eq!(assert_same(&runs, "periodic", 10, 0), 2, "{ending}");
     }
 }
@@ -234,7 +223,7 @@ fn what_a_recorder_would_see_replays_with_the_same_cpu_time_and_switches() {
 #[test]
 fn bursts_of_microseconds_come_back_too() {
     for ending in CAN_BE_READ {
-        let runs = round_trip(&["cyclictest -t3 -p90 -i200"], ending, Way::Silent);
+        let runs = round_trip(&["cyclictest -t3 -p90 -i200"], ending, Programs::LeftOut);
         assert_eq!(assert_same(&runs, "cyclictest", 50, 1), 3, "{ending}");
     }
 }
@@ -243,7 +232,7 @@ fn bursts_of_microseconds_come_back_too() {
 fn policies_and_affinities_need_no_guessing() {
     let loads = ["hog -n2 -y batch -a 1", "periodic -p 10ms -u 30% -a 0"];
     for ending in CAN_BE_READ {
-        let runs = round_trip(&loads, ending, Way::Silent);
+        let runs = round_trip(&loads, ending, Programs::LeftOut);
         // When a fair task is preempted depends on virtual times from before the trace.
         assert_eq!(assert_same(&runs, "hog", 10, 20), 2, "{ending}");
         assert_eq!(assert_same(&runs, "periodic", 10, 20), 1, "{ending}");
@@ -257,17 +246,19 @@ fn policies_and_affinities_need_no_guessing() {
         assert_eq!(facts(&runs[1]), facts(&runs[0]), "{ending}");
     }
     let idle = ["hog -n2 -y idle -a 1", "hog -n1 -a 1"];
-    let runs = round_trip(&idle, "dat", Way::Silent);
+    let runs = round_trip(&idle, "dat", Programs::LeftOut);
     assert_eq!(assert_same(&runs, "hog", 30, 20), 3);
 }
 
 #[test]
 fn chrome_gets_the_same_as_perfetto() {
     let mut bytes = Vec::new();
-    recorded().write_trace(&mut bytes, TraceFormat::ChromeJson).expect("memory takes everything");
+    recorded()
+        .write_trace(&mut bytes, TraceFormat::ChromeJson, Programs::Told)
+        .expect("memory takes everything");
     let text = String::from_utf8(bytes).expect("JSON is text");
     for part in ["cyclictest 10", "\"Running\"", "nr_running CPU 1", "wake_", "rq lock waiters CPU 0"] {
         assert!(text.contains(part), "{part}");
     }
-    assert!(!text.contains("schedlab: do"), "it tells no programs");
+    assert!(!text.contains("schedlab_program"), "it tells no programs");
 }

@@ -362,6 +362,9 @@ pub enum Activity {
     NetDevXmit(Packet),
     /// `netif_receive_skb`: a packet has come.
     NetifReceiveSkb(Packet),
+    /// `schedlab_program`, which no kernel has: by this a simulated run tells what its programs do. The `workload` crate knows
+    /// the words.
+    SchedlabProgram(StrId),
 }
 
 impl Activity {

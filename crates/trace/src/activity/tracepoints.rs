@@ -75,7 +75,7 @@ impl Tracepoint {
 }
 
 /// All of them.
-pub(crate) const TRACEPOINTS: [&Tracepoint; 33] = [
+pub(crate) const TRACEPOINTS: [&Tracepoint; 34] = [
     &IRQ_HANDLER_ENTRY,
     &IRQ_HANDLER_EXIT,
     &LOCAL_TIMER_ENTRY,
@@ -109,6 +109,7 @@ pub(crate) const TRACEPOINTS: [&Tracepoint; 33] = [
     &SYS_EXIT,
     &NET_DEV_XMIT,
     &NETIF_RECEIVE_SKB,
+    &SCHEDLAB_PROGRAM,
 ];
 
 const IRQ_HANDLER_ENTRY: Tracepoint = Tracepoint {
@@ -435,6 +436,13 @@ const NETIF_RECEIVE_SKB: Tracepoint = Tracepoint {
     make: |v| packet(v).map(Activity::NetifReceiveSkb),
 };
 
+const SCHEDLAB_PROGRAM: Tracepoint = Tracepoint {
+    name: "schedlab_program",
+    system: "schedlab",
+    fields: &[field("text", FieldType::Text)],
+    make: |v| v.text(0).map(Activity::SchedlabProgram),
+};
+
 impl Activity {
     /// Its tracepoint.
     pub(crate) fn tracepoint(&self) -> &'static Tracepoint {
@@ -476,6 +484,7 @@ impl Activity {
             Activity::SysExit(_) => &SYS_EXIT,
             Activity::NetDevXmit(_) => &NET_DEV_XMIT,
             Activity::NetifReceiveSkb(_) => &NETIF_RECEIVE_SKB,
+            Activity::SchedlabProgram(_) => &SCHEDLAB_PROGRAM,
         }
     }
 }

@@ -113,6 +113,7 @@ impl Activity {
             Activity::NetDevXmit(packet) | Activity::NetifReceiveSkb(packet) => {
                 Values::of([text(packet.dev), number(packet.len.into())])
             }
+            Activity::SchedlabProgram(told) => Values::of([text(told)]),
         }
     }
 }

@@ -41,6 +41,11 @@ impl Reader<'_, '_> {
     /// `key=value` with blanks between; a text may hold blanks and goes on to the next key that we know.
     fn pairs(&mut self, of: &Tracepoint) -> Option<Values> {
         let body = self.body;
+        if let [Field { printed, of: FieldType::Text, .. }] = of.fields {
+            // Nothing follows it, so it may hold what looks like keys.
+            let text = body.strip_prefix(printed.as_bytes())?.strip_prefix(b"=")?;
+            return Some(Values::of([Some(self.text(text))]));
+        }
         let places: Vec<Option<Place>> = of.fields.iter().map(|field| find(body, field)).collect();
         let mut values = Values::default();
         for ((field, place), value) in of.fields.iter().zip(&places).zip(&mut values.0) {

@@ -65,7 +65,7 @@ fn pairs(line: &mut Vec<u8>, activity: &Activity, strings: &Strings) -> io::Resu
         write!(line, "{blank}{}=", field.printed)?;
         blank = " ";
         match value {
-            Value::Text(text) => line.write_all(strings[text].as_bytes())?,
+            Value::Text(text) => line.write_all(strings[text].replace('\n', " ").as_bytes())?,
             Value::Number(number) if field.of == FieldType::Address => {
                 write!(line, "{:016x}", number as u64)?
             }

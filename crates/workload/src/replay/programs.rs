@@ -8,7 +8,7 @@ use crate::told::{self, can_be_taken};
 use machine::{Objects, TaskStart, ToldStep};
 use scheduler::{CpuMask, Nanos, Policy};
 use std::collections::BTreeMap;
-use trace::{Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
+use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
 
 /// The programs that a trace tells. `None` if it does not tell all that happened: it is a recording of something else, or a part
 /// of a trace.
@@ -60,6 +60,10 @@ impl<'a> Reader<'a> {
     fn event(&mut self, event: &Event) -> Option<()> {
         match &event.kind {
             EventKind::Marker(text) => self.marker(event, *text),
+            EventKind::Activity(Activity::SchedlabProgram(text)) => {
+                // What cannot be understood is told by a newer version: nothing to build on.
+                self.told(event, told::Told::parse(&self.trace.strings[*text])?)
+            }
             EventKind::SchedProcessFork(fork) => self.fork(fork),
             EventKind::SchedSwitch(switch) if switch.next.pid != Pid::IDLE => {
                 self.programs.contains_key(&switch.next.pid).then_some(())
@@ -70,32 +74,37 @@ impl<'a> Reader<'a> {
 
     fn marker(&mut self, event: &Event, text: StrId) -> Option<()> {
         let text = &self.trace.strings[text];
-        match told::Told::parse(text) {
-            Some(told::Told::Run { until }) => {
+        if let Some(told) = told::Told::parse_marker(text) {
+            return self.told(event, told);
+        }
+        if event.pid != Pid::IDLE {
+            let marker = Recorded::Marker(text.into());
+            self.programs.get_mut(&event.pid)?.steps.push(Step::Other(marker));
+        }
+        Some(())
+    }
+
+    fn told(&mut self, event: &Event, told: told::Told) -> Option<()> {
+        match told {
+            told::Told::Run { until } => {
                 self.until = Some(until);
                 Some(())
             }
-            Some(told::Told::Object(object)) => object.add_to(&mut self.objects).then_some(()),
-            Some(told::Told::Start(start)) => {
+            told::Told::Object(object) => object.add_to(&mut self.objects).then_some(()),
+            told::Told::Start(start) => {
                 self.programs.insert(Pid(start.pid.0), Program { start, steps: Vec::new() });
                 Some(())
             }
-            Some(told::Told::Message(channel)) => {
+            told::Told::Message(channel) => {
                 let exists = can_be_taken(&ToldStep::Send(channel), &self.objects);
                 self.messages.push(Message { at: Nanos(event.time_ns), cpu: event.cpu.0, channel });
                 exists.then_some(())
             }
-            Some(told::Told::Step(step)) => {
+            told::Told::Step(step) => {
                 self.tells_steps = true;
                 let can_be = can_be_taken(&step, &self.objects);
                 self.programs.get_mut(&event.pid)?.steps.push(recorded(step));
                 can_be.then_some(())
-            }
-            None if event.pid == Pid::IDLE => Some(()),
-            None => {
-                let marker = Recorded::Marker(text.into());
-                self.programs.get_mut(&event.pid)?.steps.push(Step::Other(marker));
-                Some(())
             }
         }
     }

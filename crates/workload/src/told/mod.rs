@@ -1,16 +1,18 @@
-//! What the trace of a run tells beyond the events of Linux, as markers: how each task began, what the objects are like that
-//! tasks share, the steps of the programs, and messages from outside. A replay of it need not guess.
+//! What the trace of a run tells beyond the events of Linux, in events of our own ([`trace::Activity::SchedlabProgram`]): how
+//! each task began, what the objects are like that tasks share, the steps of the programs, and messages from outside. A replay of it
+//! need not guess. Their texts:
 //!
 //! ```text
-//! schedlab: run until=34557045
-//! schedlab: program pid=1004 start=fork policy=other nice=0 cpus=all working-set=0 timer-slack=50000 comm=hackbench
-//! schedlab: channel 3 capacity=16 writers-wake-at=8 sync=no softirq=no send-cost=700 receive-cost=500
-//! schedlab: do compute 4000
-//! schedlab: do send 3
-//! schedlab: message 3
+//! run until=34557045
+//! program pid=1004 start=fork policy=other nice=0 cpus=all working-set=0 timer-slack=50000 comm=hackbench
+//! channel 3 capacity=16 writers-wake-at=8 sync=no softirq=no send-cost=700 receive-cost=500
+//! do compute 4000
+//! do send 3
+//! message 3
 //! ```
 //!
-//! Times are in nanoseconds, and those that are absolute are times of the run.
+//! Times are in nanoseconds, and those that are absolute are times of the run. Older traces have the same texts as markers, behind
+//! `schedlab: `.
 
 mod object;
 mod start;
@@ -22,10 +24,10 @@ use scheduler::Nanos;
 pub(crate) use start::LARGEST_WORKING_SET;
 pub(crate) use step::{fork_kind, read as read_step, read_fork_kind, text as step_text};
 
-/// What such markers begin with.
+/// What older traces have before each text, in a marker.
 const PREFIX: &str = "schedlab: ";
 
-/// What one marker tells.
+/// What one text tells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Told {
     /// The run ends then.
@@ -41,20 +43,24 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// The text of its marker.
-    pub fn marker(&self) -> String {
+    /// Its text.
+    pub fn text(&self) -> String {
         match self {
-            Told::Run { until } => format!("{PREFIX}run until={}", until.0),
-            Told::Object(object) => format!("{PREFIX}{object}"),
-            Told::Start(start) => format!("{PREFIX}program {}", start::text(start)),
-            Told::Step(step) => format!("{PREFIX}do {}", step::text(step)),
-            Told::Message(channel) => format!("{PREFIX}message {}", channel.0),
+            Told::Run { until } => format!("run until={}", until.0),
+            Told::Object(object) => object.to_string(),
+            Told::Start(start) => format!("program {}", start::text(start)),
+            Told::Step(step) => format!("do {}", step::text(step)),
+            Told::Message(channel) => format!("message {}", channel.0),
         }
     }
 
-    /// Reads the text of a marker; `None` for every other marker.
-    pub fn parse(marker: &str) -> Option<Told> {
-        let text = marker.strip_prefix(PREFIX)?;
+    /// Reads the marker of an older trace; `None` for every other marker.
+    pub fn parse_marker(marker: &str) -> Option<Told> {
+        Told::parse(marker.strip_prefix(PREFIX)?)
+    }
+
+    /// Reads a text; `None` for one that is not ours.
+    pub fn parse(text: &str) -> Option<Told> {
         let (word, rest) = text.split_once(' ')?;
         match word {
             "do" => step::read(rest).map(Told::Step),
@@ -75,12 +81,12 @@ fn time(text: &str) -> Option<Nanos> {
 /// Longer than any run.
 const LONGEST: Nanos = Nanos::from_secs(366 * 24 * 3600);
 
-/// The markers that belong before all events of a run: its end, its objects, and how its tasks began.
-pub fn markers_at_start(outcome: &Outcome) -> Vec<String> {
+/// What belongs before all events of a run: its end, its objects, and how its tasks began.
+pub fn told_at_start(outcome: &Outcome) -> Vec<String> {
     let run = Told::Run { until: outcome.simulated };
     let objects = Object::all(&outcome.objects).map(Told::Object);
     let starts = outcome.starts.iter().cloned().map(Told::Start);
-    [run].into_iter().chain(objects).chain(starts).map(|told| told.marker()).collect()
+    [run].into_iter().chain(objects).chain(starts).map(|told| told.text()).collect()
 }
 
 #[cfg(test)]
@@ -91,7 +97,8 @@ mod tests {
     fn what_is_told_comes_back() {
         let run = Told::Run { until: Nanos(7) };
         for told in [run, Told::Step(ToldStep::Send(ChannelId(3))), Told::Message(ChannelId(0))] {
-            assert_eq!(Told::parse(&told.marker()), Some(told));
+            assert_eq!(Told::parse(&told.text()), Some(told.clone()));
+            assert_eq!(Told::parse_marker(&format!("schedlab: {}", told.text())), Some(told));
         }
     }
 
@@ -108,7 +115,7 @@ mod tests {
             "schedlab: run until=x",
             "schedlab: run until=18446744073709551615",
         ] {
-            assert_eq!(Told::parse(text), None, "{text}");
+            assert_eq!(Told::parse_marker(text), None, "{text}");
         }
     }
 }

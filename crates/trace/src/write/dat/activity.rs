@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::DatSystem;
 use super::formats::{ARGUMENTS, COMM_SIZE, COMMON_SIZE, Field, LETTERS_SIZE, Type, describe};
+use super::pages::MAX_RECORD;
 use crate::activity::{Activity, FieldType, SysEnter, SysExit, TRACEPOINTS, Tracepoint, Value};
 use crate::strings::{StrId, Strings};
 
@@ -163,8 +164,8 @@ impl ActivityRecords {
     }
 }
 
-/// Names of devices are short; this keeps a record within a page.
-const MAX_TEXT: usize = 256;
+/// This keeps a record within a page. Names of devices are short, and what programs tell is a line.
+const MAX_TEXT: usize = MAX_RECORD - 64;
 
 fn call(activity: &Activity) -> Option<Call> {
     match activity {

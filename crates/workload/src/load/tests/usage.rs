@@ -10,7 +10,7 @@ fn unknown_loads_and_options_name_the_nearest() {
             "cyclitest -t8",
             "unknown load 'cyclitest'; did you mean 'cyclictest'?; `schedlab list loads` shows all",
         ),
-        ("sysbench", "unknown load 'sysbench'; `schedlab list loads` shows all"),
+        ("quicksilver", "unknown load 'quicksilver'; `schedlab list loads` shows all"),
         ("63", "unknown load '63'; `schedlab list loads` shows all"),
         (
             "cyclictest --prio-spread",
