@@ -86,3 +86,14 @@ fn a_replay_ends_with_its_verdict() {
     assert!(verdict.starts_with("verdict: the replay of ") && verdict.contains("for CPU time ("), "{text}");
     assert!(text.contains("latency max  recorded "), "{text}");
 }
+
+#[test]
+fn a_comparison_says_when_the_build_is_done_and_never_that_a_model_is_exact() {
+    let output = schedlab(&["compare", BUILD, "--with", "cpus=2", "--repeat", "2"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.contains("; no seed makes a difference") && !text.contains("exact"), "{text}");
+    assert!(text.contains("\n  replay of make finished: 1.97 times lower with cpus=2\n"), "{text}");
+    let mut table = text.lines().skip_while(|line| !line.contains(" metric ")).skip(1);
+    assert!(table.next().is_some_and(|row| row.starts_with("+ replay of make finished")), "{text}");
+    assert!(text.contains("\nverdict: the replay of "), "{text}");
+}
