@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::kernel::KernelConfig;
+use crate::loads::LoadSpec;
 use machine::MachineSpec;
 use rayon::prelude::*;
 use report::compare::{self, Comparison};
@@ -17,12 +18,14 @@ pub struct Arm {
     pub machine: MachineSpec,
     /// Its kernel.
     pub kernel: KernelConfig,
+    /// What runs.
+    pub loads: Vec<LoadSpec>,
 }
 
 /// A comparison to be made.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Loads, length and first seed; its machine and kernel are replaced by those of each arm.
+    /// Length and first seed; its loads, machine and kernel are replaced by those of each arm.
     pub experiment: Experiment,
     /// What the variants are compared with.
     pub base: Arm,
@@ -69,6 +72,7 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
 
 fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
     let experiment = Experiment {
+        loads: arm.loads.clone(),
         machine: arm.machine.clone(),
         kernel: arm.kernel.clone(),
         seed,

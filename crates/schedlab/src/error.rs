@@ -66,8 +66,11 @@ pub enum Error {
         /// As it was given.
         path: String,
     },
-    /// An affinity of a task that no trace has.
-    #[error("--affinity: no trace among the loads has a task {0}; `schedlab inspect TRACE` lists them")]
+    /// An option for a task that no recording has.
+    #[error(
+        "no recording among the loads has a task {0}; `schedlab inspect TRACE` lists them \
+         (standard loads and rt-app files say themselves what their tasks are like)"
+    )]
     NoSuchTask(Whom),
     /// A recording of this machine.
     #[error(transparent)]

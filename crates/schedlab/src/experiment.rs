@@ -150,6 +150,7 @@ impl Experiment {
         let uname = recorded.replay.kernel();
         self.fidelity
             && recorded.replay.has_original()
+            && !recorded.replay.is_changed()
             && recorded.machine.as_ref().is_some_and(|machine| machine.name == self.machine.name)
             && recorded.replay.cpus() as usize == self.machine.cpus()
             && uname.and_then(profile_of).is_none_or(|profile| profile == self.kernel.profile())

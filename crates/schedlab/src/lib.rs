@@ -40,6 +40,7 @@ mod reference;
 mod reproduce;
 mod results;
 mod settings;
+pub mod task_options;
 
 pub use catalogue::{Entry, Explanation, Kind, Section, explain};
 pub use comparing::{Arm, Plan, compare};
@@ -56,3 +57,4 @@ pub use reproduce::{
     Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };
 pub use settings::Settings;
+pub use task_options::TaskOptions;

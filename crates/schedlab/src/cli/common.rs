@@ -4,11 +4,11 @@ use clap::ValueEnum;
 use machine::MachineSpec;
 use report::text::Rows;
 use schedlab::{
-    Change, DEFAULT_PROFILE, Error, Experiment, KernelConfig, LoadSpec, MachineChoice, Reading, machine,
-    profile_of,
+    Change, DEFAULT_PROFILE, Error, Experiment, KernelConfig, LoadSpec, MachineChoice, Reading, TaskOptions,
+    machine, profile_of, task_options,
 };
 use scheduler::Nanos;
-use workload::replay::{KnownAffinity, Whom};
+use workload::replay::{KnownAffinity, Override};
 use workload::rtapp::Dialect;
 use workload::units;
 
@@ -57,9 +57,25 @@ pub struct Common {
     /// does it again.
     #[arg(long, value_name = "NAME|FILE")]
     recorded_on: Option<String>,
-    /// CPUs that a task of a trace may use, by name or pid: a trace does not show affinities.
-    #[arg(long, value_name = "TASK=CPUS", value_parser = affinity)]
+    /// CPUs that a task of a trace may use: a trace does not show affinities; `all` frees what is bound.
+    ///
+    /// TASK is a name, a pattern of names (cc*), or a recorded pid.
+    #[arg(long, value_name = "TASK=CPUS", value_parser = task_options::affinity)]
     affinity: Vec<KnownAffinity>,
+    /// Gives a task of a recording another policy: fifo:PRIORITY, rr:PRIORITY, other, batch or idle.
+    ///
+    /// For the whole recording. Its descendants have it, too, unless another --policy names them.
+    #[arg(long, value_name = "TASK=POLICY", value_parser = task_options::policy)]
+    policy: Vec<Override>,
+    /// Gives a fair task of a recording, and its descendants, another nice value.
+    #[arg(long, value_name = "TASK=NICE", value_parser = task_options::nice, allow_hyphen_values = true)]
+    nice: Vec<Override>,
+    /// Makes the CPU work of a task of a recording so many times as long; all=1.5: as on a slower machine.
+    #[arg(long, value_name = "TASK=FACTOR", value_parser = task_options::scale)]
+    scale: Vec<Override>,
+    /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
+    #[arg(long, value_name = "TASK", value_parser = task_options::without)]
+    without: Vec<Override>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -95,6 +111,8 @@ pub struct Meant {
     pub machine: MachineChoice,
     /// With all settings.
     pub kernel: KernelConfig,
+    /// How files were read.
+    pub reading: Reading,
     /// Where traces were recorded, if the user says so.
     recorded_on: Option<MachineSpec>,
     /// Of the first run.
@@ -112,13 +130,13 @@ impl Common {
             RtAppDialect::Workgen => Dialect::Workgen,
             RtAppDialect::RtApp => Dialect::RtApp,
         };
-        let reading = Reading { dialect, affinities: self.affinity.clone() };
+        let overrides = [&self.policy, &self.nice, &self.scale, &self.without];
+        let overrides = overrides.into_iter().flatten().cloned().collect();
+        let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
+        let reading = Reading { dialect, tasks };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
-        let nobodys = |known: &&KnownAffinity| !loads.iter().any(|load| load.has_task(&known.whom));
-        if let Some(known) = self.affinity.iter().find(nobodys) {
-            return Err(Error::NoSuchTask(known.whom.clone()));
-        }
+        reading.tasks.check(&loads)?;
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(profile_of);
         let profile = self.kernel.as_deref().or_else(recorded).unwrap_or(DEFAULT_PROFILE);
         let mut kernel = KernelConfig::of_profile(profile)?;
@@ -129,6 +147,7 @@ impl Common {
             machine: MachineChoice { name: self.machine.clone(), cpus: self.cpus },
             recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None)).transpose()?,
             loads,
+            reading,
             kernel,
             seed: self.seed,
             duration: self.duration,
@@ -143,11 +162,16 @@ impl Common {
 }
 
 impl Meant {
+    /// Loads that know where they were recorded: on this machine unless the user says otherwise.
+    pub fn recorded(&self, loads: Vec<LoadSpec>, machine: &MachineSpec) -> Vec<LoadSpec> {
+        let origin = self.recorded_on.as_ref().unwrap_or(machine);
+        loads.into_iter().map(|load| load.recorded_on(origin)).collect()
+    }
+
     /// The experiment on this machine, which is also the one of the recordings unless the user says otherwise.
     pub fn on(self, machine: MachineSpec, kernel: KernelConfig) -> Experiment {
-        let origin = self.recorded_on.as_ref().unwrap_or(&machine);
         Experiment {
-            loads: self.loads.into_iter().map(|load| load.recorded_on(origin)).collect(),
+            loads: self.recorded(self.loads.clone(), &machine),
             machine,
             kernel,
             seed: self.seed,
@@ -158,15 +182,6 @@ impl Meant {
             dumps: Vec::new(),
         }
     }
-}
-
-/// `TASK=CPUS`; a TASK that is a number is a pid.
-fn affinity(text: &str) -> Result<KnownAffinity, String> {
-    let Some((task, cpus)) = text.rsplit_once('=') else {
-        return Err("write TASK=CPUS, such as worker=0-3,8".to_owned());
-    };
-    let whom = task.parse().map_or_else(|_| Whom::Comm(task.to_owned()), Whom::Pid);
-    Ok(KnownAffinity { whom, cpus: units::cpu_list(cpus)? })
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
@@ -183,14 +198,6 @@ mod tests {
     struct Typed {
         #[command(flatten)]
         common: Common,
-    }
-
-    #[test]
-    fn affinities_are_of_names_or_pids() {
-        let whom = |text| affinity(text).map(|known| known.whom);
-        assert_eq!(whom("812=0"), Ok(Whom::Pid(812)));
-        assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
-        assert!(whom("worker").is_err() && whom("worker=x").is_err());
     }
 
     #[test]

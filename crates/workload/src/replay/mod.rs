@@ -51,6 +51,7 @@ mod lives;
 mod load;
 mod objects;
 mod overhead;
+mod overrides;
 mod player;
 mod programs;
 mod recording;
@@ -60,15 +61,18 @@ mod timers;
 mod track;
 mod walk;
 mod whereabouts;
+mod whom;
 mod yields;
 
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
-pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
+pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask};
+pub use overrides::{Changed, Override, WorkFactor};
 pub use recording::{
     Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 pub use roles::{RecordedCommand, Role};
+pub use whom::Whom;
 
 #[cfg(test)]
 mod tests;
