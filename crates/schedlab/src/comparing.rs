@@ -67,7 +67,11 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let mut next = || of_arms.next().map(|(arm, runs)| compare::Arm { name: arm.name.clone(), runs });
     let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
     let variants: Vec<compare::Arm<'_>> = std::iter::from_fn(next).collect();
-    Ok(compare::compare(&base, &variants)?)
+    let mut comparison = compare::compare(&base, &variants)?;
+    if !plan.experiment.tasks.is_empty() {
+        comparison.leave_out_machine();
+    }
+    Ok(comparison)
 }
 
 fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {

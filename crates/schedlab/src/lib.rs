@@ -48,7 +48,7 @@ pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
 pub use export::{Facts, TraceFormat};
-pub use inspecting::inspect;
+pub use inspecting::{Inspection, inspect};
 pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
 pub use length::{ENDLESS, GRACE};
 pub use loads::{LoadSource, LoadSpec, Reading, machine_beside};

@@ -22,6 +22,7 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
             record: false,
             fidelity: true,
             dumps: Vec::new(),
+            tasks: Vec::new(),
             ..experiment.clone()
         };
         let run = reference.run_alone().map_err(|error| failed(error.to_string()))?;

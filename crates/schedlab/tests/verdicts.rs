@@ -162,3 +162,34 @@ fn a_task_that_is_not_there_is_an_error() {
         assert!(error.contains("no recording among the loads has a task"), "{error}");
     }
 }
+
+#[test]
+fn only_the_tasks_that_were_asked_for_are_told_of() {
+    let comms =
+        |args: &[&str]| -> Vec<String> { run(args).tasks.into_iter().map(|task| task.comm).collect() };
+    assert_eq!(comms(&["--task", "c*", "--task", "9"]), ["cc1", "ld"]);
+    let text = String::from_utf8(schedlab(&["inspect", BUILD, "--task", "cc1"]).stdout).expect("text");
+    assert!(text.contains("cc1:8") && !text.contains("ld:9"), "{text}");
+    let args = ["compare", BUILD, "--with", "cpus=2", "--repeat", "2", "--task", "cc1", "--full"];
+    let text = String::from_utf8(schedlab(&args).stdout).expect("text");
+    assert!(text.contains(" cc1: CPU time") && text.contains(" replay of make"), "{text}");
+    assert!(!text.contains(" ld: ") && !text.contains(" context switches"), "{text}");
+    let error = String::from_utf8(schedlab(&["run", BUILD, "--task", "nobody"]).stderr).expect("text");
+    assert!(error.contains("there is no task nobody"), "{error}");
+}
+
+#[test]
+fn a_part_of_a_trace_is_inspected_as_if_nothing_else_had_been_recorded() {
+    let inspect = |args: &[&str]| {
+        let output = schedlab(&[&["inspect", BUILD, "--format", "json"], args].concat());
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let (all, part) = (inspect(&[]), inspect(&["--from", "190ms", "--to", "0.21"]));
+    // The kernel thread's second work: two wakeups and two switches.
+    let switches = |result: &serde_json::Value| result["events"]["sched_switch"].as_u64();
+    assert_eq!((switches(&part), part["duration_ns"].as_u64()), (Some(2), Some(60_000)));
+    assert!(switches(&all) > Some(10));
+    let output = schedlab(&["inspect", BUILD, "--from", "1s"]);
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.code() == Some(2) && error.contains("the trace has no events there"), "{error}");
+}

@@ -40,6 +40,17 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Leaves out the figures of the machine as a whole, which say nothing of single tasks.
+    pub fn leave_out_machine(&mut self) {
+        let of_machine =
+            |key: &str| ["totals.", "cpus.", "rq_lock."].iter().any(|prefix| key.starts_with(prefix));
+        for variant in &mut self.variants {
+            variant.metrics.retain(|metric| !of_machine(&metric.metric.key));
+            variant.only_in_base.retain(|key| !of_machine(key));
+            variant.only_in_variant.retain(|key| !of_machine(key));
+        }
+    }
+
     /// The answer as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -8,7 +8,7 @@ use schedlab::{
     machine, profile_of, task_options,
 };
 use scheduler::Nanos;
-use workload::replay::{KnownAffinity, Override};
+use workload::replay::{KnownAffinity, Override, Whom};
 use workload::rtapp::Dialect;
 use workload::units;
 
@@ -76,6 +76,9 @@ pub struct Common {
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
+    /// Tell of these tasks only: a name, a pattern of names (cc*) or a pid; may be repeated.
+    #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
+    task: Vec<Whom>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -115,6 +118,8 @@ pub struct Meant {
     pub reading: Reading,
     /// Where traces were recorded, if the user says so.
     recorded_on: Option<MachineSpec>,
+    /// The tasks to tell of; empty: all.
+    pub tasks: Vec<Whom>,
     /// Of the first run.
     pub seed: u64,
     /// If one was asked for.
@@ -148,6 +153,7 @@ impl Common {
             recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None)).transpose()?,
             loads,
             reading,
+            tasks: self.task.clone(),
             kernel,
             seed: self.seed,
             duration: self.duration,
@@ -180,6 +186,7 @@ impl Meant {
             record: false,
             fidelity: true,
             dumps: Vec::new(),
+            tasks: self.tasks,
         }
     }
 }

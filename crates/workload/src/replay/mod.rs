@@ -23,7 +23,8 @@
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave (`ticks`): [`Recording::hz`]. A
 //!   replay under another one has other slices.
 //!
-//! A recording can be written as a file that people change, and read back (`file`).
+//! A recording can be written as a file that people change, and read back (`file`); single tasks can be changed without one
+//! (`overrides`). `roles` tells the recorded command from what else ran.
 //!
 //! # On the machine
 //!
@@ -32,7 +33,8 @@
 //!
 //! # How far to trust it
 //!
-//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself. What a
+//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself, both read by the
+//! same rules (`accounted`). What a
 //! recording cannot tell stays unknown there and in every what-if: loads that would have behaved differently (an adaptive
 //! program, a timeout that a faster run would not hit), spinning on locks (it is CPU time like any other), and cache
 //! misses (bursts keep the recorded ones). Two effects are worth knowing:

@@ -151,3 +151,86 @@ fn change(recording: &mut Recording, task: TaskIndex, what: Changed) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::RtPriority;
+
+    /// `a` forks `b`, works for 100 µs, turns SCHED_FIFO 39 for 100 µs more, and wakes nobody; `b` works for 100 µs.
+    fn recording() -> Recording {
+        let switch = |time: &str, prev: &str, state: &str, next: &str| {
+            format!(" x-1 [000] d... {time}: sched_switch: {prev} prev_state={state} ==> {next}\n")
+        };
+        let (idle, b) = ("comm=swapper/0 X_pid=0 X_prio=120", "comm=b X_pid=8 X_prio=120");
+        let prev = |who: &str| format!("prev_{}", who.replace("X_", "prev_"));
+        let next = |who: &str| format!("next_{}", who.replace("X_", "next_"));
+        let a = |prio: u32| format!("comm=a X_pid=7 X_prio={prio}");
+        let text = [
+            switch("1.000000", &prev(idle), "R", &next(&a(120))),
+            " a-7 [000] .... 1.000050: sched_process_fork: comm=a pid=7 child_comm=a child_pid=8\n"
+                .to_owned(),
+            " a-7 [000] d... 1.000051: sched_wakeup_new: comm=b pid=8 prio=120 target_cpu=000\n".to_owned(),
+            switch("1.000100", &prev(&a(60)), "R", &next(b)),
+            switch("1.000200", &prev(b), "X", &next(&a(60))),
+            switch("1.000300", &prev(&a(60)), "S", &next(idle)),
+        ];
+        Recording::extract(
+            &trace::read(text.concat().replace(" x-1 ", " <idle>-0 ").as_bytes()).expect("a trace"),
+        )
+    }
+
+    fn changed(whom: &str, what: Changed) -> Recording {
+        apply(&recording(), &[Override { whom: whom.parse().expect("a task"), what }])
+    }
+
+    fn task<'a>(recording: &'a Recording, pid: i32) -> &'a super::super::RecordedTask {
+        recording.tasks.iter().find(|task| task.pid.0 == pid).expect("a task")
+    }
+
+    fn sets_prio(recording: &Recording, pid: i32) -> bool {
+        task(recording, pid).steps.iter().any(|step| matches!(step, Recorded::SetPrio(_)))
+    }
+
+    #[test]
+    fn a_policy_holds_all_the_time_and_goes_to_the_children() {
+        let policy = RtPriority::new(10).map(Policy::Rr).expect("a priority");
+        let with = changed("7", Changed::Policy(policy));
+        assert!(sets_prio(&recording(), 7) && !sets_prio(&with, 7));
+        assert_eq!(
+            [task(&with, 7), task(&with, 8)].map(|task| (task.prio, task.round_robin)),
+            [(89, true); 2]
+        );
+        let own = Override { whom: Whom::Pid(8), what: Changed::Policy(Policy::Batch) };
+        let both =
+            apply(&recording(), &[Override { whom: Whom::Pid(7), what: Changed::Policy(policy) }, own]);
+        assert_eq!((task(&both, 8).prio, task(&both, 8).fair), (120, FairPolicy::Batch));
+    }
+
+    #[test]
+    fn a_nice_value_leaves_real_time_priorities_alone() {
+        let with = changed("7", Changed::Nice(Nice::new(-5).expect("a nice value")));
+        assert_eq!((task(&with, 7).prio, task(&with, 8).prio), (115, 115));
+        assert!(task(&with, 7).steps.contains(&Recorded::SetPrio(60)));
+    }
+
+    #[test]
+    fn work_is_scaled_of_those_who_are_meant_only() {
+        let with = changed("7", Changed::Scale(WorkFactor { millionths: 2_500_000 }));
+        let runs = |recording: &Recording, pid| -> u64 {
+            let run = |step: &Recorded| if let Recorded::Run(length) = step { length.0 } else { 0 };
+            task(recording, pid).steps.iter().map(run).sum()
+        };
+        assert_eq!(runs(&with, 7) * 2, runs(&recording(), 7) * 5);
+        assert_eq!(runs(&with, 8), runs(&recording(), 8));
+    }
+
+    #[test]
+    fn who_matters_to_nobody_does_not_begin_and_others_only_lose_their_work() {
+        let without = changed("*", Changed::Without);
+        assert_eq!(task(&without, 8).begin, Begin::Never);
+        let parent = task(&without, 7);
+        assert!(parent.begin != Begin::Never && parent.steps.iter().any(|step| step.child().is_some()));
+        assert!(!parent.steps.iter().any(|step| matches!(step, Recorded::Run(_))));
+    }
+}
