@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::kernel::KernelConfig;
+use crate::loads::LoadSpec;
 use machine::MachineSpec;
 use rayon::prelude::*;
 use report::compare::{self, Comparison};
@@ -17,12 +18,14 @@ pub struct Arm {
     pub machine: MachineSpec,
     /// Its kernel.
     pub kernel: KernelConfig,
+    /// What runs.
+    pub loads: Vec<LoadSpec>,
 }
 
 /// A comparison to be made.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Loads, length and first seed; its machine and kernel are replaced by those of each arm.
+    /// Length and first seed; its loads, machine and kernel are replaced by those of each arm.
     pub experiment: Experiment,
     /// What the variants are compared with.
     pub base: Arm,
@@ -64,11 +67,16 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let mut next = || of_arms.next().map(|(arm, runs)| compare::Arm { name: arm.name.clone(), runs });
     let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
     let variants: Vec<compare::Arm<'_>> = std::iter::from_fn(next).collect();
-    Ok(compare::compare(&base, &variants)?)
+    let mut comparison = compare::compare(&base, &variants)?;
+    if !plan.experiment.tasks.is_empty() {
+        comparison.leave_out_machine();
+    }
+    Ok(comparison)
 }
 
 fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
     let experiment = Experiment {
+        loads: arm.loads.clone(),
         machine: arm.machine.clone(),
         kernel: arm.kernel.clone(),
         seed,

@@ -4,6 +4,7 @@ use crate::calibration::CalibrationError;
 use crate::recording::RecordError;
 use machine::{RunError, SpecError};
 use report::compare::CompareError;
+use scheduler::Nanos;
 use scheduler::registry::SettingError;
 use std::io;
 use std::ops::Range;
@@ -66,9 +67,21 @@ pub enum Error {
         /// As it was given.
         path: String,
     },
-    /// An affinity of a task that no trace has.
-    #[error("--affinity: no trace among the loads has a task {0}; `schedlab inspect TRACE` lists them")]
+    /// An option for a task that no recording has.
+    #[error(
+        "no recording among the loads has a task {0}; `schedlab inspect TRACE` lists them \
+         (standard loads and rt-app files say themselves what their tasks are like)"
+    )]
     NoSuchTask(Whom),
+    /// A task of which only is to be told, and which is not there.
+    #[error("--task: there is no task {0}; without --task all are listed")]
+    NotInResult(Whom),
+    /// Times between which a trace has no event.
+    #[error("--from, --to: the trace has no events there; it is {length} long")]
+    EmptyWindow {
+        /// From its first event to its last.
+        length: Nanos,
+    },
     /// A recording of this machine.
     #[error(transparent)]
     Record(#[from] RecordError),

@@ -14,6 +14,7 @@ use machine::{
 use report::schema::RunResult;
 use scheduler::Nanos;
 use workload::load::BuiltLoad;
+use workload::replay::Whom;
 
 /// Everything that decides about a run. The same experiment gives the same result, on any machine and in any build.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Experiment {
     pub fidelity: bool,
     /// Files of Linux to show, of moments of the run.
     pub dumps: Vec<DumpRequest>,
+    /// The tasks to tell of; empty: all. What is said of the machine and of a replay as a whole is of all tasks.
+    pub tasks: Vec<Whom>,
 }
 
 /// What a run leaves behind.
@@ -68,6 +71,7 @@ impl Experiment {
             record: false,
             fidelity: true,
             dumps: Vec::new(),
+            tasks: Vec::new(),
         }
     }
 
@@ -87,7 +91,25 @@ impl Experiment {
                 }
             }
         }
+        self.leave_out_tasks(&mut run.result)?;
         Ok(run)
+    }
+
+    /// Leaves out the tasks of which nothing is to be told.
+    fn leave_out_tasks(&self, result: &mut RunResult) -> Result<(), Error> {
+        if let Some(whom) =
+            self.tasks.iter().find(|whom| !result.tasks.iter().any(|task| whom.matches(task.pid, &task.comm)))
+        {
+            return Err(Error::NotInResult(whom.clone()));
+        }
+        let meant = |pid: u32, comm: &str| {
+            self.tasks.is_empty() || self.tasks.iter().any(|whom| whom.matches(pid, comm))
+        };
+        result.tasks.retain(|task| meant(task.pid, &task.comm));
+        for replay in &mut result.replay {
+            replay.tasks.retain(|task| meant(task.pid, &task.comm));
+        }
+        Ok(())
     }
 
     /// Runs it, and nothing else.
@@ -156,6 +178,7 @@ impl Experiment {
         let (uname, hz) = (recorded.replay.kernel(), recorded.replay.recording().hz);
         self.fidelity
             && recorded.replay.has_original()
+            && !recorded.replay.is_changed()
             && recorded.machine.as_ref().is_some_and(|machine| machine.name == self.machine.name)
             && recorded.replay.cpus() as usize == self.machine.cpus()
             && uname

@@ -5,16 +5,39 @@ use report::schema::{
     InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
     InspectTask,
 };
+use scheduler::Nanos;
 use std::collections::BTreeMap;
 use trace::{DelaysFrom, DurationHistogram, NoteKind, ReadError, RuntimeSource, SchedLatency, Trace};
+use workload::replay::Whom;
+
+/// What of a trace to look at.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Inspection {
+    /// From which event on a task waits.
+    pub delays_from: DelaysFrom,
+    /// Tasks in the table of latencies; empty: all.
+    pub tasks: Vec<Whom>,
+    /// Where to begin, since the first event; `None`: there.
+    pub from: Option<Nanos>,
+    /// Where to end; `None`: with the last event.
+    pub to: Option<Nanos>,
+}
 
 /// Reads a trace and says what is in it.
 ///
 /// # Errors
-/// A file that cannot be read, is no trace, or holds no `sched_switch`.
-pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Error> {
-    let trace = open_trace(path)?;
-    let (summary, table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
+/// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is not there.
+pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
+    let trace = window(open_trace(path)?, asked)?;
+    let delays_from = asked.delays_from;
+    let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
+    let is = |whom: &Whom, task: &trace::TaskDelays| {
+        whom.matches(task.pid.0.unsigned_abs(), task.comm.map_or("", |comm| &trace.strings[comm]))
+    };
+    if let Some(whom) = asked.tasks.iter().find(|whom| !table.tasks.iter().any(|task| is(whom, task))) {
+        return Err(Error::NotInResult(whom.clone()));
+    }
+    table.tasks.retain(|task| asked.tasks.is_empty() || asked.tasks.iter().any(|whom| is(whom, task)));
     let cpu = |cpu: &trace::CpuSummary| InspectCpu {
         cpu: cpu.cpu.0,
         switches: cpu.switches,
@@ -48,6 +71,23 @@ pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Err
         delays: durations(&table.delays),
         stays: durations(&table.stays),
     })
+}
+
+/// The part of a trace between two times since its first event, as if nothing else had been recorded.
+fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
+    if asked.from.is_none() && asked.to.is_none() {
+        return Ok(trace);
+    }
+    let start = trace.start_ns();
+    let from = start.saturating_add(asked.from.unwrap_or(Nanos::ZERO).0);
+    let to = asked.to.map_or(u64::MAX, |to| start.saturating_add(to.0));
+    let length = Nanos(trace.end_ns() - start);
+    let all = std::mem::take(&mut trace.events);
+    for event in all.into_iter().filter(|event| (from..=to).contains(&event.time_ns)) {
+        trace.events.push(event);
+    }
+    trace.meta.gaps.retain(|gap| (from..=to).contains(&gap.before_ns));
+    if trace.events.is_empty() { Err(Error::EmptyWindow { length }) } else { Ok(trace) }
 }
 
 /// Reads a trace from a file, a piece at a time.

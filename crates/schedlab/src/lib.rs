@@ -41,6 +41,7 @@ mod reference;
 mod reproduce;
 mod results;
 mod settings;
+pub mod task_options;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
 pub use comparing::{Arm, Plan, compare};
@@ -48,7 +49,7 @@ pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
 pub use export::{Facts, Programs, TraceFormat};
-pub use inspecting::inspect;
+pub use inspecting::{Inspection, inspect};
 pub use kernel::{
     Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, NamedKernel, Release,
 };
@@ -60,3 +61,4 @@ pub use reproduce::{
     Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };
 pub use settings::Settings;
+pub use task_options::TaskOptions;

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::inspecting::open_trace;
+use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup};
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{KnownAffinity, Recording, Replay, Whom, is_workload};
+use workload::replay::{Recording, Replay, Whom, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -89,8 +90,8 @@ pub(crate) struct Recorded {
 pub struct Reading {
     /// Dialect of rt-app files.
     pub dialect: Dialect,
-    /// Affinities that a trace does not show.
-    pub affinities: Vec<KnownAffinity>,
+    /// What the user says of single tasks of recordings.
+    pub tasks: TaskOptions,
 }
 
 impl LoadSpec {
@@ -163,6 +164,26 @@ impl LoadSpec {
         if let Kind::Replay(recorded) = &self.kind {
             let replay = recorded.replay.clone().recorded_on(machine);
             self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: Some(machine.clone()) }));
+        }
+        self
+    }
+
+    /// Changes tasks of a recording, on top of what has been changed before. Other loads stay as they are.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: &TaskOptions) -> LoadSpec {
+        if let Kind::Replay(recorded) = &self.kind {
+            let replay = tasks.change(recorded.replay.clone());
+            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: recorded.machine.clone() }));
+        }
+        self
+    }
+
+    /// A recording without the user's changes.
+    #[must_use]
+    pub(crate) fn as_recorded(mut self) -> LoadSpec {
+        if let Kind::Replay(recorded) = &self.kind {
+            let (replay, machine) = (recorded.replay.as_recorded(), recorded.machine.clone());
+            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine }));
         }
         self
     }
@@ -252,7 +273,8 @@ fn workload(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error
     let text = text_of(name, bytes)?;
     match Recording::from_text(&text) {
         Ok(workload) => {
-            let replay = Replay::of_workload(workload).with_affinities(reading.affinities.clone());
+            let replay = Replay::of_workload(workload);
+            let replay = reading.tasks.change(replay);
             Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
         }
         Err(error) => Err(Error::Workload { path: name.to_owned(), error, text }),
@@ -268,7 +290,7 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(trace: Trace, reading: &Reading) -> Kind {
-    let replay = Replay::new(trace).with_affinities(reading.affinities.clone());
+    let replay = reading.tasks.change(Replay::new(trace));
     Kind::Replay(Arc::new(Recorded { replay, machine: None }))
 }
 

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::kernel::{Change, KernelConfig, NamedKernel};
 use crate::machines::MachineChoice;
+use crate::task_options::TaskOptions;
 
 /// What a configuration says, beyond what is common to all configurations of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,6 +14,11 @@ pub struct Settings {
     pub kernel: Option<String>,
     /// Machine and number of CPUs: `machine=laptop`, `cpus=8`.
     pub machine: MachineChoice,
+    /// Loads in place of those of the base: `load=edited.workload`.
+    pub loads: Vec<String>,
+    /// Changes of tasks of recordings: `policy=TASK=fifo:50`, `nice=TASK=-5`, `affinity=TASK=0-3`, `scale=all=1.5`,
+    /// `without=TASK`.
+    pub tasks: TaskOptions,
     /// Everything else: `NO_RT_PUSH_IPI`, `search=linear`, `2s:RT_PUSH_IPI`.
     pub changes: Vec<Change>,
 }
@@ -35,6 +41,10 @@ impl Settings {
         match word.split_once('=') {
             Some(("kernel", name)) => once(&mut self.kernel, name.to_owned(), word),
             Some(("machine", name)) => once(&mut self.machine.name, name.to_owned(), word),
+            Some(("load", file)) => {
+                self.loads.push(file.to_owned());
+                Ok(())
+            }
             Some(("cpus", number)) => match number.parse() {
                 Ok(cpus) => once(&mut self.machine.cpus, cpus, word),
                 Err(_) => Err(bad(word, "write a number of CPUs, such as cpus=8")),
@@ -42,6 +52,9 @@ impl Settings {
             // No setting begins with a digit, but the profiles do, and a misspelt one should be told as such.
             None if NamedKernel::find(word).is_ok() || is_version(word) => {
                 once(&mut self.kernel, word.to_owned(), word)
+            }
+            Some((option, value)) if let Some(read) = self.tasks.word(option, value) => {
+                read.map_err(|problem| bad(word, &problem))
             }
             _ => {
                 self.changes.push(Change::parse(word)?);

@@ -146,7 +146,12 @@ fn no_load_and_no_length_are_errors() {
 #[test]
 fn a_comparison_does_not_depend_on_the_number_of_threads() {
     let experiment = experiment(2, &["cyclictest -t4 -p80 -i300", "hackbench -g1 -l20"], Some(MS * 20));
-    let arm = |name: &str, kernel| Arm { name: name.to_owned(), machine: experiment.machine.clone(), kernel };
+    let arm = |name: &str, kernel| Arm {
+        name: name.to_owned(),
+        machine: experiment.machine.clone(),
+        kernel,
+        loads: experiment.loads.clone(),
+    };
     let plan = Plan {
         base: arm("base", kernel("6.1", &[])),
         variants: vec![arm("old", kernel("2.6.36", &[])), arm("linear", kernel("6.1", &["search=linear"]))],
@@ -167,6 +172,7 @@ fn an_error_in_one_of_many_runs_names_the_run() {
         name: name.to_owned(),
         machine: machine("laptop", Some(cpus)).expect("a machine"),
         kernel: KernelConfig::default(),
+        loads: experiment.loads.clone(),
     };
     experiment.seed = 5;
     let plan = Plan { base: arm("base", 2), variants: vec![arm("cpus=1", 1)], repeat: 2, experiment };

@@ -86,3 +86,110 @@ fn a_replay_ends_with_its_verdict() {
     assert!(verdict.starts_with("verdict: the replay of ") && verdict.contains("for CPU time ("), "{text}");
     assert!(text.contains("latency max  recorded "), "{text}");
 }
+
+#[test]
+fn a_comparison_says_when_the_build_is_done_and_never_that_a_model_is_exact() {
+    let output = schedlab(&["compare", BUILD, "--with", "cpus=2", "--repeat", "2"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(!text.contains("exact"), "{text}");
+    assert!(text.contains("\n  replay of make finished: 1.96 "), "{text}");
+    let mut table = text.lines().skip_while(|line| !line.contains(" metric ")).skip(2);
+    assert!(table.next().is_some_and(|row| row.starts_with("+ replay of make")), "{text}");
+    assert!(text.contains("\nverdict: the replay of "), "{text}");
+}
+
+fn task<'a>(result: &'a RunResult, comm: &str) -> &'a report::schema::TaskResult {
+    result.tasks.iter().find(|task| task.comm == comm).unwrap_or_else(|| panic!("no task {comm}"))
+}
+
+#[test]
+fn tasks_of_a_recording_can_be_changed() {
+    let changed =
+        ["--policy", "make=rr:10", "--nice", "kworker*=-5", "--scale", "cc1=1.5", "--without", "irq/9"];
+    let (before, after) = (run(&[]), run(&changed));
+    // The policy goes to the descendants, for all of their time.
+    let policies = ["make", "cc1", "ld"].map(|comm| task(&after, comm).policy);
+    assert_eq!(policies, [Policy::Rr; 3]);
+    assert!(task(&after, "ld").time_under.is_empty());
+    assert_eq!(task(&after, "kworker/0:1").nice, -5);
+    let cpu_time = |result, comm| task(result, comm).sum_exec_runtime_ns as f64 / 1e6;
+    assert!((cpu_time(&after, "cc1") - 1.5 * cpu_time(&before, "cc1")).abs() < 0.1);
+    assert!((cpu_time(&after, "ld") - cpu_time(&before, "ld")).abs() < 0.1);
+    assert!(!after.tasks.iter().any(|task| task.comm == "irq/9"));
+    // It is judged by what was recorded.
+    assert_eq!(after.replay, before.replay);
+    assert!(
+        after.notes.iter().any(|note| note.starts_with("changed: make: policy rr:10 (3 of")),
+        "{:?}",
+        after.notes
+    );
+}
+
+#[test]
+fn who_is_left_out_still_wakes_those_that_wait_for_it() {
+    let result = run(&["--without", "ld"]);
+    assert!(task(&result, "ld").sum_exec_runtime_ns < 1_000_000);
+    assert!(finish(&result).seconds.is_some(), "make waits for it and ends");
+}
+
+#[test]
+fn an_arm_of_a_comparison_has_its_own_loads_and_changes() {
+    let workload = concat!(env!("CARGO_TARGET_TMPDIR"), "/build.workload");
+    let written = schedlab(&["workload", BUILD, "-o", workload]);
+    assert_eq!(written.status.code(), Some(0));
+    let load = format!("load={workload} scale=cc1=2");
+    let args =
+        ["compare", BUILD, "--with", &load, "--with", "without=cc1", "--repeat", "2", "--format", "json"];
+    let text = String::from_utf8(schedlab(&args).stdout).expect("text");
+    let answer: report::compare::Comparison = serde_json::from_str(&text).expect("our own JSON");
+    let [double, without] = answer.variants.as_slice() else { panic!("two variants") };
+    let cpu_time = |variant: &report::compare::VariantComparison| {
+        let metric = variant.metrics.iter().find(|metric| metric.metric.key == "tasks.cc1.cpu_time");
+        metric.map(|metric| metric.variant / metric.base)
+    };
+    assert!(cpu_time(double).is_some_and(|times| (times - 2.0).abs() < 0.05), "{:?}", cpu_time(double));
+    assert!(cpu_time(without).is_none_or(|times| times < 0.1), "{:?}", cpu_time(without));
+}
+
+#[test]
+fn a_task_that_is_not_there_is_an_error() {
+    for args in
+        [&["run", BUILD, "--nice", "nobody=1"][..], &["compare", "hog", "--with", "policy=hog=fifo:1"]]
+    {
+        let output = schedlab(args);
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains("no recording among the loads has a task"), "{error}");
+    }
+}
+
+#[test]
+fn only_the_tasks_that_were_asked_for_are_told_of() {
+    let comms =
+        |args: &[&str]| -> Vec<String> { run(args).tasks.into_iter().map(|task| task.comm).collect() };
+    assert_eq!(comms(&["--task", "c*", "--task", "9"]), ["cc1", "ld"]);
+    let text = String::from_utf8(schedlab(&["inspect", BUILD, "--task", "cc1"]).stdout).expect("text");
+    assert!(text.contains("cc1:8") && !text.contains("ld:9"), "{text}");
+    let args = ["compare", BUILD, "--with", "cpus=2", "--repeat", "2", "--task", "cc1", "--full"];
+    let text = String::from_utf8(schedlab(&args).stdout).expect("text");
+    assert!(text.contains(" cc1: CPU time") && text.contains(" replay of make"), "{text}");
+    assert!(!text.contains(" ld: ") && !text.contains(" context switches"), "{text}");
+    let error = String::from_utf8(schedlab(&["run", BUILD, "--task", "nobody"]).stderr).expect("text");
+    assert!(error.contains("there is no task nobody"), "{error}");
+}
+
+#[test]
+fn a_part_of_a_trace_is_inspected_as_if_nothing_else_had_been_recorded() {
+    let inspect = |args: &[&str]| {
+        let output = schedlab(&[&["inspect", BUILD, "--format", "json"], args].concat());
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let (all, part) = (inspect(&[]), inspect(&["--from", "190ms", "--to", "0.21"]));
+    // The kernel thread's second work: two wakeups and two switches.
+    let switches = |result: &serde_json::Value| result["events"]["sched_switch"].as_u64();
+    assert_eq!((switches(&part), part["duration_ns"].as_u64()), (Some(2), Some(60_000)));
+    assert!(switches(&all) > Some(10));
+    let output = schedlab(&["inspect", BUILD, "--from", "1s"]);
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.code() == Some(2) && error.contains("the trace has no events there"), "{error}");
+}

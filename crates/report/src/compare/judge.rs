@@ -104,6 +104,9 @@ impl Pairs<'_> {
             times: ratio.map(|ratio| ratio.value),
             times_plus_minus: ratio.and_then(|ratio| ratio.plus_minus),
             verdict,
+            replay_off: None,
+            poor: false,
+            of_command: false,
         }
     }
 }

@@ -9,6 +9,7 @@ mod input;
 mod judge;
 mod metric;
 mod result;
+mod trust;
 
 pub use extract::measure;
 pub use input::{Arm, CompareError};
@@ -29,6 +30,7 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
     let seeds = input::common_seeds(base, variants)?;
     let base_runs = input::by_seed(base, &seeds);
     let first = base_runs[0];
+    let trust = trust::Trust::of(first);
     Ok(Comparison {
         schema: CompareSchema,
         command: None,
@@ -45,7 +47,9 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
             .iter()
             .map(|variant| {
                 let runs = input::by_seed(variant, &seeds);
-                judge::variant(configuration(variant, runs[0]), &base_runs, &runs)
+                let mut compared = judge::variant(configuration(variant, runs[0]), &base_runs, &runs);
+                compared.metrics.iter_mut().for_each(|metric| trust.note(metric));
+                compared
             })
             .collect(),
         replay: first.replay.clone(),

@@ -40,6 +40,17 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Leaves out the figures of the machine as a whole, which say nothing of single tasks.
+    pub fn leave_out_machine(&mut self) {
+        let of_machine =
+            |key: &str| ["totals.", "cpus.", "rq_lock."].iter().any(|prefix| key.starts_with(prefix));
+        for variant in &mut self.variants {
+            variant.metrics.retain(|metric| !of_machine(&metric.metric.key));
+            variant.only_in_base.retain(|key| !of_machine(key));
+            variant.only_in_variant.retain(|key| !of_machine(key));
+        }
+    }
+
     /// The answer as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -107,8 +118,8 @@ pub struct Configuration {
 pub struct VariantComparison {
     /// The variant.
     pub configuration: Configuration,
-    /// True when several seeds gave the same figures under both configurations: the load draws nothing at random,
-    /// and every difference is exact.
+    /// True when several seeds gave the same figures under both configurations: the load draws nothing at random. The
+    /// differences are those of the model, which may be wrong.
     pub exact: bool,
     /// Every figure that both have: those that changed first, the largest relative change first; then untested
     /// ones likewise; then the rest in the order of the figures.
@@ -157,6 +168,23 @@ pub struct MetricComparison {
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
     pub verdict: Verdict,
+    /// How far the replay itself is off in this figure, as a share of what was recorded; absent where no recording has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_off: Option<f64>,
+    /// Whether the replay's verdict on these tasks is poor in this question.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub poor: bool,
+    /// Whether it is about the recorded command or its descendants.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_command: bool,
+}
+
+impl MetricComparison {
+    /// True when it changes by less than the replay itself is off.
+    #[must_use]
+    pub fn is_within_replays_error(&self) -> bool {
+        self.replay_off.is_some_and(|off| self.difference.abs() < off * self.base.abs())
+    }
 }
 
 /// Whether a figure changed.

@@ -250,6 +250,7 @@ pub fn run() -> RunResult {
             vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
             Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
             ReplayOrder { recorded: 172, simulated: 162, common: 140 },
+            Some(Fidelity { recorded: 7_900_000_000, simulated: 7_950_000_000 }),
         )],
         decisions: BTreeMap::from([
             ("buddy_last".to_owned(), 670_000),
@@ -277,10 +278,14 @@ pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
         of_command: false,
         cpu_time_ns: Fidelity { recorded: 288_583_000, simulated: 289_001_000 },
         nr_switches: Fidelity { recorded: 86, simulated: 81 },
+        nr_voluntary_switches: Fidelity { recorded: 6, simulated: 6 },
+        nr_involuntary_switches: Fidelity { recorded: 80, simulated: 75 },
+        nr_migrations: Fidelity { recorded: 4, simulated: 5 },
         wakeups: Fidelity { recorded: 2, simulated: 2 },
         wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
         wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
         wakeup_latency_max_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+        exited_ns: Some(Fidelity { recorded: 7_900_000_000, simulated: 7_950_000_000 }),
         poor: Vec::new(),
     }
 }

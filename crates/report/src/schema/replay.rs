@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
-use super::verdict::{self, Question, ReplayVerdict};
+use super::verdict::{Question, ReplayVerdict};
 
 /// One figure, as recorded and as simulated, in the unit of the field that holds it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ impl Fidelity {
         self.recorded.abs_diff(self.simulated)
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.recorded += other.recorded;
         self.simulated += other.simulated;
     }
@@ -40,6 +40,10 @@ pub struct ReplayFidelity {
     pub tasks: Vec<ReplayTask>,
     /// All tasks together.
     pub summary: ReplaySummary,
+    /// When what was recorded is done, nanoseconds from the start of the recording, as in [`super::ReplayFinish`]; absent
+    /// if that is not known of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_ns: Option<Fidelity>,
     /// How far a replay may be trusted.
     pub verdict: ReplayVerdict,
 }
@@ -76,13 +80,14 @@ impl ReplayFidelity {
         mut tasks: Vec<ReplayTask>,
         wakeup_latency_p99_ns: Fidelity,
         order: ReplayOrder,
+        finish_ns: Option<Fidelity>,
     ) -> Self {
         for task in &mut tasks {
-            task.poor = verdict::poor(task);
+            task.poor = task.poor_questions();
         }
         let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns, order);
         let verdict = ReplayVerdict::of(&summary, &tasks);
-        Self { trace, reference, tasks, summary, verdict }
+        Self { trace, reference, tasks, summary, finish_ns, verdict }
     }
 }
 
@@ -101,6 +106,12 @@ pub struct ReplayTask {
     pub cpu_time_ns: Fidelity,
     /// Context switches away from the task.
     pub nr_switches: Fidelity,
+    /// Those to sleep.
+    pub nr_voluntary_switches: Fidelity,
+    /// Those while runnable.
+    pub nr_involuntary_switches: Fidelity,
+    /// Changes of CPU.
+    pub nr_migrations: Fidelity,
     /// Wakeups followed by a switch to the task: the samples of the latencies.
     pub wakeups: Fidelity,
     /// Mean wakeup latency, nanoseconds.
@@ -109,6 +120,9 @@ pub struct ReplayTask {
     pub wakeup_latency_p99_ns: Fidelity,
     /// The longest, nanoseconds.
     pub wakeup_latency_max_ns: Fidelity,
+    /// When it exited, nanoseconds from the start of the recording; absent if it did not on both sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exited_ns: Option<Fidelity>,
     /// The questions for which the task's own figures are poor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub poor: Vec<Question>,

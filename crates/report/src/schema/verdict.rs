@@ -159,18 +159,20 @@ impl ReplayVerdict {
     }
 }
 
-/// The questions for which a task's own figures are poor.
-pub(super) fn poor(task: &ReplayTask) -> Vec<Question> {
-    let off = |pair: Fidelity| Distance::of(pair.abs_error(), pair.recorded).permille();
-    let answers = [
-        (Question::CpuTime, off(task.cpu_time_ns), task.cpu_time_ns.recorded / 1_000),
-        (Question::Switches, off(task.nr_switches), task.nr_switches.recorded),
-        (Question::Latency, off(task.wakeup_latency_mean_ns), task.wakeups.recorded),
-    ];
-    let is_poor = |(question, off, counted): &(Question, u64, u64)| {
-        question.answer(*off, *counted).grade == Grade::Poor
-    };
-    answers.into_iter().filter(is_poor).map(|(question, ..)| question).collect()
+impl ReplayTask {
+    /// The questions for which its own figures are poor.
+    pub(crate) fn poor_questions(&self) -> Vec<Question> {
+        let off = |pair: Fidelity| Distance::of(pair.abs_error(), pair.recorded).permille();
+        let answers = [
+            (Question::CpuTime, off(self.cpu_time_ns), self.cpu_time_ns.recorded / 1_000),
+            (Question::Switches, off(self.nr_switches), self.nr_switches.recorded),
+            (Question::Latency, off(self.wakeup_latency_mean_ns), self.wakeups.recorded),
+        ];
+        let is_poor = |(question, off, counted): &(Question, u64, u64)| {
+            question.answer(*off, *counted).grade == Grade::Poor
+        };
+        answers.into_iter().filter(is_poor).map(|(question, ..)| question).collect()
+    }
 }
 
 /// `good for CPU time (0.1 % off) and switches (4.0 % off), poor for latency (63 % off)`
@@ -259,7 +261,7 @@ mod tests {
         change(&mut task);
         let order = ReplayOrder { recorded: 200, simulated: 200, common: 180 };
         let (tasks, p99) = (vec![task], Fidelity { recorded: 9_000, simulated: 9_000 });
-        ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, p99, order).verdict
+        ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, p99, order, None).verdict
     }
 
     #[test]
@@ -301,10 +303,10 @@ mod tests {
     #[test]
     fn a_task_is_poor_in_what_it_is_far_off_in() {
         let mut task = example::replay_task(1, "a");
-        assert_eq!(poor(&task), []);
+        assert_eq!(task.poor_questions(), []);
         task.nr_switches = Fidelity { recorded: 100, simulated: 300 };
-        assert_eq!(poor(&task), [Question::Switches]);
+        assert_eq!(task.poor_questions(), [Question::Switches]);
         task.nr_switches = Fidelity { recorded: 3, simulated: 9 };
-        assert_eq!(poor(&task), [], "three switches are few");
+        assert_eq!(task.poor_questions(), [], "three switches are few");
     }
 }

@@ -1,15 +1,18 @@
 //! A comparison: first in sentences, then as a table of what changed.
 
-use super::format::{change, count, digits3, duration, duration_ns, wrap};
-use super::table::{Align, Table};
+use super::format::{count, digits3, duration, duration_ns, wrap};
 use super::{Rows, head, notes, replay_fidelity, replay_verdict};
 use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
 use crate::stats::IntervalMethod;
+
+mod table;
 
 /// Sentences for one variant.
 const MAX_SENTENCES: usize = 5;
 /// Metrics that changed, in a folded table.
 const MAX_ROWS: usize = 30;
+/// The same of tasks on which the replay's verdict is poor.
+const MAX_POOR_ROWS: usize = 10;
 /// Columns for the name of a metric.
 const LABEL_COLUMNS: u16 = 26;
 
@@ -76,28 +79,64 @@ fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: R
     for metric in headlines(variant) {
         out += &wrap(&sentence(metric, name), "  ", "    ");
     }
-    out += &table(variant, rows);
+    let [trusted, poor] = [false, true].map(|poor| in_table(variant, poor, rows));
+    out += &table::table(variant, &trusted);
+    if !poor.is_empty() {
+        out += "of tasks that the replay does not do as recorded (its verdict on them is poor):\n";
+        out += &table::table(variant, &poor);
+    }
+    if trusted.iter().chain(&poor).any(|metric| is_doubtful(metric)) {
+        out += "~ changes by less than the replay itself is off in this figure\n";
+    }
     out += &rest(variant, rows);
     out
+}
+
+/// The metrics that a table shows, those of the recorded command first.
+fn in_table(variant: &VariantComparison, poor: bool, rows: Rows) -> Vec<&MetricComparison> {
+    let all = variant.metrics.iter().filter(|metric| metric.poor == poor);
+    let mut metrics: Vec<&MetricComparison> = match rows {
+        Rows::All => all.collect(),
+        Rows::Folded => all.filter(|metric| shown(metric)).collect(),
+    };
+    // Stable: otherwise they stay in their order.
+    metrics.sort_by_key(|metric| (metric.metric.key != "replay.finish", !metric.of_command));
+    if rows == Rows::Folded {
+        metrics.truncate(if poor { MAX_POOR_ROWS } else { MAX_ROWS });
+    }
+    metrics
 }
 
 /// How many metrics changed, in words.
 fn verdict(variant: &VariantComparison) -> String {
     let all = variant.metrics.len();
     let differ = all - variant.count(Verdict::Identical);
-    if variant.count(Verdict::Untested) > 0 {
+    let mut text = if variant.count(Verdict::Untested) > 0 {
         format!("{differ} of {all} metrics differ; one seed cannot tell change from chance")
     } else if variant.exact {
-        format!("{differ} of {all} metrics changed; no seed makes a difference, so this is exact")
+        format!("{differ} of {all} metrics changed; no seed makes a difference")
     } else {
         format!("{} of {all} metrics changed", variant.count(Verdict::Changed))
+    };
+    let doubtful = variant.metrics.iter().filter(|metric| is_doubtful(metric)).count();
+    if doubtful > 0 {
+        text += &format!("; {doubtful} of them by less than the replay itself is off");
     }
+    text
+}
+
+/// A change that is smaller than the replay's own distance from the recording.
+fn is_doubtful(metric: &MetricComparison) -> bool {
+    shown(metric) && metric.is_within_replays_error()
 }
 
 /// Metrics that are worth a sentence and differ, in the order of the metrics.
 fn headlines(variant: &VariantComparison) -> Vec<&MetricComparison> {
-    let mut chosen: Vec<_> =
-        variant.metrics.iter().filter(|metric| metric.metric.headline && shown(metric)).collect();
+    let mut chosen: Vec<_> = variant
+        .metrics
+        .iter()
+        .filter(|metric| metric.metric.headline && shown(metric) && !metric.poor)
+        .collect();
     chosen.sort_by_key(|metric| metric.rank);
     chosen.truncate(MAX_SENTENCES);
     chosen
@@ -107,8 +146,17 @@ fn shown(metric: &MetricComparison) -> bool {
     matches!(metric.verdict, Verdict::Changed | Verdict::Untested)
 }
 
-/// One difference in hyperfine's words: `cyclictest worst latency: 3.10 ± 0.40 times lower with NO_RT_PUSH_IPI`.
+/// A difference in words, and what the recording says against it.
 fn sentence(metric: &MetricComparison, name: &str) -> String {
+    let mut text = difference(metric, name);
+    if let Some(off) = metric.replay_off.filter(|_| metric.is_within_replays_error()) {
+        text += &format!("; the replay itself is {} off in this figure", table::off(off));
+    }
+    text
+}
+
+/// One difference in hyperfine's words: `cyclictest worst latency: 3.10 ± 0.40 times lower with NO_RT_PUSH_IPI`.
+fn difference(metric: &MetricComparison, name: &str) -> String {
     let label = &metric.metric.label;
     let direction = if metric.difference < 0.0 { "lower" } else { "higher" };
     // A factor that may as well be 0 says nothing: the two values do.
@@ -130,49 +178,11 @@ fn sentence(metric: &MetricComparison, name: &str) -> String {
     format!("{label}: {:.2}{plus_minus} % {direction} with {name}", share * 100.0)
 }
 
-fn table(variant: &VariantComparison, rows: Rows) -> String {
-    let metrics: Vec<&MetricComparison> = match rows {
-        Rows::All => variant.metrics.iter().collect(),
-        Rows::Folded => variant.metrics.iter().filter(|metric| shown(metric)).take(MAX_ROWS).collect(),
-    };
-    if metrics.is_empty() {
-        return String::new();
-    }
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        ("", Left),
-        ("metric", Left),
-        ("base", Right),
-        ("with", Right),
-        ("differs", Right),
-        ("95% interval", Right),
-        ("change", Right),
-    ]);
-    table.limit(1, LABEL_COLUMNS);
-    for metric in metrics {
-        table.row([
-            mark(metric).to_owned(),
-            metric.metric.label.clone(),
-            value(metric, metric.base),
-            value(metric, metric.variant),
-            signed(metric, metric.difference),
-            match metric.interval {
-                None => "-".to_owned(),
-                Some(_) if variant.exact => "exact".to_owned(),
-                Some(interval) => {
-                    format!("{} to {}", signed(metric, interval.low), signed(metric, interval.high))
-                }
-            },
-            if metric.base > 0.0 { change(metric.difference / metric.base) } else { "-".to_owned() },
-        ]);
-    }
-    table.render()
-}
-
-/// `+` for better, `-` for worse, `*` for a change that is neither.
+/// `+` for better, `-` for worse, `*` for a change that is neither, `~` for one that may be the replay's own error.
 fn mark(metric: &MetricComparison) -> &'static str {
     match (metric.metric.better, metric.difference < 0.0) {
         _ if !shown(metric) => "",
+        _ if is_doubtful(metric) => "~",
         (Better::Neutral, _) => "*",
         (Better::Lower, true) | (Better::Higher, false) => "+",
         (Better::Lower, false) | (Better::Higher, true) => "-",
@@ -196,8 +206,9 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
     let mut out = String::new();
     if rows == Rows::Folded {
         let shown = variant.metrics.iter().filter(|metric| shown(metric)).count();
-        if shown > MAX_ROWS {
-            out += &format!("{} more metrics changed less\n", shown - MAX_ROWS);
+        let listed = [false, true].map(|poor| in_table(variant, poor, rows).len()).iter().sum::<usize>();
+        if shown > listed {
+            out += &format!("{} more metrics changed less\n", shown - listed);
         }
         let identical = variant.count(Verdict::Identical);
         let unchanged = identical + variant.count(Verdict::NotSignificant);

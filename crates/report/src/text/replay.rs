@@ -121,7 +121,7 @@ mod tests {
 
     fn fidelity(trace: &str, tasks: Vec<ReplayTask>) -> ReplayFidelity {
         let (p99, order) = (Fidelity::default(), ReplayOrder::default());
-        ReplayFidelity::new(trace.to_owned(), example::reference(), tasks, p99, order)
+        ReplayFidelity::new(trace.to_owned(), example::reference(), tasks, p99, order, None)
     }
 
     #[test]

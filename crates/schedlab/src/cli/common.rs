@@ -4,10 +4,11 @@ use clap::ValueEnum;
 use machine::MachineSpec;
 use report::text::Rows;
 use schedlab::{
-    Change, Error, Experiment, KernelConfig, LoadSpec, MachineChoice, NamedKernel, Reading, machine,
+    Change, Error, Experiment, KernelConfig, LoadSpec, MachineChoice, NamedKernel, Reading, TaskOptions,
+    machine, task_options,
 };
-use scheduler::{CpuMask, Nanos};
-use workload::replay::{KnownAffinity, Whom};
+use scheduler::Nanos;
+use workload::replay::{KnownAffinity, Override, Whom};
 use workload::rtapp::Dialect;
 use workload::units;
 
@@ -60,12 +61,29 @@ pub struct Common {
     /// does it again.
     #[arg(long, value_name = "NAME|FILE")]
     recorded_on: Option<String>,
-    /// CPUs that a task of a trace and its children may use, by name or pid; `all` frees what is bound.
+    /// CPUs that a task of a trace and its children may use; `all` frees what is bound.
     ///
-    /// A trace does not show affinities, only some traces of them. Children have what their parent has unless another
-    /// --affinity names them.
-    #[arg(long, value_name = "TASK=CPUS", value_parser = affinity)]
+    /// TASK is a name, a pattern of names (cc*), or a recorded pid. A trace does not show affinities, only some traces of
+    /// them. Children have what their parent has unless another --affinity names them.
+    #[arg(long, value_name = "TASK=CPUS", value_parser = task_options::affinity)]
     affinity: Vec<KnownAffinity>,
+    /// Gives a task of a recording another policy: fifo:PRIORITY, rr:PRIORITY, other, batch or idle.
+    ///
+    /// For the whole recording. Its descendants have it, too, unless another --policy names them.
+    #[arg(long, value_name = "TASK=POLICY", value_parser = task_options::policy)]
+    policy: Vec<Override>,
+    /// Gives a fair task of a recording, and its descendants, another nice value.
+    #[arg(long, value_name = "TASK=NICE", value_parser = task_options::nice, allow_hyphen_values = true)]
+    nice: Vec<Override>,
+    /// Makes the CPU work of a task of a recording so many times as long; all=1.5: as on a slower machine.
+    #[arg(long, value_name = "TASK=FACTOR", value_parser = task_options::scale)]
+    scale: Vec<Override>,
+    /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
+    #[arg(long, value_name = "TASK", value_parser = task_options::without)]
+    without: Vec<Override>,
+    /// Tell of these tasks only: a name, a pattern of names (cc*) or a pid; may be repeated.
+    #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
+    task: Vec<Whom>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -101,8 +119,12 @@ pub struct Meant {
     pub machine: MachineChoice,
     /// With all settings.
     pub kernel: KernelConfig,
+    /// How files were read.
+    pub reading: Reading,
     /// Where traces were recorded, if the user says so.
     recorded_on: Option<MachineSpec>,
+    /// The tasks to tell of; empty: all.
+    pub tasks: Vec<Whom>,
     /// Of the first run.
     pub seed: u64,
     /// If one was asked for.
@@ -118,13 +140,13 @@ impl Common {
             RtAppDialect::Workgen => Dialect::Workgen,
             RtAppDialect::RtApp => Dialect::RtApp,
         };
-        let reading = Reading { dialect, affinities: self.affinity.clone() };
+        let overrides = [&self.policy, &self.nice, &self.scale, &self.without];
+        let overrides = overrides.into_iter().flatten().cloned().collect();
+        let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
+        let reading = Reading { dialect, tasks };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
-        let nobodys = |known: &&KnownAffinity| !loads.iter().any(|load| load.has_task(&known.whom));
-        if let Some(known) = self.affinity.iter().find(nobodys) {
-            return Err(Error::NoSuchTask(known.whom.clone()));
-        }
+        reading.tasks.check(&loads)?;
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(NamedKernel::of_uname);
         let mut kernel = match &self.kernel {
             Some(name) => KernelConfig::of_name(name)?,
@@ -137,6 +159,8 @@ impl Common {
             machine: MachineChoice { name: self.machine.clone(), cpus: self.cpus },
             recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None)).transpose()?,
             loads,
+            reading,
+            tasks: self.task.clone(),
             kernel,
             seed: self.seed,
             duration: self.duration,
@@ -151,11 +175,16 @@ impl Common {
 }
 
 impl Meant {
+    /// Loads that know where they were recorded: on this machine unless the user says otherwise.
+    pub fn recorded(&self, loads: Vec<LoadSpec>, machine: &MachineSpec) -> Vec<LoadSpec> {
+        let origin = self.recorded_on.as_ref().unwrap_or(machine);
+        loads.into_iter().map(|load| load.recorded_on(origin)).collect()
+    }
+
     /// The experiment on this machine, which is also the one of the recordings unless the user says otherwise.
     pub fn on(self, machine: MachineSpec, kernel: KernelConfig) -> Experiment {
-        let origin = self.recorded_on.as_ref().unwrap_or(&machine);
         Experiment {
-            loads: self.loads.into_iter().map(|load| load.recorded_on(origin)).collect(),
+            loads: self.recorded(self.loads.clone(), &machine),
             machine,
             kernel,
             seed: self.seed,
@@ -164,18 +193,9 @@ impl Meant {
             record: false,
             fidelity: true,
             dumps: Vec::new(),
+            tasks: self.tasks,
         }
     }
-}
-
-/// `TASK=CPUS`; a TASK that is a number is a pid.
-fn affinity(text: &str) -> Result<KnownAffinity, String> {
-    let Some((task, cpus)) = text.rsplit_once('=') else {
-        return Err("write TASK=CPUS, such as worker=0-3,8 or worker=all".to_owned());
-    };
-    let whom = task.parse().map_or_else(|_| Whom::Comm(task.to_owned()), Whom::Pid);
-    let cpus = if cpus == "all" { CpuMask::ALL } else { units::cpu_list(cpus)? };
-    Ok(KnownAffinity { whom, cpus })
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
@@ -192,15 +212,6 @@ mod tests {
     struct Typed {
         #[command(flatten)]
         common: Common,
-    }
-
-    #[test]
-    fn affinities_are_of_names_or_pids() {
-        let whom = |text| affinity(text).map(|known| known.whom);
-        assert_eq!(whom("812=0"), Ok(Whom::Pid(812)));
-        assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
-        assert_eq!(affinity("a=all").map(|known| known.cpus), Ok(CpuMask::ALL));
-        assert!(whom("worker").is_err() && whom("worker=x").is_err());
     }
 
     #[test]

@@ -4,12 +4,13 @@ use super::common::{Common, Format, Meant};
 use super::output::{Failure, command_line, print};
 use super::progress::Progress;
 use super::voice::Voice;
-use schedlab::{Arm, Error, Plan, Settings};
+use schedlab::{Arm, Error, LoadSpec, Plan, Settings};
 
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
 ///
-/// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N, and
-/// whatever --set takes. Those of --base come on top of the options --machine, --cpus, --kernel and --set; those of
+/// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N,
+/// load=FILE in place of the base's loads, policy=TASK=fifo:50 and likewise nice=, affinity=, scale= and without= for
+/// tasks of recordings, and whatever --set takes. Those of --base come on top of the options --machine, --cpus, --kernel and --set; those of
 /// each --with come on top of the base, so they say only what differs. (kernel= replaces the profile; single settings
 /// of the base stay.)
 #[derive(Debug, clap::Args)]
@@ -43,12 +44,17 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
 fn plan(args: &Args) -> Result<Plan, Error> {
     let mut meant = args.common.meaning()?;
     let settings = Settings::parse(args.base.as_deref().unwrap_or(""))?;
-    let base = arm(&settings, &meant)?;
+    let mut base = arm(&settings, &meant)?;
     // A variant says what differs from the base.
     meant.machine = settings.machine.or(&meant.machine);
     meant.kernel = base.kernel.clone();
-    let variants =
+    meant.loads = base.loads.clone();
+    let origin = base.machine.clone();
+    let mut variants: Vec<Arm> =
         args.with.iter().map(|text| arm(&Settings::parse(text)?, &meant)).collect::<Result<_, _>>()?;
+    for arm in std::iter::once(&mut base).chain(&mut variants) {
+        arm.loads = meant.recorded(std::mem::take(&mut arm.loads), &origin);
+    }
     let experiment = meant.on(base.machine.clone(), base.kernel.clone());
     Ok(Plan { experiment, base, variants, repeat: args.repeat })
 }
@@ -56,9 +62,18 @@ fn plan(args: &Args) -> Result<Plan, Error> {
 /// One configuration: its own settings on top of those of all.
 fn arm(settings: &Settings, meant: &Meant) -> Result<Arm, Error> {
     let name = if settings.text.is_empty() { "base" } else { &settings.text };
+    let loads = if settings.loads.is_empty() {
+        meant.loads.clone()
+    } else {
+        let open = |text: &String| LoadSpec::open_as(text, &meant.reading);
+        settings.loads.iter().map(open).collect::<Result<_, _>>()?
+    };
+    settings.tasks.check(&loads)?;
     Ok(Arm {
+        // That of the common loads: another load is to run on the same machine.
         machine: settings.machine.or(&meant.machine).resolve(&meant.loads)?,
         kernel: settings.on(&meant.kernel)?,
+        loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
         name: name.to_owned(),
     })
 }

@@ -4,7 +4,11 @@ use super::common::Format;
 use super::output::{Failure, command_line, print};
 use clap::ValueEnum;
 use report::text::Rows;
+use schedlab::Inspection;
+use scheduler::Nanos;
 use trace::DelaysFrom;
+use workload::replay::Whom;
+use workload::units;
 
 /// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency.
 #[derive(Debug, clap::Args)]
@@ -15,6 +19,15 @@ pub struct Args {
     /// Where a task's delay begins.
     #[arg(long, value_name = "EVENT", value_enum, default_value_t = Wakeups::Wakeup)]
     delays_from: Wakeups,
+    /// Tasks in the table of latencies, by name, pattern of names (cc*) or pid; may be repeated [default: all].
+    #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
+    task: Vec<Whom>,
+    /// Look at the trace from this time on, since its first event; seconds without a unit.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    from: Option<Nanos>,
+    /// Look at the trace up to this time.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    to: Option<Nanos>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -36,10 +49,15 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         Wakeups::Wakeup => DelaysFrom::Wakeup,
         Wakeups::Waking => DelaysFrom::Waking,
     };
-    let mut result = schedlab::inspect(&args.trace, delays_from)?;
+    let asked = Inspection { delays_from, tasks: args.task.clone(), from: args.from, to: args.to };
+    let mut result = schedlab::inspect(&args.trace, &asked)?;
     result.command = Some(command_line());
     print(&match args.format {
         Format::Text => report::text::inspect(&result, if args.full { Rows::All } else { Rows::Folded }),
         Format::Json => result.to_json(),
     })
+}
+
+fn time(text: &str) -> Result<Nanos, String> {
+    units::duration(text, Nanos::from_secs(1))
 }

@@ -34,10 +34,13 @@ pub fn replayed(loads: &[BuiltLoad]) -> BTreeMap<Pid, Replayed> {
     replayed
 }
 
+fn exits(tasks: &[TaskOutcome]) -> BTreeMap<Pid, Nanos> {
+    tasks.iter().filter_map(|task| Some((task.pid, task.exited?))).collect()
+}
+
 /// When what was recorded was done; `tasks` are those of the run.
 pub fn finish(result: &ReplayResult, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
-    let exits: BTreeMap<Pid, Nanos> =
-        tasks.iter().filter_map(|task| Some((task.pid, task.exited?))).collect();
+    let exits = exits(tasks);
     let counts = |task: &&ReplayedTask| match result.command {
         Some(_) => task.role == Role::Command,
         None => task.role != Role::Kernel,
@@ -72,7 +75,17 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 machine: super::machine(&experiment.machine),
                 profile: experiment.kernel.profile().to_owned(),
             };
-            let tasks = found.tasks.iter().zip(&result.tasks).map(|(found, task)| compared(found, task.role));
+            let exits = exits(&parts.outcome.tasks);
+            let tasks = found.tasks.iter().zip(&result.tasks).map(|(found, task)| {
+                let here = task.pid.and_then(|pid| exits.get(&pid)).copied();
+                let exit = task.recorded_exit.zip(here).map(|(recorded, here)| Fidelity {
+                    recorded: recorded.0,
+                    simulated: here.saturating_sub(result.lead_in).0,
+                });
+                compared(found, task.role, exit)
+            });
+            let finish = finish(&result, &parts.outcome.tasks);
+            let finish = finish.and_then(|finish| finish.recorded_s.zip(finish.seconds));
             let Order { recorded, simulated, common } = found.order;
             all.push(ReplayFidelity::new(
                 spec.text().to_owned(),
@@ -80,23 +93,29 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 tasks.collect(),
                 pair(found.latency_p99_ns),
                 ReplayOrder { recorded, simulated, common },
+                finish
+                    .map(|(recorded, here)| Fidelity { recorded: recorded.as_ns(), simulated: here.as_ns() }),
             ));
         }
     }
     all
 }
 
-fn compared(task: &TaskFidelity, role: Role) -> ReplayTask {
+fn compared(task: &TaskFidelity, role: Role, exited_ns: Option<Fidelity>) -> ReplayTask {
     ReplayTask {
         pid: task.pid.0.unsigned_abs(),
         comm: task.comm.to_string(),
         of_command: role == Role::Command,
         cpu_time_ns: pair(task.cpu_time_ns),
         nr_switches: pair(task.switches()),
+        nr_voluntary_switches: pair(task.voluntary_switches),
+        nr_involuntary_switches: pair(task.involuntary_switches),
+        nr_migrations: pair(task.migrations),
         wakeups: pair(task.wakeups),
         wakeup_latency_mean_ns: pair(task.latency_mean_ns),
         wakeup_latency_p99_ns: pair(task.latency_p99_ns),
         wakeup_latency_max_ns: pair(task.latency_max_ns),
+        exited_ns,
         // The schema's own business.
         poor: Vec::new(),
     }

@@ -20,7 +20,7 @@ pub(crate) enum Value {
 pub(crate) struct Values(pub(crate) [Option<Value>; MAX_FIELDS]);
 
 impl Values {
-    fn of<const N: usize>(values: [Option<Value>; N]) -> Self {
+    pub(crate) fn of<const N: usize>(values: [Option<Value>; N]) -> Self {
         let mut all = [None; MAX_FIELDS];
         all[..N].copy_from_slice(&values);
         Values(all)

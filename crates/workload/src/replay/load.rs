@@ -6,20 +6,22 @@ use super::file::ReadWorkload;
 use super::fitting::Fitted;
 use super::objects::Made;
 use super::overhead::Overhead;
+use super::overrides::{self, Override};
 use super::player::{Part, Stage, Waits};
 use super::recording::{
     Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
     Waking,
 };
 use super::roles::{RecordedCommand, Role, Roles};
+use super::whom::Whom;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
 use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 use trace::{Repair, Severity, Trace, infer_missing_switches};
 
 /// Between the starts of two tasks that only come to fall asleep.
@@ -27,35 +29,6 @@ const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
 
 /// What its CPUs were about when a told run ended (an interrupt, a switch, an exit), they finished.
 const LAST_WORK: Nanos = Nanos::from_micros(2);
-
-/// Who is meant by an affinity that the user gives.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Whom {
-    /// The task with this recorded id.
-    Pid(i32),
-    /// All tasks that ever have this name.
-    Comm(String),
-}
-
-impl Whom {
-    fn is(&self, task: &RecordedTask) -> bool {
-        let executes = |step: &Recorded, name: &str| matches!(step, Recorded::Exec(comm) if **comm == *name);
-        match self {
-            Whom::Pid(number) => task.pid.0 == *number,
-            Whom::Comm(comm) => *task.comm == **comm || task.steps.iter().any(|step| executes(step, comm)),
-        }
-    }
-}
-
-/// As the user writes it.
-impl fmt::Display for Whom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Whom::Pid(number) => write!(f, "{number}"),
-            Whom::Comm(comm) => f.write_str(comm),
-        }
-    }
-}
 
 /// An affinity that the trace does not show and the user knows, or one that it shows and the user changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,6 +43,10 @@ pub struct KnownAffinity {
 #[derive(Clone, Debug)]
 pub struct Replay {
     recording: Recording,
+    /// As it was recorded, if the user changes tasks.
+    unchanged: Option<Arc<Recording>>,
+    /// What the user changes, a sentence each.
+    changes: Vec<String>,
     /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
     accounted: Option<Accounted>,
     kernel: Option<String>,
@@ -126,6 +103,8 @@ impl Replay {
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
             recording: Recording::extract(&trace),
+            unchanged: None,
+            changes: Vec::new(),
             accounted: Some(Accounted::of(&trace)),
             kernel: trace.meta.kernel.clone(),
             repair,
@@ -140,6 +119,8 @@ impl Replay {
     pub fn of_workload(workload: ReadWorkload) -> Replay {
         Replay {
             recording: workload.recording,
+            unchanged: None,
+            changes: Vec::new(),
             accounted: None,
             kernel: workload.kernel,
             repair: Repair::default(),
@@ -163,11 +144,49 @@ impl Replay {
         self
     }
 
-    /// Adds affinities that the trace does not show.
+    /// Adds affinities that the trace does not show; of two for one task the later one counts.
     #[must_use]
     pub fn with_affinities(mut self, affinities: Vec<KnownAffinity>) -> Replay {
-        self.affinities = affinities;
+        self.affinities.extend(affinities);
         self
+    }
+
+    /// Changes tasks, on top of what has been changed before.
+    #[must_use]
+    pub fn with_overrides(mut self, overrides: &[Override]) -> Replay {
+        if overrides.is_empty() {
+            return self;
+        }
+        let sentence = |Override { whom, what }: &Override| {
+            let tasks = self.recording.tasks.iter().filter(|task| whom.is(task)).count();
+            format!("changed: {whom}: {what} ({tasks} of the recorded tasks have this name or id)")
+        };
+        let sentences: Vec<String> =
+            overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
+        self.changes.extend(sentences);
+        let changed = overrides::apply(&self.recording, overrides);
+        let before = std::mem::replace(&mut self.recording, changed);
+        self.unchanged.get_or_insert_with(|| Arc::new(before));
+        self
+    }
+
+    /// Whether the user has changed something of what was recorded; an affinity that is a list of CPUs counts as knowledge
+    /// that the trace lacks, to be free of one as a change.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.unchanged.is_some() || self.affinities.iter().any(|known| known.cpus == CpuMask::ALL)
+    }
+
+    /// The replay of what was recorded, without the user's changes.
+    #[must_use]
+    pub fn as_recorded(&self) -> Replay {
+        let mut replay = self.clone();
+        if let Some(unchanged) = replay.unchanged.take() {
+            replay.recording = Recording::clone(&unchanged);
+        }
+        replay.changes.clear();
+        replay.affinities.retain(|known| known.cpus != CpuMask::ALL);
+        replay
     }
 
     /// Whether it has such a task.
@@ -362,7 +381,8 @@ impl Load for Replay {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.import_notes.clone();
+        let mut notes = self.changes.clone();
+        notes.extend(self.import_notes.iter().cloned());
         let Repair { switches, uncertain_ns } = self.repair;
         if switches > 0 {
             notes.push(format!(

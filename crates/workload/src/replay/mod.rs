@@ -25,7 +25,8 @@
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere
 //!   has two preemptions for one, because soft timers expire in the tick.
 //!
-//! A recording can be written as a file that people change, and read back (`file`).
+//! A recording can be written as a file that people change, and read back (`file`); single tasks can be changed without one
+//! (`overrides`). `roles` tells the recorded command from what else ran.
 //!
 //! # On the machine
 //!
@@ -34,7 +35,8 @@
 //!
 //! # How far to trust it
 //!
-//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself. What a
+//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself, both read by the
+//! same rules (`accounted`). What a
 //! recording cannot tell stays unknown there and in every what-if: loads that would have behaved differently (an adaptive
 //! program, a timeout that a faster run would not hit), spinning on locks (it is CPU time like any other), and cache
 //! misses (bursts keep the recorded ones). Two effects are worth knowing:
@@ -55,6 +57,7 @@ mod lives;
 mod load;
 mod objects;
 mod overhead;
+mod overrides;
 mod player;
 mod programs;
 mod recording;
@@ -64,17 +67,20 @@ mod timers;
 mod track;
 mod walk;
 mod whereabouts;
+mod whom;
 mod work;
 mod yields;
 
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
-pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
+pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask};
+pub use overrides::{Changed, Override, WorkFactor};
 pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 pub use roles::{RecordedCommand, Role};
+pub use whom::Whom;
 
 #[cfg(test)]
 mod tests;

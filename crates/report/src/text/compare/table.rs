@@ -1,0 +1,60 @@
+//! The table of what changed.
+
+use super::{LABEL_COLUMNS, mark, signed, value};
+use crate::compare::{MetricComparison, VariantComparison};
+use crate::text::format::change;
+use crate::text::table::{Align, Table};
+
+/// Columns for the name of a metric beside how far a replay is off.
+const NARROW_LABEL_COLUMNS: u16 = 19;
+
+/// A row for each of these metrics.
+pub fn table(variant: &VariantComparison, metrics: &[&MetricComparison]) -> String {
+    if metrics.is_empty() {
+        return String::new();
+    }
+    use Align::{Left, Right};
+    // Where no seed makes a difference, no interval does.
+    let with_interval = !variant.exact;
+    let of_replay = variant.metrics.iter().any(|metric| metric.replay_off.is_some());
+    let mut columns =
+        vec![("", Left), ("metric", Left), ("base", Right), ("with", Right), ("differs", Right)];
+    if with_interval {
+        columns.push(("95% interval", Right));
+    }
+    columns.push(("change", Right));
+    if of_replay {
+        columns.push(("replay off", Right));
+    }
+    let mut table = Table::new(&columns);
+    let narrow = with_interval && of_replay;
+    table.limit(1, if narrow { NARROW_LABEL_COLUMNS } else { LABEL_COLUMNS });
+    if narrow {
+        table.limit(7, 6);
+    }
+    for metric in metrics {
+        let mut cells = vec![
+            mark(metric).to_owned(),
+            metric.metric.label.clone(),
+            value(metric, metric.base),
+            value(metric, metric.variant),
+            signed(metric, metric.difference),
+        ];
+        if with_interval {
+            cells.push(metric.interval.map_or("-".to_owned(), |interval| {
+                format!("{} to {}", signed(metric, interval.low), signed(metric, interval.high))
+            }));
+        }
+        cells.push(if metric.base > 0.0 { change(metric.difference / metric.base) } else { "-".to_owned() });
+        if of_replay {
+            cells.push(metric.replay_off.map_or("-".to_owned(), off));
+        }
+        table.row(cells);
+    }
+    table.render()
+}
+
+/// A distance in per cent, from tenfold on as a factor.
+pub fn off(share: f64) -> String {
+    change(share).trim_start_matches('+').to_owned()
+}
