@@ -1,19 +1,20 @@
 //! What is in a trace, for `schedlab inspect`.
 
 use crate::error::Error;
+use crate::input::Input;
 use report::schema::{
     InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
     InspectTask,
 };
 use std::collections::BTreeMap;
-use trace::{DelaysFrom, DurationHistogram, NoteKind, ReadError, RuntimeSource, SchedLatency, Trace};
+use trace::{DelaysFrom, DurationHistogram, NoteKind, RuntimeSource, SchedLatency, Trace};
 
-/// Reads a trace and says what is in it.
+/// Reads a trace and says what is in it; `-` is standard input.
 ///
 /// # Errors
 /// A file that cannot be read, is no trace, or holds no `sched_switch`.
 pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Error> {
-    let trace = open_trace(path)?;
+    let trace = Input::open(path)?.into_trace()?;
     let (summary, table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
     let cpu = |cpu: &trace::CpuSummary| InspectCpu {
         cpu: cpu.cpu.0,
@@ -47,14 +48,6 @@ pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Err
         latency: latency(&trace, &table, delays_from),
         delays: durations(&table.delays),
         stays: durations(&table.stays),
-    })
-}
-
-/// Reads a trace from a file, a piece at a time.
-pub(crate) fn open_trace(path: &str) -> Result<Trace, Error> {
-    trace::read_file(path).map_err(|error| match error {
-        ReadError::Io { source, .. } => Error::File { path: path.to_owned(), source },
-        source => Error::Trace { path: path.to_owned(), source },
     })
 }
 

@@ -30,11 +30,13 @@ mod dumps;
 mod error;
 mod experiment;
 mod export;
+mod input;
 mod inspecting;
 mod kernel;
 mod length;
 mod loads;
 mod machines;
+pub mod outputs;
 pub mod recording;
 mod reproduce;
 mod results;
@@ -50,7 +52,7 @@ pub use inspecting::inspect;
 pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
 pub use length::{ENDLESS, GRACE};
 pub use loads::{LoadSource, LoadSpec, Reading, machine_beside};
-pub use machines::{DEFAULT_MACHINE, MachineChoice, machine};
+pub use machines::{DEFAULT_MACHINE, MachineChoice, machine, machine_file, machine_text};
 pub use reproduce::{
     Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };

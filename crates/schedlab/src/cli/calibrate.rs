@@ -1,10 +1,10 @@
 //! `schedlab calibrate`: this machine as a machine file.
 
-use super::output::{Failure, print};
+use super::output::{Failure, open, say};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schedlab::Error;
 use schedlab::calibration::calibrate;
-use std::fs;
+use schedlab::outputs::STANDARD_STREAM;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -13,15 +13,16 @@ use std::path::PathBuf;
 /// Takes some seconds, on the CPUs that this process may use. Let the machine do nothing else meanwhile.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where to write the machine file [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// Where to write the machine file [default: standard output, as with `-`].
+    #[arg(short, long, value_name = "FILE", default_value = STANDARD_STREAM, hide_default_value = true)]
+    output: PathBuf,
     /// Name of the machine in the file.
     #[arg(long, value_name = "NAME", default_value = "measured", value_parser = name)]
     name: String,
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
+    let mut output = open(&args.output, &[])?;
     let target =
         if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(None, target);
@@ -35,14 +36,10 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     let calibrated = calibrated.map_err(Error::Calibrate)?;
     for warning in &calibrated.warnings {
-        // Where standard error is gone, there is nobody to warn.
-        let _ = writeln!(io::stderr(), "warning: {warning}");
+        say(&format!("warning: {warning}\n"));
     }
-    match &args.output {
-        None => print(&calibrated.text),
-        Some(path) => Ok(fs::write(path, &calibrated.text)
-            .map_err(|source| Error::File { path: path.display().to_string(), source })?),
-    }
+    output.write_all(calibrated.text.as_bytes()).map_err(|source| output.failed(source))?;
+    Ok(output.commit()?)
 }
 
 /// As machine files have it.

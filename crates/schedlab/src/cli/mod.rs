@@ -2,6 +2,7 @@
 //! [`schedlab::Plan`]), and only that is run. One module for each command.
 
 mod calibrate;
+mod command;
 mod common;
 mod compare;
 mod completions;
@@ -15,7 +16,11 @@ mod progress;
 mod record;
 mod reproduce;
 mod run;
+mod signals;
 mod speed;
+mod terminal;
+mod user;
+mod watch;
 mod workload;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -52,7 +57,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads any more is no failure.
-            let _ = error.print();
+            if output::is_command_line_plain() {
+                let _ = error.print();
+            } else {
+                output::say(&error.render().to_string());
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
         }
     };

@@ -1,18 +1,18 @@
 //! `schedlab record`: the scheduler's events of this machine.
 
-use super::output::{Failure, print};
+use super::command::{PATIENCE, Running};
+use super::output::{Failure, Stream, open, say};
+use super::signals::Taken;
+use super::user::User;
+use super::watch::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schedlab::calibration::topology_alone;
-use schedlab::recording::{Recorded, Recorder, Tracefs};
+use schedlab::outputs::Output;
+use schedlab::recording::{Ended, Recorded, Recorder, Tracefs};
 use schedlab::{Error, machine_beside};
 use scheduler::Nanos;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::fs;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use workload::units;
@@ -31,65 +31,125 @@ pub struct Args {
     /// For how long, seconds without a unit [default: until the command ends; 10s without one].
     #[arg(long = "for", value_name = "TIME", value_parser = positive)]
     length: Option<Nanos>,
-    /// The file to write.
+    /// The file to write; `-` for standard output.
+    ///
+    /// A file that exists is replaced when the recording is complete. Beside a device, a pipe or standard output there
+    /// is no FILE.machine.toml.
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
     output: PathBuf,
     /// Where tracefs is mounted [default: found, or mounted for the time of the recording].
     #[arg(long, value_name = "DIR")]
     tracefs: Option<PathBuf>,
+    /// Run the command as this user, with his groups and home [default: as whoever records, which is root].
+    #[arg(long, value_name = "NAME", requires = "command")]
+    user: Option<String>,
     /// A command to run meanwhile.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, stop.clone()).map_err(Failure::Output)?;
-    }
+    let user = args.user.as_deref().map(User::find).transpose()?;
+    let files = Files::open(&args.output)?;
+    let signals = Taken::take();
     let tracefs = args.tracefs.as_deref().map_or_else(Tracefs::find, |root| Ok(Tracefs::at(root)));
-    let mut recorder =
-        tracefs.and_then(|tracefs| Recorder::start(tracefs, &args.output)).map_err(Error::Record)?;
-    let mut command = match Running::start(&args.command) {
-        Ok(command) => command,
-        Err(error) => {
-            drop(recorder);
-            // It is empty.
-            let _ = fs::remove_file(&args.output);
-            return Err(error.into());
+    let recorder =
+        tracefs.and_then(|tracefs| Recorder::start(tracefs, &files.spool)).map_err(Error::Record)?;
+    let mut command = match args.command.split_first() {
+        Some((program, words)) => {
+            advise(user.as_ref());
+            Some(Running::start(program, words, user.as_ref(), files.trace.is_stdout())?)
         }
+        None => None,
     };
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     let length = if command.is_none() { length.or(Some(DEFAULT_LENGTH)) } else { length };
-    let watch = Watch::start();
-    let line = Line::new();
-    let outcome = loop {
+    let recording = record(recorder, length, &signals, command.as_mut());
+    if let Some(command) = &mut command {
+        command.ask_to_end();
+    }
+    // Tracing is as it was before: whoever asks once more does not want the file either.
+    drop(signals);
+    let written = recording.map_err(Failure::from).and_then(|recording| files.write(recording));
+    if let Some(command) = command {
+        command.wait(PATIENCE);
+    }
+    written
+}
+
+/// Most people do not want their build to run as root.
+fn advise(user: Option<&User>) {
+    let sudo_user = std::env::var("SUDO_USER").unwrap_or_default();
+    if user.is_none() && !sudo_user.is_empty() && sudo_user != "root" && rustix::process::geteuid().is_root()
+    {
+        say(&format!("note: the command runs as root; --user {sudo_user} runs it as you\n"));
+    }
+}
+
+/// What was recorded, and for how long.
+struct Recording {
+    ended: Ended,
+    elapsed: Duration,
+}
+
+/// Records until the time is over, the command has ended or a signal asks.
+fn record(
+    mut recorder: Recorder,
+    length: Option<Duration>,
+    signals: &Taken,
+    mut command: Option<&mut Running>,
+) -> Result<Recording, Error> {
+    let (watch, line) = (Watch::start(), Line::new());
+    loop {
         thread::park_timeout(
             INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
         );
-        let collected = recorder.collect().and_then(|()| recorder.so_far());
+        recorder.collect()?;
         let elapsed = watch.elapsed();
-        match collected {
-            Ok(so_far) => line.show(elapsed, so_far),
-            Err(error) => break Err(error),
+        line.show(elapsed, recorder.so_far()?);
+        let is_over = length.is_some_and(|length| elapsed >= length);
+        if is_over || signals.asked() || command.as_deref_mut().is_some_and(Running::has_ended) {
+            return Ok(Recording { ended: recorder.end()?, elapsed });
         }
-        let over = length.is_some_and(|length| elapsed >= length);
-        if over || stop.load(Ordering::Relaxed) || command.as_mut().is_some_and(Running::has_ended) {
-            break Ok(elapsed);
-        }
-    };
-    line.clear();
-    // The recording is put away whatever becomes of the command.
-    let recorded = outcome.and_then(|elapsed| Ok((elapsed, recorder.finish()?)));
-    if let Some(command) = command {
-        command.end();
     }
-    let (elapsed, recorded) = recorded.map_err(Error::Record)?;
-    let machine = machine_beside(&args.output.to_string_lossy());
-    let text = topology_alone("recorded").map_err(Error::Calibrate)?;
-    fs::write(&machine, text)
-        .map_err(|source| Error::File { path: machine.display().to_string(), source })?;
-    print(&summary(&args.output, elapsed, recorded))
+}
+
+/// Where the recording goes.
+struct Files {
+    trace: Output,
+    /// The file of the machine, and what it will say; none beside a pipe.
+    machine: Option<(Output, String)>,
+    /// Where it waits.
+    spool: PathBuf,
+}
+
+impl Files {
+    fn open(path: &Path) -> Result<Files, Failure> {
+        let trace = open(path, &[])?;
+        if !trace.is_file() {
+            return Ok(Files { trace, machine: None, spool: std::env::temp_dir() });
+        }
+        let text = topology_alone("recorded").map_err(Error::Calibrate)?;
+        let machine = Some((open(&machine_beside(&path.to_string_lossy()), &[])?, text));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Ok(Files { trace, machine, spool: folder.unwrap_or(Path::new(".")).to_owned() })
+    }
+
+    fn write(self, recording: Recording) -> Result<(), Failure> {
+        let Files { mut trace, machine, .. } = self;
+        let Recording { mut ended, elapsed } = recording;
+        let (recorded, left_over) = (ended.recorded, ended.left_over.take());
+        ended.write(&mut trace).map_err(|source| trace.failed(source))?;
+        if let Some((mut machine, text)) = machine {
+            machine.write_all(text.as_bytes()).map_err(|source| machine.failed(source))?;
+            machine.commit()?;
+        }
+        let results = Stream::beside(Some(&trace));
+        let text = summary(trace.path(), elapsed, recorded);
+        trace.commit()?;
+        results.text(&text)?;
+        left_over.map_or(Ok(()), |error| Err(Error::Record(error).into()))
+    }
 }
 
 fn summary(output: &Path, elapsed: Duration, recorded: Recorded) -> String {
@@ -109,21 +169,6 @@ fn figures(elapsed: Duration, recorded: Recorded) -> String {
 
 fn positive(text: &str) -> Result<Nanos, String> {
     units::positive_duration(text, Nanos::from_secs(1))
-}
-
-/// The wall clock: what is recorded is real.
-#[allow(clippy::disallowed_types)] // No result of a simulation depends on it.
-struct Watch(std::time::Instant);
-
-#[allow(clippy::disallowed_types)]
-impl Watch {
-    fn start() -> Watch {
-        Watch(std::time::Instant::now())
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
 }
 
 /// The line that says how it goes, if there is somebody to see it.
@@ -148,34 +193,10 @@ impl Line {
         self.0.set_message(figures(elapsed, so_far));
         self.0.tick();
     }
-
-    fn clear(&self) {
-        self.0.finish_and_clear();
-    }
 }
 
-/// The command that runs meanwhile.
-struct Running(Child);
-
-impl Running {
-    fn start(command: &[String]) -> Result<Option<Running>, Error> {
-        let Some((program, args)) = command.split_first() else { return Ok(None) };
-        let failed = |source| Error::File { path: program.clone(), source };
-        Ok(Some(Running(Command::new(program).args(args).spawn().map_err(failed)?)))
-    }
-
-    fn has_ended(&mut self) -> bool {
-        !matches!(self.0.try_wait(), Ok(None))
-    }
-
-    /// Asks it to end if it has not, and waits for it.
-    fn end(mut self) {
-        if !self.has_ended()
-            && let Some(pid) = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw)
-        {
-            // It may have ended since.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        }
-        let _ = self.0.wait();
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }

@@ -10,16 +10,17 @@ mod idle;
 mod pages;
 mod tasks;
 mod tracefs;
+mod watchdog;
 
 use idle::{CPU_DMA_LATENCY, IdleWatch};
 use pages::CpuPages;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use trace::{DatPages, Pid, TaskNote, write_dat_container};
+use trace::{DatHeader, DatPages, Pid, TaskNote, write_dat_container};
 use tracefs::Instance;
 pub use tracefs::Tracefs;
 
@@ -54,8 +55,8 @@ impl RecordError {
         RecordError { doing: doing.to_owned(), what: what.to_string(), of_tracing: true, source }
     }
 
-    fn of_output(path: &Path, source: io::Error) -> RecordError {
-        let (doing, what) = ("write".to_owned(), path.display().to_string());
+    fn of_folder(folder: &Path, source: io::Error) -> RecordError {
+        let (doing, what) = ("keep pages in".to_owned(), folder.display().to_string());
         RecordError { doing, what, of_tracing: false, source }
     }
 }
@@ -90,30 +91,44 @@ pub struct Recorder {
     cpus: Vec<CpuPages>,
     instance: Instance,
     tracefs: Tracefs,
-    output: PathBuf,
-    file: File,
     tasks: BTreeMap<Pid, TaskNote>,
     proc: PathBuf,
     idle: IdleWatch,
 }
 
+/// A recording that has ended. The kernel is as it was before.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it holds.
+    pub recorded: Recorded,
+    /// Why something of it is left in tracefs, if it is.
+    pub left_over: Option<RecordError>,
+    header: DatHeader,
+    /// Of each CPU that has any.
+    pages: BTreeMap<usize, Pages>,
+}
+
+#[derive(Debug)]
+struct Pages {
+    len: u64,
+    file: File,
+}
+
 impl Recorder {
-    /// Begins to record into `output`.
+    /// Begins to record. Until it is written, the recording waits in files without a name in the folder `spool`.
     ///
     /// # Errors
-    /// No right to trace, no tracing in this kernel, a file that cannot be written.
-    pub fn start(tracefs: Tracefs, output: &Path) -> Result<Recorder, RecordError> {
-        let file = File::create(output).map_err(|source| RecordError::of_output(output, source))?;
+    /// No right to trace, no tracing in this kernel, no place for the recording.
+    pub fn start(tracefs: Tracefs, spool: &Path) -> Result<Recorder, RecordError> {
         let instance = tracefs.instance()?;
         let idle = IdleWatch::new(Path::new(CPU_DMA_LATENCY));
-        Recorder::on(tracefs, instance, output, file, Path::new("/proc"), idle)
+        Recorder::on(tracefs, instance, spool, Path::new("/proc"), idle)
     }
 
     fn on(
         tracefs: Tracefs,
         instance: Instance,
-        output: &Path,
-        file: File,
+        spool: &Path,
         proc: &Path,
         idle: IdleWatch,
     ) -> Result<Recorder, RecordError> {
@@ -124,11 +139,10 @@ impl Recorder {
         let page_size = header::page_size(&tracefs)?;
         let mut cpus = Vec::new();
         for cpu in instance.cpus()? {
-            cpus.push(CpuPages::open(&instance, cpu, page_size, output)?);
+            cpus.push(CpuPages::open(&instance, cpu, page_size, spool)?);
         }
         let tasks = tasks::all(proc);
-        let (output, proc) = (output.to_owned(), proc.to_owned());
-        let recorder = Recorder { cpus, instance, tracefs, output, file, tasks, proc, idle };
+        let recorder = Recorder { cpus, instance, tracefs, tasks, proc: proc.to_owned(), idle };
         recorder.instance.write("tracing_on", "1")?;
         for note in recorder.tasks.values() {
             recorder.instance.write("trace_marker", &format!("{note}\n"))?;
@@ -167,11 +181,11 @@ impl Recorder {
         Ok(sum)
     }
 
-    /// Ends the recording, takes back what was set, and writes the file.
+    /// Ends the recording and takes back what was set.
     ///
     /// # Errors
     /// Those of tracefs and of the disk.
-    pub fn finish(mut self) -> Result<Recorded, RecordError> {
+    pub fn end(mut self) -> Result<Ended, RecordError> {
         self.instance.write("events/enable", "0")?;
         if let Some(idle) = self.idle.kind() {
             self.instance.write("trace_marker", &format!("{idle}\n"))?;
@@ -191,25 +205,36 @@ impl Recorder {
             stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.stats(cpu)?));
         }
         let header = header::header(&self.tracefs, &EVENTS, &self.tasks, stats)?;
-        let Recorder { cpus, instance, output, file, tracefs, .. } = self;
-        // A CPU that is offline leaves no hole in the numbering.
-        let count = cpus.iter().map(|cpu| cpu.cpu() as usize + 1).max().unwrap_or(0);
-        let mut pages: Vec<DatPages<Box<dyn io::Read>>> = (0..count)
-            .map(|_| DatPages { len: 0, pages: Box::new(io::empty()) as Box<dyn io::Read> })
-            .collect();
+        let Recorder { cpus, instance, .. } = self;
+        let mut pages = BTreeMap::new();
         for cpu in cpus {
             let (number, len) = (cpu.cpu() as usize, cpu.bytes());
-            pages[number] = DatPages { len, pages: Box::new(cpu.into_pages()?) };
+            pages.insert(number, Pages { len, file: cpu.into_pages()? });
         }
-        let removed = instance.remove();
-        drop(tracefs);
-        write_dat_container(&header, pages, BufWriter::new(file))
-            .map_err(|source| RecordError::of_output(&output, source))?;
-        removed.map(|()| recorded)
+        Ok(Ended { recorded, left_over: instance.remove().err(), header, pages })
     }
 
     fn stats(&self, cpu: &CpuPages) -> Result<String, RecordError> {
         self.instance.read(&format!("per_cpu/cpu{}/stats", cpu.cpu()))
+    }
+}
+
+impl Ended {
+    /// Writes the trace.dat.
+    ///
+    /// # Errors
+    /// Those of `out`, and of the disk where the recording waits.
+    pub fn write(self, out: impl io::Write) -> io::Result<()> {
+        let Ended { header, mut pages, .. } = self;
+        // A CPU that is offline leaves no hole in the numbering.
+        let count = pages.last_key_value().map_or(0, |(last, _)| last + 1);
+        let of_cpu = |cpu| -> DatPages<Box<dyn io::Read>> {
+            match pages.remove(&cpu) {
+                Some(Pages { len, file }) => DatPages { len, pages: Box::new(file) },
+                None => DatPages { len: 0, pages: Box::new(io::empty()) },
+            }
+        };
+        write_dat_container(&header, (0..count).map(of_cpu).collect(), out)
     }
 }
 

@@ -2,12 +2,11 @@
 
 use super::RecordError;
 use super::tracefs::Instance;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// See the module's head. Pages wait in a file without a name beside the output, since only their number says where each
-/// CPU's begin.
+/// See the module's head. Pages wait in a file without a name, since only their number says where each CPU's begin.
 #[derive(Debug)]
 pub struct CpuPages {
     cpu: u32,
@@ -18,19 +17,14 @@ pub struct CpuPages {
 }
 
 impl CpuPages {
-    /// Opens a CPU's buffer. `page_size` is the kernel's, in bytes.
+    /// Opens a CPU's buffer. `page_size` is the kernel's, in bytes. Pages wait in the folder `spool`.
     pub fn open(
         instance: &Instance,
         cpu: u32,
         page_size: usize,
-        output: &Path,
+        spool: &Path,
     ) -> Result<CpuPages, RecordError> {
-        let mut name = output.as_os_str().to_owned();
-        name.push(format!(".cpu{cpu}"));
-        let path = Path::new(&name);
-        let failed = |source| RecordError::of_output(path, source);
-        let kept = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(failed)?;
-        fs::remove_file(path).map_err(failed)?;
+        let kept = tempfile::tempfile_in(spool).map_err(|source| RecordError::of_folder(spool, source))?;
         Ok(CpuPages { cpu, from: instance.pages(cpu)?, kept, page: vec![0; page_size], bytes: 0 })
     }
 

@@ -97,13 +97,11 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     tracefs_of_demo(&root);
     put(&root, "proc/812/task/812/stat", stat(812, "audio (x)", 2).as_bytes());
     put(&root, "proc/812/task/812/status", b"Name:\taudio\nCpus_allowed_list:\t0-1\n");
-    let output = root.join("out.dat");
-    let file = fs::File::create(&output).expect("a temporary file");
     let instance = Instance::at(&root.join("instances/own"));
     put(&root, "cpu_dma_latency", &0i32.to_ne_bytes());
     let idle = IdleWatch::new(&root.join("cpu_dma_latency"));
-    let mut recorder = Recorder::on(Tracefs::at(&root), instance, &output, file, &root.join("proc"), idle)
-        .expect("it starts");
+    let mut recorder =
+        Recorder::on(Tracefs::at(&root), instance, &root, &root.join("proc"), idle).expect("it starts");
     let own = |name: &str| fs::read_to_string(root.join("instances/own").join(name)).expect("a file");
     assert!(own("tracing_on").starts_with('1') && own("events/sched/sched_switch/enable").starts_with('1'));
     assert!(
@@ -113,12 +111,14 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     recorder.collect().expect("pages");
     let so_far = recorder.so_far().expect("figures");
     assert!(so_far.bytes > 0);
-    // A tree of plain files cannot be removed as an instance is, which comes last.
-    let error = recorder.finish().expect_err("the instance is a folder with files").to_string();
-    assert!(error.starts_with("cannot remove the trace instance"), "{error}");
+    let mut ended = recorder.end().expect("it ends");
+    // A tree of plain files cannot be removed as an instance is; the recording is there all the same.
+    let left_over = ended.left_over.take().expect("the instance is a folder with files").to_string();
+    assert!(left_over.starts_with("cannot remove the trace instance"), "{left_over}");
     assert!(own("tracing_on").starts_with('0') && own("events/enable").starts_with('0'));
-
-    let read = trace::read(&fs::read(&output).expect("the file")).expect("a trace");
+    let mut bytes = Vec::new();
+    ended.write(&mut bytes).expect("memory takes everything");
+    let read = trace::read(&bytes).expect("a trace");
     let original = trace::read(&trace_dat()).expect("a trace");
     let switches = |trace: &trace::Trace| {
         trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count()
@@ -154,6 +154,21 @@ fn every_way_of_losing_events_counts() {
 }
 
 #[test]
+fn a_recording_without_a_place_to_wait_does_not_begin() {
+    let root = folder("no-spool");
+    tracefs_of_demo(&root);
+    let (instance, idle) = (Instance::at(&root.join("instances/own")), IdleWatch::new(&root));
+    let nowhere = root.join("no");
+    let error =
+        Recorder::on(Tracefs::at(&root), instance, &nowhere, &root, idle).expect_err("no such folder");
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("cannot keep pages in {}: ", nowhere.display())), "{text}");
+    let on = fs::read_to_string(root.join("instances/own/tracing_on")).expect("a file");
+    assert!(on.starts_with('0'), "{on}");
+    fs::remove_dir_all(root).expect("our own folder");
+}
+
+#[test]
 fn without_the_right_the_error_names_it() {
     let error =
         super::RecordError::of("write 0 to", "tracing_on", std::io::ErrorKind::PermissionDenied.into());
@@ -163,11 +178,7 @@ fn without_the_right_the_error_names_it() {
         "{text}"
     );
     let root = folder("no-tracefs");
-    let error =
-        Recorder::start(Tracefs::at(&root), &root.join("out.dat")).expect_err("nothing is there").to_string();
+    let error = Recorder::start(Tracefs::at(&root), &root).expect_err("nothing is there").to_string();
     assert!(error.contains("CONFIG_FTRACE"), "{error}");
-    let nowhere = root.join("no/out.dat");
-    let error = Recorder::start(Tracefs::at(&root), &nowhere).expect_err("no such folder").to_string();
-    assert_eq!(error, format!("cannot write {}: No such file or directory (os error 2)", nowhere.display()));
     fs::remove_dir_all(root).expect("our own folder");
 }

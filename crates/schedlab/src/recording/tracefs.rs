@@ -1,6 +1,7 @@
 //! An instance of tracefs of our own: other people's tracing goes on beside it, undisturbed.
 
 use super::RecordError;
+use super::watchdog::Watchdog;
 use rustix::fs::OFlags;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::{self, File, OpenOptions};
@@ -68,7 +69,9 @@ impl Tracefs {
         let root = self.root.join("instances").join(format!("{INSTANCE_PREFIX}{}", std::process::id()));
         fs::create_dir(&root)
             .map_err(|source| RecordError::of("make the trace instance", root.display(), source))?;
-        Ok(Instance { root, removed: false })
+        // Without a shell there is none; then the next recorder cleans up behind a killed one.
+        let watchdog = Watchdog::start(&root, self.mounted_here.then_some(&self.root)).ok();
+        Ok(Instance { root, removed: false, _watchdog: watchdog })
     }
 
     fn remove_orphans(&self) {
@@ -107,13 +110,15 @@ fn mounted(mounts: &str) -> Option<(&str, PathBuf)> {
 pub struct Instance {
     root: PathBuf,
     removed: bool,
+    /// Is dropped when the instance is gone.
+    _watchdog: Option<Watchdog>,
 }
 
 impl Instance {
     /// An instance that exists already.
     #[cfg(test)]
     pub fn at(root: &Path) -> Instance {
-        Instance { root: root.to_owned(), removed: true }
+        Instance { root: root.to_owned(), removed: true, _watchdog: None }
     }
 
     /// Sets a file.
