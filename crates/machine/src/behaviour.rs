@@ -3,7 +3,7 @@
 //! The machine executes steps and charges their costs; the *choice* of steps (programs, standard loads, replay)
 //! lives in the workload crate, behind the [`Behaviour`] trait.
 
-use crate::objects::{BarrierId, ChannelId, FutexId, SpinlockId};
+use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::rng::Rng;
 use crate::sections::Sections;
 use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Pid, Policy, TaskId};
@@ -40,6 +40,16 @@ pub enum Step {
     TrySend(ChannelId),
     /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
     Receive(ChannelId),
+    /// Hand a request to a device and go on at once. When the device has served it, its interrupt sends a message, which a
+    /// full channel loses.
+    Submit {
+        /// Who serves it.
+        device: DeviceId,
+        /// How long that takes once the device begins with it.
+        service: Nanos,
+        /// Where the message goes.
+        done: ChannelId,
+    },
     /// FUTEX_WAIT: sleep until woken. Tokens posted by [`Step::FutexWake`] while nobody waits are lost.
     FutexWait(FutexId),
     /// FUTEX_WAKE: wake up to `count` waiters in the order of rt-class 7.6.

@@ -1,4 +1,4 @@
-//! Things that tasks share: channels, futexes, barriers, user spinlocks (mutexes are the scheduler's).
+//! Things that tasks share: channels, futexes, barriers, user spinlocks, devices (mutexes are the scheduler's).
 
 use crate::setup::MutexSpec;
 
@@ -17,6 +17,19 @@ pub struct BarrierId(pub u32);
 /// A user-space spinlock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SpinlockId(pub u32);
+
+/// A device that serves requests, see [`DeviceSpec`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct DeviceId(pub u32);
+
+/// What a device is like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceSpec {
+    /// How many requests it serves at once, at least 1; later ones wait for the first that is done.
+    pub at_once: u32,
+    /// What people call it.
+    pub name: String,
+}
 
 /// What a task does that has spun for a user-space spinlock in vain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +53,8 @@ pub struct Objects {
     pub futexes: u32,
     /// User spinlocks.
     pub spinlocks: Vec<Backoff>,
+    /// Devices.
+    pub devices: Vec<DeviceSpec>,
 }
 
 /// What a channel is like.

@@ -8,12 +8,12 @@
 //! not shift the dice of the others.
 
 use crate::fixed::{LN_2_Q32, NEARLY, log2_q32, nearly_log2_q32};
-use scheduler::Nanos;
+use scheduler::{Nanos, Pid};
 
 /// What a stream is for; part of its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// A task's program; numbered by pid.
+    /// A task's program; numbered by [`TaskStream`].
     Task,
     /// Interrupt and timer noise of a CPU; numbered by CPU.
     CpuNoise,
@@ -21,6 +21,24 @@ pub enum Purpose {
     Load,
     /// Start of a machine's background kernel threads; numbered in the order of the machine file.
     Kthread,
+}
+
+/// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So the same
+/// load does the same work under every kernel, and a comparison is paired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TaskStream(u64);
+
+impl TaskStream {
+    /// Of a task that was there before anything happened: its pid says which one it is.
+    pub fn of_first(pid: Pid) -> TaskStream {
+        TaskStream(pid.0 as u64)
+    }
+
+    /// Of the task's `nth` child, counted from 1.
+    pub fn of_child(self, nth: u64) -> TaskStream {
+        let mut key = self.0 ^ nth.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        TaskStream(splitmix(&mut key))
+    }
 }
 
 /// One stream.
@@ -35,6 +53,11 @@ impl Rng {
         let mut key = seed ^ (purpose as u64 + 1).wrapping_mul(0xa076_1d64_78bd_642f);
         key = splitmix(&mut key) ^ number.wrapping_mul(0xe703_7ed1_a0b4_28db);
         Rng { state: std::array::from_fn(|_| splitmix(&mut key)) }
+    }
+
+    /// The stream of a task's program.
+    pub(crate) fn of_task(seed: u64, stream: TaskStream) -> Rng {
+        Rng::keyed(seed, Purpose::Task, stream.0)
     }
 
     /// The next 64 random bits.
@@ -112,6 +135,22 @@ mod tests {
         assert_eq!(draw(Purpose::Task, 7), draw(Purpose::Task, 7));
         assert_ne!(draw(Purpose::Task, 7), draw(Purpose::Task, 8));
         assert_ne!(draw(Purpose::Task, 7), draw(Purpose::CpuNoise, 7));
+    }
+
+    /// The path from the first task tells streams apart: no two of three generations of ten are the same.
+    #[test]
+    fn each_descendant_has_a_stream_of_its_own() {
+        let children = |parents: &[TaskStream]| -> Vec<TaskStream> {
+            parents.iter().flat_map(|parent| (1..=10).map(|nth| parent.of_child(nth))).collect()
+        };
+        let first: Vec<TaskStream> = (1000..1010).map(|pid| TaskStream::of_first(Pid(pid))).collect();
+        let second = children(&first);
+        let third = children(&second);
+        let mut draws: Vec<u64> =
+            [first, second, third].concat().iter().map(|s| Rng::of_task(1, *s).bits()).collect();
+        draws.sort_unstable();
+        draws.dedup();
+        assert_eq!(draws.len(), 10 + 100 + 1000);
     }
 
     /// Whichever way the logarithm was taken.

@@ -1,7 +1,7 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
-use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, FutexId, SpinlockId};
+use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 
@@ -18,9 +18,11 @@ pub struct Setup {
     pub(crate) barriers: Vec<u32>,
     pub(crate) futexes: u32,
     pub(crate) spinlocks: Vec<Backoff>,
+    pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) outside: Vec<Outside>,
+    pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
-    pub(crate) has_kernel_threads: bool,
+    pub(crate) kernel_threads_of: usize,
     pub(crate) looks: Vec<Nanos>,
 }
 
@@ -44,17 +46,31 @@ pub struct MutexSpec {
     pub kind: MutexKind,
 }
 
-/// A message from outside the model (a device, the network, a user): an interrupt that sends on a channel.
+/// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an interrupt that sends
+/// on a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outside {
-    /// When the interrupt fires.
+    /// When the interrupt fires; for [`Arrival::Tick`] see there.
     pub at: Nanos,
+    /// Which interrupt it is.
+    pub by: Arrival,
     /// Which CPU takes it; `None`: the CPU on which the receiver last ran.
     pub cpu: Option<CpuId>,
     /// Where the message goes. A full channel loses it; the run counts that.
     pub channel: ChannelId,
     /// It comes again after each such time, to the end of the run; `None`: once.
     pub every: Option<Nanos>,
+}
+
+/// The interrupt that brings a message from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Arrival {
+    /// One of its own.
+    #[default]
+    Own,
+    /// The tick of its CPU that lies nearest to its time, after the tick has done its work: timers of the timer wheel expire
+    /// there, in the soft interrupt that the tick raises (machine.md 2.3). An idle CPU takes that tick, too.
+    Tick,
 }
 
 impl Setup {
@@ -68,9 +84,11 @@ impl Setup {
             barriers: Vec::new(),
             futexes: 0,
             spinlocks: Vec::new(),
+            devices: Vec::new(),
             outside: Vec::new(),
+            ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
-            has_kernel_threads: false,
+            kernel_threads_of: 0,
             looks: Vec::new(),
         }
     }
@@ -128,20 +146,34 @@ impl Setup {
         SpinlockId(self.spinlocks.len() as u32 - 1)
     }
 
+    /// A new device.
+    pub fn device(&mut self, spec: DeviceSpec) -> DeviceId {
+        self.devices.push(spec);
+        DeviceId(self.devices.len() as u32 - 1)
+    }
+
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt, so the
     /// machine's `idle_exit` is not paid.
     pub fn hold_cpu_dma_latency(&mut self) {
         self.cpu_dma_latency_held = true;
     }
 
-    /// The load brings the machine's background kernel threads itself: those of the machine file are left out.
-    pub fn bring_kernel_threads(&mut self) {
-        self.has_kernel_threads = true;
+    /// The load brings the background kernel threads of the first `cpus` CPUs itself, and those that belong to no CPU: of
+    /// those of the machine file only the other CPUs' are there.
+    pub fn bring_kernel_threads(&mut self, cpus: usize) {
+        self.kernel_threads_of = self.kernel_threads_of.max(cpus);
     }
 
     /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.
     pub fn look_at(&mut self, time: Nanos) {
         self.looks.push(time);
+    }
+
+    /// A tick of `cpu` lies at `time`, and the others whole periods before and after. Without it, CPU i's ticks are shifted
+    /// by i · (period/2) / CPUs that the kernel was built for, from the beginning of the run on (fair-class 2.7).
+    pub fn tick_at(&mut self, cpu: CpuId, time: Nanos) {
+        self.ticks_at.resize(self.ticks_at.len().max(cpu.index() + 1), None);
+        self.ticks_at[cpu.index()] = Some(time);
     }
 
     /// A message from outside the model.

@@ -4,7 +4,7 @@
 //! timer that was set: what decides whether a task would have slept if something had come a microsecond later.
 
 use crate::behaviour::{ForkKind, Step};
-use crate::objects::{BarrierId, ChannelId, FutexId, SpinlockId};
+use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::sections::Sections;
 use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Pid, Policy};
 
@@ -25,6 +25,11 @@ pub enum ToldStep {
     Send(ChannelId),
     TrySend(ChannelId),
     Receive(ChannelId),
+    Submit {
+        device: DeviceId,
+        service: Nanos,
+        done: ChannelId,
+    },
     FutexWait(FutexId),
     FutexWake {
         futex: FutexId,
@@ -65,6 +70,9 @@ impl ToldStep {
             Step::Send(channel) => ToldStep::Send(*channel),
             Step::TrySend(channel) => ToldStep::TrySend(*channel),
             Step::Receive(channel) => ToldStep::Receive(*channel),
+            Step::Submit { device, service, done } => {
+                ToldStep::Submit { device: *device, service: *service, done: *done }
+            }
             Step::FutexWait(futex) => ToldStep::FutexWait(*futex),
             Step::FutexWake { futex, count } => ToldStep::FutexWake { futex: *futex, count: *count },
             Step::BarrierWait(barrier) => ToldStep::BarrierWait(*barrier),

@@ -1,8 +1,8 @@
 //! The engine by situation: what tasks do to each other and to time, on machines whose costs are known.
 
 use machine::{
-    Backoff, Behaviour, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind, Outcome, Outside,
-    RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
+    Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind,
+    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, SwitchState, Topology};
@@ -160,20 +160,27 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
     assert_eq!(task(&outcome, "writer").counters.nr_voluntary_switches, 2, "blocked once, exited once");
 }
 
+/// Messages cost nothing.
+const FREE_CHANNEL: ChannelSpec = ChannelSpec {
+    capacity: 9,
+    writers_wake_at: 8,
+    sync: false,
+    softirq: false,
+    send_cost: Nanos::ZERO,
+    receive_cost: Nanos::ZERO,
+};
+
+/// To the CPU of its receiver, once, by an interrupt of its own.
+fn outside(at: Nanos, channel: ChannelId) -> Outside {
+    Outside { at, by: Arrival::Own, cpu: None, channel, every: None }
+}
+
 #[test]
 fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
     let mut setup = Setup::new(1);
-    let spec = ChannelSpec {
-        capacity: 1,
-        writers_wake_at: 0,
-        sync: false,
-        softirq: false,
-        send_cost: Nanos::ZERO,
-        receive_cost: Nanos::ZERO,
-    };
-    let channel = setup.channel(spec);
+    let channel = setup.channel(ChannelSpec { capacity: 1, writers_wake_at: 0, ..FREE_CHANNEL });
     for at in [2, 3, 4] {
-        setup.outside(Outside { at: ms(at), cpu: None, channel, every: None });
+        setup.outside(outside(ms(at), channel));
     }
     let (reader, clock) =
         script("reader", [Step::Receive(channel), Step::Compute(ms(9)), Step::Receive(channel)]);
@@ -186,21 +193,51 @@ fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
 #[test]
 fn a_message_from_outside_may_come_again_and_again() {
     let mut setup = Setup::new(1);
-    let spec = ChannelSpec {
-        capacity: 9,
-        writers_wake_at: 8,
-        sync: false,
-        softirq: false,
-        send_cost: Nanos::ZERO,
-        receive_cost: Nanos::ZERO,
-    };
-    let channel = setup.channel(spec);
-    setup.outside(Outside { at: ms(2), cpu: None, channel, every: Some(ms(3)) });
+    let channel = setup.channel(FREE_CHANNEL);
+    setup.outside(Outside { every: Some(ms(3)), ..outside(ms(2), channel) });
     let (reader, clock) = script("reader", (0..4).map(|_| Step::Receive(channel)));
     setup.spawn(Nanos::ZERO, reader);
     let outcome = run(ideal(1), setup);
     assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(2), ms(5), ms(8), ms(11)]);
     assert!(outcome.stalled.is_empty());
+}
+
+#[test]
+fn a_timer_of_the_wheel_expires_at_the_nearest_tick_of_its_cpu() {
+    let mut setup = Setup::new(2);
+    // CPU 1's own ticks would lie at 0.25 ms and so on.
+    setup.tick_at(CpuId(1), us(7_900));
+    let channel = setup.channel(FREE_CHANNEL);
+    for at in [2_100, 3_300, 4_500] {
+        setup.outside(Outside { by: Arrival::Tick, ..outside(us(at), channel) });
+    }
+    let (mut reader, clock) = script("reader", (0..3).map(|_| Step::Receive(channel)));
+    reader.cpus = Some(CpuMask::single(CpuId(1)));
+    setup.spawn_on(Nanos::ZERO, Some(CpuId(1)), reader);
+    // Idle CPUs take no other ticks, but these; a busy one takes them at the same times.
+    let outcome = run(ideal(2), setup);
+    assert_eq!(*clock.borrow(), [Nanos::ZERO, us(1_900), us(2_900), us(4_900)]);
+    assert!(outcome.stalled.is_empty());
+}
+
+#[test]
+fn a_timer_of_the_wheel_costs_no_interrupt_beside_the_tick() {
+    let finished = |by| {
+        let mut setup = Setup::new(1);
+        let channel = setup.channel(FREE_CHANNEL);
+        setup.outside(Outside { by, ..outside(us(2_300), channel) });
+        let (hog, clock) = script("hog", [Step::Compute(us(4_500))]);
+        let (reader, _) = script("reader", [Step::Receive(channel)]);
+        setup.spawn(Nanos::ZERO, reader);
+        setup.spawn(us(100), hog);
+        let mut spec = ideal(1);
+        spec.costs.irq_entry = us(10);
+        run(spec, setup);
+        clock.borrow()[1]
+    };
+    // It appears by an interrupt, and four ticks follow.
+    let without = us(100 + 10 + 4_500 + 4 * 10);
+    assert_eq!((finished(Arrival::Tick), finished(Arrival::Own)), (without, without + us(10)));
 }
 
 #[test]

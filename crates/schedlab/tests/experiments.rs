@@ -1,8 +1,10 @@
 //! Whole experiments through the library's front door.
 
+use machine::{RecordKind, ToldStep};
 use report::schema::LoadResult;
-use schedlab::{Arm, Change, Error, Experiment, KernelConfig, LoadSpec, Plan, compare, machine};
-use scheduler::Nanos;
+use schedlab::{Arm, Change, Error, Experiment, KernelConfig, LoadSpec, Plan, Run, compare, machine};
+use scheduler::{Nanos, Pid};
+use std::collections::BTreeMap;
 
 const MS: Nanos = Nanos::from_millis(1);
 
@@ -76,6 +78,40 @@ fn settings_with_a_time_take_effect_then() {
     let later: Vec<String> = slices.iter().map(|s| format!("200ms:{s}")).collect();
     let mixed = switches(&later.iter().map(String::as_str).collect::<Vec<_>>(), &mut experiment);
     assert!(long < mixed && mixed < short, "{long} {mixed} {short}");
+}
+
+/// What every process of a build computes, in user mode and by its program, by command name.
+fn work_of_processes(run: &Run) -> Vec<(String, u64)> {
+    let mut work = BTreeMap::new();
+    for record in &run.records {
+        if let RecordKind::Step { step: ToldStep::Compute(length) } = &record.kind {
+            *work.entry(record.pid).or_insert(0) += length.0;
+        }
+    }
+    let comm =
+        |pid: Pid| run.comms.iter().rfind(|comm| comm.pid == pid).expect("it has a name").comm.to_string();
+    let mut work: Vec<_> = work.into_iter().map(|(pid, length)| (comm(pid), length)).collect();
+    work.sort();
+    work
+}
+
+/// The order of forks, and so every pid, follows the scheduler: the work must not.
+#[test]
+fn a_build_does_the_same_work_under_every_kernel() {
+    let mut experiment = experiment(2, &["make -j8 16 --cc1 20ms"], None);
+    experiment.record = true;
+    let mut forks = Vec::new();
+    let mut work = Vec::new();
+    for kernel in [kernel("6.1", &[]), kernel("6.1", &["NO_START_DEBIT", "hz=250"]), kernel("2.6.31", &[])] {
+        experiment.kernel = kernel;
+        let run = experiment.run().expect("it runs");
+        forks.push(run.comms.iter().map(|comm| comm.comm.to_string()).collect::<Vec<_>>());
+        work.push(work_of_processes(&run));
+    }
+    let cc1s = work[0].iter().filter(|(comm, _)| comm == "cc1").count();
+    assert_eq!(cc1s, 16);
+    assert!(forks[0] != forks[1] && forks[0] != forks[2], "the kernels fork in different orders");
+    assert!(work[0] == work[1] && work[0] == work[2]);
 }
 
 #[test]

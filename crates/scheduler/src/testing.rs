@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::future::{Future, poll_fn};
 use core::mem;
-use core::pin::pin;
+use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use race::RaceLocks;
 
@@ -166,15 +166,23 @@ impl Lab {
     ) -> T {
         let mut path = pin!(path);
         loop {
-            self.k.platform.stop_before.set(Some(at));
-            let polled = path.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-            let stopped_at = self.k.platform.stopped_at.take();
-            self.k.platform.stop_before.set(None);
-            match (polled, stopped_at) {
-                (Poll::Ready(out), _) => return out,
-                (Poll::Pending, Some(lock)) => others(lock),
-                (Poll::Pending, None) => panic!("a path waits for a lock that is free"),
+            match self.run_up_to(at, path.as_mut()) {
+                Ok(out) => return out,
+                Err(lock) => others(lock),
             }
+        }
+    }
+
+    /// Runs a path to its end, or until it is about to take a lock that `at` names.
+    pub fn run_up_to<T>(&self, at: LockFilter, path: Pin<&mut impl Future<Output = T>>) -> Result<T, Lock> {
+        self.k.platform.stop_before.set(Some(at));
+        let polled = path.poll(&mut Context::from_waker(Waker::noop()));
+        let stopped_at = self.k.platform.stopped_at.take();
+        self.k.platform.stop_before.set(None);
+        match (polled, stopped_at) {
+            (Poll::Ready(out), _) => Ok(out),
+            (Poll::Pending, Some(lock)) => Err(lock),
+            (Poll::Pending, None) => panic!("a path waits for a lock that is free"),
         }
     }
 

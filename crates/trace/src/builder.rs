@@ -214,6 +214,7 @@ fn lowest_pid(kind: &EventKind) -> Pid {
         EventKind::SchedProcessExit(TaskRef { pid, .. }) => *pid,
         EventKind::SchedPiSetprio(p) => p.pid,
         EventKind::SchedStatRuntime(r) => r.pid,
+        EventKind::Activity(activity) => activity.pid().unwrap_or(Pid::IDLE),
         EventKind::Marker(_) => Pid::IDLE,
     }
 }
@@ -273,8 +274,13 @@ fn note_reused_pids(trace: &mut Trace) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Context, SchedMigrateTask, SchedSwitch};
+    use crate::model::{Context, NeedResched, SchedMigrateTask, SchedSwitch};
     use crate::{PrevState, Provenance};
+
+    fn event(time_ns: u64, cpu: u32, pid: i32, kind: EventKind) -> Event {
+        let (context, need_resched) = (Context::Task, NeedResched::Unknown);
+        Event { time_ns, cpu: Cpu(cpu), pid: Pid(pid), context, need_resched, kind }
+    }
 
     fn task(builder: &mut TraceBuilder, pid: i32) -> TaskRef {
         TaskRef { comm: builder.strings.intern("t"), pid: Pid(pid), prio: 120 }
@@ -287,7 +293,7 @@ mod tests {
             next: task(builder, next),
             provenance: Provenance::Recorded,
         });
-        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: Pid(prev), context: Context::Task, kind });
+        builder.push(event(time_ns, cpu, prev, kind));
     }
 
     #[test]
@@ -322,7 +328,7 @@ mod tests {
         let moved =
             SchedMigrateTask { task: task(&mut builder, 7), orig_cpu: Cpu(0), dest_cpu: Cpu(1 << 30) };
         let kind = EventKind::SchedMigrateTask(moved);
-        builder.push(Event { time_ns: 3, cpu: Cpu(0), pid: Pid(0), context: Context::Task, kind });
+        builder.push(event(3, 0, 0, kind));
         switch(&mut builder, 4, 5, 0, 7);
         let trace = builder.finish();
         assert_eq!(trace.events.len(), 1);

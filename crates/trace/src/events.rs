@@ -158,12 +158,13 @@ impl IntoIterator for Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Context, Cpu, EventKind, Pid};
+    use crate::model::{Context, Cpu, EventKind, NeedResched, Pid};
     use crate::strings::Strings;
 
     fn event(time_ns: u64) -> Event {
         let kind = EventKind::Marker(Strings::new().intern("x"));
-        Event { time_ns, cpu: Cpu(0), pid: Pid(1), context: Context::Task, kind }
+        let need_resched = NeedResched::Unknown;
+        Event { time_ns, cpu: Cpu(0), pid: Pid(1), context: Context::Task, need_resched, kind }
     }
 
     #[test]

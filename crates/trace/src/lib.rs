@@ -4,6 +4,8 @@
 //!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
 //!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), Perfetto (with
 //!   ftrace events, single or compact), the kernel's `trace` file, `trace-cmd report` with and without `-R`.
+//!   What else the kernel did ([`Activity`]: interrupts, timers, block requests, system calls) is among the events where it was
+//!   recorded; figures leave it out.
 //! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
 //! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU;
 //!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
@@ -13,6 +15,7 @@
 //!
 //! This crate knows no simulator and no scheduler, and nothing here prints.
 
+mod activity;
 mod builder;
 mod dat;
 mod error;
@@ -36,15 +39,20 @@ mod summary;
 mod text;
 mod write;
 
+pub use activity::{
+    Activity, BlockDevice, BlockOperation, BlockRq, HrtimerExpireEntry, HrtimerMode, IrqHandlerEntry,
+    IrqHandlerExit, IrqVector, IrqVectorKind, KernelAddress, Packet, SchedStatDelay, SoftirqVec, SysEnter,
+    SysExit, Syscall, TimerExpireEntry, WorkqueueExecute,
+};
 pub use builder::TraceBuilder;
 pub use error::ReadError;
 pub use events::Events;
 pub use facts::{IdleKind, TaskFacts, TaskNote, TaskPolicy};
 pub use histogram::{Bucket, DurationHistogram};
 pub use model::{
-    Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, Provenance, SchedMigrateTask,
-    SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef,
-    Thread, Trace, VirtualNanos,
+    Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, NeedResched, Pid, Provenance,
+    SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch,
+    SchedWakeup, TaskRef, Thread, Trace, VirtualNanos,
 };
 pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
 pub use occupancy::{Observed, Occupancy, Since, Stay};

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU64;
 
+use crate::activity::Activity;
 use crate::events::Events;
 use crate::facts::{IdleKind, TaskFacts};
 use crate::notes::ImportNotes;
@@ -200,6 +201,8 @@ pub enum EventKind {
     SchedStatRuntime(SchedStatRuntime),
     /// Text that a program wrote into the trace (`trace_marker`, `ftrace_write`), without its final newline.
     Marker(StrId),
+    /// What else the kernel did: nothing that schedules, but often the reason why somebody was woken.
+    Activity(Activity),
 }
 
 impl EventKind {
@@ -226,7 +229,13 @@ impl EventKind {
             EventKind::SchedPiSetprio(_) => "sched_pi_setprio",
             EventKind::SchedStatRuntime(_) => "sched_stat_runtime",
             EventKind::Marker(_) => "tracing_mark_write",
+            EventKind::Activity(activity) => activity.name(),
         }
+    }
+
+    /// Whether it is [`Activity`]: figures of the scheduler leave it out.
+    pub fn is_activity(&self) -> bool {
+        matches!(self, EventKind::Activity(_))
     }
 }
 
@@ -244,6 +253,53 @@ pub enum Context {
     Hardirq,
 }
 
+impl Context {
+    /// From the bits of `common_flags`.
+    pub(crate) fn from_common_flags(flags: u64) -> Self {
+        const HARDIRQ_OR_NMI: u64 = 0x08 | 0x40;
+        const SOFTIRQ: u64 = 0x10;
+        if flags & HARDIRQ_OR_NMI != 0 {
+            Context::Hardirq
+        } else if flags & SOFTIRQ != 0 {
+            Context::Softirq
+        } else {
+            Context::Task
+        }
+    }
+}
+
+/// Whether the task that runs is to leave its CPU soon: the second column of ftrace's flags. A wakeup inside the tick's
+/// interrupt whose task was to be preempted anyway shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NeedResched {
+    /// The file does not say.
+    #[default]
+    Unknown,
+    /// It goes on.
+    No,
+    /// It leaves at the next tick or on its return to user mode (`l`, `L`; PREEMPT_LAZY and PREEMPT_RT).
+    Lazy,
+    /// It leaves at the next preemption point (`n`, `N`, `b`, `B`).
+    Yes,
+}
+
+impl NeedResched {
+    /// From the bits of `common_flags`.
+    pub(crate) fn from_common_flags(flags: u64) -> Self {
+        if flags & Self::COMMON_FLAG != 0 {
+            NeedResched::Yes
+        } else if flags & Self::COMMON_FLAG_LAZY != 0 {
+            NeedResched::Lazy
+        } else {
+            NeedResched::No
+        }
+    }
+
+    pub(crate) const COMMON_FLAG: u64 = 0x04;
+    /// Before 6.13 this bit was for architectures that cannot tell whether interrupts are off; none of today's is one.
+    pub(crate) const COMMON_FLAG_LAZY: u64 = 0x02;
+}
+
 /// One event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
@@ -255,6 +311,8 @@ pub struct Event {
     pub pid: Pid,
     /// Whether that task did it, or an interrupt on top of it.
     pub context: Context,
+    /// Whether that task was to leave the CPU soon.
+    pub need_resched: NeedResched,
     /// What happened.
     pub kind: EventKind,
 }
@@ -357,13 +415,14 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Time of the first event, ns; 0 for an empty trace.
+    /// Time of the first event that is not [`Activity`], ns; 0 for an empty trace. What a trace says of tasks does not depend
+    /// on which other tracepoints were on.
     pub fn start_ns(&self) -> u64 {
-        self.events.first().map_or(0, |e| e.time_ns)
+        self.events.iter().find(|event| !event.kind.is_activity()).map_or(0, |event| event.time_ns)
     }
 
-    /// Time of the last event, ns; 0 for an empty trace.
+    /// Time of the last such event, ns; 0 for an empty trace.
     pub fn end_ns(&self) -> u64 {
-        self.events.last().map_or(0, |e| e.time_ns)
+        self.events.iter().rev().find(|event| !event.kind.is_activity()).map_or(0, |event| event.time_ns)
     }
 }

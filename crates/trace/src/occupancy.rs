@@ -72,7 +72,7 @@ impl Occupancy {
         self.trust_context
     }
 
-    /// Takes in the next event.
+    /// Takes in the next event. [`Activity`](crate::Activity) tells of no task: who runs is the same with it and without.
     pub fn observe(&mut self, event: &Event) -> Observed {
         let state = &mut self.cpus[event.cpu.index()];
         let mut observed = Observed::default();
@@ -80,6 +80,9 @@ impl Occupancy {
             state.gaps.pop();
             state.begun = true;
             observed.lost = state.current.take().or(observed.lost);
+        }
+        if event.kind.is_activity() {
+            return observed;
         }
         let runs = running(event, self.trust_context);
         if runs != Pid::UNKNOWN {

@@ -5,11 +5,27 @@
 //! to run) and because a lookup per name is the reader's hottest step.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::ops::Index;
 
-/// Number of a string in a [`Strings`] table; meaningless in any other table.
+/// Number of a string in a [`Strings`] table; meaningless in any other table. An `Option` of it takes no more room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct StrId(u32);
+pub struct StrId(
+    /// From 1.
+    NonZeroU32,
+);
+
+impl StrId {
+    /// The id of the string number `n`, from 0.
+    fn of(n: u32) -> Self {
+        StrId(NonZeroU32::MIN.saturating_add(n))
+    }
+
+    /// The id in a slot of the table, which is 0 where there is none.
+    fn in_slot(slot: u32) -> Option<Self> {
+        NonZeroU32::new(slot).map(StrId)
+    }
+}
 
 /// A table of distinct strings, numbered in the order in which they were first seen.
 #[derive(Clone, Debug, Default)]
@@ -36,17 +52,17 @@ impl Strings {
         let mask = self.slots.len() - 1;
         let mut slot = hash(text.as_bytes()) as usize & mask;
         loop {
-            match self.slots[slot] {
-                0 => break,
-                taken if self[StrId(taken - 1)] == *text => return StrId(taken - 1),
-                _ => slot = (slot + 1) & mask,
+            match StrId::in_slot(self.slots[slot]) {
+                None => break,
+                Some(taken) if self[taken] == *text => return taken,
+                Some(_) => slot = (slot + 1) & mask,
             }
         }
-        let id = self.ends.len() as u32;
+        let id = StrId::of(self.ends.len() as u32);
         self.arena.push_str(text);
         self.ends.push(self.arena.len());
-        self.slots[slot] = id + 1;
-        StrId(id)
+        self.slots[slot] = id.0.get();
+        id
     }
 
     /// As [`intern`](Self::intern), for bytes from a file. Bytes that are not UTF-8 become U+FFFD.
@@ -61,8 +77,7 @@ impl Strings {
     pub fn find(&self, text: &str) -> Option<StrId> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut slot = hash(text.as_bytes()) as usize & mask;
-        while self.slots[slot] != 0 {
-            let id = StrId(self.slots[slot] - 1);
+        while let Some(id) = StrId::in_slot(self.slots[slot]) {
             if self[id] == *text {
                 return Some(id);
             }
@@ -73,7 +88,7 @@ impl Strings {
 
     /// The text of `id`, or `None` if the id is of another, longer table.
     pub fn get(&self, id: StrId) -> Option<&str> {
-        let n = id.0 as usize;
+        let n = id.0.get() as usize - 1;
         let end = *self.ends.get(n)?;
         let start = if n == 0 { 0 } else { self.ends[n - 1] };
         Some(&self.arena[start..end])
@@ -91,18 +106,19 @@ impl Strings {
 
     /// All strings in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (StrId, &str)> {
-        (0..self.ends.len() as u32).map(|n| (StrId(n), &self[StrId(n)]))
+        (0..self.ends.len() as u32).map(|n| (StrId::of(n), &self[StrId::of(n)]))
     }
 
     fn grow(&mut self) {
         let size = (self.slots.len() * 2).max(64);
         self.slots = vec![0; size];
         for n in 0..self.ends.len() as u32 {
-            let mut slot = hash(self[StrId(n)].as_bytes()) as usize & (size - 1);
+            let id = StrId::of(n);
+            let mut slot = hash(self[id].as_bytes()) as usize & (size - 1);
             while self.slots[slot] != 0 {
                 slot = (slot + 1) & (size - 1);
             }
-            self.slots[slot] = n + 1;
+            self.slots[slot] = id.0.get();
         }
     }
 }

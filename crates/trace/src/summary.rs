@@ -222,7 +222,7 @@ impl<'a> Summariser<'a> {
             EventKind::SchedStatRuntime(stat) => {
                 self.named(stat.pid, stat.comm, None);
             }
-            EventKind::SchedProcessExec(_) | EventKind::Marker(_) => {}
+            EventKind::SchedProcessExec(_) | EventKind::Marker(_) | EventKind::Activity(_) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use machine::{CommOf, Record, RecordKind, Who};
 use scheduler::{CpuId, Pid, Prio, SwitchState};
 use std::collections::BTreeMap;
 use trace::{
-    Context, Cpu, Event, EventKind, PrevState, Provenance, SchedMigrateTask, SchedPiSetprio,
+    Context, Cpu, Event, EventKind, NeedResched, PrevState, Provenance, SchedMigrateTask, SchedPiSetprio,
     SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, StrId, TaskRef, Trace,
     TraceBuilder,
 };
@@ -30,7 +30,8 @@ pub fn run_trace<'a>(records: impl IntoIterator<Item = &'a Record>, comms: &[Com
         if let Some(kind) = names.kind(record) {
             let (time_ns, cpu, pid) = (record.time.0, cpu(record.cpu), trace::Pid(record.pid.0));
             let context = if record.in_interrupt { Context::Hardirq } else { Context::Task };
-            names.builder.push(Event { time_ns, cpu, pid, context, kind });
+            let need_resched = NeedResched::Unknown;
+            names.builder.push(Event { time_ns, cpu, pid, context, need_resched, kind });
         }
     }
     names.builder.finish()

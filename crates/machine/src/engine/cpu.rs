@@ -36,7 +36,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         if curr == idle {
             sim.idle(me).await;
         } else {
-            sim.keep_ticking(me);
+            sim.keep_ticking(id);
             let path = match sim.next(me, curr) {
                 Next::Follow(path) => path,
                 Next::Execute(length) => {
@@ -86,6 +86,7 @@ impl Sim {
                 }
                 Irq::Tick => {
                     scheduler_tick(me).await;
+                    self.messages_by_tick(me).await;
                     self.wake_kthreads(me, &self.kthread_wakes.tick).await;
                 }
                 Irq::Ipi(ipi) => {
@@ -101,7 +102,10 @@ impl Sim {
                     }
                 }
                 Irq::Spawn(index) => self.spawn(me, index).await,
-                Irq::Outside(index) => self.message_from_outside(me, index).await,
+                Irq::Outside(index) => {
+                    self.message_from_outside(me, self.outside[index as usize].channel).await;
+                }
+                Irq::Served(channel) => self.message_by_interrupt(me, channel).await,
                 Irq::Off { source, length } => {
                     self.hw().charge_ns(length);
                     self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize]).await;
@@ -169,22 +173,38 @@ impl Sim {
         self.switched_in(me.id, curr);
     }
 
-    /// Idle CPUs take no ticks (NO_HZ): a task that runs after idle starts them again.
-    fn keep_ticking(&self, me: Cpu<'_, Hw>) {
-        let tick = self.hw().tick_slot(me.id);
+    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel: a task that runs after idle starts them again.
+    pub fn keep_ticking(&self, cpu: CpuId) {
+        let tick = self.hw().tick_slot(cpu);
         if !self.hw().queue.is_set(tick) {
-            self.hw().queue.set(tick, self.next_tick(me.id));
+            self.hw().queue.set(tick, self.next_tick(cpu));
         }
     }
 
-    /// The next tick after now; CPU i's are shifted by i · (period/2) / CPUs that the kernel was built for
-    /// (fair-class 2.7).
+    /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more came.
+    async fn messages_by_tick(&self, me: Cpu<'_, Hw>) {
+        let due = self.cpu(me.id).by_tick.take();
+        for index in due {
+            self.message_from_outside(me, self.outside[index as usize].channel).await;
+        }
+    }
+
+    /// From one tick to the next.
+    pub fn tick_period(&self) -> Nanos {
+        Nanos(1_000_000_000 / self.k.config.tunables.hz.get() as u64)
+    }
+
+    /// The next tick after now: see [`crate::Setup::tick_at`].
     pub fn next_tick(&self, cpu: CpuId) -> Nanos {
-        let tunables = &self.k.config.tunables;
-        let period = 1_000_000_000 / tunables.hz.get() as u64;
-        let built_for = tunables.nr_cpus.get().unsigned_abs().max(self.k.cpus() as u64);
+        let period = self.tick_period().0;
+        let now = self.hw().now.get().0;
+        if let Some(Some(tick)) = self.ticks_at.get(cpu.index()) {
+            let since_tick = (now % period + period - tick.0 % period) % period;
+            return Nanos(now + period - since_tick);
+        }
+        let built_for = self.k.config.tunables.nr_cpus.get().unsigned_abs().max(self.k.cpus() as u64);
         let phase = u64::from(cpu.0) * (period / 2) / built_for;
-        let since_phase = self.hw().now.get().0.saturating_sub(phase);
+        let since_phase = now.saturating_sub(phase);
         Nanos(phase + (since_phase / period + 1) * period)
     }
 

@@ -1,6 +1,7 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
 use super::noise::CpuNoise;
+use crate::objects::ChannelId;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
 use std::cell::{Cell, RefCell};
@@ -34,6 +35,8 @@ pub(crate) enum Irq {
     Spawn(u32),
     /// A message from outside.
     Outside(u32),
+    /// A device reports on this channel.
+    Served(ChannelId),
     /// Settings changed: the queues are brought in line with them.
     Settings,
     /// An interrupts-off section of this length, of this source.
@@ -54,6 +57,8 @@ pub(crate) struct CpuHw {
     pub in_interrupt: Cell<bool>,
     /// Interrupts that wait to be served.
     pub pending: RefCell<VecDeque<Irq>>,
+    /// Messages from outside that the next tick brings, by index.
+    pub by_tick: RefCell<Vec<u32>>,
     /// The task that was last set up to execute here.
     pub seen: Cell<TaskId>,
     /// Time that tasks have executed here.
@@ -74,6 +79,7 @@ impl CpuHw {
             halted: Cell::new(false),
             in_interrupt: Cell::new(false),
             pending: RefCell::default(),
+            by_tick: RefCell::default(),
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),
             noise,

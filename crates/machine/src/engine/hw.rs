@@ -11,6 +11,7 @@ use super::noise::CpuNoise;
 use super::push_ipis::PushIpis;
 use super::queue::{EventQueue, Slot};
 use super::recorder::{LockWait, Recorder};
+use crate::objects::ChannelId;
 use crate::rng::{Purpose, Rng};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
@@ -34,6 +35,8 @@ pub(crate) enum Once {
     Setting(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
+    /// A device has served a request and reports so on this channel.
+    Served(ChannelId),
     /// A snapshot is to be taken.
     Snapshot,
     /// The run ends, or may end; keeps paths from running ahead of it.

@@ -5,7 +5,6 @@
 
 use super::hw::Hw;
 use super::sim::Sim;
-use super::steps::FROM_INTERRUPT;
 use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
@@ -40,7 +39,7 @@ impl KthreadWakes {
 #[derive(Clone, Debug)]
 pub(crate) struct Wake {
     /// One for each CPU, or one.
-    doors: Rc<[ChannelId]>,
+    doors: Rc<[Option<ChannelId>]>,
     percent: u32,
 }
 
@@ -49,27 +48,31 @@ impl Wake {
     fn draw(&self, cpu: CpuId, rng: &mut Rng) -> Option<ChannelId> {
         let wakes = self.percent == 100 || rng.below(100) < u64::from(self.percent);
         let door = self.doors.get(cpu.index()).or_else(|| self.doors.first());
-        door.copied().filter(|_| wakes)
+        door.copied().flatten().filter(|_| wakes)
     }
 }
 
 /// One task for each thread. A thread with a period starts at a random moment of the first one; others sleep.
 pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthreads {
     let noise = &spec.noise;
-    let threads = if setup.has_kernel_threads { &[][..] } else { &noise.kthreads[..] };
+    let brought = setup.kernel_threads_of;
+    let threads = &noise.kthreads[..];
+    // Those of the first CPUs may be the load's.
+    let first = |thread: &KthreadNoise| if thread.per_cpu { brought } else { brought.min(1) };
     let count = |thread: &KthreadNoise| if thread.per_cpu { spec.topology.cpus } else { 1 };
-    let mut starts: Vec<Vec<Start>> = Vec::new();
+    let mut starts: Vec<Vec<Option<Start>>> = Vec::new();
     for thread in threads {
-        let start = |_| match thread.woken {
+        let mut start = || match thread.woken {
             Woken::Every(period) => Start::Timer(period),
             Woken::By { .. } => Start::Door(setup.channel(DOOR)),
         };
-        starts.push((0..count(thread)).map(start).collect());
+        starts.push((0..count(thread)).map(|n| (n >= first(thread)).then(&mut start)).collect());
     }
     let woken_by = |by: WakeEvent| -> Vec<Wake> {
-        let wake = |(thread, starts): (&KthreadNoise, &Vec<Start>)| match thread.woken {
+        let wake = |(thread, starts): (&KthreadNoise, &Vec<Option<Start>>)| match thread.woken {
             Woken::By { event, percent } if event == by => {
-                Some(Wake { doors: starts.iter().filter_map(Start::door).collect(), percent })
+                let door = |start: &Option<Start>| start.as_ref().and_then(Start::door);
+                Some(Wake { doors: starts.iter().map(door).collect(), percent })
             }
             Woken::By { .. } | Woken::Every(_) => None,
         };
@@ -80,6 +83,7 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
         let mut rng = Rng::keyed(seed, Purpose::Kthread, number as u64);
         let raises = woken_by(WakeEvent::Kthread(number));
         for (index, start) in starts.iter().enumerate() {
+            let Some(start) = start else { continue };
             let behaviour =
                 Kthread { start: *start, run: thread.run, raises: raises.clone(), next: Next::Sleep };
             let cpu = thread.per_cpu.then_some(CpuId(index as u16));
@@ -181,7 +185,7 @@ impl Sim {
     pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake]) {
         for wake in wakes {
             if let Some(door) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
-                self.put(me, door, FROM_INTERRUPT).await;
+                self.message_from_outside(me, door).await;
             }
         }
     }
@@ -264,8 +268,8 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_brings_the_kernel_threads_has_them_alone() {
-        let mut spec = MachineSpec::ideal(Topology::flat(1));
+    fn a_load_that_brings_kernel_threads_has_those_of_its_cpus_alone() {
+        let mut spec = MachineSpec::ideal(Topology::flat(3));
         spec.noise.kthreads.push(KthreadNoise {
             comm: "kworker".into(),
             policy: Policy::Normal,
@@ -274,14 +278,16 @@ mod tests {
             woken: Woken::Every(Spread::Constant(Nanos(1_000_000))),
             run: Spread::Constant(Nanos(20_000)),
         });
-        let count = |brings: bool| {
-            let mut setup = Setup::new(1);
-            if brings {
-                setup.bring_kernel_threads();
-            }
-            kthreads(&spec, &mut setup, 1).spawns.len()
+        let one = KthreadNoise { per_cpu: false, ..spec.noise.kthreads[0].clone() };
+        spec.noise.kthreads.push(one);
+        let names = |brings: usize| -> Vec<String> {
+            let mut setup = Setup::new(3);
+            setup.bring_kernel_threads(brings);
+            kthreads(&spec, &mut setup, 1).spawns.iter().map(|spawn| spawn.spec.comm.to_string()).collect()
         };
-        assert_eq!((count(false), count(true)), (1, 0));
+        assert_eq!(names(0), ["kworker/0", "kworker/1", "kworker/2", "kworker"]);
+        assert_eq!(names(1), ["kworker/1", "kworker/2"]);
+        assert_eq!(names(3), Vec::<String>::new());
     }
 
     #[test]

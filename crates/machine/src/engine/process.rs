@@ -6,7 +6,7 @@ use super::sim::{CommOf, Family, Parent, Progress, Sim, TaskCtx, Then};
 use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::outcome::{RunError, TaskOrigin};
-use crate::rng::{Purpose, Rng};
+use crate::rng::{Rng, TaskStream};
 use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
 use scheduler::{Cpu, CpuId, CpuMask, Nanos, Pid, TaskId, TaskState};
@@ -49,17 +49,25 @@ impl Sim {
             None if id.index() < self.k.cpus() => self.hw().work_slot(CpuId(id.0 as u16)),
             None => self.hw().add_slot(Source::Timer(id)),
         };
-        // A thread belongs to its creator's process.
-        let creator =
-            family.parent.filter(|_| family.thread).and_then(|parent| tasks.get(parent.task.index()));
-        let process = creator.map_or(pid, |creator| creator.process);
+        let parent = family.parent.and_then(|parent| tasks.get_mut(parent.task.index()));
+        let (stream, process) = match parent {
+            Some(parent) => {
+                parent.forks += 1;
+                // A thread belongs to its creator's process.
+                let process = if family.thread { parent.process } else { pid };
+                (parent.stream.of_child(parent.forks), process)
+            }
+            None => (TaskStream::of_first(pid), pid),
+        };
         let ctx = TaskCtx {
             pid,
             comm,
             behaviour: spec.behaviour,
             progress: Progress::Ready,
             sections: None,
-            rng: Rng::keyed(self.seed, Purpose::Task, pid.0 as u64),
+            rng: Rng::of_task(self.seed, stream),
+            stream,
+            forks: 0,
             iterations: 0,
             last_child: None,
             timer,

@@ -8,11 +8,12 @@ use super::kthreads::{Kthreads, kthreads};
 use super::recorder::Recorder;
 use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
-use super::world::World;
+use super::world::{Device, World};
+use crate::objects::ChannelId;
 use crate::outcome::{
     CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
 };
-use crate::setup::{FIRST_PID, Setup};
+use crate::setup::{Arrival, FIRST_PID, Outside, Setup};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
 use scheduler::fork::new_task;
@@ -103,6 +104,7 @@ impl Machine {
             mutexes: std::mem::take(&mut setup.mutexes),
             idle_polls: setup.cpu_dma_latency_held,
             outside: std::mem::take(&mut setup.outside),
+            ticks_at: std::mem::take(&mut setup.ticks_at),
             looks: std::mem::take(&mut setup.looks),
             outside_lost: Cell::new(0),
             lock_holder_preemptions: Cell::new(0),
@@ -196,7 +198,7 @@ impl Sim {
     /// Programs what will happen from outside.
     fn announce(&self, options: &RunOptions) {
         for (index, message) in self.outside.iter().enumerate() {
-            self.hw().at(message.at, Once::Outside(index as u32));
+            self.hw().at(self.leaves_at(message), Once::Outside(index as u32));
         }
         for (index, setting) in options.settings.iter().enumerate() {
             self.hw().at(setting.at, Once::Setting(index as u32));
@@ -208,6 +210,14 @@ impl Sim {
         // A path that runs ahead of the queue must stop at the end of the run.
         for end in self.looks.iter().chain([&options.duration]) {
             self.hw().at(*end, Once::End);
+        }
+    }
+
+    /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick is the nearest.
+    fn leaves_at(&self, message: &Outside) -> Nanos {
+        match message.by {
+            Arrival::Own => message.at,
+            Arrival::Tick => message.at.saturating_sub(Nanos(self.tick_period().0 / 2)),
         }
     }
 
@@ -223,11 +233,12 @@ impl Sim {
             Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.appear(task),
             Source::Timer(task) => self.raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
             Source::Tick(cpu) => {
-                if self.is_idle(cpu) {
+                if !self.is_idle(cpu) {
+                    let next = self.next_tick(cpu);
+                    self.hw().queue.set(self.hw().tick_slot(cpu), next);
+                } else if self.cpu(cpu).by_tick.borrow().is_empty() {
                     return None;
                 }
-                let next = self.next_tick(cpu);
-                self.hw().queue.set(self.hw().tick_slot(cpu), next);
                 self.raise(cpu, Irq::Tick)
             }
             Source::IrqOff { cpu, source } => {
@@ -265,10 +276,17 @@ impl Sim {
                 if let Some(period) = message.every {
                     self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
                 }
-                let reader = self.world.borrow().channels[message.channel.0 as usize].last_reader;
-                let near = || reader.map(|r| self.k.task(r).cpu.get());
-                self.raise(message.cpu.or_else(near).unwrap_or_default(), Irq::Outside(index))
+                let cpu = message.cpu.unwrap_or_else(|| self.near(message.channel));
+                match message.by {
+                    Arrival::Own => self.raise(cpu, Irq::Outside(index)),
+                    Arrival::Tick => {
+                        self.cpu(cpu).by_tick.borrow_mut().push(index);
+                        self.keep_ticking(cpu);
+                        None
+                    }
+                }
             }
+            Once::Served(channel) => self.raise(self.near(channel), Irq::Served(channel)),
             Once::Setting(index) => {
                 let setting = &self.settings[index as usize];
                 if let Err(error) = self.k.config.set(setting) {
@@ -287,6 +305,12 @@ impl Sim {
             // The loop ends when the next event lies behind it.
             Once::End => None,
         }
+    }
+
+    /// Where an interrupt for this channel arrives unless somebody says otherwise: where its reader last ran.
+    fn near(&self, channel: ChannelId) -> CpuId {
+        let reader = self.world.borrow().channels[channel.0 as usize].last_reader;
+        reader.map(|reader| self.k.task(reader).cpu.get()).unwrap_or_default()
     }
 
     /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it does.
@@ -346,8 +370,12 @@ impl Sim {
             matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
                 && !queue.is_set(self.with(p, |t| t.timer))
         };
+        let serving = |device: &Device| device.is_busy(end);
         let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
-        if self.outside.iter().any(|m| m.at > end || m.every.is_some()) || !living().all(asleep) {
+        let to_come = self.outside.iter().any(|m| m.at > end || m.every.is_some())
+            || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
+            || self.world.borrow().devices.iter().any(serving);
+        if to_come || !living().all(asleep) {
             return Vec::new();
         }
         let stuck = |p| {

@@ -7,7 +7,7 @@ use super::snapshots::Snapshots;
 use super::world::World;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::outcome::{RunError, TaskOrigin, TaskOutcome};
-use crate::rng::Rng;
+use crate::rng::{Rng, TaskStream};
 use crate::setup::{MutexSpec, Outside};
 use scheduler::{CpuId, MutexId, Nanos, Pid, Scheduler, TaskId};
 use std::cell::{Cell, RefCell};
@@ -29,6 +29,8 @@ pub(crate) struct Sim {
     /// Idle CPUs stay in their shallowest state: leaving it costs nothing.
     pub idle_polls: bool,
     pub outside: Vec<Outside>,
+    /// A tick of each CPU, where the setup says one.
+    pub ticks_at: Vec<Option<Nanos>>,
     /// Times at which the run may be over.
     pub looks: Vec<Nanos>,
     /// Messages from outside that found their channel full.
@@ -112,6 +114,9 @@ pub(crate) struct TaskCtx {
     /// Set while it works with critical sections on the way.
     pub sections: Option<super::sections::InSections>,
     pub rng: Rng,
+    pub stream: TaskStream,
+    /// How many tasks it has forked.
+    pub forks: u64,
     pub iterations: u64,
     pub last_child: Option<TaskId>,
     pub timer: super::queue::Slot,

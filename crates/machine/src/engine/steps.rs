@@ -1,13 +1,13 @@
 //! Executing a step of a task: the system calls, their costs, and what happens after a sleep inside one.
 
 use super::cpu_hw::Mode;
-use super::hw::Hw;
+use super::hw::{Hw, Once};
 use super::recorder::RecordKind;
 use super::sections::InSections;
 use super::sim::{Progress, Sim, Then};
 use super::world::SpinAttempt;
 use crate::behaviour::Step;
-use crate::objects::{Backoff, BarrierId, ChannelId, FutexId, SpinlockId};
+use crate::objects::{Backoff, BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::outcome::RunError;
 use scheduler::affinity::set_cpus_allowed;
 use scheduler::policy::{sched_setscheduler, set_user_nice};
@@ -65,6 +65,7 @@ impl Sim {
             Step::Receive(channel) => {
                 return self.in_kernel(me, p, self.channel(channel).receive_cost, Then::Receive(channel));
             }
+            Step::Submit { device, service, done } => self.submit(device, service, done),
             Step::FutexWait(futex) => return self.futex_wait(me, p, futex),
             Step::Exit => {
                 let costs = &self.hw().spec.costs;
@@ -258,19 +259,30 @@ impl Sim {
         }
     }
 
+    /// An interrupt brings a message whose cause is no step of a task.
+    pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, channel: ChannelId) {
+        let now = self.hw().local_now();
+        self.hw().recorder.note(me, now, || RecordKind::Message { channel });
+        self.message_by_interrupt(me, channel).await;
+    }
+
     /// An interrupt brings a message.
-    pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, index: u32) {
-        if !self.put(me, self.outside[index as usize].channel, FROM_INTERRUPT).await {
+    pub async fn message_by_interrupt(&self, me: Cpu<'_, Hw>, channel: ChannelId) {
+        if !self.put(me, channel, FROM_INTERRUPT).await {
             self.outside_lost.set(self.outside_lost.get() + 1);
         }
     }
 
+    /// A device takes a request: the interrupt comes when it is served.
+    fn submit(&self, device: DeviceId, service: Nanos, done: ChannelId) {
+        self.syscall();
+        let now = self.hw().local_now();
+        let served = self.world.borrow_mut().devices[device.0 as usize].serve(now, service);
+        self.hw().at(served, Once::Served(done));
+    }
+
     /// Puts a message without waiting for room; whether there was any.
     pub async fn put(&self, me: Cpu<'_, Hw>, id: ChannelId, flags: WakeFlags) -> bool {
-        if flags.interrupt {
-            let now = self.hw().local_now();
-            self.hw().recorder.note(me, now, || RecordKind::Message { channel: id });
-        }
         match self.put_message(id) {
             Put::Full => return false,
             Put::Stored { wake: Some(reader) } => {

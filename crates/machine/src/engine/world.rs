@@ -1,9 +1,10 @@
-//! What tasks share besides mutexes: channels, futexes, barriers, user spinlocks, and who waits at each.
+//! What tasks share besides mutexes: channels, futexes, barriers, user spinlocks, devices, and who waits at each.
 
-use crate::objects::{Backoff, ChannelSpec, Objects, SpinlockId};
+use crate::objects::{Backoff, ChannelSpec, DeviceSpec, Objects, SpinlockId};
 use crate::setup::{MutexSpec, Setup};
 use scheduler::{Nanos, Prio, TaskId};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// All shared objects of a run.
 #[derive(Debug, Default)]
@@ -12,6 +13,7 @@ pub(crate) struct World {
     pub futexes: Vec<WaitQueue>,
     pub barriers: Vec<Barrier>,
     pub spinlocks: Vec<Spinlock>,
+    pub devices: Vec<Device>,
 }
 
 /// A pipe or socket with its messages.
@@ -84,6 +86,37 @@ impl Spinlock {
     }
 }
 
+/// A device and the requests that it serves, first come, first served.
+#[derive(Debug)]
+pub(crate) struct Device {
+    spec: DeviceSpec,
+    /// When each of its places gets free, as far as requests have been given out; at most `at_once`.
+    busy_until: BinaryHeap<Reverse<Nanos>>,
+}
+
+impl Device {
+    fn new(spec: DeviceSpec) -> Device {
+        Device { spec, busy_until: BinaryHeap::new() }
+    }
+
+    /// Takes a request, and says when it will be served.
+    pub fn serve(&mut self, now: Nanos, service: Nanos) -> Nanos {
+        while self.busy_until.peek().is_some_and(|Reverse(free)| *free <= now) {
+            self.busy_until.pop();
+        }
+        let is_full = self.busy_until.len() >= self.spec.at_once as usize;
+        let begins = if is_full { self.busy_until.pop().map_or(now, |Reverse(free)| free) } else { now };
+        let served = begins.saturating_add(service);
+        self.busy_until.push(Reverse(served));
+        served
+    }
+
+    /// Whether a request has not been served at `now`.
+    pub fn is_busy(&self, now: Nanos) -> bool {
+        self.busy_until.iter().any(|Reverse(free)| *free > now)
+    }
+}
+
 /// How far a task is with taking a spinlock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SpinAttempt {
@@ -108,6 +141,7 @@ impl World {
             futexes: (0..setup.futexes).map(|_| WaitQueue::default()).collect(),
             barriers: setup.barriers.iter().map(|n| Barrier { parties: *n, waiting: Vec::new() }).collect(),
             spinlocks: setup.spinlocks.iter().copied().map(Spinlock::new).collect(),
+            devices: setup.devices.iter().cloned().map(Device::new).collect(),
         }
     }
 
@@ -119,6 +153,25 @@ impl World {
             barriers: self.barriers.iter().map(|barrier| barrier.parties).collect(),
             futexes: self.futexes.len() as u32,
             spinlocks: self.spinlocks.iter().map(|lock| lock.backoff).collect(),
+            devices: self.devices.iter().map(|device| device.spec.clone()).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(at_once: u32, requests: &[(u64, u64)]) -> Vec<u64> {
+        let mut device = Device::new(DeviceSpec { at_once, name: "254,0".into() });
+        requests.iter().map(|(now, service)| device.serve(Nanos(*now), Nanos(*service)).0).collect()
+    }
+
+    #[test]
+    fn a_device_serves_so_many_at_once_and_the_others_in_the_order_in_which_they_came() {
+        let requests = [(0, 10), (1, 10), (2, 10), (3, 10), (30, 10)];
+        assert_eq!(served(u32::MAX, &requests), [10, 11, 12, 13, 40]);
+        assert_eq!(served(2, &requests), [10, 11, 20, 21, 40]);
+        assert_eq!(served(1, &requests), [10, 20, 30, 40, 50]);
     }
 }

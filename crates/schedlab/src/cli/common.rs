@@ -8,7 +8,7 @@ use schedlab::{
     Change, DEFAULT_PROFILE, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, Reading,
     machine, machine_file, profile_of,
 };
-use scheduler::Nanos;
+use scheduler::{CpuMask, Nanos};
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Whom};
 use workload::rtapp::Dialect;
@@ -59,7 +59,10 @@ pub struct Common {
     /// does it again.
     #[arg(long, value_name = "NAME|FILE")]
     recorded_on: Option<String>,
-    /// CPUs that a task of a trace may use, by name or pid: a trace does not show affinities.
+    /// CPUs that a task of a trace and its children may use, by name or pid; `all` frees what is bound.
+    ///
+    /// A trace does not show affinities, only some traces of them. Children have what their parent has unless another
+    /// --affinity names them.
     #[arg(long, value_name = "TASK=CPUS", value_parser = affinity)]
     affinity: Vec<KnownAffinity>,
     /// How to print the result.
@@ -175,10 +178,11 @@ impl Meant {
 /// `TASK=CPUS`; a TASK that is a number is a pid.
 fn affinity(text: &str) -> Result<KnownAffinity, String> {
     let Some((task, cpus)) = text.rsplit_once('=') else {
-        return Err("write TASK=CPUS, such as worker=0-3,8".to_owned());
+        return Err("write TASK=CPUS, such as worker=0-3,8 or worker=all".to_owned());
     };
     let whom = task.parse().map_or_else(|_| Whom::Comm(task.to_owned()), Whom::Pid);
-    Ok(KnownAffinity { whom, cpus: units::cpu_list(cpus)? })
+    let cpus = if cpus == "all" { CpuMask::ALL } else { units::cpu_list(cpus)? };
+    Ok(KnownAffinity { whom, cpus })
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
@@ -202,6 +206,7 @@ mod tests {
         let whom = |text| affinity(text).map(|known| known.whom);
         assert_eq!(whom("812=0"), Ok(Whom::Pid(812)));
         assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
+        assert_eq!(affinity("a=all").map(|known| known.cpus), Ok(CpuMask::ALL));
         assert!(whom("worker").is_err() && whom("worker=x").is_err());
     }
 

@@ -3,7 +3,9 @@
 
 use machine::Outcome;
 use scheduler::{CpuMask, Policy};
-use trace::{Context, Event, EventKind, Events, IdleKind, Pid, TaskFacts, TaskNote, TaskPolicy, Trace};
+use trace::{
+    Context, Event, EventKind, Events, IdleKind, NeedResched, Pid, TaskFacts, TaskNote, TaskPolicy, Trace,
+};
 use workload::markers_at_start;
 
 /// The tasks' policies and affinities at the end of a run, and what its idle CPUs did.
@@ -50,7 +52,8 @@ impl Facts {
         let mut events = Events::new();
         for text in texts {
             let kind = EventKind::Marker(trace.strings.intern(&text));
-            events.push(Event { time_ns, cpu, pid: Pid::IDLE, context: Context::Task, kind });
+            let (context, need_resched) = (Context::Task, NeedResched::Unknown);
+            events.push(Event { time_ns, cpu, pid: Pid::IDLE, context, need_resched, kind });
         }
         events.extend(std::mem::take(&mut trace.events));
         trace.events = events;

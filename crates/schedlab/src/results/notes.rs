@@ -16,6 +16,9 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
         {
             notes.push(format!("{}: ended early, because task \"{task}\" was forked too often", spec.text()));
         }
+        if let LoadResult::Replay(result) = built.result() {
+            notes.extend(result.notes);
+        }
         if spec.ends() && !built.is_finished() {
             let at = exact_duration(parts.outcome.simulated.0);
             notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));

@@ -43,6 +43,11 @@ impl BestRun {
             // A pull looks at one task of each CPU. What waits behind it is pushed from there after the switch, unless
             // it was dropped from the pushable list.
             Event::Decision { reason: Reason::PullPreempts, .. } if past.dropped => self.excuse(),
+            // The pull makes this CPU overloaded: one of another CPU that has passed it by does not come back, and what
+            // waits here is not pushed after the switch either if it was dropped from the pushable list.
+            Event::Decision { task, reason: Reason::Pulled } if past.dropped && another_waits(me, task) => {
+                self.excuse();
+            }
             Event::PiSetprio { task, .. } if !me.k.task_running(task) => self.excuse(),
             _ => {}
         }
@@ -93,6 +98,12 @@ fn pull_finds_all<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let scans = rules.pull_source.get() == PullSource::QueueScan
         && (rules.pull_filter.get() == PullFilter::None || rules.next_def.get() == NextDef::SecondBest);
     !moment.k.config.has(Feature::RtPushIpi) && (scans || !moment.past.dropped)
+}
+
+/// Whether an RT task other than `pulled` waits for the executing CPU.
+fn another_waits<P: Platform>(me: Cpu<'_, P>, pulled: TaskId) -> bool {
+    let waits_here = |p: TaskId| me.task(p).cpu.get() == me.id && !me.k.task_running(p);
+    me.k.tasks.iter().any(|p| p != pulled && is_queued_rt(me.k, p) && waits_here(p))
 }
 
 fn is_queued_rt<P: Platform>(k: &Scheduler<P>, p: TaskId) -> bool {

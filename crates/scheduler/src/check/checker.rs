@@ -16,7 +16,7 @@ pub struct Checker {
     memory: Memory,
     flying: Flying,
     moves: Moves,
-    best_run: best_run::BestRun,
+    pub(super) best_run: best_run::BestRun,
     pub(super) found: Findings,
 }
 

@@ -3,13 +3,14 @@
 use super::{Checker, Past, violations};
 use crate::class::{EnqueueKind, activate_task};
 use crate::fork::{NewTask, new_task};
-use crate::platform::Ipi;
-use crate::schedule::sched_yield;
+use crate::platform::{Ipi, Lock};
+use crate::schedule::{Entry, sched_yield, schedule};
 use crate::testing::{Lab, cpus, fifo};
 use crate::{
     Cpu, CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Prio, Reason, SwitchState, TaskId, TaskState,
 };
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
+use core::pin::pin;
 
 /// What the state checks find in a machine at rest.
 fn state_alarms(lab: &Lab) -> Vec<&'static str> {
@@ -195,6 +196,10 @@ impl<'l> Watched<'l> {
         self.checker.event(self.me(), event);
     }
 
+    fn tell_best_run(&mut self, event: Event) {
+        self.checker.best_run.event(&Past::of(&self.lab.k), self.me(), event);
+    }
+
     fn alarms(&mut self) -> Vec<&'static str> {
         let first = self.checker.look(&self.lab.k, &self.lab.k.online);
         let rest = core::iter::from_fn(|| self.checker.found.first());
@@ -202,17 +207,71 @@ impl<'l> Watched<'l> {
     }
 }
 
+/// A FIFO task that does not run yet.
+fn new_fifo(lab: &Lab, priority: u8) -> TaskId {
+    let new = NewTask {
+        pid: Pid(77),
+        policy: fifo(priority),
+        nice: Nice::default(),
+        cpus_allowed: CpuMask::first_n(lab.k.cpus()),
+    };
+    new_task(&lab.k, new)
+}
+
+/// It becomes runnable on CPU 0, and no push follows.
+fn enqueue_without_push(lab: &Lab, p: TaskId) {
+    lab.k.task(p).state.set(TaskState::Running);
+    activate_task(&mut lab.run(lab.cpu(0).lock(CpuId(0))), p, EnqueueKind::New);
+}
+
 #[test]
 fn p2_a_push_that_is_skipped() {
     let lab = lab();
     lab.spawn(fifo(9), 0);
+    let p = new_fifo(&lab, 5);
     let mut watched = Watched::new(&lab);
-    let new =
-        NewTask { pid: Pid(77), policy: fifo(5), nice: Nice::default(), cpus_allowed: CpuMask::first_n(2) };
-    let p = new_task(&lab.k, new);
     assert_eq!(watched.alarms(), [""; 0]);
-    lab.k.task(p).state.set(TaskState::Running);
-    activate_task(&mut lab.run(lab.cpu(0).lock(CpuId(0))), p, EnqueueKind::New);
+    enqueue_without_push(&lab, p);
+    assert_eq!(watched.alarms(), ["P2"]);
+}
+
+/// CPUs 0 and 1 lower at the same time, and both pull from CPU 2. CPU 0 is quicker, which makes it overloaded, but CPU 1
+/// has passed it by already. What waits on CPU 0 was dropped from the pushable list: nobody takes it to CPU 1.
+#[test]
+fn p2_excuses_a_dropped_task_behind_the_quicker_of_two_pulls() {
+    let lab = Lab::new(3, "2.6.36", &["double_lock=fair"]);
+    for (cpu, priority) in [(0, 90), (1, 80), (2, 95)] {
+        lab.spawn(fifo(priority), cpu);
+    }
+    let (dropped, pulled) = (lab.spawn(fifo(5), 0), lab.spawn(fifo(7), 2));
+    let (mut told, mut untold) = (Watched::new(&lab), Watched::new(&lab));
+    assert_eq!((told.alarms(), untold.alarms()), (vec![], vec![]));
+    for cpu in [0, 1] {
+        lab.k.task(lab.running(cpu)).state.set(TaskState::Interruptible);
+    }
+    let mut quicker = pin!(schedule(lab.cpu(0), Entry::Call));
+    let mut slower = pin!(schedule(lab.cpu(1), Entry::Call));
+    let before_cpu_2 = |lock| lock == Lock::Rq(CpuId(2));
+    assert!(lab.run_up_to(before_cpu_2, quicker.as_mut()).is_err());
+    assert!(lab.run_up_to(before_cpu_2, slower.as_mut()).is_err());
+    lab.run(quicker);
+    lab.run(slower);
+    lab.settle();
+    assert_eq!((lab.running(0), lab.cpu_of(dropped), lab.idle(1)), (pulled, 0, true));
+    told.tell_best_run(Event::Decision { task: pulled, reason: Reason::Pulled });
+    // Neither was told of the switches (P15).
+    assert_eq!(untold.alarms(), ["P15", "P15", "P2"]);
+    assert_eq!(told.alarms(), ["P15", "P15"]);
+}
+
+#[test]
+fn p2_is_not_excused_by_a_pull_that_leaves_nobody_behind() {
+    let lab = Lab::new(2, "2.6.36", &[]);
+    let runs = lab.spawn(fifo(9), 0);
+    let p = new_fifo(&lab, 5);
+    let mut watched = Watched::new(&lab);
+    watched.tell_best_run(Event::Decision { task: runs, reason: Reason::Pulled });
+    enqueue_without_push(&lab, p);
     assert_eq!(watched.alarms(), ["P2"]);
 }
 

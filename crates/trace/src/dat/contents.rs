@@ -4,7 +4,7 @@ use super::page::PageLayout;
 use crate::error::ReadError;
 use crate::input::Cursor;
 use crate::model::Cpu;
-use crate::records::EventFormat;
+use crate::records::{EventFormat, Symbols};
 
 /// Where the pages of one CPU are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,6 +113,8 @@ pub(super) struct Contents {
     pub(super) formats: Vec<EventFormat>,
     /// Where the first of the formats is.
     pub(super) formats_at: u64,
+    /// Names of kernel functions.
+    pub(super) symbols: Symbols,
     /// Text of `saved_cmdlines`: a pid and a name a line.
     pub(super) cmdlines: Vec<u8>,
     pub(super) options: Options,

@@ -145,8 +145,9 @@ impl<'a> Iterator for Page<'a> {
                 TYPE_PADDING if delta == 0 => return None,
                 TYPE_PADDING => {
                     self.time = self.time.saturating_add(delta);
-                    let len = self.take_word()?;
-                    self.take(len as usize)?;
+                    // An event that was discarded, or the rest of a page: the length counts its own four bytes.
+                    let len = self.take_word()?.wrapping_sub(4) as usize;
+                    self.take(len)?;
                 }
                 TYPE_TIME_EXTEND => {
                     let high = u64::from(self.take_word()?);
@@ -242,8 +243,32 @@ mod tests {
 
     #[test]
     fn padding_with_time_is_skipped_and_without_ends_the_page() {
-        let page = page(0, &[header(29, 4), 4, 99, header(1, 1), 7, header(29, 0), header(1, 1), 8]);
+        let page = page(0, &[header(29, 4), 8, 99, header(1, 1), 7, header(29, 0), header(1, 1), 8]);
         assert_eq!(check(&page), (vec![(1005, 7)], false));
+    }
+
+    #[test]
+    fn padding_counts_its_own_length_at_the_end_of_a_page_and_in_the_middle() {
+        // As 6.18 leaves it: 56 bytes to the end, of which the length is 52.
+        let mut words = vec![header(1, 5), 7, header(29, 1), 52];
+        words.resize(2 + 56 / 4, 0);
+        assert_eq!(check(&page(0, &words)), (vec![(1005, 7)], false));
+        assert_eq!(
+            check(&page(0, &[header(1, 5), 7, header(29, 1), 4])),
+            (vec![(1005, 7)], false),
+            "nothing but itself"
+        );
+        // A discarded event of three words, and one of a length in a word of its own.
+        for (len, rest) in [(12, 2), (100, 24)] {
+            let mut words = vec![header(1, 5), 7, header(29, 3), len];
+            words.resize(4 + rest, 99);
+            words.extend([header(1, 1), 8]);
+            assert_eq!(check(&page(0, &words)), (vec![(1005, 7), (1009, 8)], false), "{len}");
+        }
+        for len in [0, 3, 8, u32::MAX] {
+            let page = page(0, &[header(1, 5), 7, header(29, 1), len]);
+            assert_eq!(check(&page), (vec![(1005, 7)], true), "a length of {len}");
+        }
     }
 
     #[test]

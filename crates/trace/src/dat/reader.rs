@@ -32,7 +32,8 @@ pub(super) fn read_buffers(
             builder.notes.add_many(NoteKind::OtherBuffers, others, Position::Whole);
         }
         let clock = Clock::new(&contents.options, &mut builder);
-        let decoder = Decoder::new(&contents.formats, contents.formats_at, &mut builder)?;
+        let decoder =
+            Decoder::new(&contents.formats, contents.formats_at, contents.symbols.clone(), &mut builder)?;
         let page_size = buffer.page_size as usize;
         if page_size < contents.layout.header_len() {
             return Err(ReadError::Corrupt { what: format!("a page cannot have {page_size} bytes"), at: 0 });

@@ -5,7 +5,7 @@ use crate::error::ReadError;
 use crate::input::Cursor;
 use crate::model::Cpu;
 use crate::notes::{ImportNotes, NoteKind, Position};
-use crate::records::{read_ftrace_formats, read_system_formats};
+use crate::records::{Symbols, read_ftrace_formats, read_system_formats};
 
 /// An instance's buffer; we read the top one only.
 const OPTION_BUFFER: u16 = 3;
@@ -22,7 +22,7 @@ pub(super) fn read(
     read_ftrace_formats(cursor, &mut formats)?;
     read_system_formats(cursor, &mut formats)?;
     let len = cursor.u32("the kernel symbols")?;
-    cursor.bytes(len.into(), "the kernel symbols")?;
+    let symbols = Symbols::parse(cursor.bytes(len.into(), "the kernel symbols")?);
     let len = cursor.u32("the printk formats")?;
     cursor.bytes(len.into(), "the printk formats")?;
     let len = cursor.u64("the saved command lines")?;
@@ -47,7 +47,7 @@ pub(super) fn read(
             }
         }
     };
-    Ok(Contents { layout, formats, formats_at, cmdlines, options, buffers: vec![buffer] })
+    Ok(Contents { layout, formats, formats_at, symbols, cmdlines, options, buffers: vec![buffer] })
 }
 
 const CPU_TABLE: &str = "the table of CPU buffers";

@@ -9,7 +9,7 @@ use crate::error::ReadError;
 use crate::input::{Cursor, Decompressor, Failure, Source};
 use crate::model::Cpu;
 use crate::notes::{ImportNotes, NoteKind, Position};
-use crate::records::{read_ftrace_formats, read_system_formats};
+use crate::records::{Symbols, read_ftrace_formats, read_system_formats};
 
 const OPTION_DONE: u16 = 0;
 const OPTION_BUFFER: u16 = 3;
@@ -19,6 +19,7 @@ const SECTION_BUFFER: u16 = 3;
 const SECTION_HEADER_INFO: u16 = 16;
 const SECTION_FTRACE_EVENTS: u16 = 17;
 const SECTION_EVENT_FORMATS: u16 = 18;
+const SECTION_KALLSYMS: u16 = 19;
 const SECTION_CMDLINES: u16 = 21;
 const FLAG_COMPRESSED: u16 = 1;
 /// Bytes of a section's header.
@@ -113,7 +114,11 @@ impl<'a> Loader<'a, '_> {
         match id {
             OPTION_BUFFER => index.buffers.push(self.read_buffer(&mut data)?),
             OPTION_BUFFER_TEXT => index.options.skipped_buffers += 1,
-            SECTION_HEADER_INFO | SECTION_FTRACE_EVENTS | SECTION_EVENT_FORMATS | SECTION_CMDLINES => {
+            SECTION_HEADER_INFO
+            | SECTION_FTRACE_EVENTS
+            | SECTION_EVENT_FORMATS
+            | SECTION_KALLSYMS
+            | SECTION_CMDLINES => {
                 index.sections.push((id, data.u64(OPTIONS)?));
             }
             _ => index.options.take(id, data)?,
@@ -184,6 +189,13 @@ impl<'a> Loader<'a, '_> {
         let formats_at = need(SECTION_EVENT_FORMATS, "the event descriptions")?;
         let data = self.load(formats_at, SECTION_EVENT_FORMATS)?;
         read_system_formats(&mut Cursor::decompressed(&data, formats_at), &mut formats)?;
+        let mut symbols = Symbols::default();
+        if let Some(at) = find(SECTION_KALLSYMS) {
+            let data = self.load(at, SECTION_KALLSYMS)?;
+            let mut cursor = Cursor::decompressed(&data, at);
+            let len = cursor.u32("the kernel symbols")?;
+            symbols = Symbols::parse(cursor.bytes(len.into(), "the kernel symbols")?);
+        }
         let mut cmdlines = Vec::new();
         if let Some(at) = find(SECTION_CMDLINES) {
             let data = self.load(at, SECTION_CMDLINES)?;
@@ -196,7 +208,7 @@ impl<'a> Loader<'a, '_> {
             return Err(ReadError::Corrupt { what: "the file lacks the table of CPU buffers".into(), at: 0 });
         }
         buffers.sort_by_key(|buffer| !buffer.name.is_empty());
-        Ok(Contents { layout, formats, formats_at, cmdlines, options: index.options, buffers })
+        Ok(Contents { layout, formats, formats_at, symbols, cmdlines, options: index.options, buffers })
     }
 
     /// The data of a section, decompressed.

@@ -5,7 +5,7 @@ use crate::builder::TraceBuilder;
 use crate::error::ReadError;
 use crate::input::{Cursor, Source};
 use crate::notes::{NoteKind, Position};
-use crate::records::{EventFormat, read_ftrace_formats, read_system_formats};
+use crate::records::{EventFormat, Symbols, read_ftrace_formats, read_system_formats};
 
 const TRACING_DATA: u32 = 1;
 const OSRELEASE: u32 = 4;
@@ -20,6 +20,8 @@ const MAX_DESCRIPTIONS: u64 = 64 << 20;
 /// What the events look like.
 pub(super) struct Descriptions {
     pub(super) formats: Vec<EventFormat>,
+    /// Names of kernel functions; recent versions of perf leave them out.
+    pub(super) symbols: Symbols,
     /// Where the descriptions are.
     pub(super) at: u64,
 }
@@ -101,7 +103,9 @@ fn read_descriptions(source: &Source<'_>, section: Section) -> Result<Descriptio
     let mut formats = Vec::new();
     read_ftrace_formats(&mut cursor, &mut formats)?;
     read_system_formats(&mut cursor, &mut formats)?;
-    Ok(Descriptions { formats, at })
+    let len = cursor.u32(WHAT)?;
+    let symbols = Symbols::parse(cursor.bytes(len.into(), WHAT)?);
+    Ok(Descriptions { formats, symbols, at })
 }
 
 /// A length, and so many bytes of text and padding.

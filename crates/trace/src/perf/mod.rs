@@ -34,7 +34,7 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
     let descriptions = features::read(source, &header, &mut builder)?;
     let attributes = attr::read(source, &header)?;
     builder.meta.clock = Some(attributes.clock().to_owned());
-    let decoder = Decoder::new(&descriptions.formats, descriptions.at, &mut builder)?;
+    let decoder = Decoder::new(&descriptions.formats, descriptions.at, descriptions.symbols, &mut builder)?;
     let mut reader = records::Reader::new(builder, decoder, attributes);
     reader.read(source, &header.data)?;
     let (builder, records) = reader.finish();

@@ -5,7 +5,7 @@ use super::events::{COMMON_FLAGS, Decoded, PID, TIMESTAMP, decode};
 use super::wire::{Field, Fields, Value};
 use crate::builder::TraceBuilder;
 use crate::model::{
-    Context, Cpu, Event, EventKind, MAX_CPUS, Pid, Provenance, SchedSwitch, SchedWakeup, TaskRef,
+    Context, Cpu, Event, EventKind, MAX_CPUS, NeedResched, Pid, Provenance, SchedSwitch, SchedWakeup, TaskRef,
 };
 use crate::notes::{NoteKind, Position};
 use crate::state::{PrevState, StateBits};
@@ -115,8 +115,10 @@ impl Bundles {
                     self.current[bundle.cpu.index()] = Some(switch.next);
                     note_state(builder, bundle, switch.prev_state);
                 }
-                let (pid, context) = (pid.map_or(Pid::UNKNOWN, Pid), context(flags));
-                builder.push_at(Event { time_ns, cpu: bundle.cpu, pid, context, kind }, bundle.place);
+                let (cpu, pid) = (bundle.cpu, pid.map_or(Pid::UNKNOWN, Pid));
+                let context = flags.map_or(Context::Unknown, Context::from_common_flags);
+                let need_resched = flags.map_or(NeedResched::Unknown, NeedResched::from_common_flags);
+                builder.push_at(Event { time_ns, cpu, pid, context, need_resched, kind }, bundle.place);
             }
             Some(Decoded::NoEffect) => builder.notes.add(NoteKind::WakeupWithoutEffect, bundle.place),
             Some(Decoded::Other(name)) => builder.notes.add_other_event(&name, 1, bundle.place),
@@ -130,6 +132,7 @@ impl Bundles {
             self.events += 1;
             bundle.place_loss(builder, entry.time_ns());
             let current = &mut self.current[bundle.cpu.index()];
+            let cpu = bundle.cpu;
             let event = match entry {
                 Entry::Switch { time_ns, prev_state, next } => {
                     let Some(prev) = current.replace(next) else {
@@ -144,12 +147,15 @@ impl Bundles {
                         next,
                         provenance: Provenance::Recorded,
                     });
-                    Event { time_ns, cpu: bundle.cpu, pid: prev.pid, context: Context::Task, kind }
+                    let (context, need_resched) = (Context::Task, NeedResched::Unknown);
+                    Event { time_ns, cpu, pid: prev.pid, context, need_resched, kind }
                 }
                 Entry::Waking { time_ns, task, target_cpu, flags } => {
                     let pid = current.map_or(Pid::UNKNOWN, |current| current.pid);
                     let kind = EventKind::SchedWaking(SchedWakeup { task, target_cpu });
-                    Event { time_ns, cpu: bundle.cpu, pid, context: context(flags), kind }
+                    let context = flags.map_or(Context::Unknown, Context::from_common_flags);
+                    let need_resched = flags.map_or(NeedResched::Unknown, NeedResched::from_common_flags);
+                    Event { time_ns, cpu, pid, context, need_resched, kind }
                 }
             };
             builder.push_at(event, bundle.place);
@@ -190,17 +196,5 @@ fn clock_name(number: u64) -> Option<&'static str> {
         3 => Some("local"),
         4 => Some("mono_raw"),
         _ => Some("another"),
-    }
-}
-
-/// What was going on, by the flags that ftrace gives every event.
-fn context(flags: Option<u64>) -> Context {
-    const HARDIRQ_OR_NMI: u64 = 0x08 | 0x40;
-    const SOFTIRQ: u64 = 0x10;
-    match flags {
-        None => Context::Unknown,
-        Some(flags) if flags & HARDIRQ_OR_NMI != 0 => Context::Hardirq,
-        Some(flags) if flags & SOFTIRQ != 0 => Context::Softirq,
-        Some(_) => Context::Task,
     }
 }

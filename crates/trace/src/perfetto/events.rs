@@ -1,6 +1,7 @@
 //! Single ftrace events: one message for each kind, with the tracepoint's fields.
 
 use super::wire::{Field, Fields, Value};
+use crate::activity::Tracepoint;
 use crate::model::{
     Cpu, EventKind, Pid, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessFork,
     SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, VirtualNanos,
@@ -36,8 +37,8 @@ pub(super) enum Decoded {
 }
 
 /// The fields of one message by their numbers, up to seven.
-struct Message<'a> {
-    values: [Option<Value<'a>>; 8],
+pub(super) struct Message<'a> {
+    pub(super) values: [Option<Value<'a>>; 8],
     broken: bool,
 }
 
@@ -131,7 +132,10 @@ pub(super) fn decode(
             dest_cpu: fields.cpu(5)?,
         }),
         GENERIC => return generic(message, strings),
-        number => return Some(Decoded::Other(format!("ftrace event {number} of Perfetto's schema"))),
+        number => match super::activity::message(number, &fields, strings) {
+            Some(activity) => EventKind::Activity(activity?),
+            None => return Some(Decoded::Other(format!("ftrace event {number} of Perfetto's schema"))),
+        },
     };
     Some(Decoded::Event(event))
 }
@@ -146,39 +150,53 @@ fn marker(text: &[u8]) -> &[u8] {
 fn generic(message: &[u8], strings: &mut Strings) -> Option<Decoded> {
     const NAME: u64 = 1;
     const FIELD: u64 = 2;
-    let mut name = None;
-    let (mut comm, mut pid, mut runtime, mut vruntime) = (None, None, None, None);
+    let (mut name, mut fields) = (None, Vec::new());
     for Field { number, value } in Fields::new(message) {
         match (number, value) {
             (NAME, Value::Bytes(bytes)) => name = name.or(Some(bytes)),
-            (FIELD, Value::Bytes(field)) => {
-                let Some((name, value)) = generic_field(field) else { continue };
-                let place = match name {
-                    b"comm" => &mut comm,
-                    b"pid" => &mut pid,
-                    b"runtime" => &mut runtime,
-                    b"vruntime" => &mut vruntime,
-                    _ => continue,
-                };
-                *place = place.or(Some(value));
-            }
+            (FIELD, Value::Bytes(field)) if fields.len() < MAX_GENERIC => fields.extend(generic_field(field)),
             _ => {}
         }
     }
-    let name = name?;
-    if name != b"sched_stat_runtime" {
-        return Some(Decoded::Other(String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned()));
+    let (name, fields) = (name?, GenericFields(fields));
+    if name == b"sched_stat_runtime" {
+        return Some(Decoded::Event(EventKind::SchedStatRuntime(SchedStatRuntime {
+            comm: strings.intern_bytes(fields.find("comm")?.bytes()?),
+            pid: fields.find("pid")?.int32().map(Pid)?,
+            runtime_ns: fields.find("runtime")?.number()?,
+            vruntime: fields.find("vruntime").and_then(Value::number).map(VirtualNanos::new),
+        })));
     }
-    Some(Decoded::Event(EventKind::SchedStatRuntime(SchedStatRuntime {
-        comm: strings.intern_bytes(comm?.bytes()?),
-        pid: pid?.int32().map(Pid)?,
-        runtime_ns: runtime?.number()?,
-        vruntime: vruntime.and_then(Value::number).map(VirtualNanos::new),
-    })))
+    let activity = match std::str::from_utf8(name).ok().and_then(Tracepoint::find) {
+        Some(tracepoint) => Some(super::activity::generic(tracepoint, &fields, strings)?),
+        None => super::activity::syscall(name, &fields, strings),
+    };
+    Some(match activity {
+        Some(activity) => Decoded::Event(EventKind::Activity(activity)),
+        None => Decoded::Other(String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned()),
+    })
+}
+
+/// No event that we know has more fields.
+const MAX_GENERIC: usize = 16;
+
+/// The fields of such an event.
+pub(super) struct GenericFields<'a>(Vec<GenericField<'a>>);
+
+impl<'a> GenericFields<'a> {
+    /// The value of the first field with this name.
+    pub(super) fn find(&self, name: &str) -> Option<Value<'a>> {
+        self.0.iter().find(|field| field.name == name.as_bytes()).map(|field| field.value)
+    }
+}
+
+struct GenericField<'a> {
+    name: &'a [u8],
+    value: Value<'a>,
 }
 
 /// The name of a field of such an event, and its value: one of text, signed and unsigned number.
-fn generic_field(field: &[u8]) -> Option<(&[u8], Value<'_>)> {
+fn generic_field(field: &[u8]) -> Option<GenericField<'_>> {
     let (mut name, mut value) = (None, None);
     for part in Fields::new(field) {
         match part.number {
@@ -187,5 +205,5 @@ fn generic_field(field: &[u8]) -> Option<(&[u8], Value<'_>)> {
             _ => {}
         }
     }
-    name.zip(value)
+    Some(GenericField { name: name?, value: value? })
 }

@@ -4,6 +4,7 @@
 //! ftrace events of a CPU, lists of threads, and facts about the machine. Numbers and meanings of fields are those of the
 //! public schema.
 
+mod activity;
 mod bundle;
 mod compact;
 mod events;

@@ -1,13 +1,15 @@
 //! From ring-buffer records to events, by the file's own descriptions of them.
 
 use super::format::EventFormat;
-use super::layout::{Int, Layout, TaskFields, Text, layout};
+use super::layout::{Int, Layout, Place, TaskFields, Text, layout};
 use super::state_bits;
+use super::symbols::Symbols;
+use crate::activity::{Activity, SysEnter, SysExit, Syscall, Value, Values};
 use crate::builder::TraceBuilder;
 use crate::error::ReadError;
 use crate::model::{
-    Context, Cpu, Event, EventKind, Provenance, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
-    SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, VirtualNanos,
+    Context, Cpu, Event, EventKind, NeedResched, Provenance, SchedMigrateTask, SchedPiSetprio,
+    SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, TaskRef, VirtualNanos,
 };
 use crate::notes::{NoteKind, Position};
 use crate::state::{PrevState, StateBits};
@@ -33,6 +35,7 @@ pub(crate) struct Decoder {
     common_pid: Int,
     common_flags: Option<Int>,
     states: StateBits,
+    symbols: Symbols,
     /// Records seen.
     pub(crate) records: u64,
 }
@@ -42,6 +45,7 @@ impl Decoder {
     pub(crate) fn new(
         formats: &[EventFormat],
         at: u64,
+        symbols: Symbols,
         builder: &mut TraceBuilder,
     ) -> Result<Self, ReadError> {
         let missing = |why: &str| ReadError::Format { event: "sched_switch".into(), why: why.into() };
@@ -74,7 +78,7 @@ impl Decoder {
             }
             by_id[id] = plans.len() as u32;
         }
-        Ok(Decoder { plans, by_id, common_type, common_pid, common_flags, states, records: 0 })
+        Ok(Decoder { plans, by_id, common_type, common_pid, common_flags, states, symbols, records: 0 })
     }
 
     /// Adds the event in `record` to the trace, or counts why not. `at` is the page's offset in the file.
@@ -106,13 +110,16 @@ impl Decoder {
         let Some(pid) = self.common_pid.pid(record) else {
             return builder.notes.add(NoteKind::CorruptRecord, place);
         };
-        match decode(layout, &self.states, builder, record) {
+        let mut names = Names { states: &self.states, symbols: &mut self.symbols };
+        match names.decode(layout, builder, record) {
             Some(Decoded::Event(kind)) => {
                 if let EventKind::SchedSwitch(SchedSwitch { prev_state: PrevState::Unknown, .. }) = kind {
                     builder.notes.add(NoteKind::UnknownPrevState, place);
                 }
-                let context = self.context(record);
-                builder.push_at(Event { time_ns, cpu, pid, context, kind }, place);
+                let flags = self.common_flags.and_then(|field| field.get(record)).map(|flags| flags as u64);
+                let context = flags.map_or(Context::Unknown, Context::from_common_flags);
+                let need_resched = flags.map_or(NeedResched::Unknown, NeedResched::from_common_flags);
+                builder.push_at(Event { time_ns, cpu, pid, context, need_resched, kind }, place);
             }
             Some(Decoded::NoEffect) => builder.notes.add(NoteKind::WakeupWithoutEffect, place),
             None => builder.notes.add(NoteKind::CorruptRecord, place),
@@ -123,18 +130,6 @@ impl Decoder {
     fn plan(&self, record: &[u8]) -> Option<usize> {
         let id = usize::try_from(self.common_type.get(record)?).ok()?;
         Some(self.by_id.get(id)?.checked_sub(1)? as usize)
-    }
-
-    /// What was going on, by the flags that every record has.
-    fn context(&self, record: &[u8]) -> Context {
-        const HARDIRQ_OR_NMI: i64 = 0x08 | 0x40;
-        const SOFTIRQ: i64 = 0x10;
-        match self.common_flags.and_then(|field| field.get(record)) {
-            None => Context::Unknown,
-            Some(flags) if flags & HARDIRQ_OR_NMI != 0 => Context::Hardirq,
-            Some(flags) if flags & SOFTIRQ != 0 => Context::Softirq,
-            Some(_) => Context::Task,
-        }
     }
 
     /// Notes the events that were only counted.
@@ -164,66 +159,108 @@ fn comm(text: &Text, builder: &mut TraceBuilder, record: &[u8]) -> Option<StrId>
     Some(builder.strings.intern_bytes(text.get(record)?))
 }
 
-/// `None` for a record that is too short or holds a number out of range.
-fn decode(layout: &Layout, states: &StateBits, builder: &mut TraceBuilder, record: &[u8]) -> Option<Decoded> {
-    let kind = match layout {
-        Layout::Switch { prev, prev_state, next } => EventKind::SchedSwitch(SchedSwitch {
-            prev: task(prev, builder, record)?,
-            prev_state: states.decode(prev_state.get(record)?),
-            next: task(next, builder, record)?,
-            provenance: Provenance::Recorded,
-        }),
-        Layout::Wakeup { success: Some(success), .. } if success.get(record)? == 0 => {
-            return Some(Decoded::NoEffect);
-        }
-        Layout::Wakeup { make, task: fields, target_cpu, .. } => {
-            make(SchedWakeup { task: task(fields, builder, record)?, target_cpu: target_cpu.cpu(record)? })
-        }
-        Layout::Migrate { task: fields, orig_cpu, dest_cpu } => {
-            EventKind::SchedMigrateTask(SchedMigrateTask {
+/// What numbers in records stand for.
+struct Names<'a> {
+    states: &'a StateBits,
+    symbols: &'a mut Symbols,
+}
+
+impl Names<'_> {
+    /// `None` for a record that is too short or holds a number out of range.
+    fn decode(&mut self, layout: &Layout, builder: &mut TraceBuilder, record: &[u8]) -> Option<Decoded> {
+        let kind = match layout {
+            Layout::Switch { prev, prev_state, next } => EventKind::SchedSwitch(SchedSwitch {
+                prev: task(prev, builder, record)?,
+                prev_state: self.states.decode(prev_state.get(record)?),
+                next: task(next, builder, record)?,
+                provenance: Provenance::Recorded,
+            }),
+            Layout::Wakeup { success: Some(success), .. } if success.get(record)? == 0 => {
+                return Some(Decoded::NoEffect);
+            }
+            Layout::Wakeup { make, task: fields, target_cpu, .. } => make(SchedWakeup {
                 task: task(fields, builder, record)?,
-                orig_cpu: orig_cpu.cpu(record)?,
-                dest_cpu: dest_cpu.cpu(record)?,
-            })
-        }
-        Layout::Fork { parent_comm, parent_pid, child_comm, child_pid } => {
-            EventKind::SchedProcessFork(SchedProcessFork {
-                parent_comm: comm(parent_comm, builder, record)?,
-                parent_pid: parent_pid.pid(record)?,
-                child_comm: comm(child_comm, builder, record)?,
-                child_pid: child_pid.pid(record)?,
-            })
-        }
-        Layout::Exec { filename, pid, old_pid } => EventKind::SchedProcessExec(SchedProcessExec {
-            filename: comm(filename, builder, record)?,
-            pid: pid.pid(record)?,
-            old_pid: old_pid.pid(record)?,
-        }),
-        Layout::Exit { task: fields } => EventKind::SchedProcessExit(task(fields, builder, record)?),
-        Layout::PiSetprio { comm: name, pid, oldprio, newprio } => {
-            EventKind::SchedPiSetprio(SchedPiSetprio {
-                comm: comm(name, builder, record)?,
+                target_cpu: target_cpu.cpu(record)?,
+            }),
+            Layout::Migrate { task: fields, orig_cpu, dest_cpu } => {
+                EventKind::SchedMigrateTask(SchedMigrateTask {
+                    task: task(fields, builder, record)?,
+                    orig_cpu: orig_cpu.cpu(record)?,
+                    dest_cpu: dest_cpu.cpu(record)?,
+                })
+            }
+            Layout::Fork { parent_comm, parent_pid, child_comm, child_pid } => {
+                EventKind::SchedProcessFork(SchedProcessFork {
+                    parent_comm: comm(parent_comm, builder, record)?,
+                    parent_pid: parent_pid.pid(record)?,
+                    child_comm: comm(child_comm, builder, record)?,
+                    child_pid: child_pid.pid(record)?,
+                })
+            }
+            Layout::Exec { filename, pid, old_pid } => EventKind::SchedProcessExec(SchedProcessExec {
+                filename: comm(filename, builder, record)?,
                 pid: pid.pid(record)?,
-                oldprio: oldprio.i32(record)?,
-                newprio: newprio.i32(record)?,
-            })
-        }
-        Layout::StatRuntime { comm: name, pid, runtime, vruntime } => {
-            EventKind::SchedStatRuntime(SchedStatRuntime {
-                comm: comm(name, builder, record)?,
-                pid: pid.pid(record)?,
-                runtime_ns: runtime.get(record)? as u64,
-                vruntime: match vruntime {
-                    Some(field) => Some(VirtualNanos::new(field.get(record)? as u64)),
-                    None => None,
-                },
-            })
-        }
-        Layout::Print { buf } => {
-            let text = buf.get(record)?;
-            let text = text.strip_suffix(b"\n").unwrap_or(text);
-            EventKind::Marker(builder.strings.intern_bytes(text))
-        }
-    };
-    Some(Decoded::Event(kind))
+                old_pid: old_pid.pid(record)?,
+            }),
+            Layout::Exit { task: fields } => EventKind::SchedProcessExit(task(fields, builder, record)?),
+            Layout::PiSetprio { comm: name, pid, oldprio, newprio } => {
+                EventKind::SchedPiSetprio(SchedPiSetprio {
+                    comm: comm(name, builder, record)?,
+                    pid: pid.pid(record)?,
+                    oldprio: oldprio.i32(record)?,
+                    newprio: newprio.i32(record)?,
+                })
+            }
+            Layout::StatRuntime { comm: name, pid, runtime, vruntime } => {
+                EventKind::SchedStatRuntime(SchedStatRuntime {
+                    comm: comm(name, builder, record)?,
+                    pid: pid.pid(record)?,
+                    runtime_ns: runtime.get(record)? as u64,
+                    vruntime: match vruntime {
+                        Some(field) => Some(VirtualNanos::new(field.get(record)? as u64)),
+                        None => None,
+                    },
+                })
+            }
+            Layout::Print { buf } => {
+                let text = buf.get(record)?;
+                let text = text.strip_suffix(b"\n").unwrap_or(text);
+                EventKind::Marker(builder.strings.intern_bytes(text))
+            }
+            Layout::Activity { of, places } => {
+                let mut values = Values::default();
+                for (value, place) in values.0.iter_mut().zip(places) {
+                    if let Some(place) = place {
+                        *value = Some(self.value(place, builder, record)?);
+                    }
+                }
+                EventKind::Activity((of.make)(&values)?)
+            }
+            Layout::SysEnter { name, number, args } => {
+                let call = syscall(name, number, builder, record)?;
+                let args = args.map(|arg| arg.and_then(|arg| arg.get(record)).unwrap_or(0) as u64);
+                EventKind::Activity(Activity::SysEnter(SysEnter { call, args }))
+            }
+            Layout::SysExit { name, number, ret } => {
+                let call = syscall(name, number, builder, record)?;
+                EventKind::Activity(Activity::SysExit(SysExit { call, ret: ret.get(record)? }))
+            }
+        };
+        Some(Decoded::Event(kind))
+    }
+
+    fn value(&mut self, place: &Place, builder: &mut TraceBuilder, record: &[u8]) -> Option<Value> {
+        Some(match place {
+            Place::Number(field) => Value::Number(field.get(record)?),
+            Place::Function(field) => {
+                Value::Text(self.symbols.name(field.get(record)? as u64, &mut builder.strings))
+            }
+            Place::Text(text) => Value::Text(comm(text, builder, record)?),
+        })
+    }
+}
+
+fn syscall(name: &str, number: &Int, builder: &mut TraceBuilder, record: &[u8]) -> Option<Syscall> {
+    let number = u16::try_from(number.get(record)?).ok();
+    Some(Syscall { number, name: Some(builder.strings.intern(name)) })
 }

@@ -1,6 +1,7 @@
 //! Where the fields of our events are in a record: a description turned into offsets once, so that decoding is reading.
 
 use super::format::{EventFormat, Field, Storage};
+use crate::activity::{FieldType, MAX_FIELDS, Tracepoint};
 use crate::model::{Cpu, EventKind, Pid, SchedWakeup};
 
 /// A number in a record.
@@ -83,7 +84,7 @@ pub(crate) struct TaskFields {
 }
 
 /// The layout of one kind of event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Layout {
     Switch { prev: TaskFields, prev_state: Int, next: TaskFields },
     Wakeup { make: fn(SchedWakeup) -> EventKind, task: TaskFields, target_cpu: Int, success: Option<Int> },
@@ -94,6 +95,38 @@ pub(crate) enum Layout {
     PiSetprio { comm: Text, pid: Int, oldprio: Int, newprio: Int },
     StatRuntime { comm: Text, pid: Int, runtime: Int, vruntime: Option<Int> },
     Print { buf: Text },
+    Activity { of: &'static Tracepoint, places: [Option<Place>; MAX_FIELDS] },
+    SysEnter { name: String, number: Int, args: [Option<Int>; 2] },
+    SysExit { name: String, number: Int, ret: Int },
+}
+
+/// Where the value of a field of an [`Activity`](crate::Activity) is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Number(Int),
+    /// Address of a function.
+    Function(Int),
+    Text(Text),
+}
+
+impl Place {
+    fn new(field: &Field, of: FieldType) -> Option<Self> {
+        match of {
+            FieldType::Int
+            | FieldType::UnsignedInt
+            | FieldType::S64
+            | FieldType::U64
+            | FieldType::Address => Int::new(field).map(Place::Number),
+            FieldType::Function => Int::new(field).map(Place::Function),
+            FieldType::Text | FieldType::Comm | FieldType::Letters => Some(Place::Text(Text::new(field))),
+            FieldType::Element(n) => {
+                // As many as a system call has arguments, of the size of the kernel's `long`.
+                let size = field.size / 6;
+                let fits = matches!(size, 4 | 8) && field.storage == Storage::InPlace;
+                fits.then_some(Place::Number(Int { offset: field.offset + n * size, size, signed: false }))
+            }
+        }
+    }
 }
 
 /// Turns a description into a layout: `Ok(None)` if it is not of one of our events, the name of the first missing field if
@@ -148,12 +181,41 @@ impl<'a> Finder<'a> {
             "sched_pi_setprio" => self.pi_setprio(),
             "sched_stat_runtime" => self.stat_runtime(),
             "print" => self.text("buf").map(|buf| Layout::Print { buf }),
-            _ => return Ok(None),
+            name => match Tracepoint::find(name) {
+                Some(tracepoint) => self.activity(tracepoint),
+                None => return Ok(self.syscall(name)),
+            },
         };
         match self.missing {
             Some(field) => Err(field),
             None => Ok(layout),
         }
+    }
+
+    fn activity(&mut self, of: &'static Tracepoint) -> Option<Layout> {
+        let mut places = [None; MAX_FIELDS];
+        for (place, wanted) in places.iter_mut().zip(of.fields) {
+            *place = self.format.field(wanted.name).and_then(|field| Place::new(field, wanted.of));
+            if place.is_none() && !wanted.optional {
+                self.missing.get_or_insert(wanted.name);
+            }
+        }
+        Some(Layout::Activity { of, places })
+    }
+
+    /// The tracepoint of a single system call, whose fields are the number and the arguments or the result.
+    fn syscall(&self, event: &str) -> Option<Layout> {
+        let number = self.format.field("__syscall_nr").or_else(|| self.format.field("nr"));
+        let number = number.and_then(Int::new)?;
+        if let Some(name) = event.strip_prefix("sys_enter_") {
+            let mut args =
+                self.format.fields.iter().filter(|field| field.offset > number.offset).map(Int::new);
+            let args = [(); 2].map(|()| args.next().flatten());
+            return Some(Layout::SysEnter { name: name.to_owned(), number, args });
+        }
+        let ret = self.format.field("ret").and_then(Int::new)?;
+        let name = event.strip_prefix("sys_exit_")?.to_owned();
+        Some(Layout::SysExit { name, number, ret })
     }
 
     fn switch(&mut self) -> Option<Layout> {

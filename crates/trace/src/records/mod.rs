@@ -6,7 +6,9 @@ mod descriptions;
 mod format;
 mod layout;
 mod state_bits;
+mod symbols;
 
 pub(crate) use decode::Decoder;
 pub(crate) use descriptions::{read_ftrace_formats, read_system_formats};
 pub(crate) use format::{EventFormat, header_page_field};
+pub(crate) use symbols::Symbols;

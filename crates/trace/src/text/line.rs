@@ -9,7 +9,7 @@
 //! A comm may hold blanks, brackets, colons and dashes. What cannot lie inside one (it has 15 bytes at most) is a CPU in
 //! brackets, a time and an event in a row, so that is what is searched for; the task is what stands before it.
 
-use crate::model::{Context, Cpu, Pid};
+use crate::model::{Context, Cpu, NeedResched, Pid};
 use memchr::memchr_iter;
 
 /// The CPU is searched for in this many bytes. Task, pid and process take about forty; no line may cost more than its
@@ -31,6 +31,7 @@ pub(super) struct Line<'a> {
     pub(super) flags: bool,
     /// What that column says.
     pub(super) context: Context,
+    pub(super) need_resched: NeedResched,
     /// Name of the event; empty for the lines of function tracers, which have none.
     pub(super) event: &'a [u8],
     /// What follows the name and its colon.
@@ -59,13 +60,13 @@ impl<'a> Line<'a> {
         let (cpu, rest) = digits(rest)?;
         let cpu = Cpu(u32::try_from(cpu).unwrap_or(u32::MAX));
         let rest = rest.strip_prefix(b"]")?.trim_ascii_start();
-        let (time, flags, context, rest) = match parse_time(rest) {
-            Some((time, rest)) => (time, false, Context::Unknown, rest),
+        let (time, flags, rest) = match parse_time(rest) {
+            Some((time, rest)) => (time, None, rest),
             None => {
                 let end = rest.iter().take(MAX_FLAGS).position(|byte| *byte == b' ')?;
                 let (flags, rest) = rest.split_at(end);
                 let (time, rest) = parse_time(rest.trim_ascii_start())?;
-                (time, true, context(flags), rest)
+                (time, Some(flags), rest)
             }
         };
         let (comm, pid, tgid) = parse_task(task)?;
@@ -75,7 +76,10 @@ impl<'a> Line<'a> {
             Some(body) => (&rest[..name_len], body.trim_ascii()),
             None => (&rest[..0], rest),
         };
-        Some(Line { comm, pid, tgid, cpu, time, flags, context, event, body })
+        let context = flags.map_or(Context::Unknown, context);
+        let need_resched = flags.map_or(NeedResched::Unknown, need_resched);
+        let flags = flags.is_some();
+        Some(Line { comm, pid, tgid, cpu, time, flags, context, need_resched, event, body })
     }
 }
 
@@ -85,6 +89,16 @@ fn context(flags: &[u8]) -> Context {
         Some(b's') => Context::Softirq,
         Some(_) => Context::Hardirq,
         None => Context::Task,
+    }
+}
+
+/// The second column, and the third where kernels with PREEMPT_RT have one for lazy preemption: `n` and `N` alone, `l` and `L`
+/// for lazy, `b` and `B` for both; `p` is the processor's own copy of the flag, which says nothing more.
+fn need_resched(flags: &[u8]) -> NeedResched {
+    match (flags.get(1), flags.get(2)) {
+        (Some(b'n' | b'N' | b'b' | b'B'), _) => NeedResched::Yes,
+        (Some(b'l' | b'L'), _) | (_, Some(b'l' | b'L')) => NeedResched::Lazy,
+        _ => NeedResched::No,
     }
 }
 
@@ -196,6 +210,26 @@ mod tests {
             assert_eq!(context(&format!("  a-1 [0] {flags} 1.000001: e: b")), Some(expected), "{flags}");
         }
         assert_eq!(context("  a-1 [0] 1.000001: e: b"), Some(Context::Unknown));
+    }
+
+    #[test]
+    fn flags_tell_who_is_to_leave() {
+        let need_resched = |line: &str| Line::parse(line.as_bytes()).map(|l| l.need_resched);
+        for (flags, expected) in [
+            ("d.h2.", NeedResched::No),
+            ("dNh2.", NeedResched::Yes),
+            ("dnh2.", NeedResched::Yes),
+            ("dBh2.", NeedResched::Yes),
+            ("dbs2.", NeedResched::Yes),
+            ("dLh2.", NeedResched::Lazy),
+            ("dl.2.", NeedResched::Lazy),
+            ("dp.2.", NeedResched::No),
+            ("dn.h4..", NeedResched::Yes),
+            ("d.Lh4..", NeedResched::Lazy),
+        ] {
+            assert_eq!(need_resched(&format!("  a-1 [0] {flags} 1.000001: e: b")), Some(expected), "{flags}");
+        }
+        assert_eq!(need_resched("  a-1 [0] 1.000001: e: b"), Some(NeedResched::Unknown));
     }
 
     #[test]

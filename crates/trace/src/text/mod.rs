@@ -3,6 +3,7 @@
 //! The three differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by line, so
 //! the dialect need not be known beforehand and is only reported at the end.
 
+mod activity;
 mod fields;
 mod line;
 
@@ -10,6 +11,7 @@ use fields::{Style, Task};
 use line::Line;
 use memchr::memchr;
 
+use crate::activity::Tracepoint;
 use crate::builder::TraceBuilder;
 use crate::error::ReadError;
 use crate::input::{Source, Stream};
@@ -178,8 +180,9 @@ impl Reader {
             Some(Some(kind)) => {
                 let unknown = line.pid == Pid::IDLE && line.comm == b"<...>";
                 let pid = if unknown { Pid::UNKNOWN } else { line.pid };
-                let (time_ns, cpu, context) = (line.time.value, line.cpu, line.context);
-                let event = Event { time_ns, cpu, pid, context, kind };
+                let (time_ns, cpu) = (line.time.value, line.cpu);
+                let (context, need_resched) = (line.context, line.need_resched);
+                let event = Event { time_ns, cpu, pid, context, need_resched, kind };
                 self.builder.push_at(event, at);
             }
             Some(None) => {}
@@ -286,6 +289,14 @@ impl Reader {
             b"tracing_mark_write" => EventKind::Marker(strings.intern_bytes(line.body)),
             b"print" => EventKind::Marker(strings.intern_bytes(fields::print_text(line.body))),
             name => {
+                if let Some(activity) = activity::syscall(name, line.body, strings) {
+                    return Some(Some(EventKind::Activity(activity)));
+                }
+                let tracepoint = std::str::from_utf8(name).ok().and_then(Tracepoint::find);
+                if let Some(tracepoint) = tracepoint {
+                    let activity = activity::activity(tracepoint, line.body, strings)?;
+                    return Some(Some(EventKind::Activity(activity)));
+                }
                 let name = if name.is_empty() { "function".into() } else { String::from_utf8_lossy(name) };
                 self.builder.notes.add_other_event(&name, 1, at);
                 return Some(None);

@@ -98,7 +98,8 @@ impl<W: Write> Writer<'_, W> {
             EventKind::SchedProcessFork(_)
             | EventKind::SchedProcessExec(_)
             | EventKind::SchedProcessExit(_)
-            | EventKind::SchedStatRuntime(_) => Ok(()),
+            | EventKind::SchedStatRuntime(_)
+            | EventKind::Activity(_) => Ok(()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Our events as messages of Perfetto's `FtraceEvent`.
 
 use super::proto::{
-    Ftrace, Generic, GenericField, GenericValue, Print, SchedMigrateTask, SchedPiSetprio, SchedProcessExec,
-    SchedProcessExit, SchedProcessFork, SchedSwitch, SchedWakeup,
+    Ftrace, Generic, GenericField, GenericValue, IrqHandlerEntry, IrqHandlerExit, Print, SchedMigrateTask,
+    SchedPiSetprio, SchedProcessExec, SchedProcessExit, SchedProcessFork, SchedSwitch, SchedWakeup, Softirq,
 };
+use crate::activity::{Activity, FieldType, SoftirqVec, SysEnter, SysExit, Syscall, Value};
 use crate::model::{self, EventKind};
 use crate::strings::Strings;
 
@@ -64,17 +65,75 @@ pub(super) fn ftrace_event(kind: &EventKind, strings: &Strings) -> Ftrace {
             pid: Some(p.pid.0),
         }),
         EventKind::SchedStatRuntime(r) => {
-            let field = |name: &str, value| GenericField { name: Some(name.to_owned()), value: Some(value) };
             let mut fields = vec![
                 field("comm", GenericValue::Str(strings[r.comm].to_owned())),
                 field("pid", GenericValue::Int(r.pid.0.into())),
                 field("runtime", GenericValue::Uint(r.runtime_ns)),
             ];
             fields.extend(r.vruntime.map(|ns| field("vruntime", GenericValue::Uint(ns.get()))));
-            Ftrace::Generic(Generic { event_name: Some(kind.name().to_owned()), field: fields })
+            generic(kind.name().to_owned(), fields)
         }
+        EventKind::Activity(activity) => activity_event(activity, strings),
         EventKind::Marker(text) => Ftrace::Print(Print { buf: Some(marker(&strings[*text])) }),
     }
+}
+
+/// An event of which the viewer makes a track of its own has its message, the others become generic ones.
+fn activity_event(activity: &Activity, strings: &Strings) -> Ftrace {
+    let softirq = |vec: SoftirqVec| Softirq { vec: Some(vec.0.into()) };
+    match activity {
+        Activity::SoftirqEntry(vec) => Ftrace::SoftirqEntry(softirq(*vec)),
+        Activity::SoftirqExit(vec) => Ftrace::SoftirqExit(softirq(*vec)),
+        Activity::SoftirqRaise(vec) => Ftrace::SoftirqRaise(softirq(*vec)),
+        Activity::IrqHandlerEntry(e) => {
+            let name = Some(strings[e.name].to_owned());
+            Ftrace::IrqHandlerEntry(IrqHandlerEntry { irq: Some(e.irq), name })
+        }
+        Activity::IrqHandlerExit(e) => {
+            Ftrace::IrqHandlerExit(IrqHandlerExit { irq: Some(e.irq), ret: Some(e.handled.into()) })
+        }
+        Activity::SysEnter(SysEnter { call: Syscall { name: Some(name), number }, args }) => {
+            let number = number.map_or(-1, i64::from);
+            let [first, second] = args.map(GenericValue::Uint);
+            let fields = [("__syscall_nr", GenericValue::Int(number)), ("arg0", first), ("arg1", second)];
+            generic(
+                format!("sys_enter_{}", &strings[*name]),
+                fields.map(|(name, value)| field(name, value)).into(),
+            )
+        }
+        Activity::SysExit(SysExit { call: Syscall { name: Some(name), number }, ret }) => {
+            let number = field("__syscall_nr", GenericValue::Int(number.map_or(-1, i64::from)));
+            let ret = field("ret", GenericValue::Int(*ret));
+            generic(format!("sys_exit_{}", &strings[*name]), vec![number, ret])
+        }
+        _ => {
+            let fields = activity.tracepoint().fields.iter().zip(activity.values().0).enumerate();
+            let fields = fields.filter_map(|(n, (of, value))| {
+                // The elements of an array have names of their own here.
+                let name = match of.of {
+                    FieldType::Element(_) => format!("args{}", n - 1),
+                    _ => of.name.to_owned(),
+                };
+                let value = match value? {
+                    Value::Text(text) => GenericValue::Str(strings[text].to_owned()),
+                    Value::Number(number) if matches!(of.of, FieldType::Address | FieldType::U64) => {
+                        GenericValue::Uint(number as u64)
+                    }
+                    Value::Number(number) => GenericValue::Int(number),
+                };
+                Some(field(&name, value))
+            });
+            generic(activity.name().to_owned(), fields.collect())
+        }
+    }
+}
+
+fn generic(name: String, field: Vec<GenericField>) -> Ftrace {
+    Ftrace::Generic(Generic { event_name: Some(name), field })
+}
+
+fn field(name: &str, value: GenericValue) -> GenericField {
+    GenericField { name: Some(name.to_owned()), value: Some(value) }
 }
 
 /// The viewer takes printed text for atrace's commands and counts everything else as a failure. A marker that is no such

@@ -3,8 +3,9 @@
 //! Each has a function that writes a whole [`Trace`](crate::Trace). The writers of text and Perfetto also take events one at a
 //! time.
 
-use crate::model::Context;
+use crate::model::{Context, Event, NeedResched};
 
+mod activity_text;
 mod annotations;
 mod chrome;
 mod dat;
@@ -21,11 +22,17 @@ pub use perfetto::{PerfettoReport, PerfettoWriter, write_perfetto};
 pub use text::{TextOptions, TextWriter, TimePrecision, write_ftrace_text};
 
 /// The bits of ftrace's `common_flags` that say what was going on; `None` where nobody knows.
-fn common_flags(context: Context) -> Option<u8> {
-    match context {
-        Context::Unknown => None,
-        Context::Task => Some(0),
-        Context::Softirq => Some(0x10),
-        Context::Hardirq => Some(0x08),
-    }
+fn common_flags(event: &Event) -> Option<u8> {
+    let context = match event.context {
+        Context::Unknown => return None,
+        Context::Task => 0,
+        Context::Softirq => 0x10,
+        Context::Hardirq => 0x08,
+    };
+    let need_resched = match event.need_resched {
+        NeedResched::Unknown | NeedResched::No => 0,
+        NeedResched::Lazy => NeedResched::COMMON_FLAG_LAZY,
+        NeedResched::Yes => NeedResched::COMMON_FLAG,
+    };
+    Some(context | need_resched as u8)
 }

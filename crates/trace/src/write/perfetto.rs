@@ -108,7 +108,7 @@ impl<W: Write> PerfettoWriter<W> {
         let message = FtraceEvent {
             timestamp: Some(event.time_ns),
             pid,
-            common_flags: common_flags(event.context).map(u32::from),
+            common_flags: common_flags(event).map(u32::from),
             event: Some(ftrace_event(&event.kind, strings)),
         };
         let pending = self.pending(event.cpu);

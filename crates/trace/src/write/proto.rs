@@ -51,7 +51,7 @@ pub(super) struct FtraceEvent {
     /// Interrupts and soft interrupts, as ftrace has them.
     #[prost(uint32, optional, tag = "5")]
     pub(super) common_flags: Option<u32>,
-    #[prost(oneof = "Ftrace", tags = "3, 4, 17, 20, 114, 237, 238, 239, 327, 353, 491")]
+    #[prost(oneof = "Ftrace", tags = "3, 4, 17, 20, 24, 25, 26, 36, 37, 114, 237, 238, 239, 327, 353, 491")]
     pub(super) event: Option<Ftrace>,
 }
 
@@ -65,6 +65,16 @@ pub(super) enum Ftrace {
     SchedWakeup(SchedWakeup),
     #[prost(message, tag = "20")]
     SchedWaking(SchedWakeup),
+    #[prost(message, tag = "24")]
+    SoftirqEntry(Softirq),
+    #[prost(message, tag = "25")]
+    SoftirqExit(Softirq),
+    #[prost(message, tag = "26")]
+    SoftirqRaise(Softirq),
+    #[prost(message, tag = "36")]
+    IrqHandlerEntry(IrqHandlerEntry),
+    #[prost(message, tag = "37")]
+    IrqHandlerExit(IrqHandlerExit),
     #[prost(message, tag = "114")]
     SchedWakeupNew(SchedWakeup),
     #[prost(message, tag = "237")]
@@ -85,6 +95,28 @@ pub(super) enum Ftrace {
 pub(super) struct Print {
     #[prost(string, optional, tag = "2")]
     pub(super) buf: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Softirq {
+    #[prost(uint32, optional, tag = "1")]
+    pub(super) vec: Option<u32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct IrqHandlerEntry {
+    #[prost(int32, optional, tag = "1")]
+    pub(super) irq: Option<i32>,
+    #[prost(string, optional, tag = "2")]
+    pub(super) name: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct IrqHandlerExit {
+    #[prost(int32, optional, tag = "1")]
+    pub(super) irq: Option<i32>,
+    #[prost(int32, optional, tag = "2")]
+    pub(super) ret: Option<i32>,
 }
 
 #[derive(Clone, PartialEq, Message)]

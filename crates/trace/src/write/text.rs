@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::model::{Context, Cpu, Event, EventKind, Gap, Pid, SchedWakeup, TaskRef, Thread, Trace};
+use super::activity_text;
+use crate::model::{
+    Context, Cpu, Event, EventKind, Gap, NeedResched, Pid, SchedWakeup, TaskRef, Thread, Trace,
+};
 use crate::pidmap::PidMap;
 use crate::strings::{StrId, Strings};
 
@@ -109,8 +112,7 @@ impl<W: Write> TextWriter<W> {
         let mut line = std::mem::take(&mut self.line);
         line.clear();
         self.columns(&mut line, event, strings)?;
-        write!(line, "{}: ", event.kind.name())?;
-        fields(&mut line, &event.kind, strings)?;
+        what(&mut line, &event.kind, strings)?;
         for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
             *byte = b' ';
         }
@@ -148,7 +150,12 @@ impl<W: Write> TextWriter<W> {
             Context::Softirq => 's',
             Context::Hardirq => 'h',
         };
-        write!(line, "[{:03}] ..{context}.. {seconds:>5}.", event.cpu.0)?;
+        let need_resched = match event.need_resched {
+            NeedResched::Unknown | NeedResched::No => '.',
+            NeedResched::Lazy => 'L',
+            NeedResched::Yes => 'N',
+        };
+        write!(line, "[{:03}] .{need_resched}{context}.. {seconds:>5}.", event.cpu.0)?;
         match self.options.precision {
             TimePrecision::Nanoseconds => write!(line, "{ns:09}: "),
             TimePrecision::Microseconds => write!(line, "{:06}: ", ns / 1000),
@@ -171,7 +178,12 @@ impl<W: Write> TextWriter<W> {
     }
 }
 
-fn fields(line: &mut Vec<u8>, kind: &EventKind, strings: &Strings) -> io::Result<()> {
+/// The event's name and fields.
+fn what(line: &mut Vec<u8>, kind: &EventKind, strings: &Strings) -> io::Result<()> {
+    if let EventKind::Activity(activity) = kind {
+        return activity_text::write(line, activity, strings);
+    }
+    write!(line, "{}: ", kind.name())?;
     let comm = |id: StrId| &strings[id];
     match kind {
         EventKind::SchedSwitch(s) => write!(
@@ -217,6 +229,7 @@ fn fields(line: &mut Vec<u8>, kind: &EventKind, strings: &Strings) -> io::Result
             }
         }
         EventKind::Marker(text) => line.write_all(comm(*text).as_bytes()),
+        EventKind::Activity(_) => Ok(()),
     }
 }
 

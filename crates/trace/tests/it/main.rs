@@ -1,5 +1,6 @@
 //! Tests on recordings of real kernels (tests/fixtures), and on damaged copies of them.
 
+mod activity;
 mod bad_input;
 mod common;
 mod compact;

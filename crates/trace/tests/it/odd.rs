@@ -1,8 +1,8 @@
 //! Recordings in which something is odd: each importer tells, and keeps what can be kept.
 
 use trace::{
-    Annotations, Context, Cpu, Event, EventKind, Gap, NoteKind, PerfettoWriter, Pid, PrevState, Provenance,
-    SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TextOptions, Trace, TraceBuilder,
+    Annotations, Context, Cpu, Event, EventKind, Gap, NeedResched, NoteKind, PerfettoWriter, Pid, PrevState,
+    Provenance, SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TextOptions, Trace, TraceBuilder,
 };
 
 use crate::common::{assert_sound, fixture};
@@ -37,7 +37,8 @@ fn odd() -> Trace {
         (900, 0, task(1), switch(task(1), PrevState::Preempted, task(0))),
     ];
     for (time_ns, cpu, by, kind) in events {
-        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: by.pid, context: Context::Task, kind });
+        let (context, need_resched) = (Context::Task, NeedResched::No);
+        builder.push(Event { time_ns, cpu: Cpu(cpu), pid: by.pid, context, need_resched, kind });
     }
     builder.meta.gaps.push(Gap { cpu: Cpu(5), before_ns: 500, events: Some(3) });
     builder.finish()

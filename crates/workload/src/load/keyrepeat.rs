@@ -13,7 +13,7 @@ use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
 use crate::record::Recorder;
 use crate::units::{bytes, micros, micros_above_zero, seconds, seconds_above_zero};
-use machine::{ChannelId, ChannelSpec, Env, Outside, Setup, Step};
+use machine::{Arrival, ChannelId, ChannelSpec, Env, Outside, Setup, Step};
 use scheduler::Nanos;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -275,7 +275,13 @@ impl Load for Keyrepeat {
         let requests = setup.channel(channel(true));
         let to_shell = setup.channel(channel(false));
         let terminal = Inbox { channel: setup.channel(channel(true)), kinds: Rc::default() };
-        setup.outside(Outside { at: period, cpu: None, channel: requests, every: Some(period) });
+        setup.outside(Outside {
+            at: period,
+            by: Arrival::Own,
+            cpu: None,
+            channel: requests,
+            every: Some(period),
+        });
         let (screen, remaining) = (Rc::new(Screen::default()), Remaining::new(1));
         let display = Display {
             keyboard,

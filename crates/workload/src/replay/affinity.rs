@@ -1,7 +1,7 @@
 //! What a trace says about affinities. It does not show them, but it shows tasks that stay where they are although
 //! another CPU has nothing to do.
 
-use super::recording::{Begin, Recorded, RecordedTask, TaskIndex};
+use super::recording::{Begin, Evidence, Pinned, Recorded, RecordedTask, TaskIndex};
 use scheduler::Nanos;
 
 /// A fair task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle CPUs look for
@@ -12,23 +12,28 @@ const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 
 /// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle ones, and
 /// their children that ran on that CPU only. Takes out the steps [`Recorded::Pin`] of all others.
-pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>]) {
+///
+/// A machine with one CPU shows nothing but names: whoever is free stays there, too.
+pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>], machine_cpus: u32) {
     for n in 0..tasks.len() {
         let (task, last_cpu) = (&tasks[n], last_cpus[n]);
         let only = Some(task.placement.ran_on).filter(|cpus| cpus.weight() == 1).and(last_cpu);
         let enough = if task.ends_real_time() { PINNED_AFTER_RT } else { PINNED_AFTER };
-        let waited = task.placement.passed_idle_cpus >= enough;
+        let waited = task.placement.passed_idle_cpus;
         let by_name = per_cpu_thread(&task.comm).filter(|cpu| only == Some(*cpu));
+        let by_wait = last_cpu.filter(|_| machine_cpus > 1 && waited >= enough);
         if task.placement.allowed.is_some() {
             continue;
         }
-        if let Some(cpu) = by_name.or(last_cpu.filter(|_| waited)) {
-            tasks[n].placement.pinned_to = Some(cpu);
-            inherit(tasks, n, cpu);
+        let pinned = |evidence| move |cpu| Pinned { cpu, evidence };
+        let by_wait = by_wait.map(pinned(Evidence::Waited(waited)));
+        if let Some(found) = by_name.map(pinned(Evidence::Name)).or(by_wait) {
+            tasks[n].placement.pinned = Some(found);
+            inherit(tasks, n, found.cpu);
         }
     }
     for task in tasks {
-        if task.placement.pinned_to.is_none() {
+        if task.placement.pinned.is_none() {
             task.steps.retain(|step| *step != Recorded::Pin);
             task.merge_runs();
         }
@@ -45,8 +50,8 @@ fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
         for child in children.into_iter().map(TaskIndex::index) {
             let placement = &mut tasks[child].placement;
             let only_there = placement.ran_on.iter().all(|ran| u32::from(ran.0) == cpu);
-            if only_there && placement.pinned_to.is_none() && tasks[child].begin == Begin::Forked {
-                tasks[child].placement.pinned_to = Some(cpu);
+            if only_there && placement.pinned.is_none() && tasks[child].begin == Begin::Forked {
+                tasks[child].placement.pinned = Some(Pinned { cpu, evidence: Evidence::Parent });
                 parents.push(child);
             }
         }
@@ -69,7 +74,7 @@ pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
 }
 
 /// The CPU of a kernel thread that has one of its own: `ksoftirqd/1`, `kworker/1:2-events`.
-fn per_cpu_thread(comm: &str) -> Option<u32> {
+pub(super) fn per_cpu_thread(comm: &str) -> Option<u32> {
     let (name, number) = comm.rsplit_once('/')?;
     let number = if name == "kworker" { number.split_once(':')?.0 } else { number };
     const PER_CPU: [&str; 8] =

@@ -1,15 +1,20 @@
 //! From a trace to the programs of its tasks.
 
 use super::affinity;
+use super::devices::{self, Requests, Served};
 use super::programs;
-use super::recording::{Begin, Counts, FairPolicy, Recorded, RecordedTask, Recording, Waking};
+use super::recording::{
+    Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+};
 use super::ticks;
 use super::timers;
-use super::track::{By, Draft, Ending, Sleep, Timer, Track};
+use super::track::{By, Draft, Sleep, Timer, Track};
 use super::walk::Walk;
+use super::work;
 use crate::units;
 use machine::{ForkKind, Objects};
 use scheduler::{CpuMask, Nanos};
+use std::collections::BTreeMap;
 use trace::{IdleKind, TaskFacts, TaskPolicy, Trace};
 
 /// Programs that hold `/dev/cpu_dma_latency` at 0 unless told otherwise, by the names of their tasks.
@@ -19,22 +24,34 @@ impl Recording {
     /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
     /// understood is in its counts. Traces with holes give better programs after [`trace::infer_missing_switches`].
     ///
-    /// The CPU time of each task is the one of [`trace::summarise`], its time at the edges of the trace included. Where
-    /// the trace does not show the beginning or the end of a stay on a CPU, the proven part counts here and not there.
+    /// The CPU time of each task is what `sched_stat_runtime` says. For stays of which the trace has none it is the one of
+    /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the beginning or the
+    /// end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
         let Walk { mut tasks, mut counts, tick_departures, .. } = Walk::all(trace);
-        for track in &mut tasks {
+        // Who works for others sets no timers.
+        for track in tasks.iter_mut().filter(|track| !is_worker(trace, track)) {
             timers::find(&mut track.sleeps);
         }
         settle(&mut tasks);
-        let finish = Finish { trace, start_ns: trace.start_ns() };
-        let mut recorded: Vec<RecordedTask> =
-            tasks.iter().map(|track| finish.task(track, &mut counts)).collect();
+        let workers: Vec<bool> = tasks.iter().map(|track| is_worker(trace, track)).collect();
+        let finish = Finish {
+            trace,
+            start_ns: trace.start_ns(),
+            requests: Requests::of(&tasks, &workers),
+            work: work::brought_by_steps(&tasks, &workers),
+            workers,
+        };
+        let mut recorded: Vec<RecordedTask> = (0u32..)
+            .map(TaskIndex)
+            .zip(&tasks)
+            .map(|(n, track)| finish.task(n, track, &mut counts))
+            .collect();
         let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
-        affinity::infer(&mut recorded, &last_cpus);
+        affinity::infer(&mut recorded, &last_cpus, trace.cpus);
         affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         let hz = ticks::find(&tick_departures);
@@ -42,7 +59,8 @@ impl Recording {
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
-        let (objects, messages) = (Objects::default(), Vec::new());
+        let objects = Objects { devices: finish.requests.devices(), ..Objects::default() };
+        let messages = Vec::new();
         Recording { cpus: trace.cpus, span, hz, idle_polls, tasks: recorded, objects, messages, counts }
     }
 }
@@ -61,19 +79,31 @@ fn settle(tasks: &mut [Track]) {
     }
 }
 
+fn is_worker(trace: &Trace, track: &Track) -> bool {
+    track.last_comm.is_some_and(|comm| work::is_worker(&trace.strings[comm]))
+}
+
 struct Finish<'a> {
     trace: &'a Trace,
     start_ns: u64,
+    requests: Requests,
+    /// Which tasks are workers.
+    workers: Vec<bool>,
+    /// Which of their pieces of work a step brings, by its task and number.
+    work: BTreeMap<(TaskIndex, usize), u32>,
 }
 
 impl Finish<'_> {
-    fn task(&self, track: &Track, counts: &mut Counts) -> RecordedTask {
+    fn task(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> RecordedTask {
         let mut steps = Vec::with_capacity(track.steps.len());
         for (n, draft) in track.steps.iter().enumerate() {
             if track.whereabouts.since_step == Some(n) {
                 steps.push(Recorded::Pin);
             }
-            if let Some(step) = self.step(track, *draft, counts) {
+            if let Draft::Sleep(number) = draft {
+                steps.extend(self.requests.before(index, *number));
+            }
+            if let Some(step) = self.step(index, n, track, *draft, counts) {
                 steps.push(step);
             }
         }
@@ -94,7 +124,7 @@ impl Finish<'_> {
                 ran_on: track.whereabouts.ran_on,
                 passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
                 allowed: self.allowed(track),
-                pinned_to: None,
+                pinned: None,
             },
             told: None,
         };
@@ -129,16 +159,31 @@ impl Finish<'_> {
         Some(if all { CpuMask::ALL } else { cpus })
     }
 
-    fn step(&self, track: &Track, draft: Draft, counts: &mut Counts) -> Option<Recorded> {
+    /// The step that the draft with this number becomes.
+    fn step(
+        &self,
+        index: TaskIndex,
+        number: usize,
+        track: &Track,
+        draft: Draft,
+        counts: &mut Counts,
+    ) -> Option<Recorded> {
         let text = |id| Box::from(&self.trace.strings[id]);
         Some(match draft {
             Draft::Run(ns) => Recorded::Run(Nanos(ns)),
-            Draft::Wake { task, interrupts } => Recorded::Wake { task, interrupts },
+            Draft::Wake { task, interrupts } => {
+                Recorded::Wake { task, interrupts, work: self.work.get(&(index, number)).copied() }
+            }
             Draft::Fork(child) => {
                 counts.forks += 1;
                 Recorded::Fork { child, kind: ForkKind::Thread }
             }
-            Draft::Sleep(number) => Recorded::Sleep(self.waking(&track.sleeps[number], counts)?),
+            Draft::Sleep(number) => {
+                let sleep = &track.sleeps[number];
+                let waking = self.waking(sleep, counts)?;
+                let works = self.workers[index.index()] && work::awaits_work(sleep);
+                Recorded::Sleep(if works { self.piece(number as u32, waking, counts) } else { waking })
+            }
             // What takes turns by slices has little use for yields: its slice ended soon after a preemption.
             Draft::Yield if track.round_robin => return None,
             Draft::Yield => {
@@ -154,11 +199,30 @@ impl Finish<'_> {
         })
     }
 
+    /// The same sleep of a worker, which takes whatever work comes.
+    fn piece(&self, number: u32, waking: Waking, counts: &mut Counts) -> Waking {
+        let by = match waking {
+            Waking::Task => Brought::Task,
+            Waking::Served { at, cpu } => Brought::Served(Interrupt { at, cpu }),
+            Waking::Outside { at, cpu, .. } => Brought::Outside(Interrupt { at, cpu }),
+            other => return other,
+        };
+        counts.work += 1;
+        Waking::Work { number, by }
+    }
+
     /// What ends a sleep; `None` if it is none of the task's own.
     fn waking(&self, sleep: &Sleep, counts: &mut Counts) -> Option<Waking> {
         let Some(end) = sleep.end else { return Some(Waking::Never) };
         if let By::Task { certain: false, .. } = end.by {
             counts.context_guessed += 1;
+        }
+        if let Some(served) = devices::served(sleep) {
+            match served {
+                Served::Itself => counts.by_device += 1,
+                Served::OnBehalf => counts.by_device_for_another += 1,
+            }
+            return Some(Waking::Served { at: self.time(end.at_ns), cpu: end.cpu });
         }
         let count = match (sleep.timer, end.by) {
             (Some(Timer::At(_)), _) => &mut counts.by_periodic_timer,
@@ -175,12 +239,11 @@ impl Finish<'_> {
             (Some(Timer::After(ns)), _) => Some(Waking::After(Nanos(ns))),
             (None, By::Task { .. }) => Some(Waking::Task),
             (None, By::Stopper) => None,
-            (None, By::Interrupt { .. } | By::Softirq | By::Unseen) => Some(self.outside(&end)),
+            (None, By::Interrupt { .. } | By::Softirq | By::Unseen) => {
+                let slept = sleep.slept_ns.map(|slept_ns| Nanos(end.at_ns.saturating_sub(slept_ns)));
+                Some(Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu, slept })
+            }
         }
-    }
-
-    fn outside(&self, end: &Ending) -> Waking {
-        Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu }
     }
 
     fn time(&self, ns: u64) -> Nanos {

@@ -1,6 +1,7 @@
 //! How close a replay came to its recording, task by task.
 
 use super::load::ReplayedTask;
+use super::recording::Recording;
 use std::collections::BTreeMap;
 use trace::{Pid, Summary, TaskSummary, WakeLatency};
 
@@ -31,7 +32,8 @@ pub struct ReplayFidelity {
     pub latency_p99_ns: Pair,
 }
 
-/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`].
+/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`], except that recorded CPU
+/// time is what the kernel accounted, where the trace says that.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskFidelity {
     /// Recorded task id.
@@ -93,7 +95,14 @@ impl ReplayFidelity {
 }
 
 /// Puts both sides of every replayed task together.
-pub(super) fn compare(recorded: &Summary, simulated: &Summary, tasks: &[ReplayedTask]) -> ReplayFidelity {
+pub(super) fn compare(
+    recorded: &Summary,
+    recording: &Recording,
+    simulated: &Summary,
+    tasks: &[ReplayedTask],
+) -> ReplayFidelity {
+    let cpu_times: BTreeMap<_, _> =
+        recording.tasks.iter().map(|task| ((task.pid, task.incarnation), task.cpu_time)).collect();
     let by_id: BTreeMap<_, _> =
         recorded.tasks.iter().map(|task| ((task.pid, task.incarnation), task)).collect();
     let by_pid: BTreeMap<_, _> = simulated.tasks.iter().map(|task| (task.pid, task)).collect();
@@ -104,7 +113,8 @@ pub(super) fn compare(recorded: &Summary, simulated: &Summary, tasks: &[Replayed
         for (samples, side) in all.iter_mut().zip(sides) {
             samples.extend(side.iter().flat_map(|side| &side.wake_latency.samples_ns));
         }
-        row(task, sides)
+        let cpu_time = cpu_times.get(&(task.recorded, task.incarnation));
+        row(task, cpu_time.map_or(0, |time| time.0), sides)
     });
     let rows = rows.collect();
     let [recorded, simulated] =
@@ -112,7 +122,7 @@ pub(super) fn compare(recorded: &Summary, simulated: &Summary, tasks: &[Replayed
     ReplayFidelity { tasks: rows, latency_p99_ns: Pair { recorded, simulated } }
 }
 
-fn row(task: &ReplayedTask, sides: [Option<&TaskSummary>; 2]) -> TaskFidelity {
+fn row(task: &ReplayedTask, recorded_cpu_ns: u64, sides: [Option<&TaskSummary>; 2]) -> TaskFidelity {
     let pair = |figure: &dyn Fn(&TaskSummary) -> u64| {
         let [recorded, simulated] = sides.map(|side| side.map_or(0, figure));
         Pair { recorded, simulated }
@@ -120,7 +130,7 @@ fn row(task: &ReplayedTask, sides: [Option<&TaskSummary>; 2]) -> TaskFidelity {
     TaskFidelity {
         pid: task.recorded,
         comm: task.comm.clone(),
-        cpu_time_ns: pair(&|s| s.cpu_time_ns + s.edge_time_ns),
+        cpu_time_ns: Pair { recorded: recorded_cpu_ns, ..pair(&|s| s.cpu_time_ns + s.edge_time_ns) },
         voluntary_switches: pair(&|s| s.voluntary_switches),
         involuntary_switches: pair(&|s| s.involuntary_switches),
         migrations: pair(&|s| s.migrations),

@@ -2,13 +2,18 @@
 
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
+use super::fitting::Fitted;
 use super::objects::Made;
 use super::overhead::Overhead;
-use super::player::{Part, Stage};
-use super::recording::{Begin, Message, Recorded, RecordedTask, Recording, TaskIndex, Waking};
+use super::player::{Part, Stage, Waits};
+use super::recording::{
+    Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
+    Waking,
+};
+use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
-use machine::{ChannelSpec, MachineSpec, Outside, Record, Setup};
+use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -50,10 +55,10 @@ impl fmt::Display for Whom {
     }
 }
 
-/// An affinity that the trace does not show and the user knows.
+/// An affinity that the trace does not show and the user knows, or one that it shows and the user changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownAffinity {
-    /// Of which tasks.
+    /// Of which tasks. Their children have it, too, unless another one names them.
     pub whom: Whom,
     /// Their CPUs.
     pub cpus: CpuMask,
@@ -87,6 +92,8 @@ pub struct ReplayResult {
     pub lead_in: Nanos,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
+    /// What had to be changed because the machine has another number of CPUs than the recorded one, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A task of the trace in a run.
@@ -187,18 +194,26 @@ impl Replay {
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
         let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
-        Some(fidelity::compare(recorded, &simulated, &result.tasks))
+        Some(fidelity::compare(recorded, &self.recording, &simulated, &result.tasks))
     }
 
-    fn parts(&self, setup: &mut Setup) -> Result<Vec<Part>, LoadError> {
+    fn parts(&self, setup: &mut Setup, fitted: &mut Fitted) -> Result<Vec<Part>, LoadError> {
         let mut parts = Vec::with_capacity(self.recording.tasks.len());
-        for task in &self.recording.tasks {
+        let left_out = fitted.leave_out(&self.recording.tasks);
+        let known = self.known_affinities();
+        for ((task, left_out), known) in self.recording.tasks.iter().zip(left_out).zip(known) {
             let mut part = Part::new(task, self.overhead.without(task));
-            let pinned_to = task.placement.pinned_to.map(|cpu| CpuMask::single(cpu_on(setup, cpu)));
-            match self.known_affinity(task).or(task.placement.allowed.as_ref()) {
-                Some(cpus) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
-                None if part.steps.contains(&Recorded::Pin) => part.pinned_to = pinned_to,
-                None => part.cpus = pinned_to,
+            part.absent |= left_out;
+            match (known, task.placement.allowed, task.placement.pinned) {
+                _ if part.absent => {}
+                (Some(cpus), _, _) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
+                (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus)),
+                (None, None, Some(Pinned { cpu, .. })) => {
+                    let cpus = Some(fitted.affinity(&mask(cpu)));
+                    let later = part.steps.contains(&Recorded::Pin);
+                    *(if later { &mut part.pinned_to } else { &mut part.cpus }) = cpus;
+                }
+                (None, None, None) => {}
             }
             if !part.absent && part.steps.iter().any(is_message) {
                 part.channel = Some(setup.channel(ENDLESS_CHANNEL));
@@ -208,8 +223,21 @@ impl Replay {
         Ok(parts)
     }
 
-    fn known_affinity(&self, task: &RecordedTask) -> Option<&CpuMask> {
-        self.affinities.iter().rev().find(|known| known.whom.is(task)).map(|known| &known.cpus)
+    /// What the user says, by task. Affinity goes from parent to child.
+    fn known_affinities(&self) -> Vec<Option<&CpuMask>> {
+        let tasks = &self.recording.tasks;
+        let named = |task| self.affinities.iter().rev().find(|known| known.whom.is(task));
+        let mut all: Vec<_> = tasks.iter().map(|task| named(task).map(|known| &known.cpus)).collect();
+        let mut parents: Vec<usize> = (0..all.len()).filter(|n| all[*n].is_some()).collect();
+        while let Some(parent) = parents.pop() {
+            for child in tasks[parent].steps.iter().filter_map(Recorded::child).map(TaskIndex::index) {
+                if all[child].is_none() {
+                    all[child] = all[parent];
+                    parents.push(child);
+                }
+            }
+        }
+        all
     }
 
     /// Creates the tasks that no other task creates, and the interrupts from outside.
@@ -235,17 +263,17 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Recorded::Sleep(Waking::Outside { at, cpu }) = step {
-                    let at = stage.lead_in.saturating_add(*at);
+                if let Some(Interrupt { at, cpu }) = comes_from_outside(step, part.waits) {
+                    let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                    setup.outside(Outside { at, cpu, channel, every: None });
+                    setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
                 }
             }
         }
         for Message { at, cpu, channel } in &self.recording.messages {
             let at = stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_entry);
             let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
-            setup.outside(Outside { at, cpu, channel, every: None });
+            setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
         }
     }
 }
@@ -261,7 +289,28 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    matches!(step, Recorded::Sleep(Waking::Task | Waking::Outside { .. }))
+    use Waking::{Outside, Served, Task, Work};
+    matches!(step, Recorded::Sleep(Task | Outside { .. } | Served { .. } | Work { .. }))
+}
+
+/// The interrupt that ends a sleep at its recorded time, if one does.
+pub(super) fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<Interrupt> {
+    let Recorded::Sleep(waking) = step else { return None };
+    match (*waking, waits) {
+        (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => None,
+        (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
+            Some(Interrupt { at, cpu })
+        }
+        (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
+        | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => Some(interrupt),
+        _ => None,
+    }
+}
+
+/// The affinity to one recorded CPU; empty above the largest number that a simulated machine can have.
+fn mask(cpu: u32) -> CpuMask {
+    let known = u16::try_from(cpu).ok().filter(|cpu| usize::from(*cpu) < CpuId::LIMIT);
+    known.map_or(CpuMask::EMPTY, |cpu| CpuMask::single(CpuId(cpu)))
 }
 
 /// The CPU that stands for a recorded one: itself, or if the machine has fewer, one of those it has.
@@ -269,11 +318,12 @@ fn cpu_on(setup: &Setup, cpu: u32) -> CpuId {
     CpuId((cpu as usize % setup.cpus().max(1)) as u16)
 }
 
+/// The CPUs that the user names; they have to exist.
 fn allowed(cpus: &CpuMask, comm: &str, count: usize) -> Result<CpuMask, LoadError> {
     let on_machine = cpus.and(&CpuMask::first_n(count));
     if on_machine.is_empty() {
         let message = format!(
-            "task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
+            "--affinity: task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
             count.saturating_sub(1)
         );
         return Err(LoadError::Usage { load: "replay".into(), message });
@@ -300,12 +350,7 @@ impl Load for Replay {
                 .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
         }
         notes.extend(self.recording.counts.sentences());
-        let pinned = self.recording.tasks.iter().filter(|task| task.placement.pinned_to.is_some()).count();
-        if pinned > 0 {
-            notes.push(format!(
-                "{pinned} tasks are taken to be pinned to one CPU, by name or because they waited there beside idle CPUs; a trace does not show affinities"
-            ));
-        }
+        notes.extend(self.pinned());
         notes
     }
 
@@ -314,15 +359,20 @@ impl Load for Replay {
             setup.hold_cpu_dma_latency();
         }
         // A trace has the kernel threads of the machine on which it was recorded.
-        setup.bring_kernel_threads();
-        let parts = self.parts(setup)?;
+        setup.bring_kernel_threads(self.recording.cpus as usize);
+        let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
+        let parts = self.parts(setup, &mut fitted)?;
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
+        let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
+            benches: RefCell::new(
+                parts.iter().map(|part| Bench::of(&part.steps, part.waits, lead_in)).collect(),
+            ),
             parts,
             made: Made::make(&self.recording.objects, setup),
-            lead_in: self.lead_in(),
+            lead_in,
             bursts: Cell::default(),
             last_burst: Cell::default(),
             remaining: remaining.clone(),
@@ -334,12 +384,42 @@ impl Load for Replay {
             lasts_until = self.recording.span.saturating_add(LAST_WORK);
             setup.look_at(lasts_until);
         }
-        let played = Played { stage, names, recorded: self.recording.span };
+        let played = Played { stage, names, recorded: self.recording.span, notes: fitted.notes() };
         Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
     }
 }
 
 impl Replay {
+    /// How many affinities were inferred, and on how much evidence.
+    fn pinned(&self) -> Option<String> {
+        let evidence =
+            || self.recording.tasks.iter().filter_map(|task| Some(task.placement.pinned?.evidence));
+        let waits: Vec<Nanos> = evidence()
+            .filter_map(|evidence| if let Evidence::Waited(time) = evidence { Some(time) } else { None })
+            .collect();
+        let count = |what| evidence().filter(|evidence| *evidence == what).count();
+        let (names, children) = (count(Evidence::Name), count(Evidence::Parent));
+        let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
+            format!(
+                "{} because they waited there beside an idle CPU ({least} to {most} s in all)",
+                waits.len()
+            )
+        });
+        let kinds = [
+            (names > 0).then(|| format!("{names} kernel threads by name")),
+            waited,
+            (children > 0).then(|| format!("{children} because their parents are")),
+        ];
+        let kinds: Vec<String> = kinds.into_iter().flatten().collect();
+        let total = waits.len() + names + children;
+        (total > 0).then(|| {
+            format!(
+                "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",
+                kinds.join(", ")
+            )
+        })
+    }
+
     /// Long enough for every task that sleeps when the trace begins to fall asleep.
     fn lead_in(&self) -> Nanos {
         if self.recording.is_told() {
@@ -355,6 +435,7 @@ struct Played {
     stage: Rc<Stage>,
     names: Vec<(trace::Pid, u32)>,
     recorded: Nanos,
+    notes: Vec<String>,
 }
 
 impl Results for Played {
@@ -381,6 +462,7 @@ impl Results for Played {
                     pid: *pid,
                 })
                 .collect(),
+            notes: self.notes.clone(),
         })
     }
 }

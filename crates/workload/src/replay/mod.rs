@@ -17,9 +17,10 @@
 //! - **Other wakeups** come from outside at their recorded times: devices, soft interrupts, and what the trace hides.
 //! - **Forks** are steps of the parent; **tasks that exist from the start** fall asleep in a lead-in before time 0 of
 //!   the trace, or start running there.
-//! - **Priorities** are those that events show, inheritance left out: `sched_pi_setprio` is the kernel's doing, and
+//! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is the kernel's doing, and
 //!   a trace does not say which locks a task holds. So a replay does not boost; its notes count what it left out.
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
+//!   A machine of another size has them cut to the CPUs that it has (`fitting`).
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave (`ticks`): [`Recording::hz`]. A
 //!   replay under another one has other slices.
 //!
@@ -43,9 +44,11 @@
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
 mod affinity;
+mod devices;
 mod extract;
 mod fidelity;
 mod file;
+mod fitting;
 mod load;
 mod objects;
 mod overhead;
@@ -57,13 +60,15 @@ mod timers;
 mod track;
 mod walk;
 mod whereabouts;
+mod work;
 mod yields;
 
 pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
-    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
+    RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The objects that told steps name, made anew for a run.
 
-use machine::{BarrierId, ChannelId, FutexId, Objects, Sections, Setup, SpinlockId, Step, ToldStep};
+use machine::{
+    BarrierId, ChannelId, DeviceId, FutexId, Objects, Sections, Setup, SpinlockId, Step, ToldStep,
+};
 use scheduler::MutexId;
 
 /// What stands in a run for each recorded object, by its recorded number.
@@ -11,23 +13,30 @@ pub(super) struct Made {
     barriers: Vec<BarrierId>,
     futexes: Vec<FutexId>,
     spinlocks: Vec<SpinlockId>,
+    devices: Vec<DeviceId>,
 }
 
 impl Made {
     pub fn make(objects: &Objects, setup: &mut Setup) -> Made {
-        let Objects { channels, mutexes, barriers, futexes, spinlocks } = objects;
+        let Objects { channels, mutexes, barriers, futexes, spinlocks, devices } = objects;
         Made {
             mutexes: mutexes.iter().map(|mutex| setup.mutex(mutex.name.clone(), mutex.kind)).collect(),
             channels: channels.iter().map(|spec| setup.channel(*spec)).collect(),
             barriers: barriers.iter().map(|parties| setup.barrier(*parties)).collect(),
             futexes: (0..*futexes).map(|_| setup.futex()).collect(),
             spinlocks: spinlocks.iter().map(|backoff| setup.spinlock(*backoff)).collect(),
+            devices: devices.iter().map(|spec| setup.device(spec.clone())).collect(),
         }
     }
 
     /// What stands for a recorded channel.
     pub fn channel(&self, recorded: ChannelId) -> ChannelId {
         self.channels[recorded.0 as usize]
+    }
+
+    /// What stands for a recorded device.
+    pub fn device(&self, recorded: DeviceId) -> DeviceId {
+        self.devices[recorded.0 as usize]
     }
 
     fn spinlock(&self, recorded: SpinlockId) -> SpinlockId {
@@ -53,6 +62,9 @@ impl Made {
             ToldStep::Send(channel) => Step::Send(self.channel(*channel)),
             ToldStep::TrySend(channel) => Step::TrySend(self.channel(*channel)),
             ToldStep::Receive(channel) => Step::Receive(self.channel(*channel)),
+            ToldStep::Submit { device, service, done } => {
+                Step::Submit { device: self.device(*device), service: *service, done: self.channel(*done) }
+            }
             ToldStep::FutexWait(futex) => Step::FutexWait(self.futexes[futex.0 as usize]),
             ToldStep::FutexWake { futex, count } => {
                 Step::FutexWake { futex: self.futexes[futex.0 as usize], count: *count }

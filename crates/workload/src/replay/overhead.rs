@@ -8,7 +8,7 @@
 //! What depends on others at that moment cannot be told from a recording and stays in the bursts: waiting for locks, and
 //! cache lines that other CPUs have just written. Eight real-time threads that all wake at once pay 3 to 6 % too much so.
 
-use super::recording::{Recorded, RecordedTask, Waking};
+use super::recording::{Brought, Interrupt, Recorded, RecordedTask, Waking};
 use machine::{Costs, MachineSpec, Spread};
 use scheduler::Nanos;
 
@@ -91,8 +91,25 @@ impl Overhead {
         match waking {
             Waking::At(at) => Waking::At(at.saturating_sub(self.timer_latency)),
             Waking::After(span) => Waking::After(span.saturating_sub(self.mean_timer_latency)),
-            Waking::Outside { at, cpu } => {
-                Waking::Outside { at: at.saturating_sub(self.interrupt_latency), cpu }
+            Waking::Outside { at, cpu, slept } => Waking::Outside {
+                at: at.saturating_sub(self.interrupt_latency),
+                cpu,
+                slept: slept.map(|slept| slept.saturating_sub(self.interrupt_latency)),
+            },
+            Waking::Served { at, cpu } => {
+                Waking::Served { at: at.saturating_sub(self.interrupt_latency), cpu }
+            }
+            Waking::Work { number, by } => {
+                let sooner = |interrupt: Interrupt| Interrupt {
+                    at: interrupt.at.saturating_sub(self.interrupt_latency),
+                    ..interrupt
+                };
+                let by = match by {
+                    Brought::Task => Brought::Task,
+                    Brought::Outside(interrupt) => Brought::Outside(sooner(interrupt)),
+                    Brought::Served(interrupt) => Brought::Served(sooner(interrupt)),
+                };
+                Waking::Work { number, by }
             }
             Waking::Task | Waking::Never => waking,
         }
@@ -144,6 +161,13 @@ impl Overhead {
                     bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
                 }
                 Recorded::Fork { .. } => bill.pay(self.fork),
+                Recorded::Submit { task, device, service, work } => {
+                    bill.pay(self.syscall);
+                    let (task, device, work) = (*task, *device, *work);
+                    let service = service.saturating_sub(self.interrupt_latency);
+                    bill.paid.push(Recorded::Submit { task, device, service, work });
+                    continue;
+                }
                 Recorded::Told(_) => {}
                 Recorded::Exec(_) => bill.pay(self.exec),
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),
@@ -292,7 +316,7 @@ mod tests {
 
     #[test]
     fn the_exit_is_paid_before_the_end() {
-        let wake = Recorded::Wake { task: super::super::TaskIndex(0), interrupts: false };
+        let wake = Recorded::Wake { task: super::super::TaskIndex(0), interrupts: false, work: None };
         check(
             vec![us(100), wake.clone(), us(20), Recorded::Exit],
             1,

@@ -2,6 +2,7 @@
 
 use super::objects::Made;
 use super::recording::{Begin, FairPolicy, Recorded, RecordedTask, TaskIndex, Told, Waking};
+use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
@@ -27,8 +28,22 @@ pub(super) struct Part {
     pub told: Option<Told>,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
+    /// What its waits for interrupts are taken for.
+    pub waits: Waits,
     /// Whether its wakeups and forks by others are to be left out.
     pub absent: bool,
+}
+
+/// What waits are taken for that an interrupt ended whose cause is no timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Waits {
+    /// Those for devices are service times, the others end when they ended in the recording.
+    #[default]
+    AsInferred,
+    /// All end when they ended in the recording.
+    Absolute,
+    /// All last as long as they lasted in the recording, where it shows that.
+    Relative,
 }
 
 impl Part {
@@ -44,6 +59,7 @@ impl Part {
             steps,
             told: task.told,
             channel: None,
+            waits: Waits::default(),
             absent: task.is_stopper() || task.begin == Begin::Never,
         }
     }
@@ -76,6 +92,8 @@ fn nice(prio: i32) -> Nice {
 #[derive(Debug)]
 pub(super) struct Stage {
     pub parts: Vec<Part>,
+    /// The work of those that are workers, by index.
+    pub benches: RefCell<Vec<Bench>>,
     /// What told steps share.
     pub made: Made,
     /// When the trace begins, after all its sleepers have fallen asleep.
@@ -90,11 +108,25 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    /// A piece of work comes to a worker, or will.
+    fn bring(&self, worker: TaskIndex, work: Option<u32>, at: Nanos) {
+        if let Some(number) = work {
+            self.benches.borrow_mut()[worker.index()].bring(number, at);
+        }
+    }
+
     /// The task to be created for a part.
     pub fn task(self: &Rc<Stage>, index: TaskIndex) -> TaskSpec {
         let part = &self.parts[index.index()];
-        let player =
-            Player { stage: self.clone(), index, next: 0, in_burst: false, over: false, nice_to_set: None };
+        let player = Player {
+            stage: self.clone(),
+            index,
+            next: 0,
+            in_burst: false,
+            over: false,
+            takes_work: false,
+            nice_to_set: None,
+        };
         let mut spec = TaskSpec::new(&*part.comm, player);
         spec.policy = part.policy(part.prio);
         spec.nice = nice(part.prio);
@@ -120,6 +152,8 @@ struct Player {
     next: usize,
     in_burst: bool,
     over: bool,
+    /// It is a worker, and a piece of work has come.
+    takes_work: bool,
     /// Second half of a change of priority.
     nice_to_set: Option<Nice>,
 }
@@ -135,13 +169,17 @@ impl Behaviour for Player {
             stage.last_burst.set(env.now);
             *env.iterations += 1;
         }
+        if std::mem::take(&mut self.takes_work) {
+            let begins = stage.benches.borrow_mut()[self.index.index()].take();
+            self.next = begins.unwrap_or(self.next);
+        }
         if let Some(nice) = self.nice_to_set.take() {
             return Step::SetNice { target: None, nice };
         }
         let part = &stage.parts[self.index.index()];
         while let Some(step) = part.steps.get(self.next) {
             self.next += 1;
-            if let Some(step) = self.step(part, step, env) {
+            if let Some(step) = self.step(&stage, part, step, env) {
                 return step;
             }
         }
@@ -152,18 +190,43 @@ impl Behaviour for Player {
 
 impl Player {
     /// The machine's step for a recorded one, if it has to do anything.
-    fn step(&mut self, part: &Part, step: &Recorded, env: &Env<'_>) -> Option<Step> {
-        let stage = &self.stage;
+    fn step(&mut self, stage: &Rc<Stage>, part: &Part, step: &Recorded, env: &Env<'_>) -> Option<Step> {
         Some(match step {
             Recorded::Run(length) => {
                 self.in_burst = true;
                 Step::Compute(*length)
             }
-            Recorded::Wake { task, .. } => Step::Send(stage.parts[task.index()].channel?),
+            Recorded::Wake { task, work, .. } => {
+                stage.bring(*task, *work, env.now);
+                Step::Send(stage.parts[task.index()].channel?)
+            }
             Recorded::Fork { child, .. } if stage.parts[child.index()].absent => return None,
             // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts of the parent.
             Recorded::Fork { child, kind } => Step::Fork { child: Box::new(stage.task(*child)), kind: *kind },
-            Recorded::Sleep(Waking::Task | Waking::Outside { .. }) => Step::Receive(part.channel?),
+            Recorded::Submit { task, device, service, work } => {
+                let asked = &stage.parts[task.index()];
+                if asked.waits == Waits::Absolute {
+                    return None;
+                }
+                stage.bring(*task, *work, env.now.saturating_add(*service));
+                let (device, done) = (stage.made.device(*device), asked.channel?);
+                Step::Submit { device, service: *service, done }
+            }
+            Recorded::Sleep(Waking::Outside { slept: Some(span), .. }) if part.waits == Waits::Relative => {
+                Step::SleepFor(*span)
+            }
+            Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }) => {
+                Step::Receive(part.channel?)
+            }
+            Recorded::Sleep(Waking::Work { .. }) => {
+                let is_done = stage.benches.borrow()[self.index.index()].is_done();
+                if is_done {
+                    self.end(env);
+                    return Some(Step::SleepUntil(LONG_AFTER));
+                }
+                self.takes_work = true;
+                Step::Receive(part.channel?)
+            }
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
             Recorded::Sleep(Waking::Never) => {

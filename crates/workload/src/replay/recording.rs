@@ -1,7 +1,8 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use machine::{ChannelId, ForkKind, Objects, ToldStep};
+use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
 use scheduler::{CpuMask, Nanos, Nice};
+use std::fmt;
 use trace::Pid;
 
 /// Index of a task in [`Recording::tasks`].
@@ -169,6 +170,8 @@ pub enum Recorded {
         task: TaskIndex,
         /// Whether the waker had to interrupt another CPU, which costs it time.
         interrupts: bool,
+        /// The piece of work that it gives to it, if that is a worker ([`Waking::Work`]).
+        work: Option<u32>,
     },
     /// Makes another task.
     Fork {
@@ -176,6 +179,17 @@ pub enum Recorded {
         child: TaskIndex,
         /// How. What the trace does not tell is a thread.
         kind: ForkKind,
+    },
+    /// Asks a device for something and goes on; when that is done, its interrupt wakes a task.
+    Submit {
+        /// Which task: itself, or one that finishes the work on its behalf.
+        task: TaskIndex,
+        /// Which device, a number in [`Recording::objects`].
+        device: DeviceId,
+        /// From here to that wakeup, if the device serves it at once.
+        service: Nanos,
+        /// The piece of work that this is for the task, if that is a worker ([`Waking::Work`]).
+        work: Option<u32>,
     },
     /// Sleeps until woken.
     Sleep(Waking),
@@ -185,7 +199,7 @@ pub enum Recorded {
     Yield,
     /// Changes its own priority to this kernel number.
     SetPrio(i32),
-    /// Is moved to its last CPU; if [`Placement::pinned_to`] says so, it may use no other one from here on.
+    /// Is moved to its last CPU; if [`Placement::pinned`] says so, it may use no other one from here on.
     Pin,
     /// Becomes another program of this name.
     Exec(Box<str>),
@@ -218,6 +232,23 @@ pub enum Waking {
         at: Nanos,
         /// On which CPU, if that is not the one on which the sleeper last ran.
         cpu: Option<u32>,
+        /// How long the sleep had lasted then, where the trace shows it.
+        slept: Option<Nanos>,
+    },
+    /// A device's interrupt, once it has served what a step [`Recorded::Submit`] of some task asked for.
+    Served {
+        /// When it was recorded.
+        at: Nanos,
+        /// On which CPU, if that is not the one on which the sleeper last ran.
+        cpu: Option<u32>,
+    },
+    /// A piece of work. The steps up to the next such sleep are that piece; a worker takes the piece that comes first,
+    /// whichever came first in the recording.
+    Work {
+        /// Its number among those of this task.
+        number: u32,
+        /// What brings it.
+        by: Brought,
     },
     /// A timer that was set to an absolute time.
     At(Nanos),
@@ -225,6 +256,26 @@ pub enum Waking {
     After(Nanos),
     /// It sleeps until the end of the trace.
     Never,
+}
+
+/// What brings a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Brought {
+    /// A step [`Recorded::Wake`] of some task.
+    Task,
+    /// As [`Waking::Outside`].
+    Outside(Interrupt),
+    /// As [`Waking::Served`].
+    Served(Interrupt),
+}
+
+/// An interrupt at a recorded time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interrupt {
+    /// When.
+    pub at: Nanos,
+    /// On which CPU, if that is not the one on which the sleeper last ran.
+    pub cpu: Option<u32>,
 }
 
 /// Where a task ran and waited.
@@ -237,7 +288,41 @@ pub struct Placement {
     /// The CPUs that it may use, where the trace says so.
     pub allowed: Option<CpuMask>,
     /// The only CPU that it may use, as far as can be told, from the start or the step [`Recorded::Pin`] on.
-    pub pinned_to: Option<u32>,
+    pub pinned: Option<Pinned>,
+}
+
+/// An affinity to one CPU that the trace does not tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pinned {
+    /// Which.
+    pub cpu: u32,
+    /// Why it is believed.
+    pub evidence: Evidence,
+}
+
+/// Why a task is taken to be pinned to one CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Evidence {
+    /// A kernel thread whose name says so, and which ran there only.
+    Name,
+    /// It waited there for so long in all while another CPU was idle.
+    Waited(Nanos),
+    /// Its parent is pinned there, and it ran nowhere else.
+    Parent,
+    /// The workload file says so.
+    File,
+}
+
+/// Not for [`Evidence::File`]: the file itself is that.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Evidence::Name => f.write_str("its name says so"),
+            Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
+            Evidence::Parent => f.write_str("its parent is, and it ran nowhere else"),
+            Evidence::File => f.write_str("the file says so"),
+        }
+    }
 }
 
 macro_rules! counts {
@@ -263,6 +348,9 @@ counts! {
     by_task "wakeups by another task: replayed at the same point of that task's progress";
     by_periodic_timer "wakeups by a timer with absolute times (equally spaced): replayed as such a timer";
     by_relative_timer "wakeups by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
+    by_device "waits for a device (sleeps in state D that an interrupt ended): replayed as a service time, from when the task asks";
+    work "pieces of work for kworker threads: done in the order in which they come";
+    by_device_for_another "wakeups of kernel threads by a device that had served a task: replayed so, from when that task asks";
     by_interrupt "wakeups by other interrupts: replayed at their recorded times";
     by_softirq "wakeups by soft interrupts (kernel timers, network): replayed at their recorded times";
     unseen "wakeups that the trace does not show: replayed when the task ran again";

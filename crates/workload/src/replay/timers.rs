@@ -8,6 +8,7 @@
 //! A replay with such timers reacts: a task that is late starts its relative sleep later. What fits neither stays an
 //! interrupt at a fixed time.
 
+use super::devices;
 use super::track::{By, Sleep, Timer};
 
 /// Fewer alike could be chance.
@@ -58,7 +59,8 @@ pub(super) fn find(sleeps: &mut [Sleep]) {
 
 fn candidate((n, sleep): (usize, &Sleep)) -> Option<Candidate> {
     let end = sleep.end?;
-    let maybe = matches!(end.by, By::Interrupt { .. } | By::Task { certain: false, .. });
+    let by_device = devices::served(sleep).is_some();
+    let maybe = !by_device && matches!(end.by, By::Interrupt { .. } | By::Task { certain: false, .. });
     maybe.then_some(Candidate { sleep: n, slept_ns: sleep.slept_ns, woken_ns: end.at_ns })
 }
 

@@ -2,7 +2,7 @@
 
 use super::recording::{Begin, TaskIndex};
 use super::whereabouts::Whereabouts;
-use trace::{Pid, StrId};
+use trace::{Pid, PrevState, StrId};
 
 /// A step whose particulars are not all known yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,9 +32,23 @@ pub(super) enum Draft {
 pub(super) struct Sleep {
     /// When it began, ns; `None` if the trace does not show that.
     pub slept_ns: Option<u64>,
+    /// In which state.
+    pub state: PrevState,
     pub end: Option<Ending>,
+    /// The sleep of another task, which this task was woken to end.
+    pub on_behalf: Option<Behalf>,
     /// The timer that explains it, if one does.
     pub timer: Option<Timer>,
+}
+
+/// A sleep for which another task works.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Behalf {
+    pub task: TaskIndex,
+    /// Number of an entry in its [`Track::sleeps`].
+    pub sleep: usize,
+    /// When it began, ns.
+    pub slept_ns: u64,
 }
 
 /// The end of a sleep.
@@ -121,6 +135,15 @@ impl Prio {
         news
     }
 
+    /// It has this priority of its own. True if that is a change.
+    pub fn has_own(&mut self, prio: i32) -> bool {
+        let before = std::mem::replace(&mut self.own, prio);
+        if self.effective == before {
+            self.effective = prio;
+        }
+        before != prio
+    }
+
     /// Inheritance changes it.
     pub fn inherit(&mut self, prio: i32) {
         self.effective = prio;
@@ -193,11 +216,33 @@ impl Track {
         }
     }
 
+    /// Of the CPU time added last, `counted_ns`, it really had `true_ns`.
+    pub fn correct(&mut self, counted_ns: u64, true_ns: u64) {
+        self.run(true_ns.saturating_sub(counted_ns));
+        let mut excess_ns = counted_ns.saturating_sub(true_ns);
+        self.cpu_time_ns = self.cpu_time_ns.saturating_sub(excess_ns);
+        for step in self.steps.iter_mut().rev() {
+            if excess_ns == 0 {
+                break;
+            }
+            if let Draft::Run(ns) = step {
+                let taken_ns = excess_ns.min(*ns);
+                (*ns, excess_ns) = (*ns - taken_ns, excess_ns - taken_ns);
+            }
+        }
+    }
+
     /// Goes to sleep.
-    pub fn sleep(&mut self, slept_ns: Option<u64>) {
+    pub fn sleep(&mut self, slept_ns: Option<u64>, state: PrevState) {
         self.steps.push(Draft::Sleep(self.sleeps.len()));
-        self.sleeps.push(Sleep { slept_ns, end: None, timer: None });
+        self.sleeps.push(Sleep { slept_ns, state, end: None, on_behalf: None, timer: None });
         self.state = State::Asleep;
+    }
+
+    /// It sleeps in state D.
+    pub fn awaits_device(&self) -> bool {
+        let sleep = self.sleeps.last().filter(|_| self.state == State::Asleep);
+        sleep.is_some_and(|sleep| sleep.state == PrevState::Uninterruptible)
     }
 
     /// The sleep under way ends.
@@ -227,12 +272,21 @@ impl Track {
         true
     }
 
+    /// Something other than an event of its own shows which priority it has of its own; true if it has changed it.
+    pub fn had(&mut self, prio: i32) -> bool {
+        let changed = self.prio.as_mut().is_some_and(|known| known.has_own(prio));
+        if changed {
+            self.steps.push(Draft::SetPrio(prio));
+        }
+        changed
+    }
+
     /// A dead task moves again, which only a damaged trace can show: it has slept instead.
     pub fn revive(&mut self) {
         if self.steps.last() == Some(&Draft::Exit) {
             self.steps.pop();
         }
-        self.sleep(None);
+        self.sleep(None, PrevState::Unknown);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Walks through the events of a trace in order of time and drafts each task's program.
 //!
 //! What a CPU does between two events is one task's CPU time; a step is drafted at the point of that time at which its
-//! event lies. A wakeup counts when it ends a sleep: `sched_waking` says who does it, `sched_wakeup` that it has an
+//! event lies. Where the kernel accounts run time (`sched_stat_runtime`: the fair class always, the others since Linux 6.8),
+//! the task's CPU time is what it says: time that the host stole, and what recording costs, are not the task's. A wakeup counts when it ends a sleep: `sched_waking` says who does it, `sched_wakeup` that it has an
 //! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
 
 mod wakeups;
@@ -29,6 +30,12 @@ struct CpuNow {
     idle: bool,
     /// A task was queued here since then, so that it may be preempted.
     disturbed: bool,
+    /// Time since the kernel last accounted that task's run time, or since it came.
+    unaccounted_ns: u64,
+    /// The kernel has accounted some of this stay. It does so for the last time just before the task leaves.
+    accounted: bool,
+    /// The stay began before the trace.
+    cut: bool,
 }
 
 /// See the module's head.
@@ -40,6 +47,8 @@ pub(super) struct Walk<'a> {
     cpus: Vec<CpuNow>,
     pub counts: Counts,
     pub tick_departures: Vec<TickDeparture>,
+    /// The last task that fell asleep in state D.
+    asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
     whole: bool,
     idle_cpus: usize,
@@ -59,13 +68,14 @@ impl<'a> Walk<'a> {
             cpus: vec![CpuNow::default(); trace.cpus as usize],
             counts: Counts::default(),
             tick_departures: Vec::new(),
+            asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
             idle_ns: 0,
             idle_since: trace.start_ns(),
         };
         walk.idle_at_start();
-        for event in &trace.events {
+        for event in trace.events.iter().filter(|event| !event.kind.is_activity()) {
             walk.event(event);
         }
         for cpu in 0..walk.cpus.len() {
@@ -83,7 +93,7 @@ impl<'a> Walk<'a> {
     /// The first event of a CPU tells what it did before.
     fn idle_at_start(&mut self) {
         let mut seen = vec![false; self.cpus.len()];
-        for event in &self.trace.events {
+        for event in self.trace.events.iter().filter(|event| !event.kind.is_activity()) {
             let cpu = event.cpu.index();
             if !std::mem::replace(&mut seen[cpu], true) {
                 let runs = match &event.kind {
@@ -111,7 +121,7 @@ impl<'a> Walk<'a> {
             self.appear(cpu, stay, event.time_ns);
         }
         match &event.kind {
-            EventKind::SchedSwitch(_) => {}
+            EventKind::SchedSwitch(_) | EventKind::Activity(_) => {}
             EventKind::SchedWaking(w) | EventKind::SchedWakeup(w) | EventKind::SchedWakeupNew(w)
                 if w.task.pid == Pid::IDLE => {}
             EventKind::SchedMigrateTask(moved) if moved.task.pid == Pid::IDLE => {}
@@ -146,7 +156,8 @@ impl<'a> Walk<'a> {
                 self.counts.inherited += 1;
             }
             EventKind::SchedStatRuntime(stat) => {
-                self.named(stat.pid, stat.comm);
+                let task = self.named(stat.pid, stat.comm);
+                self.accounted(task, stat.runtime_ns, event.time_ns);
             }
             EventKind::Marker(text) => self.step(event, event.pid, Draft::Marker(*text)),
         }
@@ -196,9 +207,33 @@ impl<'a> Walk<'a> {
 
     /// Adds up the CPU time of the task that runs on `cpu`, until now.
     fn account(&mut self, cpu: usize, now_ns: u64) {
-        if let Some((task, from_ns)) = &mut self.cpus[cpu].running {
-            self.tasks[task.index()].run(now_ns.saturating_sub(*from_ns));
+        let now = &mut self.cpus[cpu];
+        if let Some((task, from_ns)) = &mut now.running {
+            let passed_ns = now_ns.saturating_sub(*from_ns);
+            self.tasks[task.index()].run(passed_ns);
+            now.unaccounted_ns = now.unaccounted_ns.saturating_add(passed_ns);
             *from_ns = now_ns.max(*from_ns);
+        }
+    }
+
+    /// The kernel says for how long a task has run since it last said so.
+    fn accounted(&mut self, task: TaskIndex, runtime_ns: u64, now_ns: u64) {
+        let runs_here = |now: &CpuNow| now.running.is_some_and(|(running, _)| running == task);
+        let Some(cpu) = self.cpus.iter().position(runs_here) else { return };
+        self.account(cpu, now_ns);
+        let now = &mut self.cpus[cpu];
+        let passed_ns = std::mem::take(&mut now.unaccounted_ns);
+        let before_the_trace = now.cut && !now.accounted;
+        now.accounted = true;
+        let runtime_ns = if before_the_trace { runtime_ns.min(passed_ns) } else { runtime_ns };
+        self.tasks[task.index()].correct(passed_ns, runtime_ns);
+    }
+
+    /// The task on `cpu` leaves. What has passed since the last accounting was the way to the next task.
+    fn settle_stay(&mut self, cpu: usize) {
+        let now = self.cpus[cpu];
+        if let (Some((task, _)), true) = (now.running, now.accounted) {
+            self.tasks[task.index()].correct(now.unaccounted_ns, 0);
         }
     }
 
@@ -224,6 +259,7 @@ impl<'a> Walk<'a> {
     /// The task on `cpu` is gone, and nobody saw it go.
     fn vanish(&mut self, cpu: usize, stay: Stay) {
         self.account(cpu, stay.last_ns);
+        self.settle_stay(cpu);
         self.set_idle(cpu, false, stay.last_ns);
         if let Some((task, _)) = self.cpus[cpu].running.take() {
             self.tasks[task.index()].state = State::Lost;
@@ -236,11 +272,11 @@ impl<'a> Walk<'a> {
         let start_ns = self.trace.start_ns();
         let idle_ns = self.idle_clock(now_ns);
         self.set_idle(cpu, false, now_ns);
-        let now = &mut self.cpus[cpu];
-        (now.running, now.arrived_ns, now.disturbed) = (Some((task, now_ns)), now_ns, false);
+        self.cpus[cpu] =
+            CpuNow { running: Some((task, now_ns)), arrived_ns: now_ns, cut: at_start, ..CpuNow::default() };
         let track = &mut self.tasks[task.index()];
         if track.state == State::Unseen && track.pending.is_some() {
-            track.sleep(None);
+            track.sleep(None, PrevState::Unknown);
             track.begin.get_or_insert(Begin::Asleep);
         }
         match track.state {
@@ -272,6 +308,7 @@ impl<'a> Walk<'a> {
         let (now_ns, cpu) = (event.time_ns, event.cpu.index());
         if switch.prev.pid != Pid::IDLE {
             self.account(cpu, now_ns);
+            self.settle_stay(cpu);
             let task = self.sighted(&switch.prev);
             self.depart(cpu, task, switch, now_ns);
         }
@@ -314,7 +351,10 @@ impl<'a> Walk<'a> {
                 }
             }
         } else {
-            track.sleep(Some(now_ns));
+            track.sleep(Some(now_ns), switch.prev_state);
+            if switch.prev_state == PrevState::Uninterruptible {
+                self.asked_last = Some(task);
+            }
         }
     }
 

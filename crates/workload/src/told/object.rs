@@ -1,6 +1,6 @@
 //! Objects that tasks share, as text.
 
-use machine::{Backoff, ChannelSpec, MutexKind, MutexSpec, Objects, ToldStep};
+use machine::{Backoff, ChannelSpec, DeviceSpec, MutexKind, MutexSpec, Objects, ToldStep};
 use scheduler::Nanos;
 use std::fmt;
 
@@ -12,6 +12,7 @@ pub(crate) enum Object {
     /// With the number of tasks for which it waits.
     Barrier(usize, u32),
     Spinlock(usize, Backoff),
+    Device(usize, DeviceSpec),
     /// Futexes have nothing but their number: there are so many.
     Futexes(u32),
 }
@@ -28,8 +29,9 @@ impl Object {
         let mutexes = objects.mutexes.iter().enumerate().map(|(n, spec)| Object::Mutex(n, spec.clone()));
         let barriers = objects.barriers.iter().enumerate().map(|(n, parties)| Object::Barrier(n, *parties));
         let spinlocks = objects.spinlocks.iter().enumerate().map(|(n, back)| Object::Spinlock(n, *back));
+        let devices = objects.devices.iter().enumerate().map(|(n, spec)| Object::Device(n, spec.clone()));
         let futexes = (objects.futexes > 0).then_some(Object::Futexes(objects.futexes));
-        channels.chain(mutexes).chain(barriers).chain(spinlocks).chain(futexes)
+        channels.chain(mutexes).chain(barriers).chain(spinlocks).chain(devices).chain(futexes)
     }
 
     /// Reads what its `Display` wrote. An object that cannot be is none.
@@ -50,6 +52,7 @@ impl Object {
                 "backoff=event" => Some(Object::Spinlock(n, Backoff::Event)),
                 _ => None,
             },
+            "device" => device(rest).map(|spec| Object::Device(n, spec)),
             "futexes" if rest.is_empty() && number <= MOST_FUTEXES => Some(Object::Futexes(number)),
             _ => None,
         }
@@ -57,12 +60,13 @@ impl Object {
 
     /// Adds it to the others. Ids count up: false, and nothing is added, if it is not the next of its kind.
     pub fn add_to(self, objects: &mut Objects) -> bool {
-        let Objects { channels, mutexes, barriers, futexes, spinlocks } = objects;
+        let Objects { channels, mutexes, barriers, futexes, spinlocks, devices } = objects;
         match self {
             Object::Channel(n, spec) if n == channels.len() => channels.push(spec),
             Object::Mutex(n, spec) if n == mutexes.len() => mutexes.push(spec),
             Object::Barrier(n, parties) if n == barriers.len() => barriers.push(parties),
             Object::Spinlock(n, backoff) if n == spinlocks.len() => spinlocks.push(backoff),
+            Object::Device(n, spec) if n == devices.len() => devices.push(spec),
             Object::Futexes(n) if *futexes == 0 => *futexes = n,
             _ => return false,
         }
@@ -77,6 +81,9 @@ pub(crate) fn can_be_taken(step: &ToldStep, objects: &Objects) -> bool {
         ToldStep::Lock(mutex) | ToldStep::Unlock(mutex) => exists(mutex.0, objects.mutexes.len()),
         ToldStep::Send(channel) | ToldStep::TrySend(channel) | ToldStep::Receive(channel) => {
             exists(channel.0, objects.channels.len())
+        }
+        ToldStep::Submit { device, done, .. } => {
+            exists(device.0, objects.devices.len()) && exists(done.0, objects.channels.len())
         }
         ToldStep::FutexWait(futex) | ToldStep::FutexWake { futex, .. } => {
             exists(futex.0, objects.futexes as usize)
@@ -109,6 +116,9 @@ impl fmt::Display for Object {
             Object::Barrier(n, parties) => write!(f, "barrier {n} parties={parties}"),
             Object::Spinlock(n, Backoff::Sleep) => write!(f, "spinlock {n} backoff=sleep"),
             Object::Spinlock(n, Backoff::Event) => write!(f, "spinlock {n} backoff=event"),
+            Object::Device(n, DeviceSpec { at_once, name }) => {
+                write!(f, "device {n} at-once={at_once} name={}", name.replace('\n', " "))
+            }
             Object::Futexes(count) => write!(f, "futexes {count}"),
         }
     }
@@ -136,6 +146,12 @@ fn channel(text: &str) -> Option<ChannelSpec> {
         receive_cost: cost(value("receive-cost")?)?,
     };
     (spec.capacity > spec.writers_wake_at && words.next().is_none()).then_some(spec)
+}
+
+fn device(text: &str) -> Option<DeviceSpec> {
+    let (at_once, name) = text.strip_prefix("at-once=")?.split_once(" name=")?;
+    let at_once = at_once.parse().ok().filter(|at_once| *at_once > 0)?;
+    Some(DeviceSpec { at_once, name: name.to_owned() })
 }
 
 fn mutex(text: &str) -> Option<MutexSpec> {
@@ -168,6 +184,7 @@ mod tests {
             barriers: vec![3, 4],
             futexes: 5,
             spinlocks: vec![Backoff::Event, Backoff::Sleep],
+            devices: vec![DeviceSpec { at_once: 4, name: "254,0 name=x".into() }],
         }
     }
 
@@ -201,6 +218,8 @@ mod tests {
             "mutex 0 kind=fair name=x",
             "barrier 0 parties=0",
             "spinlock 0 backoff=none",
+            "device 0 at-once=0 name=x",
+            "device 0 at-once=1",
             "futexes 1000001",
             "table 0",
         ] {

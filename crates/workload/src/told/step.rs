@@ -2,7 +2,7 @@
 
 use super::time;
 use crate::units;
-use machine::{BarrierId, ChannelId, ForkKind, FutexId, Sections, SpinlockId, ToldStep};
+use machine::{BarrierId, ChannelId, DeviceId, ForkKind, FutexId, Sections, SpinlockId, ToldStep};
 use scheduler::{MutexId, Nanos, Nice, Policy, RtPriority};
 
 /// A step as traces and workload files have it.
@@ -24,6 +24,7 @@ pub(crate) fn text(step: &ToldStep) -> String {
         ToldStep::Send(channel) => format!("send {}", channel.0),
         ToldStep::TrySend(channel) => format!("try-send {}", channel.0),
         ToldStep::Receive(channel) => format!("receive {}", channel.0),
+        ToldStep::Submit { device, service, done } => format!("submit {} {} {}", device.0, service.0, done.0),
         ToldStep::FutexWait(futex) => format!("futex-wait {}", futex.0),
         ToldStep::FutexWake { futex, count } => format!("futex-wake {} {count}", futex.0),
         ToldStep::BarrierWait(barrier) => format!("barrier {}", barrier.0),
@@ -71,6 +72,11 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
         ("send", [n]) => ToldStep::Send(ChannelId(id(*n)?)),
         ("try-send", [n]) => ToldStep::TrySend(ChannelId(id(*n)?)),
         ("receive", [n]) => ToldStep::Receive(ChannelId(id(*n)?)),
+        ("submit", [device, ns, done]) => ToldStep::Submit {
+            device: DeviceId(id(*device)?),
+            service: Nanos(*ns),
+            done: ChannelId(id(*done)?),
+        },
         ("futex-wait", [n]) => ToldStep::FutexWait(FutexId(id(*n)?)),
         ("futex-wake", [n, count]) => ToldStep::FutexWake { futex: FutexId(id(*n)?), count: id(*count)? },
         ("barrier", [n]) => ToldStep::BarrierWait(BarrierId(id(*n)?)),
@@ -143,6 +149,7 @@ mod tests {
             ToldStep::Send(ChannelId(7)),
             ToldStep::TrySend(ChannelId(8)),
             ToldStep::Receive(ChannelId(9)),
+            ToldStep::Submit { device: DeviceId(1), service: Nanos(2), done: ChannelId(3) },
             ToldStep::FutexWait(FutexId(10)),
             ToldStep::FutexWake { futex: FutexId(11), count: 12 },
             ToldStep::BarrierWait(BarrierId(13)),

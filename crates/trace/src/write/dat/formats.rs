@@ -37,9 +37,14 @@ pub(super) const COMMON_SIZE: usize = 8;
 /// Bytes of a name.
 pub(super) const COMM_SIZE: usize = 16;
 
+/// Bytes of the letters of a block request.
+pub(super) const LETTERS_SIZE: usize = 10;
+/// Arguments of a system call.
+pub(super) const ARGUMENTS: usize = 6;
+
 /// Type of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Type {
+pub(super) enum Type {
     Comm,
     /// `pid_t`.
     Pid,
@@ -47,6 +52,13 @@ enum Type {
     Long,
     U64,
     UnsignedLong,
+    UnsignedInt,
+    /// `void *`.
+    Address,
+    /// `rwbs`.
+    Letters,
+    /// An array of `unsigned long`.
+    Arguments,
     /// Text behind the fields.
     DataLoc,
     /// Text to the end.
@@ -54,18 +66,21 @@ enum Type {
 }
 
 impl Type {
-    fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Type::Comm => COMM_SIZE,
-            Type::Pid | Type::Int | Type::DataLoc => 4,
-            Type::Long | Type::U64 | Type::UnsignedLong => 8,
+            Type::Letters => LETTERS_SIZE,
+            Type::Arguments => ARGUMENTS * 8,
+            Type::Pid | Type::Int | Type::UnsignedInt | Type::DataLoc => 4,
+            Type::Long | Type::U64 | Type::UnsignedLong | Type::Address => 8,
             Type::Rest => 0,
         }
     }
 
-    fn align(self) -> usize {
+    pub(super) fn align(self) -> usize {
         match self {
-            Type::Comm | Type::Rest => 1,
+            Type::Comm | Type::Letters | Type::Rest => 1,
+            Type::Arguments => 8,
             other => other.size(),
         }
     }
@@ -74,6 +89,10 @@ impl Type {
         match self {
             Type::Comm => format!("char {name}[{COMM_SIZE}]"),
             Type::Pid => format!("pid_t {name}"),
+            Type::Letters => format!("char {name}[{LETTERS_SIZE}]"),
+            Type::Arguments => format!("unsigned long {name}[{ARGUMENTS}]"),
+            Type::Address => format!("void * {name}"),
+            Type::UnsignedInt => format!("unsigned int {name}"),
             Type::Int => format!("int {name}"),
             Type::Long => format!("long {name}"),
             Type::U64 => format!("u64 {name}"),
@@ -88,9 +107,11 @@ impl Type {
     }
 }
 
-struct Field {
-    name: &'static str,
-    of: Type,
+/// A field of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) of: Type,
 }
 
 const fn comm(name: &'static str) -> Field {
@@ -116,19 +137,23 @@ pub(super) struct Description {
 impl Description {
     /// As the event's `format`.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("name: {}\nID: {}\nformat:\n{COMMON}", self.name, self.id);
-        let mut offset = COMMON_SIZE;
-        for Field { name, of } in self.fields {
-            offset = offset.next_multiple_of(of.align());
-            let (declaration, size, signed) = (of.declaration(name), of.size(), u8::from(of.is_signed()));
-            // Writing into a text cannot fail.
-            let _ =
-                writeln!(text, "\tfield:{declaration};\toffset:{offset};\tsize:{size};\tsigned:{signed};");
-            offset += size;
-        }
-        let _ = writeln!(text, "\nprint fmt: {}", self.print);
-        text
+        describe(self.name, self.id, self.fields, self.print)
     }
+}
+
+/// A description as the event's `format`.
+pub(super) fn describe(name: &str, id: u16, fields: &[Field], print: &str) -> String {
+    let mut text = format!("name: {name}\nID: {id}\nformat:\n{COMMON}");
+    let mut offset = COMMON_SIZE;
+    for Field { name, of } in fields {
+        offset = offset.next_multiple_of(of.align());
+        let (declaration, size, signed) = (of.declaration(name), of.size(), u8::from(of.is_signed()));
+        // Writing into a text cannot fail.
+        let _ = writeln!(text, "\tfield:{declaration};\toffset:{offset};\tsize:{size};\tsigned:{signed};");
+        offset += size;
+    }
+    let _ = writeln!(text, "\nprint fmt: {print}");
+    text
 }
 
 /// `sched_switch`; the bits of `prev_state` are those of kernels since 4.14.

@@ -1,5 +1,6 @@
 //! Writes trace.dat, the file of trace-cmd and KernelShark.
 
+mod activity;
 mod container;
 mod formats;
 mod pages;
@@ -40,12 +41,20 @@ pub fn write_trace_dat(trace: &Trace, out: impl Write) -> io::Result<DatReport> 
         }
         cpus[event.cpu.index()].push(event.time_ns, records.make(event, &trace.strings));
     }
+    let mut systems =
+        vec![DatSystem { name: "sched".to_owned(), formats: records::sched_formats(&trace.events) }];
+    for system in records.activity.systems(&trace.strings) {
+        match systems.iter_mut().find(|known| known.name == system.name) {
+            Some(known) => known.formats.extend(system.formats),
+            None => systems.push(system),
+        }
+    }
     let header = DatHeader {
         header_page: formats::HEADER_PAGE.to_owned(),
         header_event: formats::HEADER_EVENT.to_owned(),
         ftrace_formats: vec![formats::PRINT.text()],
-        systems: vec![DatSystem { name: "sched".to_owned(), formats: records::sched_formats(&trace.events) }],
-        symbols: formats::SYMBOLS.to_owned(),
+        systems,
+        symbols: formats::SYMBOLS.to_owned() + &records.activity.symbols(&trace.strings),
         printk_formats: String::new(),
         cmdlines: cmdlines(trace),
         page_size: PAGE_SIZE as u32,
@@ -92,7 +101,9 @@ fn cmdlines(trace: &Trace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Context, Cpu, Event, Format, Gap, SchedProcessExec, SchedStatRuntime, VirtualNanos};
+    use crate::model::{
+        Context, Cpu, Event, Format, Gap, NeedResched, SchedProcessExec, SchedStatRuntime, VirtualNanos,
+    };
     use crate::{TraceBuilder, read};
 
     fn written(trace: &Trace) -> (Vec<u8>, DatReport) {
@@ -114,7 +125,8 @@ mod tests {
     }
 
     fn event(time_ns: u64, kind: EventKind) -> Event {
-        Event { time_ns, cpu: Cpu(1), pid: Pid(7), context: Context::Hardirq, kind }
+        let (context, need_resched) = (Context::Hardirq, NeedResched::Yes);
+        Event { time_ns, cpu: Cpu(1), pid: Pid(7), context, need_resched, kind }
     }
 
     #[test]
@@ -145,6 +157,7 @@ mod tests {
         assert_eq!(trace.events.len(), back.events.len());
         for (a, b) in trace.events.iter().zip(&back.events) {
             assert_eq!((a.time_ns, a.cpu, a.pid, a.context), (b.time_ns, b.cpu, b.pid, b.context));
+            assert!(a.need_resched == b.need_resched || a.need_resched == NeedResched::Unknown);
             assert_eq!(text(&trace, a), text(&back, b));
         }
     }

@@ -1,5 +1,6 @@
 //! Events as records: the bytes that the descriptions in [`super::formats`] describe.
 
+use super::activity::ActivityRecords;
 use super::formats::{
     COMM_SIZE, COMMON_SIZE, Description, EXEC, EXIT, FORK, MARKER_ADDRESS, MIGRATE, PI_SETPRIO, PRINT,
     STAT_RUNTIME, STAT_RUNTIME_ALONE, SWITCH, WAKEUP, WAKEUP_NEW, WAKING,
@@ -14,6 +15,7 @@ use crate::write::common_flags;
 #[derive(Debug, Default)]
 pub(super) struct Records {
     bytes: Vec<u8>,
+    pub(super) activity: ActivityRecords,
     /// Texts that did not fit into a page and were cut.
     pub(super) cut_texts: u64,
 }
@@ -22,9 +24,12 @@ impl Records {
     /// The record of an event whose ids are of `strings`, in whole words.
     pub(super) fn make(&mut self, event: &Event, strings: &Strings) -> &[u8] {
         self.bytes.clear();
-        let of = description(&event.kind);
-        let flags = common_flags(event.context).unwrap_or(0);
-        self.bytes.extend_from_slice(&of.id.to_le_bytes());
+        let id = match &event.kind {
+            EventKind::Activity(activity) => self.activity.id(activity),
+            kind => id(kind),
+        };
+        let flags = common_flags(event).unwrap_or(0);
+        self.bytes.extend_from_slice(&id.to_le_bytes());
         self.bytes.extend_from_slice(&[flags, 0]);
         self.i32(event.pid.0);
         debug_assert_eq!(self.bytes.len(), COMMON_SIZE);
@@ -84,6 +89,7 @@ impl Records {
                     self.u64(vruntime.get());
                 }
             }
+            EventKind::Activity(activity) => self.activity.put(&mut self.bytes, activity, strings),
             EventKind::Marker(id) => {
                 self.u64(MARKER_ADDRESS);
                 let text = self.cut(text(*id), MAX_RECORD - self.bytes.len() - 2);
@@ -128,20 +134,21 @@ impl Records {
     }
 }
 
-fn description(kind: &EventKind) -> &'static Description {
+/// The number of the description of every other event.
+fn id(kind: &EventKind) -> u16 {
     match kind {
-        EventKind::SchedSwitch(_) => &SWITCH,
-        EventKind::SchedWaking(_) => &WAKING,
-        EventKind::SchedWakeup(_) => &WAKEUP,
-        EventKind::SchedWakeupNew(_) => &WAKEUP_NEW,
-        EventKind::SchedMigrateTask(_) => &MIGRATE,
-        EventKind::SchedProcessFork(_) => &FORK,
-        EventKind::SchedProcessExec(_) => &EXEC,
-        EventKind::SchedProcessExit(_) => &EXIT,
-        EventKind::SchedPiSetprio(_) => &PI_SETPRIO,
-        EventKind::SchedStatRuntime(r) if r.vruntime.is_none() => &STAT_RUNTIME_ALONE,
-        EventKind::SchedStatRuntime(_) => &STAT_RUNTIME,
-        EventKind::Marker(_) => &PRINT,
+        EventKind::SchedSwitch(_) => SWITCH.id,
+        EventKind::SchedWaking(_) => WAKING.id,
+        EventKind::SchedWakeup(_) => WAKEUP.id,
+        EventKind::SchedWakeupNew(_) => WAKEUP_NEW.id,
+        EventKind::SchedMigrateTask(_) => MIGRATE.id,
+        EventKind::SchedProcessFork(_) => FORK.id,
+        EventKind::SchedProcessExec(_) => EXEC.id,
+        EventKind::SchedProcessExit(_) => EXIT.id,
+        EventKind::SchedPiSetprio(_) => PI_SETPRIO.id,
+        EventKind::SchedStatRuntime(r) if r.vruntime.is_none() => STAT_RUNTIME_ALONE.id,
+        EventKind::SchedStatRuntime(_) => STAT_RUNTIME.id,
+        EventKind::Activity(_) | EventKind::Marker(_) => PRINT.id,
     }
 }
 

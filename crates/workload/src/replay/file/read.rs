@@ -4,11 +4,12 @@ use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
+    RecordedTask, Recording, TaskIndex, Waking,
 };
 use crate::told::read_fork_kind;
 use crate::units;
-use machine::{ForkKind, Objects};
+use machine::{DeviceId, ForkKind, Objects};
 use scheduler::{CpuId, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -105,7 +106,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, number: usize, line: &str) -> Result<(), String> {
+    fn line(&mut self, at: usize, line: &str) -> Result<(), String> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         if word == "task" {
             return self.task(rest);
@@ -120,23 +121,32 @@ impl Reader {
             return Ok(());
         }
         let mention =
-            |key: &str| Mention { line: number, task: index, step: task.steps.len(), key: key.to_owned() };
+            |key: &str| Mention { line: at, task: index, step: task.steps.len(), key: key.to_owned() };
         let words: Vec<&str> = rest.split_whitespace().collect();
         let unknown = TaskIndex(u32::MAX);
         let step = match (word, &words[..]) {
-            ("wake", [key]) => {
+            ("wake", [key, rest @ ..]) => {
                 self.mentions.push(mention(key));
-                Recorded::Wake { task: unknown, interrupts: false }
-            }
-            ("wake", [key, "interrupts"]) => {
-                self.mentions.push(mention(key));
-                Recorded::Wake { task: unknown, interrupts: true }
+                let (rest, interrupts) = match rest {
+                    [rest @ .., "interrupts"] => (rest, true),
+                    rest => (rest, false),
+                };
+                Recorded::Wake { task: unknown, interrupts, work: piece(rest)? }
             }
             ("fork", [key, kind @ ..]) if kind.len() <= 1 => {
                 self.mentions.push(mention(key));
                 let kind = kind.first().map_or(Some(ForkKind::Thread), |kind| read_fork_kind(kind));
                 let kind = kind.ok_or("write fork TASK, fork TASK process or fork TASK vfork")?;
                 Recorded::Fork { child: unknown, kind }
+            }
+            ("submit", [service, "to", device, "wakes", key, rest @ ..]) => {
+                self.mentions.push(mention(key));
+                let device = DeviceId(number(device, 0, u32::MAX)?);
+                if device.0 as usize >= self.objects.devices.len() {
+                    return Err(format!("there is no device {} above the first task", device.0));
+                }
+                let service = read_time(service)?;
+                Recorded::Submit { task: unknown, device, service, work: piece(rest)? }
             }
             ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
             ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
@@ -158,7 +168,7 @@ impl Reader {
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
-            "channel" | "mutex" | "barrier" | "spinlock" | "futexes" => {
+            "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
                 told::object(&format!("{word} {rest}"), &mut self.objects)?;
             }
             _ => {
@@ -199,6 +209,7 @@ impl Reader {
     }
 
     fn finish(mut self, lines: usize) -> Result<ReadWorkload, WorkloadError> {
+        let pieces = pieces(&self.tasks);
         for mention in &self.mentions {
             let Some(found) = self.keys.get(&mention.key) else {
                 let problem = format!("there is no task {}", mention.key);
@@ -216,8 +227,16 @@ impl Reader {
                     let problem = format!("task {key} is forked a second time; a task begins once");
                     return Err(WorkloadError { line: mention.line, problem });
                 }
-                Recorded::Wake { task, .. } | Recorded::Fork { child: task, .. } => *task = *found,
+                Recorded::Wake { task, .. }
+                | Recorded::Submit { task, .. }
+                | Recorded::Fork { child: task, .. } => *task = *found,
                 _ => {}
+            }
+            if let Some(piece) = brings(&self.tasks[mention.task].steps[mention.step])
+                && !pieces.contains(&piece)
+            {
+                let problem = format!("task {} has no `work {}`", mention.key, piece.1);
+                return Err(WorkloadError { line: mention.line, problem });
             }
         }
         let missing =
@@ -233,6 +252,26 @@ impl Reader {
             counts: Counts::default(),
         };
         Ok(ReadWorkload { recording, kernel: self.kernel })
+    }
+}
+
+/// All pieces of work.
+fn pieces(tasks: &[RecordedTask]) -> BTreeSet<(TaskIndex, u32)> {
+    let of = |(n, task): (u32, &RecordedTask)| -> Vec<(TaskIndex, u32)> {
+        let piece = |step: &Recorded| match step {
+            Recorded::Sleep(Waking::Work { number, .. }) => Some((TaskIndex(n), *number)),
+            _ => None,
+        };
+        task.steps.iter().filter_map(piece).collect()
+    };
+    (0u32..).zip(tasks).flat_map(of).collect()
+}
+
+/// The piece of work that a step brings to the task that it wakes.
+fn brings(step: &Recorded) -> Option<(TaskIndex, u32)> {
+    match step {
+        Recorded::Wake { task, work, .. } | Recorded::Submit { task, work, .. } => Some(*task).zip(*work),
+        _ => None,
     }
 }
 
@@ -256,7 +295,10 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
         "told" => task.told = Some(told::fact(&words)?),
         "round-robin" => task.round_robin = rest == "yes",
         "cpus" => task.placement.allowed = Some(units::cpu_list(rest)?),
-        "pinned-to" => task.placement.pinned_to = Some(number(rest, 0, CpuId::LIMIT as u32 - 1)?),
+        "pinned-to" => {
+            let cpu = number(rest, 0, CpuId::LIMIT as u32 - 1)?;
+            task.placement.pinned = Some(Pinned { cpu, evidence: Evidence::File });
+        }
         "ran-on" => task.placement.ran_on = units::cpu_list(rest)?,
         "arrivals" => task.arrivals = number(rest, 0, u32::MAX)?.into(),
         "begin" => task.begin = begin(&words)?,
@@ -286,9 +328,26 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
     Ok(match (word, words) {
         ("run", [length]) => Recorded::Run(scaled(read_time(length)?, manner)?),
         ("receive", []) => Recorded::Sleep(Waking::Task),
-        ("outside", [at]) => Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: None }),
-        ("outside", [at, "cpu", cpu]) => {
-            Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: Some(number(cpu, 0, MAX_CPUS - 1)?) })
+        ("outside", [at, rest @ ..]) => {
+            let (rest, slept) = match rest {
+                [rest @ .., "slept", span] => (rest, Some(read_time(span)?)),
+                rest => (rest, None),
+            };
+            Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
+        }
+        ("work", [n, rest @ ..]) => {
+            let interrupt =
+                |at: &str, rest| Ok::<_, String>(Interrupt { at: read_time(at)?, cpu: on_cpu(rest)? });
+            let by = match rest {
+                [] => Brought::Task,
+                ["outside", at, rest @ ..] => Brought::Outside(interrupt(at, rest)?),
+                ["served", at, rest @ ..] => Brought::Served(interrupt(at, rest)?),
+                _ => return Err("write work N, work N outside TIME or work N served TIME".to_owned()),
+            };
+            Recorded::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by })
+        }
+        ("served", [at, rest @ ..]) => {
+            Recorded::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })
         }
         ("until", [at]) => {
             let at = read_time(at)?;
@@ -315,6 +374,24 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             ));
         }
     })
+}
+
+/// `work N`, or nothing.
+fn piece(words: &[&str]) -> Result<Option<u32>, String> {
+    match words {
+        [] => Ok(None),
+        ["work", n] => number(n, 0, u32::MAX).map(Some),
+        _ => Err(format!("`{}` is not known here; write work N", words.join(" "))),
+    }
+}
+
+/// `cpu N`, or nothing.
+fn on_cpu(words: &[&str]) -> Result<Option<u32>, String> {
+    match words {
+        [] => Ok(None),
+        ["cpu", cpu] => number(cpu, 0, MAX_CPUS - 1).map(Some),
+        _ => Err(format!("`{}` is not known here; write cpu N", words.join(" "))),
+    }
 }
 
 fn scaled(length: Nanos, manner: &Manner) -> Result<Nanos, String> {

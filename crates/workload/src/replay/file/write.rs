@@ -3,7 +3,8 @@
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
-    Begin, FairPolicy, Message, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Brought, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
+    Told, Waking,
 };
 use crate::told::{Object, fork_kind, step_text};
 use machine::ForkKind;
@@ -19,8 +20,10 @@ const HEAD: &str = "\
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
 # `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
-# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); until TIME;
-# fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); submit TIME to
+# DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
+# answered, then recorded at that time); work N (take the piece of work that comes first; N begins
+# here); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task.
 ";
@@ -64,8 +67,11 @@ impl Recording {
         if let Some(cpus) = task.placement.allowed.filter(|cpus| *cpus != CpuMask::ALL) {
             fact("cpus", cpus.to_string());
         }
-        if let Some(cpu) = task.placement.pinned_to {
+        if let Some(Pinned { cpu, evidence }) = task.placement.pinned {
             fact("pinned-to", cpu.to_string());
+            if evidence != Evidence::File {
+                fact("#", format!("taken to be pinned: {evidence}"));
+            }
         }
         if !task.placement.ran_on.is_empty() {
             fact("ran-on", task.placement.ran_on.to_string());
@@ -99,6 +105,14 @@ impl Recording {
             let _ = writeln!(text, "    {line}");
         }
     }
+}
+
+fn on_cpu(cpu: Option<u32>) -> String {
+    cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default()
+}
+
+fn piece(work: Option<u32>) -> String {
+    work.map(|number| format!(" work {number}")).unwrap_or_default()
 }
 
 /// How other tasks call a task: its id, and which of those that had the id, if it is not the first.
@@ -160,17 +174,28 @@ impl Steps<'_> {
     fn step(&mut self, step: &Recorded) -> String {
         match step {
             Recorded::Run(length) => format!("run {}", time(*length)),
-            Recorded::Wake { task, interrupts } => {
-                format!("wake {}{}", self.key(*task), if *interrupts { " interrupts" } else { "" })
+            Recorded::Wake { task, interrupts, work } => {
+                let interrupts = if *interrupts { " interrupts" } else { "" };
+                format!("wake {}{}{interrupts}", self.key(*task), piece(*work))
             }
             Recorded::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
             Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
             Recorded::Told(step) => format!("do {}", step_text(step)),
             Recorded::Sleep(Waking::Task) => "receive".to_owned(),
-            Recorded::Sleep(Waking::Outside { at, cpu }) => {
-                let cpu = cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default();
-                format!("outside {}{cpu}", time(*at))
+            Recorded::Submit { task, device, service, work } => {
+                let (key, work) = (self.key(*task), piece(*work));
+                format!("submit {} to {} wakes {key}{work}", time(*service), device.0)
             }
+            Recorded::Sleep(Waking::Outside { at, cpu, slept }) => {
+                let slept = slept.map(|slept| format!(" slept {}", time(slept))).unwrap_or_default();
+                format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
+            }
+            Recorded::Sleep(Waking::Work { number, by }) => match by {
+                Brought::Task => format!("work {number}"),
+                Brought::Outside(irq) => format!("work {number} outside {}{}", time(irq.at), on_cpu(irq.cpu)),
+                Brought::Served(irq) => format!("work {number} served {}{}", time(irq.at), on_cpu(irq.cpu)),
+            },
+            Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::At(at)) => self.next(*at),
             Recorded::Sleep(Waking::After(span)) => {
                 let pause = self.pause.map_or(0, |pause| pause.0);

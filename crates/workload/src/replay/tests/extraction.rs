@@ -2,7 +2,7 @@
 
 use super::super::{Begin, Recording};
 use super::{check, trace};
-use crate::replay::FairPolicy;
+use crate::replay::{Evidence, FairPolicy, Pinned};
 use scheduler::CpuMask;
 
 #[test]
@@ -109,6 +109,34 @@ fn a_fork_without_its_event_is_known_by_the_first_wakeup() {
     );
     let text = "0 0 idle R a\n 20 0 a S b\n 30 0 b S idle";
     check(text, &["a runnable on 0: 20, sleep on", "b runnable on 0: 10, sleep on"]);
+}
+
+/// From a recording of rt_migrate_lab on one CPU: the program raises itself to SCHED_FIFO 98, and no event of its own shows
+/// that before its next switch, long after the forks.
+#[test]
+fn a_parent_had_the_real_time_priority_of_its_child_before_the_fork() {
+    let text = "\
+        # tracer: nop\n# entries-in-buffer/entries-written: 9/9   #P:1\n\
+        init-1 [000] d..2. 40.685238: sched_switch: prev_comm=init prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=init next_pid=327 next_prio=120\n\
+        rt_migrate_lab-327 [000] ..... 40.691982: sched_process_fork: comm=rt_migrate_lab pid=327 child_comm=rt_migrate_lab child_pid=328\n\
+        rt_migrate_lab-327 [000] d..2. 40.692113: sched_wakeup_new: comm=rt_migrate_lab pid=328 prio=1 target_cpu=000\n\
+        rt_migrate_lab-327 [000] ..... 40.692774: sched_process_fork: comm=rt_migrate_lab pid=327 child_comm=rt_migrate_lab child_pid=329\n\
+        rt_migrate_lab-327 [000] d..2. 40.692790: sched_wakeup_new: comm=rt_migrate_lab pid=329 prio=1 target_cpu=000\n\
+        rt_migrate_lab-327 [000] d..2. 40.693285: sched_switch: prev_comm=rt_migrate_lab prev_pid=327 prev_prio=1 prev_state=S ==> next_comm=rt_migrate_lab next_pid=328 next_prio=1\n";
+    let steps = |text: &str| {
+        let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
+        let parent = recording.tasks.iter().find(|task| task.pid.0 == 327).expect("it forks");
+        super::program(&recording, parent)
+    };
+    let name = "rt_migrate_lab";
+    assert_eq!(
+        steps(text),
+        format!("{name} runnable on 0: 6875, prio 1, fork {name}, 677, fork {name}, 495, sleep on")
+    );
+    // SCHED_RESET_ON_FORK gives a real-time task fair children: those show nothing.
+    let fair = text.replace("prio=1 target_cpu", "prio=120 target_cpu");
+    let fair = fair.replace("pid=1 prev_prio=120", "pid=1 prev_prio=1");
+    assert!(steps(&fair).contains("6875, fork"), "{}", steps(&fair));
 }
 
 #[test]
@@ -365,8 +393,38 @@ fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
          42010 0 idle R d
          42020 0 d S idle",
     ));
-    let pinned: Vec<_> = recording.tasks.iter().map(|task| (&*task.comm, task.placement.pinned_to)).collect();
-    assert_eq!(pinned, [("a", Some(1)), ("b", None), ("c", Some(1)), ("d", None)]);
+    let pinned: Vec<_> = recording.tasks.iter().map(|task| (&*task.comm, task.placement.pinned)).collect();
+    let on_1 = |evidence| Some(Pinned { cpu: 1, evidence });
+    let waited = Evidence::Waited(scheduler::Nanos::from_millis(20));
+    assert_eq!(pinned, [("a", on_1(waited)), ("b", None), ("c", on_1(Evidence::Parent)), ("d", None)]);
+    let text = recording.to_text(None);
+    assert!(
+        text.contains(
+            "  # taken to be pinned: it waited there for 0.020000000 s while another CPU was idle\n"
+        ),
+        "{text}"
+    );
+    let read = Recording::from_text(&text).expect("our own text").recording;
+    assert_eq!(read.tasks[0].placement.pinned, on_1(Evidence::File));
+}
+
+/// Waiting for the only CPU there is shows nothing, however long it seems to have been idle meanwhile: from wakeup to run
+/// a virtual machine may take its time.
+#[test]
+fn a_recording_of_one_cpu_shows_no_affinities_but_those_of_kernel_threads() {
+    let mut script = String::from("0 0 idle R ksoftirqd/0\n10 0 ksoftirqd/0 S idle\n");
+    for n in 1..=20 {
+        let t = n * 2_000;
+        script += &format!("{t} 0 irq@idle wakes a\n{} 0 idle R a\n{} 0 a S idle\n", t + 1_000, t + 1_500);
+    }
+    let pinned = |cpus: u32| -> Vec<_> {
+        let mut trace = trace(&script);
+        trace.cpus = cpus;
+        let tasks = Recording::extract(&trace).tasks;
+        tasks.into_iter().map(|task| task.placement.pinned.map(|pinned| pinned.cpu)).collect()
+    };
+    assert_eq!(pinned(1), [Some(0), None]);
+    assert_eq!(pinned(2), [Some(0), Some(0)], "the same beside an idle CPU");
 }
 
 #[test]
@@ -404,7 +462,13 @@ fn a_real_time_task_that_waits_behind_its_equals_beside_an_idle_cpu_is_pinned() 
     };
     let pinned = |script: String| {
         let tasks = Recording::extract(&trace(&script)).tasks;
-        tasks.into_iter().find(|task| &*task.comm == "b").expect("it ran").placement.pinned_to
+        tasks
+            .into_iter()
+            .find(|task| &*task.comm == "b")
+            .expect("it ran")
+            .placement
+            .pinned
+            .map(|pinned| pinned.cpu)
     };
     assert_eq!(pinned(script("a/90")), Some(1));
     assert_eq!(pinned(script("a/95")), None, "it preempts a: that it does not wait for long says nothing");

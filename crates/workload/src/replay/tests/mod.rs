@@ -1,10 +1,11 @@
 //! Traces in a few lines, and the programs that come out of them.
 
+mod devices;
 mod extraction;
 mod play;
 mod timers;
 
-use super::{Begin, Recorded, RecordedTask, Recording, Waking};
+use super::{Begin, Brought, Recorded, RecordedTask, Recording, Waking};
 use std::fmt::Write;
 use trace::Trace;
 
@@ -121,15 +122,27 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
     };
     let step = |step: &Recorded| match step {
         Recorded::Run(length) => us(*length),
-        Recorded::Wake { task, interrupts: false } => format!("wake {}", name(*task)),
-        Recorded::Wake { task, interrupts: true } => format!("wake {} elsewhere", name(*task)),
+        Recorded::Wake { task, interrupts, work } => {
+            let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
+            format!("wake {}{work}{}", name(*task), if *interrupts { " elsewhere" } else { "" })
+        }
         Recorded::Fork { child, .. } => format!("fork {}", name(*child)),
         Recorded::Told(step) => format!("{step:?}"),
         Recorded::Sleep(Waking::Task) => "sleep".into(),
-        Recorded::Sleep(Waking::Outside { at, cpu: None }) => format!("sleep till irq at {}", us(*at)),
-        Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu) }) => {
+        Recorded::Submit { task, service, work, .. } => {
+            let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
+            format!("ask for {} for {}{work}", us(*service), name(*task))
+        }
+        Recorded::Sleep(Waking::Work { number, by }) => match by {
+            Brought::Task => format!("work {number}"),
+            Brought::Outside(irq) => format!("work {number} at {}", us(irq.at)),
+            Brought::Served(_) => format!("work {number} when served"),
+        },
+        Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
+        Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
             format!("sleep till irq at {} on {cpu}", us(*at))
         }
+        Recorded::Sleep(Waking::Served { .. }) => "sleep till served".into(),
         Recorded::Sleep(Waking::At(at)) => format!("sleep till {}", us(*at)),
         Recorded::Sleep(Waking::After(span)) => format!("sleep for {}", us(*span)),
         Recorded::Sleep(Waking::Never) => "sleep on".into(),

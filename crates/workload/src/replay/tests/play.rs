@@ -1,6 +1,6 @@
 //! The replay on a machine: what it keeps of the recording, and how it reacts when things go otherwise.
 
-use super::super::{KnownAffinity, Replay, ReplayResult, Whom};
+use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, ReplayResult, Whom};
 use super::trace;
 use crate::load::{Length, Load, LoadResult};
 use machine::{Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec};
@@ -199,20 +199,62 @@ fn known_affinities_count_and_have_to_exist() {
         replay(A_WAKES_B).with_affinities(vec![known(7)]).build(&mut Setup::new(2)).expect_err("no CPU 7");
     assert_eq!(
         error.to_string(),
-        "replay: task b of the trace is to run on CPUs 7 only: the machine has CPUs 0 to 1"
+        "replay: --affinity: task b of the trace is to run on CPUs 7 only: the machine has CPUs 0 to 1"
     );
 }
 
 #[test]
-fn pinned_tasks_find_a_cpu_on_a_smaller_machine() {
-    let replay = replay(
-        "0  0 idle R a
-         0  3 idle R ksoftirqd/3
-         50 3 ksoftirqd/3 S idle
-         60 0 a S idle",
-    );
-    let run = Run::of(&replay, 2);
-    assert_eq!(run.result.bursts_completed, 2);
+fn kernel_threads_of_missing_cpus_are_left_out_unless_somebody_waits_for_them() {
+    let recording = |wakes: &str| {
+        replay(&format!(
+            "0  0 idle R a
+             0  3 idle R kworker/3:1
+             10 0 a S idle
+             40 3 {wakes}
+             50 3 kworker/3:1 S idle
+             60 0 idle R a
+             70 0 a S idle"
+        ))
+    };
+    let alone = Run::of(&recording("irq@kworker/3:1 wakes a on 0"), 2);
+    assert_eq!(alone.result.tasks.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(alone.result.notes, ["1 kernel threads of CPUs that this machine does not have: left out"]);
+    let serving = Run::of(&recording("kworker/3:1 wakes a on 0"), 2);
+    assert_eq!(serving.result.bursts_completed, serving.result.bursts);
+    assert!(serving.result.bursts > alone.result.bursts);
+    assert!(serving.result.notes[0].contains("because others wait"), "{:?}", serving.result.notes);
+    let whole = Run::of(&recording("kworker/3:1 wakes a on 0"), 4);
+    assert_eq!(whole.result.notes, Vec::<String>::new());
+}
+
+#[test]
+fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
+    let mut bound = Recording::extract(&trace(
+        "0   3 a R+ z
+         5   3 z S a
+         100 3 a forks b on 3
+         120 3 a S b
+         200 3 b X idle
+         300 0 irq@idle wakes z",
+    ));
+    bound.cpus = 4;
+    for task in &mut bound.tasks {
+        task.placement.allowed = Some(CpuMask::single(CpuId(3)));
+    }
+    let replay = Replay::of_workload(ReadWorkload { recording: bound, kernel: None });
+    let cpus_of = |run: &Run, comm| {
+        let comes =
+            |r: &&Record| matches!(&r.kind, RecordKind::Switch { next, .. } if next.pid == run.pid(comm));
+        let mut cpus: Vec<u16> = run.records.iter().filter(comes).map(|record| record.cpu.0).collect();
+        cpus.dedup();
+        cpus
+    };
+    let bound = Run::of(&replay, 2);
+    assert_eq!((cpus_of(&bound, "a"), cpus_of(&bound, "z")), (vec![1], vec![1]));
+    assert!(bound.result.notes[0].starts_with("3 tasks whose CPUs this machine does not have"));
+    let free = KnownAffinity { whom: Whom::Comm("a".into()), cpus: CpuMask::ALL };
+    let freed = Run::of(&replay.with_affinities(vec![free]), 2);
+    assert!(freed.result.notes[0].starts_with("1 tasks"), "z alone is still bound: {:?}", freed.result.notes);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
 use super::{FIRST_FAIR_PRIO, Walk};
+use crate::replay::devices;
 use crate::replay::recording::{Begin, TaskIndex};
 use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
 use crate::replay::whereabouts::Wait;
-use trace::{Context, Event, SchedWakeup};
+use trace::{Context, Event, PrevState, SchedWakeup};
 
 impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -20,7 +21,10 @@ impl Walk<'_> {
     fn waker(&mut self, event: &Event, sleeper: TaskIndex) -> By {
         let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
         let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
-        let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/");
+        // Whoever waits for a device waits for its answer, not for the thread that passes it on when there is much to do.
+        let awaits_device =
+            self.tasks[sleeper.index()].awaits_device() || self.name_starts(sleeper, "kworker/");
+        let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/") && !awaits_device;
         match (event.context, running) {
             (Context::Hardirq, _) | (_, None) => {
                 By::Interrupt { below: self.interrupted(cpu, running, now_ns) }
@@ -30,6 +34,7 @@ impl Walk<'_> {
             (context, Some(task)) => {
                 let step = Draft::Wake { task: sleeper, interrupts: false };
                 let place = self.draft(cpu, task, now_ns, step);
+                devices::works_for(&mut self.tasks, task, sleeper);
                 By::Task { place, certain: context != Context::Unknown }
             }
         }
@@ -43,6 +48,15 @@ impl Walk<'_> {
 
     fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
         self.tasks[task.index()].last_comm.is_some_and(|comm| self.trace.strings[comm].starts_with(start))
+    }
+
+    /// Workers of high priority have an H behind their number.
+    fn serves_disks(&self, task: TaskIndex) -> bool {
+        let comm = self.tasks[task.index()].last_comm.map(|comm| &self.trace.strings[comm]);
+        let number = |comm: &str| {
+            comm.strip_prefix("kworker/").map(|rest| rest.split('-').next().unwrap_or(rest).to_owned())
+        };
+        comm.and_then(number).is_some_and(|number| number.ends_with('H'))
     }
 
     pub(super) fn wakeup(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -62,7 +76,7 @@ impl Walk<'_> {
             State::Asleep => {}
             State::Unseen | State::Lost => {
                 track.begin.get_or_insert(Begin::Asleep);
-                track.sleep(None);
+                track.sleep(None, PrevState::Unknown);
             }
             State::Running => {
                 let before = std::mem::replace(&mut track.early, pending);
@@ -103,6 +117,10 @@ impl Walk<'_> {
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
         track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
+        if self.serves_disks(task) {
+            devices::serves(&mut self.tasks, task, self.asked_last);
+        }
+        let track = &mut self.tasks[task.index()];
         let early = track.early.take();
         self.cancel(early);
     }
@@ -142,9 +160,23 @@ impl Walk<'_> {
         (track.begin, track.forked_by) = (Some(Begin::Forked), Some(place));
     }
 
+    /// A child begins with the priority of its parent, so a real-time one shows that its parent had that priority before the
+    /// fork, though no event of the parent says so. A fair one shows nothing: SCHED_RESET_ON_FORK makes those, too.
+    fn inherited_policy(&mut self, event: &Event, child: TaskIndex, prio: i32) {
+        let cpu = event.cpu.index();
+        let by_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq);
+        let running = self.cpus[cpu].running.map(|(task, _)| task);
+        let Some(parent) = running.filter(|task| !by_interrupt && *task != child) else { return };
+        if (0..FIRST_FAIR_PRIO).contains(&prio) && self.tasks[child.index()].state == State::Unseen {
+            self.account(cpu, event.time_ns);
+            self.counts.priority_changes += u64::from(self.tasks[parent.index()].had(prio));
+        }
+    }
+
     pub(super) fn wakeup_new(&mut self, event: &Event, wakeup: &SchedWakeup) {
         let child = self.sighted(&wakeup.task);
         self.disturb(wakeup.target_cpu.index());
+        self.inherited_policy(event, child, wakeup.task.prio);
         self.fork(event, None, child);
         let start_ns = self.trace.start_ns();
         let track = &mut self.tasks[child.index()];

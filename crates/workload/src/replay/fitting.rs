@@ -1,0 +1,124 @@
+//! A recording on a machine with fewer or more CPUs than the one on which it was made.
+//!
+//! Kernel threads of a CPU that is not there are left out, as far as nobody waits for them; those of new CPUs are the
+//! machine file's. Affinities are cut to the CPUs that exist; where nothing is left of one, the nearest CPU takes its place.
+
+use super::affinity::per_cpu_thread;
+use super::recording::{Recorded, RecordedTask};
+use scheduler::{CpuId, CpuMask};
+
+/// What a machine of another size made necessary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Fitted {
+    recorded_cpus: usize,
+    cpus: usize,
+    /// Kernel threads of missing CPUs that are left out.
+    left_out: usize,
+    /// Kernel threads of missing CPUs for which others wait, so that they run on another one.
+    kept: usize,
+    /// Tasks whose affinity lost some CPUs.
+    cut: usize,
+    /// Tasks whose affinity has no CPU left.
+    moved: usize,
+}
+
+impl Fitted {
+    /// For a recording of `recorded_cpus` CPUs on a machine with `cpus`, both above 0. Simulated machines have up to 512.
+    pub fn new(recorded_cpus: usize, cpus: usize) -> Fitted {
+        Fitted { recorded_cpus: recorded_cpus.min(CpuId::LIMIT), cpus, ..Fitted::default() }
+    }
+
+    /// Which tasks are left out: kernel threads of missing CPUs whose work no replayed task waits for.
+    pub fn leave_out(&mut self, tasks: &[RecordedTask]) -> Vec<bool> {
+        let of_missing_cpu = |task: &RecordedTask| {
+            per_cpu_thread(&task.comm).is_some_and(|cpu| cpu as usize >= self.cpus) && !task.is_stopper()
+        };
+        let mut out: Vec<bool> = tasks.iter().map(of_missing_cpu).collect();
+        let threads = out.iter().filter(|out| **out).count();
+        // Whoever is kept may in turn wait for another one.
+        let mut settled = false;
+        while !settled {
+            settled = true;
+            for n in 0..tasks.len() {
+                if out[n] && tasks[n].steps.iter().any(|step| serves(step).is_some_and(|whom| !out[whom])) {
+                    (out[n], settled) = (false, false);
+                }
+            }
+        }
+        self.left_out = out.iter().filter(|out| **out).count();
+        self.kept = threads - self.left_out;
+        out
+    }
+
+    /// An affinity on this machine.
+    pub fn affinity(&mut self, recorded: &CpuMask) -> CpuMask {
+        let there = recorded.and(&CpuMask::first_n(self.cpus));
+        if there.is_empty() {
+            self.moved += 1;
+            return CpuMask::single(CpuId(self.cpus.saturating_sub(1) as u16));
+        }
+        let lost = recorded.and(&CpuMask::first_n(self.recorded_cpus)) != there;
+        self.cut += usize::from(lost && self.cpus < self.recorded_cpus);
+        there
+    }
+
+    /// What was done, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let Fitted { recorded_cpus, cpus, left_out, kept, cut, moved } = *self;
+        let sentence = |count: usize, text: &str| (count > 0).then(|| format!("{count} {text}"));
+        let mut notes: Vec<String> = [
+            sentence(left_out, "kernel threads of CPUs that this machine does not have: left out"),
+            sentence(
+                kept,
+                "kernel threads of CPUs that this machine does not have: they run on its last CPU, because others wait for their work",
+            ),
+            sentence(cut, "tasks with affinities to CPUs that this machine does not have: they use the others"),
+            sentence(
+                moved,
+                "tasks whose CPUs this machine does not have: they run on the nearest one (--affinity TASK=all frees them)",
+            ),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if cpus > recorded_cpus {
+            notes.push(format!(
+                "the recording has {recorded_cpus} CPUs: kernel threads of CPUs {recorded_cpus} to {} are those of the machine file",
+                cpus - 1
+            ));
+        }
+        notes
+    }
+}
+
+/// The task that may wait for this step of another one.
+fn serves(step: &Recorded) -> Option<usize> {
+    match step {
+        Recorded::Wake { task, .. } => Some(task.index()),
+        Recorded::Fork { child, .. } => Some(child.index()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(cpus: &[u16]) -> CpuMask {
+        let mut mask = CpuMask::EMPTY;
+        for cpu in cpus {
+            mask.insert(CpuId(*cpu));
+        }
+        mask
+    }
+
+    #[test]
+    fn affinities_are_cut_and_never_empty() {
+        let mut fitted = Fitted::new(4, 2);
+        assert_eq!(fitted.affinity(&mask(&[0, 1])), mask(&[0, 1]));
+        assert_eq!(fitted.affinity(&mask(&[1, 2])), mask(&[1]));
+        assert_eq!(fitted.affinity(&mask(&[2, 3])), mask(&[1]));
+        assert_eq!((fitted.cut, fitted.moved), (1, 1));
+        assert_eq!(Fitted::new(2, 4).affinity(&CpuMask::ALL), CpuMask::first_n(4));
+    }
+}

@@ -1,0 +1,78 @@
+//! Workers of the kernel (`kworker/…`): threads that do pieces of work for others, one after the other, in the order in which
+//! these come. In a what-if that is another order than the recorded one, so a worker has no program of its own but one for each
+//! piece, and whoever woke it in the recording brings the piece for which it did.
+
+use super::load::comes_from_outside;
+use super::player::Waits;
+use super::recording::{Recorded, TaskIndex, Waking};
+use super::track::{By, Sleep, Track};
+use scheduler::Nanos;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use trace::PrevState;
+
+/// Whether a task of this name is such a thread.
+pub(super) fn is_worker(comm: &str) -> bool {
+    comm.starts_with("kworker/")
+}
+
+/// Whether a worker that sleeps so waits for work. (Inside of a piece of work it waits for devices and locks.)
+pub(super) fn awaits_work(sleep: &Sleep) -> bool {
+    sleep.state != PrevState::Uninterruptible
+}
+
+/// Which piece of work a step brings, by the task and the number of the drafted step.
+pub(super) fn brought_by_steps(tasks: &[Track], workers: &[bool]) -> BTreeMap<(TaskIndex, usize), u32> {
+    let mut brought = BTreeMap::new();
+    for (track, _) in tasks.iter().zip(workers).filter(|(_, worker)| **worker) {
+        for (number, sleep) in (0u32..).zip(&track.sleeps) {
+            if let Some(By::Task { place, .. }) = sleep.end.map(|end| end.by).filter(|_| awaits_work(sleep)) {
+                brought.insert((place.task, place.step), number);
+            }
+        }
+    }
+    brought
+}
+
+/// The pieces of work of one worker in a replay.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bench {
+    /// For each piece, the step after the sleep that it ends.
+    begins: BTreeMap<u32, usize>,
+    /// Those that have come, or of which is known when they will: the first is the next.
+    queue: BinaryHeap<Reverse<(Nanos, u32)>>,
+    left: usize,
+}
+
+impl Bench {
+    /// The pieces of a task's program; interrupts from outside bring theirs at `lead_in` after their times.
+    pub fn of(steps: &[Recorded], waits: Waits, lead_in: Nanos) -> Bench {
+        let mut bench = Bench::default();
+        for (n, step) in steps.iter().enumerate() {
+            let Recorded::Sleep(Waking::Work { number, .. }) = step else { continue };
+            bench.begins.insert(*number, n + 1);
+            if let Some(interrupt) = comes_from_outside(step, waits) {
+                bench.bring(*number, lead_in.saturating_add(interrupt.at));
+            }
+        }
+        bench.left = bench.begins.len();
+        bench
+    }
+
+    /// A piece comes, or will.
+    pub fn bring(&mut self, number: u32, at: Nanos) {
+        self.queue.push(Reverse((at, number)));
+    }
+
+    /// Takes the piece that has come first; the step at which it begins.
+    pub fn take(&mut self) -> Option<usize> {
+        let Reverse((_, number)) = self.queue.pop()?;
+        self.left = self.left.saturating_sub(1);
+        self.begins.get(&number).copied()
+    }
+
+    /// Nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        self.left == 0
+    }
+}
