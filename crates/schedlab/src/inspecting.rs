@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::input::Input;
 use report::schema::{
-    InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
-    InspectTask,
+    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
+    InspectResult, InspectTask,
 };
 use std::collections::BTreeMap;
 use trace::{DelaysFrom, DurationHistogram, NoteKind, RuntimeSource, SchedLatency, Trace};
@@ -40,6 +40,11 @@ pub fn inspect(path: &str, delays_from: DelaysFrom) -> Result<InspectResult, Err
         tasks: summary.tasks.len() as u64,
         tasks_told: trace.facts.len() as u64,
         idle_polls: trace.idle.map(|idle| idle == trace::IdleKind::Polls),
+        recorded_command: trace.host.command.as_ref().map(|command| InspectCommand {
+            tgid: command.pid.0.unsigned_abs(),
+            words: command.words.clone(),
+        }),
+        host: trace.host.facts.clone(),
         left_out: trace.notes.other_events().clone(),
         gaps: trace.meta.gaps.iter().map(gap).collect(),
         cpus: summary.cpus.iter().map(cpu).collect(),

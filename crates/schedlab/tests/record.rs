@@ -5,6 +5,7 @@
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::FileTypeExt;
@@ -35,6 +36,12 @@ impl Tracefs {
 
     fn instance_of(&self, recorder: u32) -> PathBuf {
         self.0.join(format!("instances/schedlab-{recorder}"))
+    }
+
+    /// Whether this kernel has an event of any system.
+    fn has_event(&self, event: &str) -> bool {
+        let systems = fs::read_dir(self.0.join("events")).expect("tracefs has it").flatten();
+        systems.into_iter().any(|system| system.path().join(event).exists())
     }
 
     fn args<'a>(&'a self, output: &'a Path) -> [&'a str; 5] {
@@ -90,6 +97,14 @@ fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
         assert!(!instance.exists(), "{signal:?}: {}", instance.display());
         let trace = trace::read_file(&output).expect("a trace");
         assert!(trace.facts.len() > 1 && trace.idle.is_some(), "{signal:?}: {}", trace.notes);
+        let command = trace.host.command.as_ref().expect("it was recorded");
+        assert_eq!(command.words, "sh -c echo begun; exec cat");
+        assert!(trace.host.facts.contains_key("version") && trace.host.groups.contains_key(&command.pid));
+        let names: BTreeSet<&str> = trace.events.iter().map(|event| event.kind.name()).collect();
+        for cause in ["local_timer_entry", "softirq_entry", "hrtimer_expire_entry", "sched_stat_runtime"] {
+            let is_there = tracefs.has_event(cause);
+            assert!(names.contains(cause) || !is_there, "{cause} is not among {names:?}");
+        }
         assert!(output.with_extension("dat.machine.toml").exists());
         let replay = schedlab(&["run", output.to_str().expect("our own path")]).output();
         assert!(replay.expect("the binary of this package").status.success());
@@ -184,6 +199,31 @@ fn devices_and_standard_output_take_a_recording() {
     trace::read(&stdout.stdout).expect("a trace, and nothing else");
     let said = String::from_utf8_lossy(&stdout.stderr).into_owned();
     assert!(said.starts_with("said\n-: ") && said.contains(" events lost"), "{said}");
+}
+
+#[test]
+fn system_calls_are_recorded_where_they_are_wanted_and_not_those_of_the_recorder() {
+    let Some(tracefs) = Tracefs::mount("record-syscalls") else { return };
+    if !tracefs.has_event("sys_enter_read") {
+        let _ = writeln!(io::stderr(), "SKIPPED: this kernel does not trace system calls");
+        return;
+    }
+    let output = tracefs.0.with_extension("dat");
+    let calls = |options: &[&str]| {
+        let args = [&tracefs.args(&output)[..], options, &["--", "sh", "-c", "echo x | cat"]].concat();
+        let recorder = schedlab(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut recorder = recorder.expect("the binary of this package");
+        let pid = trace::Pid(i32::try_from(recorder.id()).expect("a process"));
+        assert_eq!(recorder.wait().expect("it ends").code(), Some(0));
+        let trace = trace::read_file(&output).expect("a trace");
+        let is_call = |event: &&trace::Event| event.kind.name() == "sys_enter";
+        let (own, others): (Vec<_>, Vec<_>) =
+            trace.events.iter().filter(is_call).map(|event| event.pid).partition(|by| *by == pid);
+        assert_eq!(own, []);
+        others.len()
+    };
+    assert_eq!(calls(&[]), 0);
+    assert!(calls(&["--syscalls"]) > 10);
 }
 
 #[test]

@@ -34,6 +34,11 @@ impl Running {
         child.map(Running).map_err(|source| Error::Command { program: program.to_owned(), source })
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.0.try_wait(), Ok(None))
     }

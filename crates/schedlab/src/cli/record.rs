@@ -8,7 +8,7 @@ use super::watch::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schedlab::calibration::topology_alone;
 use schedlab::outputs::Output;
-use schedlab::recording::{Ended, Recorded, Recorder, Tracefs};
+use schedlab::recording::{Ended, Extras, Recorded, Recorder, Tracefs};
 use schedlab::{Error, machine_beside};
 use scheduler::Nanos;
 use std::io::{self, IsTerminal, Write};
@@ -43,6 +43,9 @@ pub struct Args {
     /// Run the command as this user, with his groups and home [default: as whoever records, which is root].
     #[arg(long, value_name = "NAME", requires = "command")]
     user: Option<String>,
+    /// Also record the system calls in which tasks wait or wake: futexes, sleeps, polls, reads, writes.
+    #[arg(long)]
+    syscalls: bool,
     /// A command to run meanwhile.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -53,8 +56,9 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let files = Files::open(&args.output)?;
     let signals = Taken::take();
     let tracefs = args.tracefs.as_deref().map_or_else(Tracefs::find, |root| Ok(Tracefs::at(root)));
+    let extras = Extras { syscalls: args.syscalls };
     let recorder =
-        tracefs.and_then(|tracefs| Recorder::start(tracefs, &files.spool)).map_err(Error::Record)?;
+        tracefs.and_then(|tracefs| Recorder::start(tracefs, &files.spool, extras)).map_err(Error::Record)?;
     let mut command = match args.command.split_first() {
         Some((program, words)) => {
             advise(user.as_ref());
@@ -64,7 +68,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     };
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     let length = if command.is_none() { length.or(Some(DEFAULT_LENGTH)) } else { length };
-    let recording = record(recorder, length, &signals, command.as_mut());
+    let recording = record(recorder, length, &signals, command.as_mut(), &args.command.join(" "));
     if let Some(command) = &mut command {
         command.ask_to_end();
     }
@@ -98,7 +102,11 @@ fn record(
     length: Option<Duration>,
     signals: &Taken,
     mut command: Option<&mut Running>,
+    words: &str,
 ) -> Result<Recording, Error> {
+    if let Some(command) = &command {
+        recorder.command(command.pid(), words)?;
+    }
     let (watch, line) = (Watch::start(), Line::new());
     loop {
         thread::park_timeout(
@@ -138,22 +146,25 @@ impl Files {
     fn write(self, recording: Recording) -> Result<(), Failure> {
         let Files { mut trace, machine, .. } = self;
         let Recording { mut ended, elapsed } = recording;
-        let (recorded, left_over) = (ended.recorded, ended.left_over.take());
+        let (recorded, cost, left_over) = (ended.recorded, ended.event_cost, ended.left_over.take());
         ended.write(&mut trace).map_err(|source| trace.failed(source))?;
         if let Some((mut machine, text)) = machine {
             machine.write_all(text.as_bytes()).map_err(|source| machine.failed(source))?;
             machine.commit()?;
         }
         let results = Stream::beside(Some(&trace));
-        let text = summary(trace.path(), elapsed, recorded);
+        let text = summary(trace.path(), elapsed, recorded, cost);
         trace.commit()?;
         results.text(&text)?;
         left_over.map_or(Ok(()), |error| Err(Error::Record(error).into()))
     }
 }
 
-fn summary(output: &Path, elapsed: Duration, recorded: Recorded) -> String {
+fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Option<Nanos>) -> String {
     let mut text = format!("{}: {}\n", output.display(), figures(elapsed, recorded));
+    if let Some(cost) = event_cost {
+        text += &price(elapsed, recorded, cost);
+    }
     if recorded.lost > 0 {
         text +=
             "Events were lost: the kernel's buffers were full. A replay leaves out what it cannot know.\n";
@@ -161,8 +172,18 @@ fn summary(output: &Path, elapsed: Duration, recorded: Recorded) -> String {
     text
 }
 
+/// What the recording did to what it recorded.
+fn price(elapsed: Duration, recorded: Recorded, cost: Nanos) -> String {
+    let Recorded { cpus, events, .. } = recorded;
+    let share = events as f64 * cost.0 as f64 / (elapsed.as_nanos() as f64 * cpus as f64) * 100.0;
+    format!(
+        "price: {events} events of about {} ns (measured before), {share:.2} % of the CPUs' time\n",
+        cost.0
+    )
+}
+
 fn figures(elapsed: Duration, recorded: Recorded) -> String {
-    let Recorded { cpus, bytes, lost } = recorded;
+    let Recorded { cpus, bytes, lost, .. } = recorded;
     let megabytes = bytes as f64 / 1e6;
     format!("{:.1}s, {cpus} CPUs, {megabytes:.1} MB, {lost} events lost", elapsed.as_secs_f64())
 }

@@ -1,41 +1,38 @@
 //! Records the scheduler's events of this machine, into a trace.dat that replays without guessing.
 //!
 //! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file as they are.
-//! What no event tells, policies and affinities of the tasks ([`trace::TaskNote`]) and what idle CPUs did
-//! ([`trace::IdleKind`]), goes into the trace as markers.
+//! What no event tells goes into the trace as markers: policies and affinities of the tasks ([`trace::TaskNote`]), what idle CPUs
+//! did ([`trace::IdleKind`]), the machine, its groups and which command was recorded ([`trace::HostNote`]).
 //! Whatever ends the recording, removing the instance takes back all that was set.
 
+mod events;
 mod header;
+mod host;
 mod idle;
+mod mounted;
 mod pages;
+mod price;
 mod tasks;
 mod tracefs;
 mod watchdog;
 
+use events::EventGroup;
+pub use events::Extras;
+use host::Host;
 use idle::{CPU_DMA_LATENCY, IdleWatch};
 use pages::CpuPages;
+use scheduler::Nanos;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 use thiserror::Error;
-use trace::{DatHeader, DatPages, Pid, TaskNote, write_dat_container};
+use trace::{DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container};
 use tracefs::Instance;
 pub use tracefs::Tracefs;
 
-/// What is recorded; a kernel that lacks some of it is recorded without.
-const EVENTS: [&str; 9] = [
-    "sched_switch",
-    "sched_waking",
-    "sched_wakeup",
-    "sched_wakeup_new",
-    "sched_migrate_task",
-    "sched_process_fork",
-    "sched_process_exec",
-    "sched_process_exit",
-    "sched_pi_setprio",
-];
 /// Of each CPU's buffer: half a second of a busy CPU.
 const BUFFER_KB: u32 = 8192;
 
@@ -80,6 +77,8 @@ pub struct Recorded {
     pub cpus: usize,
     /// Bytes of pages.
     pub bytes: u64,
+    /// Events.
+    pub events: u64,
     /// Events that did not fit into the buffers.
     pub lost: u64,
 }
@@ -92,8 +91,11 @@ pub struct Recorder {
     instance: Instance,
     tracefs: Tracefs,
     tasks: BTreeMap<Pid, TaskNote>,
-    proc: PathBuf,
+    groups: BTreeMap<Pid, TaskGroup>,
+    host: Host,
     idle: IdleWatch,
+    events: Vec<EventGroup>,
+    event_cost: Option<Nanos>,
 }
 
 /// A recording that has ended. The kernel is as it was before.
@@ -101,6 +103,8 @@ pub struct Recorder {
 pub struct Ended {
     /// What it holds.
     pub recorded: Recorded,
+    /// How much longer work takes on this machine for each of its events, as measured before the recording.
+    pub event_cost: Option<Nanos>,
     /// Why something of it is left in tracefs, if it is.
     pub left_over: Option<RecordError>,
     header: DatHeader,
@@ -119,41 +123,64 @@ impl Recorder {
     ///
     /// # Errors
     /// No right to trace, no tracing in this kernel, no place for the recording.
-    pub fn start(tracefs: Tracefs, spool: &Path) -> Result<Recorder, RecordError> {
-        let instance = tracefs.instance()?;
+    pub fn start(tracefs: Tracefs, spool: &Path, extras: Extras) -> Result<Recorder, RecordError> {
+        let (instance, host) = (tracefs.instance()?, Host::this());
+        let facts = host.notes();
         let idle = IdleWatch::new(Path::new(CPU_DMA_LATENCY));
-        Recorder::on(tracefs, instance, spool, Path::new("/proc"), idle)
+        Recorder::on(tracefs, instance, spool, Machine { host, facts, idle }, extras)
     }
 
     fn on(
         tracefs: Tracefs,
         instance: Instance,
         spool: &Path,
-        proc: &Path,
-        idle: IdleWatch,
+        machine: Machine,
+        extras: Extras,
     ) -> Result<Recorder, RecordError> {
+        let Machine { host, facts, idle } = machine;
         instance.write("tracing_on", "0")?;
         // One clock for all CPUs, in nanoseconds, that neither jumps nor stops.
         instance.write("trace_clock", "mono")?;
         instance.write("buffer_size_kb", &BUFFER_KB.to_string())?;
         let page_size = header::page_size(&tracefs)?;
+        let events = events::wanted(extras, host.has_block_devices());
+        let event_cost = event_cost(&instance, &events)?;
         let mut cpus = Vec::new();
         for cpu in instance.cpus()? {
             cpus.push(CpuPages::open(&instance, cpu, page_size, spool)?);
         }
-        let tasks = tasks::all(proc);
-        let recorder = Recorder { cpus, instance, tracefs, tasks, proc: proc.to_owned(), idle };
+        let (tasks, groups) = (tasks::all(&host.proc), host.groups());
+        let recorder = Recorder { cpus, instance, tracefs, tasks, groups, host, idle, events, event_cost };
         recorder.instance.write("tracing_on", "1")?;
         for note in recorder.tasks.values() {
-            recorder.instance.write("trace_marker", &format!("{note}\n"))?;
+            recorder.mark(note)?;
         }
-        for event in EVENTS {
-            let switch = format!("events/sched/{event}/enable");
-            if recorder.instance.has(&switch) {
-                recorder.instance.write(&switch, "1")?;
-            }
+        for (&tgid, group) in &recorder.groups {
+            recorder.mark(&HostNote::Group { tgid, group: group.clone() })?;
         }
+        for fact in &facts {
+            recorder.mark(fact)?;
+        }
+        // What the recorder calls tells nothing.
+        if extras.syscalls {
+            let others = format!("common_pid != {}", std::process::id());
+            recorder.instance.write("events/syscalls/filter", &others)?;
+        }
+        enable(&recorder.instance, &recorder.events)?;
         Ok(recorder)
+    }
+
+    /// Says which command is recorded: the process `pid` and its descendants.
+    ///
+    /// # Errors
+    /// Those of tracefs.
+    pub fn command(&self, pid: u32, words: &str) -> Result<(), RecordError> {
+        let pid = Pid(i32::try_from(pid).unwrap_or(0));
+        self.mark(&HostNote::Command(RecordedCommand { pid, words: words.to_owned() }))
+    }
+
+    fn mark(&self, note: &impl fmt::Display) -> Result<(), RecordError> {
+        self.instance.mark(&note.to_string())
     }
 
     /// Takes what the kernel has so far. To be called several times a second, or its buffers overflow.
@@ -173,10 +200,12 @@ impl Recorder {
     /// # Errors
     /// Those of tracefs.
     pub fn so_far(&self) -> Result<Recorded, RecordError> {
-        let mut sum = Recorded { cpus: self.cpus.len(), bytes: 0, lost: 0 };
+        let mut sum = Recorded { cpus: self.cpus.len(), bytes: 0, events: 0, lost: 0 };
         for cpu in &self.cpus {
+            let stats = self.instance.stats(cpu.cpu())?;
             sum.bytes += cpu.bytes();
-            sum.lost += lost(&self.stats(cpu)?);
+            sum.events += recorded(&stats);
+            sum.lost += lost(&stats);
         }
         Ok(sum)
     }
@@ -188,35 +217,80 @@ impl Recorder {
     pub fn end(mut self) -> Result<Ended, RecordError> {
         self.instance.write("events/enable", "0")?;
         if let Some(idle) = self.idle.kind() {
-            self.instance.write("trace_marker", &format!("{idle}\n"))?;
+            self.mark(&idle)?;
         }
         // Who was born meanwhile.
-        for (pid, note) in tasks::all(&self.proc) {
+        for (pid, note) in tasks::all(&self.host.proc) {
             if !self.tasks.contains_key(&pid) {
-                self.instance.write("trace_marker", &format!("{note}\n"))?;
+                self.mark(&note)?;
                 self.tasks.insert(pid, note);
             }
         }
+        for (tgid, group) in self.host.groups() {
+            if !self.groups.contains_key(&tgid) {
+                self.mark(&HostNote::Group { tgid, group })?;
+            }
+        }
         self.instance.write("tracing_on", "0")?;
-        self.collect()?;
+        for cpu in &mut self.cpus {
+            cpu.drain()?;
+        }
         let recorded = self.so_far()?;
         let mut stats = Vec::new();
         for cpu in &self.cpus {
-            stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.stats(cpu)?));
+            stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.instance.stats(cpu.cpu())?));
         }
-        let header = header::header(&self.tracefs, &EVENTS, &self.tasks, stats)?;
-        let Recorder { cpus, instance, .. } = self;
+        let header = header::header(&self.tracefs, &self.events, &self.tasks, stats)?;
+        let Recorder { cpus, instance, event_cost, .. } = self;
         let mut pages = BTreeMap::new();
         for cpu in cpus {
             let (number, len) = (cpu.cpu() as usize, cpu.bytes());
             pages.insert(number, Pages { len, file: cpu.into_pages()? });
         }
-        Ok(Ended { recorded, left_over: instance.remove().err(), header, pages })
+        Ok(Ended { recorded, event_cost, left_over: instance.remove().err(), header, pages })
     }
+}
 
-    fn stats(&self, cpu: &CpuPages) -> Result<String, RecordError> {
-        self.instance.read(&format!("per_cpu/cpu{}/stats", cpu.cpu()))
+/// What is recorded beside events.
+struct Machine {
+    host: Host,
+    facts: Vec<HostNote>,
+    idle: IdleWatch,
+}
+
+fn enable(instance: &Instance, groups: &[EventGroup]) -> Result<(), RecordError> {
+    for EventGroup { system, events } in groups {
+        for event in *events {
+            let switch = format!("events/{system}/{event}/enable");
+            if instance.has(&switch) {
+                instance.write(&switch, "1")?;
+            }
+        }
     }
+    Ok(())
+}
+
+/// Measures what an event costs, in the instance that will record, and leaves that as it was: off and empty.
+fn event_cost(instance: &Instance, groups: &[EventGroup]) -> Result<Option<Nanos>, RecordError> {
+    let failed = |source| RecordError::of("measure", "the cost of an event", source);
+    let shortest = || -> Result<Duration, RecordError> {
+        let times: Vec<Duration> =
+            (0..price::TRIES).map(|_| price::wakeups()).collect::<Result<_, _>>().map_err(failed)?;
+        Ok(times.into_iter().min().unwrap_or_default())
+    };
+    let without = shortest()?;
+    instance.write("tracing_on", "1")?;
+    enable(instance, groups)?;
+    let with = shortest()?;
+    instance.write("events/enable", "0")?;
+    instance.write("tracing_on", "0")?;
+    let mut events = 0;
+    for cpu in instance.cpus()? {
+        let stats = instance.stats(cpu)?;
+        events += recorded(&stats) + lost(&stats);
+    }
+    instance.clear()?;
+    Ok(price::of_event(with, without, events / u64::from(price::TRIES)))
 }
 
 impl Ended {
@@ -238,12 +312,20 @@ impl Ended {
     }
 }
 
-/// Events that a CPU's buffer could not keep, by its statistics.
+/// Events that a CPU's buffer has and had, by its statistics.
+fn recorded(stats: &str) -> u64 {
+    sum(stats, &["entries", "read events"])
+}
+
+/// Events that it could not keep.
 fn lost(stats: &str) -> u64 {
+    sum(stats, &["overrun", "commit overrun", "dropped events"])
+}
+
+fn sum(stats: &str, names: &[&str]) -> u64 {
     let count = |line: &str| {
         let (name, value) = line.split_once(':')?;
-        let lost = matches!(name, "overrun" | "commit overrun" | "dropped events");
-        lost.then(|| value.trim().parse::<u64>().ok())?
+        names.contains(&name).then(|| value.trim().parse::<u64>().ok())?
     };
     stats.lines().filter_map(count).sum()
 }
