@@ -20,7 +20,8 @@ const TIMES_COMPACT: usize = TIMES + 64 / 5 + 1;
 fn allowed(data: &[u8]) -> usize {
     const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
     let is_dat_7 = data.starts_with(b"\x17\x08\x44tracing7");
-    if is_dat_7 || data.windows(ZSTD.len()).any(|bytes| bytes == ZSTD) {
+    let is_packed = data.starts_with(b"\x1f\x8b");
+    if is_dat_7 || is_packed || data.windows(ZSTD.len()).any(|bytes| bytes == ZSTD) {
         let unpacked = 100 * data.len() + (64 << 20);
         return FIXED + TIMES * unpacked;
     }

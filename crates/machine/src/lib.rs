@@ -16,20 +16,24 @@ mod told;
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
-pub use engine::{CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Who};
+pub use engine::{
+    CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Tracing, Who,
+};
 pub use latency::Latency;
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, SpinlockId,
 };
 pub use outcome::{
     CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
-    TotalsOutcome,
+    TimeUnder, TotalsOutcome,
 };
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
 pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, Setup, Spawn};
-pub use snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
+pub use snapshot::{
+    CpuSnapshot, DomainSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
+};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,

@@ -40,11 +40,11 @@ pub struct Outcome {
     pub idle_polls: bool,
     /// The trace, if one was asked for, in the order of time.
     pub trace: Option<Vec<Record>>,
-    /// Waits for run-queue locks, if a trace was asked for.
+    /// Waits for run-queue locks, if a trace with everything was asked for.
     pub lock_waits: Vec<LockWait>,
     /// What its tasks shared.
     pub objects: Objects,
-    /// How each task began, if a trace was asked for, in the order of their pids.
+    /// How each task began, if a trace with everything was asked for, in the order of their pids.
     pub starts: Vec<TaskStart>,
     /// Command names in the order in which pids took them.
     pub comms: Vec<CommOf>,
@@ -88,10 +88,15 @@ pub struct TaskOutcome {
     pub policy: Policy,
     /// Its last nice value.
     pub nice: Nice,
+    /// CPU time under each policy and nice value that it had, in the order in which it first had them; empty if it never
+    /// changed them.
+    pub time_under: Vec<TimeUnder>,
     /// Its last affinity.
     pub cpus: CpuMask,
     /// Where it comes from.
     pub origin: TaskOrigin,
+    /// When it called exit; `None` if it has not.
+    pub exited: Option<Nanos>,
     /// Passes of its main loop.
     pub iterations: u64,
     /// Switches, migrations, CPU time.
@@ -100,6 +105,17 @@ pub struct TaskOutcome {
     pub wait_sum: Nanos,
     /// From wakeup to run; `None` if it was never woken.
     pub wakeup_latency: Option<Box<Latency>>,
+}
+
+/// CPU time that a task used under one policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeUnder {
+    /// The policy.
+    pub policy: Policy,
+    /// The nice value.
+    pub nice: Nice,
+    /// How long it ran under both.
+    pub cpu_time: Nanos,
 }
 
 /// One CPU.

@@ -12,8 +12,30 @@ pub struct SnapshotPlan {
     pub at: Vec<Nanos>,
     /// Its end too.
     pub at_end: bool,
-    /// Tasks of which to keep the state in which they exited, if they do before the end.
-    pub of_exited: Vec<Pid>,
+    /// Of which tasks to keep the state in which they exited, if they do before the end.
+    pub exited: ExitedTasks,
+}
+
+/// Tasks that are looked at after they have exited.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ExitedTasks {
+    /// None.
+    #[default]
+    None,
+    /// Those with these pids.
+    Of(Vec<Pid>),
+    /// All, because it shows only later whose pid is meant.
+    All,
+}
+
+impl ExitedTasks {
+    pub(crate) fn contain(&self, pid: Pid) -> bool {
+        match self {
+            ExitedTasks::None => false,
+            ExitedTasks::Of(pids) => pids.contains(&pid),
+            ExitedTasks::All => true,
+        }
+    }
 }
 
 /// A moment. The queues are not all seen at the same instant: as on Linux, each is seen once its lock is free.

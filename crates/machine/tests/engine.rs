@@ -2,10 +2,10 @@
 
 use machine::{
     Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind,
-    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
+    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, SwitchState, Topology};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, SwitchState, Topology};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -78,6 +78,30 @@ fn a_run_ends_when_the_last_task_exits() {
     assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(3), ms(7), ms(8)]);
     assert_eq!(task(&outcome, "a").counters.sum_exec_runtime, ms(4));
     assert_eq!(outcome.cpus[0].idle, ms(4));
+}
+
+#[test]
+fn cpu_time_is_told_by_policy_and_the_time_of_exit() {
+    let mut setup = Setup::new(1);
+    let set = |policy| Step::SetPolicy { target: None, policy };
+    let steps = [
+        Step::Compute(ms(1)),
+        set(fifo(80)),
+        Step::Compute(ms(5)),
+        Step::SleepFor(ms(3)),
+        set(Policy::Normal),
+        Step::SetNice { target: None, nice: Nice::new(5).expect("a nice value") },
+        Step::Compute(ms(2)),
+    ];
+    setup.spawn(Nanos::ZERO, script("changes", steps).0);
+    setup.spawn(Nanos::ZERO, script("stays", [Step::SleepFor(ms(20))]).0);
+    let outcome = run(ideal(1), setup);
+    let changes = task(&outcome, "changes");
+    let found: Vec<_> = changes.time_under.iter().map(|t| (t.policy, t.nice.get(), t.cpu_time)).collect();
+    let fair = Policy::Normal;
+    assert_eq!(found, [(fair, 0, ms(1)), (fifo(80), 0, ms(5)), (fair, 5, ms(2))]);
+    assert_eq!(changes.exited, Some(ms(11)));
+    assert!(task(&outcome, "stays").time_under.is_empty());
 }
 
 #[test]
@@ -402,7 +426,7 @@ fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
     high.policy = fifo(20);
     setup.spawn(Nanos::ZERO, low);
     setup.spawn(Nanos::ZERO, high);
-    let options = RunOptions { trace: true, ..RunOptions::default() };
+    let options = RunOptions { trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = run_with(ideal(1), "6.1", setup, options).expect("a run without error");
     let trace = outcome.trace.expect("asked for");
     let at_two: Vec<String> = trace

@@ -75,7 +75,7 @@ fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
         record: false,
         dumps: Vec::new(),
         // The answer tells of the base's first run only.
-        fidelity: plan.experiment.fidelity && seed == plan.experiment.seed,
+        fidelity: plan.experiment.fidelity && seed == plan.experiment.seed && std::ptr::eq(arm, &plan.base),
         ..plan.experiment.clone()
     };
     let run = experiment.run().map_err(|source| Error::OfRun {

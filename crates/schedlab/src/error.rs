@@ -171,6 +171,14 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// No command has this name.
+    #[error("no command is called `{name}`; there are: {}", known.join(", "))]
+    UnknownCommand {
+        /// As it was given.
+        name: String,
+        /// The commands that there are.
+        known: Vec<String>,
+    },
     /// A trace is to be written in a format that its file name does not tell.
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \

@@ -3,11 +3,14 @@
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
-use crate::kernel::{KernelConfig, profile_of};
+use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
 use crate::loads::LoadSpec;
+use crate::reference;
 use crate::results::{self, Parts};
-use machine::{CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup};
+use machine::{
+    CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing,
+};
 use report::schema::RunResult;
 use scheduler::Nanos;
 use workload::load::BuiltLoad;
@@ -29,8 +32,8 @@ pub struct Experiment {
     pub check: bool,
     /// Whether to keep every event, for a trace.
     pub record: bool,
-    /// Whether to compare a replay with its recording, if this is the machine and the kernel on which it was made.
-    /// Costs memory for every event of the run.
+    /// Whether to compare replays with their recordings. Where this is not the machine and the kernel of the recording, each
+    /// is run once more on these for it. Costs memory for every event of that run.
     pub fidelity: bool,
     /// Files of Linux to show, of moments of the run.
     pub dumps: Vec<DumpRequest>,
@@ -75,6 +78,20 @@ impl Experiment {
     /// runs: a deadlock, a program that misuses its locks, a broken invariant; a dump of a time after its end or of a
     /// task that does not exist.
     pub fn run(&self) -> Result<Run, Error> {
+        let mut run = self.run_alone()?;
+        if self.fidelity && !self.repeats_a_recording() {
+            for found in self.loads.iter().filter_map(|load| reference::fidelity(self, load)) {
+                match found {
+                    Ok(fidelity) => run.result.replay.push(fidelity),
+                    Err(note) => run.result.notes.push(note),
+                }
+            }
+        }
+        Ok(run)
+    }
+
+    /// Runs it, and nothing else.
+    pub(crate) fn run_alone(&self) -> Result<Run, Error> {
         if self.loads.is_empty() {
             return Err(Error::NoLoad);
         }
@@ -87,15 +104,18 @@ impl Experiment {
         let built: Vec<BuiltLoad> =
             self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
-        let recorded = results::recorded_pids(&built);
         dumps::check(&self.dumps, limit.duration)?;
         let options = RunOptions {
             duration: limit.duration,
             seed: self.seed,
-            trace: self.record || self.repeats_a_recording(),
+            trace: match (self.record, self.repeats_a_recording()) {
+                (true, _) => Tracing::Everything,
+                (false, true) => Tracing::Scheduling,
+                (false, false) => Tracing::Off,
+            },
             check: self.check,
             settings: self.kernel.during(),
-            snapshots: dumps::plan(&self.dumps, &recorded),
+            snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
         };
         let machine = Machine::new(self.machine.clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
@@ -108,6 +128,7 @@ impl Experiment {
         let records = outcome.trace.take().unwrap_or_default();
         let comms = std::mem::take(&mut outcome.comms);
         let lock_waits = std::mem::take(&mut outcome.lock_waits);
+        let recorded = results::recorded_pids(&built);
         let parts = Parts {
             experiment: self,
             kernel,
@@ -132,12 +153,15 @@ impl Experiment {
     pub(crate) fn repeats_a_recording(&self) -> bool {
         let [load] = self.loads.as_slice() else { return false };
         let Some(recorded) = load.recorded() else { return false };
-        let uname = recorded.replay.kernel();
+        let (uname, hz) = (recorded.replay.kernel(), recorded.replay.recording().hz);
         self.fidelity
             && recorded.replay.has_original()
-            && recorded.machine.as_ref() == Some(&self.machine.name)
+            && recorded.machine.as_ref().is_some_and(|machine| machine.name == self.machine.name)
             && recorded.replay.cpus() as usize == self.machine.cpus()
-            && uname.and_then(profile_of).is_none_or(|profile| profile == self.kernel.profile())
+            && uname
+                .and_then(NamedKernel::of_uname)
+                .is_none_or(|recorded| recorded.profile == self.kernel.profile())
+            && hz.is_none_or(|recorded| self.kernel.named().hz.is_none_or(|hz| hz == recorded))
             && self.kernel.changes().is_empty()
             && self.duration.is_none()
     }
@@ -145,10 +169,8 @@ impl Experiment {
     /// Ticks a second of the kernel that recorded the loads, where they show and the user does not say otherwise: they
     /// decide when slices end.
     pub(crate) fn recorded_hz(&self) -> Option<u32> {
-        let said =
-            self.kernel.changes().iter().any(|c| c.setting.trim_start_matches("kernel.").starts_with("hz="));
         let recorded = self.loads.iter().find_map(|load| load.recorded()?.replay.recording().hz);
-        recorded.filter(|_| !said)
+        recorded.filter(|_| !self.kernel.says_hz())
     }
 
     /// The loads that come to an end by themselves.

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::outputs::STANDARD_STREAM;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::os::fd::AsFd;
 use std::path::Path;
 use trace::{ReadError, Trace};
@@ -36,9 +36,9 @@ impl<'a> Input<'a> {
         Ok(Input { name, file, is_file: is_whole, bytes: Vec::new() })
     }
 
-    /// The first bytes: `len` of them, or as many as there are; all there are where they can be read only once.
+    /// The first bytes: `len` of them, or as many as there are.
     pub fn head(&mut self, len: u64) -> Result<&[u8], Error> {
-        self.read_on(if self.is_file { len } else { u64::MAX })?;
+        self.read_on(len)?;
         Ok(&self.bytes)
     }
 
@@ -48,13 +48,13 @@ impl<'a> Input<'a> {
         Ok(self.bytes)
     }
 
-    /// A trace. One in a file is never in memory as a whole.
+    /// A trace. One in a file is never in memory as a whole; of anything else the beginning must look like one.
     pub fn into_trace(self) -> Result<Trace, Error> {
         let name = self.name;
         let trace = if self.is_file {
             trace::read_file(Path::new(if name == STANDARD_STREAM { STDIN } else { name }))
         } else {
-            trace::read(&self.into_bytes()?)
+            trace::read_stream(Cursor::new(self.bytes).chain(self.file), name)
         };
         trace.map_err(|error| match error {
             ReadError::Io { source, .. } => failed(name, source),

@@ -11,7 +11,7 @@
 //! # fn main() -> Result<(), schedlab::Error> {
 //! let mut experiment = Experiment::new(schedlab::machine("laptop", Some(2))?);
 //! experiment.loads.push(LoadSpec::open("cyclictest -t2 -p90 -i1000 -n")?);
-//! experiment.kernel = KernelConfig::of_profile("2.6.36")?;
+//! experiment.kernel = KernelConfig::of_name("2.6.36")?;
 //! experiment.duration = Some(Nanos::from_millis(20));
 //! let result = experiment.run()?.result;
 //! assert_eq!(result.machine.cpus, 2);
@@ -34,23 +34,28 @@ mod input;
 mod inspecting;
 mod kernel;
 mod length;
+mod limits;
 mod loads;
 mod machines;
 pub mod outputs;
 pub mod recording;
+mod reference;
 mod reproduce;
 mod results;
 mod settings;
 
-pub use catalogue::{Entry, Explanation, Kind, Section, explain};
+pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
 pub use comparing::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
 pub use export::{Facts, TraceFormat};
 pub use inspecting::inspect;
-pub use kernel::{Change, DEFAULT_PROFILE, KernelConfig, profile_of};
+pub use kernel::{
+    Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, NamedKernel, Release,
+};
 pub use length::{ENDLESS, GRACE};
+pub use limits::{Effect, Limit, page as limits_page};
 pub use loads::{LoadSource, LoadSpec, Reading, machine_beside};
 pub use machines::{DEFAULT_MACHINE, MachineChoice, machine, machine_file, machine_text};
 pub use reproduce::{

@@ -81,8 +81,8 @@ enum Kind {
 pub(crate) struct Recorded {
     /// Its tasks.
     pub replay: Replay,
-    /// Name of the machine on which it was recorded, as far as the user said so.
-    pub machine: Option<String>,
+    /// The machine on which it was recorded, as far as the user said so.
+    pub machine: Option<MachineSpec>,
 }
 
 /// How to read files.
@@ -150,7 +150,7 @@ impl LoadSpec {
     pub fn recorded_on(mut self, machine: &MachineSpec) -> LoadSpec {
         if let Kind::Replay(recorded) = &self.kind {
             let replay = recorded.replay.clone().recorded_on(machine);
-            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: Some(machine.name.clone()) }));
+            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: Some(machine.clone()) }));
         }
         self
     }

@@ -1,16 +1,15 @@
 //! SETTINGS of a comparison: one configuration as a list of words.
 
 use crate::error::Error;
-use crate::kernel::{Change, KernelConfig};
+use crate::kernel::{Change, KernelConfig, NamedKernel};
 use crate::machines::MachineChoice;
-use scheduler::registry::Profile;
 
 /// What a configuration says, beyond what is common to all configurations of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
     /// The words as they were given; the configuration's name in the results.
     pub text: String,
-    /// Name of a profile: `kernel=2.6.36`, or just `2.6.36`.
+    /// Name of a kernel: `kernel=2.6.36`, or just `2.6.36`; `debian12`.
     pub kernel: Option<String>,
     /// Machine and number of CPUs: `machine=laptop`, `cpus=8`.
     pub machine: MachineChoice,
@@ -41,7 +40,7 @@ impl Settings {
                 Err(_) => Err(bad(word, "write a number of CPUs, such as cpus=8")),
             },
             // No setting begins with a digit, but the profiles do, and a misspelt one should be told as such.
-            None if Profile::find(word).is_some() || is_version(word) => {
+            None if NamedKernel::find(word).is_ok() || is_version(word) => {
                 once(&mut self.kernel, word.to_owned(), word)
             }
             _ => {
@@ -58,7 +57,7 @@ impl Settings {
     pub fn on(&self, kernel: &KernelConfig) -> Result<KernelConfig, Error> {
         let mut kernel = kernel.clone();
         if let Some(name) = &self.kernel {
-            kernel.set_profile(name)?;
+            kernel.set_name(name)?;
         }
         for change in &self.changes {
             kernel.set(change.clone())?;
@@ -101,7 +100,8 @@ mod tests {
     fn a_profile_needs_no_key() {
         let kernel = |text| Settings::parse(text).ok().and_then(|s| s.kernel);
         assert_eq!(kernel("6.1-rt"), Some("6.1-rt".to_owned()));
-        assert_eq!(kernel("9.9"), Some("9.9".to_owned()), "to be refused as an unknown kernel");
+        assert_eq!(kernel("debian12"), Some("debian12".to_owned()));
+        assert_eq!(kernel("6.21"), Some("6.21".to_owned()), "to be refused as an unknown kernel");
         assert_eq!(kernel("2s:RT_PUSH_IPI"), None);
     }
 

@@ -212,6 +212,40 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
+/// The name of a distribution is kept beside the profile as which it runs, and its ticks are set.
+#[test]
+fn a_result_says_which_kernel_was_asked_for() {
+    let run = |kernel: &str| {
+        let output = schedlab(&["run", "hog", "--for", "5ms", "--kernel", kernel, "--format", "json"]);
+        let text = String::from_utf8(output.stdout).expect("text");
+        report::schema::RunResult::from_json(&text).expect("our own JSON")
+    };
+    let debian = run("debian11");
+    assert_eq!((debian.kernel.profile.as_str(), debian.kernel.asked.as_deref()), ("6.1", Some("debian11")));
+    assert_eq!(debian.kernel.tunables["hz"], 250);
+    assert!(debian.notes.iter().any(|note| note.contains("(--set NO_BASE_SLICE)")), "{:?}", debian.notes);
+    let plain = run("6.1").kernel;
+    assert_eq!((plain.asked, plain.tunables["hz"]), (None, 1000));
+}
+
+/// Every command has a page that names its options.
+#[test]
+fn there_are_manual_pages() {
+    let page = |args: &[&str]| {
+        let output = schedlab(&[&["man"], args].concat());
+        assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()), "{args:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let whole = page(&[]);
+    assert!(whole.contains(".TH schedlab 1"), "{whole}");
+    for command in ["run", "compare", "reproduce", "inspect", "record", "workload", "calibrate", "list"] {
+        assert!(whole.contains(&format!("schedlab\\-{command}(1)")), "{command}: {whole}");
+        let own = page(&[command]);
+        assert!(own.contains(&format!(".TH schedlab-{command} 1")) && own.contains(".SH OPTIONS"), "{own}");
+    }
+    assert!(page(&["run"]).contains("\\-\\-recorded\\-on"));
+}
+
 #[test]
 fn each_shell_gets_its_completions() {
     // Commands and their options come from the same definition, so that one word of each shows that all are there.

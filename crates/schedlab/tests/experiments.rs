@@ -16,7 +16,7 @@ fn experiment(cpus: usize, loads: &[&str], duration: Option<Nanos>) -> Experimen
 }
 
 fn kernel(profile: &str, settings: &[&str]) -> KernelConfig {
-    let mut kernel = KernelConfig::of_profile(profile).expect("a profile");
+    let mut kernel = KernelConfig::of_name(profile).expect("a profile");
     for setting in settings {
         kernel.set(Change::parse(setting).expect("a time")).expect("a setting");
     }

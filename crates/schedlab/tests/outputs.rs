@@ -252,6 +252,9 @@ fn standard_input_is_as_good_as_a_file() {
     assert_eq!(compared.status.code(), Some(0), "{}", text(&compared.stderr));
     let twice = folder.read_from(DEMO, &["run", "-", "-"]);
     assert!(text(&twice.stderr).contains("can be one load only"), "{}", text(&twice.stderr));
+    let endless = folder.read_from("/dev/zero", &["run", "-"]);
+    assert_eq!(endless.status.code(), Some(2));
+    assert!(text(&endless.stderr).starts_with("error: standard input: "), "{}", text(&endless.stderr));
     let empty = folder.read_from("/dev/null", &["run", "-"]);
     assert_eq!(empty.status.code(), Some(2));
     assert!(text(&empty.stderr).starts_with("error: standard input: "), "{}", text(&empty.stderr));

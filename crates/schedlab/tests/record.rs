@@ -244,7 +244,7 @@ fn the_command_runs_as_the_user_who_is_named() {
     assert_eq!(advice, "");
     let [said, advice] = run(&[]);
     assert!(said.starts_with("root\n"), "{said}");
-    assert_eq!(advice, "note: the command runs as root; --user nobody runs it as you\n");
+    assert_eq!(advice, "warning: the command runs as root; --user nobody runs it as you\n");
 }
 
 #[test]

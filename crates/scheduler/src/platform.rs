@@ -41,6 +41,10 @@ pub trait Platform: Sized {
     /// Lets a moment pass in a busy-wait for another CPU (cpu_relax).
     fn relax(&self, me: CpuId) -> impl Future<Output = ()>;
 
+    /// `spinner` executes while it waits for another task, and what it watches has changed: it is to look again as soon as
+    /// the news reaches its CPU. A platform on which spinners look all the time has nothing to do.
+    fn look_again(&self, _me: Cpu<'_, Self>, _spinner: TaskId) {}
+
     /// Adds the cost of a piece of work to the executing path.
     fn charge(&self, cost: Cost);
 

@@ -4,6 +4,7 @@ use crate::class::{
     DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
     pick_next_task, put_prev_task, set_task_cpu,
 };
+use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::stats::{add, bump};
@@ -123,6 +124,7 @@ fn context_switch<P: Platform>(
     rq.touch_published();
     rq.charge(Cost::ContextSwitch);
     leaver.on_cpu.set(false);
+    owner_left(me, prev);
 }
 
 /// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other one. Nobody

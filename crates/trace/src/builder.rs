@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::clock::{self, MAX_DISORDER_NS, Silences, Span};
 use crate::events::Events;
 use crate::facts::{IdleKind, TaskFacts, TaskNote};
 use crate::host::{Host, HostNote};
@@ -43,6 +44,8 @@ struct CpuEvents {
     last_ns: u64,
     /// Time went back.
     unsorted: bool,
+    /// By more than disorder explains.
+    jumped: bool,
 }
 
 impl TraceBuilder {
@@ -120,12 +123,15 @@ impl TraceBuilder {
             self.events.resize(self.cpus as usize, CpuEvents::default());
         }
         let list = &mut self.events[event.cpu.index()];
-        if event.time_ns < list.last_ns {
-            let back = list.last_ns - event.time_ns;
+        let back = list.last_ns.saturating_sub(event.time_ns);
+        list.unsorted |= back > 0;
+        if back > MAX_DISORDER_NS {
+            list.jumped = true;
+        } else if back > 0 {
             self.notes
                 .add_detailed(NoteKind::ClockWentBack, at, || format!("by {back} ns on CPU {}", event.cpu));
-            list.unsorted = true;
-        } else {
+        }
+        if back == 0 || back > MAX_DISORDER_NS {
             list.last_ns = event.time_ns;
         }
         list.events.push(event);
@@ -151,14 +157,73 @@ impl TraceBuilder {
         }
     }
 
+    /// The trace of everything added so far, without what has an impossible time: for recordings, in which a bit may be wrong.
+    pub(crate) fn finish_recording(mut self) -> Trace {
+        if self.events.iter().any(|list| list.jumped) {
+            self.leave_out_misplaced();
+        }
+        let mut trace = self.merged();
+        leave_out_beyond_silence(&mut trace);
+        describe(&mut trace);
+        trace
+    }
+
+    /// Where a CPU's clock goes back by much, something was shifted. What lies within the time of the rest is put in order, as
+    /// if pieces of the file had changed places; what does not is left out.
+    fn leave_out_misplaced(&mut self) {
+        let misplaced: Vec<_> = self
+            .events
+            .iter()
+            .map(|list| if list.jumped { clock::misplaced(&list.events) } else { Vec::new() })
+            .collect();
+        let lists = self.events.iter().zip(&misplaced);
+        let Some(span) =
+            Span::of(lists.flat_map(|(list, misplaced)| clock::without(&list.events, misplaced)))
+        else {
+            return;
+        };
+        for (n, (list, misplaced)) in self.events.iter_mut().zip(misplaced).enumerate() {
+            if misplaced.is_empty() {
+                continue;
+            }
+            let cpu = Cpu(n as u32);
+            let mut misplaced = misplaced.iter().peekable();
+            // Left out since the last event that stays.
+            let mut missing = 0;
+            for (n, event) in std::mem::take(&mut list.events).into_iter().enumerate() {
+                while misplaced.next_if(|range| range.end <= n).is_some() {}
+                let at = Position::Time(event.time_ns);
+                if misplaced.peek().is_some_and(|range| range.contains(&n)) {
+                    let detail = || format!("on CPU {cpu}");
+                    if !span.reaches(event.time_ns) {
+                        missing += 1;
+                        self.notes.add_detailed(NoteKind::ClockJumped, at, detail);
+                        continue;
+                    }
+                    self.notes.add_detailed(NoteKind::ClockWentBack, at, detail);
+                } else if missing > 0 {
+                    self.meta.gaps.push(Gap { cpu, before_ns: event.time_ns, events: Some(missing) });
+                    missing = 0;
+                }
+                list.events.push(event);
+            }
+        }
+    }
+
     /// The trace of everything added so far.
     pub fn finish(self) -> Trace {
+        let mut trace = self.merged();
+        describe(&mut trace);
+        trace
+    }
+
+    fn merged(self) -> Trace {
         let events = merge(self.events);
         let mut meta = self.meta;
         meta.gaps.retain(|gap| gap.cpu.0 < self.cpus);
         meta.gaps.sort_by_key(|gap| (gap.before_ns, gap.cpu));
         let (strings, threads) = (self.strings, self.threads);
-        let mut trace = Trace {
+        Trace {
             cpus: self.cpus,
             events,
             strings,
@@ -168,12 +233,35 @@ impl TraceBuilder {
             host: self.host,
             meta,
             notes: self.notes,
-        };
-        note_contexts(&mut trace);
-        note_breaks(&mut trace);
-        note_reused_pids(&mut trace);
-        trace
+        }
     }
+}
+
+/// Leaves out what lies beyond a silence that no machine keeps, and notes long ones that remain.
+fn leave_out_beyond_silence(trace: &mut Trace) {
+    let silences = Silences::find(&trace.events, trace.cpus);
+    let believed = silences.believed;
+    let left_out = trace.events.len() - believed.len();
+    if left_out > 0 {
+        let first = if believed.start > 0 { 0 } else { believed.end };
+        let at = Position::Time(trace.events[first].time_ns);
+        let events = std::mem::take(&mut trace.events);
+        trace.events = events.into_iter().skip(believed.start).take(believed.len()).collect();
+        trace.notes.add_many(NoteKind::ClockJumped, left_out as u64, at);
+    }
+    if silences.long > 0 {
+        let at = Position::Time(silences.first_ns);
+        let longest_s = silences.longest_ns / 1_000_000_000;
+        trace.notes.add_detailed(NoteKind::LongSilence, at, || format!("the longest lasts {longest_s} s"));
+        trace.notes.add_many(NoteKind::LongSilence, silences.long - 1, at);
+    }
+}
+
+/// Notes what to know before trusting the events.
+fn describe(trace: &mut Trace) {
+    note_contexts(trace);
+    note_breaks(trace);
+    note_reused_pids(trace);
 }
 
 /// All CPUs' events by time, then CPU; what is equal in both keeps its recorded order.

@@ -1,9 +1,9 @@
 //! Scheduler traces in and out.
 //!
-//! - **In**: [`read`] and [`read_file`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
+//! - **In**: [`read`], [`read_file`] and [`read_stream`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
 //!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
 //!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), Perfetto (with
-//!   ftrace events, single or compact), the kernel's `trace` file, `trace-cmd report` with and without `-R`.
+//!   ftrace events, single or compact), the kernel's `trace` file, `trace-cmd report` with and without `-R`; any of them also packed with gzip.
 //!   What else the kernel did ([`Activity`]: interrupts, timers, block requests, system calls) is among the events where it was
 //!   recorded; figures leave it out.
 //! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
@@ -17,6 +17,7 @@
 
 mod activity;
 mod builder;
+mod clock;
 mod dat;
 mod error;
 mod events;
@@ -58,12 +59,12 @@ pub use model::{
 };
 pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
 pub use occupancy::{Observed, Occupancy, Since, Stay};
-pub use read::{read, read_file};
+pub use read::{read, read_file, read_stream};
 pub use repair::{Repair, infer_missing_switches};
 pub use sched_latency::{DelaysFrom, RuntimeSource, SchedLatency, TaskDelays, sched_latency};
 pub use state::PrevState;
 pub use strings::{StrId, Strings};
-pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, summarise};
+pub use summary::{CpuSummary, Summary, TaskSummary, WakeLatency, WakeupEvent, summarise, summarise_from};
 pub use write::{
     Annotations, CounterId, DatHeader, DatPages, DatReport, DatSystem, PerfettoReport, PerfettoWriter,
     TextOptions, TextWriter, TimePrecision, TrackId, write_chrome_json, write_dat_container,

@@ -115,6 +115,11 @@ note_kinds! {
         "the task column contradicts sched_switch; only sched_switch is used to tell who ran";
     ClockWentBack, Info, "clock_went_back",
         "times on one CPU go backwards; events were put in order of time";
+    ClockJumped, Error, "clock_jumped",
+        "events have times that cannot be, as one damaged bit makes them: far from all around them, or beyond days in which \
+         nothing happens; they were left out";
+    LongSilence, Info, "long_silence",
+        "for more than a minute no CPU has an event; if the machine was neither idle nor asleep, a time in the file is damaged";
     CpuOutOfRange, Error, "cpu_out_of_range",
         "an event names a CPU that no machine has; it was dropped";
     CpuBeyondHeader, Info, "cpu_beyond_header",

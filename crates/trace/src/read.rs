@@ -1,23 +1,60 @@
 //! The one way in: tells formats apart by their content.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use crate::dat;
 use crate::error::ReadError;
-use crate::input::Source;
+use crate::input::{Cut, Failure, GZIP_MAGIC, Gzip, Source, Stream};
 use crate::model::{EventKind, Trace};
-use crate::notes::NoteKind;
+use crate::notes::{NoteKind, Position};
 use crate::perf;
 use crate::perfetto;
 use crate::text;
 
-/// Reads a trace from a file, which is fetched a piece at a time and never in memory as a whole. See [`read`].
+/// How much of a file tells its format.
+const HEAD: usize = 64 << 10;
+
+/// No text has a zero in as many of its first bytes.
+const TEXT_HEAD: usize = 4096;
+
+/// Reads a trace from a file, which is fetched a piece at a time and never in memory as a whole. Pipes and devices are read as
+/// [`read_stream`] reads. See [`read`].
+///
+/// # Errors
+/// As [`read`], and [`ReadError::Io`] if the operating system refuses.
 pub fn read_file(path: impl AsRef<Path>) -> Result<Trace, ReadError> {
-    read_source(&Source::open(path.as_ref())?)
+    let path = path.as_ref();
+    let failed = |source| ReadError::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_file() {
+        return read_source(&Source::file(file, metadata.len(), path));
+    }
+    read_stream(file, path)
+}
+
+/// Reads a trace from something that can be read once, as standard input. The first 64 KiB must look like a trace: what goes
+/// on for ever and is none (`/dev/zero`) is refused at once. The rest is read into memory. `name` is for messages.
+///
+/// # Errors
+/// As [`read`], and [`ReadError::Io`] if reading fails.
+pub fn read_stream(mut input: impl Read, name: impl AsRef<Path>) -> Result<Trace, ReadError> {
+    let failed = |source| ReadError::Io { path: name.as_ref().to_owned(), source };
+    let mut bytes = Vec::new();
+    (&mut input).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() == HEAD {
+        if kind(&bytes, u64::MAX)? == Kind::Text {
+            text::check_head(&bytes)?;
+        }
+        input.read_to_end(&mut bytes).map_err(failed)?;
+    }
+    read_source(&Source::owned(bytes))
 }
 
 /// Reads a trace: trace.dat of version 6 or 7, perf.data, a Perfetto trace, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
-/// report -R`).
+/// report -R`), any of them also packed with gzip.
 ///
 /// Whatever is wrong with single events, lines or pages is counted in [`Trace::notes`]. An error means that there is
 /// nothing to return: some other format, a file cut before its first events, no `sched_switch` in it.
@@ -25,20 +62,83 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<Trace, ReadError> {
 /// Memory stays below ten times the input; for compressed input, below ten times what it decompresses to, which is
 /// limited to a hundred times the file plus 64 MiB; for Perfetto's compact encoding, in which an event can have five bytes,
 /// below the 64 bytes that an event takes here and ten times the rest.
+///
+/// # Errors
+/// A [`ReadError`] says what is wrong, where, and what to do.
 pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     read_source(&Source::memory(bytes))
 }
 
+/// A format, by the file's beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    TraceDat,
+    PerfData,
+    Perfetto,
+    Gzip,
+    /// Anything that may be text.
+    Text,
+}
+
 fn read_source(source: &Source<'_>) -> Result<Trace, ReadError> {
-    let head = source.load(0, 4096)?;
+    let head = source.load(0, HEAD as u64)?;
+    match kind(&head, source.len())? {
+        Kind::Gzip => read_packed(source),
+        kind => read_unpacked(source, kind),
+    }
+}
+
+fn read_unpacked(source: &Source<'_>, kind: Kind) -> Result<Trace, ReadError> {
+    match kind {
+        Kind::TraceDat => dat::read(source),
+        Kind::PerfData => perf::read(source),
+        Kind::Perfetto => perfetto::read(source),
+        Kind::Text => text::read(source),
+        Kind::Gzip => Err(ReadError::NotATrace {
+            found: "a gzip file in a gzip file",
+            advice: "unpack it with gunzip first",
+        }),
+    }
+}
+
+/// Reads a trace that gzip packed. What it holds is looked at before it is unpacked as a whole.
+fn read_packed(source: &Source<'_>) -> Result<Trace, ReadError> {
+    let failed = |source| ReadError::Io { path: PathBuf::from("gzip"), source };
+    let mut gzip = Gzip::new(Stream::new(source, 0, u64::MAX), source.len());
+    gzip.unpack(HEAD as u64).map_err(failed)?;
+    let head = gzip.bytes();
+    if head.is_empty() && gzip.is_cut() {
+        let found = "a gzip file that is cut or damaged at its beginning";
+        return Err(ReadError::NotATrace { found, advice: "copy or record it again" });
+    }
+    let whole = head.len() < HEAD;
+    let kind = kind(head, if whole { head.len() as u64 } else { u64::MAX })?;
+    let unpacked = gzip.unpack_all().map_err(failed)?;
+    let mut trace = read_unpacked(&Source::owned(unpacked.bytes), kind)?;
+    if let Some(cut) = unpacked.cut {
+        let kind = match cut {
+            Cut::Early => NoteKind::Truncated,
+            Cut::Failed(Failure::Damaged) => NoteKind::Decompression,
+            Cut::Failed(Failure::TooLarge) => NoteKind::DecompressionLimit,
+        };
+        trace.notes.add(kind, Position::Whole);
+    }
+    Ok(trace)
+}
+
+/// The format of a file of `len` bytes that begins with `head`.
+fn kind(head: &[u8], len: u64) -> Result<Kind, ReadError> {
     if head.is_empty() {
         return Err(ReadError::Empty);
     }
     if head.starts_with(dat::MAGIC) {
-        return dat::read(source);
+        return Ok(Kind::TraceDat);
     }
     if head.starts_with(perf::MAGIC) {
-        return perf::read(source);
+        return Ok(Kind::PerfData);
+    }
+    if head.starts_with(GZIP_MAGIC) {
+        return Ok(Kind::Gzip);
     }
     if head.starts_with(perf::MAGIC_BIG_ENDIAN) {
         let advice = "only recordings of little-endian machines can be read";
@@ -46,12 +146,12 @@ fn read_source(source: &Source<'_>) -> Result<Trace, ReadError> {
     }
     match OTHERS.iter().find(|other| head.starts_with(other.magic)) {
         Some(other) => Err(ReadError::NotATrace { found: other.found, advice: other.advice }),
-        None if perfetto::is_perfetto(&head, source.len()) => perfetto::read(source),
-        None if head.contains(&0) => Err(ReadError::NotATrace {
+        None if perfetto::is_perfetto(head, len) => Ok(Kind::Perfetto),
+        None if head.iter().take(TEXT_HEAD).any(|byte| *byte == 0) => Err(ReadError::NotATrace {
             found: "binary data of an unknown kind",
             advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs",
         }),
-        None => text::read(source),
+        None => Ok(Kind::Text),
     }
 }
 
@@ -67,8 +167,7 @@ struct Other {
 }
 
 /// Of several that fit the first counts.
-const OTHERS: [Other; 7] = [
-    Other { magic: b"\x1f\x8b", found: "a gzip file", advice: "unpack it with gunzip first" },
+const OTHERS: [Other; 6] = [
     Other { magic: b"\x28\xb5\x2f\xfd", found: "a zstd file", advice: "unpack it with unzstd first" },
     Other { magic: b"\xfd7zXZ", found: "an xz file", advice: "unpack it with unxz first" },
     Other {

@@ -7,7 +7,7 @@
 //! | voluntary switch | `sched_switch` whose `prev_state` is a sleep (or death), counted for `prev` |
 //! | involuntary switch | `sched_switch` whose `prev_state` is `R` or `R+` |
 //! | migration | `sched_migrate_task` |
-//! | wakeup | `sched_wakeup`, `sched_wakeup_new` |
+//! | wakeup | `sched_wakeup`, `sched_wakeup_new`; see [`WakeupEvent`] |
 //! | wakeup to run | from the last such event of a task that is not running to the `sched_switch` that brings it |
 //! | CPU time | from the `sched_switch` that brings a task to the one that takes it away |
 //!
@@ -104,9 +104,38 @@ pub struct CpuSummary {
     pub unknown_ns: u64,
 }
 
+/// Which event says that a task was woken, beside `sched_wakeup_new`. The kernel emits both for each wakeup, the one when it
+/// begins, in the waker's context, the other when the task is on a queue; some recorders, as `perf sched record` on
+/// kernels that have it, keep only the former. Figures from different events must not be compared: counts agree, but
+/// latencies from `sched_waking` contain the wakeup itself, an interrupt to another CPU included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WakeupEvent {
+    /// `sched_wakeup`.
+    Wakeup,
+    /// `sched_waking`.
+    Waking,
+}
+
+impl WakeupEvent {
+    /// `sched_waking` for a trace that has it and no `sched_wakeup`.
+    pub fn of(trace: &Trace) -> Self {
+        let mut waking = false;
+        for event in &trace.events {
+            match &event.kind {
+                EventKind::SchedWakeup(_) => return WakeupEvent::Wakeup,
+                EventKind::SchedWaking(_) => waking = true,
+                _ => {}
+            }
+        }
+        if waking { WakeupEvent::Waking } else { WakeupEvent::Wakeup }
+    }
+}
+
 /// Figures of a whole trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
+    /// What was counted as a wakeup, and from what latencies were measured.
+    pub wakeups_from: WakeupEvent,
     /// From the first event to the last, ns.
     pub duration_ns: u64,
     /// All tasks that events mention, by pid and incarnation, the idle task left out.
@@ -122,9 +151,14 @@ impl Summary {
     }
 }
 
-/// Summarises a trace.
+/// Summarises a trace by the event that it has for wakeups.
 pub fn summarise(trace: &Trace) -> Summary {
-    let mut summariser = Summariser::new(trace);
+    summarise_from(trace, WakeupEvent::of(trace))
+}
+
+/// Summarises a trace, to be compared with another one, by the event that both have for wakeups.
+pub fn summarise_from(trace: &Trace, wakeups_from: WakeupEvent) -> Summary {
+    let mut summariser = Summariser::new(trace, wakeups_from);
     let mut occupancy = Occupancy::new(trace);
     for event in &trace.events {
         let observed = occupancy.observe(event);
@@ -149,6 +183,7 @@ struct Progress {
 
 struct Summariser<'a> {
     trace: &'a Trace,
+    wakeups_from: WakeupEvent,
     tasks: Vec<Progress>,
     /// The entry of the current task with an id.
     by_pid: PidMap<u32>,
@@ -156,10 +191,10 @@ struct Summariser<'a> {
 }
 
 impl<'a> Summariser<'a> {
-    fn new(trace: &'a Trace) -> Self {
+    fn new(trace: &'a Trace, wakeups_from: WakeupEvent) -> Self {
         let cpu = |n| CpuSummary { cpu: Cpu(n), switches: 0, idle_ns: 0, busy_ns: 0, unknown_ns: 0 };
         let cpus = (0..trace.cpus).map(cpu).collect();
-        Summariser { trace, tasks: Vec::new(), by_pid: PidMap::new(), cpus }
+        Summariser { trace, wakeups_from, tasks: Vec::new(), by_pid: PidMap::new(), cpus }
     }
 
     fn event(&mut self, event: &Event, left: Option<Stay>) {
@@ -195,15 +230,19 @@ impl<'a> Summariser<'a> {
                     task.on_cpu = true;
                 }
             }
-            EventKind::SchedWakeup(wakeup) | EventKind::SchedWakeupNew(wakeup) => {
+            EventKind::SchedWaking(wakeup)
+            | EventKind::SchedWakeup(wakeup)
+            | EventKind::SchedWakeupNew(wakeup) => {
+                let counts = match &event.kind {
+                    EventKind::SchedWaking(_) => self.wakeups_from == WakeupEvent::Waking,
+                    EventKind::SchedWakeup(_) => self.wakeups_from == WakeupEvent::Wakeup,
+                    _ => true,
+                };
                 let task = self.named(wakeup.task.pid, wakeup.task.comm, Some(wakeup.task.prio));
-                task.summary.wakeups += 1;
-                if !task.on_cpu {
+                task.summary.wakeups += u64::from(counts);
+                if counts && !task.on_cpu {
                     task.woken_ns = Some(now);
                 }
-            }
-            EventKind::SchedWaking(wakeup) => {
-                self.named(wakeup.task.pid, wakeup.task.comm, Some(wakeup.task.prio));
             }
             EventKind::SchedMigrateTask(moved) => {
                 self.named(moved.task.pid, moved.task.comm, Some(moved.task.prio)).summary.migrations += 1;
@@ -332,7 +371,7 @@ impl<'a> Summariser<'a> {
         let mut tasks: Vec<_> = self.tasks.into_iter().map(|progress| progress.summary).collect();
         tasks.retain(|task| task.pid != Pid::IDLE);
         tasks.sort_by_key(|task| (task.pid, task.incarnation));
-        Summary { duration_ns, tasks, cpus: self.cpus }
+        Summary { wakeups_from: self.wakeups_from, duration_ns, tasks, cpus: self.cpus }
     }
 }
 
@@ -385,13 +424,13 @@ mod tests {
              a-7 [000] d... 0.000150: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b next_pid=8 next_prio=120\n\
              b-8 [000] d... 0.000250: sched_waking: comm=a pid=7 prio=120 target_cpu=000\n",
         );
-        assert_eq!(row(&summary, 7), (0, 50_000, 1, 0, 0, 0));
-        assert_eq!(row(&summary, 8), (0, 100_000, 0, 0, 0, 0));
+        assert_eq!(row(&summary, 7), (0, 50_000, 1, 0, 1, 0));
+        assert_eq!(row(&summary, 8), (0, 100_000, 0, 0, 1, 0));
     }
 
     #[test]
     fn a_task_on_two_cpus_for_centuries_overflows_nothing() {
-        let far = "18446744073.709551";
+        let far = "0.000002";
         let switch = |cpu: u32, time: &str, prev: i32, next: i32| {
             format!(
                 " a-{prev} [00{cpu}] d... {time}: sched_switch: prev_comm=a prev_pid={prev} prev_prio=120 prev_state=S ==> \
@@ -407,10 +446,17 @@ mod tests {
             switch(3, far, 9, 0),
             switch(4, far, 9, 0),
         ];
-        let summary = check(&lines.concat());
+        let near = read(lines.concat().as_bytes()).expect("a trace");
+        let mut builder = crate::TraceBuilder::new(0);
+        builder.strings = near.strings;
+        for mut event in near.events {
+            event.time_ns = if event.time_ns == 2000 { u64::MAX / 1000 * 1000 } else { event.time_ns };
+            builder.push(event);
+        }
+        let mut trace = builder.finish();
+        let summary = summarise(&trace);
         let task = |pid| summary.task(Pid(pid)).expect("the task occurs");
         assert_eq!((task(7).cpu_time_ns, task(9).edge_time_ns), (u64::MAX, u64::MAX));
-        let mut trace = read(lines.concat().as_bytes()).expect("a trace");
         assert!(crate::sched_latency(&trace, crate::DelaysFrom::Waking).runtime_sum_ns() > 0);
         crate::infer_missing_switches(&mut trace);
     }
@@ -424,6 +470,34 @@ mod tests {
              b-8 [000] d... 0.000140: sched_switch: prev_comm=b prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=a next_pid=7 next_prio=120\n",
         );
         assert_eq!(summary.task(Pid(7)).map(|t| (t.wakeups, t.wake_latency.count())), Some((1, 0)));
+    }
+
+    /// The same text with both events, without the one, without the other.
+    #[test]
+    fn where_only_sched_waking_was_recorded_it_is_the_wakeup() {
+        let waking = " <idle>-0 [001] d... 0.000100: sched_waking: comm=a pid=7 prio=120 target_cpu=000\n";
+        let wakeup = " <idle>-0 [000] d... 0.000104: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000\n";
+        let new = " b-8 [001] d... 0.000105: sched_wakeup_new: comm=c pid=9 prio=120 target_cpu=000\n";
+        let switch = " <idle>-0 [000] d... 0.000110: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120\n";
+        for (text, from, latency_ns) in [
+            ([waking, wakeup, new, switch].concat(), WakeupEvent::Wakeup, 6000),
+            ([wakeup, new, switch].concat(), WakeupEvent::Wakeup, 6000),
+            ([waking, new, switch].concat(), WakeupEvent::Waking, 10_000),
+        ] {
+            let summary = check(&text);
+            let task = summary.task(Pid(7)).expect("the task occurs");
+            assert_eq!(summary.wakeups_from, from, "{text}");
+            assert_eq!((task.wakeups, &task.wake_latency.samples_ns[..]), (1, &[latency_ns][..]), "{text}");
+            assert_eq!(summary.task(Pid(9)).map(|task| task.wakeups), Some(1), "{text}");
+        }
+        let both = read([waking, wakeup, new, switch].concat().as_bytes()).expect("a trace");
+        let latency =
+            |from| summarise_from(&both, from).task(Pid(7)).map(|task| task.wake_latency.samples_ns.clone());
+        assert_eq!(
+            latency(WakeupEvent::Waking),
+            Some(vec![10_000]),
+            "to compare with a trace of the third kind"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What reading a long recording costs in memory: at most 64 bytes an event, and never the file itself.
+//! What reading a long recording costs in memory: at most 64 bytes an event, 2 KB a task, and never the file itself.
 //!
 //! Linux tells the most memory that a process has ever had: this reads a recording in a process of its own, then one of twice
 //! the length, and sees by how much that has grown.
@@ -62,6 +62,52 @@ fn measure(path: &Path) -> [u64; 2] {
     let (_, figures) = line.unwrap_or_else(|| panic!("no figures in {text}"));
     let mut figures = figures.split(' ').map(|figure| figure.parse().expect("a number"));
     [(); 2].map(|()| figures.next().expect("two figures"))
+}
+
+/// Text of so many tasks, one after the other: each is forked, woken, runs, is accounted and ends.
+fn many_tasks(tasks: u64) -> PathBuf {
+    let mut text = String::from("# tracer: nop\n#\n");
+    for n in 0..tasks {
+        let (parent, pid, us) = (1000 + n, 1001 + n, 10 * n);
+        let line = |by: u64, after_us: u64, what: String| {
+            let us = us + after_us;
+            format!(" task{by}-{by} [000] d..2. {}.{:06}: {what}\n", us / 1_000_000, us % 1_000_000)
+        };
+        let task = |pid: u64| format!("comm=task{pid} pid={pid}");
+        text += &line(
+            parent,
+            0,
+            format!("sched_process_fork: {} child_comm=task{pid} child_pid={pid}", task(parent)),
+        );
+        text += &line(parent, 1, format!("sched_wakeup_new: {} prio=120 target_cpu=000", task(pid)));
+        let switch = format!(
+            "sched_switch: prev_comm=task{parent} prev_pid={parent} prev_prio=120 prev_state=X ==> \
+             next_comm=task{pid} next_pid={pid} next_prio=120"
+        );
+        text += &line(parent, 2, switch);
+        text += &line(pid, 3, format!("sched_stat_runtime: {} runtime=1000 [ns]", task(pid)));
+        text += &line(pid, 4, format!("sched_process_exit: {} prio=120", task(pid)));
+    }
+    written(&format!("{tasks}.tasks.txt"), |out| {
+        io::Write::write_all(out, text.as_bytes()).expect("a file takes it")
+    })
+}
+
+/// Names, threads and figures of many short tasks, as of a long build.
+#[test]
+fn many_tasks_cost_little_each() {
+    if std::env::var_os(FILE).is_some() {
+        return;
+    }
+    let (few, many) = (many_tasks(20_000), many_tasks(60_000));
+    let ([events, memory], [more_events, more]) = (measure(&few), measure(&many));
+    assert_eq!((events, more_events), (100_000, 300_000));
+    let growth = more.saturating_sub(memory) / 40_000;
+    println!("{growth} bytes a task of five events");
+    assert!((5 * 40..=2 << 10).contains(&growth), "{growth} bytes a task");
+    for path in [few, many] {
+        fs::remove_file(path).expect("it is ours");
+    }
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn state(state: SwitchState) -> PrevState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
+    use machine::{Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec, Tracing};
     use scheduler::registry::Config;
     use scheduler::{Nanos, Topology};
 
@@ -159,7 +159,7 @@ mod tests {
         let spec = MachineSpec::ideal(Topology::flat(1));
         let mut setup = Setup::new(1);
         setup.spawn(Nanos::from_millis(1), TaskSpec::new("sh", RunOnce(0)));
-        let options = RunOptions { trace: true, ..RunOptions::default() };
+        let options = RunOptions { trace: Tracing::Everything, ..RunOptions::default() };
         let machine = Machine::new(spec, Config::default(), setup, options).expect("a machine");
         let outcome = machine.run().expect("a run");
         let trace = run_trace(&outcome.trace.expect("records"), &outcome.comms, 1);

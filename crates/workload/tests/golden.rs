@@ -3,7 +3,7 @@
 //! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace. A change of behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p schedlab-workload
 //! --test golden`; CI runs it in both profiles.
 
-use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, TimedSetting};
+use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, TimedSetting, Tracing};
 use scheduler::Nanos;
 use scheduler::registry::Config;
 use std::fmt::Write;
@@ -44,6 +44,12 @@ const CASES: &[Case] = &[
     },
     Case { machine: "seed003", kernel: "2.6.35.2+D", loads: &["make -j10"], setting: "START_NICE" },
     Case {
+        machine: "vm2",
+        kernel: "6.1",
+        loads: &["rt-migrate -p -s 5", "hackbench -g 1 -l 50"],
+        setting: "rtmutex_spin=never",
+    },
+    Case {
         machine: "laptop",
         kernel: "6.1-rt",
         loads: &["cyclictest -t4 -p80 -i200 -d20", "hackbench -g 1 -l 50 -p"],
@@ -59,7 +65,8 @@ fn run(case: &Case) -> Outcome {
     let config = Config::of_profile(case.kernel).expect("a profile");
     let duration = Nanos::from_millis(60);
     let setting = TimedSetting { at: Nanos(duration.0 / 2), setting: case.setting.into() };
-    let options = RunOptions { duration, trace: true, settings: vec![setting], ..RunOptions::default() };
+    let options =
+        RunOptions { duration, trace: Tracing::Everything, settings: vec![setting], ..RunOptions::default() };
     Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run")
 }
 

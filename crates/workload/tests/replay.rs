@@ -1,7 +1,7 @@
 //! Replay of recorded traces: what is extracted agrees with the summary, the replay comes close to the recording, and no
 //! damage to a trace makes it panic.
 
-use machine::{Machine, MachineSpec, RunOptions, Setup};
+use machine::{Machine, MachineSpec, RunOptions, Setup, Tracing};
 use proptest::prelude::*;
 use scheduler::Nanos;
 use scheduler::registry::{Config, Profile};
@@ -97,21 +97,25 @@ fn extracted_cpu_time_is_the_summarys() {
 
 /// Replays a fixture on the machine that stands for the host of the recorded data, under 6.1 with its tick.
 fn play(name: &str) -> ReplayFidelity {
+    play_on(name, MachineSpec::builtin("vm2").expect("a machine"))
+}
+
+fn play_on(name: &str, spec: MachineSpec) -> ReplayFidelity {
     let trace = trace::read(&fixture(name)).expect("a trace");
-    let spec = MachineSpec::builtin("vm2").expect("a machine");
+    let cpus = spec.cpus();
     let replay = Replay::new(trace).recorded_on(&spec);
-    assert_eq!(replay.cpus(), 2, "{name}");
+    assert_eq!(replay.cpus() as usize, cpus, "{name}");
     let config = Config::default();
     Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
     config.set("hz=250").expect("a setting");
     let mut setup = Setup::new(spec.cpus());
     let built = replay.build(&mut setup).expect("a load");
     let Length::Time(duration) = replay.length() else { panic!("a replay has a length") };
-    let options = RunOptions { duration, trace: true, ..RunOptions::default() };
+    let options = RunOptions { duration, trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
     let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
     assert!(result.bursts_completed * 100 >= result.bursts * 95, "{name}: {result:?}");
-    replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, 2).expect("a recording")
+    replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, cpus).expect("a recording")
 }
 
 /// The sum of a figure over all tasks, and the sum of the distances, both in relation to the recording, per mille.
@@ -162,7 +166,8 @@ fn plays(trace: Trace) {
 
 fn plays_a_little(replay: &Replay, spec: MachineSpec, setup: Setup, built: BuiltLoad) {
     assert!(!replay.notes().iter().any(String::is_empty));
-    let options = RunOptions { duration: Nanos::from_millis(300), trace: true, ..RunOptions::default() };
+    let options =
+        RunOptions { duration: Nanos::from_millis(300), trace: Tracing::Everything, ..RunOptions::default() };
     let outcome =
         Machine::new(spec, Config::default(), setup, options).and_then(Machine::run).expect("a run");
     let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
@@ -356,4 +361,40 @@ fn cpu_time_is_what_the_kernel_accounted() {
             task.pid
         );
     }
+}
+
+/// In a recording of a real kernel: RCU's threads are woken by soft timers, so the ticks are where soft interrupts do that.
+#[test]
+fn ticks_lie_where_soft_timers_wake() {
+    for (name, cpus) in [("mix-nice.dat", 2), ("guest-6.1-make-smp1.trace.txt.gz", 1)] {
+        let trace = trace::read(&fixture(name)).expect("a trace");
+        let recording = Recording::extract(&trace);
+        assert_eq!((recording.hz, recording.ticks_at.len()), (Some(250), cpus), "{name}");
+        let by_soft_timer = |event: &&Event| match &event.kind {
+            EventKind::SchedWaking(waking) => {
+                event.context == Context::Softirq && trace.strings[waking.task.comm].starts_with("rcu_")
+            }
+            _ => false,
+        };
+        let period = 4_000_000;
+        let since_tick = |event: &Event| {
+            let tick = trace.start_ns() + recording.ticks_at[event.cpu.index()].0;
+            (event.time_ns % period + period - tick % period) % period
+        };
+        let since: Vec<u64> = trace.events.iter().filter(by_soft_timer).map(since_tick).collect();
+        // The guest is emulated: from the tick to its soft interrupts it takes up to half a millisecond.
+        let soon = since.iter().filter(|ns| **ns <= 500_000 || **ns >= period - 100_000).count();
+        assert!(since.len() >= 10 && soon * 10 >= since.len() * 9, "{name}: {soon} of {}", since.len());
+        assert!(recording.counts.by_tick as usize >= soon * 9 / 10, "{name}: {:?}", recording.counts);
+    }
+}
+
+/// Wakeups of soft timers beside the tick, as if they were interrupts of their own, make two preemptions of one: a third too
+/// many switches.
+#[test]
+fn a_build_on_one_cpu_switches_as_often_as_recorded() {
+    let laptop = MachineSpec::builtin("laptop").and_then(|spec| spec.with_cpus(1)).expect("a machine");
+    let fidelity = play_on("guest-6.1-make-smp1.trace.txt.gz", laptop);
+    let (sum, apart) = errors(&fidelity, TaskFidelity::switches);
+    assert!(sum <= 50 && apart <= 100, "{sum} per mille off, task by task {apart}");
 }

@@ -154,10 +154,8 @@ fn tasks_of_one_name_are_two_tasks_for_workgen() {
 fn deadline_scheduling_is_refused() {
     for text in [
         task(r#""policy": "SCHED_DEADLINE", "run": 1"#),
-        task(r#""dl-runtime": 1000, "run": 1"#),
-        task(r#""dl-period": 1000, "run": 1"#),
-        task(r#""dl_deadline": 1000, "run": 1"#),
-        task(r#""phases": {"p": {"dl-runtime": 5, "run": 1}}"#),
+        task(r#""policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-period": 5000, "run": 1"#),
+        task(r#""phases": {"p": {"policy": "SCHED_DEADLINE", "dl-runtime": 5, "run": 1}}"#),
         r#"{"global": {"default_policy": "SCHED_DEADLINE"}, "tasks": {"t": {"run": 1}}}"#.to_owned(),
     ] {
         let (message, _) = refuse(&text);
@@ -280,6 +278,53 @@ fn unknown_words_name_the_known_ones() {
     }
 }
 
+/// rt-app's doc/examples/custom-slice.json: `dl-runtime` of a fair task is EEVDF's slice.
+#[test]
+fn the_runtime_of_a_fair_task_is_a_slice_and_other_parameters_of_deadline_tasks_have_no_effect() {
+    let app =
+        accept(&task(r#""policy": "SCHED_OTHER", "priority": -19, "dl-runtime": 100000, "run": 20000"#));
+    assert_eq!(note(&app, NoteKind::FairSlice), Some((1, vec!["dl-runtime"])));
+    assert!(app.notes()[0].to_string().contains("no kernel here has EEVDF"), "{}", app.notes()[0]);
+    let app = accept(&task(r#""policy": "SCHED_FIFO", "dl-runtime": 5, "dl_period": 9, "run": 1"#));
+    assert_eq!(note(&app, NoteKind::DeadlineUnused), Some((2, vec!["dl-runtime", "dl_period"])));
+    let phase = r#""policy": "SCHED_RR", "phases": {"a": {"dl-runtime": 5, "run": 1},
+                   "b": {"policy": "SCHED_BATCH", "dl-runtime": 5, "run": 1}}"#;
+    let app = accept(&task(phase));
+    let counts = [NoteKind::DeadlineUnused, NoteKind::FairSlice].map(|kind| note(&app, kind).map(|n| n.0));
+    assert_eq!(counts, [Some(1), Some(1)]);
+}
+
+#[test]
+fn groups_and_clamps_are_refused_unless_they_change_nothing() {
+    for (member, message) in [
+        (r#""taskgroup": "/a""#, "`taskgroup` asks for a control group, which is not modelled; remove it"),
+        (r#""util_min": 5"#, "`util_min` asks for a clamp of utilisation"),
+        (r#""util_max": 512"#, "`util_max` asks for a clamp of utilisation"),
+        (r#""util_max": 2000"#, "`util_max` is 2000, but must be -1 to 1024"),
+    ] {
+        for text in [
+            task(&format!(r#"{member}, "run": 1"#)),
+            task(&format!(r#""phases": {{"p": {{{member}, "run": 1}}}}"#)),
+        ] {
+            let (got, _) = refuse(&text);
+            assert!(got.contains(message), "{got}");
+        }
+    }
+    let app = accept(&task(r#""taskgroup": "", "util_min": 0, "util_max": 1024, "run": 1"#));
+    assert_eq!(note(&app, NoteKind::NoUseHere), Some((3, vec!["taskgroup", "util_min", "util_max"])));
+    assert!(parse(&task(r#""util_max": -1, "run": 1"#), "f", Dialect::Workgen).is_ok());
+}
+
+/// To rt-app a memory binding is an event, so that such a phase is not empty.
+#[test]
+fn a_phase_may_only_bind_memory_and_a_log_folder_may_be_null() {
+    let app = accept(&task(r#""loop": 2, "phases": {"bind": {"membind_nodes": [0]}, "work": {"run": 10}}"#));
+    assert_eq!(note(&app, NoteKind::NotModelled), Some((1, vec!["membind_nodes"])));
+    let app = accept(r#"{"global": {"logdir": null}, "tasks": {"t": {"run": 1}}}"#);
+    assert_eq!(note(&app, NoteKind::NoUseHere), Some((1, vec!["logdir"])));
+    refuse(r#"{"global": {"logdir": 5}, "tasks": {"t": {"run": 1}}}"#);
+}
+
 #[test]
 fn keys_that_look_misspelt_are_refused_and_others_are_noted() {
     let (message, marked) = refuse(&task(r#""run": 1, "slep": 5"#));
@@ -287,14 +332,15 @@ fn keys_that_look_misspelt_are_refused_and_others_are_noted() {
     assert_eq!(marked, "\"slep\"");
     let app = accept(
         r#"{"comment": 1, "global": {"frag": 1, "spacing": 2},
-            "tasks": {"t": {"note": "x", "run": 1, "util_min": 5, "taskgroup": "/a", "period": 7,
+            "tasks": {"t": {"note": "x", "run": 1, "nodes_membind": [0], "period": 7,
                             "timer": {"ref": "a", "period": 1, "colour": 2}}}}"#,
     );
     assert_eq!(
         note(&app, NoteKind::Unknown),
         Some((5, vec!["comment", "frag", "spacing", "note", "colour"]))
     );
-    assert_eq!(note(&app, NoteKind::NotModelled), Some((3, vec!["util_min", "taskgroup", "period"])));
+    assert_eq!(note(&app, NoteKind::NotModelled), Some((1, vec!["nodes_membind"])));
+    assert_eq!(note(&app, NoteKind::DeadlineUnused), Some((1, vec!["period"])));
 }
 
 #[test]

@@ -155,11 +155,12 @@ impl Sim {
         wake_up_new_task_on(me, task, cpu).await;
     }
 
-    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible.
+    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible. (One that spins for
+    /// an owner sees the request itself, and sleeps.)
     fn may_preempt(&self, me: Cpu<'_, Hw>, curr: TaskId) -> bool {
         curr == self.k.idle_task(me.id)
             || self.k.config.rules.preempt_model.get() == PreemptModel::Full
-            || self.with(curr, |t| !matches!(t.progress, Progress::Kernel { .. }))
+            || self.with(curr, |t| !matches!(t.progress, Progress::Kernel { .. } | Progress::SpinOnOwner(_)))
     }
 
     /// A task, or idle, is about to execute where another one did before.

@@ -49,6 +49,7 @@ impl Sim {
                 Next::Follow(Path::Done)
             }
             Progress::Spinning(attempt) => Next::Execute(attempt.stint()),
+            Progress::SpinOnOwner(mutex) => self.spin_for(me, p, mutex),
             Progress::Sections => unreachable!("a stretch ends before the CPU looks around"),
             // What a task fetches when it comes back is its own, and is there before it holds the lock.
             Progress::Resume(Then::SpinLock(attempt)) => {
@@ -103,12 +104,12 @@ impl Sim {
                 }
             }
             Progress::Sections => return self.sections_executed(me.id, p, ran),
-            Progress::SpinUntil(_) | Progress::Ready => {}
+            Progress::SpinUntil(_) | Progress::SpinOnOwner(_) | Progress::Ready => {}
         }
         Path::Done
     }
 
-    fn resume(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
+    pub fn resume(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
         self.set_progress(p, Progress::Ready);
         self.go_on(me, p, then)
     }
@@ -132,7 +133,7 @@ impl Sim {
                 last_child: t.last_child,
                 rng: &mut t.rng,
                 iterations: &mut t.iterations,
-                traced: self.hw().recorder.is_traced(),
+                traced: self.hw().recorder.tells_everything(),
                 counters,
             })
         });
@@ -141,7 +142,7 @@ impl Sim {
             self.fail(RunError::EndlessSteps { pid, comm, at: now });
             return Path::Stop;
         }
-        if self.hw().recorder.is_traced() {
+        if self.hw().recorder.tells_everything() {
             self.tell(me, &step);
         }
         self.start(me, p, step)

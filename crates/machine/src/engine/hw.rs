@@ -389,6 +389,16 @@ impl Platform for Hw {
         self.suspend(me, Mode::InPath).await;
     }
 
+    fn look_again(&self, me: Cpu<'_, Hw>, spinner: TaskId) {
+        let at = me.task(spinner).cpu.get();
+        let there = &self.cpus[at.index()];
+        // A CPU that serves an interrupt, or has another task by now, looks by itself.
+        if me.k.rq(at).published.curr.get() == spinner && there.mode.get() == Mode::Interruptible {
+            let noticed = self.local_now() + self.lock_timing.transfers.get(me.id, at);
+            self.queue.set_earlier(self.work_slot(at), noticed.max(there.ready_at.get()));
+        }
+    }
+
     #[inline]
     fn charge(&self, cost: Cost) {
         let c = &self.spec.costs;

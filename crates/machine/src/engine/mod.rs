@@ -21,6 +21,7 @@ mod queue;
 mod recorder;
 mod run;
 mod sections;
+mod served;
 mod sim;
 mod snapshots;
 mod steps;
@@ -31,7 +32,7 @@ mod world;
 #[doc(hidden)]
 pub use bare::bare_engine;
 pub use locks::LockStats;
-pub use recorder::{LockWait, Record, RecordKind, Who};
+pub use recorder::{LockWait, Record, RecordKind, Tracing, Who};
 pub use run::{Machine, RunOptions, TimedSetting};
 pub use sim::CommOf;
 

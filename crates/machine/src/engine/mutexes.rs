@@ -1,13 +1,18 @@
 //! Mutexes from the tasks' side: the fast path in user space, the system call, and the sleep in it.
 
+use super::execution::Next;
 use super::hw::Hw;
-use super::sim::{Sim, Then};
+use super::sim::{Progress, Sim, Then};
 use super::steps::Path;
 use crate::outcome::{DeadlockLink, RunError};
 use scheduler::mutex::{
-    Deadlock, FastPath, LockError, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow,
+    Deadlock, FastPath, LockError, LockOutcome, OwnerSeen, lock_fast, lock_resume, lock_slow, spin_on_owner,
+    unlock_fast, unlock_slow,
 };
-use scheduler::{Cpu, MutexId, TaskId};
+use scheduler::{Cpu, MutexId, Nanos, TaskId};
+
+/// A spinner executes until [`scheduler::platform::Platform::look_again`] or an interrupt; no run is as long.
+const UNTIL_TOLD: Nanos = Nanos(1 << 62);
 
 impl Sim {
     pub fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
@@ -31,11 +36,24 @@ impl Sim {
         self.locked(me, p, id, outcome).await;
     }
 
+    /// The task waits for a PI mutex and executes: does it still?
+    pub fn spin_for(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Next {
+        match spin_on_owner(me, p, id) {
+            OwnerSeen::Runs => Next::Execute(UNTIL_TOLD),
+            OwnerSeen::Released => Next::Follow(self.resume(me, p, Then::Lock(id))),
+            OwnerSeen::SleepNow => {
+                self.set_progress(p, Progress::Resume(Then::Lock(id)));
+                Next::Follow(Path::Sleep)
+            }
+        }
+    }
+
     async fn locked(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId, outcome: Result<LockOutcome, LockError>) {
         match outcome {
             Ok(LockOutcome::Acquired) => self.with(p, |t| t.locks_held += 1),
             // Its state was set when it became a waiter: whoever unlocks may have woken it meanwhile.
             Ok(LockOutcome::Sleep) => self.leave_asleep(me, p, Then::Lock(id)).await,
+            Ok(LockOutcome::Spin) => self.set_progress(p, Progress::SpinOnOwner(id)),
             Err(error) => {
                 let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
                 let lock = self.mutexes[id.index()].name.clone();

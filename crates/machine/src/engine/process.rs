@@ -69,6 +69,8 @@ impl Sim {
             stream,
             forks: 0,
             iterations: 0,
+            time_under: Vec::new(),
+            exited: None,
             last_child: None,
             timer,
             timer_slack: spec.timer_slack,

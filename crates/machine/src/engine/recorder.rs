@@ -7,6 +7,18 @@ use crate::told::{TaskStart, ToldStep};
 use scheduler::{Class, Cpu, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId};
 use std::cell::{Cell, RefCell};
 
+/// What a run writes down of its events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tracing {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Who runs where, and who wakes, makes and moves whom: what figures of tasks are made of.
+    Scheduling,
+    /// That, and what programs do, why the scheduler decided so, accounting, and waits for run-queue locks.
+    Everything,
+}
+
 /// One line of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
@@ -65,6 +77,14 @@ pub enum RecordKind {
     Decision { pid: Pid, reason: Reason },
 }
 
+impl RecordKind {
+    /// Whether [`Tracing::Scheduling`] keeps it.
+    fn is_scheduling(&self) -> bool {
+        use RecordKind::{Decision, Marker, Message, StatRuntime, Step};
+        !matches!(self, StatRuntime { .. } | Marker { .. } | Step { .. } | Message { .. } | Decision { .. })
+    }
+}
+
 /// A wait for a run-queue lock, which no tracepoint shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LockWait {
@@ -83,10 +103,11 @@ pub struct LockWait {
 pub(crate) struct Recorder {
     idle: Vec<IdleClock>,
     latencies: RefCell<Vec<Option<Box<Latency>>>>,
-    trace: Option<RefCell<Vec<Record>>>,
-    /// Kept if there is a trace.
+    tracing: Tracing,
+    trace: RefCell<Vec<Record>>,
+    /// Kept with [`Tracing::Everything`].
     lock_waits: RefCell<Vec<LockWait>>,
-    /// Kept if there is a trace.
+    /// Kept with [`Tracing::Everything`].
     starts: RefCell<Vec<TaskStart>>,
     switches: Cell<u64>,
 }
@@ -99,12 +120,13 @@ struct IdleClock {
 }
 
 impl Recorder {
-    pub fn new(cpus: usize, traced: bool) -> Recorder {
+    pub fn new(cpus: usize, tracing: Tracing) -> Recorder {
         let idle = || IdleClock { since: Cell::new(Some(Nanos::ZERO)), total: Cell::default() };
         Recorder {
             idle: (0..cpus).map(|_| idle()).collect(),
             latencies: RefCell::default(),
-            trace: traced.then(RefCell::default),
+            tracing,
+            trace: RefCell::default(),
             lock_waits: RefCell::default(),
             starts: RefCell::default(),
             switches: Cell::new(0),
@@ -113,12 +135,17 @@ impl Recorder {
 
     /// Whether a trace is kept.
     pub fn is_traced(&self) -> bool {
-        self.trace.is_some()
+        self.tracing != Tracing::Off
+    }
+
+    /// Whether a trace with everything in it is kept.
+    pub fn tells_everything(&self) -> bool {
+        self.tracing == Tracing::Everything
     }
 
     /// Writes a line of the trace, if one is wanted.
     pub fn event(&self, me: Cpu<'_, Hw>, now: Nanos, event: Event) {
-        if self.trace.is_some() {
+        if self.is_traced() {
             self.record(me, now, record_of(me, event));
         }
     }
@@ -155,22 +182,22 @@ impl Recorder {
 
     /// Writes a line of the trace, if one is wanted. The text is only made then.
     pub fn note(&self, me: Cpu<'_, Hw>, now: Nanos, kind: impl FnOnce() -> RecordKind) {
-        if self.trace.is_some() {
+        if self.is_traced() {
             self.record(me, now, kind());
         }
     }
 
     fn record(&self, me: Cpu<'_, Hw>, time: Nanos, kind: RecordKind) {
-        if let Some(trace) = &self.trace {
+        if self.tells_everything() || kind.is_scheduling() {
             let (cpu, pid) = (me.id, me.task(me.curr()).pid.get());
             let in_interrupt = me.k.platform.cpus[cpu.index()].in_interrupt.get();
-            trace.borrow_mut().push(Record { time, cpu, pid, in_interrupt, kind });
+            self.trace.borrow_mut().push(Record { time, cpu, pid, in_interrupt, kind });
         }
     }
 
-    /// Notes a wait, if there is a trace.
+    /// Notes a wait, if the trace has everything.
     pub fn lock_wait(&self, wait: LockWait) {
-        if self.trace.is_some() {
+        if self.tells_everything() {
             self.lock_waits.borrow_mut().push(wait);
         }
     }
@@ -180,9 +207,9 @@ impl Recorder {
         self.lock_waits.take()
     }
 
-    /// Notes how a task begins, if there is a trace.
+    /// Notes how a task begins, if the trace has everything.
     pub fn start(&self, start: impl FnOnce() -> TaskStart) {
-        if self.trace.is_some() {
+        if self.tells_everything() {
             self.starts.borrow_mut().push(start());
         }
     }
@@ -194,7 +221,10 @@ impl Recorder {
 
     /// The trace so far, in the order of time; records of one time keep their order.
     pub fn take_trace(&self) -> Option<Vec<Record>> {
-        let mut records = self.trace.as_ref()?.take();
+        if !self.is_traced() {
+            return None;
+        }
+        let mut records = self.trace.take();
         records.sort_by_key(|r| r.time);
         Some(records)
     }

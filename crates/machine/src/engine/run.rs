@@ -5,7 +5,7 @@ use super::cpu::cpu_main;
 use super::cpu_hw::{Irq, Mode};
 use super::hw::{Hw, Once, Source};
 use super::kthreads::{Kthreads, kthreads};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, Tracing};
 use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
 use super::world::{Device, World};
@@ -40,8 +40,8 @@ pub struct RunOptions {
     pub duration: Nanos,
     /// Everything random derives from it.
     pub seed: u64,
-    /// Whether to record every event.
-    pub trace: bool,
+    /// Which events to record.
+    pub trace: Tracing,
     /// Whether to check the invariants of both specs after every event.
     pub check: bool,
     /// Changes of the settings.
@@ -55,7 +55,7 @@ impl Default for RunOptions {
         RunOptions {
             duration: Nanos::from_secs(1),
             seed: 1,
-            trace: false,
+            trace: Tracing::Off,
             check: false,
             settings: Vec::new(),
             snapshots: SnapshotPlan::default(),
@@ -347,6 +347,9 @@ impl Sim {
 
     fn task_outcome(&self, p: TaskId) -> TaskOutcome {
         let task = self.k.task(p);
+        if self.with(p, |t| !t.time_under.is_empty()) {
+            self.account_under(p, self.served(p));
+        }
         self.with(p, |t| TaskOutcome {
             task: p,
             pid: t.pid,
@@ -354,7 +357,9 @@ impl Sim {
             policy: task.policy.get(),
             nice: task.nice.get(),
             cpus: task.cpus_allowed.get(),
+            time_under: std::mem::take(&mut t.time_under),
             origin: t.origin,
+            exited: t.exited,
             iterations: t.iterations,
             counters: self.counters(p),
             wait_sum: task.stats.wait_sum.get(),
@@ -366,6 +371,7 @@ impl Sim {
     fn stalled(&self, end: Nanos) -> Vec<StuckTask> {
         let queue = &self.hw().queue;
         let asleep = |p: TaskId| {
+            // A spinner for a mutex has the state of a sleeper, too; but then its owner runs.
             let state = self.k.task(p).state.get();
             matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
                 && !queue.is_set(self.with(p, |t| t.timer))

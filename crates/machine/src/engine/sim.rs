@@ -6,7 +6,7 @@ use super::kthreads::KthreadWakes;
 use super::snapshots::Snapshots;
 use super::world::World;
 use crate::behaviour::{Behaviour, TaskCounters};
-use crate::outcome::{RunError, TaskOrigin, TaskOutcome};
+use crate::outcome::{RunError, TaskOrigin, TaskOutcome, TimeUnder};
 use crate::rng::{Rng, TaskStream};
 use crate::setup::{MutexSpec, Outside};
 use scheduler::{CpuId, MutexId, Nanos, Pid, Scheduler, TaskId};
@@ -75,6 +75,8 @@ pub(crate) enum Progress {
     SpinUntil(Nanos),
     /// Trying for a user spinlock.
     Spinning(super::world::SpinAttempt),
+    /// Spinning in the kernel while the owner of a PI mutex runs.
+    SpinOnOwner(MutexId),
     /// Executing with critical sections on the way.
     Sections,
     /// Blocked inside a system call, or about to go on with one.
@@ -118,6 +120,10 @@ pub(crate) struct TaskCtx {
     /// How many tasks it has forked.
     pub forks: u64,
     pub iterations: u64,
+    /// CPU time under former policies and nice values.
+    pub time_under: Vec<TimeUnder>,
+    /// When it called exit, if it has.
+    pub exited: Option<Nanos>,
     pub last_child: Option<TaskId>,
     pub timer: super::queue::Slot,
     pub timer_slack: Nanos,

@@ -82,7 +82,7 @@ impl Sim {
 
     /// A task that is about to give its slot back is kept, if somebody asked for it.
     pub fn snapshot_of_exited(&self, p: TaskId) {
-        if self.snapshots.plan.of_exited.contains(&self.k.task(p).pid.get()) {
+        if self.snapshots.plan.exited.contain(self.k.task(p).pid.get()) {
             let task = self.task_snapshot(p, &self.threads());
             self.snapshots.exited.borrow_mut().push(task);
         }

@@ -68,6 +68,8 @@ impl Sim {
             Step::Submit { device, service, done } => self.submit(device, service, done),
             Step::FutexWait(futex) => return self.futex_wait(me, p, futex),
             Step::Exit => {
+                let now = self.hw().local_now();
+                self.with(p, |t| t.exited = Some(now));
                 let costs = &self.hw().spec.costs;
                 let cost = if self.with(p, |t| t.family.thread) { costs.thread_exit } else { costs.exit };
                 return self.in_kernel(me, p, cost, Then::Exit);
@@ -130,11 +132,17 @@ impl Sim {
             }
             Step::SetPolicy { target, policy } => {
                 self.syscall();
-                sched_setscheduler(me, target.unwrap_or(p), policy).await;
+                let target = target.unwrap_or(p);
+                let before = self.served(target);
+                sched_setscheduler(me, target, policy).await;
+                self.account_under(target, before);
             }
             Step::SetNice { target, nice } => {
                 self.syscall();
-                set_user_nice(me, target.unwrap_or(p), nice).await;
+                let target = target.unwrap_or(p);
+                let before = self.served(target);
+                set_user_nice(me, target, nice).await;
+                self.account_under(target, before);
             }
             Step::SetAffinity { target, cpus } => self.set_affinity(me, target.unwrap_or(p), cpus).await,
             other => unreachable!("`start` deals with {other:?}"),

@@ -4,7 +4,7 @@ use crate::scenario::{Op, Price, Scenario, Shape};
 use crate::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Outcome, RunError,
-    RunOptions, Setup, Spread, TaskSpec, TimedSetting, Woken,
+    RunOptions, Setup, Spread, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
@@ -16,12 +16,13 @@ pub const DURATION: Nanos = Nanos::from_secs(3_000);
 
 /// Runs it under the checker.
 pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, RunError> {
+    let trace = if trace { Tracing::Everything } else { Tracing::Off };
     run_with(scenario, RunOptions { duration: DURATION, trace, check: true, ..RunOptions::default() })
 }
 
 /// Runs it with a trace, but without the checker.
 pub fn run_unchecked(scenario: &Scenario, until: Nanos) -> Result<Outcome, RunError> {
-    run_with(scenario, RunOptions { duration: until, trace: true, ..RunOptions::default() })
+    run_with(scenario, RunOptions { duration: until, trace: Tracing::Everything, ..RunOptions::default() })
 }
 
 fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunError> {

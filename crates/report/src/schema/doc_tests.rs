@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::example;
+use super::{Question, ReplayTask, example};
 use crate::compare::{Arm, compare};
 use crate::reproduce::example as reproduction_example;
 
@@ -32,11 +32,16 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
     }
 }
 
-/// Every field of a result, of a trace's inspection, of comparisons of one and of several seeds, and of a reproduction.
+/// Every field of a result, of a trace's inspection, of comparisons of one and of several seeds, of a list, an explanation
+/// and a reproduction.
 fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
-    collect_fields(&serde_json::to_value(example::run()).expect("JSON"), &mut fields);
+    let mut run = example::run();
+    run.kernel.asked = Some("debian12".to_owned());
+    collect_fields(&serde_json::to_value(run).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
+    let poor = ReplayTask { poor: vec![Question::Order], ..example::replay_task(1, "a") };
+    collect_fields(&serde_json::to_value(poor).expect("JSON"), &mut fields);
     let base = [1, 2].map(|seed| {
         let mut run = example::run();
         run.engine.seed = seed;
@@ -48,6 +53,8 @@ fn fields() -> BTreeSet<String> {
     let mut comparison = compare(&arm("a", &base), &[arm("b", &variant)]).expect("pairs");
     comparison.command = Some("schedlab compare".to_owned());
     collect_fields(&serde_json::to_value(comparison).expect("JSON"), &mut fields);
+    collect_fields(&serde_json::to_value(example::list()).expect("JSON"), &mut fields);
+    collect_fields(&serde_json::to_value(example::explanation()).expect("JSON"), &mut fields);
     let reproduction = reproduction_example::reproduction();
     collect_fields(&serde_json::to_value(reproduction).expect("JSON"), &mut fields);
     fields

@@ -27,6 +27,9 @@ pub fn task(pid: u32, comm: &str, policy: Policy, rt_priority: u32) -> TaskResul
         policy,
         rt_priority,
         nice: 0,
+        time_under: Vec::new(),
+        of_command: false,
+        exited_ns: None,
         nr_voluntary_switches: 9_000 + n,
         nr_involuntary_switches: n % 17,
         nr_migrations: n % 5,
@@ -106,6 +109,7 @@ pub fn run() -> RunResult {
         machine: Machine { name: "laptop".to_owned(), cpus: 2 },
         kernel: Kernel {
             profile: "6.1".to_owned(),
+            asked: None,
             features: BTreeMap::from([("RT_PUSH_IPI".to_owned(), false), ("START_DEBIT".to_owned(), true)]),
             rules: BTreeMap::from([("push_ipi".to_owned(), "ipi_root_domain".to_owned())]),
             tunables: BTreeMap::from([("sched_latency_ns".to_owned(), 6_000_000)]),
@@ -117,7 +121,15 @@ pub fn run() -> RunResult {
         tasks: vec![
             task(1_001, "cyclictest", Policy::Fifo, 90),
             task(1_002, "cyclictest", Policy::Fifo, 89),
-            task(1_020, "periodic", Policy::Other, 0),
+            TaskResult {
+                time_under: vec![
+                    TimeUnder { policy: Policy::Other, rt_priority: 0, nice: 0, cpu_time_ns: 45_000_000 },
+                    TimeUnder { policy: Policy::Fifo, rt_priority: 5, nice: 0, cpu_time_ns: 1_020 },
+                ],
+                of_command: true,
+                exited_ns: Some(9_800_000_000),
+                ..task(1_020, "periodic", Policy::Other, 0)
+            },
         ],
         cpus: vec![cpu(0), cpu(1)],
         totals: Totals {
@@ -224,12 +236,20 @@ pub fn run() -> RunResult {
                 bursts_completed: 7_928,
                 recorded_s: Seconds::from_ns(8_036_175_000),
                 seconds: Some(Seconds::from_ns(8_101_000_000)),
+                finish: Some(ReplayFinish {
+                    comm: Some("make".to_owned()),
+                    tasks: 2,
+                    recorded_s: Some(Seconds::from_ns(7_900_000_000)),
+                    seconds: Some(Seconds::from_ns(7_950_000_000)),
+                }),
             }),
         ],
         replay: vec![ReplayFidelity::new(
             "make10.dat".to_owned(),
+            reference(),
             vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
             Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
+            ReplayOrder { recorded: 172, simulated: 162, common: 140 },
         )],
         decisions: BTreeMap::from([
             ("buddy_last".to_owned(), 670_000),
@@ -244,16 +264,24 @@ pub fn run() -> RunResult {
     }
 }
 
+/// On what traces are replayed beside their recordings.
+pub fn reference() -> Reference {
+    Reference { machine: Machine { name: "recorded".to_owned(), cpus: 2 }, profile: "6.1".to_owned() }
+}
+
 /// One task of a replayed trace.
 pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
     ReplayTask {
         pid,
         comm: comm.to_owned(),
+        of_command: false,
         cpu_time_ns: Fidelity { recorded: 288_583_000, simulated: 289_001_000 },
         nr_switches: Fidelity { recorded: 86, simulated: 81 },
         wakeups: Fidelity { recorded: 2, simulated: 2 },
         wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
         wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+        wakeup_latency_max_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+        poor: Vec::new(),
     }
 }
 
@@ -340,6 +368,34 @@ pub fn inspect() -> InspectResult {
             severity: "data loss".to_owned(),
             count: 13,
             text: "data loss: the recorder lost events because its buffer was full (13×)".to_owned(),
+        }],
+    }
+}
+
+/// A list with every field.
+pub fn list() -> ListResult {
+    let details = LimitDetails {
+        effect: "large".to_owned(),
+        changes: "Everything.".to_owned(),
+        profiles: vec!["6.1".to_owned()],
+    };
+    let limit = Entry { limit: Some(details), ..Entry::new("pelt", "No averages.") };
+    let version = "0.1.0".to_owned();
+    ListResult { schema: ListResult::SCHEMA, version, kind: "limit".to_owned(), entries: vec![limit] }
+}
+
+/// An explanation with every field.
+pub fn explanation() -> ExplainResult {
+    ExplainResult {
+        schema: ExplainResult::SCHEMA,
+        version: "0.1.0".to_owned(),
+        kind: "rule".to_owned(),
+        name: "search".to_owned(),
+        meaning: "How is a CPU found?".to_owned(),
+        source: Some("rt-class 4".to_owned()),
+        sections: vec![Section {
+            title: "to set it".to_owned(),
+            entries: vec![Entry::new("search=linear", "One by one.")],
         }],
     }
 }

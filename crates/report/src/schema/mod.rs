@@ -5,6 +5,7 @@
 //! counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by key; unknown
 //! fields are an error on reading, because a misspelt field that is silently dropped is a wrong result.
 
+mod catalogue;
 mod cpus;
 mod fair_loads;
 mod inspect;
@@ -15,7 +16,9 @@ mod rtapp;
 mod run;
 mod tasks;
 mod units;
+mod verdict;
 
+pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use fair_loads::{
     ForkStormResult, KeyrepeatResult, OltpDb, OltpResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
@@ -27,14 +30,15 @@ pub use inspect::{
 pub use latency_summary::LatencySummary;
 pub use loads::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
-    ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult, ThreadsResult,
-    UsHistogram,
+    ReplayFinish, ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, ThreadResult,
+    ThreadsResult, UsHistogram,
 };
-pub use replay::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
+pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
 pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema};
-pub use tasks::{Policy, TaskResult};
+pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
+pub use verdict::{Answer, Grade, Question, ReplayVerdict};
 
 #[cfg(test)]
 mod doc_tests;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Machine;
+use super::verdict::{self, Question, ReplayVerdict};
+
 /// One figure, as recorded and as simulated, in the unit of the field that holds it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,19 +34,55 @@ impl Fidelity {
 pub struct ReplayFidelity {
     /// The trace's file name.
     pub trace: String,
+    /// What the replay ran on: the machine and the kernel of the recording, as far as they are known.
+    pub reference: Reference,
     /// The tasks of the trace.
     pub tasks: Vec<ReplayTask>,
     /// All tasks together.
     pub summary: ReplaySummary,
+    /// How far a replay may be trusted.
+    pub verdict: ReplayVerdict,
+}
+
+/// On what a replay is compared with its recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// The machine.
+    pub machine: Machine,
+    /// Name of the kernel profile.
+    pub profile: String,
+}
+
+/// Context switches by the names of the two tasks: who follows whom on a CPU, the idle task included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayOrder {
+    /// In the recording.
+    pub recorded: u64,
+    /// In the replay.
+    pub simulated: u64,
+    /// Those of either for which the other has one between the same two names.
+    pub common: u64,
 }
 
 impl ReplayFidelity {
-    /// Puts tasks and their sums together. `wakeup_latency_p99_ns` is the percentile over the wakeups of all
+    /// Puts tasks, their sums and the verdict together. `wakeup_latency_p99_ns` is the percentile over the wakeups of all
     /// tasks, which cannot be had from the tasks' own percentiles.
     #[must_use]
-    pub fn new(trace: String, tasks: Vec<ReplayTask>, wakeup_latency_p99_ns: Fidelity) -> Self {
-        let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns);
-        Self { trace, tasks, summary }
+    pub fn new(
+        trace: String,
+        reference: Reference,
+        mut tasks: Vec<ReplayTask>,
+        wakeup_latency_p99_ns: Fidelity,
+        order: ReplayOrder,
+    ) -> Self {
+        for task in &mut tasks {
+            task.poor = verdict::poor(task);
+        }
+        let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns, order);
+        let verdict = ReplayVerdict::of(&summary, &tasks);
+        Self { trace, reference, tasks, summary, verdict }
     }
 }
 
@@ -53,8 +92,11 @@ impl ReplayFidelity {
 pub struct ReplayTask {
     /// Recorded task id.
     pub pid: u32,
-    /// Recorded command name.
+    /// Recorded command name, the last one.
     pub comm: String,
+    /// Whether it is the command that was recorded or one of its descendants, where the trace shows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_command: bool,
     /// CPU time, nanoseconds.
     pub cpu_time_ns: Fidelity,
     /// Context switches away from the task.
@@ -65,6 +107,11 @@ pub struct ReplayTask {
     pub wakeup_latency_mean_ns: Fidelity,
     /// 99th percentile of the wakeup latency, nanoseconds.
     pub wakeup_latency_p99_ns: Fidelity,
+    /// The longest, nanoseconds.
+    pub wakeup_latency_max_ns: Fidelity,
+    /// The questions for which the task's own figures are poor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub poor: Vec<Question>,
 }
 
 /// All tasks of a replayed trace.
@@ -87,10 +134,17 @@ pub struct ReplaySummary {
     pub wakeup_latency_mean_ns: Fidelity,
     /// 99th percentile over all wakeups, nanoseconds.
     pub wakeup_latency_p99_ns: Fidelity,
+    /// The longest wakeup latency, nanoseconds.
+    pub wakeup_latency_max_ns: Fidelity,
+    /// Who follows whom.
+    pub order: ReplayOrder,
 }
 
 impl ReplaySummary {
-    fn of(tasks: &[ReplayTask], wakeup_latency_p99_ns: Fidelity) -> Self {
+    fn of(tasks: &[ReplayTask], wakeup_latency_p99_ns: Fidelity, order: ReplayOrder) -> Self {
+        let longest = |side: fn(Fidelity) -> u64| {
+            tasks.iter().map(|task| side(task.wakeup_latency_max_ns)).max().unwrap_or(0)
+        };
         let mut sum = Self {
             tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
             cpu_time_ns: Fidelity::default(),
@@ -103,6 +157,11 @@ impl ReplaySummary {
                 simulated: weighted_mean(tasks, |f| f.simulated),
             },
             wakeup_latency_p99_ns,
+            wakeup_latency_max_ns: Fidelity {
+                recorded: longest(|f| f.recorded),
+                simulated: longest(|f| f.simulated),
+            },
+            order,
         };
         for task in tasks {
             sum.cpu_time_ns.add(task.cpu_time_ns);

@@ -162,6 +162,10 @@ pub struct Machine {
 pub struct Kernel {
     /// Name of the kernel profile.
     pub profile: String,
+    /// What was asked for where that is no profile's name: a release, a distribution, the kernel of a recording. What
+    /// is known to differ is in the notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// Features by their kernel name (without `NO_`): on or off.
     pub features: BTreeMap<String, bool>,
     /// Historical behaviours by name: the one chosen.

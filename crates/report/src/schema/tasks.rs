@@ -12,12 +12,23 @@ pub struct TaskResult {
     pub pid: u32,
     /// Command name.
     pub comm: String,
-    /// Scheduling policy at the end of the run.
+    /// Scheduling policy under which it used most of its CPU time; without CPU time, the last one.
     pub policy: Policy,
-    /// User-visible real-time priority 1..=99; 0 for fair policies. Without inheritance.
+    /// User-visible real-time priority 1..=99 that goes with it; 0 for fair policies. Without inheritance.
     pub rt_priority: u32,
-    /// Nice value -20..=19.
+    /// Nice value -20..=19 that goes with it.
     pub nice: i32,
+    /// CPU time under every policy and priority that it had, in the order in which it first had them; empty if it never
+    /// changed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub time_under: Vec<TimeUnder>,
+    /// Whether it is the command that was recorded or one of its descendants, in the replay of a trace that shows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_command: bool,
+    /// When it exited, nanoseconds from the start of the run, of a replayed task from the start of the recording; absent
+    /// if it lived at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exited_ns: Option<u64>,
     /// Switches away because the task blocked or ended.
     pub nr_voluntary_switches: u64,
     /// Switches away while runnable: preempted, slice used up, yielded.
@@ -40,6 +51,20 @@ impl TaskResult {
     pub fn nr_switches(&self) -> u64 {
         self.nr_voluntary_switches + self.nr_involuntary_switches
     }
+}
+
+/// CPU time of a task under one policy and priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeUnder {
+    /// The policy.
+    pub policy: Policy,
+    /// Real-time priority 1..=99; 0 for fair policies.
+    pub rt_priority: u32,
+    /// Nice value -20..=19.
+    pub nice: i32,
+    /// CPU time, nanoseconds.
+    pub cpu_time_ns: u64,
 }
 
 /// A scheduling policy, named as by `chrt` and sched(7).

@@ -92,13 +92,18 @@ fn the_kind_of_a_load_is_its_tag_in_json() {
     }
 }
 
+fn summary(tasks: Vec<ReplayTask>) -> ReplaySummary {
+    let (p99, order) = (Fidelity::default(), ReplayOrder::default());
+    ReplayFidelity::new("t".to_owned(), example::reference(), tasks, p99, order).summary
+}
+
 #[test]
 fn errors_of_two_replayed_tasks_do_not_cancel_out() {
     let mut longer = example::replay_task(1, "a");
     let mut shorter = example::replay_task(2, "b");
     longer.cpu_time_ns = Fidelity { recorded: 100, simulated: 130 };
     shorter.cpu_time_ns = Fidelity { recorded: 100, simulated: 70 };
-    let summary = ReplayFidelity::new("t".to_owned(), vec![longer, shorter], Fidelity::default()).summary;
+    let summary = summary(vec![longer, shorter]);
     assert_eq!(summary.cpu_time_ns, Fidelity { recorded: 200, simulated: 200 });
     assert_eq!(summary.cpu_time_abs_error_ns, 60);
 }
@@ -111,6 +116,6 @@ fn mean_latency_of_a_replay_weighs_each_wakeup_alike() {
     often.wakeup_latency_mean_ns = Fidelity { recorded: 10, simulated: 0 };
     once.wakeups = Fidelity { recorded: 1, simulated: 0 };
     once.wakeup_latency_mean_ns = Fidelity { recorded: 50, simulated: 0 };
-    let summary = ReplayFidelity::new("t".to_owned(), vec![often, once], Fidelity::default()).summary;
+    let summary = summary(vec![often, once]);
     assert_eq!(summary.wakeup_latency_mean_ns, Fidelity { recorded: 20, simulated: 0 });
 }

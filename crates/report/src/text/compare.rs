@@ -2,7 +2,7 @@
 
 use super::format::{change, count, digits3, duration, duration_ns, wrap};
 use super::table::{Align, Table};
-use super::{Rows, head, notes, replay_fidelity};
+use super::{Rows, head, notes, replay_fidelity, replay_verdict};
 use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
 use crate::stats::IntervalMethod;
 
@@ -24,6 +24,7 @@ pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
     sections.push(method(comparison));
     sections.extend(comparison.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
     sections.push(notes(&comparison.notes));
+    sections.push(comparison.replay.iter().map(replay_verdict).collect());
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
 }

@@ -1,6 +1,6 @@
 //! Numbers and paragraphs for tables: three significant digits, the unit that suits, at most seven characters.
 
-use super::WIDTH;
+use super::width::columns;
 
 /// A duration in nanoseconds: `0`, `87ns`, `12.4us`, `1.23ms`, `45.0s`, `-3.10us`. From 100000 s on in hours,
 /// for sums over many CPUs.
@@ -79,15 +79,16 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     }
 }
 
-/// A paragraph of at most [`WIDTH`] columns, broken at blanks; `first` opens it and `next` its further lines.
+/// A paragraph of at most as many columns as a line may have, broken at blanks; `first` opens it and `next` its further lines.
 /// A word longer than a line stays whole: a file name that is broken is no file name.
 pub fn wrap(text: &str, first: &str, next: &str) -> String {
+    let columns = columns();
     let mut out = String::new();
     let mut line = first.to_owned();
     let mut line_is_empty = true;
     for word in text.split_whitespace() {
         let blank = usize::from(!line_is_empty);
-        if !line_is_empty && line.chars().count() + blank + word.chars().count() > WIDTH {
+        if !line_is_empty && line.chars().count() + blank + word.chars().count() > columns {
             out.push_str(&line);
             out.push('\n');
             line = next.to_owned();

@@ -32,9 +32,12 @@ pub fn machine_name(machine: &Machine) -> String {
     format!("{}, {} CPU{plural}", machine.name, machine.cpus)
 }
 
-/// A profile and what was set on top of it, in the syntax of `--set`.
+/// A profile, what was asked for if that is something else, and what was set on top of it, in the syntax of `--set`.
 pub fn kernel(kernel: &Kernel) -> String {
     let mut text = kernel.profile.clone();
+    if let Some(asked) = &kernel.asked {
+        text += &format!(" for {asked}");
+    }
     for change in &kernel.changes {
         text.push(' ');
         if change.at_ns > 0 {
@@ -54,6 +57,13 @@ pub fn labelled(label: &str, text: &str) -> String {
 mod tests {
     use super::*;
     use crate::schema::example;
+
+    #[test]
+    fn a_kernel_that_is_no_profile_is_named_beside_it() {
+        let mut run = example::run();
+        run.kernel.asked = Some("debian12".to_owned());
+        assert_eq!(kernel(&run.kernel), "6.1 for debian12 NO_RT_PUSH_IPI 2s:sched_latency_ns=12000000");
+    }
 
     #[test]
     fn the_head_names_all_that_a_repetition_needs() {

@@ -1,8 +1,8 @@
 //! Results as text: the tables that users of the real tools know, then counters.
 //!
-//! Everything fits [`WIDTH`] columns, except lines whose layout belongs to a real tool and that its users parse
-//! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here depends on the terminal, the wall clock or the
-//! locale: same result, same text. A list too long to read is folded, and says how much of it.
+//! Everything fits [`WIDTH`] columns, or as many as [`in_columns`] gives, except lines whose layout belongs to a real tool and that its users parse
+//! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here looks at the terminal, the wall clock or the
+//! locale: same result and width, same text. A list too long to read is folded, and says how much of it.
 
 mod compare;
 mod counters;
@@ -23,8 +23,9 @@ mod tasks;
 mod threads;
 mod vmark;
 mod wakeup_latency;
+mod width;
 
-use crate::schema::{Dump, LoadResult, RunResult};
+use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds};
 
 pub use compare::comparison;
 pub use counters::{decisions, totals};
@@ -37,7 +38,7 @@ pub use head::head;
 pub use inspect::inspect;
 pub use oltp::oltp;
 pub use phases::cyclictest_phases;
-pub use replay::replay_fidelity;
+pub use replay::{replay_fidelity, replay_verdict};
 pub use reproduction::reproduction;
 pub use rt_migrate::rt_migrate;
 pub use rtapp::rtapp;
@@ -45,8 +46,9 @@ pub use tasks::tasks;
 pub use threads::threads;
 pub use vmark::vmark;
 pub use wakeup_latency::wakeup_latency;
+pub use width::in_columns;
 
-/// Columns that a table may take.
+/// Columns that a line may take where no terminal says otherwise.
 pub const WIDTH: usize = 80;
 
 /// How many rows a table shows.
@@ -75,6 +77,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.push(totals(&result.totals, result.engine.simulated_ns));
     sections.push(decisions(&result.decisions, rows));
     sections.push(notes(&result.notes));
+    sections.push(result.replay.iter().map(replay_verdict).collect());
     sections.extend(result.dumps.iter().map(dump));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
@@ -126,10 +129,23 @@ pub fn load(result: &LoadResult) -> String {
                 r.tasks,
                 r.recorded_s.as_f64()
             );
-            format::wrap(&line, "", "  ")
+            format::wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), finish)
         }
     };
     caption + &body
+}
+
+/// When what was recorded was done.
+fn finish(finish: &ReplayFinish) -> String {
+    let who = match (&finish.comm, finish.tasks) {
+        (Some(command), 1) => command.clone(),
+        (Some(command), tasks) => format!("{command} and its children ({tasks} tasks)"),
+        (None, tasks) => format!("all tasks that exit ({tasks})"),
+    };
+    let time = |time: Option<Seconds>| time.map(|s| format::duration_ns(s.as_ns()));
+    let done = time(finish.seconds).map_or("not finished".to_owned(), |at| format!("finished at {at}"));
+    let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at})"));
+    format::wrap(&format!("{who}: {done}{recorded}"), "", "  ")
 }
 
 /// A file of Linux, under its name. Its layout is Linux's, so its lines may be longer than [`WIDTH`].

@@ -1,26 +1,44 @@
 //! A replay beside its recording.
 
-use super::Rows;
 use super::format::{change, count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
-use crate::schema::{Fidelity, ReplayFidelity, ReplaySummary, ReplayTask};
+use super::{Rows, WIDTH, head};
+use crate::schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 
 /// Tasks that a folded table shows: those that ran longest.
 const MAX_ROWS: usize = 20;
 
-/// CPU time, switches and wakeup latency of each task, recorded and simulated, and what this says about trusting
-/// a what-if.
+/// CPU time, switches and wakeup latency of each task, recorded and simulated, those of the recorded command first.
 #[must_use]
 pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
     let mut shown: Vec<&ReplayTask> = fidelity.tasks.iter().collect();
     let mut folded = String::new();
     if rows == Rows::Folded && shown.len() > MAX_ROWS {
-        shown.sort_by_key(|task| std::cmp::Reverse(task.cpu_time_ns.recorded));
+        shown.sort_by_key(|task| (!task.of_command, std::cmp::Reverse(task.cpu_time_ns.recorded)));
         shown.truncate(MAX_ROWS);
-        folded = format!("{MAX_ROWS} of {} tasks: those that ran longest\n", fidelity.tasks.len());
+        let command = if shown.iter().any(|task| task.of_command) { "of the command, and " } else { "" };
+        folded = format!("{MAX_ROWS} of {} tasks: {command}those that ran longest\n", fidelity.tasks.len());
     }
+    shown.sort_by_key(|task| !task.of_command);
+    let wide = table(&shown, true);
+    let fits = wide.lines().all(|line| line.chars().count() <= WIDTH);
+    let table = if fits { wide } else { table(&shown, false) };
+    let on =
+        format!("{}, kernel {}", head::machine_name(&fidelity.reference.machine), fidelity.reference.profile);
+    let title = wrap(&format!("Replay of {} beside the recording, on {on}", fidelity.trace), "", "  ");
+    title + &table + &folded + &summary(&fidelity.summary)
+}
+
+/// How far the replay may be trusted, in one sentence.
+#[must_use]
+pub fn replay_verdict(fidelity: &ReplayFidelity) -> String {
+    let ReplayFidelity { trace, verdict, .. } = fidelity;
+    wrap(&format!("the replay of {trace} is {}", verdict.sentence), "verdict: ", "         ")
+}
+
+fn table(tasks: &[&ReplayTask], with_p99: bool) -> String {
     use Align::{Left, Right};
-    let mut table = Table::new(&[
+    let mut columns = vec![
         ("\npid", Right),
         ("\ntask", Left),
         ("cpu time\nrecorded", Right),
@@ -29,25 +47,34 @@ pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
         ("\nreplay", Right),
         ("latency\nmean", Right),
         ("\nreplay", Right),
-        ("latency\np99", Right),
-        ("\nreplay", Right),
-    ]);
-    for task in shown {
-        table.row([
+    ];
+    if with_p99 {
+        columns.extend([("latency\np99", Right), ("\nreplay", Right)]);
+    }
+    columns.extend([("latency\nmax", Right), ("\nreplay", Right)]);
+    let mut table = Table::new(&columns);
+    for task in tasks {
+        // Without a wakeup there is no latency.
+        let latency = |pair: Fidelity| {
+            let shown = |side, of| if of > 0 { duration_ns(side) } else { "-".to_owned() };
+            [shown(pair.recorded, task.wakeups.recorded), shown(pair.simulated, task.wakeups.simulated)]
+        };
+        let mut cells = vec![
             task.pid.to_string(),
             cut(&task.comm, 15),
             duration_ns(task.cpu_time_ns.recorded),
             duration_ns(task.cpu_time_ns.simulated),
             count_u64(task.nr_switches.recorded),
             count_u64(task.nr_switches.simulated),
-            duration_ns(task.wakeup_latency_mean_ns.recorded),
-            duration_ns(task.wakeup_latency_mean_ns.simulated),
-            duration_ns(task.wakeup_latency_p99_ns.recorded),
-            duration_ns(task.wakeup_latency_p99_ns.simulated),
-        ]);
+        ];
+        cells.extend(latency(task.wakeup_latency_mean_ns));
+        if with_p99 {
+            cells.extend(latency(task.wakeup_latency_p99_ns));
+        }
+        cells.extend(latency(task.wakeup_latency_max_ns));
+        table.row(cells);
     }
-    let title = wrap(&format!("Replay of {} beside the recording", fidelity.trace), "", "  ");
-    title + &table.render() + &folded + &summary(&fidelity.summary)
+    table.render()
 }
 
 /// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways count.
@@ -69,6 +96,22 @@ fn summary(sum: &ReplaySummary) -> String {
         + &line("wakeups", sum.wakeups, count_u64, None)
         + &line("latency mean", sum.wakeup_latency_mean_ns, duration_ns, None)
         + &line("latency p99", sum.wakeup_latency_p99_ns, duration_ns, None)
+        + &line("latency max", sum.wakeup_latency_max_ns, duration_ns, None)
+        + &order(&sum.order)
+}
+
+fn order(order: &ReplayOrder) -> String {
+    let ReplayOrder { recorded, simulated, common } = *order;
+    let most = recorded.max(simulated);
+    if most == 0 {
+        return String::new();
+    }
+    let same = common as f64 * 100.0 / most as f64;
+    wrap(
+        &format!("{same:.1}% of the switches are between the same two names"),
+        "order        ",
+        &" ".repeat(13),
+    )
 }
 
 #[cfg(test)]
@@ -76,12 +119,35 @@ mod tests {
     use super::*;
     use crate::schema::example;
 
+    fn fidelity(trace: &str, tasks: Vec<ReplayTask>) -> ReplayFidelity {
+        let (p99, order) = (Fidelity::default(), ReplayOrder::default());
+        ReplayFidelity::new(trace.to_owned(), example::reference(), tasks, p99, order)
+    }
+
+    #[test]
+    fn tasks_of_the_recorded_command_come_first_and_are_never_folded_away() {
+        let mut list: Vec<_> = (0..300).map(|pid| example::replay_task(pid, "cc1")).collect();
+        (list[250].of_command, list[250].cpu_time_ns.recorded) = (true, 1);
+        for rows in [Rows::Folded, Rows::All] {
+            let text = replay_fidelity(&fidelity("make.dat", list.clone()), rows);
+            assert!(text.lines().nth(3).expect("a row").trim_start().starts_with("250 "), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_verdict_is_one_sentence() {
+        insta::assert_snapshot!(replay_verdict(&example::run().replay[0]), @r"
+        verdict: the replay of make10.dat is good for CPU time (0.2 % off) and switches
+                 (5.9 % off), fair for order (18 % off), unknown for latency
+        ");
+    }
+
     #[test]
     fn recorded_and_replayed_stand_side_by_side() {
         insta::assert_snapshot!(replay_fidelity(&example::run().replay[0], Rows::Folded), @r"
-        Replay of make10.dat beside the recording
+        Replay of make10.dat beside the recording, on recorded, 2 CPUs, kernel 6.1
                   cpu time        switches        latency        latency
-         pid task recorded replay     rec. replay    mean replay     p99 replay
+         pid task recorded replay     rec. replay    mean replay     max replay
         6922 cc1     289ms  289ms       86     81  4.78ms 4.10ms  9.00ms 8.50ms
         6912 cc1     289ms  289ms       86     81  4.78ms 4.10ms  9.00ms 8.50ms
         cpu time     recorded 577ms, replay 578ms (+0.1%; task by task 0.1% off)
@@ -89,6 +155,8 @@ mod tests {
         wakeups      recorded 4, replay 4 (+0.0%)
         latency mean recorded 4.78ms, replay 4.10ms (-14.2%)
         latency p99  recorded 11.9ms, replay 12.5ms (+4.4%)
+        latency max  recorded 9.00ms, replay 8.50ms (-5.6%)
+        order        81.4% of the switches are between the same two names
         ");
     }
 
@@ -96,7 +164,7 @@ mod tests {
     fn of_many_tasks_those_that_ran_longest_are_shown() {
         let mut list: Vec<_> = (0..300).map(|pid| example::replay_task(pid, "cc1")).collect();
         list[250].cpu_time_ns.recorded *= 2;
-        let fidelity = ReplayFidelity::new("make.dat".to_owned(), list, Fidelity::default());
+        let fidelity = fidelity("make.dat", list);
         let text = replay_fidelity(&fidelity, Rows::Folded);
         assert!(text.lines().nth(3).expect("a row").trim_start().starts_with("250 "), "{text}");
         assert!(text.contains("20 of 300 tasks: those that ran longest\n"), "{text}");
@@ -106,10 +174,7 @@ mod tests {
     fn a_figure_that_was_not_recorded_has_no_percentage() {
         let mut task = example::replay_task(1, "idle");
         task.wakeups = Fidelity { recorded: 0, simulated: 3 };
-        let text = replay_fidelity(
-            &ReplayFidelity::new("t.dat".to_owned(), vec![task], Fidelity::default()),
-            Rows::Folded,
-        );
+        let text = replay_fidelity(&fidelity("t.dat", vec![task]), Rows::Folded);
         assert!(text.contains("wakeups      recorded 0, replay 3\n"), "{text}");
     }
 }

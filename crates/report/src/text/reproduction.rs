@@ -1,6 +1,5 @@
 //! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came of it.
 
-use super::WIDTH;
 use super::format::{count, digits3, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
@@ -118,10 +117,11 @@ fn figures(rows: &[&ReproducedRow], sweep: Option<&str>) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    let width = super::width::columns();
     let mut columns = WHAT_COLUMNS;
     loop {
         let text = figures_within(rows, sweep, columns);
-        let fits = text.lines().all(|line| line.chars().count() <= WIDTH);
+        let fits = text.lines().all(|line| line.chars().count() <= width);
         if fits || columns == FEWEST_WHAT_COLUMNS {
             return text;
         }
@@ -302,6 +302,7 @@ fn moved_row(row: &SensitivityRow) -> String {
 mod tests {
     use super::*;
     use crate::reproduce::example;
+    use crate::text::WIDTH;
 
     #[test]
     fn a_report_reads_like_the_document_beside_the_simulation() {

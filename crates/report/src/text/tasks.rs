@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::Rows;
-use super::format::{count_u64, cut, duration_ns};
+use super::format::{count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
+use super::{Rows, WIDTH};
 use crate::schema::{Policy, TaskResult};
 
 /// More tasks than this are folded by command name, more names than this by CPU time.
 const MAX_ROWS: usize = 32;
 
-/// CPU time, waiting time, switches, migrations and wakeup latency of each task; folded, of each command name
-/// (latencies are then those of its worst task).
+/// CPU time, waiting time, switches, migrations, wakeup latency and time of exit of each task; folded, of each command name
+/// (latencies are then those of its worst task, the exit is that of its last). Those of the recorded command come first.
 #[must_use]
 pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
     if tasks.is_empty() {
@@ -21,8 +21,27 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
     if rows == Rows::Folded && lines.len() > MAX_ROWS {
         lines = folded(lines);
     }
+    // Stable: otherwise they stay in their order.
+    lines.sort_by_key(|line| !line.of_command);
+    let exits = lines.iter().any(|line| line.exited_ns.is_some());
+    let with_exits = exits.then(|| table(&lines, true)).filter(|text| fits(text));
+    let mut out = with_exits.unwrap_or_else(|| table(&lines, false));
+    if lines.iter().any(|line| line.class.ends_with(CHANGED)) {
+        out += &wrap("* had another class or priority, too: this is that of most of its CPU time", "", "  ");
+    }
+    out
+}
+
+/// Marks the class of a task that had several.
+const CHANGED: char = '*';
+
+fn fits(table: &str) -> bool {
+    table.lines().all(|line| line.chars().count() <= WIDTH)
+}
+
+fn table(lines: &[Line], with_exits: bool) -> String {
     use Align::{Left, Right};
-    let mut table = Table::new(&[
+    let mut columns = vec![
         ("\npid", Right),
         ("\ntask", Left),
         ("\nclass", Left),
@@ -33,12 +52,16 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
         ("\nmigr", Right),
         ("wakeup\np99", Right),
         ("latency\nmax", Right),
-    ]);
+    ];
+    if with_exits {
+        columns.push(("\nexit", Right));
+    }
+    let mut table = Table::new(&columns).labelled_by(2);
     for line in lines {
-        table.row([
-            line.who,
+        let mut cells = vec![
+            line.who.clone(),
             cut(&line.name, 15),
-            line.class,
+            line.class.clone(),
             duration_ns(line.cpu_ns),
             duration_ns(line.wait_ns),
             count_u64(line.voluntary),
@@ -46,7 +69,11 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
             count_u64(line.migrations),
             duration_ns(line.p99_ns),
             duration_ns(line.max_ns),
-        ]);
+        ];
+        if with_exits {
+            cells.push(line.exited_ns.map_or("-".to_owned(), duration_ns));
+        }
+        table.row(cells);
     }
     table.render()
 }
@@ -64,6 +91,9 @@ struct Line {
     migrations: u64,
     p99_ns: u64,
     max_ns: u64,
+    of_command: bool,
+    /// `None` if one of them has not exited.
+    exited_ns: Option<u64>,
 }
 
 impl Line {
@@ -80,6 +110,8 @@ impl Line {
             migrations: task.nr_migrations,
             p99_ns: task.wakeup_latency_ns.p99,
             max_ns: task.wakeup_latency_ns.max,
+            of_command: task.of_command,
+            exited_ns: task.exited_ns,
         }
     }
 
@@ -96,6 +128,8 @@ impl Line {
         self.migrations += other.migrations;
         self.p99_ns = self.p99_ns.max(other.p99_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        self.of_command |= other.of_command;
+        self.exited_ns = self.exited_ns.zip(other.exited_ns).map(|(a, b)| a.max(b));
     }
 }
 
@@ -112,7 +146,7 @@ fn folded(lines: Vec<Line>) -> Vec<Line> {
     }
     let mut names: Vec<Line> = by_name.into_values().collect();
     // Stable: names with equal time stay in the order of their letters.
-    names.sort_by_key(|line| std::cmp::Reverse(line.cpu_ns));
+    names.sort_by_key(|line| (!line.of_command, std::cmp::Reverse(line.cpu_ns)));
     if names.len() > MAX_ROWS {
         let mut rest = names.split_off(MAX_ROWS - 1).into_iter();
         if let Some(mut other) = rest.next() {
@@ -124,14 +158,18 @@ fn folded(lines: Vec<Line>) -> Vec<Line> {
     names
 }
 
-/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`.
+/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`. A mark says that it had others, too.
 fn class(task: &TaskResult) -> String {
     let letters = task.policy.class_letters();
-    match task.policy {
+    let mut class = match task.policy {
         Policy::Fifo | Policy::Rr => format!("{letters} {}", task.rt_priority),
         Policy::Other | Policy::Batch => format!("{letters} {}", task.nice),
         Policy::Idle => letters.to_owned(),
+    };
+    if !task.time_under.is_empty() {
+        class.push(CHANGED);
     }
+    class
 }
 
 #[cfg(test)]
@@ -142,14 +180,26 @@ mod tests {
     #[test]
     fn one_row_a_task() {
         let mut list = example::run().tasks;
-        list[2].nice = -5;
+        (list[2].nice, list[2].of_command) = (-5, false);
         insta::assert_snapshot!(tasks(&list, Rows::Folded), @r"
-                                 cpu                          wakeup latency
-         pid task       class   time   wait   vol nonvol migr    p99     max
-        1001 cyclictest FF 90 45.0ms 12.0ms 10001     15    1 10.4us  31.2us
-        1002 cyclictest FF 89 45.0ms 12.0ms 10002     16    2 10.4us  31.2us
-        1020 periodic   TS -5 45.0ms 12.0ms 10020      0    0 10.4us  31.2us
+                                  cpu                          wakeup latency
+         pid task       class    time   wait   vol nonvol migr    p99     max  exit
+        1001 cyclictest FF 90  45.0ms 12.0ms 10001     15    1 10.4us  31.2us     -
+        1002 cyclictest FF 89  45.0ms 12.0ms 10002     16    2 10.4us  31.2us     -
+        1020 periodic   TS -5* 45.0ms 12.0ms 10020      0    0 10.4us  31.2us 9.80s
+        * had another class or priority, too: this is that of most of its CPU time
         ");
+    }
+
+    #[test]
+    fn tasks_of_the_recorded_command_come_first_folded_or_not() {
+        let mut list: Vec<_> =
+            (0..40).map(|n| example::task(n, &format!("t{n}"), Policy::Other, 0)).collect();
+        (list[35].of_command, list[35].sum_exec_runtime_ns) = (true, 1);
+        for (of, rows) in [(&list[30..], Rows::Folded), (&list[..], Rows::Folded), (&list[..], Rows::All)] {
+            let text = tasks(of, rows);
+            assert!(text.lines().nth(2).expect("a row").contains(" t35 "), "{text}");
+        }
     }
 
     #[test]
@@ -186,6 +236,7 @@ mod tests {
         wide.nr_involuntary_switches = 999_999;
         wide.nr_migrations = 999_999;
         wide.wakeup_latency_ns = example::latency(1, 12_345_678);
+        wide.exited_ns = Some(86_400_000_000_000);
         for line in tasks(&[wide], Rows::All).lines() {
             assert!(line.chars().count() <= super::super::WIDTH, "{line}");
         }

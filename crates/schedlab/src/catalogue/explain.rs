@@ -1,16 +1,18 @@
 //! What each kind has to say beyond its sentence.
 
-use super::lists::entry;
 use super::{Entry, Explanation, Kind, Section};
+use crate::kernel::NamedKernel;
+use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
 use scheduler::registry::{ALIASES, Config, Feature, PROFILES, Profile, RULES, TUNABLES};
 use workload::load;
 
 pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
-    let Entry { name, meaning } = found;
+    let Entry { name, meaning, .. } = found;
     let details = match kind {
         Kind::Kernel => kernel(&name),
+        Kind::Distribution => NamedKernel::find(&name).map(|kernel| named(&kernel)).unwrap_or_default(),
         Kind::Feature => feature(&name),
         Kind::Rule => rule(&name),
         Kind::Tunable => tunable(&name),
@@ -19,8 +21,22 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
         Kind::Load => load(&name),
         Kind::Experiment => experiment(&name),
         Kind::Decision => Details::default(),
+        Kind::Limit => limit(&name),
     };
     Explanation { kind, name, meaning, source: details.source, sections: details.sections }
+}
+
+/// A release of Linux that no list has.
+pub(super) fn release(kernel: &NamedKernel) -> Explanation {
+    let described = if kernel.is_exact() { "which describes it" } else { "the nearest described kernel" };
+    let Details { source, sections } = named(kernel);
+    Explanation {
+        kind: Kind::Kernel,
+        name: kernel.asked.clone(),
+        meaning: format!("Runs as {}, {described}.", kernel.profile),
+        source,
+        sections,
+    }
 }
 
 /// What an explanation adds.
@@ -48,17 +64,47 @@ fn kernel(name: &str) -> Details {
     let chain: Vec<&Profile> =
         std::iter::successors(profile.base.and_then(Profile::find), |p| p.base.and_then(Profile::find))
             .collect();
-    let sets = profile.settings.iter().map(|s| entry(*s, meaning_of_setting(s))).collect();
+    let sets = profile.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s))).collect();
     Details::from(profile.source)
-        .with("builds on", chain.iter().map(|p| entry(p.name, p.meaning)).collect())
+        .with("builds on", chain.iter().map(|p| Entry::new(p.name, p.meaning)).collect())
         .with("sets", sets)
+        .with("approximate in (`schedlab explain NAME` says more)", approximate(name))
+}
+
+/// What a profile's kernel does and the model does not.
+fn approximate(profile: &str) -> Vec<Entry> {
+    let limits = Limit::all().iter().filter(|limit| limit.applies_to(profile));
+    limits.map(|limit| Entry::new(limit.name, format!("({}) {}", limit.effect, limit.missing))).collect()
+}
+
+/// A release or a distribution beside its profile.
+fn named(kernel: &NamedKernel) -> Details {
+    let known = kernel
+        .differences()
+        .map(|d| Entry::new(d.setting.unwrap_or("-"), format!("{} ({})", d.what, d.source)));
+    let remark = kernel.remark().map(|remark| Entry::new("-", remark));
+    Details::default()
+        .with(
+            "known to differ from the profile (with what --set takes, if anything)",
+            known.chain(remark).collect(),
+        )
+        .with("approximate in (`schedlab explain NAME` says more)", approximate(kernel.profile))
+}
+
+fn limit(name: &str) -> Details {
+    let Some(limit) = Limit::all().iter().find(|limit| limit.name == name) else { return Details::default() };
+    Details::from(limit.source)
+        .with("changes", vec![Entry::new(limit.effect.name(), limit.changes)])
+        .with("profiles", vec![Entry::new("", limit.profiles_text())])
 }
 
 fn feature(name: &str) -> Details {
     let Some(feature) = Feature::ALL.iter().find(|f| f.name() == name) else { return Details::default() };
     let kernels = |on| kernels_where(|config| config.has(*feature) == on);
-    Details::from(feature.source())
-        .with("to set it", vec![entry(name, kernels(true)), entry(format!("NO_{name}"), kernels(false))])
+    Details::from(feature.source()).with(
+        "to set it",
+        vec![Entry::new(name, kernels(true)), Entry::new(format!("NO_{name}"), kernels(false))],
+    )
 }
 
 fn rule(name: &str) -> Details {
@@ -66,7 +112,7 @@ fn rule(name: &str) -> Details {
     let used =
         |value: &str| kernels_where(|config| config.rules.iter().any(|r| r.rule == name && r.value == value));
     let value = |v: &scheduler::registry::RuleValue| {
-        entry(format!("{name}={}", v.name), format!("{} {}", v.meaning, used(v.name)))
+        Entry::new(format!("{name}={}", v.name), format!("{} {}", v.meaning, used(v.name)))
     };
     Details::from(rule.source).with("to set it", rule.values.iter().map(value).collect())
 }
@@ -81,9 +127,10 @@ fn tunable(name: &str) -> Details {
         .collect();
     values.sort_unstable();
     values.dedup();
-    let value = |v: &i64| entry(format!("{name}={v}"), kernels_where(|config| value_in(config) == Some(*v)));
+    let value =
+        |v: &i64| Entry::new(format!("{name}={v}"), kernels_where(|config| value_in(config) == Some(*v)));
     let range =
-        entry(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
+        Entry::new(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
     Details::from(tunable.source)
         .with("to set it", std::iter::once(range).chain(values.iter().map(value)).collect())
 }
@@ -93,13 +140,13 @@ fn experiment(name: &str) -> Details {
     let Some(experiment) = file.and_then(|file| PublishedExperiment::builtin(file).ok()) else {
         return Details::default();
     };
-    let variants = experiment.variants().map(|v| entry(v.name, v.settings)).collect();
+    let variants = experiment.variants().map(|v| Entry::new(v.name, v.settings)).collect();
     Details::from(experiment.source()).with("variants", variants)
 }
 
 fn alias(name: &str) -> Details {
     let Some(alias) = ALIASES.iter().find(|a| a.name == name) else { return Details::default() };
-    let sets = alias.settings.iter().map(|s| entry(*s, meaning_of_setting(s))).collect();
+    let sets = alias.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s))).collect();
     Details::from(alias.source).with("stands for", sets)
 }
 
@@ -107,10 +154,10 @@ fn machine(name: &str) -> Details {
     let Ok(spec) = MachineSpec::builtin(name) else { return Details::default() };
     let level = |l: &scheduler::TopologyLevel| {
         let spans: Vec<String> = l.spans.iter().map(ToString::to_string).collect();
-        entry(format!("{:?}", l.kind).to_lowercase(), spans.join("  "))
+        Entry::new(format!("{:?}", l.kind).to_lowercase(), spans.join("  "))
     };
     let figure = |o: &machine::Origin| {
-        entry(format!("{} = {}", o.field, o.value), format!("{}: {}", o.kind.name(), o.text))
+        Entry::new(format!("{} = {}", o.field, o.value), format!("{}: {}", o.kind.name(), o.text))
     };
     Details::default()
         .with(&format!("{} CPUs", spec.cpus()), spec.topology.levels.iter().map(level).collect())
@@ -120,8 +167,8 @@ fn machine(name: &str) -> Details {
 fn load(name: &str) -> Details {
     let Ok(found) = load::find(name) else { return Details::default() };
     Details::from(found.source)
-        .with("ends", vec![entry("", found.ends)])
-        .with("options", found.options().into_iter().map(|o| entry(o.usage, o.help)).collect())
+        .with("ends", vec![Entry::new("", found.ends)])
+        .with("options", found.options().into_iter().map(|o| Entry::new(o.usage, o.help)).collect())
 }
 
 /// The sentence that belongs to one setting of a profile or an alias.

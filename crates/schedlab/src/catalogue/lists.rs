@@ -1,6 +1,8 @@
 //! Names and sentences of each kind, from the registries that define them.
 
-use super::{Entry, Kind};
+use super::{Entry, Kind, LimitDetails};
+use crate::kernel::{DISTRIBUTIONS, Distribution, NamedKernel};
+use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment, PublishedFile};
 use machine::{BUILTIN, MachineSpec};
 use scheduler::Reason;
@@ -9,29 +11,42 @@ use workload::load;
 
 pub(super) fn of(kind: Kind) -> Vec<Entry> {
     match kind {
-        Kind::Kernel => PROFILES.iter().map(|p| entry(p.name, p.meaning)).collect(),
-        Kind::Feature => Feature::ALL.iter().map(|f| entry(f.name(), f.meaning())).collect(),
-        Kind::Rule => RULES.iter().map(|r| entry(r.name, r.meaning)).collect(),
-        Kind::Tunable => TUNABLES.iter().map(|t| entry(t.name, t.meaning)).collect(),
-        Kind::Alias => ALIASES.iter().map(|a| entry(a.name, a.meaning)).collect(),
+        Kind::Kernel => PROFILES.iter().map(|p| Entry::new(p.name, p.meaning)).collect(),
+        Kind::Feature => Feature::ALL.iter().map(|f| Entry::new(f.name(), f.meaning())).collect(),
+        Kind::Rule => RULES.iter().map(|r| Entry::new(r.name, r.meaning)).collect(),
+        Kind::Tunable => TUNABLES.iter().map(|t| Entry::new(t.name, t.meaning)).collect(),
+        Kind::Alias => ALIASES.iter().map(|a| Entry::new(a.name, a.meaning)).collect(),
         Kind::Machine => BUILTIN.iter().filter_map(|b| machine(b.name)).collect(),
-        Kind::Load => load::entries().iter().map(|l| entry(l.name, l.about)).collect(),
+        Kind::Load => load::entries().iter().map(|l| Entry::new(l.name, l.about)).collect(),
+        Kind::Distribution => DISTRIBUTIONS.iter().filter_map(distribution).collect(),
+        Kind::Limit => Limit::all().iter().map(limit).collect(),
         Kind::Experiment => PUBLISHED.iter().filter_map(experiment).collect(),
-        Kind::Decision => Reason::ALL.iter().map(|r| entry(r.name(), r.meaning())).collect(),
+        Kind::Decision => Reason::ALL.iter().map(|r| Entry::new(r.name(), r.meaning())).collect(),
     }
 }
 
-pub(super) fn entry(name: impl Into<String>, meaning: impl Into<String>) -> Entry {
-    Entry { name: name.into(), meaning: meaning.into() }
+fn distribution(distribution: &Distribution) -> Option<Entry> {
+    let Distribution { name, linux, hz, .. } = distribution;
+    let profile = NamedKernel::find(name).ok()?.profile;
+    Some(Entry::new(*name, format!("Linux {linux}, hz={hz}; runs as {profile}.")))
+}
+
+fn limit(limit: &Limit) -> Entry {
+    let details = LimitDetails {
+        effect: limit.effect.name().to_owned(),
+        changes: limit.changes.to_owned(),
+        profiles: limit.profiles.iter().map(ToString::to_string).collect(),
+    };
+    Entry { limit: Some(details), ..Entry::new(limit.name, limit.missing) }
 }
 
 /// A test of the machine crate reads every machine that comes with the program, so none is left out.
 fn machine(name: &str) -> Option<Entry> {
-    MachineSpec::builtin(name).ok().map(|spec| entry(spec.name, spec.meaning))
+    MachineSpec::builtin(name).ok().map(|spec| Entry::new(spec.name, spec.meaning))
 }
 
 /// A test reads every experiment that comes with the program, so none is left out.
 fn experiment(file: &PublishedFile) -> Option<Entry> {
     let experiment = PublishedExperiment::builtin(file).ok()?;
-    Some(entry(file.name, format!("{}.", experiment.title())))
+    Some(Entry::new(file.name, format!("{}.", experiment.title())))
 }

@@ -1,17 +1,24 @@
-//! Everything that has a name: kernels, features, rules, tunables, aliases, machines, loads, decisions, experiments.
+//! Everything that has a name: kernels, distributions, features, rules, tunables, aliases, machines, loads, decisions,
+//! experiments, limits.
 
 mod explain;
 mod lists;
 
 use crate::error::Error;
+use crate::kernel::NamedKernel;
+use report::schema::{ExplainResult, ListResult};
 use scheduler::registry::Feature;
 use std::fmt;
+
+pub use report::schema::{Entry, LimitDetails, Section};
 
 /// A kind of things with names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// Kernel profiles.
     Kernel,
+    /// Distributions, each with the profile as which its kernel runs.
+    Distribution,
     /// Scheduler features.
     Feature,
     /// Choices between historical behaviours.
@@ -28,12 +35,15 @@ pub enum Kind {
     Decision,
     /// Published experiments that come with the program.
     Experiment,
+    /// What is not modelled.
+    Limit,
 }
 
 impl Kind {
     /// Every kind, in the order in which a name is looked up.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Kernel,
+        Kind::Distribution,
         Kind::Feature,
         Kind::Rule,
         Kind::Tunable,
@@ -42,6 +52,7 @@ impl Kind {
         Kind::Load,
         Kind::Decision,
         Kind::Experiment,
+        Kind::Limit,
     ];
 
     /// In the singular.
@@ -49,6 +60,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Kernel => "kernel",
+            Kind::Distribution => "distribution",
             Kind::Feature => "feature",
             Kind::Rule => "rule",
             Kind::Tunable => "tunable",
@@ -57,6 +69,7 @@ impl Kind {
             Kind::Load => "load",
             Kind::Decision => "decision",
             Kind::Experiment => "experiment",
+            Kind::Limit => "limit",
         }
     }
 
@@ -65,21 +78,23 @@ impl Kind {
     pub fn entries(self) -> Vec<Entry> {
         lists::of(self)
     }
+
+    /// The list of them, for JSON.
+    #[must_use]
+    pub fn list(self) -> ListResult {
+        ListResult {
+            schema: ListResult::SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kind: self.name().to_owned(),
+            entries: self.entries(),
+        }
+    }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// One line of a list.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// Its name.
-    pub name: String,
-    /// What it is, in a sentence.
-    pub meaning: String,
 }
 
 /// All that is known about one name.
@@ -97,17 +112,25 @@ pub struct Explanation {
     pub sections: Vec<Section>,
 }
 
-/// A part of an explanation.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Section {
-    /// What its lines are.
-    pub title: String,
-    /// The lines.
-    pub entries: Vec<Entry>,
+impl Explanation {
+    /// For JSON.
+    #[must_use]
+    pub fn into_result(self) -> ExplainResult {
+        ExplainResult {
+            schema: ExplainResult::SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kind: self.kind.name().to_owned(),
+            name: self.name,
+            meaning: self.meaning,
+            source: self.source,
+            sections: self.sections,
+        }
+    }
 }
 
 /// Explains a name of any kind. Settings are found as they are written: `NO_RT_PUSH_IPI`, `search=linear`,
-/// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match.
+/// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match. What is none of these may be a
+/// release of Linux: `5.14`.
 ///
 /// # Errors
 /// Nothing has this name; the error suggests the nearest.
@@ -120,6 +143,7 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
     };
     match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
         Some((kind, entry)) => Ok(explain::explain(kind, entry)),
+        None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
         None => Err(Error::UnknownName { name: name.to_owned(), nearest: nearest(name) }),
     }
 }
@@ -168,6 +192,24 @@ mod tests {
         }
     }
 
+    /// Kernels tell what of them is approximate; releases also what differs from the profile.
+    #[test]
+    fn kernels_say_what_is_approximate_and_releases_what_differs() {
+        let names = |name: &str, title: &str| -> Vec<String> {
+            let sections = explain(name).expect("a kernel").sections;
+            let section = sections.into_iter().find(|s| s.title.starts_with(title)).expect(title);
+            section.entries.into_iter().map(|entry| entry.name).collect()
+        };
+        for kernel in ["6.1", "5.14", "debian12"] {
+            assert_eq!(names(kernel, "approximate")[0], "placement", "{kernel}");
+        }
+        assert!(!names("2.6.36", "approximate").contains(&"placement".to_owned()));
+        assert!(names("5.14", "known to differ").contains(&"RT_PUSH_IPI".to_owned()));
+        assert_eq!(explain("rhel9").map(|e| e.kind).ok(), Some(Kind::Distribution));
+        let limit = explain("rt_capacity").expect("a limit");
+        assert!(limit.sections.iter().any(|s| s.title == "profiles"), "{limit:?}");
+    }
+
     #[test]
     fn settings_are_found_as_they_are_written() {
         let found = |name| explain(name).map(|e| (e.kind, e.name)).ok();
@@ -183,7 +225,7 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_the_nearest() {
         for (wrong, right) in
-            [("RT_PUSH_IPY", "RT_PUSH_IPI"), ("cyclitest", "cyclictest"), ("2.6.36x", "2.6.36")]
+            [("RT_PUSH_IPY", "RT_PUSH_IPI"), ("cyclitest", "cyclictest"), ("2.6.36+S9", "2.6.36+S0")]
         {
             let error = explain(wrong).expect_err("unknown").to_string();
             assert!(error.contains(&format!("did you mean `{right}`?")), "{error}");

@@ -1,11 +1,12 @@
 //! `schedlab calibrate`: this machine as a machine file.
 
-use super::output::{Failure, open, say};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use super::output::{Failure, open};
+use super::voice::Voice;
+use indicatif::{ProgressBar, ProgressStyle};
 use schedlab::Error;
 use schedlab::calibration::calibrate;
 use schedlab::outputs::STANDARD_STREAM;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Measure this machine and write a machine file, every figure with its origin and spread.
@@ -21,11 +22,9 @@ pub struct Args {
     name: String,
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let mut output = open(&args.output, &[])?;
-    let target =
-        if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
+    let bar = ProgressBar::with_draw_target(None, voice.progress());
     bar.set_style(
         ProgressStyle::with_template("measuring {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
     );
@@ -36,7 +35,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     let calibrated = calibrated.map_err(Error::Calibrate)?;
     for warning in &calibrated.warnings {
-        say(&format!("warning: {warning}\n"));
+        voice.warn(warning);
     }
     output.write_all(calibrated.text.as_bytes()).map_err(|source| output.failed(source))?;
     Ok(output.commit()?)

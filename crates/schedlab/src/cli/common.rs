@@ -5,8 +5,8 @@ use machine::MachineSpec;
 use report::text::Rows;
 use schedlab::outputs::STANDARD_STREAM;
 use schedlab::{
-    Change, DEFAULT_PROFILE, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, Reading,
-    machine, machine_file, profile_of,
+    Change, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
+    machine, machine_file,
 };
 use scheduler::{CpuMask, Nanos};
 use std::path::PathBuf;
@@ -30,8 +30,12 @@ pub struct Common {
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
     #[arg(long, value_name = "N")]
     cpus: Option<usize>,
-    /// Kernel profile (`schedlab list kernels`) [default: 6.1; with a trace, the nearest to the recording's].
-    #[arg(long, value_name = "PROFILE")]
+    /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default: 6.1; with
+    /// a trace, the recording's].
+    ///
+    /// A release or distribution without a profile of its own runs as the nearest one; a note says what is known to
+    /// differ.
+    #[arg(long, value_name = "KERNEL")]
     kernel: Option<String>,
     /// A feature, rule or tunable on top of it: NO_RT_PUSH_IPI, search=linear; with a time, 2s:RT_PUSH_IPI.
     ///
@@ -127,9 +131,11 @@ impl Common {
         if let Some(known) = self.affinity.iter().find(nobodys) {
             return Err(Error::NoSuchTask(known.whom.clone()));
         }
-        let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(profile_of);
-        let profile = self.kernel.as_deref().or_else(recorded).unwrap_or(DEFAULT_PROFILE);
-        let mut kernel = KernelConfig::of_profile(profile)?;
+        let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(NamedKernel::of_uname);
+        let mut kernel = match &self.kernel {
+            Some(name) => KernelConfig::of_name(name)?,
+            None => recorded().map_or_else(KernelConfig::default, KernelConfig::new),
+        };
         for text in &self.set {
             kernel.set(Change::parse(text)?)?;
         }
@@ -193,7 +199,7 @@ fn positive(text: &str) -> Result<Nanos, String> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use schedlab::DEFAULT_MACHINE;
+    use schedlab::{DEFAULT_MACHINE, DEFAULT_PROFILE};
 
     #[derive(clap::Parser)]
     struct Typed {

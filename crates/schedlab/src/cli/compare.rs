@@ -3,6 +3,7 @@
 use super::common::{Common, Format, Meant};
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
+use super::voice::Voice;
 use schedlab::{Arm, Error, Plan, Settings};
 
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
@@ -26,9 +27,9 @@ pub struct Args {
     repeat: u32,
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let plan = plan(args)?;
-    let progress = Progress::new(plan.runs());
+    let progress = Progress::new(plan.runs(), voice);
     let comparison = schedlab::compare(&plan, &|| progress.one_more());
     progress.finish();
     let mut comparison = comparison?;

@@ -1,14 +1,12 @@
 //! Errors as people read them: a line, or the place in the file with what is wrong below it.
 
+use super::columns;
 use super::terminal::escape;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use schedlab::{Error, Excerpt};
 use std::fmt;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
-
-/// Columns of a message.
-const WIDTH: usize = 80;
 
 /// The whole message, with its line end.
 pub fn text(error: &Error) -> String {
@@ -23,9 +21,11 @@ pub fn text(error: &Error) -> String {
 }
 
 fn handler() -> GraphicalReportHandler {
-    let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    // As no-color.org has it, an empty NO_COLOR says nothing.
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let coloured = io::stderr().is_terminal() && !no_color;
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false)
+    GraphicalReportHandler::new_themed(theme).with_width(columns::of_stderr()).with_links(false)
 }
 
 /// An error with its place in a file, in the terms of the library that draws it.

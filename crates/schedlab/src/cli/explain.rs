@@ -1,12 +1,35 @@
-//! `--explain NAME`: all about one name.
+//! `schedlab explain NAME`, and `--explain NAME`: all about one name.
 
+use super::common::Format;
 use super::list::columns;
-use super::output::{self, Failure};
+use super::output::{Failure, print};
 use report::text::wrap;
 use schedlab::{Explanation, explain};
 
-pub fn print(name: &str) -> Result<(), Failure> {
-    output::print(&text(&explain(name)?))
+/// Say what a kernel, feature, rule, tunable, machine, load, limit or decision is, and where it comes from.
+///
+/// Settings are found as they are written (NO_RT_PUSH_IPI, search=linear), and so are releases and distributions (5.14,
+/// debian12).
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Its name.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub fn execute(args: &Args) -> Result<(), Failure> {
+    print_as(&args.name, args.format)
+}
+
+pub fn print_as(name: &str, format: Format) -> Result<(), Failure> {
+    let explanation = explain(name)?;
+    print(&match format {
+        Format::Text => text(&explanation),
+        Format::Json => explanation.into_result().to_json(),
+    })
 }
 
 fn text(explanation: &Explanation) -> String {

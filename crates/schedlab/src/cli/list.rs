@@ -1,5 +1,6 @@
 //! `schedlab list`: what there is, with a sentence each.
 
+use super::common::Format;
 use super::explain;
 use super::output::{Failure, print};
 use clap::ValueEnum;
@@ -9,7 +10,7 @@ use schedlab::{Entry, Kind};
 /// Names longer than this stand on a line of their own.
 const NAME_COLUMNS: usize = 28;
 
-/// List kernels, features, rules, tunables, aliases, machines, loads, decisions or experiments, with a sentence each.
+/// List kernels, features, machines, loads, what is not modelled and whatever else has a name, with a sentence each.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to list.
@@ -18,12 +19,17 @@ pub struct Args {
     /// Say all about one of them.
     #[arg(long, value_name = "NAME")]
     explain: Option<String>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Listed {
     /// Profiles for --kernel.
     Kernels,
+    /// Distributions for --kernel, each with the profile as which it runs.
+    Distributions,
     /// Features as in Linux's sched_features, for --set.
     Features,
     /// Choices between historical behaviours, for --set.
@@ -40,12 +46,15 @@ enum Listed {
     Decisions,
     /// Published experiments for `reproduce`.
     Experiments,
+    /// What is not modelled, and what that changes.
+    Limits,
 }
 
 impl Listed {
     fn kind(self) -> Kind {
         match self {
             Listed::Kernels => Kind::Kernel,
+            Listed::Distributions => Kind::Distribution,
             Listed::Features => Kind::Feature,
             Listed::Rules => Kind::Rule,
             Listed::Tunables => Kind::Tunable,
@@ -54,14 +63,17 @@ impl Listed {
             Listed::Loads => Kind::Load,
             Listed::Decisions => Kind::Decision,
             Listed::Experiments => Kind::Experiment,
+            Listed::Limits => Kind::Limit,
         }
     }
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
-    match &args.explain {
-        Some(name) => explain::print(name),
-        None => print(&columns(&args.kind.kind().entries(), "")),
+    let kind = args.kind.kind();
+    match (&args.explain, args.format) {
+        (Some(name), format) => explain::print_as(name, format),
+        (None, Format::Text) => print(&columns(&kind.entries(), "")),
+        (None, Format::Json) => print(&kind.list().to_json()),
     }
 }
 
@@ -82,6 +94,9 @@ pub fn columns(entries: &[Entry], indent: &str) -> String {
             first.clone_from(&next);
         }
         out += &wrap(&entry.meaning, &first, &next);
+        if let Some(limit) = &entry.limit {
+            out += &wrap(&format!("({}) {}", limit.effect, limit.changes), &next, &next);
+        }
     }
     out
 }
@@ -92,7 +107,7 @@ mod tests {
 
     #[test]
     fn sentences_stand_in_their_column_and_long_names_alone() {
-        let entry = |name: &str, meaning: &str| Entry { name: name.into(), meaning: meaning.into() };
+        let entry = |name: &str, meaning: &str| Entry::new(name, meaning);
         let long = "x".repeat(NAME_COLUMNS + 1);
         let entries = [entry("a", "One."), entry("bcd", &"word ".repeat(20)), entry(&long, "Two.")];
         let text = columns(&entries, " ");

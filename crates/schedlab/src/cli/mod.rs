@@ -2,6 +2,7 @@
 //! [`schedlab::Plan`]), and only that is run. One module for each command.
 
 mod calibrate;
+mod columns;
 mod command;
 mod common;
 mod compare;
@@ -11,6 +12,7 @@ mod exit;
 mod explain;
 mod inspect;
 mod list;
+mod man;
 mod output;
 mod progress;
 mod record;
@@ -20,20 +22,26 @@ mod signals;
 mod speed;
 mod terminal;
 mod user;
+mod voice;
 mod watch;
 mod workload;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Failure;
+use report::text::in_columns;
 use std::process::ExitCode;
+use voice::Voice;
 
 /// A laboratory for the Linux CPU scheduler: what changes when this load meets another kernel, machine or setting?
 #[derive(Debug, Parser)]
 #[command(name = "schedlab", version, after_help = exit::HELP, arg_required_else_help = true)]
 struct Cli {
-    /// Say what a kernel, feature, rule, tunable, alias, machine, load or decision is, and where it comes from.
+    /// As `schedlab explain NAME`.
     #[arg(long, value_name = "NAME")]
     explain: Option<String>,
+    /// Print results and errors only: no progress, no warnings.
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -48,12 +56,16 @@ enum Command {
     Workload(workload::Args),
     Calibrate(calibrate::Args),
     List(list::Args),
+    Explain(explain::Args),
+    Man(man::Args),
     Completions(completions::Args),
 }
 
 /// Runs what was typed.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let columns = columns::of_stdout();
+    let typed = Cli::command().term_width(columns).try_get_matches();
+    let cli = match typed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads any more is no failure.
@@ -65,25 +77,28 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
         }
     };
-    match execute(&cli) {
+    match in_columns(columns, || execute(&cli)) {
         Ok(()) => ExitCode::from(exit::OK),
         Err(failure) => failure.report(),
     }
 }
 
 fn execute(cli: &Cli) -> Result<(), Failure> {
+    let voice = if cli.quiet { Voice::Quiet } else { Voice::Normal };
     if let Some(name) = &cli.explain {
-        return explain::print(name);
+        return explain::print_as(name, common::Format::Text);
     }
     match &cli.command {
         Some(Command::Run(args)) => run::execute(args),
-        Some(Command::Compare(args)) => compare::execute(args),
-        Some(Command::Reproduce(args)) => reproduce::execute(args),
+        Some(Command::Compare(args)) => compare::execute(args, voice),
+        Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),
-        Some(Command::Record(args)) => record::execute(args),
+        Some(Command::Record(args)) => record::execute(args, voice),
         Some(Command::Workload(args)) => workload::execute(args),
-        Some(Command::Calibrate(args)) => calibrate::execute(args),
+        Some(Command::Calibrate(args)) => calibrate::execute(args, voice),
         Some(Command::List(args)) => list::execute(args),
+        Some(Command::Explain(args)) => explain::execute(args),
+        Some(Command::Man(args)) => man::execute(args, Cli::command()),
         Some(Command::Completions(args)) => completions::execute(args, &mut Cli::command()),
         // Clap asks for one or the other.
         None => Ok(()),

@@ -1,7 +1,7 @@
 //! A progress bar for what takes long, if there is somebody to see it.
 
+use super::voice::Voice;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 /// Nothing is shown before this.
@@ -11,21 +11,21 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
-    visible: bool,
+    voice: Voice,
 }
 
 impl Progress {
-    pub fn new(runs: u64) -> Progress {
+    pub fn new(runs: u64, voice: Voice) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} to go");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Progress { bar, visible: io::stderr().is_terminal() }
+        Progress { bar, voice }
     }
 
     /// A run has ended.
     pub fn one_more(&self) {
-        if self.visible && self.bar.is_hidden() && self.bar.elapsed() > PATIENCE {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        if self.bar.is_hidden() && self.bar.elapsed() > PATIENCE {
+            self.bar.set_draw_target(self.voice.progress());
         }
         self.bar.inc(1);
     }

@@ -1,17 +1,18 @@
 //! `schedlab record`: the scheduler's events of this machine.
 
 use super::command::{PATIENCE, Running};
-use super::output::{Failure, Stream, open, say};
+use super::output::{Failure, Stream, open};
 use super::signals::Taken;
 use super::user::User;
+use super::voice::Voice;
 use super::watch::Watch;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use schedlab::calibration::topology_alone;
 use schedlab::outputs::Output;
 use schedlab::recording::{Ended, Extras, Recorded, Recorder, Tracefs};
 use schedlab::{Error, machine_beside};
 use scheduler::Nanos;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -51,7 +52,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let user = args.user.as_deref().map(User::find).transpose()?;
     let files = Files::open(&args.output)?;
     let signals = Taken::take();
@@ -61,20 +62,21 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         tracefs.and_then(|tracefs| Recorder::start(tracefs, &files.spool, extras)).map_err(Error::Record)?;
     let mut command = match args.command.split_first() {
         Some((program, words)) => {
-            advise(user.as_ref());
+            advise(user.as_ref(), voice);
             Some(Running::start(program, words, user.as_ref(), files.trace.is_stdout())?)
         }
         None => None,
     };
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     let length = if command.is_none() { length.or(Some(DEFAULT_LENGTH)) } else { length };
-    let recording = record(recorder, length, &signals, command.as_mut(), &args.command.join(" "));
+    let under_way = UnderWay { recorder, signals: &signals, line: Line::new(voice) };
+    let recording = under_way.record(length, command.as_mut(), &args.command.join(" "));
     if let Some(command) = &mut command {
         command.ask_to_end();
     }
     // Tracing is as it was before: whoever asks once more does not want the file either.
     drop(signals);
-    let written = recording.map_err(Failure::from).and_then(|recording| files.write(recording));
+    let written = recording.map_err(Failure::from).and_then(|recording| files.write(recording, voice));
     if let Some(command) = command {
         command.wait(PATIENCE);
     }
@@ -82,11 +84,11 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 /// Most people do not want their build to run as root.
-fn advise(user: Option<&User>) {
+fn advise(user: Option<&User>, voice: Voice) {
     let sudo_user = std::env::var("SUDO_USER").unwrap_or_default();
     if user.is_none() && !sudo_user.is_empty() && sudo_user != "root" && rustix::process::geteuid().is_root()
     {
-        say(&format!("note: the command runs as root; --user {sudo_user} runs it as you\n"));
+        voice.warn(&format!("the command runs as root; --user {sudo_user} runs it as you"));
     }
 }
 
@@ -96,28 +98,36 @@ struct Recording {
     elapsed: Duration,
 }
 
-/// Records until the time is over, the command has ended or a signal asks.
-fn record(
-    mut recorder: Recorder,
-    length: Option<Duration>,
-    signals: &Taken,
-    mut command: Option<&mut Running>,
-    words: &str,
-) -> Result<Recording, Error> {
-    if let Some(command) = &command {
-        recorder.command(command.pid(), words)?;
-    }
-    let (watch, line) = (Watch::start(), Line::new());
-    loop {
-        thread::park_timeout(
-            INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
-        );
-        recorder.collect()?;
-        let elapsed = watch.elapsed();
-        line.show(elapsed, recorder.so_far()?);
-        let is_over = length.is_some_and(|length| elapsed >= length);
-        if is_over || signals.asked() || command.as_deref_mut().is_some_and(Running::has_ended) {
-            return Ok(Recording { ended: recorder.end()?, elapsed });
+/// A recording under way.
+struct UnderWay<'a> {
+    recorder: Recorder,
+    signals: &'a Taken,
+    line: Line,
+}
+
+impl UnderWay<'_> {
+    /// Records until the time is over, the command (of these words) has ended or a signal asks.
+    fn record(
+        mut self,
+        length: Option<Duration>,
+        mut command: Option<&mut Running>,
+        words: &str,
+    ) -> Result<Recording, Error> {
+        if let Some(command) = &command {
+            self.recorder.command(command.pid(), words)?;
+        }
+        let watch = Watch::start();
+        loop {
+            thread::park_timeout(
+                INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
+            );
+            self.recorder.collect()?;
+            let elapsed = watch.elapsed();
+            self.line.show(elapsed, self.recorder.so_far()?);
+            let is_over = length.is_some_and(|length| elapsed >= length);
+            if is_over || self.signals.asked() || command.as_deref_mut().is_some_and(Running::has_ended) {
+                return Ok(Recording { ended: self.recorder.end()?, elapsed });
+            }
         }
     }
 }
@@ -143,7 +153,7 @@ impl Files {
         Ok(Files { trace, machine, spool: folder.unwrap_or(Path::new(".")).to_owned() })
     }
 
-    fn write(self, recording: Recording) -> Result<(), Failure> {
+    fn write(self, recording: Recording, voice: Voice) -> Result<(), Failure> {
         let Files { mut trace, machine, .. } = self;
         let Recording { mut ended, elapsed } = recording;
         let (recorded, cost, left_over) = (ended.recorded, ended.event_cost, ended.left_over.take());
@@ -155,7 +165,10 @@ impl Files {
         let results = Stream::beside(Some(&trace));
         let text = summary(trace.path(), elapsed, recorded, cost);
         trace.commit()?;
-        results.text(&text)?;
+        // What was lost is said in any case.
+        if voice == Voice::Normal || recorded.lost > 0 {
+            results.text(&text)?;
+        }
         left_over.map_or(Ok(()), |error| Err(Error::Record(error).into()))
     }
 }
@@ -196,13 +209,8 @@ fn positive(text: &str) -> Result<Nanos, String> {
 struct Line(ProgressBar);
 
 impl Line {
-    fn new() -> Line {
-        let target = if io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
+    fn new(voice: Voice) -> Line {
+        let bar = ProgressBar::with_draw_target(None, voice.progress());
         bar.set_style(
             ProgressStyle::with_template("recording: {msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner()),

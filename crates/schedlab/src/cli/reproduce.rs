@@ -4,7 +4,9 @@ use super::common::Format;
 use super::output::{Failure, Stream, command_line, print, say, write};
 use super::progress::Progress;
 use super::speed::Speed;
+use super::voice::Voice;
 use report::reproduce::{ReproduceSchema, ReproducedExperiment, Reproduction};
+use report::text::{WIDTH, in_columns};
 use schedlab::outputs::check_folder;
 use schedlab::{Error, FinishedRun, Length, PublishedExperiment};
 use std::path::{Path, PathBuf};
@@ -38,7 +40,7 @@ pub struct Args {
     format: Format,
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let mut experiments = Vec::new();
     for name in &args.names {
         experiments.extend(PublishedExperiment::of_name(name)?);
@@ -53,7 +55,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         let quick = if args.also_quick() { experiment.runs(Length::Quick, false) } else { 0 };
         experiment.runs(args.length(), args.sensitivity) + quick
     };
-    let progress = Progress::new(experiments.iter().map(runs).sum());
+    let progress = Progress::new(experiments.iter().map(runs).sum(), voice);
     let done: Result<Vec<ReproducedExperiment>, Failure> =
         experiments.iter().map(|experiment| args.run(experiment, &progress)).collect();
     progress.finish();
@@ -135,7 +137,9 @@ impl Args {
         let ending = if quick { ".quick.json" } else { ".json" };
         write(&folder.join(format!("{name}{ending}")), &[], &report.to_json())?;
         if !quick {
-            write(&folder.join(format!("{name}.txt")), &[], &report::text::reproduction(&report))?;
+            // A file is the same wherever it is made.
+            let text = in_columns(WIDTH, || report::text::reproduction(&report));
+            write(&folder.join(format!("{name}.txt")), &[], &text)?;
         }
         Ok(())
     }

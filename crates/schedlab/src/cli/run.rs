@@ -26,7 +26,7 @@ pub struct Args {
     /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may be repeated.
     ///
     /// The files are sched_debug, schedstat, sched_features, proc/PID/sched and proc/PID/schedstat; PIDs are those of
-    /// the result. A time without a unit is in seconds.
+    /// the result, in a replay the recorded ones. A time without a unit is in seconds.
     #[arg(long, value_name = "FILE@TIME")]
     dump: Vec<String>,
 }

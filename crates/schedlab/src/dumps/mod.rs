@@ -7,7 +7,7 @@ mod sched_debug;
 mod schedstat;
 
 use crate::error::Error;
-use machine::{Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
+use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
 use report::schema::Dump;
 use report::text::exact_duration;
 pub use request::{DumpFile, DumpRequest, DumpTime};
@@ -15,17 +15,24 @@ use scheduler::registry::Profile;
 use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 
-/// What the machine has to keep for these dumps. `recorded` holds the pids of replayed tasks by those of the run.
-pub(crate) fn plan(requests: &[DumpRequest], recorded: &BTreeMap<Pid, u32>) -> SnapshotPlan {
+/// What the machine has to keep for these dumps. Where a recording is replayed, pids are the recorded ones, and which task
+/// has which of them shows only when it has begun.
+pub(crate) fn plan(requests: &[DumpRequest], replays: bool) -> SnapshotPlan {
     let mut at: Vec<Nanos> = requests.iter().filter_map(|r| r.moment()).collect();
     at.sort_unstable();
     at.dedup();
     let at_end = |r: &&DumpRequest| r.time == DumpTime::End;
-    let pids = requests.iter().filter(at_end).filter_map(|r| r.file.pid());
+    let pids: Vec<u32> = requests.iter().filter(at_end).filter_map(|r| r.file.pid()).collect();
     SnapshotPlan {
         at,
         at_end: requests.iter().any(|r| r.time == DumpTime::End),
-        of_exited: pids.map(|pid| pid_of_run(pid, recorded)).collect(),
+        exited: match pids.as_slice() {
+            [] => ExitedTasks::None,
+            _ if replays => ExitedTasks::All,
+            pids => {
+                ExitedTasks::Of(pids.iter().map(|pid| Pid(i32::try_from(*pid).unwrap_or(i32::MAX))).collect())
+            }
+        },
     }
 }
 
@@ -40,7 +47,7 @@ pub(crate) fn check(requests: &[DumpRequest], longest: Nanos) -> Result<(), Erro
     }
 }
 
-/// The files that were asked for, in that order.
+/// The files that were asked for, in that order. `recorded` holds the pids of replayed tasks by those of the run.
 ///
 /// # Errors
 /// A time after the end of the run; a pid that no task had then.
@@ -51,12 +58,6 @@ pub(crate) fn dumps(
     recorded: &BTreeMap<Pid, u32>,
 ) -> Result<Vec<Dump>, Error> {
     requests.iter().map(|request| Of { request, outcome, profile, recorded }.dump()).collect()
-}
-
-/// The pid in the run of a task that the results show under `shown`.
-fn pid_of_run(shown: u32, recorded: &BTreeMap<Pid, u32>) -> Pid {
-    let replayed = recorded.iter().find(|(_, recorded)| **recorded == shown).map(|(pid, _)| *pid);
-    replayed.unwrap_or(Pid(i32::try_from(shown).unwrap_or(i32::MAX)))
 }
 
 /// A file of a run.
@@ -91,15 +92,17 @@ impl Of<'_> {
         found.ok_or_else(|| self.request.beyond(self.outcome.simulated))
     }
 
-    /// A task of the moment; at the end, also one that has exited.
+    /// A task of the moment; at the end, also one that has exited. Of several lives under a recorded pid, the one that goes on.
     fn task<'s>(&'s self, shown: u32, snapshot: &'s Snapshot) -> Result<&'s TaskSnapshot, Error> {
-        let pid = pid_of_run(shown, self.recorded);
         let exited: &[TaskSnapshot] =
             if self.request.time == DumpTime::End { &self.outcome.exited } else { &[] };
-        let found = snapshot.tasks.iter().chain(exited).find(|task| task.pid == pid);
-        found.ok_or_else(|| {
-            let pids: Vec<u32> =
+        let is_it = |task: &&TaskSnapshot| shown_pid(task.pid, self.recorded) == shown;
+        let is_replayed = |task: &&TaskSnapshot| self.recorded.contains_key(&task.pid);
+        let all = || snapshot.tasks.iter().chain(exited.iter().rev()).filter(is_it);
+        all().find(is_replayed).or_else(|| all().next()).ok_or_else(|| {
+            let mut pids: Vec<u32> =
                 snapshot.tasks.iter().map(|task| shown_pid(task.pid, self.recorded)).collect();
+            pids.sort_unstable();
             self.request.no_task(shown, snapshot.at, &pids)
         })
     }

@@ -4,7 +4,7 @@ use crate::{Experiment, KernelConfig, LoadSpec};
 fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
     let mut experiment = Experiment::new(crate::machine("seed003", None).map_err(|e| e.to_string())?);
     experiment.loads.push(LoadSpec::open("hog -n 2").map_err(|e| e.to_string())?);
-    experiment.kernel = KernelConfig::of_profile(kernel).map_err(|e| e.to_string())?;
+    experiment.kernel = KernelConfig::of_name(kernel).map_err(|e| e.to_string())?;
     experiment.duration = Some(Nanos::from_millis(50));
     let requests: Result<_, _> = dumps.iter().map(|text| DumpRequest::parse(text)).collect();
     experiment.dumps = requests.map_err(|e| e.to_string())?;
@@ -94,5 +94,27 @@ fn what_cannot_be_shown_is_an_error() {
     assert_eq!(
         error("proc/7/sched@end"),
         "--dump proc/7/sched@end: no task has pid 7 at 50ms; 2 tasks live then, with pids from 1000 to 1001"
+    );
+}
+
+/// The pids of a replay are those of the recording, also of tasks that are made on the way and of those that have exited.
+#[test]
+fn a_replayed_task_is_shown_by_its_recorded_pid() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
+    let mut experiment = Experiment::new(crate::machine("vm2", None).expect("a machine"));
+    experiment.loads.push(LoadSpec::open(demo).expect("the recording of the demo"));
+    let requests = ["proc/8010/sched@1s", "proc/8009/schedstat@end", "proc/15/sched@end"];
+    experiment.dumps = requests.map(|text| DumpRequest::parse(text).expect("legal")).to_vec();
+    let result = experiment.run().expect("it runs").result;
+    let text = |n: usize| result.dumps[n].text.as_str();
+    assert!(text(0).starts_with("hog2 (8010, #threads: "), "{}", text(0));
+    let hog = result.tasks.iter().find(|task| task.pid == 8009).expect("hog1");
+    assert!(text(1).starts_with(&format!("{} ", hog.sum_exec_runtime_ns)), "{}", text(1));
+    assert!(text(2).starts_with("rcu_preempt (15, "), "{}", text(2));
+    experiment.dumps = vec![DumpRequest::parse("proc/1000/sched@1s").expect("legal")];
+    let error = experiment.run().expect_err("no such task").to_string();
+    assert!(
+        error.contains("no task has pid 1000 at 1s; ") && error.contains("with pids from 12 to "),
+        "{error}"
     );
 }

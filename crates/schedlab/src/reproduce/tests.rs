@@ -158,7 +158,7 @@ fn mistakes_in_a_file_are_told_with_their_place() {
         ("values = [2]", "values = [3]", "3 in quick.values is no value of the sweep"),
         ("{hogs}", "{pigs}", "nothing is called {pigs}"),
         ("{hogs}", "{hogs", "is not closed"),
-        ("\"6.1\"", "\"6.0\"", "variant \"as it is\": "),
+        ("\"6.1\"", "\"6.21\"", "variant \"as it is\": "),
         ("costs.context_switch", "costs.switch", "free parameter `context switch`"),
         ("within_percent = 60", "group = \"g\"", "no requirement says how many of the group \"g\""),
         ("within_percent = 60", "at_least = 0", "row `switches`: every figure is at least 0"),

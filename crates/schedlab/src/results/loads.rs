@@ -3,6 +3,7 @@
 use super::tasks::pid;
 use super::{fair_loads, latency};
 use crate::loads::LoadSpec;
+use machine::TaskOutcome;
 use report::schema::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
     ReplayResult, RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, Seconds,
@@ -14,12 +15,13 @@ use workload::load::BuiltLoad;
 use workload::record::LatencyStats;
 use workload::rtapp::{RtAppResult, RtAppThread, Summary};
 
-/// In the order of the loads.
-pub fn results(specs: &[LoadSpec], built: &[BuiltLoad]) -> Vec<LoadResult> {
-    specs.iter().zip(built).map(|(spec, built)| result(spec.text().to_owned(), built.result())).collect()
+/// In the order of the loads; `tasks` are those of the run.
+pub fn results(specs: &[LoadSpec], built: &[BuiltLoad], tasks: &[TaskOutcome]) -> Vec<LoadResult> {
+    let pairs = specs.iter().zip(built);
+    pairs.map(|(spec, built)| result(spec.text().to_owned(), built.result(), tasks)).collect()
 }
 
-fn result(load: String, result: load::LoadResult) -> LoadResult {
+fn result(load: String, result: load::LoadResult, tasks: &[TaskOutcome]) -> LoadResult {
     use load::LoadResult as Of;
     match result {
         Of::Cyclictest(r) => LoadResult::Cyclictest(cyclictest(load, &r)),
@@ -39,7 +41,7 @@ fn result(load: String, result: load::LoadResult) -> LoadResult {
         Of::Vmark(r) => LoadResult::Vmark(fair_loads::vmark(load, &r)),
         Of::Oltp(r) => LoadResult::Oltp(fair_loads::oltp(load, &r)),
         Of::RtApp(r) => LoadResult::Rtapp(rt_app(load, &r)),
-        Of::Replay(r) => LoadResult::Replay(replay(load, &r)),
+        Of::Replay(r) => LoadResult::Replay(replay(load, &r, tasks)),
     }
 }
 
@@ -157,7 +159,7 @@ fn rt_app_column(column: Summary) -> RtappColumn {
     RtappColumn { min: column.min_ns(), mean: column.mean_ns(), max: column.max_ns() }
 }
 
-fn replay(load: String, result: &workload::replay::ReplayResult) -> ReplayResult {
+fn replay(load: String, result: &workload::replay::ReplayResult, tasks: &[TaskOutcome]) -> ReplayResult {
     ReplayResult {
         load,
         tasks: u32::try_from(result.tasks.len()).unwrap_or(u32::MAX),
@@ -165,5 +167,6 @@ fn replay(load: String, result: &workload::replay::ReplayResult) -> ReplayResult
         bursts_completed: result.bursts_completed,
         recorded_s: seconds(result.recorded),
         seconds: result.time.map(seconds),
+        finish: super::replay::finish(result, tasks),
     }
 }

@@ -8,7 +8,7 @@ mod replay;
 mod tasks;
 
 use crate::experiment::Experiment;
-use machine::{CommOf, CpuOutcome, Outcome, Record};
+use machine::{CommOf, CpuOutcome, MachineSpec, Outcome, Record};
 use report::schema::{CpuResult, Dump, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
 use scheduler::Pid;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(crate) struct Parts<'a> {
 
 /// Recorded pids of replayed tasks, by those of the run.
 pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
-    replay::pids(loads)
+    replay::replayed(loads).into_iter().map(|(pid, replayed)| (pid, replayed.pid)).collect()
 }
 
 pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
@@ -47,20 +47,21 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
             simulated_ns: outcome.simulated.0,
             wall_ns: parts.wall_ns,
         },
-        machine: Machine {
-            name: experiment.machine.name.clone(),
-            cpus: u32::try_from(experiment.machine.cpus()).unwrap_or(u32::MAX),
-        },
+        machine: machine(&experiment.machine),
         kernel: parts.kernel.clone(),
-        tasks: tasks::results(&outcome.tasks, &replay::pids(parts.loads)),
+        tasks: tasks::results(&outcome.tasks, &replay::replayed(parts.loads)),
         cpus: outcome.cpus.iter().map(cpu).collect(),
         totals: totals(outcome),
-        loads: loads::results(&experiment.loads, parts.loads),
+        loads: loads::results(&experiment.loads, parts.loads, &outcome.tasks),
         replay: replay::fidelity(parts),
         decisions: decisions.collect(),
         dumps: parts.dumps.clone(),
         notes: notes::of(parts),
     }
+}
+
+fn machine(spec: &MachineSpec) -> Machine {
+    Machine { name: spec.name.clone(), cpus: u32::try_from(spec.cpus()).unwrap_or(u32::MAX) }
 }
 
 fn cpu(cpu: &CpuOutcome) -> CpuResult {

@@ -1,6 +1,8 @@
 //! Warnings: what a reader must know before trusting the figures.
 
 use super::Parts;
+use crate::limits;
+use machine::TaskOrigin;
 use report::text::exact_duration;
 use scheduler::registry::{Config, Feature};
 use workload::load::LoadResult;
@@ -24,6 +26,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
             notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));
         }
     }
+    notes.extend(experiment.kernel.named().note());
     if let Some(hz) = experiment.recorded_hz() {
         notes.push(format!("hz={hz}, as the recording shows; --set hz=N for another rate"));
     }
@@ -54,6 +57,12 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
             change.setting,
             exact_duration(change.at.0)
         ));
+    }
+    let has_fair_tasks =
+        parts.outcome.tasks.iter().any(|t| t.origin != TaskOrigin::Machine && !t.policy.is_rt());
+    if has_fair_tasks {
+        let note = limits::note(experiment.kernel.profile(), experiment.machine.cpus());
+        notes.extend(note.map(str::to_owned));
     }
     notes
 }

@@ -1,21 +1,58 @@
 //! Replays of traces: recorded pids, and how close the run came to the recording.
 
 use super::Parts;
-use report::schema::{Fidelity, ReplayFidelity, ReplayTask};
-use scheduler::Pid;
+use machine::TaskOutcome;
+use report::schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
+use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 use workload::load::{BuiltLoad, LoadResult};
-use workload::replay::{Pair, TaskFidelity};
+use workload::replay::{Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
 
-/// Recorded pids by those that the tasks have in the run.
-pub fn pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
-    let mut pids = BTreeMap::new();
+/// What a trace says of a replayed task.
+#[derive(Clone, Copy, Debug)]
+pub struct Replayed {
+    /// Its recorded pid.
+    pub pid: u32,
+    /// To whom it belongs.
+    pub role: Role,
+    /// When the recording begins in the run.
+    pub lead_in: Nanos,
+}
+
+/// The replayed tasks, by the pids that they have in the run.
+pub fn replayed(loads: &[BuiltLoad]) -> BTreeMap<Pid, Replayed> {
+    let mut replayed = BTreeMap::new();
     for load in loads {
         if let LoadResult::Replay(result) = load.result() {
-            pids.extend(result.tasks.iter().filter_map(|t| Some((t.pid?, t.recorded.0.unsigned_abs()))));
+            let of = |task: &ReplayedTask| {
+                let pid = task.recorded.0.unsigned_abs();
+                Some((task.pid?, Replayed { pid, role: task.role, lead_in: result.lead_in }))
+            };
+            replayed.extend(result.tasks.iter().filter_map(of));
         }
     }
-    pids
+    replayed
+}
+
+/// When what was recorded was done; `tasks` are those of the run.
+pub fn finish(result: &ReplayResult, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
+    let exits: BTreeMap<Pid, Nanos> =
+        tasks.iter().filter_map(|task| Some((task.pid, task.exited?))).collect();
+    let counts = |task: &&ReplayedTask| match result.command {
+        Some(_) => task.role == Role::Command,
+        None => task.role != Role::Kernel,
+    };
+    let exiting: Vec<&ReplayedTask> = result.tasks.iter().filter(|task| task.exits).filter(counts).collect();
+    let recorded = exiting.iter().filter_map(|task| task.recorded_exit).max();
+    let exit = |task: &&ReplayedTask| exits.get(&task.pid?).copied();
+    let simulated: Option<Vec<Nanos>> = exiting.iter().map(exit).collect();
+    let last = simulated.and_then(|exits| exits.into_iter().max());
+    (!exiting.is_empty()).then(|| ReplayFinish {
+        comm: result.command.as_ref().map(|command| command.comm.to_string()),
+        tasks: u32::try_from(exiting.len()).unwrap_or(u32::MAX),
+        recorded_s: recorded.map(|at| Seconds::from_ns(at.0)),
+        seconds: last.map(|at| Seconds::from_ns(at.saturating_sub(result.lead_in).0)),
+    })
 }
 
 /// The comparison with the recording, if the experiment repeats one.
@@ -31,22 +68,37 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             let Some(found) = recorded.replay.fidelity(&result, parts.records, parts.comms, cpus) else {
                 continue;
             };
-            let tasks = found.tasks.iter().map(task).collect();
-            all.push(ReplayFidelity::new(spec.text().to_owned(), tasks, pair(found.latency_p99_ns)));
+            let reference = Reference {
+                machine: super::machine(&experiment.machine),
+                profile: experiment.kernel.profile().to_owned(),
+            };
+            let tasks = found.tasks.iter().zip(&result.tasks).map(|(found, task)| compared(found, task.role));
+            let Order { recorded, simulated, common } = found.order;
+            all.push(ReplayFidelity::new(
+                spec.text().to_owned(),
+                reference,
+                tasks.collect(),
+                pair(found.latency_p99_ns),
+                ReplayOrder { recorded, simulated, common },
+            ));
         }
     }
     all
 }
 
-fn task(task: &TaskFidelity) -> ReplayTask {
+fn compared(task: &TaskFidelity, role: Role) -> ReplayTask {
     ReplayTask {
         pid: task.pid.0.unsigned_abs(),
         comm: task.comm.to_string(),
+        of_command: role == Role::Command,
         cpu_time_ns: pair(task.cpu_time_ns),
         nr_switches: pair(task.switches()),
         wakeups: pair(task.wakeups),
         wakeup_latency_mean_ns: pair(task.latency_mean_ns),
         wakeup_latency_p99_ns: pair(task.latency_p99_ns),
+        wakeup_latency_max_ns: pair(task.latency_max_ns),
+        // The schema's own business.
+        poor: Vec::new(),
     }
 }
 

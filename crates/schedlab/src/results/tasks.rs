@@ -1,17 +1,18 @@
 //! Counters of the tasks that the loads created.
 
 use super::latency;
+use super::replay::Replayed;
 use machine::{TaskOrigin, TaskOutcome};
-use report::schema::{Policy, TaskResult};
-use scheduler::Pid;
+use report::schema::{Policy, TaskResult, TimeUnder};
+use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
+use workload::replay::Role;
 
-/// All but the machine's own: idle tasks and the kernel threads of its background noise. `recorded` holds the pids of
-/// replayed tasks by those of the run.
-pub fn results(tasks: &[TaskOutcome], recorded: &BTreeMap<Pid, u32>) -> Vec<TaskResult> {
+/// All but the machine's own: idle tasks and the kernel threads of its background noise. `replayed` holds what is known of
+/// replayed tasks by their pids in the run.
+pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, Replayed>) -> Vec<TaskResult> {
     let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
-    let mut results: Vec<TaskResult> =
-        own.map(|task| result(task, recorded.get(&task.pid).copied().unwrap_or(pid(task.pid)))).collect();
+    let mut results: Vec<TaskResult> = own.map(|task| result(task, replayed.get(&task.pid))).collect();
     results.sort_by_key(|task| task.pid);
     results
 }
@@ -21,13 +22,18 @@ pub fn pid(pid: Pid) -> u32 {
     pid.0.unsigned_abs()
 }
 
-fn result(task: &TaskOutcome, pid: u32) -> TaskResult {
+fn result(task: &TaskOutcome, replayed: Option<&Replayed>) -> TaskResult {
+    let main = main_policy(task);
+    let start = replayed.map_or(Nanos::ZERO, |replayed| replayed.lead_in);
     TaskResult {
-        pid,
+        pid: replayed.map_or(pid(task.pid), |replayed| replayed.pid),
         comm: task.comm.to_string(),
-        policy: policy(task.policy),
-        rt_priority: task.policy.rt_priority().map_or(0, |p| u32::from(p.get())),
-        nice: i32::from(task.nice.get()),
+        policy: main.policy,
+        rt_priority: main.rt_priority,
+        nice: main.nice,
+        time_under: task.time_under.iter().map(time_under).collect(),
+        of_command: replayed.is_some_and(|replayed| replayed.role == Role::Command),
+        exited_ns: task.exited.map(|at| at.saturating_sub(start).0),
         nr_voluntary_switches: task.counters.nr_voluntary_switches,
         nr_involuntary_switches: task.counters.nr_involuntary_switches,
         nr_migrations: task.counters.nr_migrations,
@@ -35,6 +41,22 @@ fn result(task: &TaskOutcome, pid: u32) -> TaskResult {
         sum_exec_runtime_ns: task.counters.sum_exec_runtime.0,
         wait_sum_ns: task.wait_sum.0,
         wakeup_latency_ns: latency::of_machine(task.wakeup_latency.as_deref()),
+    }
+}
+
+/// Under which it ran longest, the later one of two that are equal; the only one if it never changed.
+fn main_policy(task: &TaskOutcome) -> TimeUnder {
+    let last = machine::TimeUnder { policy: task.policy, nice: task.nice, cpu_time: Nanos::ZERO };
+    let longest = task.time_under.iter().filter(|under| under.cpu_time > Nanos::ZERO);
+    time_under(longest.max_by_key(|under| under.cpu_time).unwrap_or(&last))
+}
+
+fn time_under(under: &machine::TimeUnder) -> TimeUnder {
+    TimeUnder {
+        policy: policy(under.policy),
+        rt_priority: under.policy.rt_priority().map_or(0, |p| u32::from(p.get())),
+        nice: i32::from(under.nice.get()),
+        cpu_time_ns: under.cpu_time.0,
     }
 }
 

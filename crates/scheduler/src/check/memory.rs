@@ -15,6 +15,8 @@ pub(super) struct TaskMemory {
     pub pid: Pid,
     /// A wakeup of it has begun and not ended (P8).
     pub waking: bool,
+    /// It was on a queue when its latest wakeup began (P9).
+    pub was_queued: bool,
     /// The CPU that the events say it is assigned to; `None` before its first wakeup (P16).
     pub cpu: Option<CpuId>,
     /// sched_migrate_task events (P16).

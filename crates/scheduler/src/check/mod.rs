@@ -1,4 +1,4 @@
-//! The invariants of both specs (rt-class 12, fair-class 14), each a small function with the spec's number.
+//! The invariants of the specs (rt-class 12, fair-class 14, machine.md 8.2), each a small function with the spec's number.
 //!
 //! # Two kinds
 //!
@@ -34,6 +34,7 @@ mod past;
 mod placement;
 mod rt_queue;
 mod running;
+mod spinners;
 mod vruntime;
 mod wakeups;
 mod walkers;
@@ -51,7 +52,7 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), or `lock`.
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `MI4` (machine.md 8.2), or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,
@@ -144,6 +145,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     for queue in moment.settled_queues() {
         running::look(moment, &queue, found);
         placement::runs_what_is_queued(moment, &queue, found);
+        spinners::look(moment, &queue, found);
     }
     if moment.quiescent() {
         placement::runnable_is_queued(moment, found);

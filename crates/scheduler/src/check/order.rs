@@ -11,6 +11,14 @@ use alloc::format;
 pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Event) {
     let now = memory.now;
     match event {
+        Event::Waking { task, .. } => {
+            let p = me.task(task);
+            memory.tasks.of(task, p.pid.get()).was_queued = p.on_rq.get();
+        }
+        // It was woken before it had left its queue, a spinner for example: it kept its place, or left after all.
+        Event::Wakeup { task, .. } if memory.tasks.of(task, me.task(task).pid.get()).was_queued => {
+            memory.tasks.of(task, me.task(task).pid.get()).placed = now;
+        }
         Event::Wakeup { task, .. }
         | Event::WakeupNew { task, .. }
         | Event::Migrate { task, .. }

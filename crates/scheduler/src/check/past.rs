@@ -3,7 +3,7 @@
 use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
-use crate::registry::{FloorOrder, NextDef, OverloadRule, PushFail};
+use crate::registry::{FloorOrder, ForkPath, NextDef, OverloadRule, PushFail};
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,7 +20,8 @@ pub struct Past {
     pub(super) child_first: bool,
     /// Another `floor_order` than v49: a floor that moved past a task does not count in its distance.
     pub(super) floor_passed: bool,
-    /// `floor_order=v33`: a new task takes its distance to the floor of its queue before that floor moves.
+    /// `floor_order=v33`, or v32 where a child is placed early: a new task takes its distance to the floor of its queue
+    /// before that floor moves.
     pub(super) floor_passed_newcomers: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
@@ -43,7 +44,11 @@ impl Past {
         self.second_best |= rules.next_def.get() == NextDef::SecondBest;
         self.child_first |= k.config.tunables.sched_child_runs_first.get() != 0;
         self.floor_passed |= rules.floor_order.get() != FloorOrder::V49;
-        self.floor_passed_newcomers |= rules.floor_order.get() == FloorOrder::V33;
+        self.floor_passed_newcomers |= match rules.floor_order.get() {
+            FloorOrder::V33 => true,
+            FloorOrder::V32 => rules.fork_path.get() == ForkPath::Early33,
+            FloorOrder::V49 => false,
+        };
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }
 }

@@ -3,6 +3,7 @@
 use super::{Checker, Past, violations};
 use crate::class::{EnqueueKind, activate_task};
 use crate::fork::{NewTask, new_task};
+use crate::mutex::{FastPath, LockOutcome, MutexKind, OwnerSeen, lock_fast, lock_slow, spin_on_owner};
 use crate::platform::{Ipi, Lock};
 use crate::schedule::{Entry, sched_yield, schedule};
 use crate::testing::{Lab, cpus, fifo};
@@ -117,6 +118,19 @@ fn p13_a_boost_that_nobody_lends() {
     lab.block(0);
     lab.k.task(p).prio.set(Prio(3));
     assert_eq!(state_alarms(&lab), ["P13"]);
+}
+
+#[test]
+fn mi4_a_spinner_that_nobody_tells_of_the_unlock() {
+    let lab = lab();
+    let m = lab.k.mutexes.create(MutexKind::Pi);
+    let [owner, waiter] = [0, 1].map(|cpu| lab.spawn_allowed(fifo(5), cpu, cpus(&[cpu])));
+    assert_eq!(lock_fast(lab.cpu(0), owner, m), FastPath::Done);
+    assert_eq!(lab.run(lock_slow(lab.cpu(1), waiter, m)), Ok(LockOutcome::Spin));
+    assert_eq!(spin_on_owner(lab.cpu(1), waiter, m), OwnerSeen::Runs);
+    assert_eq!(state_alarms(&lab), [""; 0]);
+    lab.k.task(owner).on_cpu.set(false);
+    assert_eq!(state_alarms(&lab), ["P10", "MI4", "P10"]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) fn effective_prio<P: Platform>(me: Cpu<'_, P>, p: TaskId, normal: Pri
 }
 
 /// The PI mutexes that `p` owns and others wait for.
-fn lenders<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> impl Iterator<Item = MutexId> {
+pub(super) fn lenders<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> impl Iterator<Item = MutexId> {
     core::iter::successors(me.task(p).pi.lenders.get(), move |m| me.k.mutexes.get(*m).next_lender.get())
 }
 
@@ -75,6 +75,7 @@ async fn hop<P: Platform>(me: Cpu<'_, P>, waiter: TaskId, m: MutexId) -> Option<
     if !lock.waiters.requeue(waiter, pi_key(me.task(waiter).prio.get())) {
         return None;
     }
+    lock.show_top();
     let top = lock.waiters.top()?;
     if let Some(owner) = owner(me, m) {
         if top == before {

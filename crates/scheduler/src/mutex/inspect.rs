@@ -11,6 +11,11 @@ impl MutexTable {
         self.get(m).waiters()?.top().map(|top| top.key)
     }
 
+    /// The first one that waits for the PI mutex `m`.
+    pub(crate) fn top_waiter(&self, m: MutexId) -> Option<TaskId> {
+        self.get(m).top.get()
+    }
+
     /// A waiter of the PI mutex `m` that is not where its effective priority belongs.
     pub(crate) fn misplaced_waiter(&self, m: MutexId, tasks: &TaskTable) -> Option<TaskId> {
         let waiters = self.get(m).waiters()?;

@@ -5,6 +5,8 @@
 //! ([`lock_fast`], [`unlock_fast`]). Only when that fails does a task enter the kernel ([`lock_slow`],
 //! [`unlock_slow`]), where the list of waiters lies behind the mutex's wait_lock.
 //!
+//! Since Linux 5.15 the top waiter of a PI mutex does not sleep as long as the owner runs (`spin.rs`).
+//!
 //! A task is not a coroutine: a path that has to wait for a mutex ends with [`LockOutcome::Sleep`]. The task is then
 //! on the waiter list and in state Interruptible; whoever drives it calls [`crate::schedule::schedule`], and when it
 //! runs again, [`lock_resume`], which may say Sleep once more.
@@ -40,6 +42,7 @@ mod inspect;
 mod object;
 mod pi;
 mod plain;
+mod spin;
 #[cfg(test)]
 mod tests;
 mod waiters;
@@ -48,6 +51,8 @@ pub use chain::MAX_LOCK_DEPTH;
 pub(crate) use chain::{effective_prio, requeue_waiter};
 pub use deadlock::{Deadlock, WaitsFor};
 pub use object::{MutexKind, MutexTable, PiState};
+pub(crate) use spin::owner_left;
+pub use spin::{OwnerSeen, spin_on_owner};
 
 use crate::platform::Platform;
 use crate::{Cpu, MutexId, TaskId};
@@ -72,6 +77,9 @@ pub enum LockOutcome {
     Acquired,
     /// The task waits, its state is Interruptible: call schedule, and [`lock_resume`] when it runs again.
     Sleep,
+    /// The task waits, its state is Interruptible, but it goes on executing: ask [`spin_on_owner`] before anything else, and
+    /// again whenever it comes back onto a CPU or is told by [`Platform::look_again`].
+    Spin,
 }
 
 /// Why a task could not even wait for a mutex. It is neither owner nor waiter.
@@ -149,7 +157,7 @@ pub async fn lock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Re
     }
 }
 
-/// `p` runs again after [`LockOutcome::Sleep`]: it takes `m` or sleeps once more. Only a plain mutex can fail, where
+/// `p` runs again after [`LockOutcome::Sleep`], or has seen [`OwnerSeen::Released`]: it takes `m` or waits once more. Only a plain mutex can fail, where
 /// another task barged in and then waited for `p`.
 pub async fn lock_resume<P: Platform>(
     me: Cpu<'_, P>,

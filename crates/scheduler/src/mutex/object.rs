@@ -1,5 +1,6 @@
 //! A mutex, the table of all of them, and a task's part in inheritance.
 
+use super::spin::look_again;
 use super::waiters::Waiters;
 use crate::chunks::Chunks;
 use crate::platform::{Lock, Platform};
@@ -58,6 +59,8 @@ pub(super) struct Mutex {
     pub lends: Cell<Prio>,
     /// PI: next in the owner's list of mutexes that lend it something; the owner's pi_lock.
     pub next_lender: Cell<Option<MutexId>>,
+    /// PI: the top waiter, for those who look without the lock; wait_lock.
+    pub top: Cell<Option<TaskId>>,
     waiters: RefCell<Waiters>,
 }
 
@@ -115,12 +118,21 @@ pub struct PiState {
     pub(super) blocked_on: Cell<Option<MutexId>>,
     /// First of the PI mutexes that it owns and others wait for; pi_lock.
     pub(super) lenders: Cell<Option<MutexId>>,
+    /// It waits for a PI mutex by spinning, and what it watches has not changed since it looked; its own, and that of
+    /// whoever changes that.
+    pub(super) spins: Cell<bool>,
 }
 
 impl PiState {
     pub(crate) fn reset(&self) {
         self.blocked_on.set(None);
         self.lenders.set(None);
+        self.spins.set(false);
+    }
+
+    /// The mutex for which it spins, unless it has been told to look again.
+    pub(crate) fn spins_for(&self) -> Option<MutexId> {
+        self.blocked_on.get().filter(|_| self.spins.get())
     }
 
     /// The mutex that the task waits for, also while it is woken but has not taken it yet.
@@ -143,6 +155,16 @@ impl<'k, P: Platform> Cpu<'k, P> {
         self.k.platform.acquire(self.id, Lock::MutexWait(m)).await;
         let mutex = self.k.mutexes.get(m);
         WaitGuard { me: self, id: m, mutex, waiters: mutex.waiters.borrow_mut() }
+    }
+}
+
+impl<P: Platform> WaitGuard<'_, P> {
+    /// The list has changed: shows who is first now, and tells who was.
+    pub fn show_top(&self) {
+        let top = self.waiters.top().map(|top| top.task);
+        if let Some(before) = self.mutex.top.replace(top).filter(|before| Some(*before) != top) {
+            look_again(self.me, before);
+        }
     }
 }
 

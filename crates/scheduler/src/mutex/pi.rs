@@ -3,11 +3,12 @@
 use super::chain::{inherit, lend, requeue_waiter, stop_lending};
 use super::deadlock::refuse_cycle;
 use super::object::{Owner, WaitGuard, Word};
+use super::spin::{look_again, may_spin};
 use super::waiters::{Waiter, pi_key};
 use super::{LockError, LockOutcome, owner};
 use crate::platform::Platform;
 use crate::policy::PiGuard;
-use crate::registry::DeboostOrder;
+use crate::registry::{DeboostOrder, RtmutexSpin};
 use crate::wakeup::{WakeFlags, try_to_wake_up, try_to_wake_up_if};
 use crate::{Cpu, MutexId, Prio, Reason, TaskId, TaskState};
 
@@ -32,10 +33,12 @@ pub(super) async fn lock<P: Platform>(
     }
     refuse_cycle(me, p, m)?;
     wait(lock, own).await;
-    Ok(LockOutcome::Sleep)
+    // The owner may have released it since: who may spin then sees that.
+    let released = me.k.mutexes.get(m).owner.get().is_none();
+    Ok(if spins(me) && (released || may_spin(me, p, m)) { LockOutcome::Spin } else { LockOutcome::Sleep })
 }
 
-/// The waiter runs again: it takes the mutex, unless someone stole it or came before it.
+/// The waiter runs again, or still: it takes the mutex, unless someone stole it or came before it.
 pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> LockOutcome {
     let lock = me.wait_lock(m).await;
     if may_take(&lock, p) {
@@ -43,7 +46,11 @@ pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -
         return LockOutcome::Acquired;
     }
     me.task(p).state.set(TaskState::Interruptible);
-    LockOutcome::Sleep
+    if spins(me) && may_spin(me, p, m) { LockOutcome::Spin } else { LockOutcome::Sleep }
+}
+
+fn spins<P: Platform>(me: Cpu<'_, P>) -> bool {
+    me.k.config.rules.rtmutex_spin.get() == RtmutexSpin::OwnerOnCpu
 }
 
 /// Without an owner, the mutex is for the top waiter, or for a task that beats it; equal is not enough.
@@ -60,6 +67,7 @@ fn key<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> Prio {
 async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let (me, p) = (lock.me, own.task);
     lock.waiters.remove(p);
+    lock.show_top();
     me.task(p).pi.blocked_on.set(None);
     lock.mutex.owner.set(Some(Owner::new(me, p)));
     if lock.mutex.handed_to.take() != Some(p) {
@@ -74,6 +82,7 @@ async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let (me, p) = (lock.me, own.task);
     let waiter = Waiter { task: p, key: key(me, p) };
     lock.waiters.insert(waiter);
+    lock.show_top();
     me.task(p).pi.blocked_on.set(Some(lock.id));
     me.task(p).state.set(TaskState::Interruptible);
     drop(own);
@@ -96,6 +105,7 @@ pub(super) async fn unlock<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
         return;
     };
     lock.mutex.handed_to.set(Some(top.task));
+    look_again(me, top.task);
     let pi = me.pi_lock(p).await;
     stop_lending(&lock, &pi);
     match me.k.config.rules.deboost_order.get() {

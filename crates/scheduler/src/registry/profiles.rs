@@ -41,14 +41,14 @@ impl Profile {
     }
 }
 
-/// What all fair classes from 2.6.31 to 6.1 share.
+/// What all profiles from 2.6.31 on share; of the later kernels not all have these switches (`schedlab list limits`).
 const FAIR_BASE: &str = "fair-base";
 
 /// Every profile.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: FAIR_BASE,
-        meaning: "The settings that no kernel from 2.6.31 to 6.1 changes; a base for the others.",
+        meaning: "The settings of the fair class that all profiles from 2.6.31 on share; no kernel, but a base for the others.",
         source: "fair-class 9",
         base: None,
         settings: &[
@@ -66,8 +66,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 without PREEMPT_RT: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
-        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4, 7.7",
+        meaning: "Linux 6.1 (6.1.178 or later) without PREEMPT_RT, but with the placement of 2.6.36 for fair tasks: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
+        source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4, 7.7; machine.md 0.4",
         base: Some(FAIR_BASE),
         settings: &["BASE_SLICE", "TTWU_QUEUE", "NO_RT_PUSH_IPI"],
     },
@@ -81,7 +81,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "4.0",
         meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks; built for voluntary preemption, hence double_lock=trylock (for CONFIG_PREEMPT set preempt_model=full double_lock=fair).",
-        source: "rt-class 0.4 (v4.0), 5.6; fair-class U15",
+        source: "rt-class 0.4 (v4.0), 5.6; fair-class U15; machine.md 3.2",
         base: Some("6.1"),
         settings: &[
             "pick_any=first",
@@ -90,6 +90,7 @@ pub const PROFILES: &[Profile] = &[
             "NO_RT_PUSH_IPI",
             "post_push=tail_relock",
             "deboost_order=wake_then_deboost",
+            "rtmutex_spin=never",
             "RT_RUNTIME_SHARE",
             "lock_kind=ticket",
             "double_lock=trylock",
@@ -305,7 +306,7 @@ pub const PROFILES: &[Profile] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{DoubleLock, Feature, PreemptModel};
+    use crate::registry::{DoubleLock, Feature, PreemptModel, RtmutexSpin};
     use alloc::vec::Vec;
 
     #[test]
@@ -366,6 +367,16 @@ mod tests {
             }
             let config = Config::of_profile(profile).expect("a profile");
             assert_eq!(rt_switches(&config), rt_switches(&expected), "{profile}");
+        }
+    }
+
+    /// machine.md 0.3: they do since 5.15.
+    #[test]
+    fn only_waiters_of_the_6_1_kernels_spin() {
+        for profile in PROFILES {
+            let config = Config::of_profile(profile.name).expect("a profile");
+            let spins = config.rules.rtmutex_spin.get() == RtmutexSpin::OwnerOnCpu;
+            assert_eq!(spins, [FAIR_BASE, "6.1", "6.1-rt"].contains(&profile.name), "{}", profile.name);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Rules: choices between historical behaviours that no kernel could switch at run time (rt-class 0.3,
-//! fair-class 0.3). The first value of each is that of Linux 6.1.
+//! fair-class 0.3). The first value of each is that of the profile 6.1.
 
 use core::cell::Cell;
 
@@ -192,6 +192,10 @@ rules! {
     DoubleLock double_lock "How is a second run-queue lock taken?" "rt-class 5.6" {
         Fair "fair" "Own lock released first, then both in CPU order (builds that can preempt: PREEMPT, PREEMPT_RT, since 5.12 PREEMPT_DYNAMIC).",
         TryLock "trylock" "Tried at once; own lock released only where the order demands it (builds that cannot).",
+    }
+    RtmutexSpin rtmutex_spin "Does the top waiter of a PI mutex spin?" "machine.md 3.2" {
+        OwnerOnCpu "owner_on_cpu" "While the owner is on a CPU, unless it has to reschedule itself (5.15 on).",
+        Never "never" "It sleeps at once.",
     }
     DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
         DeboostThenWake "deboost_then_wake" "It drops its priority, then wakes the waiter (4.12 on).",

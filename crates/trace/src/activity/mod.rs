@@ -4,12 +4,14 @@
 //! completion of a block request is the disk's. Names are the tracepoints', as in [`EventKind`](crate::EventKind).
 
 mod tracepoints;
+mod values;
 
 use std::fmt;
 
 use crate::model::Pid;
 use crate::strings::StrId;
-pub(crate) use tracepoints::{Field, FieldType, MAX_FIELDS, TRACEPOINTS, Tracepoint, Value, Values};
+pub(crate) use tracepoints::{Field, FieldType, TRACEPOINTS, Tracepoint};
+pub(crate) use values::{MAX_FIELDS, Value, Values};
 
 /// Address of a kernel object, by which events of the same timer or work item are told to be that. In text the kernel
 /// prints a hash of it, so it means nothing outside of its trace.

@@ -3,71 +3,13 @@
 //! A reader finds the fields of an event in its format by their names here, and [`Tracepoint::make`] makes the event of their
 //! values. A writer takes the values from [`Activity::values`]. Fields that we do not keep are not in the table.
 
+use super::values::Values;
 use super::{
     Activity, BlockDevice, BlockRq, HrtimerExpireEntry, HrtimerMode, IrqHandlerEntry, IrqHandlerExit,
-    IrqVector, IrqVectorKind, KernelAddress, Packet, SECTOR_BYTES, SchedStatDelay, SoftirqVec, SysEnter,
-    SysExit, Syscall, TimerExpireEntry, WorkqueueExecute,
+    IrqVector, IrqVectorKind, Packet, SECTOR_BYTES, SchedStatDelay, SoftirqVec, SysEnter, SysExit, Syscall,
+    TimerExpireEntry, WorkqueueExecute,
 };
 use crate::model::Pid;
-use crate::strings::StrId;
-
-/// The most fields that a tracepoint has here.
-pub(crate) const MAX_FIELDS: usize = 5;
-
-/// The value of a field.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Value {
-    /// A number; unsigned ones of 64 bits with their bits as they are.
-    Number(i64),
-    /// A text, or the name of a function.
-    Text(StrId),
-}
-
-/// The values of a tracepoint's fields in their order; `None` for one that is not there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Values(pub(crate) [Option<Value>; MAX_FIELDS]);
-
-impl Values {
-    fn of<const N: usize>(values: [Option<Value>; N]) -> Self {
-        let mut all = [None; MAX_FIELDS];
-        all[..N].copy_from_slice(&values);
-        Values(all)
-    }
-
-    fn number(&self, n: usize) -> Option<i64> {
-        match self.0[n]? {
-            Value::Number(number) => Some(number),
-            Value::Text(_) => None,
-        }
-    }
-
-    fn text(&self, n: usize) -> Option<StrId> {
-        match self.0[n]? {
-            Value::Text(text) => Some(text),
-            Value::Number(_) => None,
-        }
-    }
-
-    fn i32(&self, n: usize) -> Option<i32> {
-        i32::try_from(self.number(n)?).ok()
-    }
-
-    fn u32(&self, n: usize) -> Option<u32> {
-        u32::try_from(self.number(n)?).ok()
-    }
-
-    fn u8(&self, n: usize) -> Option<u8> {
-        u8::try_from(self.number(n)?).ok()
-    }
-
-    fn u64(&self, n: usize) -> Option<u64> {
-        self.number(n).map(|number| number as u64)
-    }
-
-    fn address(&self, n: usize) -> Option<KernelAddress> {
-        self.u64(n).map(KernelAddress)
-    }
-}
 
 /// What a field is in the kernel's records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -536,68 +478,11 @@ impl Activity {
             Activity::NetifReceiveSkb(_) => &NETIF_RECEIVE_SKB,
         }
     }
-
-    /// The values of its tracepoint's fields, such that [`Tracepoint::make`] makes it of them.
-    pub(crate) fn values(&self) -> Values {
-        let number = |number: i64| Some(Value::Number(number));
-        let bits = |bits: u64| Some(Value::Number(bits as i64));
-        let text = |text: StrId| Some(Value::Text(text));
-        match *self {
-            Activity::IrqHandlerEntry(e) => Values::of([number(e.irq.into()), text(e.name)]),
-            Activity::IrqHandlerExit(e) => Values::of([number(e.irq.into()), number(e.handled.into())]),
-            Activity::IrqVectorEntry(v) | Activity::IrqVectorExit(v) => Values::of([number(v.vector.into())]),
-            Activity::SoftirqRaise(vec) | Activity::SoftirqEntry(vec) | Activity::SoftirqExit(vec) => {
-                Values::of([number(vec.0.into())])
-            }
-            Activity::HrtimerStart { hrtimer, function, expires_ns, softexpires_ns, mode } => Values([
-                bits(hrtimer.0),
-                text(function),
-                number(expires_ns),
-                number(softexpires_ns),
-                mode.and_then(|mode| number(mode.0.into())),
-            ]),
-            Activity::HrtimerCancel(address)
-            | Activity::HrtimerExpireExit(address)
-            | Activity::TimerExpireExit(address) => Values::of([bits(address.0)]),
-            Activity::HrtimerExpireEntry(e) => {
-                Values::of([bits(e.hrtimer.0), text(e.function), number(e.now_ns)])
-            }
-            Activity::TimerExpireEntry(e) => {
-                Values::of([bits(e.timer.0), text(e.function), bits(e.now_jiffies)])
-            }
-            Activity::WorkqueueExecuteStart(e) | Activity::WorkqueueExecuteEnd(e) => {
-                Values::of([bits(e.work.0), e.function.map(Value::Text)])
-            }
-            Activity::BlockRqIssue(rq) | Activity::BlockRqComplete(rq) => Values([
-                number(rq.dev.0.into()),
-                bits(rq.sector),
-                number(rq.sectors().into()),
-                text(rq.rwbs),
-                number(rq.bytes.into()),
-            ]),
-            Activity::SchedStatWait(s)
-            | Activity::SchedStatSleep(s)
-            | Activity::SchedStatBlocked(s)
-            | Activity::SchedStatIowait(s) => {
-                Values::of([text(s.comm), number(s.pid.0.into()), bits(s.delay_ns)])
-            }
-            Activity::SysEnter(e) => {
-                Values::of([number(call_number(e.call)), bits(e.args[0]), bits(e.args[1])])
-            }
-            Activity::SysExit(e) => Values::of([number(call_number(e.call)), number(e.ret)]),
-            Activity::NetDevXmit(packet) | Activity::NetifReceiveSkb(packet) => {
-                Values::of([text(packet.dev), number(packet.len.into())])
-            }
-        }
-    }
-}
-
-fn call_number(call: Syscall) -> i64 {
-    call.number.map_or(-1, i64::from)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::values::Value;
     use super::*;
     use crate::strings::Strings;
 

@@ -44,7 +44,7 @@ pub(super) fn read_buffers(
         reader.note_stats(&contents.options.cpu_stats);
         reader.decoder.finish(&mut reader.builder);
         bytes_left = reader.bytes_left;
-        match check_switches(reader.builder.finish(), reader.decoder.records) {
+        match check_switches(reader.builder.finish_recording(), reader.decoder.records) {
             Ok(trace) => return Ok(trace),
             Err(error) => first_error = first_error.or(Some(error)),
         }

@@ -28,17 +28,14 @@ impl<'a> Source<'a> {
 }
 
 impl Source<'static> {
-    /// Opens a file. What cannot be read at an offset (a pipe, a device) is read into memory.
-    pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
-        let failed = |source| ReadError::Io { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        if metadata.is_file() {
-            return Ok(Source { len: metadata.len(), data: Data::File { file, path: path.to_owned() } });
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        Ok(Source { len: bytes.len() as u64, data: Data::Memory(Cow::Owned(bytes)) })
+    /// A regular file of `len` bytes.
+    pub(crate) fn file(file: File, len: u64, path: &Path) -> Self {
+        Source { len, data: Data::File { file, path: path.to_owned() } }
+    }
+
+    /// Bytes that are nowhere else.
+    pub(crate) fn owned(bytes: Vec<u8>) -> Self {
+        Source { len: bytes.len() as u64, data: Data::Memory(Cow::Owned(bytes)) }
     }
 }
 
@@ -165,6 +162,16 @@ impl<'a> Stream<'a> {
     }
 }
 
+impl Read for Stream<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.peek(out.len()).map_err(io::Error::other)?;
+        let len = bytes.len().min(out.len());
+        out[..len].copy_from_slice(&bytes[..len]);
+        self.skip(len as u64);
+        Ok(len)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,7 +180,7 @@ mod tests {
     fn file(name: &str, bytes: &[u8]) -> Source<'static> {
         let path = std::env::temp_dir().join(format!("schedlab-source-{name}-{}", std::process::id()));
         std::fs::write(&path, bytes).expect("a file can be made");
-        let source = Source::open(&path).expect("it is there");
+        let source = Source::file(File::open(&path).expect("it is there"), bytes.len() as u64, &path);
         // The open file stays readable.
         let _ = std::fs::remove_file(&path);
         source

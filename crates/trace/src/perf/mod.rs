@@ -38,5 +38,5 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
     let mut reader = records::Reader::new(builder, decoder, attributes);
     reader.read(source, &header.data)?;
     let (builder, records) = reader.finish();
-    check_switches(builder.finish(), records)
+    check_switches(builder.finish_recording(), records)
 }

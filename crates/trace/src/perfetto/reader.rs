@@ -243,7 +243,7 @@ impl Reader {
 
     fn finish(mut self) -> Result<Trace, ReadError> {
         let events = self.bundles.finish(&mut self.builder);
-        check_switches(self.builder.finish(), events)
+        check_switches(self.builder.finish_recording(), events)
     }
 }
 

@@ -50,6 +50,23 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
     reader.finish()
 }
 
+/// Whether the beginning of something that may never end holds a line that text of a trace has.
+pub(crate) fn check_head(head: &[u8]) -> Result<(), ReadError> {
+    let mut reader = Reader::new();
+    for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
+        if Line::parse(line).is_some() {
+            return Ok(());
+        }
+        reader.other_line(line, n as u64 + 1);
+    }
+    if reader.has_header() { Ok(()) } else { Err(NO_EVENT) }
+}
+
+const NO_EVENT: ReadError = ReadError::NotATrace {
+    found: "text in which no line is an event",
+    advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs",
+};
+
 fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -326,11 +343,14 @@ impl Reader {
         }
     }
 
+    /// Whether there was a comment that only traces have.
+    fn has_header(&self) -> bool {
+        self.tracefs_header || self.report_header
+    }
+
     fn finish(mut self) -> Result<Trace, ReadError> {
-        if self.events == 0 && !self.tracefs_header && !self.report_header {
-            let advice =
-                "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs";
-            return Err(ReadError::NotATrace { found: "text in which no line is an event", advice });
+        if self.events == 0 && !self.has_header() {
+            return Err(NO_EVENT);
         }
         for loss in std::mem::take(&mut self.pending) {
             if !loss.start {
@@ -350,7 +370,7 @@ impl Reader {
         } else {
             Format::TracefsText
         };
-        check_switches(self.builder.finish(), self.events)
+        check_switches(self.builder.finish_recording(), self.events)
     }
 }
 

@@ -30,7 +30,7 @@ fn no_trace_at_all() {
     );
     check(
         b"\x1f\x8b\x08\0",
-        "this is not a trace that can be read: a gzip file; unpack it with gunzip first",
+        "this is not a trace that can be read: a gzip file that is cut or damaged at its beginning; copy or record it again",
     );
     for chrome in [r#"{"traceEvents":[]}"#, r#"{"displayTimeUnit":"ns","traceEvents":[]}"#] {
         check(

@@ -2,6 +2,7 @@
 
 mod activity;
 mod bad_input;
+mod clock;
 mod common;
 mod compact;
 mod damage;
@@ -12,4 +13,5 @@ mod odd;
 mod perf_latency;
 mod perfetto;
 mod recordings;
+mod streams;
 mod variants;

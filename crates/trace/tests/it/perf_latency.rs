@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trace::{DelaysFrom, SchedLatency, TaskDelays, Trace};
+use trace::{DelaysFrom, SchedLatency, TaskDelays, Trace, WakeupEvent};
 
 use crate::common::{assert_sound, fixture};
 
@@ -115,5 +115,32 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         {
             files.push(path);
         }
+    }
+}
+
+/// A recording with both events, and the same without `sched_wakeup`, as perf records it on kernels that have `sched_waking`.
+#[test]
+fn wakeups_are_as_many_by_either_event() {
+    let both = trace::read(&fixture("mix-rr.dat")).expect("a trace");
+    let mut waking_only = both.clone();
+    let is_wakeup = |event: &trace::Event| event.kind.name() == "sched_wakeup";
+    waking_only.events = both.events.iter().filter(|event| !is_wakeup(event)).copied().collect();
+    let (with, without) = (trace::summarise(&both), trace::summarise(&waking_only));
+    assert_eq!((with.wakeups_from, without.wakeups_from), (WakeupEvent::Wakeup, WakeupEvent::Waking));
+    let sum = |summary: &trace::Summary| summary.tasks.iter().map(|task| task.wakeups).sum::<u64>();
+    assert!(
+        sum(&with) > 400 && sum(&without).abs_diff(sum(&with)) <= 1,
+        "{} and {}",
+        sum(&with),
+        sum(&without)
+    );
+    let by_waking = trace::summarise_from(&both, WakeupEvent::Waking);
+    for (a, b) in by_waking.tasks.iter().zip(&without.tasks) {
+        assert_eq!((a.pid, a.wakeups, &a.wake_latency), (b.pid, b.wakeups, &b.wake_latency));
+    }
+    for (a, b) in with.tasks.iter().zip(&without.tasks) {
+        let (a, b) = (&a.wake_latency, &b.wake_latency);
+        assert!(a.count().abs_diff(b.count()) * 50 <= a.count(), "{} and {} latencies", a.count(), b.count());
+        assert!(a.count() != b.count() || a.mean_ns() <= b.mean_ns(), "a waking begins earlier");
     }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with a load.
 
+use super::elsewhere::Nearest;
 use crate::dist::DistError;
 use crate::program::ProgramError;
 use crate::rtapp::RtAppError;
@@ -23,6 +24,17 @@ pub enum LoadError {
         name: String,
         /// The nearest known name.
         nearest: Option<String>,
+    },
+    /// A program that is not among the loads, but something like it is.
+    #[error(
+        "{name} is not among the loads; nearest comes `{}`: {}; `schedlab list loads` shows all",
+        .nearest.command, .nearest.why
+    )]
+    Elsewhere {
+        /// Name of the program.
+        name: String,
+        /// What is.
+        nearest: &'static Nearest,
     },
     /// An option that the load does not have.
     #[error(

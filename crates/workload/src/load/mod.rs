@@ -6,6 +6,7 @@
 
 mod command;
 mod cyclictest;
+mod elsewhere;
 mod error;
 mod fork_storm;
 mod hackbench;
@@ -25,6 +26,7 @@ mod spawn;
 mod vmark;
 mod wakeup_latency;
 
+pub use elsewhere::Nearest;
 pub use error::LoadError;
 pub use registry::{Entry, OptionDoc, entries, find, parse};
 pub use result::{

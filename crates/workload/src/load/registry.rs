@@ -3,8 +3,8 @@
 use super::command::parser;
 use super::error::LoadError;
 use super::{
-    Load, cyclictest, fork_storm, hackbench, hog, keyrepeat, make, oltp, periodic, rt_migrate, vmark,
-    wakeup_latency,
+    Load, cyclictest, elsewhere, fork_storm, hackbench, hog, keyrepeat, make, oltp, periodic, rt_migrate,
+    vmark, wakeup_latency,
 };
 use clap::Command;
 
@@ -164,6 +164,9 @@ pub fn parse(command: &str) -> Result<Box<dyn Load>, LoadError> {
     let words = shlex::split(command).ok_or_else(|| LoadError::Quotes { command: command.to_string() })?;
     let (program, options) = words.split_first().ok_or(LoadError::Empty)?;
     let name = program.rsplit('/').next().unwrap_or(program);
+    if let Some(nearest) = elsewhere::nearest(name, options) {
+        return Err(LoadError::Elsewhere { name: name.to_string(), nearest });
+    }
     (find(name)?.parse)(options)
 }
 

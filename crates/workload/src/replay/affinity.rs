@@ -15,6 +15,7 @@ const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 ///
 /// A machine with one CPU shows nothing but names: whoever is free stays there, too.
 pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>], machine_cpus: u32) {
+    let parents = parents(tasks);
     for n in 0..tasks.len() {
         let (task, last_cpu) = (&tasks[n], last_cpus[n]);
         let only = Some(task.placement.ran_on).filter(|cpus| cpus.weight() == 1).and(last_cpu);
@@ -30,6 +31,9 @@ pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>], machi
         if let Some(found) = by_name.map(pinned(Evidence::Name)).or(by_wait) {
             tasks[n].placement.pinned = Some(found);
             inherit(tasks, n, found.cpu);
+            if matches!(found.evidence, Evidence::Waited(_)) {
+                hand_up(tasks, &parents, n, last_cpus);
+            }
         }
     }
     for task in tasks {
@@ -37,6 +41,37 @@ pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>], machi
             task.steps.retain(|step| *step != Recorded::Pin);
             task.merge_runs();
         }
+    }
+}
+
+/// Of each task, which one forked it.
+fn parents(tasks: &[RecordedTask]) -> Vec<Option<usize>> {
+    let mut parents = vec![None; tasks.len()];
+    for (n, task) in tasks.iter().enumerate() {
+        for child in task.steps.iter().filter_map(Recorded::child) {
+            parents[child.index()] = Some(n);
+        }
+    }
+    parents
+}
+
+/// Affinity comes from the parent: where one child is pinned, its parent is, as `taskset` does it, if nothing speaks against
+/// that. Waiting beside an idle CPU shows only in those that were made to wait.
+fn hand_up(tasks: &mut [RecordedTask], parents: &[Option<usize>], child: usize, last_cpus: &[Option<u32>]) {
+    let Some(cpu) = tasks[child].placement.pinned.map(|pinned| pinned.cpu) else { return };
+    let mut above = parents[child];
+    while let Some(parent) = above.filter(|parent| tasks[*parent].placement.pinned.is_none()) {
+        let task = &tasks[parent];
+        let from = task.steps.iter().position(|step| *step == Recorded::Pin).unwrap_or(0);
+        let children = task.steps[from..].iter().filter_map(Recorded::child);
+        let mut ran = children.map(|child| tasks[child.index()].placement.ran_on);
+        let elsewhere = ran.any(|cpus| cpus.iter().any(|ran| u32::from(ran.0) != cpu));
+        if elsewhere || last_cpus[parent] != Some(cpu) || task.placement.allowed.is_some() {
+            return;
+        }
+        tasks[parent].placement.pinned = Some(Pinned { cpu, evidence: Evidence::Children });
+        inherit(tasks, parent, cpu);
+        above = parents[parent];
     }
 }
 
@@ -65,7 +100,8 @@ pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
     while let Some(parent) = parents.pop() {
         let children: Vec<TaskIndex> = tasks[parent].steps.iter().filter_map(Recorded::child).collect();
         for child in children.into_iter().map(TaskIndex::index) {
-            if tasks[child].placement.allowed.is_none() {
+            // A child that is pinned has changed that itself, as `taskset` does.
+            if tasks[child].placement.allowed.is_none() && tasks[child].placement.pinned.is_none() {
                 tasks[child].placement.allowed = tasks[parent].placement.allowed;
                 parents.push(child);
             }

@@ -32,11 +32,8 @@ pub(super) fn served(sleep: &Sleep) -> Option<Served> {
     sleep.on_behalf.map(|_| Served::OnBehalf)
 }
 
-/// Who waits more often than that within a piece of work does more than to answer.
-const MOST_WAITS_IN_WORK: usize = 16;
-
 fn by_interrupt(sleep: &Sleep) -> bool {
-    sleep.end.is_some_and(|end| matches!(end.by, By::Interrupt { .. } | By::Softirq))
+    sleep.end.is_some_and(|end| matches!(end.by, By::Interrupt { .. } | By::Softirq { .. }))
 }
 
 /// `worker` wakes `sleeper`. If an interrupt had woken the worker from its idle sleep, it was for that.
@@ -47,20 +44,17 @@ pub(super) fn works_for(tasks: &mut [Track], worker: TaskIndex, sleeper: TaskInd
     };
     let Some(slept_ns) = sleep.slept_ns.filter(|_| sleep.end.is_none()) else { return };
     let behalf = Behalf { task: sleeper, sleep: waits.sleeps.len() - 1, slept_ns };
-    // In the middle of its work it may have waited for a device itself.
-    let since = tasks[worker.index()].sleeps.iter_mut().rev();
-    let Some(idle) = since.take(MOST_WAITS_IN_WORK).find(|sleep| sleep.state != PrevState::Uninterruptible)
-    else {
-        return;
-    };
+    let is_first = tasks[worker.index()].wakes_since_work_came() == 1;
+    let Some(idle) = tasks[worker.index()].work_came() else { return };
     let answers = matches!(idle.state, PrevState::Idle | PrevState::Unknown) && by_interrupt(idle);
     let Some(end) = idle.end.filter(|_| answers) else { return };
-    // Nobody is answered before asking: it was for the last one that asked in time. Where nobody had, the task had asked and was
-    // on its way to sleep.
+    // Nobody is answered before asking: it was for the last one that asked in time. Where nobody had, the task that it wakes
+    // first had asked, and was on its way to sleep. (Of what comes before, no task can be the cause by its later sleep.)
+    let asked_in_time = slept_ns <= end.at_ns;
     let better = match idle.on_behalf {
-        None => true,
-        Some(before) if before.slept_ns <= end.at_ns => (before.slept_ns..=end.at_ns).contains(&slept_ns),
-        Some(_) => slept_ns <= end.at_ns,
+        None => asked_in_time || is_first,
+        Some(before) if before.slept_ns <= end.at_ns => asked_in_time && before.slept_ns < slept_ns,
+        Some(_) => asked_in_time,
     };
     if better {
         idle.on_behalf = Some(behalf);

@@ -6,7 +6,7 @@ use super::programs;
 use super::recording::{
     Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
 };
-use super::ticks;
+use super::ticks::{self, TickPhases};
 use super::timers;
 use super::track::{By, Draft, Sleep, Timer, Track};
 use super::walk::Walk;
@@ -31,7 +31,10 @@ impl Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
-        let Walk { mut tasks, mut counts, tick_departures, .. } = Walk::all(trace);
+        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, .. } = Walk::all(trace);
+        let hz = ticks::find(&by_ticks);
+        soft_wakeups.extend(by_ticks);
+        let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
         // Who works for others sets no timers.
         for track in tasks.iter_mut().filter(|track| !is_worker(trace, track)) {
             timers::find(&mut track.sleeps);
@@ -42,6 +45,7 @@ impl Recording {
             trace,
             start_ns: trace.start_ns(),
             requests: Requests::of(&tasks, &workers),
+            ticks: ticks.unwrap_or_default(),
             work: work::brought_by_steps(&tasks, &workers),
             workers,
         };
@@ -54,14 +58,24 @@ impl Recording {
         affinity::infer(&mut recorded, &last_cpus, trace.cpus);
         affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
-        let hz = ticks::find(&tick_departures);
         let holds = |task: &RecordedTask| LATENCY_HOLDERS.contains(&&*task.comm);
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
         let objects = Objects { devices: finish.requests.devices(), ..Objects::default() };
         let messages = Vec::new();
-        Recording { cpus: trace.cpus, span, hz, idle_polls, tasks: recorded, objects, messages, counts }
+        let ticks_at = finish.ticks.since(trace.start_ns());
+        Recording {
+            cpus: trace.cpus,
+            span,
+            hz,
+            ticks_at,
+            idle_polls,
+            tasks: recorded,
+            objects,
+            messages,
+            counts,
+        }
     }
 }
 
@@ -87,6 +101,7 @@ struct Finish<'a> {
     trace: &'a Trace,
     start_ns: u64,
     requests: Requests,
+    ticks: TickPhases,
     /// Which tasks are workers.
     workers: Vec<bool>,
     /// Which of their pieces of work a step brings, by its task and number.
@@ -122,7 +137,10 @@ impl Finish<'_> {
             arrivals: track.arrivals,
             placement: super::recording::Placement {
                 ran_on: track.whereabouts.ran_on,
-                passed_idle_cpus: Nanos(track.whereabouts.passed_idle_ns),
+                passed_idle_cpus: match track.whereabouts.has_settled() {
+                    true => Nanos(track.whereabouts.passed_idle_ns),
+                    false => Nanos::ZERO,
+                },
                 allowed: self.allowed(track),
                 pinned: None,
             },
@@ -204,6 +222,7 @@ impl Finish<'_> {
         let by = match waking {
             Waking::Task => Brought::Task,
             Waking::Served { at, cpu } => Brought::Served(Interrupt { at, cpu }),
+            Waking::Tick { at, cpu } => Brought::Tick(Interrupt { at, cpu }),
             Waking::Outside { at, cpu, .. } => Brought::Outside(Interrupt { at, cpu }),
             other => return other,
         };
@@ -224,13 +243,19 @@ impl Finish<'_> {
             }
             return Some(Waking::Served { at: self.time(end.at_ns), cpu: end.cpu });
         }
+        if let (None, By::Softirq { cpu }) = (sleep.timer, end.by)
+            && let Some(tick_ns) = self.ticks.tick_of(cpu, end.at_ns)
+        {
+            counts.by_tick += 1;
+            return Some(Waking::Tick { at: self.time(tick_ns), cpu: end.cpu });
+        }
         let count = match (sleep.timer, end.by) {
             (Some(Timer::At(_)), _) => &mut counts.by_periodic_timer,
             (Some(Timer::After(_)), _) => &mut counts.by_relative_timer,
             (None, By::Task { .. }) => &mut counts.by_task,
             (None, By::Stopper) => &mut counts.by_stopper,
             (None, By::Interrupt { .. }) => &mut counts.by_interrupt,
-            (None, By::Softirq) => &mut counts.by_softirq,
+            (None, By::Softirq { .. }) => &mut counts.by_softirq,
             (None, By::Unseen) => &mut counts.unseen,
         };
         *count += 1;
@@ -239,7 +264,7 @@ impl Finish<'_> {
             (Some(Timer::After(ns)), _) => Some(Waking::After(Nanos(ns))),
             (None, By::Task { .. }) => Some(Waking::Task),
             (None, By::Stopper) => None,
-            (None, By::Interrupt { .. } | By::Softirq | By::Unseen) => {
+            (None, By::Interrupt { .. } | By::Softirq { .. } | By::Unseen) => {
                 let slept = sleep.slept_ns.map(|slept_ns| Nanos(end.at_ns.saturating_sub(slept_ns)));
                 Some(Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu, slept })
             }

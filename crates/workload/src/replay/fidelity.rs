@@ -1,9 +1,9 @@
 //! How close a replay came to its recording, task by task.
 
+use super::accounted::{Accounted, Follows};
 use super::load::ReplayedTask;
-use super::recording::Recording;
 use std::collections::BTreeMap;
-use trace::{Pid, Summary, TaskSummary, WakeLatency};
+use trace::{Pid, TaskSummary, WakeLatency};
 
 /// One figure on both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,17 +30,30 @@ pub struct ReplayFidelity {
     pub tasks: Vec<TaskFidelity>,
     /// 99th percentile of the wakeup latencies of all of them together, ns.
     pub latency_p99_ns: Pair,
+    /// Who follows whom.
+    pub order: Order,
 }
 
-/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`], except that recorded CPU
-/// time is what the kernel accounted, where the trace says that.
+/// Switches by the names of the tasks that go and come; those of tasks that are not replayed are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Order {
+    /// In the recording.
+    pub recorded: u64,
+    /// In the replay.
+    pub simulated: u64,
+    /// Those of either for which the other has one of the same two names.
+    pub common: u64,
+}
+
+/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`], except that CPU time is
+/// what the kernel accounted, where it says so (`sched_stat_runtime`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskFidelity {
     /// Recorded task id.
     pub pid: Pid,
     /// Recorded name.
     pub comm: Box<str>,
-    /// CPU time, that at the edges of the trace included, ns.
+    /// CPU time, ns.
     pub cpu_time_ns: Pair,
     /// Switches to sleep.
     pub voluntary_switches: Pair,
@@ -95,17 +108,10 @@ impl ReplayFidelity {
 }
 
 /// Puts both sides of every replayed task together.
-pub(super) fn compare(
-    recorded: &Summary,
-    recording: &Recording,
-    simulated: &Summary,
-    tasks: &[ReplayedTask],
-) -> ReplayFidelity {
-    let cpu_times: BTreeMap<_, _> =
-        recording.tasks.iter().map(|task| ((task.pid, task.incarnation), task.cpu_time)).collect();
+pub(super) fn compare(recorded: &Accounted, simulated: &Accounted, tasks: &[ReplayedTask]) -> ReplayFidelity {
     let by_id: BTreeMap<_, _> =
-        recorded.tasks.iter().map(|task| ((task.pid, task.incarnation), task)).collect();
-    let by_pid: BTreeMap<_, _> = simulated.tasks.iter().map(|task| (task.pid, task)).collect();
+        recorded.summary.tasks.iter().map(|task| ((task.pid, task.incarnation), task)).collect();
+    let by_pid: BTreeMap<_, _> = simulated.summary.tasks.iter().map(|task| (task.pid, task)).collect();
     let mut all = [Vec::new(), Vec::new()];
     let rows = tasks.iter().map(|task| {
         let here = task.pid.and_then(|pid| by_pid.get(&Pid(pid.0)).copied());
@@ -113,16 +119,47 @@ pub(super) fn compare(
         for (samples, side) in all.iter_mut().zip(sides) {
             samples.extend(side.iter().flat_map(|side| &side.wake_latency.samples_ns));
         }
-        let cpu_time = cpu_times.get(&(task.recorded, task.incarnation));
-        row(task, cpu_time.map_or(0, |time| time.0), sides)
+        let [there, here] = [(sides[0], recorded), (sides[1], simulated)].map(|(side, accounted)| {
+            let id = side.map(|side| (side.pid, side.incarnation));
+            id.and_then(|id| accounted.cpu_time_ns.get(&id)).copied().unwrap_or(0)
+        });
+        row(task, Pair { recorded: there, simulated: here }, sides)
     });
     let rows = rows.collect();
-    let [recorded, simulated] =
+    let [latency_recorded, latency_simulated] =
         all.map(|samples_ns| WakeLatency { samples_ns }.percentile_ns(990).unwrap_or(0));
-    ReplayFidelity { tasks: rows, latency_p99_ns: Pair { recorded, simulated } }
+    ReplayFidelity {
+        tasks: rows,
+        latency_p99_ns: Pair { recorded: latency_recorded, simulated: latency_simulated },
+        order: order(&recorded.follows, &simulated.follows, tasks),
+    }
 }
 
-fn row(task: &ReplayedTask, recorded_cpu_ns: u64, sides: [Option<&TaskSummary>; 2]) -> TaskFidelity {
+fn order(recorded: &Follows, simulated: &Follows, tasks: &[ReplayedTask]) -> Order {
+    let names_there: BTreeMap<Pid, &str> = tasks.iter().map(|task| (task.recorded, &*task.comm)).collect();
+    let names_here: BTreeMap<Pid, &str> =
+        tasks.iter().filter_map(|task| Some((Pid(task.pid?.0), &*task.comm))).collect();
+    let (there, here) = (by_name(recorded, &names_there), by_name(simulated, &names_here));
+    let shared = |(pair, count): (_, &u64)| here.get(pair).map_or(0, |other| (*count).min(*other));
+    Order {
+        recorded: there.values().sum(),
+        simulated: here.values().sum(),
+        common: there.iter().map(shared).sum(),
+    }
+}
+
+fn by_name<'a>(follows: &Follows, names: &BTreeMap<Pid, &'a str>) -> BTreeMap<(&'a str, &'a str), u64> {
+    let name = |pid: Pid| if pid == Pid::IDLE { Some("idle") } else { names.get(&pid).copied() };
+    let mut counts = BTreeMap::new();
+    for ((goes, comes), count) in follows {
+        if let Some(pair) = name(*goes).zip(name(*comes)) {
+            *counts.entry(pair).or_insert(0) += count;
+        }
+    }
+    counts
+}
+
+fn row(task: &ReplayedTask, cpu_time_ns: Pair, sides: [Option<&TaskSummary>; 2]) -> TaskFidelity {
     let pair = |figure: &dyn Fn(&TaskSummary) -> u64| {
         let [recorded, simulated] = sides.map(|side| side.map_or(0, figure));
         Pair { recorded, simulated }
@@ -130,7 +167,7 @@ fn row(task: &ReplayedTask, recorded_cpu_ns: u64, sides: [Option<&TaskSummary>; 
     TaskFidelity {
         pid: task.recorded,
         comm: task.comm.clone(),
-        cpu_time_ns: Pair { recorded: recorded_cpu_ns, ..pair(&|s| s.cpu_time_ns + s.edge_time_ns) },
+        cpu_time_ns,
         voluntary_switches: pair(&|s| s.voluntary_switches),
         involuntary_switches: pair(&|s| s.involuntary_switches),
         migrations: pair(&|s| s.migrations),

@@ -57,7 +57,8 @@ impl Fitted {
             self.moved += 1;
             return CpuMask::single(CpuId(self.cpus.saturating_sub(1) as u16));
         }
-        let lost = recorded.and(&CpuMask::first_n(self.recorded_cpus)) != there;
+        // What may use all CPUs may use all of any machine.
+        let lost = *recorded != CpuMask::ALL && recorded.and(&CpuMask::first_n(self.recorded_cpus)) != there;
         self.cut += usize::from(lost && self.cpus < self.recorded_cpus);
         there
     }
@@ -118,6 +119,7 @@ mod tests {
         assert_eq!(fitted.affinity(&mask(&[0, 1])), mask(&[0, 1]));
         assert_eq!(fitted.affinity(&mask(&[1, 2])), mask(&[1]));
         assert_eq!(fitted.affinity(&mask(&[2, 3])), mask(&[1]));
+        assert_eq!(fitted.affinity(&CpuMask::ALL), mask(&[0, 1]));
         assert_eq!((fitted.cut, fitted.moved), (1, 1));
         assert_eq!(Fitted::new(2, 4).affinity(&CpuMask::ALL), CpuMask::first_n(4));
     }

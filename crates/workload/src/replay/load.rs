@@ -1,5 +1,6 @@
 //! The replay of a trace as a load.
 
+use super::accounted::Accounted;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::fitting::Fitted;
@@ -10,6 +11,7 @@ use super::recording::{
     Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
     Waking,
 };
+use super::roles::{RecordedCommand, Role, Roles};
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
@@ -18,7 +20,7 @@ use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
-use trace::{Repair, Severity, Summary, Trace, infer_missing_switches, summarise};
+use trace::{Repair, Severity, Trace, infer_missing_switches};
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
@@ -69,7 +71,7 @@ pub struct KnownAffinity {
 pub struct Replay {
     recording: Recording,
     /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
-    summary: Option<Summary>,
+    accounted: Option<Accounted>,
     kernel: Option<String>,
     repair: Repair,
     import_notes: Vec<String>,
@@ -90,6 +92,8 @@ pub struct ReplayResult {
     pub time: Option<Nanos>,
     /// Virtual time at which the trace begins: before that, its sleepers fall asleep.
     pub lead_in: Nanos,
+    /// The command that was recorded, if the trace shows it.
+    pub command: Option<RecordedCommand>,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
     /// What had to be changed because the machine has another number of CPUs than the recorded one, a sentence each.
@@ -103,8 +107,14 @@ pub struct ReplayedTask {
     pub recorded: trace::Pid,
     /// How many tasks had this id before it.
     pub incarnation: u32,
-    /// Recorded name at its start.
+    /// Recorded name, the last one.
     pub comm: Box<str>,
+    /// To whom it belongs.
+    pub role: Role,
+    /// Whether its program ends in an exit.
+    pub exits: bool,
+    /// When it exited, since the trace's first event; `None` if it did not, or for a workload file.
+    pub recorded_exit: Option<Nanos>,
     /// Its pid in the run; `None` if it never ran.
     pub pid: Option<Pid>,
 }
@@ -116,7 +126,7 @@ impl Replay {
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
             recording: Recording::extract(&trace),
-            summary: Some(summarise(&trace)),
+            accounted: Some(Accounted::of(&trace)),
             kernel: trace.meta.kernel.clone(),
             repair,
             import_notes: serious.map(ToString::to_string).collect(),
@@ -130,7 +140,7 @@ impl Replay {
     pub fn of_workload(workload: ReadWorkload) -> Replay {
         Replay {
             recording: workload.recording,
-            summary: None,
+            accounted: None,
             kernel: workload.kernel,
             repair: Repair::default(),
             import_notes: Vec::new(),
@@ -142,7 +152,7 @@ impl Replay {
     /// Whether there is a recording with which a run can be compared.
     #[must_use]
     pub fn has_original(&self) -> bool {
-        self.summary.is_some()
+        self.accounted.is_some()
     }
 
     /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the recorded
@@ -189,12 +199,13 @@ impl Replay {
         comms: &[machine::CommOf],
         cpus: usize,
     ) -> Option<ReplayFidelity> {
-        let recorded = self.summary.as_ref()?;
+        let recorded = self.accounted.as_ref()?;
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        let simulated = summarise(&run_trace(&records[from..to], comms, cpus));
-        Some(fidelity::compare(recorded, &self.recording, &simulated, &result.tasks))
+        let simulated = run_trace(&records[from..to], comms, cpus);
+        let simulated = Accounted::counting(&simulated, recorded.summary.wakeups_from);
+        Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
     fn parts(&self, setup: &mut Setup, fitted: &mut Fitted) -> Result<Vec<Part>, LoadError> {
@@ -263,10 +274,10 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Some(Interrupt { at, cpu }) = comes_from_outside(step, part.waits) {
+                if let Some(FromOutside { at, by, cpu }) = FromOutside::of(step, part.waits) {
                     let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                    setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
+                    setup.outside(Outside { at, by, cpu, channel, every: None });
                 }
             }
         }
@@ -289,21 +300,35 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    use Waking::{Outside, Served, Task, Work};
-    matches!(step, Recorded::Sleep(Task | Outside { .. } | Served { .. } | Work { .. }))
+    use Waking::{Outside, Served, Task, Tick, Work};
+    matches!(step, Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. }))
 }
 
-/// The interrupt that ends a sleep at its recorded time, if one does.
-pub(super) fn comes_from_outside(step: &Recorded, waits: Waits) -> Option<Interrupt> {
-    let Recorded::Sleep(waking) = step else { return None };
-    match (*waking, waits) {
-        (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => None,
-        (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
-            Some(Interrupt { at, cpu })
-        }
-        (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
-        | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => Some(interrupt),
-        _ => None,
+/// An interrupt that ends a sleep at its recorded time.
+pub(super) struct FromOutside {
+    pub at: Nanos,
+    by: Arrival,
+    cpu: Option<u32>,
+}
+
+impl FromOutside {
+    /// The one that ends this step, if one does.
+    pub fn of(step: &Recorded, waits: Waits) -> Option<FromOutside> {
+        let Recorded::Sleep(waking) = step else { return None };
+        let (interrupt, by) = match (*waking, waits) {
+            (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => return None,
+            (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
+                (Interrupt { at, cpu }, Arrival::Own)
+            }
+            (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
+            | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => {
+                (interrupt, Arrival::Own)
+            }
+            (Waking::Tick { at, cpu }, _) => (Interrupt { at, cpu }, Arrival::Tick),
+            (Waking::Work { by: Brought::Tick(interrupt), .. }, _) => (interrupt, Arrival::Tick),
+            _ => return None,
+        };
+        Some(FromOutside { at: interrupt.at, by, cpu: interrupt.cpu })
     }
 }
 
@@ -362,6 +387,13 @@ impl Load for Replay {
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
         let parts = self.parts(setup, &mut fitted)?;
+        // CPUs that the recorded machine did not have tick with its last one.
+        let ticks_at = &self.recording.ticks_at;
+        for cpu in 0..setup.cpus() {
+            if let Some(at) = ticks_at.get(cpu).or(ticks_at.last()) {
+                setup.tick_at(CpuId(cpu as u16), self.lead_in().saturating_add(*at));
+            }
+        }
         let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
         let lead_in = self.lead_in();
@@ -378,13 +410,24 @@ impl Load for Replay {
             remaining: remaining.clone(),
         });
         self.populate(&stage, setup);
-        let names = self.recording.tasks.iter().map(|task| (task.pid, task.incarnation)).collect();
+        let Roles { of_tasks, command } = Roles::of(&self.recording);
+        let exits = self.accounted.as_ref().map(|accounted| &accounted.exits);
+        let replayed = |(task, role): (&RecordedTask, Role)| ReplayedTask {
+            recorded: task.pid,
+            incarnation: task.incarnation,
+            comm: task.last_comm().into(),
+            role,
+            exits: task.exits(),
+            recorded_exit: exits.and_then(|exits| exits.get(&(task.pid, task.incarnation))).copied(),
+            pid: None,
+        };
+        let tasks = self.recording.tasks.iter().zip(of_tasks).map(replayed).collect();
         let mut lasts_until = Nanos::ZERO;
         if self.recording.is_told() {
             lasts_until = self.recording.span.saturating_add(LAST_WORK);
             setup.look_at(lasts_until);
         }
-        let played = Played { stage, names, recorded: self.recording.span, notes: fitted.notes() };
+        let played = Played { stage, tasks, command, recorded: self.recording.span, notes: fitted.notes() };
         Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
     }
 }
@@ -398,7 +441,8 @@ impl Replay {
             .filter_map(|evidence| if let Evidence::Waited(time) = evidence { Some(time) } else { None })
             .collect();
         let count = |what| evidence().filter(|evidence| *evidence == what).count();
-        let (names, children) = (count(Evidence::Name), count(Evidence::Parent));
+        let names = count(Evidence::Name);
+        let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
                 "{} because they waited there beside an idle CPU ({least} to {most} s in all)",
@@ -409,9 +453,10 @@ impl Replay {
             (names > 0).then(|| format!("{names} kernel threads by name")),
             waited,
             (children > 0).then(|| format!("{children} because their parents are")),
+            (parents > 0).then(|| format!("{parents} because their children are")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        let total = waits.len() + names + children;
+        let total = waits.len() + names + children + parents;
         (total > 0).then(|| {
             format!(
                 "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",
@@ -433,7 +478,9 @@ impl Replay {
 #[derive(Debug)]
 struct Played {
     stage: Rc<Stage>,
-    names: Vec<(trace::Pid, u32)>,
+    /// All tasks of the recording, without what the run made of them.
+    tasks: Vec<ReplayedTask>,
+    command: Option<RecordedCommand>,
     recorded: Nanos,
     notes: Vec<String>,
 }
@@ -442,8 +489,8 @@ impl Results for Played {
     fn result(&self) -> LoadResult {
         let stage = &self.stage;
         let pids = stage.pids.borrow();
-        let present =
-            stage.parts.iter().zip(&self.names).zip(pids.iter()).filter(|((part, _), _)| !part.absent);
+        let present = stage.parts.iter().zip(&self.tasks).zip(pids.iter());
+        let present = present.filter(|((part, _), _)| !part.absent);
         let runs =
             |part: &Part| part.steps.iter().filter(|step| matches!(step, Recorded::Run(_))).count() as u64;
         let bursts = stage.parts.iter().filter(|part| !part.absent).map(runs).sum();
@@ -454,14 +501,8 @@ impl Results for Played {
             recorded: self.recorded,
             time: (completed == bursts).then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
             lead_in: stage.lead_in,
-            tasks: present
-                .map(|((part, (recorded, incarnation)), pid)| ReplayedTask {
-                    recorded: *recorded,
-                    incarnation: *incarnation,
-                    comm: part.comm.clone(),
-                    pid: *pid,
-                })
-                .collect(),
+            command: self.command.clone(),
+            tasks: present.map(|((_, task), pid)| ReplayedTask { pid: *pid, ..task.clone() }).collect(),
             notes: self.notes.clone(),
         })
     }

@@ -21,8 +21,9 @@
 //!   a trace does not say which locks a task holds. So a replay does not boost; its notes count what it left out.
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
-//! - **The tick** of the recording kernel shows in the times at which fair tasks leave (`ticks`): [`Recording::hz`]. A
-//!   replay under another one has other slices.
+//! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake (`ticks`):
+//!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere
+//!   has two preemptions for one, because soft timers expire in the tick.
 //!
 //! A recording can be written as a file that people change, and read back (`file`).
 //!
@@ -43,18 +44,21 @@
 //! - Interrupts from outside come at their recorded times however fast the machine is, so a replay on a faster machine
 //!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
 
+mod accounted;
 mod affinity;
 mod devices;
 mod extract;
 mod fidelity;
 mod file;
 mod fitting;
+mod lives;
 mod load;
 mod objects;
 mod overhead;
 mod player;
 mod programs;
 mod recording;
+mod roles;
 mod ticks;
 mod timers;
 mod track;
@@ -63,13 +67,14 @@ mod whereabouts;
 mod work;
 mod yields;
 
-pub use fidelity::{Pair, ReplayFidelity, TaskFidelity};
+pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask, Whom};
 pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Told, Waking,
 };
+pub use roles::{RecordedCommand, Role};
 
 #[cfg(test)]
 mod tests;

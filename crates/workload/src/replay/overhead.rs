@@ -105,13 +105,13 @@ impl Overhead {
                     ..interrupt
                 };
                 let by = match by {
-                    Brought::Task => Brought::Task,
+                    Brought::Task | Brought::Tick(_) => by,
                     Brought::Outside(interrupt) => Brought::Outside(sooner(interrupt)),
                     Brought::Served(interrupt) => Brought::Served(sooner(interrupt)),
                 };
                 Waking::Work { number, by }
             }
-            Waking::Task | Waking::Never => waking,
+            Waking::Task | Waking::Tick { .. } | Waking::Never => waking,
         }
     }
 

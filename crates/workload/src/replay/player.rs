@@ -108,6 +108,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    /// Whether this is a worker that has not done all its pieces of work.
+    fn has_work(&self, worker: TaskIndex) -> bool {
+        !self.benches.borrow()[worker.index()].is_done()
+    }
+
     /// A piece of work comes to a worker, or will.
     fn bring(&self, worker: TaskIndex, work: Option<u32>, at: Nanos) {
         if let Some(number) = work {
@@ -215,17 +220,19 @@ impl Player {
             Recorded::Sleep(Waking::Outside { slept: Some(span), .. }) if part.waits == Waits::Relative => {
                 Step::SleepFor(*span)
             }
-            Recorded::Sleep(Waking::Task | Waking::Outside { .. } | Waking::Served { .. }) => {
+            Recorded::Sleep(
+                Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },
+            ) => Step::Receive(part.channel?),
+            // The last piece of the recording need not be the last one here.
+            Recorded::Sleep(Waking::Work { .. } | Waking::Never) | Recorded::Exit
+                if stage.has_work(self.index) =>
+            {
+                self.takes_work = true;
                 Step::Receive(part.channel?)
             }
             Recorded::Sleep(Waking::Work { .. }) => {
-                let is_done = stage.benches.borrow()[self.index.index()].is_done();
-                if is_done {
-                    self.end(env);
-                    return Some(Step::SleepUntil(LONG_AFTER));
-                }
-                self.takes_work = true;
-                Step::Receive(part.channel?)
+                self.end(env);
+                Step::SleepUntil(LONG_AFTER)
             }
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),

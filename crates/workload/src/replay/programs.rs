@@ -131,6 +131,7 @@ impl<'a> Reader<'a> {
             cpus: self.trace.cpus,
             span: self.until?,
             hz: None,
+            ticks_at: Vec::new(),
             idle_polls: self.trace.idle == Some(IdleKind::Polls),
             tasks,
             objects: self.objects,

@@ -26,6 +26,8 @@ pub struct Recording {
     pub span: Nanos,
     /// Ticks a second of the recording kernel, if they show: the setting `hz`, which decides when slices end.
     pub hz: Option<u32>,
+    /// By recorded CPU, the time of its first tick, if the ticks show; the others follow at whole periods. Empty if not.
+    pub ticks_at: Vec<Nanos>,
     /// Idle CPUs looked for work instead of halting; so do those of a replay.
     pub idle_polls: bool,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
@@ -115,6 +117,20 @@ impl RecordedTask {
             }
             _ => false,
         });
+    }
+
+    /// Its name at the end of its program.
+    pub(super) fn last_comm(&self) -> &str {
+        let mut execs = self.steps.iter().rev().filter_map(|step| match step {
+            Recorded::Exec(comm) => Some(&**comm),
+            _ => None,
+        });
+        execs.next().unwrap_or(&self.comm)
+    }
+
+    /// Whether its program ends in an exit.
+    pub(super) fn exits(&self) -> bool {
+        self.steps.last() == Some(&Recorded::Exit)
     }
 
     /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated scheduler moves
@@ -235,6 +251,13 @@ pub enum Waking {
         /// How long the sleep had lasted then, where the trace shows it.
         slept: Option<Nanos>,
     },
+    /// A soft timer of the kernel, which expires in the interrupt of the tick at this time.
+    Tick {
+        /// When.
+        at: Nanos,
+        /// On which CPU, if that is not the one on which the sleeper last ran.
+        cpu: Option<u32>,
+    },
     /// A device's interrupt, once it has served what a step [`Recorded::Submit`] of some task asked for.
     Served {
         /// When it was recorded.
@@ -265,6 +288,8 @@ pub enum Brought {
     Task,
     /// As [`Waking::Outside`].
     Outside(Interrupt),
+    /// As [`Waking::Tick`].
+    Tick(Interrupt),
     /// As [`Waking::Served`].
     Served(Interrupt),
 }
@@ -309,6 +334,8 @@ pub enum Evidence {
     Waited(Nanos),
     /// Its parent is pinned there, and it ran nowhere else.
     Parent,
+    /// So is one of its children by [`Evidence::Waited`], and neither it nor any other child has run elsewhere since.
+    Children,
     /// The workload file says so.
     File,
 }
@@ -320,6 +347,7 @@ impl fmt::Display for Evidence {
             Evidence::Name => f.write_str("its name says so"),
             Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
             Evidence::Parent => f.write_str("its parent is, and it ran nowhere else"),
+            Evidence::Children => f.write_str("one of its children is, and none ran elsewhere"),
             Evidence::File => f.write_str("the file says so"),
         }
     }
@@ -352,7 +380,8 @@ counts! {
     work "pieces of work for kworker threads: done in the order in which they come";
     by_device_for_another "wakeups of kernel threads by a device that had served a task: replayed so, from when that task asks";
     by_interrupt "wakeups by other interrupts: replayed at their recorded times";
-    by_softirq "wakeups by soft interrupts (kernel timers, network): replayed at their recorded times";
+    by_tick "wakeups by soft timers of the kernel: replayed in the interrupt of the tick at that time";
+    by_softirq "wakeups by other soft interrupts (network, block): replayed at their recorded times";
     unseen "wakeups that the trace does not show: replayed when the task ran again";
     without_effect "wakeups of tasks that were not asleep: left out";
     by_stopper "sleeps until the kernel's stopper (migration/N) had moved a task: left out, the simulated scheduler moves its tasks itself";

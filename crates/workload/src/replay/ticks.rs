@@ -1,39 +1,45 @@
 //! Finds the tick of the recording kernel (CONFIG_HZ). It decides when slices end, and no trace names it; but a fair task
-//! that leaves its CPU although nobody was queued there leaves at a tick, and ticks come at equal steps.
+//! that leaves its CPU although nobody was queued there leaves at a tick, and soft interrupts wake RCU's threads in one. Ticks
+//! come at equal steps.
+
+mod phase;
+
+pub(super) use phase::TickPhases;
 
 /// The values that kernels are built with, in the order in which they can be told apart: ticks of one also lie at the steps
 /// of all that come after it and have it as a factor, but not the other way round. (100 before 250 would not do: loads have
 /// periods of 10 ms.)
 const CHOICES: [u32; 4] = [250, 100, 300, 1000];
-/// Fewer departures could be chance.
-const MIN_DEPARTURES: usize = 30;
-/// The period is divided into so many parts, and most departures must lie in [`NEAR`] of them, which follow each other.
+/// Fewer could be chance.
+const MIN_SAMPLES: usize = 30;
+/// The period is divided into so many parts, and most samples must lie in [`NEAR`] of them, which follow each other.
 const PARTS: usize = 20;
 const NEAR: usize = 3;
 
-/// A departure that a tick may have caused.
+/// Something that a tick may have caused.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TickDeparture {
+pub(super) struct TickSample {
     pub cpu: u32,
+    /// On the trace's clock.
     pub at_ns: u64,
 }
 
 /// The number of ticks a second, if it shows.
-pub(super) fn find(departures: &[TickDeparture]) -> Option<u32> {
-    if departures.len() < MIN_DEPARTURES {
+pub(super) fn find(samples: &[TickSample]) -> Option<u32> {
+    if samples.len() < MIN_SAMPLES {
         return None;
     }
-    CHOICES.into_iter().find(|hz| at_steps(departures, *hz) * 10 >= departures.len() * 7)
+    CHOICES.into_iter().find(|hz| at_steps(samples, *hz) * 10 >= samples.len() * 7)
 }
 
-/// How many departures lie at equal steps, each CPU having its own phase.
-fn at_steps(departures: &[TickDeparture], hz: u32) -> usize {
-    let cpus = departures.iter().map(|d| d.cpu as usize + 1).max().unwrap_or(0);
+/// How many samples lie at equal steps, each CPU having its own phase.
+fn at_steps(samples: &[TickSample], hz: u32) -> usize {
+    let cpus = samples.iter().map(|d| d.cpu as usize + 1).max().unwrap_or(0);
     let mut counts = vec![[0usize; PARTS]; cpus];
-    for departure in departures {
+    for sample in samples {
         // In units of which a second has exactly hz · PARTS.
-        let part = u128::from(departure.at_ns) * u128::from(hz) * PARTS as u128 / 1_000_000_000;
-        counts[departure.cpu as usize][(part % PARTS as u128) as usize] += 1;
+        let part = u128::from(sample.at_ns) * u128::from(hz) * PARTS as u128 / 1_000_000_000;
+        counts[sample.cpu as usize][(part % PARTS as u128) as usize] += 1;
     }
     let near =
         |parts: &[usize; PARTS], from: usize| (0..NEAR).map(|n| parts[(from + n) % PARTS]).sum::<usize>();
@@ -45,11 +51,9 @@ mod tests {
     use super::*;
 
     /// 100 departures at multiples of `step_ns` that are not all neighbours, late by up to 40 µs.
-    fn departures(step_ns: u64) -> Vec<TickDeparture> {
-        let tick = |n: u64| TickDeparture {
-            cpu: (n % 2) as u32,
-            at_ns: (n * n % 977) * step_ns + n * 7919 % 40_000,
-        };
+    fn departures(step_ns: u64) -> Vec<TickSample> {
+        let tick =
+            |n: u64| TickSample { cpu: (n % 2) as u32, at_ns: (n * n % 977) * step_ns + n * 7919 % 40_000 };
         (0..100).map(tick).collect()
     }
 

@@ -69,8 +69,8 @@ pub(super) enum By {
     Stopper,
     /// An interrupt, on top of the task that has this draft step.
     Interrupt { below: Option<Place> },
-    /// A soft interrupt.
-    Softirq,
+    /// A soft interrupt on this CPU.
+    Softirq { cpu: u32 },
     /// The trace does not show it.
     Unseen,
 }
@@ -243,6 +243,26 @@ impl Track {
     pub fn awaits_device(&self) -> bool {
         let sleep = self.sleeps.last().filter(|_| self.state == State::Asleep);
         sleep.is_some_and(|sleep| sleep.state == PrevState::Uninterruptible)
+    }
+
+    /// Number of the sleep that its present piece of work ended, if it is a worker: in the middle of that it may have waited for
+    /// a device itself.
+    fn idle_sleep(&self) -> Option<usize> {
+        self.sleeps.iter().rposition(|sleep| sleep.state != PrevState::Uninterruptible)
+    }
+
+    /// That sleep.
+    pub fn work_came(&mut self) -> Option<&mut Sleep> {
+        let number = self.idle_sleep()?;
+        self.sleeps.get_mut(number)
+    }
+
+    /// How many tasks it has woken since.
+    pub fn wakes_since_work_came(&self) -> usize {
+        let idle = self.idle_sleep();
+        let since = self.steps.iter().rev();
+        let since = since.take_while(|step| !matches!(step, Draft::Sleep(number) if Some(*number) == idle));
+        since.filter(|step| matches!(step, Draft::Wake { .. })).count()
     }
 
     /// The sleep under way ends.

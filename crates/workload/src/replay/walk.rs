@@ -8,15 +8,18 @@
 mod wakeups;
 
 use super::recording::{Begin, Counts, TaskIndex};
-use super::ticks::TickDeparture;
+use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
 use std::collections::BTreeMap;
 use trace::{
-    Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, Since, Stay, StrId, TaskRef, Trace,
+    Activity, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, Since, Stay, StrId,
+    TaskRef, Trace,
 };
 
+/// What the tick's timer calls, since Linux 6.8 and before.
+const TICK_HANDLERS: [&str; 2] = ["tick_nohz_handler", "tick_sched_timer"];
 /// Smaller kernel priorities are real-time ones.
 const FIRST_FAIR_PRIO: i32 = 100;
 
@@ -46,7 +49,13 @@ pub(super) struct Walk<'a> {
     by_pid: BTreeMap<Pid, TaskIndex>,
     cpus: Vec<CpuNow>,
     pub counts: Counts,
-    pub tick_departures: Vec<TickDeparture>,
+    /// What only a tick can have caused: departures of fair tasks whose slice is over, and wakeups of RCU's threads by soft
+    /// interrupts.
+    pub by_ticks: Vec<TickSample>,
+    /// Other wakeups by soft interrupts: those of soft timers come with the tick.
+    pub soft_wakeups: Vec<TickSample>,
+    /// Expiries of the tick's own timer.
+    pub ticks: Vec<TickSample>,
     /// The last task that fell asleep in state D.
     asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
@@ -67,7 +76,9 @@ impl<'a> Walk<'a> {
             by_pid: BTreeMap::new(),
             cpus: vec![CpuNow::default(); trace.cpus as usize],
             counts: Counts::default(),
-            tick_departures: Vec::new(),
+            by_ticks: Vec::new(),
+            soft_wakeups: Vec::new(),
+            ticks: Vec::new(),
             asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
@@ -121,6 +132,11 @@ impl<'a> Walk<'a> {
             self.appear(cpu, stay, event.time_ns);
         }
         match &event.kind {
+            EventKind::Activity(Activity::HrtimerExpireEntry(timer))
+                if TICK_HANDLERS.contains(&&self.trace.strings[timer.function]) =>
+            {
+                self.ticks.push(TickSample { cpu: event.cpu.0, at_ns: event.time_ns });
+            }
             EventKind::SchedSwitch(_) | EventKind::Activity(_) => {}
             EventKind::SchedWaking(w) | EventKind::SchedWakeup(w) | EventKind::SchedWakeupNew(w)
                 if w.task.pid == Pid::IDLE => {}
@@ -343,7 +359,7 @@ impl<'a> Walk<'a> {
             match left.departure() {
                 Departure::Preempted if now.disturbed || switch.prev.prio < FIRST_FAIR_PRIO => {}
                 Departure::Preempted => {
-                    self.tick_departures.push(TickDeparture { cpu: cpu as u32, at_ns: now_ns });
+                    self.by_ticks.push(TickSample { cpu: cpu as u32, at_ns: now_ns });
                 }
                 Departure::SliceEnd => track.round_robin = true,
                 Departure::Yield => {

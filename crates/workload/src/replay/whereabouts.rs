@@ -27,6 +27,11 @@ pub(super) struct Whereabouts {
     pub waits: Option<Wait>,
     /// Time since then for which it was kept waiting although another CPU was idle.
     pub passed_idle_ns: u64,
+    /// How often it came onto a CPU, and onto another one than before.
+    arrivals: u64,
+    moves: u64,
+    /// How often it came onto its last CPU since it was elsewhere.
+    stays: u64,
 }
 
 impl Whereabouts {
@@ -36,8 +41,11 @@ impl Whereabouts {
             self.ran_on.insert(CpuId(cpu as u16));
         }
         let wait = self.waits.take();
+        self.arrivals += 1;
+        self.stays += 1;
         if self.cpu != Some(cpu as u32) {
-            self.passed_idle_ns = 0;
+            (self.passed_idle_ns, self.stays) = (0, 0);
+            self.moves += u64::from(self.cpu.is_some());
             return self.cpu.replace(cpu as u32).is_some();
         }
         let Some(wait) = wait else { return false };
@@ -49,5 +57,35 @@ impl Whereabouts {
             self.passed_idle_ns += passed_ns;
         }
         false
+    }
+
+    /// Whether it stays where it is now. Whoever moves all the time stays nowhere, even if it happens to be at one place for
+    /// a while: by chance it would have moved several times since.
+    pub fn has_settled(&self) -> bool {
+        const BY_CHANCE: u64 = 5;
+        const FEW: u64 = 2;
+        self.moves <= FEW || self.stays * self.moves >= BY_CHANCE * self.arrivals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_moves_all_the_time_has_not_settled_before_it_stays_much_longer() {
+        let mut task = Whereabouts::default();
+        for n in 0..100 {
+            task.arrive(n / 4 % 2, 0);
+        }
+        assert!(!task.has_settled(), "24 moves in 100 arrivals");
+        for _ in 0..30 {
+            task.arrive(1, 0);
+        }
+        assert!(task.has_settled(), "30 arrivals without a move, where 6 were to be expected");
+        let mut once = Whereabouts::default();
+        once.arrive(0, 0);
+        once.arrive(1, 0);
+        assert!(once.has_settled(), "sched_setaffinity moves a task once");
     }
 }

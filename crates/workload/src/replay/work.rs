@@ -2,7 +2,7 @@
 //! these come. In a what-if that is another order than the recorded one, so a worker has no program of its own but one for each
 //! piece, and whoever woke it in the recording brings the piece for which it did.
 
-use super::load::comes_from_outside;
+use super::load::FromOutside;
 use super::player::Waits;
 use super::recording::{Recorded, TaskIndex, Waking};
 use super::track::{By, Sleep, Track};
@@ -51,7 +51,7 @@ impl Bench {
         for (n, step) in steps.iter().enumerate() {
             let Recorded::Sleep(Waking::Work { number, .. }) = step else { continue };
             bench.begins.insert(*number, n + 1);
-            if let Some(interrupt) = comes_from_outside(step, waits) {
+            if let Some(interrupt) = FromOutside::of(step, waits) {
                 bench.bring(*number, lead_in.saturating_add(interrupt.at));
             }
         }

@@ -117,11 +117,19 @@ pub enum Fault {
         /// The nearest known one.
         nearest: &'static str,
     },
-    /// SCHED_DEADLINE or its parameters.
+    /// SCHED_DEADLINE.
     #[error("`{key}` asks for SCHED_DEADLINE, which is not modelled")]
     Deadline {
         /// Which key.
         key: String,
+    },
+    /// What changes how a task is scheduled, and is not modelled.
+    #[error("`{key}` asks for {what}, which is not modelled")]
+    NotModelled {
+        /// Which key.
+        key: String,
+        /// What it asks for.
+        what: &'static str,
     },
     /// A key of the format that rt-app read up to 2013.
     #[error("`{key}` belongs to the old format of rt-app")]
@@ -215,8 +223,11 @@ impl Fault {
             Fault::UnknownWord { known, .. } => format!("use one of {known}"),
             Fault::UnknownKey { nearest, .. } => format!("did you mean `{nearest}`?"),
             Fault::Deadline { .. } => {
-                "use SCHED_FIFO or SCHED_RR with a `priority`, or SCHED_OTHER, and remove the dl-* keys"
+                "use SCHED_FIFO or SCHED_RR with a `priority`, or SCHED_OTHER"
                     .into()
+            }
+            Fault::NotModelled { .. } => {
+                "remove it to run the tasks without (`schedlab list limits` says what that changes)".into()
             }
             Fault::OldFormat { .. } => {
                 "write what the task does as events: run, lock, unlock, timer (rt-app since 1.0 refuses it too)".into()

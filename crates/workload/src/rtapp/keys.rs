@@ -57,14 +57,19 @@ pub(super) enum TaskKey {
     Policy,
     Priority,
     Cpus,
-    /// Parameters of SCHED_DEADLINE; in newer versions `dl-runtime` of a fair task asks for a slice.
+    /// The run time of SCHED_DEADLINE; of a fair task the slice that it asks EEVDF for.
+    DeadlineRuntime,
+    /// The other parameters of SCHED_DEADLINE.
     Deadline,
-    /// Older names of the same, without meaning under another policy.
-    OldDeadline,
     /// Of the format before events.
     OldFormat,
-    /// Clamps, groups and memory binding.
-    NotModelled,
+    /// Clamps of utilisation.
+    UtilMin,
+    UtilMax,
+    /// A control group.
+    TaskGroup,
+    /// Memory binding, which rt-app counts as an event.
+    MemoryBinding,
     Event(EventKey),
     Unknown,
 }
@@ -78,22 +83,22 @@ const PROPERTIES: [(&str, TaskKey); 23] = [
     ("policy", TaskKey::Policy),
     ("priority", TaskKey::Priority),
     ("cpus", TaskKey::Cpus),
-    ("dl-runtime", TaskKey::Deadline),
+    ("dl-runtime", TaskKey::DeadlineRuntime),
     ("dl-period", TaskKey::Deadline),
     ("dl-deadline", TaskKey::Deadline),
-    ("dl_runtime", TaskKey::Deadline),
+    ("dl_runtime", TaskKey::DeadlineRuntime),
     ("dl_period", TaskKey::Deadline),
     ("dl_deadline", TaskKey::Deadline),
-    ("period", TaskKey::OldDeadline),
-    ("deadline", TaskKey::OldDeadline),
+    ("period", TaskKey::Deadline),
+    ("deadline", TaskKey::Deadline),
     ("exec", TaskKey::OldFormat),
     ("lock_order", TaskKey::OldFormat),
-    ("util_min", TaskKey::NotModelled),
-    ("util_max", TaskKey::NotModelled),
-    ("taskgroup", TaskKey::NotModelled),
-    ("nodes_membind", TaskKey::NotModelled),
-    ("membind_nodes", TaskKey::NotModelled),
-    ("nodes_membership", TaskKey::NotModelled),
+    ("util_min", TaskKey::UtilMin),
+    ("util_max", TaskKey::UtilMax),
+    ("taskgroup", TaskKey::TaskGroup),
+    ("nodes_membind", TaskKey::MemoryBinding),
+    ("membind_nodes", TaskKey::MemoryBinding),
+    ("nodes_membership", TaskKey::MemoryBinding),
 ];
 
 /// What a key in a task or phase means.
@@ -131,7 +136,7 @@ mod tests {
         ] {
             assert_eq!(task_key(key), TaskKey::Event(event), "{key}");
         }
-        assert_eq!(task_key("membind_nodes"), TaskKey::NotModelled);
+        assert_eq!(task_key("membind_nodes"), TaskKey::MemoryBinding);
         assert_eq!(task_key("loop1"), TaskKey::Unknown, "properties match as a whole");
         assert_eq!(task_key("Run"), TaskKey::Unknown, "case counts");
     }

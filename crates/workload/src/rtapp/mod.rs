@@ -34,8 +34,8 @@
 //! | `fork` | pthread_create of a named task, at most 1024 times each | the same |
 //! | `yield` | sched_yield | the same |
 //!
-//! Not modelled, and said by [`RtApp::notes`]: utilisation clamps, task groups, NUMA memory binding, log files. Threads
-//! start at time 0 with the policy of their task (rt-app sets it after pthread_create), there is no main thread, and
+//! Not modelled, and refused: SCHED_DEADLINE, clamps of utilisation, task groups. Not modelled, and said by
+//! [`RtApp::notes`]: slices of EEVDF (`dl-runtime` of a fair task), NUMA memory binding, log files. Threads start at time 0 with the policy of their task (rt-app sets it after pthread_create), there is no main thread, and
 //! the threads that are blocked when `duration` is over stay so (rt-app wakes and ends them).
 
 pub mod cost;

@@ -27,8 +27,12 @@ pub enum NoteKind {
     PropertyTwice,
     /// Keys about files, memory and plots that a simulation has no use for.
     NoUseHere,
-    /// Keys that change scheduling on Linux and are not modelled.
+    /// Keys that change where memory lies or what is traced, and are not modelled.
     NotModelled,
+    /// A slice that a fair task asks EEVDF for.
+    FairSlice,
+    /// Parameters of SCHED_DEADLINE under another policy.
+    DeadlineUnused,
     /// Keys that rt-app ignores too.
     Unknown,
     /// Events beside `phases`, which rt-app ignores.
@@ -59,6 +63,13 @@ impl fmt::Display for Note {
             NoteKind::PropertyTwice => n("second value") + " of a property ignored, the first counts",
             NoteKind::NoUseHere => n("key") + " without use in a simulation",
             NoteKind::NotModelled => n("key") + " ignored: not modelled",
+            NoteKind::FairSlice => {
+                n("slice")
+                    + " of a fair task ignored: only EEVDF has such slices, and no kernel here has EEVDF"
+            }
+            NoteKind::DeadlineUnused => {
+                n("parameter") + " of SCHED_DEADLINE without effect under another policy"
+            }
             NoteKind::Unknown => n("unknown key") + " ignored, as rt-app does",
             NoteKind::BesidePhases => n("event") + " beside `phases` ignored, as rt-app does",
             NoteKind::SyncLocks => n("sync event") + " without a lock around, locked here",

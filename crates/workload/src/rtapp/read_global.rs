@@ -49,7 +49,10 @@ pub(super) fn global(reader: &mut Reader, members: &[Member]) -> Result<Global, 
                 reader.note(NoteKind::NoUseHere, member);
             }
             "logdir" | "log_basename" => {
-                reader.text(member)?;
+                // rt-app takes null for its default, which no other key may have.
+                if !matches!(member.value.value, Value::Null) {
+                    reader.text(member)?;
+                }
                 reader.note(NoteKind::NoUseHere, member);
             }
             "log_size" => match &member.value.value {

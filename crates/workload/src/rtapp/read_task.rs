@@ -34,6 +34,10 @@ struct Properties<'m> {
     policy: Option<&'m Member>,
     priority: Option<&'m Member>,
     cpus: Option<&'m Member>,
+    /// Parameters of SCHED_DEADLINE.
+    deadline: Vec<&'m Member>,
+    /// Whether it binds memory: an event to rt-app, of which nothing is left here.
+    binds_memory: bool,
     events: Vec<&'m Member>,
 }
 
@@ -71,15 +75,22 @@ fn properties<'m>(
             TaskKey::Policy => &mut found.policy,
             TaskKey::Priority => &mut found.priority,
             TaskKey::Cpus => &mut found.cpus,
-            TaskKey::Deadline => {
-                return Err(reader.fault(&member.key_span, Fault::Deadline { key: member.key.clone() }));
+            TaskKey::DeadlineRuntime | TaskKey::Deadline => {
+                reader.count(member, " µs")?;
+                found.deadline.push(member);
+                continue;
+            }
+            TaskKey::UtilMin | TaskKey::UtilMax | TaskKey::TaskGroup => {
+                without_effect(reader, member, what)?;
+                continue;
+            }
+            TaskKey::MemoryBinding => {
+                reader.note(NoteKind::NotModelled, member);
+                found.binds_memory = true;
+                continue;
             }
             TaskKey::OldFormat => {
                 return Err(reader.fault(&member.key_span, Fault::OldFormat { key: member.key.clone() }));
-            }
-            TaskKey::OldDeadline | TaskKey::NotModelled => {
-                reader.note(NoteKind::NotModelled, member);
-                continue;
             }
             TaskKey::Event(_) | TaskKey::Unknown => {
                 if let Some(nearest) = nearest_task_key(&member.key) {
@@ -95,6 +106,37 @@ fn properties<'m>(
     Ok(found)
 }
 
+/// A clamp or a group is refused, unless it changes nothing.
+fn without_effect(reader: &mut Reader, member: &Member, what: TaskKey) -> Result<(), RtAppError> {
+    /// Of utilisation: a whole CPU.
+    const WHOLE: i64 = 1024;
+    /// rt-app's word for "as it is".
+    const UNCHANGED: i64 = -1;
+    let (none, what) = match what {
+        TaskKey::TaskGroup => (reader.text(member)?.is_empty(), "a control group"),
+        _ => {
+            let clamp = reader.integer(member, UNCHANGED, WHOLE, "")?;
+            let widest = if what == TaskKey::UtilMin { 0 } else { WHOLE };
+            (clamp == UNCHANGED || clamp == widest, "a clamp of utilisation")
+        }
+    };
+    if !none {
+        let key = member.key.clone();
+        return Err(reader.fault(&member.key_span, Fault::NotModelled { key, what }));
+    }
+    reader.note(NoteKind::NoUseHere, member);
+    Ok(())
+}
+
+/// Parameters of SCHED_DEADLINE, which is refused itself: what they mean under other policies.
+fn deadline_parameters(reader: &mut Reader, policy: PolicyName, members: &[&Member]) {
+    let fair = matches!(policy, PolicyName::Other | PolicyName::Batch | PolicyName::Idle);
+    for member in members {
+        let is_slice = fair && task_key(&member.key) == TaskKey::DeadlineRuntime;
+        reader.note(if is_slice { NoteKind::FairSlice } else { NoteKind::DeadlineUnused }, member);
+    }
+}
+
 fn task(
     reader: &mut Reader,
     member: &Member,
@@ -107,6 +149,7 @@ fn task(
     let delay = given.delay.map_or(Ok(Nanos::ZERO), |m| reader.micros(m))?;
     let policy = given.policy.map_or(Ok(global.default_policy), |m| policy_name(reader, m))?;
     let scheduling = scheduling(reader, policy, given.priority)?;
+    deadline_parameters(reader, policy, &given.deadline);
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let mut own_timers = OwnTimers::default();
     let mut context = EventContext {
@@ -135,7 +178,7 @@ fn task(
         let once = given.repeat.map(|m| loop_count(reader, m)).transpose()?;
         repeat = if once.is_some() { Repeat::Times(1) } else { Repeat::Forever };
         let events = events(reader, &given.events, &mut context)?;
-        if !events.is_empty() {
+        if !events.is_empty() || given.binds_memory {
             let repeat = once.unwrap_or(Repeat::Times(1));
             phases.push(Phase { repeat, scheduling: None, cpus: None, events });
         }
@@ -166,11 +209,12 @@ fn phase(
     if let Some(policy) = given.policy {
         *current = policy_name(reader, policy)?;
     }
+    deadline_parameters(reader, *current, &given.deadline);
     let changes = given.policy.is_some() || given.priority.is_some();
     let scheduling = changes.then(|| scheduling(reader, *current, given.priority)).transpose()?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let events = events(reader, &given.events, context)?;
-    if events.is_empty() {
+    if events.is_empty() && !given.binds_memory {
         return Err(reader.fault(&member.key_span, Fault::NoEvents { name: member.name().to_owned() }));
     }
     Ok(Phase { repeat, scheduling, cpus, events })

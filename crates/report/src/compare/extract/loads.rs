@@ -254,8 +254,15 @@ fn rtapp(result: &RtappResult, figures: &mut Figures) {
 }
 
 fn replay(result: &ReplayResult, figures: &mut Figures) {
+    if let Some(finish) = &result.finish
+        && let Some(time) = finish.seconds
+    {
+        let label = finish.comm.as_ref().map_or("last exit".to_owned(), |name| format!("of {name} finished"));
+        figures.nanos("finish", &label, Better::Lower, time.as_ns()).headline();
+    }
     if let Some(time) = result.seconds {
-        figures.nanos("time", "time", Better::Lower, time.as_ns()).headline();
+        // Often that of a thread of the kernel, which nobody waits for.
+        figures.nanos("time", "last burst", Better::Lower, time.as_ns());
     }
     figures.count("bursts_completed", "bursts completed", Better::Higher, result.bursts_completed).headline();
 }

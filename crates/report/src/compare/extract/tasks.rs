@@ -40,6 +40,9 @@ pub fn measure_names(run: &RunResult, figures: &mut Figures) {
         let p99 = sum.latency_p99_ns;
         figures.nanos("p99_latency", "p99 of worst task", Lower, p99).in_steps_of(percentile_step(p99));
         figures.nanos("worst_latency", "worst latency", Lower, sum.latency_max_ns);
+        if let Some(last) = sum.last_exit_ns.filter(|_| sum.exited == sum.tasks) {
+            figures.nanos("exit", "last exit", Lower, last);
+        }
     }
 }
 
@@ -57,6 +60,8 @@ struct Sum {
     /// Of the task whose percentile is worst: percentiles of single tasks cannot be added up.
     latency_p99_ns: u64,
     latency_max_ns: u64,
+    exited: u64,
+    last_exit_ns: Option<u64>,
 }
 
 impl Sum {
@@ -78,6 +83,8 @@ impl Sum {
         self.latency_sum_ns += u128::from(latency.count) * u128::from(latency.mean);
         self.latency_p99_ns = self.latency_p99_ns.max(latency.p99);
         self.latency_max_ns = self.latency_max_ns.max(latency.max);
+        self.exited += u64::from(task.exited_ns.is_some());
+        self.last_exit_ns = self.last_exit_ns.max(task.exited_ns);
     }
 
     fn mean_latency_ns(&self) -> u64 {

@@ -60,7 +60,7 @@ fn what_changed_comes_first_and_the_rest_is_folded() {
         with     NO_RT_PUSH_IPI = kernel 6.1 NO_RT_PUSH_IPI
                  2s:sched_latency_ns=12000000, machine laptop, 2 CPUs
 
-        NO_RT_PUSH_IPI against 6.1: 5 of 53 metrics changed
+        NO_RT_PUSH_IPI against 6.1: 5 of 54 metrics changed
           cyclictest worst latency: 3.00 ± 0.06 times higher with NO_RT_PUSH_IPI
           metric                    base  with differs     95% interval change
         * pulls                        4  3006   +3002   +3000 to +3003   x751
@@ -68,7 +68,7 @@ fn what_changed_comes_first_and_the_rest_is_folded() {
         - rq lock most waiters         2    12     +10       +10 to +10  +500%
         - cyclictest worst latency 135us 407us  +271us +267us to +275us  +200%
         - cyclictest T0 max        135us 407us  +271us +267us to +275us  +200%
-        48 metrics unchanged, all identical under every seed
+        49 metrics unchanged, all identical under every seed
         2 metrics exist in this variant only, so cannot be compared:
           cyclictest.phase1.worst_latency, ...
 
@@ -102,7 +102,7 @@ fn one_seed_says_that_it_proves_nothing() {
         with     NO_RT_PUSH_IPI = kernel 6.1 NO_RT_PUSH_IPI
                  2s:sched_latency_ns=12000000, machine laptop, 2 CPUs
 
-        NO_RT_PUSH_IPI against 6.1: 5 of 53 metrics differ; one seed cannot tell change
+        NO_RT_PUSH_IPI against 6.1: 5 of 54 metrics differ; one seed cannot tell change
           from chance
           cyclictest worst latency: 3.10 times higher with NO_RT_PUSH_IPI
           metric                    base  with differs 95% interval change
@@ -111,7 +111,7 @@ fn one_seed_says_that_it_proves_nothing() {
         - rq lock most waiters         2    12     +10            -  +500%
         - cyclictest worst latency 131us 407us  +276us            -  +210%
         - cyclictest T0 max        131us 407us  +276us            -  +210%
-        48 metrics unchanged, all identical under every seed
+        49 metrics unchanged, all identical under every seed
         2 metrics exist in this variant only, so cannot be compared:
           cyclictest.phase1.worst_latency, ...
 
@@ -130,13 +130,13 @@ fn a_load_without_randomness_is_exact() {
         base     6.1 = kernel 6.1, machine laptop, 2 CPUs
         with     NO_RT_PUSH_IPI = kernel 6.1, machine laptop, 2 CPUs
 
-        NO_RT_PUSH_IPI against 6.1: 2 of 53 metrics changed; no seed makes a difference,
+        NO_RT_PUSH_IPI against 6.1: 2 of 54 metrics changed; no seed makes a difference,
           so this is exact
           cyclictest worst latency: 4.00 % higher with NO_RT_PUSH_IPI
           metric                    base  with differs 95% interval change
         - cyclictest worst latency 100us 104us +4.00us        exact  +4.0%
         - cyclictest T0 max        100us 104us +4.00us        exact  +4.0%
-        51 metrics unchanged, all identical under every seed
+        52 metrics unchanged, all identical under every seed
 
         + better, - worse, * neither.
         ");
@@ -161,7 +161,7 @@ fn no_change_is_said_in_one_line() {
     let same = runs(1..=4, |seed| 100_000 + seed);
     let text = comparison(&against(&same, &same), Rows::Folded);
     assert!(
-        text.contains("\nNO_RT_PUSH_IPI against 6.1: 0 of 53 metrics changed\n53 metrics unchanged"),
+        text.contains("\nNO_RT_PUSH_IPI against 6.1: 0 of 54 metrics changed\n54 metrics unchanged"),
         "{text}"
     );
 }
@@ -192,7 +192,7 @@ fn metrics_that_cannot_be_compared_are_counted() {
     }
     let text = comparison(&against(&base, &variant), Rows::Folded);
     check_width(&text);
-    assert!(text.contains("11 metrics exist in base only, so cannot be compared:"), "{text}");
+    assert!(text.contains("12 metrics exist in base only, so cannot be compared:"), "{text}");
 }
 
 #[test]
@@ -211,6 +211,7 @@ fn how_far_to_trust_it_comes_last() {
     variant[0].notes.push("had not finished".to_owned());
     let text = comparison(&against(&base, &variant), Rows::Folded);
     check_width(&text);
-    assert!(text.contains("\nReplay of make10.dat beside the recording\n"), "{text}");
-    assert!(text.ends_with("\nnote: 3 events were lost\nnote: NO_RT_PUSH_IPI: had not finished\n"), "{text}");
+    assert!(text.contains("\nReplay of make10.dat beside the recording, on recorded, 2 CPUs"), "{text}");
+    let (_, end) = text.split_once("\nnote: 3 events were lost\n").expect("a note");
+    assert!(end.starts_with("note: NO_RT_PUSH_IPI: had not finished\n\nverdict: "), "{text}");
 }

@@ -98,7 +98,7 @@ fn a_waiter_that_becomes_first_without_an_owner_is_woken() {
 /// Each task owns a mutex and waits for that of the one before.
 #[test]
 fn the_hop_limit() {
-    let b = Bench::new(1, "6.1", &[]);
+    let b = Bench::sleeping(1, &[]);
     let mut before: Option<MutexId> = None;
     for length in 0.. {
         let p = b.lab.spawn(fifo(10), 0);

@@ -5,11 +5,13 @@ mod deadlock;
 mod pi;
 mod plain;
 mod race;
+mod spin;
 
 use super::{
     FastPath, LockError, LockOutcome, MutexKind, WaitsFor, lock_fast, lock_resume, lock_slow, unlock_fast,
     unlock_slow,
 };
+use crate::registry::RtmutexSpin;
 use crate::schedule::{Entry, schedule};
 use crate::testing::{Lab, TestPlatform, cpus, fifo};
 use crate::{Cpu, Event, MutexId, Policy, Prio, TaskId};
@@ -27,9 +29,16 @@ impl Bench {
         Bench { lab: Lab::new(cpus, profile, settings), waiting: RefCell::default() }
     }
 
+    /// Under 6.1, but waiters sleep at once: what they inherit and who comes first does not depend on how they wait.
+    fn sleeping(cpus: usize, settings: &[&str]) -> Bench {
+        let bench = Bench::new(cpus, "6.1", settings);
+        bench.lab.k.config.rules.rtmutex_spin.set(RtmutexSpin::Never);
+        bench
+    }
+
     /// A machine with a CPU for each of these tasks, FIFO at the given priorities and pinned, all running.
     fn pinned<const N: usize>(priorities: [u8; N]) -> (Bench, [TaskId; N]) {
-        let bench = Bench::new(N, "6.1", &["NO_TTWU_QUEUE"]);
+        let bench = Bench::sleeping(N, &["NO_TTWU_QUEUE"]);
         let mut cpu = 0..;
         let tasks = priorities.map(|p| {
             let c = cpu.next().expect("endless");

@@ -268,7 +268,7 @@ fn locks_of_the_unlock_path() {
 /// E15, first half: the boosted owner beats what its CPU runs.
 #[test]
 fn a_boosted_preempted_owner_reschedules_its_cpu() {
-    let b = Bench::new(2, "6.1", &[]);
+    let b = Bench::sleeping(2, &[]);
     let m = b.pi();
     let owner = b.lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
     b.lock(owner, m);
@@ -284,7 +284,7 @@ fn a_boosted_preempted_owner_reschedules_its_cpu() {
 /// E15, second half: it does not, and is pulled by the CPU of the task that it blocks.
 #[test]
 fn a_boosted_queued_owner_is_pulled_by_the_blockers_cpu() {
-    let b = Bench::new(2, "6.1", &["NO_RT_PUSH_IPI"]);
+    let b = Bench::sleeping(2, &["NO_RT_PUSH_IPI"]);
     let m = b.pi();
     let waiter = b.lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
     let owner = b.lab.spawn(fifo(10), 0);
@@ -303,7 +303,7 @@ fn a_boosted_queued_owner_is_pulled_by_the_blockers_cpu() {
 /// 2.1, boost: behind its new equals.
 #[test]
 fn a_boosted_owner_waits_behind_its_new_equals() {
-    let b = Bench::new(2, "6.1", &[]);
+    let b = Bench::sleeping(2, &[]);
     let m = b.pi();
     let here = cpus(&[0]);
     let owner = b.lab.spawn_allowed(fifo(10), 0, here);
@@ -323,7 +323,7 @@ fn a_boosted_owner_waits_behind_its_new_equals() {
 #[test]
 fn a_deboosted_owner_does_not_lose_its_turn() {
     for (rule, first) in [("deboost_place=head", 0), ("deboost_place=tail", 1)] {
-        let b = Bench::new(2, "6.1", &[rule]);
+        let b = Bench::sleeping(2, &[rule]);
         let m = b.pi();
         let here = cpus(&[0]);
         let owner = b.lab.spawn_allowed(fifo(10), 0, here);
@@ -343,7 +343,7 @@ fn a_deboosted_owner_does_not_lose_its_turn() {
 /// 7.1: non-RT waiters all count as nice 0.
 #[test]
 fn normal_waiters_are_served_first_come_first_served() {
-    let b = Bench::new(3, "6.1", &["NO_TTWU_QUEUE"]);
+    let b = Bench::sleeping(3, &["NO_TTWU_QUEUE"]);
     let m = b.pi();
     let normal = |cpu, nice| {
         let p = b.lab.spawn_unsettled(Policy::Normal, nice, cpu, cpus(&[cpu]));
@@ -362,7 +362,7 @@ fn normal_waiters_are_served_first_come_first_served() {
 /// A boosted normal task is served by the real-time class, with its own weight when it comes back.
 #[test]
 fn a_normal_owner_becomes_real_time_while_a_real_time_task_waits() {
-    let b = Bench::new(2, "6.1", &["NO_TTWU_QUEUE"]);
+    let b = Bench::sleeping(2, &["NO_TTWU_QUEUE"]);
     let m = b.pi();
     let owner = b.lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
     b.lock(owner, m);

@@ -4,6 +4,7 @@
 use super::chain::expected_prio;
 use super::{Bench, FastPath, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow};
 use crate::fork::do_exit;
+use crate::mutex::{OwnerSeen, spin_on_owner};
 use crate::platform::Lock;
 use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::schedule::{Entry, schedule};
@@ -30,6 +31,10 @@ struct Actor {
     owns: RefCell<Vec<usize>>,
     /// It sleeps until an actor wakes it.
     dozes: Cell<bool>,
+    /// It spins for the mutex that it wants.
+    spins: Cell<bool>,
+    /// It has not looked since it came onto its CPU.
+    arrived: Cell<bool>,
 }
 
 struct Race {
@@ -40,6 +45,8 @@ struct Race {
     dice: RefCell<Dice>,
     /// Actors take nothing new and leave once they own nothing.
     ending: Cell<bool>,
+    /// How often somebody began to spin.
+    spins: Cell<u64>,
 }
 
 impl Race {
@@ -62,6 +69,7 @@ impl Race {
             actors,
             dice: RefCell::new(dice),
             ending: Cell::new(false),
+            spins: Cell::new(0),
         }
     }
 
@@ -81,6 +89,7 @@ impl Race {
         for _ in 0..moves {
             if me.k.rq(me.id).published.need_resched.get() {
                 schedule(me, Entry::Preemption).await;
+                self.actors.iter().for_each(|a| a.arrived.set(a.arrived.get() || a.task == me.curr()));
                 continue;
             }
             if let Some(sent) = self.bench.lab.take_ipi(me.id) {
@@ -96,6 +105,9 @@ impl Race {
 
     async fn act(&self, me: Cpu<'_, TestPlatform>, actor: &Actor) {
         actor.dozes.set(false);
+        if actor.spins.get() && !self.spun(me, actor).await {
+            return;
+        }
         if let Some(want) = actor.wants.get() {
             let outcome = lock_resume(me, actor.task, self.mutexes[want]).await.expect("no cycle");
             return self.locked(me, actor, want, outcome).await;
@@ -129,6 +141,24 @@ impl Race {
         }
     }
 
+    /// A spinner's move; whether it saw the mutex released. It looks when it comes onto a CPU or is told to, and at no other
+    /// time: if somebody forgets to tell it, it spins for ever.
+    async fn spun(&self, me: Cpu<'_, TestPlatform>, actor: &Actor) -> bool {
+        let (p, want) = (actor.task, actor.wants.get().expect("it spins for one"));
+        if !actor.arrived.take() && me.task(p).pi.spins_for().is_some() {
+            me.k.platform.race.step_aside().await;
+            return false;
+        }
+        let seen = spin_on_owner(me, p, self.mutexes[want]);
+        actor.spins.set(seen == OwnerSeen::Runs);
+        match seen {
+            OwnerSeen::Runs => me.k.platform.race.step_aside().await,
+            OwnerSeen::SleepNow => schedule(me, Entry::Call).await,
+            OwnerSeen::Released => {}
+        }
+        seen == OwnerSeen::Released
+    }
+
     async fn wake_somebody(&self, me: Cpu<'_, TestPlatform>) {
         let dozing = self.actors.iter().filter(|a| a.dozes.get()).nth(self.below(3));
         if let Some(actor) = dozing {
@@ -155,6 +185,11 @@ impl Race {
                 actor.owns.borrow_mut().push(want);
             }
             LockOutcome::Sleep => schedule(me, Entry::Call).await,
+            LockOutcome::Spin => {
+                self.spins.set(self.spins.get() + 1);
+                actor.arrived.set(true);
+                actor.spins.set(true);
+            }
         }
     }
 
@@ -220,8 +255,9 @@ impl Race {
 /// Each setting that changes the order of events on these paths.
 #[test]
 fn no_two_owners_no_lost_wakeup_and_p13() {
-    let variants: [(&str, &[&str]); 6] = [
+    let variants: [(&str, &[&str]); 7] = [
         ("6.1", &[]),
+        ("6.1", &["rtmutex_spin=never"]),
         ("6.1", &["NO_TTWU_QUEUE", "double_lock=trylock", "RT_PUSH_IPI"]),
         ("6.1", &["deboost_order=wake_then_deboost", "deboost_place=tail"]),
         ("4.0", &[]),
@@ -229,6 +265,7 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
         ("2.6.23-rt5", &[]),
     ];
     let mut counts = [0; 2];
+    let mut spins = 0;
     for (profile, settings) in variants {
         for seed in 0..30 {
             let race = Race::new(seed, profile, settings);
@@ -236,9 +273,10 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
             for (count, reason) in counts.iter_mut().zip([Reason::Boosted, Reason::Stolen]) {
                 *count += race.bench.lab.count(reason);
             }
+            spins += race.spins.get();
         }
     }
-    assert!(counts.iter().all(|n| *n > 100), "the races are idle: {counts:?}");
+    assert!(counts.iter().all(|n| *n > 100) && spins > 100, "the races are idle: {counts:?}, {spins} spins");
 }
 
 /// The owner unlocks after the word was marked and before the waiter is on the list.

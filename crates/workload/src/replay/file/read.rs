@@ -93,6 +93,7 @@ struct Reader {
     cpus: Option<u32>,
     span: Option<Nanos>,
     hz: Option<u32>,
+    ticks_at: Vec<Nanos>,
     kernel: Option<String>,
     idle_polls: bool,
     tasks: Vec<RecordedTask>,
@@ -164,6 +165,7 @@ impl Reader {
         match word {
             "cpus" => self.cpus = Some(number(rest, 1, MAX_CPUS)?),
             "span" => self.span = Some(read_time(rest)?),
+            "ticks" => self.ticks_at = rest.split_whitespace().map(read_time).collect::<Result<_, _>>()?,
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
@@ -173,7 +175,7 @@ impl Reader {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, idle, kernel, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, kernel, and the objects of told steps"
                 ));
             }
         }
@@ -245,6 +247,7 @@ impl Reader {
             cpus: self.cpus.ok_or_else(|| missing("cpus"))?,
             span: self.span.ok_or_else(|| missing("span"))?,
             hz: self.hz,
+            ticks_at: self.ticks_at,
             idle_polls: self.idle_polls,
             tasks: self.tasks,
             objects: self.objects,
@@ -305,10 +308,15 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
         "period" => manner.period = Some(above_zero(rest)?),
         "first" => manner.first = Some(read_time(rest)?),
         "pause" => manner.pause = Some(read_time(rest)?),
-        "work" => manner.work = factor(rest)?,
+        "work" if !is_piece(&words) => manner.work = factor(rest)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Whether `work` is the step with these words (a number of a piece of work) and not the factor for all CPU time (a share).
+fn is_piece(words: &[&str]) -> bool {
+    words.first().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn begin(words: &[&str]) -> Result<Begin, String> {
@@ -335,14 +343,19 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             };
             Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
         }
+        ("tick", [at, rest @ ..]) => Recorded::Sleep(Waking::Tick { at: read_time(at)?, cpu: on_cpu(rest)? }),
         ("work", [n, rest @ ..]) => {
             let interrupt =
                 |at: &str, rest| Ok::<_, String>(Interrupt { at: read_time(at)?, cpu: on_cpu(rest)? });
             let by = match rest {
                 [] => Brought::Task,
                 ["outside", at, rest @ ..] => Brought::Outside(interrupt(at, rest)?),
+                ["tick", at, rest @ ..] => Brought::Tick(interrupt(at, rest)?),
                 ["served", at, rest @ ..] => Brought::Served(interrupt(at, rest)?),
-                _ => return Err("write work N, work N outside TIME or work N served TIME".to_owned()),
+                _ => {
+                    return Err("write work N, work N outside TIME, work N tick TIME or work N served TIME"
+                        .to_owned());
+                }
             };
             Recorded::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by })
         }

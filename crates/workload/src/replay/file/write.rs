@@ -20,7 +20,8 @@ const HEAD: &str = "\
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
 # `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
-# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time); submit TIME to
+# (sleep until woken by a task); outside TIME (sleep until an interrupt at that time);
+# tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
 # here); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
@@ -36,6 +37,10 @@ impl Recording {
         // Writing into a text cannot fail.
         if let Some(hz) = self.hz {
             let _ = writeln!(text, "hz {hz}");
+        }
+        if !self.ticks_at.is_empty() {
+            let times: Vec<String> = self.ticks_at.iter().map(|at| time(*at)).collect();
+            let _ = writeln!(text, "ticks {}", times.join(" "));
         }
         if self.idle_polls {
             text.push_str("idle polls\n");
@@ -190,9 +195,11 @@ impl Steps<'_> {
                 let slept = slept.map(|slept| format!(" slept {}", time(slept))).unwrap_or_default();
                 format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
             }
+            Recorded::Sleep(Waking::Tick { at, cpu }) => format!("tick {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::Work { number, by }) => match by {
                 Brought::Task => format!("work {number}"),
                 Brought::Outside(irq) => format!("work {number} outside {}{}", time(irq.at), on_cpu(irq.cpu)),
+                Brought::Tick(irq) => format!("work {number} tick {}{}", time(irq.at), on_cpu(irq.cpu)),
                 Brought::Served(irq) => format!("work {number} served {}{}", time(irq.at), on_cpu(irq.cpu)),
             },
             Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),

@@ -381,6 +381,34 @@ fn where_events_were_lost_the_proven_part_counts() {
 }
 
 #[test]
+fn a_parent_whose_children_all_stay_is_pinned_with_the_first_that_shows_it() {
+    let recording = Recording::extract(&trace(
+        "0     0 idle R z
+         1000  0 z S idle
+         5000  0 idle R a
+         5500  0 a R+ z
+         5600  0 z S idle
+         6000  1 idle R a
+         7000  1 a forks b on 1
+         7100  1 a forks c on 1
+         8000  1 a S b
+         8500  1 b R+ c
+         30000 1 c R+ b
+         30100 1 b X c
+         30200 1 c X idle",
+    ));
+    let evidence = |comm: &str| {
+        let task = recording.tasks.iter().find(|task| &*task.comm == comm).expect("it is there");
+        task.placement.pinned.map(|pinned| pinned.evidence)
+    };
+    // Only b waited for c beside the idle CPU 0; a came to CPU 1 and forked both there.
+    assert!(matches!(evidence("b"), Some(Evidence::Waited(_))), "{:?}", evidence("b"));
+    assert_eq!(evidence("a"), Some(Evidence::Children));
+    assert_eq!(evidence("c"), Some(Evidence::Parent));
+    assert_eq!(evidence("z"), None);
+}
+
+#[test]
 fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
     let recording = Recording::extract(&trace(
         "0     1 idle R a

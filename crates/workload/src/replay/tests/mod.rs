@@ -129,6 +129,13 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Fork { child, .. } => format!("fork {}", name(*child)),
         Recorded::Told(step) => format!("{step:?}"),
         Recorded::Sleep(Waking::Task) => "sleep".into(),
+        Recorded::Sleep(Waking::Tick { at, cpu }) => {
+            format!(
+                "sleep till tick at {}{}",
+                us(*at),
+                cpu.map(|cpu| format!(" on {cpu}")).unwrap_or_default()
+            )
+        }
         Recorded::Submit { task, service, work, .. } => {
             let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
             format!("ask for {} for {}{work}", us(*service), name(*task))
@@ -136,6 +143,7 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Sleep(Waking::Work { number, by }) => match by {
             Brought::Task => format!("work {number}"),
             Brought::Outside(irq) => format!("work {number} at {}", us(irq.at)),
+            Brought::Tick(irq) => format!("work {number} in the tick at {}", us(irq.at)),
             Brought::Served(_) => format!("work {number} when served"),
         },
         Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),

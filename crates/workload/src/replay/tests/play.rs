@@ -3,7 +3,9 @@
 use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, ReplayResult, Whom};
 use super::trace;
 use crate::load::{Length, Load, LoadResult};
-use machine::{Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec};
+use machine::{
+    Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec, Tracing,
+};
 use scheduler::registry::{Config, Profile};
 use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
 
@@ -30,7 +32,7 @@ impl Run {
         }
         let Length::Time(length) = replay.length() else { panic!("a replay has a length") };
         let duration = length + delay + Nanos::from_millis(1);
-        let options = RunOptions { duration, trace: true, ..RunOptions::default() };
+        let options = RunOptions { duration, trace: Tracing::Everything, ..RunOptions::default() };
         let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
         let LoadResult::Replay(result) = built.result() else { panic!("a replay's result") };
         Run { records: outcome.trace.expect("records"), result }

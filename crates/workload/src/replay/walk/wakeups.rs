@@ -3,6 +3,7 @@
 use super::{FIRST_FAIR_PRIO, Walk};
 use crate::replay::devices;
 use crate::replay::recording::{Begin, TaskIndex};
+use crate::replay::ticks::TickSample;
 use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
 use crate::replay::whereabouts::Wait;
 use trace::{Context, Event, PrevState, SchedWakeup};
@@ -29,7 +30,12 @@ impl Walk<'_> {
             (Context::Hardirq, _) | (_, None) => {
                 By::Interrupt { below: self.interrupted(cpu, running, now_ns) }
             }
-            (Context::Softirq, Some(task)) if !serves_softirqs(task) => By::Softirq,
+            (Context::Softirq, Some(task)) if !serves_softirqs(task) => {
+                let of_rcu = self.name_starts(sleeper, "rcu_");
+                let samples = if of_rcu { &mut self.by_ticks } else { &mut self.soft_wakeups };
+                samples.push(TickSample { cpu: event.cpu.0, at_ns: now_ns });
+                By::Softirq { cpu: event.cpu.0 }
+            }
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
                 let step = Draft::Wake { task: sleeper, interrupts: false };

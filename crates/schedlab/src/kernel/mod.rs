@@ -1,11 +1,21 @@
 //! The kernel of an experiment: a profile, what is set on top of it, and what changes during the run.
 
+mod differences;
+mod distributions;
+mod named;
+mod release;
+
 use crate::error::Error;
 use machine::TimedSetting;
 use report::schema::{Kernel, KernelChange};
 use scheduler::Nanos;
-use scheduler::registry::{Config, Feature, PROFILES, SettingError};
+use scheduler::registry::{Config, Feature, SettingError};
 use workload::units;
+
+pub use differences::Difference;
+pub use distributions::{DISTRIBUTIONS, Distribution};
+pub use named::NamedKernel;
+pub use release::Release;
 
 /// The profile where none is named.
 pub const DEFAULT_PROFILE: &str = "6.1";
@@ -13,7 +23,7 @@ pub const DEFAULT_PROFILE: &str = "6.1";
 /// A kernel configuration in which every name and value is known to be legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelConfig {
-    profile: String,
+    named: NamedKernel,
     changes: Vec<Change>,
 }
 
@@ -42,50 +52,33 @@ impl Change {
     }
 }
 
-/// The profile for a kernel's `uname`, such as `Linux 6.18.44 x86_64`: the one of that name, of the same version, or the newest
-/// one before it; `None` for a text without a version.
-#[must_use]
-pub fn profile_of(uname: &str) -> Option<&'static str> {
-    if let Some(profile) = PROFILES.iter().find(|p| uname.strip_prefix("Linux ") == Some(p.name)) {
-        return Some(profile.name);
-    }
-    let release = uname.split(' ').find_map(|word| Some((word, version(word.split(['-', '+']).next()?)?)));
-    let (word, release) = release?;
-    let plain = PROFILES.iter().filter_map(|p| Some((version(p.name)?, p.name)));
-    let (_, name) = plain.filter(|(version, _)| *version <= release).max()?;
-    // PREEMPT_RT kernels say so in their release.
-    let with_rt = PROFILES.iter().find(|p| word.contains("-rt") && p.name == format!("{name}-rt"));
-    Some(with_rt.map_or(name, |p| p.name))
-}
-
-/// `[2, 6, 36]` of `2.6.36`; `None` for anything that is not numbers with dots between.
-fn version(text: &str) -> Option<Vec<u32>> {
-    let numbers: Option<Vec<u32>> = text.split('.').map(|n| n.parse().ok()).collect();
-    numbers.filter(|n| n.len() >= 2)
-}
-
 impl Default for KernelConfig {
     fn default() -> KernelConfig {
-        KernelConfig { profile: DEFAULT_PROFILE.to_owned(), changes: Vec::new() }
+        KernelConfig::new(NamedKernel::of_default_profile())
     }
 }
 
 impl KernelConfig {
-    /// A profile as it is.
-    ///
-    /// # Errors
-    /// No profile of this name; the message suggests the nearest.
-    pub fn of_profile(name: &str) -> Result<KernelConfig, SettingError> {
-        Config::of_profile(name)?;
-        Ok(KernelConfig { profile: name.to_owned(), changes: Vec::new() })
+    /// A kernel as it is.
+    #[must_use]
+    pub fn new(named: NamedKernel) -> KernelConfig {
+        KernelConfig { named, changes: Vec::new() }
     }
 
-    /// Another profile below the same changes.
+    /// The kernel of a word after `--kernel`: a profile, a release, a distribution.
     ///
     /// # Errors
-    /// No profile of this name.
-    pub fn set_profile(&mut self, name: &str) -> Result<(), SettingError> {
-        self.profile = KernelConfig::of_profile(name)?.profile;
+    /// None of this name; the message suggests the nearest.
+    pub fn of_name(name: &str) -> Result<KernelConfig, SettingError> {
+        Ok(KernelConfig::new(NamedKernel::find(name)?))
+    }
+
+    /// Another kernel below the same changes.
+    ///
+    /// # Errors
+    /// As [`KernelConfig::of_name`].
+    pub fn set_name(&mut self, name: &str) -> Result<(), SettingError> {
+        self.named = NamedKernel::find(name)?;
         Ok(())
     }
 
@@ -99,9 +92,23 @@ impl KernelConfig {
         Ok(())
     }
 
+    /// The kernel without the changes.
+    #[must_use]
+    pub fn named(&self) -> &NamedKernel {
+        &self.named
+    }
+
     /// Name of the profile.
-    pub fn profile(&self) -> &str {
-        &self.profile
+    #[must_use]
+    pub fn profile(&self) -> &'static str {
+        self.named.profile
+    }
+
+    /// Ticks a second, as far as the user says: by a distribution, or by a setting at any time.
+    #[must_use]
+    pub fn says_hz(&self) -> bool {
+        let sets_hz = |c: &Change| c.setting.trim_start_matches("kernel.").starts_with("hz=");
+        self.named.hz.is_some() || self.changes.iter().any(sets_hz)
     }
 
     /// What is set on top of the profile, in the order given.
@@ -111,7 +118,10 @@ impl KernelConfig {
 
     /// The configuration with which the run begins.
     pub(crate) fn at_start(&self) -> Result<Config, SettingError> {
-        let config = Config::of_profile(&self.profile)?;
+        let config = Config::of_profile(self.named.profile)?;
+        if let Some(hz) = self.named.hz {
+            config.tunables.hz.set(i64::from(hz));
+        }
         let mut before = self.changes.iter().filter(|c| c.at == Nanos::ZERO);
         before.try_for_each(|c| config.set(&c.setting))?;
         Ok(config)
@@ -134,8 +144,10 @@ impl KernelConfig {
     /// As a result shows it: complete, as it is in `config` before the run.
     pub(crate) fn describe(&self, config: &Config) -> Kernel {
         let change = |c: &Change| KernelChange { at_ns: c.at.0, setting: c.setting.clone() };
+        let NamedKernel { asked, profile, .. } = &self.named;
         Kernel {
-            profile: self.profile.clone(),
+            profile: (*profile).to_owned(),
+            asked: (asked != profile).then(|| asked.clone()),
             features: Feature::ALL.iter().map(|f| (f.name().to_owned(), config.has(*f))).collect(),
             rules: config.rules.iter().map(|r| (r.rule.to_owned(), r.value.to_owned())).collect(),
             tunables: config.tunables.iter().map(|t| (t.name.to_owned(), t.value)).collect(),
@@ -164,7 +176,7 @@ mod tests {
 
     #[test]
     fn only_settings_without_a_time_hold_at_the_start() {
-        let mut kernel = KernelConfig::of_profile("6.1").expect("a profile");
+        let mut kernel = KernelConfig::of_name("6.1").expect("a profile");
         for text in ["RT_PUSH_IPI", "2s:NO_RT_PUSH_IPI", "search=linear"] {
             kernel.set(change(text)).expect("a legal setting");
         }
@@ -178,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_property_may_hold_for_a_part_of_the_run() {
-        let mut kernel = KernelConfig::of_profile("2.6.36").expect("a profile");
+        let mut kernel = KernelConfig::of_name("2.6.36").expect("a profile");
         let both = |c: &Config| c.has(Feature::StartDebit) && c.has(Feature::StartNice);
         assert!(!kernel.is_ever(both));
         for text in ["3s:START_DEBIT", "NO_START_DEBIT", "2s:START_NICE"] {
@@ -202,14 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_kernel_has_the_nearest_older_profile() {
-        assert_eq!(profile_of("Linux 6.18.44-cloud x86_64"), Some("6.1"));
-        assert_eq!(profile_of("Linux 6.1.0-18-rt-amd64 x86_64"), Some("6.1-rt"));
-        assert_eq!(profile_of("Linux 3.10.0 x86_64"), Some("3.3"));
-        assert_eq!(profile_of("Linux 2.6.36.4"), Some("2.6.36"));
-        assert_eq!(profile_of("Linux tip+"), Some("tip+"), "a run's own trace");
-        assert_eq!(profile_of("Linux 2.4.20"), None);
-        assert_eq!(profile_of("Linux"), None);
+    fn a_distribution_brings_its_ticks_and_a_setting_overrides_them() {
+        let mut kernel = KernelConfig::of_name("debian11").expect("a distribution");
+        let hz = |kernel: &KernelConfig| kernel.at_start().expect("legal").tunables.hz.get();
+        assert_eq!((hz(&kernel), kernel.says_hz()), (250, true));
+        kernel.set(change("hz=100")).expect("a legal setting");
+        assert_eq!(hz(&kernel), 100);
+        let described = kernel.describe(&kernel.at_start().expect("legal"));
+        assert_eq!((described.profile.as_str(), described.asked.as_deref()), ("6.1", Some("debian11")));
+        let plain = KernelConfig::of_name("6.1").expect("a profile");
+        assert_eq!((plain.says_hz(), plain.describe(&Config::default()).asked), (false, None));
     }
 
     #[test]

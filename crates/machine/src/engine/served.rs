@@ -1,0 +1,43 @@
+//! CPU time by policy: a program may change its policy many times, and what it is like shows in where its time went.
+
+use super::sim::Sim;
+use crate::outcome::TimeUnder;
+use scheduler::{Nanos, Nice, Pid, Policy, TaskId};
+
+/// How a task is served at some moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Served {
+    /// Tells whether the slot has a new user.
+    pid: Pid,
+    policy: Policy,
+    nice: Nice,
+}
+
+impl Sim {
+    /// How a task is served now.
+    pub fn served(&self, p: TaskId) -> Served {
+        let task = self.k.task(p);
+        Served { pid: task.pid.get(), policy: task.policy.get(), nice: task.nice.get() }
+    }
+
+    /// Books the CPU time that has not been booked yet under how the task was served until now.
+    pub fn account_under(&self, p: TaskId, before: Served) {
+        let task = self.k.task(p);
+        if task.pid.get() != before.pid {
+            return;
+        }
+        let total = task.stats.sum_exec_runtime.get();
+        self.with(p, |t| {
+            let booked: Nanos = t.time_under.iter().map(|under| under.cpu_time).sum();
+            let cpu_time = total.saturating_sub(booked);
+            // Real-time policies remember the nice value and do not use it.
+            let same = |under: &&mut TimeUnder| {
+                under.policy == before.policy && (under.nice == before.nice || before.policy.is_rt())
+            };
+            match t.time_under.iter_mut().find(same) {
+                Some(under) => under.cpu_time = under.cpu_time.saturating_add(cpu_time),
+                None => t.time_under.push(TimeUnder { policy: before.policy, nice: before.nice, cpu_time }),
+            }
+        });
+    }
+}

@@ -1,0 +1,169 @@
+//! What is known to differ between a release of Linux and the profile as which it runs.
+
+use super::release::Release;
+
+/// One known difference: how releases from one to before another behave, and the profile does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Profiles that behave otherwise.
+    profiles: &'static [&'static str],
+    /// First release that behaves so.
+    from: Release,
+    /// First release that does not any more.
+    before: Release,
+    /// How the release behaves, in a few words.
+    pub what: &'static str,
+    /// What `--set` makes the profile behave so, where something does.
+    pub setting: Option<&'static str>,
+    /// Where that is documented.
+    pub source: &'static str,
+}
+
+impl Difference {
+    /// Whether this release, run as this profile, behaves otherwise.
+    pub fn applies(&self, release: Release, profile: &str) -> bool {
+        self.profiles.contains(&profile) && self.from <= release && release < self.before
+    }
+
+    const fn between(self, from: [u32; 3], before: [u32; 3]) -> Difference {
+        let [from, before] =
+            [Release::new(from[0], from[1], from[2]), Release::new(before[0], before[1], before[2])];
+        Difference { from, before, ..self }
+    }
+
+    const fn since(self, from: [u32; 3]) -> Difference {
+        self.between(from, [u32::MAX, 0, 0])
+    }
+
+    const fn until(self, before: [u32; 3]) -> Difference {
+        self.between([0, 0, 0], before)
+    }
+
+    const fn set(self, setting: &'static str) -> Difference {
+        Difference { setting: Some(setting), ..self }
+    }
+}
+
+const fn releases(profiles: &'static [&'static str], source: &'static str, what: &'static str) -> Difference {
+    let always = Release::new(0, 0, 0);
+    Difference { profiles, from: always, before: always, what, setting: None, source }
+}
+
+/// Releases run as the profile before them.
+const V2637: &[&str] = &["2.6.37"];
+const V41: &[&str] = &["4.1"];
+/// Releases from 4.15 on; those built for PREEMPT_RT run as 6.1-rt.
+const V61: &[&str] = &["6.1"];
+const V61_BOTH: &[&str] = &["6.1", "6.1-rt"];
+
+const PUSH_IPI: Difference =
+    releases(V61, "fair-placement 8.7; eevdf-class 0.4", "RT_PUSH_IPI is on").set("RT_PUSH_IPI");
+const SELF_IPI: Difference =
+    releases(V61_BOTH, "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
+        .set("rto_skip_self=off");
+
+/// Every known difference: the largest first, then those of old releases.
+pub const DIFFERENCES: &[Difference] = &[
+    releases(V61_BOTH, "eevdf-class 0.3", "EEVDF serves fair tasks, in place of CFS").since([6, 6, 0]),
+    releases(V2637, "fair-class 6.7", "sched_yield lets the next task run")
+        .since([2, 6, 39])
+        .set("yield_mode=skip"),
+    releases(V2637, "fair-class 6.4", "SCHED_BATCH preempts SCHED_IDLE")
+        .since([2, 6, 39])
+        .set("sched_idle=v39"),
+    releases(V2637, "rt-class 3.1", "a waker holds the sleeper's pi_lock")
+        .since([3, 0, 0])
+        .set("wake_lock=pi_lock"),
+    releases(V2637, "rt-class 3.6", "remote wakeups are queued by IPI").since([3, 0, 0]).set("TTWU_QUEUE"),
+    releases(V2637, "rt-class 5.3", "a task that cannot be pushed stays pushable")
+        .since([3, 1, 0])
+        .set("push_fail=stop"),
+    releases(V2637, "rt-class 1.5", "highest_prio.next is the first pushable task")
+        .since([3, 1, 0])
+        .set("next_def=first_pushable"),
+    releases(V2637, "rt-class 3.3", "a woken real-time task also avoids its equal")
+        .since([3, 2, 0])
+        .set("wake_route=ge_or_pinned"),
+    releases(&["3.3"], "rt-class 5.5", "pull looks at pushable tasks only")
+        .since([3, 11, 0])
+        .set("pull_source=pushable_list"),
+    releases(V41, "rt-class 10.5", "spinlocks are queued").since([4, 2, 0]).set("lock_kind=queued"),
+    releases(V41, "rt-class 5.4", "the push after a switch keeps the lock")
+        .since([4, 2, 0])
+        .set("post_push=callback_locked"),
+    releases(V41, "fair-class 4.5", "a fair task enters after the running one is charged")
+        .since([4, 9, 0])
+        .set("floor_order=v49"),
+    releases(V41, "rt-class 7.5", "a PI owner drops its priority before it wakes the waiter")
+        .since([4, 12, 0])
+        .set("deboost_order=deboost_then_wake"),
+    releases(V61_BOTH, "fair-placement 8.1", "CPUs lend each other real-time run time")
+        .until([5, 10, 0])
+        .set("RT_RUNTIME_SHARE"),
+    releases(V61_BOTH, "fair-placement 8.1", "of equal CPUs a real-time task takes the first")
+        .until([5, 11, 0])
+        .set("pick_any=first"),
+    releases(V61, "fair-placement 8.1", "a second run-queue lock is tried first")
+        .until([5, 12, 0])
+        .set("double_lock=trylock"),
+    releases(V61_BOTH, "fair-placement 8.1", "slices may be shorter than min_granularity")
+        .until([5, 13, 0])
+        .set("NO_BASE_SLICE"),
+    releases(V61_BOTH, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
+        .until([5, 16, 0])
+        .set("sched_idle=v39"),
+    PUSH_IPI.until([5, 15, 212]),
+    PUSH_IPI.between([5, 16, 0], [6, 1, 178]),
+    PUSH_IPI.between([6, 2, 0], [6, 12, 96]),
+    PUSH_IPI.between([6, 13, 0], [6, 19, 0]),
+    SELF_IPI.until([5, 15, 202]),
+    SELF_IPI.between([5, 16, 0], [6, 1, 165]),
+    SELF_IPI.between([6, 2, 0], [6, 12, 75]),
+    releases(V61_BOTH, "eevdf-class 3.7", "fair tasks that block with too much service stay queued")
+        .since([6, 12, 0]),
+    releases(
+        V61_BOTH,
+        "deadline-groups A11, A12",
+        "a fair server replaces the throttling of real-time tasks",
+    )
+    .since([6, 12, 0]),
+    releases(V61, "eevdf-class 5.1", "preemption may be lazy").since([6, 13, 0]),
+    releases(V61, "eevdf-class 5.1", "no build for voluntary preemption")
+        .since([7, 0, 0])
+        .set("preempt_model=full"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::registry::{Config, Profile};
+
+    /// Each difference is one: the profile has not got that setting already.
+    #[test]
+    fn every_setting_changes_its_profiles() {
+        for difference in DIFFERENCES {
+            for name in difference.profiles {
+                assert!(Profile::find(name).is_some(), "{name}");
+                let Some(setting) = difference.setting else { continue };
+                let [before, after] = [(); 2].map(|()| Config::of_profile(name).expect("a profile"));
+                assert_eq!(after.set(setting), Ok(()), "{setting}");
+                assert_ne!(format!("{before:?}"), format!("{after:?}"), "{name} has {setting} already");
+            }
+        }
+    }
+
+    /// Fair-placement 8.7, eevdf-class 0.4: RT_PUSH_IPI was on until the stable releases of 2026, branch by branch.
+    #[test]
+    fn rt_push_ipi_went_off_branch_by_branch() {
+        let on = |release: &str| {
+            let release = Release::parse(release).expect("a release");
+            DIFFERENCES.iter().any(|d| d.setting == Some("RT_PUSH_IPI") && d.applies(release, "6.1"))
+        };
+        for release in ["4.19", "5.15.211", "6.1.177", "6.8", "6.12.95", "6.18"] {
+            assert!(on(release), "{release}");
+        }
+        for release in ["5.15.212", "6.1.178", "6.1.0-56-amd64", "6.12.96", "7.0"] {
+            assert!(!on(release), "{release}");
+        }
+    }
+}

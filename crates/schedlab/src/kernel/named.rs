@@ -1,0 +1,248 @@
+//! Kernels as users and recordings name them: a profile, a release, a distribution, what `uname` says.
+
+use super::differences::{DIFFERENCES, Difference};
+use super::distributions::DISTRIBUTIONS;
+use super::release::Release;
+use scheduler::registry::{PROFILES, Profile, SettingError};
+
+/// Releases from this one on are nearer to 6.1 than to 4.1: one walker for RT_PUSH_IPI (rt-class 6.4), and
+/// fair-placement 8.2 describes them as differences to 6.1.
+const FIRST_NEAR_6_1: Release = Release::new(4, 15, 0);
+/// The first release with this fair class.
+const FIRST_CFS: Release = Release::new(2, 6, 23);
+
+/// A kernel by name, with the described profile that is nearest to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedKernel {
+    /// As it was given.
+    pub asked: String,
+    /// The profile as which it runs.
+    pub profile: &'static str,
+    /// Ticks a second of the distribution's build, where one was named.
+    pub hz: Option<u32>,
+    /// Its release, unless it is the profile itself.
+    release: Option<Release>,
+    /// What it has that the profile has not, where no setting or table says it.
+    remark: Option<&'static str>,
+}
+
+impl NamedKernel {
+    /// The kernel of a word after `--kernel`: `6.1-rt`, `5.14`, `debian12`.
+    ///
+    /// # Errors
+    /// No profile, release since 2.6.23 or distribution has this name; the error suggests the nearest.
+    pub fn find(word: &str) -> Result<NamedKernel, SettingError> {
+        let unknown = || SettingError::UnknownProfile { name: word.to_owned(), nearest: nearest(word) };
+        NamedKernel::of_profile(word)
+            .or_else(|| NamedKernel::of_distribution(word))
+            .or_else(|| NamedKernel::of_release(word))
+            .ok_or_else(unknown)
+    }
+
+    /// The kernel of a recording, from its `uname`, such as `Linux 6.18.44 x86_64`; `None` for a text without a release.
+    pub fn of_uname(uname: &str) -> Option<NamedKernel> {
+        let profile = uname.strip_prefix("Linux ").and_then(NamedKernel::of_profile);
+        let of_word = || {
+            let mut words = uname.split(' ').filter(|word| word.contains('.'));
+            words.find_map(NamedKernel::of_release)
+        };
+        profile.or_else(of_word)
+    }
+
+    /// The kernel where none is named.
+    pub(super) fn of_default_profile() -> NamedKernel {
+        let profile = super::DEFAULT_PROFILE;
+        NamedKernel { asked: profile.to_owned(), profile, hz: None, release: None, remark: None }
+    }
+
+    fn of_profile(name: &str) -> Option<NamedKernel> {
+        let profile = Profile::find(name)?.name;
+        Some(NamedKernel { asked: name.to_owned(), profile, hz: None, release: None, remark: None })
+    }
+
+    fn of_distribution(name: &str) -> Option<NamedKernel> {
+        let found = DISTRIBUTIONS.iter().find(|d| d.name == name)?;
+        let remark = "its makers added later changes, which are not listed here";
+        Some(NamedKernel {
+            asked: name.to_owned(),
+            profile: nearest_profile(found.linux)?,
+            hz: Some(found.hz),
+            release: Some(found.linux),
+            remark: (!found.follows_stable).then_some(remark),
+        })
+    }
+
+    fn of_release(text: &str) -> Option<NamedKernel> {
+        let release = Release::parse(text)?;
+        let plain = nearest_profile(release)?;
+        let is_rt = text.contains("-rt");
+        if is_rt && release < Release::new(3, 0, 0) {
+            // Those of the documents have profiles of their own: probably one of them is meant.
+            return None;
+        }
+        let rt = is_rt.then(|| PROFILES.iter().find(|p| p.name == format!("{plain}-rt")));
+        let remark = match rt {
+            Some(None) => Some("PREEMPT_RT is not described for it"),
+            _ if release < Release::new(2, 6, 31) => Some("older than every described release"),
+            _ => None,
+        };
+        let profile = rt.flatten().map_or(plain, |p| p.name);
+        Some(NamedKernel { asked: text.to_owned(), profile, hz: None, release: Some(release), remark })
+    }
+
+    /// The release of Linux that it is, unless it was named as a profile.
+    pub fn release(&self) -> Option<Release> {
+        self.release
+    }
+
+    /// What is known to differ from the profile.
+    pub fn differences(&self) -> impl Iterator<Item = &'static Difference> {
+        let (release, profile) = (self.release, self.profile);
+        DIFFERENCES.iter().filter(move |d| release.is_some_and(|release| d.applies(release, profile)))
+    }
+
+    /// What is known to differ, but in no way that `--set` could express or a table list.
+    pub fn remark(&self) -> Option<&'static str> {
+        self.remark
+    }
+
+    /// Whether it is what the profile describes, as far as is known.
+    pub fn is_exact(&self) -> bool {
+        let described = self.profile.trim_end_matches("-rt");
+        let same =
+            |release: Release| Release::parse(described).is_some_and(|profile| release.same_series(profile));
+        self.release.is_none_or(same) && self.remark.is_none() && self.differences().next().is_none()
+    }
+
+    /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own name.
+    pub fn note(&self) -> Option<String> {
+        let release = self.release?;
+        let ticks = self.hz.map_or(String::new(), |hz| format!(" with hz={hz}"));
+        let is_version = Release::parse(&self.asked).is_some();
+        let name = if is_version {
+            format!("Linux {}", self.asked)
+        } else {
+            format!("{} (Linux {release})", self.asked)
+        };
+        if self.is_exact() {
+            return self.hz.map(|_| format!("{name} is run as {}{ticks}", self.profile));
+        }
+        let of_settings = |d: &Difference| match d.setting {
+            Some(setting) => format!("{} (--set {setting})", d.what),
+            None => d.what.to_owned(),
+        };
+        let known: Vec<String> =
+            self.differences().map(of_settings).chain(self.remark.map(str::to_owned)).collect();
+        let known = if known.is_empty() {
+            "what differs is not established".to_owned()
+        } else {
+            format!("known to differ there: {}", known.join("; "))
+        };
+        let profile = self.profile;
+        Some(format!("{name} is run as {profile}, the nearest described kernel{ticks}; {known}"))
+    }
+}
+
+/// The profile of the same release, or the newest one before it, but 6.1 for all that is nearer to it; `None` for
+/// releases before the fair class.
+fn nearest_profile(release: Release) -> Option<&'static str> {
+    if release < FIRST_CFS {
+        return None;
+    }
+    if release >= FIRST_NEAR_6_1 {
+        return Some("6.1");
+    }
+    let plain = || PROFILES.iter().filter_map(|p| Some((plain_release(p.name)?, p.name)));
+    let older = plain().filter(|(described, _)| *described <= release).max();
+    older.or_else(|| plain().min()).map(|(_, name)| name)
+}
+
+/// The release of a profile that is one: `2.6.36`, but not `6.1-rt` or `2.6.31.3`.
+fn plain_release(name: &str) -> Option<Release> {
+    Release::parse(name).filter(|release| release.to_string() == name)
+}
+
+/// The most similar profile or distribution, if at least half of it agrees.
+fn nearest(word: &str) -> Option<&'static str> {
+    let names = PROFILES.iter().map(|p| p.name).chain(DISTRIBUTIONS.iter().map(|d| d.name));
+    let word = word.to_ascii_lowercase();
+    let distance = |known: &&str| strsim::damerau_levenshtein(&word, &known.to_ascii_lowercase());
+    names.min_by_key(distance).filter(|known| 2 * distance(known) <= word.len().max(known.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(word: &str) -> Option<&'static str> {
+        NamedKernel::find(word).ok().map(|kernel| kernel.profile)
+    }
+
+    #[test]
+    fn each_word_has_the_nearest_profile() {
+        for (word, nearest) in [
+            ("6.1-rt", "6.1-rt"),
+            ("tip+", "tip+"),
+            ("2.6.24", "2.6.31"),
+            ("2.6.34", "2.6.33"),
+            ("3.2", "2.6.37"),
+            ("3.10", "3.3"),
+            ("4.14", "4.1"),
+            ("4.15", "6.1"),
+            ("5.14", "6.1"),
+            ("6.12-rt", "6.1-rt"),
+            ("7.3", "6.1"),
+            ("debian12", "6.1"),
+            ("rhel7", "3.3"),
+        ] {
+            assert_eq!(profile(word), Some(nearest), "{word}");
+        }
+        for word in ["2.6.22", "2.4.20", "2.6.63", "2.6.23-rt6", "debian", "rt5", ""] {
+            assert_eq!(profile(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn unknown_words_get_the_nearest_profile_or_distribution() {
+        for (wrong, right) in [("debain12", "debian12"), ("2.6.63", "2.6.36"), ("ubuntu2404", "ubuntu24.04")]
+        {
+            let error = NamedKernel::find(wrong).expect_err("unknown").to_string();
+            assert!(error.contains(&format!("did you mean `{right}`?")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_recording_kernel_has_the_nearest_profile() {
+        let profile = |uname| NamedKernel::of_uname(uname).map(|kernel| kernel.profile);
+        assert_eq!(profile("Linux 6.18.44-cloud x86_64"), Some("6.1"));
+        assert_eq!(profile("Linux 6.1.0-18-rt-amd64 x86_64"), Some("6.1-rt"));
+        assert_eq!(profile("Linux 3.10.0 x86_64"), Some("3.3"));
+        assert_eq!(profile("Linux 2.6.36.4"), Some("2.6.36"));
+        assert_eq!(profile("Linux tip+"), Some("tip+"), "a run's own trace");
+        assert_eq!(profile("Linux 2.4.20"), None);
+        assert_eq!(profile("Linux"), None);
+    }
+
+    #[test]
+    fn a_note_says_as_what_it_runs_and_what_differs() {
+        let note = |word| NamedKernel::find(word).expect("a kernel").note();
+        assert_eq!(note("6.1"), None);
+        assert_eq!(note("2.6.36.4"), None, "a stable release of a described kernel");
+        assert_eq!(note("6.1.178"), None);
+        assert_eq!(note("debian12").as_deref(), Some("debian12 (Linux 6.1) is run as 6.1 with hz=250"));
+        let six_eight = note("6.8").expect("a note");
+        assert!(six_eight.starts_with("Linux 6.8 is run as 6.1, the nearest"), "{six_eight}");
+        assert!(six_eight.contains("EEVDF serves fair tasks") && six_eight.contains("(--set RT_PUSH_IPI)"));
+        assert!(!note("6.1.50").expect("a note").contains("EEVDF"));
+        let rhel = note("rhel9").expect("a note");
+        assert!(rhel.contains("with hz=1000") && rhel.ends_with("which are not listed here"), "{rhel}");
+        assert!(note("3.8").expect("a note").ends_with("what differs is not established"));
+    }
+
+    /// Fair-placement 5.1: Debian's kernels tick at 250.
+    #[test]
+    fn distributions_have_their_ticks() {
+        let hz = |word| NamedKernel::find(word).ok().and_then(|kernel| kernel.hz);
+        assert_eq!([hz("debian12"), hz("rhel9"), hz("6.1"), hz("5.14")], [Some(250), Some(1000), None, None]);
+    }
+}

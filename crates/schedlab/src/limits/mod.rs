@@ -1,0 +1,121 @@
+//! What is not modelled, and what that changes: one table, from which `schedlab list limits`, `--explain`, the note of
+//! a run and docs/limits.md are made.
+
+mod page;
+mod table;
+
+use std::fmt;
+use table::{ALL, LIMITS, PLACEMENT};
+
+pub use page::page;
+
+/// Something that Linux does and the model does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// Its name.
+    pub name: &'static str,
+    /// How much it can change.
+    pub effect: Effect,
+    /// What is missing or done otherwise, in a sentence.
+    pub missing: &'static str,
+    /// Which figures that changes, and how much where it was measured.
+    pub changes: &'static str,
+    /// Profiles whose kernel does it: they are approximate in this.
+    pub profiles: &'static [&'static str],
+    /// Where it was found.
+    pub source: &'static str,
+}
+
+/// How much a limit can change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Effect {
+    /// A figure that a user reads by more than 30 %, or the answer to a question.
+    Large,
+    /// A figure by 5 to 30 %.
+    Medium,
+    /// Visible to someone who looks for it.
+    Small,
+}
+
+impl Effect {
+    /// In one word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Effect::Large => "large",
+            Effect::Medium => "medium",
+            Effect::Small => "small",
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Limit {
+    /// Every limit, those that change most first.
+    #[must_use]
+    pub const fn all() -> &'static [Limit] {
+        LIMITS
+    }
+
+    /// Whether this profile's kernel does what the model does not.
+    #[must_use]
+    pub fn applies_to(&self, profile: &str) -> bool {
+        self.profiles.contains(&profile)
+    }
+
+    /// Names of the profiles in a line.
+    #[must_use]
+    pub fn profiles_text(&self) -> String {
+        match self.profiles {
+            [] => "none: newer releases run as 6.1".to_owned(),
+            all if all == ALL => "all".to_owned(),
+            some => some.join(", "),
+        }
+    }
+}
+
+/// What a result must say about the profile on a machine of this size, in one line: where fair tasks have a choice
+/// of CPUs and do not choose as the kernel of the profile's name does.
+pub(crate) fn note(profile: &str, cpus: usize) -> Option<&'static str> {
+    let placed_otherwise = cpus > 1 && PLACEMENT.applies_to(profile);
+    placed_otherwise.then_some("fair tasks choose among CPUs as in Linux 2.6.36: `schedlab list limits`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::registry::{PROFILES, Profile};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_most_important_limits_come_first_and_each_has_a_name_of_its_own() {
+        assert!(Limit::all().is_sorted_by_key(|limit| limit.effect));
+        let names: BTreeSet<&str> = Limit::all().iter().map(|limit| limit.name).collect();
+        assert_eq!(names.len(), Limit::all().len());
+    }
+
+    #[test]
+    fn limits_name_profiles_that_exist_and_every_kernel_has_some() {
+        for limit in Limit::all() {
+            assert!(limit.profiles.iter().all(|name| Profile::find(name).is_some()), "{}", limit.name);
+            assert!(limit.missing.ends_with('.') && limit.changes.ends_with('.'), "{}", limit.name);
+        }
+        for profile in PROFILES.iter().filter(|p| p.base.is_some()) {
+            assert!(Limit::all().iter().any(|limit| limit.applies_to(profile.name)), "{}", profile.name);
+        }
+    }
+
+    /// Kernel-audit 9: with every fair result on more than one CPU.
+    #[test]
+    fn the_note_is_for_later_kernels_on_several_cpus_and_fits_a_line() {
+        let text = note("6.1", 2).expect("a note");
+        assert!("note: ".len() + text.len() <= 80, "{}", text.len());
+        assert_eq!([note("6.1", 1), note("2.6.36", 8), note("2.6.31", 2)], [None; 3]);
+        assert!(note("4.0", 40).is_some() && note("6.1-rt", 4).is_some());
+    }
+}

@@ -1,0 +1,48 @@
+//! docs/limits.md.
+
+use super::Limit;
+use crate::kernel::{DISTRIBUTIONS, NamedKernel};
+use std::fmt::Write;
+
+const HEAD: &str = "\
+<!-- Made from crates/schedlab/src/limits and kernel: change those, then `SNAPSHOTS=overwrite cargo test -p schedlab --test limits`. -->
+
+# What is not modelled
+
+`schedlab list limits` prints the first table, `schedlab explain 6.1` what of it concerns a kernel, `schedlab explain NAME` one line of it.
+What a *large* effect can do: change a figure by more than 30 %, or turn the answer to a question. *Medium*: 5 to 30 %. *Small*: it can
+be seen by who looks for it. \"Not measured\" means that nobody has compared it with a real kernel.
+
+| name | effect | missing, or not as in Linux | what that changes | profiles |
+|---|---|---|---|---|
+";
+
+const NAMES: &str = "
+## Kernels without a profile of their own
+
+`--kernel` and `kernel=` also take a release (`5.14`, `6.8.12`, what `uname -r` prints) or a distribution. It runs as the nearest profile: the same
+release, else the newest one before it; from 4.15 on always as 6.1 (6.1-rt if it is built for PREEMPT_RT). The result says so, and what
+is known to differ; so does `schedlab explain 5.14`. HZ is that of the distribution's x86-64 build.
+
+| name | Linux | HZ | runs as |
+|---|---|---|---|
+";
+
+/// The text of docs/limits.md.
+#[must_use]
+pub fn page() -> String {
+    let mut out = HEAD.to_owned();
+    for limit in Limit::all() {
+        let Limit { name, effect, missing, changes, .. } = limit;
+        let profiles = limit.profiles_text();
+        let _infallible = writeln!(out, "| `{name}` | {effect} | {missing} | {changes} | {profiles} |");
+    }
+    out += NAMES;
+    for distribution in DISTRIBUTIONS {
+        let name = distribution.name;
+        let profile = NamedKernel::find(name).map_or("-", |kernel| kernel.profile);
+        let _infallible =
+            writeln!(out, "| `{name}` | {} | {} | {profile} |", distribution.linux, distribution.hz);
+    }
+    out
+}

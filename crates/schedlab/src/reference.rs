@@ -1,0 +1,33 @@
+//! How far a replay may be trusted shows where the truth is known: on the machine and under the kernel of the recording.
+
+use crate::experiment::Experiment;
+use crate::kernel::{KernelConfig, NamedKernel};
+use crate::loads::LoadSpec;
+use report::schema::ReplayFidelity;
+
+/// Replays a recording alone, unchanged, on the machine and under the kernel that recorded it, as far as both are known, and
+/// compares the two. `None` for a load that is no recording or of which no machine is known; a sentence where it does not run.
+pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<ReplayFidelity, String>> {
+    let recorded = load.recorded().filter(|recorded| recorded.replay.has_original())?;
+    let machine = recorded.machine.as_ref()?.with_cpus(recorded.replay.cpus() as usize);
+    let recorder = recorded.replay.kernel().and_then(NamedKernel::of_uname);
+    let kernel = KernelConfig::new(recorder.unwrap_or_else(|| experiment.kernel.named().clone()));
+    let failed = |why: String| format!("{}: how close the replay comes is not known: {why}", load.text());
+    let run = || {
+        let reference = Experiment {
+            loads: vec![load.clone()],
+            machine: machine.map_err(|error| failed(error.to_string()))?,
+            kernel,
+            duration: None,
+            check: false,
+            record: false,
+            fidelity: true,
+            dumps: Vec::new(),
+            ..experiment.clone()
+        };
+        let run = reference.run_alone().map_err(|error| failed(error.to_string()))?;
+        let found = run.result.replay.into_iter().next();
+        found.ok_or_else(|| failed("it was changed".to_owned()))
+    };
+    Some(run())
+}

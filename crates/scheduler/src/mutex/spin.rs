@@ -1,0 +1,54 @@
+//! The top waiter of a PI mutex spins while the owner runs (machine.md 3.2; `rtmutex_spin`).
+//!
+//! It does so in its own time, its state already that of a sleeper. It watches four things without a lock: who owns the
+//! mutex, whether that task is on a CPU, who the top waiter is, and its own need-resched flag. Whoever changes one of the
+//! first three for a spinner tells it ([`look_again`]); the flag comes with an interrupt.
+
+use super::owner;
+use crate::platform::Platform;
+use crate::{Cpu, MutexId, TaskId};
+
+/// What a spinner sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum OwnerSeen {
+    /// Nothing has changed: it goes on spinning.
+    Runs,
+    /// The mutex has no owner: it tries to take it ([`super::lock_resume`]).
+    Released,
+    /// Spinning is of no use any more: it sleeps, and calls [`super::lock_resume`] when it runs again.
+    SleepNow,
+}
+
+/// `p`, running on the executing CPU after [`super::LockOutcome::Spin`], looks at the mutex that it waits for.
+pub fn spin_on_owner<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> OwnerSeen {
+    let mutex = me.k.mutexes.get(m);
+    let seen = if mutex.owner.get().is_none() {
+        OwnerSeen::Released
+    } else if may_spin(me, p, m) && !me.k.rq(me.id).published.need_resched.get() {
+        OwnerSeen::Runs
+    } else {
+        OwnerSeen::SleepNow
+    };
+    me.task(p).pi.spins.set(seen == OwnerSeen::Runs);
+    seen
+}
+
+/// Whether `p` is the top waiter of a mutex whose owner is on a CPU.
+pub(super) fn may_spin<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> bool {
+    let runs = |owner: TaskId| me.task(owner).on_cpu.get();
+    me.k.mutexes.get(m).top.get() == Some(p) && owner(me, m).is_some_and(runs)
+}
+
+/// Something that `waiter` watches has changed, if it spins.
+pub(super) fn look_again<P: Platform>(me: Cpu<'_, P>, waiter: TaskId) {
+    if me.task(waiter).pi.spins.replace(false) {
+        me.k.platform.look_again(me, waiter);
+    }
+}
+
+/// `p` has left its CPU: nobody spins for what it owns.
+pub(crate) fn owner_left<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+    let tops = super::chain::lenders(me, p).filter_map(|m| me.k.mutexes.get(m).top.get());
+    tops.for_each(|top| look_again(me, top));
+}

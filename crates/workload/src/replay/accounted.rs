@@ -1,0 +1,145 @@
+//! What the tasks of a trace used of the CPUs, who followed whom, and when they exited.
+//!
+//! The kernel says itself how long a task ran (`sched_stat_runtime`). Where it does, that is believed rather than the time
+//! between two switches: some recordings lack switches, mostly of idle tasks, and then a burst seems to last until the next
+//! one. Kernels say so of fair tasks only, so a task that is seen with a real-time priority is timed by its switches.
+
+use super::lives::{Lives, TraceTask};
+use scheduler::Nanos;
+use std::collections::BTreeMap;
+use trace::{EventKind, Pid, Summary, TaskRef, Trace, WakeupEvent, summarise, summarise_from};
+
+/// Smaller kernel priorities are real-time ones.
+const FIRST_FAIR_PRIO: i32 = 100;
+
+/// Who follows whom on a CPU: how often, by the ids of both. Id 0 is the idle task.
+pub(super) type Follows = BTreeMap<(Pid, Pid), u64>;
+
+/// What a trace says of its tasks.
+#[derive(Clone, Debug)]
+pub(super) struct Accounted {
+    /// Its figures.
+    pub summary: Summary,
+    /// CPU time of each task, ns.
+    pub cpu_time_ns: BTreeMap<TraceTask, u64>,
+    /// When the tasks that exited did so, since the first event: the time of `sched_process_exit`, and where that was not
+    /// recorded, that at which a task left its CPU for good.
+    pub exits: BTreeMap<TraceTask, Nanos>,
+    /// Its switches.
+    pub follows: Follows,
+}
+
+/// What events say of one task's CPU time.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    runtime_ns: u64,
+    realtime: bool,
+}
+
+impl Accounted {
+    pub fn of(trace: &Trace) -> Accounted {
+        Accounted::new(trace, summarise(trace))
+    }
+
+    /// The same, with wakeups counted by this event, as in the trace with which it is to be compared.
+    pub fn counting(trace: &Trace, wakeups_from: WakeupEvent) -> Accounted {
+        Accounted::new(trace, summarise_from(trace, wakeups_from))
+    }
+
+    fn new(trace: &Trace, summary: Summary) -> Accounted {
+        let mut told: BTreeMap<TraceTask, Told> = BTreeMap::new();
+        let mut follows = Follows::new();
+        let (mut lives, mut exits) = (Lives::default(), BTreeMap::new());
+        for event in &trace.events {
+            let mut seen = |task: &TaskRef, lives: &Lives| {
+                if task.prio < FIRST_FAIR_PRIO {
+                    told.entry(lives.now(task.pid)).or_default().realtime = true;
+                }
+            };
+            match &event.kind {
+                EventKind::SchedSwitch(switch) => {
+                    seen(&switch.prev, &lives);
+                    seen(&switch.next, &lives);
+                    *follows.entry((switch.prev.pid, switch.next.pid)).or_insert(0) += 1;
+                }
+                EventKind::SchedStatRuntime(stat) => {
+                    // The first of a task may reach back beyond the beginning of the trace.
+                    let in_trace = stat.runtime_ns.min(event.time_ns - trace.start_ns());
+                    let told = told.entry(lives.now(stat.pid)).or_default();
+                    told.runtime_ns = told.runtime_ns.saturating_add(in_trace);
+                }
+                _ => {}
+            }
+            if let Some(task) = lives.observe(&event.kind) {
+                exits.entry(task).or_insert(Nanos(event.time_ns - trace.start_ns()));
+            }
+        }
+        let cpu_time = |task: &trace::TaskSummary| {
+            let id = (task.pid, task.incarnation);
+            let by_switches = task.cpu_time_ns.saturating_add(task.edge_time_ns);
+            let told = told.get(&id).copied().unwrap_or_default();
+            (id, if told.realtime || told.runtime_ns == 0 { by_switches } else { told.runtime_ns })
+        };
+        Accounted { cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(), summary, exits, follows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A task runs for 100 µs, then its CPU is idle for 900 µs, and no event tells of the switch to the idle task.
+    fn trace(prio: i32, runtime: &str) -> Trace {
+        let text = format!(
+            " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio={prio}\n\
+             {runtime}\
+             a-7 [000] d... 1.001000: sched_switch: prev_comm=a prev_pid=7 prev_prio={prio} prev_state=S ==> next_comm=b next_pid=8 next_prio=120\n\
+             b-8 [000] d... 1.001100: sched_switch: prev_comm=b prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=a next_pid=7 next_prio={prio}\n"
+        );
+        trace::read(text.as_bytes()).expect("a trace")
+    }
+
+    const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] vruntime=100000 [ns]\n";
+
+    fn us(trace: &Trace, pid: i32) -> u64 {
+        Accounted::of(trace).cpu_time_ns[&(Pid(pid), 0)] / 1_000
+    }
+
+    #[test]
+    fn the_kernel_is_believed_of_fair_tasks() {
+        assert_eq!(us(&trace(120, RUNTIME), 7), 100);
+        assert_eq!(us(&trace(120, ""), 7), 1_000);
+        assert_eq!(us(&trace(120, RUNTIME), 8), 100, "of whom the kernel says nothing");
+        assert_eq!(us(&trace(19, RUNTIME), 7), 1_000);
+    }
+
+    #[test]
+    fn runtime_before_the_trace_does_not_count() {
+        let early = RUNTIME.replace("runtime=100000", "runtime=4000000");
+        assert_eq!(us(&trace(120, &early), 7), 100);
+    }
+
+    #[test]
+    fn switches_are_counted_by_who_follows_whom() {
+        let follows = Accounted::of(&trace(120, "")).follows;
+        let found: Vec<_> = follows.iter().map(|((a, b), n)| (a.0, b.0, *n)).collect();
+        assert_eq!(found, [(0, 7, 1), (7, 8, 1), (8, 7, 1)]);
+    }
+
+    #[test]
+    fn an_exit_is_when_it_was_called_and_a_reused_id_makes_a_second_task() {
+        let trace = trace::read(
+            " a-7 [000] .... 1.000000: sched_process_fork: comm=a pid=7 child_comm=a child_pid=8\n\
+             a-8 [000] .... 1.000100: sched_process_exit: comm=a pid=8 prio=120\n\
+             a-8 [000] d... 1.000150: sched_switch: prev_comm=a prev_pid=8 prev_prio=120 prev_state=Z ==> next_comm=a next_pid=7 next_prio=120\n\
+             a-7 [000] .... 1.000200: sched_process_fork: comm=a pid=7 child_comm=a child_pid=8\n\
+             a-7 [000] d... 1.000300: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=X ==> next_comm=a next_pid=8 next_prio=120\n\
+             a-8 [000] .... 1.000400: sched_process_exit: comm=a pid=8 prio=120\n"
+                .as_bytes(),
+        )
+        .expect("a trace");
+        let found: Vec<_> =
+            Accounted::of(&trace).exits.into_iter().map(|((pid, n), at)| (pid.0, n, at.0 / 1000)).collect();
+        assert_eq!(found, [(7, 0, 300), (8, 0, 100), (8, 1, 400)]);
+    }
+}
