@@ -1,6 +1,7 @@
 //! Everything that can be wrong with an experiment: what, where, and what to do.
 
 use crate::calibration::CalibrationError;
+use crate::outputs::OutputError;
 use crate::recording::RecordError;
 use machine::{RunError, SpecError};
 use report::compare::CompareError;
@@ -26,12 +27,18 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// A file that cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),
     /// An experiment without a load.
     #[error("no load; give a command line such as 'cyclictest -t8 -p90', an rt-app file or a trace")]
     NoLoad,
+    /// Several loads that are all read from standard input.
+    #[error("standard input (`-`) can be one load only; write the others into files")]
+    StdinTwice,
     /// A load that is not understood, or that the machine cannot run.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -81,6 +88,20 @@ pub enum Error {
     EmptyWindow {
         /// From its first event to its last.
         length: Nanos,
+    },
+    /// A command that does not start.
+    #[error("cannot run {program}: {source}")]
+    Command {
+        /// As it was given.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A command is to run for a user who does not exist.
+    #[error("no user is called `{name}`; `getent passwd` lists those that there are")]
+    UnknownUser {
+        /// As it was given.
+        name: String,
     },
     /// A recording of this machine.
     #[error(transparent)]
@@ -174,7 +195,8 @@ pub enum Error {
     /// A trace is to be written in a format that its file name does not tell.
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \
-         .pftrace or .perfetto-trace for Perfetto, .txt, .trace or .ftrace for ftrace text, .json for Chrome's viewer"
+         .pftrace or .perfetto-trace for Perfetto, .txt, .trace or .ftrace for ftrace text, .json for Chrome's viewer, \
+         or give --trace-format"
     )]
     TraceEnding {
         /// As it was given.

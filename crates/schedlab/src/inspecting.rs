@@ -1,13 +1,14 @@
 //! What is in a trace, for `schedlab inspect`.
 
 use crate::error::Error;
+use crate::input::Input;
 use report::schema::{
-    InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
-    InspectTask,
+    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
+    InspectResult, InspectTask,
 };
 use scheduler::Nanos;
 use std::collections::BTreeMap;
-use trace::{DelaysFrom, DurationHistogram, NoteKind, ReadError, RuntimeSource, SchedLatency, Trace};
+use trace::{DelaysFrom, DurationHistogram, NoteKind, RuntimeSource, SchedLatency, Trace};
 use workload::replay::Whom;
 
 /// What of a trace to look at.
@@ -23,12 +24,12 @@ pub struct Inspection {
     pub to: Option<Nanos>,
 }
 
-/// Reads a trace and says what is in it.
+/// Reads a trace and says what is in it; `-` is standard input.
 ///
 /// # Errors
 /// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is not there.
 pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
-    let trace = window(open_trace(path)?, asked)?;
+    let trace = window(Input::open(path)?.into_trace()?, asked)?;
     let delays_from = asked.delays_from;
     let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
     let is = |whom: &Whom, task: &trace::TaskDelays| {
@@ -62,6 +63,11 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
         tasks: summary.tasks.len() as u64,
         tasks_told: trace.facts.len() as u64,
         idle_polls: trace.idle.map(|idle| idle == trace::IdleKind::Polls),
+        recorded_command: trace.host.command.as_ref().map(|command| InspectCommand {
+            tgid: command.pid.0.unsigned_abs(),
+            words: command.words.clone(),
+        }),
+        host: trace.host.facts.clone(),
         left_out: trace.notes.other_events().clone(),
         gaps: trace.meta.gaps.iter().map(gap).collect(),
         cpus: summary.cpus.iter().map(cpu).collect(),
@@ -88,14 +94,6 @@ fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
     }
     trace.meta.gaps.retain(|gap| (from..=to).contains(&gap.before_ns));
     if trace.events.is_empty() { Err(Error::EmptyWindow { length }) } else { Ok(trace) }
-}
-
-/// Reads a trace from a file, a piece at a time.
-pub(crate) fn open_trace(path: &str) -> Result<Trace, Error> {
-    trace::read_file(path).map_err(|error| match error {
-        ReadError::Io { source, .. } => Error::File { path: path.to_owned(), source },
-        source => Error::Trace { path: path.to_owned(), source },
-    })
 }
 
 fn events(trace: &Trace) -> BTreeMap<String, u64> {

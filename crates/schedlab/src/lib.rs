@@ -30,12 +30,14 @@ mod dumps;
 mod error;
 mod experiment;
 mod export;
+mod input;
 mod inspecting;
 mod kernel;
 mod length;
 mod limits;
 mod loads;
 mod machines;
+pub mod outputs;
 pub mod recording;
 mod reference;
 mod reproduce;
@@ -56,7 +58,7 @@ pub use kernel::{
 pub use length::{ENDLESS, GRACE};
 pub use limits::{Effect, Limit, page as limits_page};
 pub use loads::{LoadSource, LoadSpec, Reading, machine_beside};
-pub use machines::{DEFAULT_MACHINE, MachineChoice, machine};
+pub use machines::{DEFAULT_MACHINE, MachineChoice, machine, machine_file, machine_text};
 pub use reproduce::{
     Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };

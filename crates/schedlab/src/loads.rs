@@ -1,11 +1,11 @@
 //! From what the user gives as a load to a load: a command line, an rt-app file, a workload file, a recorded trace.
 
 use crate::error::Error;
-use crate::inspecting::open_trace;
+use crate::input::{Input, shown};
+use crate::outputs::STANDARD_STREAM;
 use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::Trace;
@@ -46,12 +46,13 @@ pub enum LoadSource {
 
 impl LoadSource {
     /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files do. The
-    /// bare name of a standard load is always that load; a file of that name is written `./hackbench`.
+    /// bare name of a standard load is always that load; a file of that name is written `./hackbench`. `-` is standard
+    /// input.
     #[must_use]
     pub fn of(text: &str) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
         let is_load = load::entries().iter().any(|entry| entry.name == text);
-        if !is_load && (ends_like_a_file || Path::new(text).exists()) {
+        if !is_load && (text == STANDARD_STREAM || ends_like_a_file || Path::new(text).exists()) {
             LoadSource::File
         } else {
             LoadSource::CommandLine
@@ -120,27 +121,14 @@ impl LoadSpec {
     /// # Errors
     /// As [`LoadSpec::open`].
     pub fn open_file(path: &str, reading: &Reading) -> Result<LoadSpec, Error> {
-        let failed = |source| Error::File { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(failed)?;
-        let can_be_read_again = file.metadata().map_err(failed)?.is_file();
-        let mut bytes = Vec::new();
-        let head = if can_be_read_again { HEAD } else { u64::MAX };
-        (&file).take(head).read_to_end(&mut bytes).map_err(failed)?;
-        let is_text = is_workload(&bytes) || is_rt_app(path, &bytes);
-        if is_text {
-            file.read_to_end(&mut bytes).map_err(failed)?;
-        }
-        let kind = if is_workload(&bytes) {
-            workload(path, bytes, reading)?
-        } else if is_text {
-            rt_app(path, bytes, reading)?
-        } else if can_be_read_again {
-            // A long trace is never in memory as a whole.
-            replay(open_trace(path)?, reading)
+        let mut input = Input::open(path)?;
+        let head = input.head(HEAD)?;
+        let kind = if is_workload(head) {
+            workload(path, input.into_bytes()?, reading)?
+        } else if is_rt_app(path, head) {
+            rt_app(path, input.into_bytes()?, reading)?
         } else {
-            let trace =
-                trace::read(&bytes).map_err(|source| Error::Trace { path: path.to_owned(), source })?;
-            replay(trace, reading)
+            replay(input.into_trace()?, reading)
         };
         Ok(LoadSpec { text: path.to_owned(), kind })
     }
@@ -209,7 +197,9 @@ impl LoadSpec {
     /// The machine file beside it, if it is a recording with one.
     #[must_use]
     pub fn recorded_machine(&self) -> Option<PathBuf> {
-        self.recorded().map(|_| machine_beside(&self.text)).filter(|path| path.is_file())
+        // Nothing lies beside standard input.
+        self.recorded().filter(|_| self.text != STANDARD_STREAM)?;
+        Some(machine_beside(&self.text)).filter(|path| path.is_file())
     }
 
     /// The kernel that recorded it as in `uname`, if it is a recording that says so.
@@ -265,7 +255,7 @@ fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
 fn text_of(name: &str, bytes: Vec<u8>) -> Result<Arc<str>, Error> {
     String::from_utf8(bytes).map(Arc::from).map_err(|error| {
         let source = io::Error::new(io::ErrorKind::InvalidData, format!("not text: {}", error.utf8_error()));
-        Error::File { path: name.to_owned(), source }
+        Error::File { path: shown(name), source }
     })
 }
 
@@ -277,13 +267,13 @@ fn workload(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error
             let replay = reading.tasks.change(replay);
             Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
         }
-        Err(error) => Err(Error::Workload { path: name.to_owned(), error, text }),
+        Err(error) => Err(Error::Workload { path: shown(name), error, text }),
     }
 }
 
 fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
     let text = text_of(name, bytes)?;
-    match rtapp::parse(&text, name, reading.dialect) {
+    match rtapp::parse(&text, &shown(name), reading.dialect) {
         Ok(app) => Ok(Kind::RtApp { app, text }),
         Err(error) => Err(Error::RtApp { error, text }),
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::loads::LoadSpec;
 use machine::MachineSpec;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, sync::Arc};
 
 /// The machine where none is named.
@@ -54,6 +54,15 @@ impl MachineChoice {
         let name = self.name.clone().or_else(beside);
         machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE))
     }
+
+    /// Its file, if it comes from one.
+    #[must_use]
+    pub fn file(&self, loads: &[LoadSpec]) -> Option<PathBuf> {
+        match &self.name {
+            Some(name) => machine_file(name),
+            None => loads.iter().find_map(LoadSpec::recorded_machine),
+        }
+    }
 }
 
 /// A machine that comes with the program, or a machine file: what ends in `.toml`, holds a `/`, or is a file and no
@@ -71,11 +80,20 @@ pub fn machine(name_or_file: &str, cpus: Option<usize>) -> Result<MachineSpec, E
 }
 
 /// The text of the file that describes a machine.
-pub(crate) fn machine_text(name_or_file: &str) -> Result<String, Error> {
+///
+/// # Errors
+/// A file that cannot be read; an unknown name is taken for one.
+pub fn machine_text(name_or_file: &str) -> Result<String, Error> {
     match machine::BUILTIN.iter().find(|b| b.name == name_or_file) {
         Some(builtin) if !is_file(name_or_file) => Ok(builtin.text.to_owned()),
         _ => read(name_or_file),
     }
+}
+
+/// The file that this names, if it is no machine that comes with the program.
+#[must_use]
+pub fn machine_file(name_or_file: &str) -> Option<PathBuf> {
+    is_file(name_or_file).then(|| name_or_file.into())
 }
 
 fn is_file(name: &str) -> bool {

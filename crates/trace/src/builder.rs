@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use crate::clock::{self, MAX_DISORDER_NS, Silences, Span};
 use crate::events::Events;
 use crate::facts::{IdleKind, TaskFacts, TaskNote};
+use crate::host::{Host, HostNote};
 use crate::model::{
     Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
 };
@@ -29,6 +30,7 @@ pub struct TraceBuilder {
     threads: BTreeMap<Pid, Thread>,
     facts: BTreeMap<Pid, TaskFacts>,
     idle: Option<IdleKind>,
+    host: Host,
     cpus: u32,
     /// The CPU number that a header gave; 0 for none.
     declared_cpus: u32,
@@ -65,6 +67,7 @@ impl TraceBuilder {
             threads: BTreeMap::new(),
             facts: BTreeMap::new(),
             idle: None,
+            host: Host::default(),
             cpus: 0,
             declared_cpus: 0,
         };
@@ -98,6 +101,9 @@ impl TraceBuilder {
             }
             if let Some(idle) = IdleKind::parse(&self.strings[text]) {
                 return self.idle = Some(idle);
+            }
+            if let Some(note) = HostNote::parse(&self.strings[text]) {
+                return self.host.take(note);
             }
         }
         if lowest_pid(&event.kind) < Pid(0) {
@@ -224,6 +230,7 @@ impl TraceBuilder {
             threads,
             facts: self.facts,
             idle: self.idle,
+            host: self.host,
             meta,
             notes: self.notes,
         }

@@ -11,6 +11,7 @@ use std::num::NonZeroU64;
 use crate::activity::Activity;
 use crate::events::Events;
 use crate::facts::{IdleKind, TaskFacts};
+use crate::host::Host;
 use crate::notes::ImportNotes;
 use crate::state::PrevState;
 use crate::strings::{StrId, Strings};
@@ -408,6 +409,8 @@ pub struct Trace {
     pub facts: BTreeMap<Pid, TaskFacts>,
     /// What idle CPUs did, where a recorder of ours wrote it down.
     pub idle: Option<IdleKind>,
+    /// The machine, the command and the groups, as a recorder of ours wrote them down.
+    pub host: Host,
     /// Origin, clock, gaps.
     pub meta: Meta,
     /// What could not be used, and what to know before trusting the rest.

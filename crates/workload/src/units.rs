@@ -52,24 +52,46 @@ pub fn positive_duration(text: &str, default_unit: Nanos) -> Result<Nanos, Strin
     }
 }
 
-/// A time whose unit is nanoseconds where none is written.
-pub(crate) fn nanos(text: &str) -> Result<Nanos, String> {
-    duration(text, Nanos(1))
+/// What the options of loads may be at most. Products and sums of them stay below the 584 years that can be counted.
+const LONGEST_STEP: Limit = Limit { most: Nanos(3_600_000_000_000), text: "1h" };
+const LONGEST_PERIOD: Limit = Limit { most: Nanos(10 * 86_400_000_000_000), text: "10d" };
+const LONGEST_RUN: Limit = Limit { most: Nanos(3_650 * 86_400_000_000_000), text: "3650d" };
+const LARGEST_BYTES: u64 = 1 << 40;
+
+struct Limit {
+    most: Nanos,
+    text: &'static str,
 }
 
-/// A time whose unit is microseconds where none is written.
+impl Limit {
+    fn check(&self, time: Nanos) -> Result<Nanos, String> {
+        if time <= self.most { Ok(time) } else { Err(format!("too long: at most {}", self.text)) }
+    }
+}
+
+/// What a step of a program costs, at most an hour; nanoseconds where no unit is written.
+pub(crate) fn step_nanos(text: &str) -> Result<Nanos, String> {
+    LONGEST_STEP.check(duration(text, Nanos(1))?)
+}
+
+/// A time such as a period, at most ten days; microseconds where no unit is written.
 pub(crate) fn micros(text: &str) -> Result<Nanos, String> {
-    duration(text, Nanos::from_micros(1))
+    LONGEST_PERIOD.check(duration(text, Nanos::from_micros(1))?)
 }
 
 /// As [`micros`], and above zero.
 pub(crate) fn micros_above_zero(text: &str) -> Result<Nanos, String> {
-    positive_duration(text, Nanos::from_micros(1))
+    LONGEST_PERIOD.check(positive_duration(text, Nanos::from_micros(1))?)
 }
 
-/// A time above zero whose unit is seconds where none is written.
+/// How long something goes on, at most ten years; seconds where no unit is written.
+pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
+    LONGEST_RUN.check(duration(text, Nanos::from_secs(1))?)
+}
+
+/// As [`seconds`], and above zero.
 pub(crate) fn seconds_above_zero(text: &str) -> Result<Nanos, String> {
-    positive_duration(text, Nanos::from_secs(1))
+    LONGEST_RUN.check(positive_duration(text, Nanos::from_secs(1))?)
 }
 
 /// A list of CPUs such as `0-3,8`, ascending within each range.
@@ -104,7 +126,7 @@ pub fn share_ppm(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A size in bytes with an optional K, M or G (powers of 1024).
+/// A size in bytes with an optional K, M or G (powers of 1024), at most 1024G.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, shift) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
@@ -113,7 +135,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         _ => (text, 0),
     };
     let size = number.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    size.ok_or_else(|| "not a size: write a number of bytes, or one with K, M or G".to_string())
+    match size {
+        Some(size @ ..=LARGEST_BYTES) => Ok(size),
+        Some(_) => Err("too large: at most 1024G".to_string()),
+        None => Err("not a size: write a number of bytes, or one with K, M or G".to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -171,5 +197,7 @@ mod tests {
             assert_eq!(bytes(text), Ok(size), "{text}");
         }
         assert!(bytes("K").is_err() && bytes("-1").is_err());
+        assert_eq!(bytes("1024G"), Ok(1 << 40));
+        assert_eq!(bytes("1025G"), Err("too large: at most 1024G".to_string()));
     }
 }

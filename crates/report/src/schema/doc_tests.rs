@@ -9,7 +9,8 @@ use crate::compare::{Arm, compare};
 use crate::reproduce::example as reproduction_example;
 
 /// Objects whose keys are data, not fields.
-const MAPS: [&str; 7] = ["events", "left_out", "features", "rules", "tunables", "decisions", "histogram"];
+const MAPS: [&str; 8] =
+    ["events", "host", "left_out", "features", "rules", "tunables", "decisions", "histogram"];
 
 fn document() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");

@@ -342,6 +342,8 @@ pub fn inspect() -> InspectResult {
         tasks: 3,
         tasks_told: 2,
         idle_polls: Some(false),
+        recorded_command: Some(InspectCommand { tgid: 812, words: "make -j4".to_owned() }),
+        host: [("hz".to_owned(), "250".to_owned()), ("preempt".to_owned(), "full".to_owned())].into(),
         events: [("sched_switch".to_owned(), 120), ("sched_wakeup".to_owned(), 60)].into(),
         left_out: [("irq_handler_entry".to_owned(), 7)].into(),
         gaps: vec![

@@ -41,6 +41,12 @@ pub struct InspectResult {
     /// Whether idle CPUs looked for work instead of halting, if the recorder wrote it down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_polls: Option<bool>,
+    /// The command that the recorder ran, if it wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_command: Option<InspectCommand>,
+    /// The machine and its kernel as they were set up, by name, as far as the recorder wrote it down.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub host: BTreeMap<String, String>,
     /// Events by name.
     pub events: BTreeMap<String, u64>,
     /// Events that say nothing about scheduling, by name: counted, not read.
@@ -71,6 +77,15 @@ impl InspectResult {
         text.push('\n');
         text
     }
+}
+
+/// A command that was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InspectCommand {
+    /// Its process.
+    pub tgid: u32,
+    /// Its words, with blanks between.
+    pub words: String,
 }
 
 /// Events that the recorder could not keep.

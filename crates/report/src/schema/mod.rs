@@ -24,8 +24,8 @@ pub use fair_loads::{
     ForkStormResult, KeyrepeatResult, OltpDb, OltpResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
 };
 pub use inspect::{
-    InspectBucket, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
-    InspectTask,
+    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
+    InspectResult, InspectTask,
 };
 pub use latency_summary::LatencySummary;
 pub use loads::{

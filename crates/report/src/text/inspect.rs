@@ -57,6 +57,14 @@ fn head(result: &InspectResult) -> String {
     if !told.is_empty() {
         out += &labelled("tells", &told.join(", "));
     }
+    if let Some(command) = &result.recorded_command {
+        out += &labelled("recorded", &format!("{}, process {}", command.words, command.tgid));
+    }
+    let host = result.host.iter().map(|(name, value)| format!("{name}={value}"));
+    let host = host.collect::<Vec<_>>().join(", ");
+    if !host.is_empty() {
+        out += &labelled("host", &host);
+    }
     let known: u64 = result.gaps.iter().filter_map(|gap| gap.lost).sum();
     let unknown = result.gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
     let lost = match (result.gaps.len() as u64, unknown) {
@@ -202,6 +210,8 @@ mod tests {
         span     9.61ms from 4772.028000 s
         holds    1 CPU, 3 tasks
         tells    policies and affinities of 2 tasks, that idle CPUs halt
+        recorded make -j4, process 812
+        host     hz=250, preempt=full
         lost     12 events in 2 gaps, and more in 1 of them
 
         event        count

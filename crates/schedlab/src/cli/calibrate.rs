@@ -1,11 +1,12 @@
 //! `schedlab calibrate`: this machine as a machine file.
 
-use super::output::{Failure, print};
+use super::output::{Failure, open};
 use super::voice::Voice;
 use indicatif::{ProgressBar, ProgressStyle};
 use schedlab::Error;
 use schedlab::calibration::calibrate;
-use std::fs;
+use schedlab::outputs::STANDARD_STREAM;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Measure this machine and write a machine file, every figure with its origin and spread.
@@ -13,15 +14,16 @@ use std::path::PathBuf;
 /// Takes some seconds, on the CPUs that this process may use. Let the machine do nothing else meanwhile.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where to write the machine file [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// Where to write the machine file [default: standard output, as with `-`].
+    #[arg(short, long, value_name = "FILE", default_value = STANDARD_STREAM, hide_default_value = true)]
+    output: PathBuf,
     /// Name of the machine in the file.
     #[arg(long, value_name = "NAME", default_value = "measured", value_parser = name)]
     name: String,
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    let mut output = open(&args.output, &[])?;
     let bar = ProgressBar::with_draw_target(None, voice.progress());
     bar.set_style(
         ProgressStyle::with_template("measuring {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
@@ -35,11 +37,8 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     for warning in &calibrated.warnings {
         voice.warn(warning);
     }
-    match &args.output {
-        None => print(&calibrated.text),
-        Some(path) => Ok(fs::write(path, &calibrated.text)
-            .map_err(|source| Error::File { path: path.display().to_string(), source })?),
-    }
+    output.write_all(calibrated.text.as_bytes()).map_err(|source| output.failed(source))?;
+    Ok(output.commit()?)
 }
 
 /// As machine files have it.

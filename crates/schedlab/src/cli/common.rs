@@ -3,11 +3,13 @@
 use clap::ValueEnum;
 use machine::MachineSpec;
 use report::text::Rows;
+use schedlab::outputs::STANDARD_STREAM;
 use schedlab::{
-    Change, Error, Experiment, KernelConfig, LoadSpec, MachineChoice, NamedKernel, Reading, TaskOptions,
-    machine, task_options,
+    Change, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
+    TaskOptions, machine, machine_file, task_options,
 };
 use scheduler::Nanos;
+use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Override, Whom};
 use workload::rtapp::Dialect;
 use workload::units;
@@ -18,7 +20,7 @@ pub struct Common {
     /// What runs: a quoted command line ('cyclictest -t8 -p90'), an rt-app file or a trace; several run together.
     ///
     /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace, .gz,
-    /// .pftrace, .perfetto-trace).
+    /// .pftrace, .perfetto-trace); `-` is standard input.
     /// `schedlab list loads` shows the command lines that are known.
     #[arg(value_name = "LOAD", required = true)]
     loads: Vec<String>,
@@ -140,6 +142,9 @@ impl Common {
             RtAppDialect::Workgen => Dialect::Workgen,
             RtAppDialect::RtApp => Dialect::RtApp,
         };
+        if self.loads.iter().filter(|load| *load == STANDARD_STREAM).count() > 1 {
+            return Err(Error::StdinTwice);
+        }
         let overrides = [&self.policy, &self.nice, &self.scale, &self.without];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
@@ -166,6 +171,13 @@ impl Common {
             duration: self.duration,
             check: self.check,
         })
+    }
+
+    /// The files that are read for them.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let loads = self.loads.iter().filter(|load| LoadSource::of(load) == LoadSource::File);
+        let machines = [&self.machine, &self.recorded_on].into_iter().flatten();
+        loads.map(PathBuf::from).chain(machines.filter_map(|name| machine_file(name))).collect()
     }
 
     /// How much of a table to print.

@@ -1,7 +1,7 @@
 //! `schedlab compare`: the same loads under several configurations.
 
 use super::common::{Common, Format, Meant};
-use super::output::{Failure, command_line, print};
+use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
 use super::voice::Voice;
 use schedlab::{Arm, Error, LoadSpec, Plan, Settings};
@@ -35,10 +35,10 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     progress.finish();
     let mut comparison = comparison?;
     comparison.command = Some(command_line());
-    print(&match args.common.format {
-        Format::Text => report::text::comparison(&comparison, args.common.rows()),
-        Format::Json => comparison.to_json(),
-    })
+    match args.common.format {
+        Format::Text => print(&report::text::comparison(&comparison, args.common.rows())),
+        Format::Json => Stream::Output.exact(&comparison.to_json()),
+    }
 }
 
 fn plan(args: &Args) -> Result<Plan, Error> {

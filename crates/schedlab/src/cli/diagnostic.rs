@@ -1,14 +1,16 @@
 //! Errors as people read them: a line, or the place in the file with what is wrong below it.
 
 use super::columns;
+use super::terminal::escape;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use schedlab::{Error, Excerpt};
 use std::fmt;
 use std::io::{self, IsTerminal};
+use std::ops::Range;
 
 /// The whole message, with its line end.
 pub fn text(error: &Error) -> String {
-    let mut text = format!("error: {error}\n");
+    let mut text = escape(&format!("error: {error}\n")).into_owned();
     if let Some(excerpt) = error.excerpt() {
         let mut drawn = String::new();
         if handler().render_report(&mut drawn, &InFile::new(error, &excerpt)).is_ok() {
@@ -43,9 +45,17 @@ impl InFile {
             }
             _ => excerpt.problem.clone(),
         };
-        let span = LabeledSpan::new_with_span(Some("here".to_owned()), excerpt.span.clone());
-        let source = NamedSource::new(&excerpt.file, excerpt.text.to_string());
-        InFile { message, source, span, advice: excerpt.advice.clone() }
+        // The library knows nothing of terminals; what it is given is safe to show, and so is what it draws around it.
+        let part = |range: Range<usize>| escape(excerpt.text.get(range).unwrap_or_default());
+        let (start, end) = (excerpt.span.start, excerpt.span.end);
+        let (before, inside, after) = (part(0..start), part(start..end), part(end..excerpt.text.len()));
+        let span = before.len()..before.len() + inside.len();
+        InFile {
+            message: escape(&message).into_owned(),
+            source: NamedSource::new(escape(&excerpt.file), format!("{before}{inside}{after}")),
+            span: LabeledSpan::new_with_span(Some("here".to_owned()), span),
+            advice: escape(&excerpt.advice).into_owned(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `schedlab inspect`: what is in a trace.
 
 use super::common::Format;
-use super::output::{Failure, command_line, print};
+use super::output::{Failure, Stream, command_line, print};
 use clap::ValueEnum;
 use report::text::Rows;
 use schedlab::Inspection;
@@ -13,7 +13,7 @@ use workload::units;
 /// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A trace.dat, a perf.data, a Perfetto trace or ftrace text.
+    /// A trace.dat, a perf.data, a Perfetto trace or ftrace text; `-` for standard input.
     #[arg(value_name = "TRACE")]
     trace: String,
     /// Where a task's delay begins.
@@ -52,10 +52,12 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let asked = Inspection { delays_from, tasks: args.task.clone(), from: args.from, to: args.to };
     let mut result = schedlab::inspect(&args.trace, &asked)?;
     result.command = Some(command_line());
-    print(&match args.format {
-        Format::Text => report::text::inspect(&result, if args.full { Rows::All } else { Rows::Folded }),
-        Format::Json => result.to_json(),
-    })
+    match args.format {
+        Format::Text => {
+            print(&report::text::inspect(&result, if args.full { Rows::All } else { Rows::Folded }))
+        }
+        Format::Json => Stream::Output.exact(&result.to_json()),
+    }
 }
 
 fn time(text: &str) -> Result<Nanos, String> {

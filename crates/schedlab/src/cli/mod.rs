@@ -3,6 +3,7 @@
 
 mod calibrate;
 mod columns;
+mod command;
 mod common;
 mod compare;
 mod completions;
@@ -17,8 +18,12 @@ mod progress;
 mod record;
 mod reproduce;
 mod run;
+mod signals;
 mod speed;
+mod terminal;
+mod user;
 mod voice;
+mod watch;
 mod workload;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -64,7 +69,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads any more is no failure.
-            let _ = error.print();
+            if output::is_command_line_plain() {
+                let _ = error.print();
+            } else {
+                output::say(&error.render().to_string());
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
         }
     };

@@ -1,8 +1,11 @@
 //! Everything that leaves the program.
 
-use super::{diagnostic, exit};
+use super::{diagnostic, exit, signals, terminal};
 use schedlab::Error;
+use schedlab::outputs::{Output, OutputError};
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Why a command ends without having done what it was asked to.
@@ -22,6 +25,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Failure {
+        Failure::Error(error.into())
+    }
+}
+
 impl Failure {
     /// Tells the user, if there is anything to tell, and gives the exit code.
     pub fn report(&self) -> ExitCode {
@@ -29,7 +38,8 @@ impl Failure {
             Failure::Error(error) => diagnostic::text(error),
             Failure::Disagreement(figures) => {
                 let lines: String = figures.iter().map(|figure| format!("  {figure}\n")).collect();
-                format!("error: these should agree with the document and do not:\n{lines}")
+                let text = format!("error: these should agree with the document and do not:\n{lines}");
+                terminal::escape(&text).into_owned()
             }
             Failure::Output(error) => format!("error: cannot write the result: {error}\n"),
         };
@@ -44,6 +54,7 @@ impl Failure {
         match self {
             // Whoever closes the pipe has read enough.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
+            Failure::Error(Error::Output(error)) if error.is_reader_gone() => exit::OK,
             Failure::Disagreement(_) => exit::CHECK_FAILED,
             Failure::Error(error) if error.is_failed_check() => exit::CHECK_FAILED,
             Failure::Output(_) | Failure::Error(_) => exit::BAD_INPUT,
@@ -51,10 +62,69 @@ impl Failure {
     }
 }
 
-/// Writes a result.
+/// Where results go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error, where standard output has another use.
+    Error,
+}
+
+impl Stream {
+    /// Beside this output.
+    pub fn beside(output: Option<&Output>) -> Stream {
+        if output.is_some_and(Output::is_stdout) { Stream::Error } else { Stream::Output }
+    }
+
+    /// Writes a result for people.
+    pub fn text(self, text: &str) -> Result<(), Failure> {
+        self.exact(&terminal::escape(text))
+    }
+
+    /// Writes a result for programs, byte by byte.
+    pub fn exact(self, text: &str) -> Result<(), Failure> {
+        let (mut output, mut error);
+        let out: &mut dyn Write = match self {
+            Stream::Output => {
+                output = io::stdout().lock();
+                &mut output
+            }
+            Stream::Error => {
+                error = io::stderr().lock();
+                &mut error
+            }
+        };
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)
+    }
+}
+
+/// Writes a result for people to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)
+    Stream::Output.text(text)
+}
+
+/// Begins to write a file; from here on, a signal removes what is unfinished.
+pub fn open(path: &Path, inputs: &[PathBuf]) -> Result<Output, Failure> {
+    signals::clean_up().map_err(Failure::Output)?;
+    Ok(Output::open(path, inputs)?)
+}
+
+/// Writes a whole file.
+pub fn write(path: &Path, inputs: &[PathBuf], text: &str) -> Result<(), Failure> {
+    let mut output = open(path, inputs)?;
+    output.write_all(text.as_bytes()).map_err(|source| output.failed(source))?;
+    Ok(output.commit()?)
+}
+
+/// Says something beside the result. Where standard error is gone, there is nobody to tell.
+pub fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(terminal::escape(text).as_bytes());
+}
+
+/// Whether nothing that was typed would steer the terminal to which an error shows it.
+pub fn is_command_line_plain() -> bool {
+    std::env::args_os().all(|word| matches!(terminal::escape(&word.to_string_lossy()), Cow::Borrowed(_)))
 }
 
 /// The command line as it was typed, quoted for a shell.

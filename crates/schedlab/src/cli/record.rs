@@ -1,18 +1,19 @@
 //! `schedlab record`: the scheduler's events of this machine.
 
-use super::output::{Failure, print};
+use super::command::{PATIENCE, Running};
+use super::output::{Failure, Stream, open};
+use super::signals::Taken;
+use super::user::User;
 use super::voice::Voice;
+use super::watch::Watch;
 use indicatif::{ProgressBar, ProgressStyle};
 use schedlab::calibration::topology_alone;
-use schedlab::recording::{Recorded, Recorder, Tracefs};
+use schedlab::outputs::Output;
+use schedlab::recording::{Ended, Extras, Recorded, Recorder, Tracefs};
 use schedlab::{Error, machine_beside};
 use scheduler::Nanos;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use workload::units;
@@ -31,73 +32,152 @@ pub struct Args {
     /// For how long, seconds without a unit [default: until the command ends; 10s without one].
     #[arg(long = "for", value_name = "TIME", value_parser = positive)]
     length: Option<Nanos>,
-    /// The file to write.
+    /// The file to write; `-` for standard output.
+    ///
+    /// A file that exists is replaced when the recording is complete. Beside a device, a pipe or standard output there
+    /// is no FILE.machine.toml.
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
     output: PathBuf,
     /// Where tracefs is mounted [default: found, or mounted for the time of the recording].
     #[arg(long, value_name = "DIR")]
     tracefs: Option<PathBuf>,
+    /// Run the command as this user, with his groups and home [default: as whoever records, which is root].
+    #[arg(long, value_name = "NAME", requires = "command")]
+    user: Option<String>,
+    /// Also record the system calls in which tasks wait or wake: futexes, sleeps, polls, reads, writes.
+    #[arg(long)]
+    syscalls: bool,
     /// A command to run meanwhile.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, stop.clone()).map_err(Failure::Output)?;
-    }
+    let user = args.user.as_deref().map(User::find).transpose()?;
+    let files = Files::open(&args.output)?;
+    let signals = Taken::take();
     let tracefs = args.tracefs.as_deref().map_or_else(Tracefs::find, |root| Ok(Tracefs::at(root)));
-    let mut recorder =
-        tracefs.and_then(|tracefs| Recorder::start(tracefs, &args.output)).map_err(Error::Record)?;
-    let mut command = match Running::start(&args.command) {
-        Ok(command) => command,
-        Err(error) => {
-            drop(recorder);
-            // It is empty.
-            let _ = fs::remove_file(&args.output);
-            return Err(error.into());
+    let extras = Extras { syscalls: args.syscalls };
+    let recorder =
+        tracefs.and_then(|tracefs| Recorder::start(tracefs, &files.spool, extras)).map_err(Error::Record)?;
+    let mut command = match args.command.split_first() {
+        Some((program, words)) => {
+            advise(user.as_ref(), voice);
+            Some(Running::start(program, words, user.as_ref(), files.trace.is_stdout())?)
         }
+        None => None,
     };
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     let length = if command.is_none() { length.or(Some(DEFAULT_LENGTH)) } else { length };
-    let watch = Watch::start();
-    let line = Line::new(voice);
-    let outcome = loop {
-        thread::park_timeout(
-            INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
-        );
-        let collected = recorder.collect().and_then(|()| recorder.so_far());
-        let elapsed = watch.elapsed();
-        match collected {
-            Ok(so_far) => line.show(elapsed, so_far),
-            Err(error) => break Err(error),
-        }
-        let over = length.is_some_and(|length| elapsed >= length);
-        if over || stop.load(Ordering::Relaxed) || command.as_mut().is_some_and(Running::has_ended) {
-            break Ok(elapsed);
-        }
-    };
-    line.clear();
-    // The recording is put away whatever becomes of the command.
-    let recorded = outcome.and_then(|elapsed| Ok((elapsed, recorder.finish()?)));
+    let under_way = UnderWay { recorder, signals: &signals, line: Line::new(voice) };
+    let recording = under_way.record(length, command.as_mut(), &args.command.join(" "));
+    if let Some(command) = &mut command {
+        command.ask_to_end();
+    }
+    // Tracing is as it was before: whoever asks once more does not want the file either.
+    drop(signals);
+    let written = recording.map_err(Failure::from).and_then(|recording| files.write(recording, voice));
     if let Some(command) = command {
-        command.end();
+        command.wait(PATIENCE);
     }
-    let (elapsed, recorded) = recorded.map_err(Error::Record)?;
-    let machine = machine_beside(&args.output.to_string_lossy());
-    let text = topology_alone("recorded").map_err(Error::Calibrate)?;
-    fs::write(&machine, text)
-        .map_err(|source| Error::File { path: machine.display().to_string(), source })?;
-    // What was lost is said in any case.
-    if voice == Voice::Quiet && recorded.lost == 0 {
-        return Ok(());
-    }
-    print(&summary(&args.output, elapsed, recorded))
+    written
 }
 
-fn summary(output: &Path, elapsed: Duration, recorded: Recorded) -> String {
+/// Most people do not want their build to run as root.
+fn advise(user: Option<&User>, voice: Voice) {
+    let sudo_user = std::env::var("SUDO_USER").unwrap_or_default();
+    if user.is_none() && !sudo_user.is_empty() && sudo_user != "root" && rustix::process::geteuid().is_root()
+    {
+        voice.warn(&format!("the command runs as root; --user {sudo_user} runs it as you"));
+    }
+}
+
+/// What was recorded, and for how long.
+struct Recording {
+    ended: Ended,
+    elapsed: Duration,
+}
+
+/// A recording under way.
+struct UnderWay<'a> {
+    recorder: Recorder,
+    signals: &'a Taken,
+    line: Line,
+}
+
+impl UnderWay<'_> {
+    /// Records until the time is over, the command (of these words) has ended or a signal asks.
+    fn record(
+        mut self,
+        length: Option<Duration>,
+        mut command: Option<&mut Running>,
+        words: &str,
+    ) -> Result<Recording, Error> {
+        if let Some(command) = &command {
+            self.recorder.command(command.pid(), words)?;
+        }
+        let watch = Watch::start();
+        loop {
+            thread::park_timeout(
+                INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
+            );
+            self.recorder.collect()?;
+            let elapsed = watch.elapsed();
+            self.line.show(elapsed, self.recorder.so_far()?);
+            let is_over = length.is_some_and(|length| elapsed >= length);
+            if is_over || self.signals.asked() || command.as_deref_mut().is_some_and(Running::has_ended) {
+                return Ok(Recording { ended: self.recorder.end()?, elapsed });
+            }
+        }
+    }
+}
+
+/// Where the recording goes.
+struct Files {
+    trace: Output,
+    /// The file of the machine, and what it will say; none beside a pipe.
+    machine: Option<(Output, String)>,
+    /// Where it waits.
+    spool: PathBuf,
+}
+
+impl Files {
+    fn open(path: &Path) -> Result<Files, Failure> {
+        let trace = open(path, &[])?;
+        if !trace.is_file() {
+            return Ok(Files { trace, machine: None, spool: std::env::temp_dir() });
+        }
+        let text = topology_alone("recorded").map_err(Error::Calibrate)?;
+        let machine = Some((open(&machine_beside(&path.to_string_lossy()), &[])?, text));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Ok(Files { trace, machine, spool: folder.unwrap_or(Path::new(".")).to_owned() })
+    }
+
+    fn write(self, recording: Recording, voice: Voice) -> Result<(), Failure> {
+        let Files { mut trace, machine, .. } = self;
+        let Recording { mut ended, elapsed } = recording;
+        let (recorded, cost, left_over) = (ended.recorded, ended.event_cost, ended.left_over.take());
+        ended.write(&mut trace).map_err(|source| trace.failed(source))?;
+        if let Some((mut machine, text)) = machine {
+            machine.write_all(text.as_bytes()).map_err(|source| machine.failed(source))?;
+            machine.commit()?;
+        }
+        let results = Stream::beside(Some(&trace));
+        let text = summary(trace.path(), elapsed, recorded, cost);
+        trace.commit()?;
+        // What was lost is said in any case.
+        if voice == Voice::Normal || recorded.lost > 0 {
+            results.text(&text)?;
+        }
+        left_over.map_or(Ok(()), |error| Err(Error::Record(error).into()))
+    }
+}
+
+fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Option<Nanos>) -> String {
     let mut text = format!("{}: {}\n", output.display(), figures(elapsed, recorded));
+    if let Some(cost) = event_cost {
+        text += &price(elapsed, recorded, cost);
+    }
     if recorded.lost > 0 {
         text +=
             "Events were lost: the kernel's buffers were full. A replay leaves out what it cannot know.\n";
@@ -105,29 +185,24 @@ fn summary(output: &Path, elapsed: Duration, recorded: Recorded) -> String {
     text
 }
 
+/// What the recording did to what it recorded.
+fn price(elapsed: Duration, recorded: Recorded, cost: Nanos) -> String {
+    let Recorded { cpus, events, .. } = recorded;
+    let share = events as f64 * cost.0 as f64 / (elapsed.as_nanos() as f64 * cpus as f64) * 100.0;
+    format!(
+        "price: {events} events of about {} ns (measured before), {share:.2} % of the CPUs' time\n",
+        cost.0
+    )
+}
+
 fn figures(elapsed: Duration, recorded: Recorded) -> String {
-    let Recorded { cpus, bytes, lost } = recorded;
+    let Recorded { cpus, bytes, lost, .. } = recorded;
     let megabytes = bytes as f64 / 1e6;
     format!("{:.1}s, {cpus} CPUs, {megabytes:.1} MB, {lost} events lost", elapsed.as_secs_f64())
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
     units::positive_duration(text, Nanos::from_secs(1))
-}
-
-/// The wall clock: what is recorded is real.
-#[allow(clippy::disallowed_types)] // No result of a simulation depends on it.
-struct Watch(std::time::Instant);
-
-#[allow(clippy::disallowed_types)]
-impl Watch {
-    fn start() -> Watch {
-        Watch(std::time::Instant::now())
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
 }
 
 /// The line that says how it goes, if there is somebody to see it.
@@ -147,34 +222,10 @@ impl Line {
         self.0.set_message(figures(elapsed, so_far));
         self.0.tick();
     }
-
-    fn clear(&self) {
-        self.0.finish_and_clear();
-    }
 }
 
-/// The command that runs meanwhile.
-struct Running(Child);
-
-impl Running {
-    fn start(command: &[String]) -> Result<Option<Running>, Error> {
-        let Some((program, args)) = command.split_first() else { return Ok(None) };
-        let failed = |source| Error::File { path: program.clone(), source };
-        Ok(Some(Running(Command::new(program).args(args).spawn().map_err(failed)?)))
-    }
-
-    fn has_ended(&mut self) -> bool {
-        !matches!(self.0.try_wait(), Ok(None))
-    }
-
-    /// Asks it to end if it has not, and waits for it.
-    fn end(mut self) {
-        if !self.has_ended()
-            && let Some(pid) = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw)
-        {
-            // It may have ended since.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        }
-        let _ = self.0.wait();
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }

@@ -1,15 +1,14 @@
 //! `schedlab reproduce`: published experiments beside simulated ones.
 
 use super::common::Format;
-use super::output::{Failure, command_line, print};
+use super::output::{Failure, Stream, command_line, print, say, write};
 use super::progress::Progress;
 use super::speed::Speed;
 use super::voice::Voice;
 use report::reproduce::{ReproduceSchema, ReproducedExperiment, Reproduction};
 use report::text::{WIDTH, in_columns};
+use schedlab::outputs::check_folder;
 use schedlab::{Error, FinishedRun, Length, PublishedExperiment};
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Run published experiments again and print their figures beside the simulated ones.
@@ -49,6 +48,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     if args.plot.is_some() && !experiments.iter().any(PublishedExperiment::is_swept) {
         return Err(Error::NothingToPlot(args.names.join(" ")).into());
     }
+    for folder in [&args.save, &args.plot].into_iter().flatten() {
+        check_folder(folder)?;
+    }
     let runs = |experiment: &PublishedExperiment| {
         let quick = if args.also_quick() { experiment.runs(Length::Quick, false) } else { 0 };
         experiment.runs(args.length(), args.sensitivity) + quick
@@ -60,13 +62,13 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let reproduction = args.report(done?, args.quick, command_line());
     if let Some(folder) = &args.plot {
         for plot in reproduction.experiments.iter().flat_map(report::plot::swept) {
-            write(folder, &format!("{}.svg", plot.name), &plot.svg)?;
+            write(&folder.join(format!("{}.svg", plot.name)), &[], &plot.svg)?;
         }
     }
-    print(&match args.format {
-        Format::Text => report::text::reproduction(&reproduction),
-        Format::Json => reproduction.to_json(),
-    })?;
+    match args.format {
+        Format::Text => print(&report::text::reproduction(&reproduction))?,
+        Format::Json => Stream::Output.exact(&reproduction.to_json())?,
+    }
     let failed: Vec<String> = reproduction.experiments.iter().flat_map(|e| e.failures()).collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Disagreement(failed)) }
 }
@@ -104,8 +106,7 @@ impl Args {
             self.store(folder, &experiment.argument, result.clone(), self.quick)?;
         }
         if self.speed {
-            // Where standard error is gone, nobody asks.
-            let _ = io::stderr().lock().write_all(speed.lines(&experiment.name).as_bytes());
+            say(&speed.lines(&experiment.name));
         }
         Ok(result)
     }
@@ -127,24 +128,19 @@ impl Args {
         argument: &str,
         result: ReproducedExperiment,
         quick: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Failure> {
         let name = result.name.clone();
         let quick_option = if quick { " --quick" } else { "" };
         let sensitivity = if result.sensitivity.is_empty() { "" } else { " --sensitivity" };
         let command = format!("schedlab reproduce {argument}{quick_option}{sensitivity}");
         let report = self.report(vec![result], quick, command);
         let ending = if quick { ".quick.json" } else { ".json" };
-        write(folder, &format!("{name}{ending}"), &report.to_json())?;
+        write(&folder.join(format!("{name}{ending}")), &[], &report.to_json())?;
         if !quick {
             // A file is the same wherever it is made.
             let text = in_columns(WIDTH, || report::text::reproduction(&report));
-            write(folder, &format!("{name}.txt"), &text)?;
+            write(&folder.join(format!("{name}.txt")), &[], &text)?;
         }
         Ok(())
     }
-}
-
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
-    let path = folder.join(name);
-    fs::write(&path, text).map_err(|source| Error::File { path: path.to_string_lossy().into_owned(), source })
 }

@@ -1,10 +1,11 @@
 //! `schedlab run`: one experiment.
 
-use super::common::{Common, Format};
-use super::output::{Failure, command_line, print};
-use schedlab::{DumpRequest, Error, Experiment, Programs, Run, TraceFormat, machine_beside};
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use super::common::{Common, Format, Meant};
+use super::output::{Failure, Stream, command_line, open};
+use clap::ValueEnum;
+use schedlab::outputs::{Output, OutputError, STANDARD_STREAM, is_same_file};
+use schedlab::{DumpRequest, Experiment, Programs, Run, TraceFormat, machine_beside};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Run loads on a simulated machine and print what they and the scheduler counted.
@@ -16,9 +17,12 @@ pub struct Args {
     /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
     ///
     /// All but .json can be run again: `schedlab run OUT`. For that, OUT.machine.toml is written beside it, the file of the
-    /// machine.
+    /// machine. OUT may be a device or a pipe, or `-` for standard output; the result goes to standard error then.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
+    /// Format of the trace [default: what the ending of OUT says; dat for `-`].
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "trace")]
+    trace_format: Option<WrittenFormat>,
     /// Leave out of the trace what the programs do (events `schedlab_program`): it holds what a recorder would have seen.
     ///
     /// Such a trace is smaller, and a replay of it infers the programs, as that of a recording does.
@@ -32,52 +36,98 @@ pub struct Args {
     dump: Vec<String>,
 }
 
+/// Formats of traces under the names of their file endings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum WrittenFormat {
+    /// trace.dat.
+    Dat,
+    /// Perfetto's protobuf.
+    Pftrace,
+    /// The kernel's text.
+    Ftrace,
+    /// Chrome's JSON.
+    Json,
+}
+
+impl From<WrittenFormat> for TraceFormat {
+    fn from(format: WrittenFormat) -> TraceFormat {
+        match format {
+            WrittenFormat::Dat => TraceFormat::TraceDat,
+            WrittenFormat::Pftrace => TraceFormat::Perfetto,
+            WrittenFormat::Ftrace => TraceFormat::FtraceText,
+            WrittenFormat::Json => TraceFormat::ChromeJson,
+        }
+    }
+}
+
 pub fn execute(args: &Args) -> Result<(), Failure> {
     let dumps = args.dump.iter().map(|text| DumpRequest::parse(text)).collect::<Result<_, _>>()?;
-    let trace = args.trace.as_deref().map(TraceFile::create).transpose()?;
+    let format = |path: &PathBuf| match args.trace_format {
+        Some(format) => Ok(format.into()),
+        None if path == Path::new(STANDARD_STREAM) => Ok(TraceFormat::TraceDat),
+        None => TraceFormat::of(path),
+    };
+    let format = args.trace.as_ref().map(format).transpose()?;
     let meant = args.common.meaning()?;
     let machine = meant.machine.resolve(&meant.loads)?;
+    let trace = args.trace.as_deref().zip(format);
+    let trace =
+        trace.map(|(path, format)| TraceFile::open(path, format, &args.common, &meant)).transpose()?;
     let kernel = meant.kernel.clone();
-    let machine_text = trace.as_ref().map(|_| meant.machine.text(&meant.loads)).transpose()?;
     let experiment = Experiment { record: trace.is_some(), dumps, ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
-    if let Some((trace, machine)) = trace.zip(machine_text) {
+    let results = Stream::beside(trace.as_ref().map(|trace| &trace.file));
+    if let Some(trace) = trace {
         let programs = if args.no_program { Programs::LeftOut } else { Programs::Told };
-        trace.write(&run, &machine, programs)?;
+        trace.write(&run, programs)?;
     }
     run.result.command = Some(command_line());
-    print(&match args.common.format {
-        Format::Text => report::text::run(&run.result, args.common.rows()),
-        Format::Json => run.result.to_json(),
-    })
+    match args.common.format {
+        Format::Text => results.text(&report::text::run(&run.result, args.common.rows())),
+        Format::Json => results.exact(&run.result.to_json()),
+    }
 }
 
-/// Made before the run, so that nobody waits for a run whose trace cannot be written.
-struct TraceFile<'a> {
-    path: &'a Path,
+/// Opened before the run, so that nobody waits for a run whose trace cannot be written.
+struct TraceFile {
+    file: Output,
     format: TraceFormat,
-    file: File,
+    /// What replays the trace as it was, if that can be and the file is not there already.
+    machine: Option<MachineFile>,
 }
 
-impl TraceFile<'_> {
-    fn create(path: &Path) -> Result<TraceFile<'_>, Error> {
-        let format = TraceFormat::of(path)?;
-        let file = File::create(path).map_err(|source| failed(path, source))?;
-        Ok(TraceFile { path, format, file })
+/// The file of the machine, beside the trace.
+struct MachineFile {
+    file: Output,
+    text: String,
+}
+
+impl TraceFile {
+    fn open(path: &Path, format: TraceFormat, common: &Common, meant: &Meant) -> Result<TraceFile, Failure> {
+        let mut inputs = common.files();
+        let used = meant.machine.file(&meant.loads);
+        inputs.extend(used.clone());
+        let file = open(path, &inputs)?;
+        let machine = if format.can_be_read() && file.is_file() {
+            let beside = machine_beside(&path.to_string_lossy());
+            if used.is_some_and(|used| is_same_file(&used, &beside)) {
+                None
+            } else {
+                let text = meant.machine.text(&meant.loads)?;
+                Some(MachineFile { file: open(&beside, &inputs)?, text })
+            }
+        } else {
+            None
+        };
+        Ok(TraceFile { file, format, machine })
     }
 
-    /// Writes the trace, and the file of the machine beside it if the trace can be replayed.
-    fn write(self, run: &Run, machine: &str, programs: Programs) -> Result<(), Error> {
-        run.write_trace(BufWriter::new(self.file), self.format, programs)
-            .map_err(|source| failed(self.path, source))?;
-        if self.format.can_be_read() {
-            let path = machine_beside(&self.path.to_string_lossy());
-            fs::write(&path, machine).map_err(|source| failed(&path, source))?;
+    fn write(mut self, run: &Run, programs: Programs) -> Result<(), OutputError> {
+        run.write_trace(&mut self.file, self.format, programs).map_err(|source| self.file.failed(source))?;
+        if let Some(MachineFile { mut file, text }) = self.machine {
+            file.write_all(text.as_bytes()).map_err(|source| file.failed(source))?;
+            file.commit()?;
         }
-        Ok(())
+        self.file.commit()
     }
-}
-
-fn failed(path: &Path, source: io::Error) -> Error {
-    Error::File { path: path.display().to_string(), source }
 }

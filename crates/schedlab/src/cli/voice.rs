@@ -1,8 +1,9 @@
 //! What is said besides results and errors: progress, warnings, what became of a file. On standard error, and not with
 //! `--quiet`.
 
+use super::output::say;
 use indicatif::ProgressDrawTarget;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 /// Whether to say more than was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,7 @@ impl Voice {
     /// Says what does not stop the command.
     pub fn warn(self, warning: &str) {
         if self == Voice::Normal {
-            // Where standard error is gone, there is nobody to warn.
-            let _ = writeln!(io::stderr(), "warning: {warning}");
+            say(&format!("warning: {warning}\n"));
         }
     }
 }

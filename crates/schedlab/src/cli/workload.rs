@@ -1,19 +1,20 @@
 //! `schedlab workload`: a trace as a file that people change and run again.
 
-use super::output::{Failure, print};
-use schedlab::{Error, LoadSpec, Reading, machine_beside};
-use std::fs;
-use std::path::{Path, PathBuf};
+use super::output::{Failure, open, write};
+use schedlab::outputs::{STANDARD_STREAM, is_same_file};
+use schedlab::{Error, LoadSpec, Reading, machine_beside, machine_text};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// Turn a trace into an editable workload file: change a priority or double a period, and run it again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The trace, in any format that `run` reads.
+    /// The trace, in any format that `run` reads; `-` for standard input.
     #[arg(value_name = "TRACE")]
     trace: String,
-    /// Where to write the workload [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// Where to write the workload [default: standard output, as with `-`].
+    #[arg(short, long, value_name = "FILE", default_value = STANDARD_STREAM, hide_default_value = true)]
+    output: PathBuf,
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
@@ -21,13 +22,16 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let Some(text) = load.workload_text() else {
         return Err(Error::NotATrace { path: args.trace.clone() }.into());
     };
-    let Some(path) = &args.output else { return print(&text) };
-    let failed = |path: &Path, source| Error::File { path: path.display().to_string(), source };
-    fs::write(path, text).map_err(|source| failed(path, source))?;
+    let mut inputs = vec![PathBuf::from(&args.trace)];
+    inputs.extend(load.recorded_machine());
+    let mut output = open(&args.output, &inputs)?;
+    output.write_all(text.as_bytes()).map_err(|source| output.failed(source))?;
     // The machine that is described beside the trace is the workload's, too.
-    if let Some(machine) = load.recorded_machine() {
-        let beside = machine_beside(&path.to_string_lossy());
-        fs::copy(machine, &beside).map_err(|source| failed(&beside, source))?;
+    if let Some(machine) = load.recorded_machine().filter(|_| output.is_file()) {
+        let beside = machine_beside(&args.output.to_string_lossy());
+        if !is_same_file(&machine, &beside) {
+            write(&beside, &inputs, &machine_text(&machine.to_string_lossy())?)?;
+        }
     }
-    Ok(())
+    Ok(output.commit()?)
 }

@@ -1,6 +1,7 @@
 //! What a trace.dat says beside its events, taken from tracefs.
 
 use super::RecordError;
+use super::events::EventGroup;
 use super::tracefs::Tracefs;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,10 +29,10 @@ fn page_size_of(header_page: &str) -> Option<usize> {
     Some(value("offset:")? + value("size:")?)
 }
 
-/// Everything for a file with these events of the system `sched`.
+/// Everything for a file with these events.
 pub fn header(
     tracefs: &Tracefs,
-    events: &[&str],
+    groups: &[EventGroup],
     tasks: &BTreeMap<Pid, TaskNote>,
     cpu_stats: Vec<String>,
 ) -> Result<DatHeader, RecordError> {
@@ -41,13 +42,17 @@ pub fn header(
             Some(tracefs.read_if_there(&format!("events/ftrace/{event}/format"))).filter(|f| !f.is_empty()),
         );
     }
-    let formats = events.iter().map(|event| tracefs.read_if_there(&format!("events/sched/{event}/format")));
-    let system = DatSystem { name: "sched".to_owned(), formats: formats.filter(|f| !f.is_empty()).collect() };
+    let system = |EventGroup { system, events }: &EventGroup| {
+        let format = |event| tracefs.read_if_there(&format!("events/{system}/{event}/format"));
+        let formats = events.iter().map(format).filter(|format| !format.is_empty());
+        DatSystem { name: (*system).to_owned(), formats: formats.collect() }
+    };
+    let systems = groups.iter().map(system).filter(|system| !system.formats.is_empty()).collect();
     Ok(DatHeader {
         header_page: tracefs.read("events/header_page")?,
         header_event: tracefs.read("events/header_event")?,
         ftrace_formats,
-        systems: vec![system],
+        systems,
         symbols: marker_symbols(),
         printk_formats: tracefs.read_if_there("printk_formats"),
         cmdlines: cmdlines(&tracefs.read_if_there("saved_cmdlines"), tasks),

@@ -1,40 +1,38 @@
 //! Records the scheduler's events of this machine, into a trace.dat that replays without guessing.
 //!
 //! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file as they are.
-//! What no event tells, policies and affinities of the tasks ([`trace::TaskNote`]) and what idle CPUs did
-//! ([`trace::IdleKind`]), goes into the trace as markers.
+//! What no event tells goes into the trace as markers: policies and affinities of the tasks ([`trace::TaskNote`]), what idle CPUs
+//! did ([`trace::IdleKind`]), the machine, its groups and which command was recorded ([`trace::HostNote`]).
 //! Whatever ends the recording, removing the instance takes back all that was set.
 
+mod events;
 mod header;
+mod host;
 mod idle;
+mod mounted;
 mod pages;
+mod price;
 mod tasks;
 mod tracefs;
+mod watchdog;
 
+use events::EventGroup;
+pub use events::Extras;
+use host::Host;
 use idle::{CPU_DMA_LATENCY, IdleWatch};
 use pages::CpuPages;
+use scheduler::Nanos;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
 use thiserror::Error;
-use trace::{DatPages, Pid, TaskNote, write_dat_container};
+use trace::{DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container};
 use tracefs::Instance;
 pub use tracefs::Tracefs;
 
-/// What is recorded; a kernel that lacks some of it is recorded without.
-const EVENTS: [&str; 9] = [
-    "sched_switch",
-    "sched_waking",
-    "sched_wakeup",
-    "sched_wakeup_new",
-    "sched_migrate_task",
-    "sched_process_fork",
-    "sched_process_exec",
-    "sched_process_exit",
-    "sched_pi_setprio",
-];
 /// Of each CPU's buffer: half a second of a busy CPU.
 const BUFFER_KB: u32 = 8192;
 
@@ -54,8 +52,8 @@ impl RecordError {
         RecordError { doing: doing.to_owned(), what: what.to_string(), of_tracing: true, source }
     }
 
-    fn of_output(path: &Path, source: io::Error) -> RecordError {
-        let (doing, what) = ("write".to_owned(), path.display().to_string());
+    fn of_folder(folder: &Path, source: io::Error) -> RecordError {
+        let (doing, what) = ("keep pages in".to_owned(), folder.display().to_string());
         RecordError { doing, what, of_tracing: false, source }
     }
 }
@@ -79,6 +77,8 @@ pub struct Recorded {
     pub cpus: usize,
     /// Bytes of pages.
     pub bytes: u64,
+    /// Events.
+    pub events: u64,
     /// Events that did not fit into the buffers.
     pub lost: u64,
 }
@@ -90,56 +90,97 @@ pub struct Recorder {
     cpus: Vec<CpuPages>,
     instance: Instance,
     tracefs: Tracefs,
-    output: PathBuf,
-    file: File,
     tasks: BTreeMap<Pid, TaskNote>,
-    proc: PathBuf,
+    groups: BTreeMap<Pid, TaskGroup>,
+    host: Host,
     idle: IdleWatch,
+    events: Vec<EventGroup>,
+    event_cost: Option<Nanos>,
+}
+
+/// A recording that has ended. The kernel is as it was before.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it holds.
+    pub recorded: Recorded,
+    /// How much longer work takes on this machine for each of its events, as measured before the recording.
+    pub event_cost: Option<Nanos>,
+    /// Why something of it is left in tracefs, if it is.
+    pub left_over: Option<RecordError>,
+    header: DatHeader,
+    /// Of each CPU that has any.
+    pages: BTreeMap<usize, Pages>,
+}
+
+#[derive(Debug)]
+struct Pages {
+    len: u64,
+    file: File,
 }
 
 impl Recorder {
-    /// Begins to record into `output`.
+    /// Begins to record. Until it is written, the recording waits in files without a name in the folder `spool`.
     ///
     /// # Errors
-    /// No right to trace, no tracing in this kernel, a file that cannot be written.
-    pub fn start(tracefs: Tracefs, output: &Path) -> Result<Recorder, RecordError> {
-        let file = File::create(output).map_err(|source| RecordError::of_output(output, source))?;
-        let instance = tracefs.instance()?;
+    /// No right to trace, no tracing in this kernel, no place for the recording.
+    pub fn start(tracefs: Tracefs, spool: &Path, extras: Extras) -> Result<Recorder, RecordError> {
+        let (instance, host) = (tracefs.instance()?, Host::this());
+        let facts = host.notes();
         let idle = IdleWatch::new(Path::new(CPU_DMA_LATENCY));
-        Recorder::on(tracefs, instance, output, file, Path::new("/proc"), idle)
+        Recorder::on(tracefs, instance, spool, Machine { host, facts, idle }, extras)
     }
 
     fn on(
         tracefs: Tracefs,
         instance: Instance,
-        output: &Path,
-        file: File,
-        proc: &Path,
-        idle: IdleWatch,
+        spool: &Path,
+        machine: Machine,
+        extras: Extras,
     ) -> Result<Recorder, RecordError> {
+        let Machine { host, facts, idle } = machine;
         instance.write("tracing_on", "0")?;
         // One clock for all CPUs, in nanoseconds, that neither jumps nor stops.
         instance.write("trace_clock", "mono")?;
         instance.write("buffer_size_kb", &BUFFER_KB.to_string())?;
         let page_size = header::page_size(&tracefs)?;
+        let events = events::wanted(extras, host.has_block_devices());
+        let event_cost = event_cost(&instance, &events)?;
         let mut cpus = Vec::new();
         for cpu in instance.cpus()? {
-            cpus.push(CpuPages::open(&instance, cpu, page_size, output)?);
+            cpus.push(CpuPages::open(&instance, cpu, page_size, spool)?);
         }
-        let tasks = tasks::all(proc);
-        let (output, proc) = (output.to_owned(), proc.to_owned());
-        let recorder = Recorder { cpus, instance, tracefs, output, file, tasks, proc, idle };
+        let (tasks, groups) = (tasks::all(&host.proc), host.groups());
+        let recorder = Recorder { cpus, instance, tracefs, tasks, groups, host, idle, events, event_cost };
         recorder.instance.write("tracing_on", "1")?;
         for note in recorder.tasks.values() {
-            recorder.instance.write("trace_marker", &format!("{note}\n"))?;
+            recorder.mark(note)?;
         }
-        for event in EVENTS {
-            let switch = format!("events/sched/{event}/enable");
-            if recorder.instance.has(&switch) {
-                recorder.instance.write(&switch, "1")?;
-            }
+        for (&tgid, group) in &recorder.groups {
+            recorder.mark(&HostNote::Group { tgid, group: group.clone() })?;
         }
+        for fact in &facts {
+            recorder.mark(fact)?;
+        }
+        // What the recorder calls tells nothing.
+        if extras.syscalls {
+            let others = format!("common_pid != {}", std::process::id());
+            recorder.instance.write("events/syscalls/filter", &others)?;
+        }
+        enable(&recorder.instance, &recorder.events)?;
         Ok(recorder)
+    }
+
+    /// Says which command is recorded: the process `pid` and its descendants.
+    ///
+    /// # Errors
+    /// Those of tracefs.
+    pub fn command(&self, pid: u32, words: &str) -> Result<(), RecordError> {
+        let pid = Pid(i32::try_from(pid).unwrap_or(0));
+        self.mark(&HostNote::Command(RecordedCommand { pid, words: words.to_owned() }))
+    }
+
+    fn mark(&self, note: &impl fmt::Display) -> Result<(), RecordError> {
+        self.instance.mark(&note.to_string())
     }
 
     /// Takes what the kernel has so far. To be called several times a second, or its buffers overflow.
@@ -159,66 +200,132 @@ impl Recorder {
     /// # Errors
     /// Those of tracefs.
     pub fn so_far(&self) -> Result<Recorded, RecordError> {
-        let mut sum = Recorded { cpus: self.cpus.len(), bytes: 0, lost: 0 };
+        let mut sum = Recorded { cpus: self.cpus.len(), bytes: 0, events: 0, lost: 0 };
         for cpu in &self.cpus {
+            let stats = self.instance.stats(cpu.cpu())?;
             sum.bytes += cpu.bytes();
-            sum.lost += lost(&self.stats(cpu)?);
+            sum.events += recorded(&stats);
+            sum.lost += lost(&stats);
         }
         Ok(sum)
     }
 
-    /// Ends the recording, takes back what was set, and writes the file.
+    /// Ends the recording and takes back what was set.
     ///
     /// # Errors
     /// Those of tracefs and of the disk.
-    pub fn finish(mut self) -> Result<Recorded, RecordError> {
+    pub fn end(mut self) -> Result<Ended, RecordError> {
         self.instance.write("events/enable", "0")?;
         if let Some(idle) = self.idle.kind() {
-            self.instance.write("trace_marker", &format!("{idle}\n"))?;
+            self.mark(&idle)?;
         }
         // Who was born meanwhile.
-        for (pid, note) in tasks::all(&self.proc) {
+        for (pid, note) in tasks::all(&self.host.proc) {
             if !self.tasks.contains_key(&pid) {
-                self.instance.write("trace_marker", &format!("{note}\n"))?;
+                self.mark(&note)?;
                 self.tasks.insert(pid, note);
             }
         }
+        for (tgid, group) in self.host.groups() {
+            if !self.groups.contains_key(&tgid) {
+                self.mark(&HostNote::Group { tgid, group })?;
+            }
+        }
         self.instance.write("tracing_on", "0")?;
-        self.collect()?;
+        for cpu in &mut self.cpus {
+            cpu.drain()?;
+        }
         let recorded = self.so_far()?;
         let mut stats = Vec::new();
         for cpu in &self.cpus {
-            stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.stats(cpu)?));
+            stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.instance.stats(cpu.cpu())?));
         }
-        let header = header::header(&self.tracefs, &EVENTS, &self.tasks, stats)?;
-        let Recorder { cpus, instance, output, file, tracefs, .. } = self;
-        // A CPU that is offline leaves no hole in the numbering.
-        let count = cpus.iter().map(|cpu| cpu.cpu() as usize + 1).max().unwrap_or(0);
-        let mut pages: Vec<DatPages<Box<dyn io::Read>>> = (0..count)
-            .map(|_| DatPages { len: 0, pages: Box::new(io::empty()) as Box<dyn io::Read> })
-            .collect();
+        let header = header::header(&self.tracefs, &self.events, &self.tasks, stats)?;
+        let Recorder { cpus, instance, event_cost, .. } = self;
+        let mut pages = BTreeMap::new();
         for cpu in cpus {
             let (number, len) = (cpu.cpu() as usize, cpu.bytes());
-            pages[number] = DatPages { len, pages: Box::new(cpu.into_pages()?) };
+            pages.insert(number, Pages { len, file: cpu.into_pages()? });
         }
-        let removed = instance.remove();
-        drop(tracefs);
-        write_dat_container(&header, pages, BufWriter::new(file))
-            .map_err(|source| RecordError::of_output(&output, source))?;
-        removed.map(|()| recorded)
-    }
-
-    fn stats(&self, cpu: &CpuPages) -> Result<String, RecordError> {
-        self.instance.read(&format!("per_cpu/cpu{}/stats", cpu.cpu()))
+        Ok(Ended { recorded, event_cost, left_over: instance.remove().err(), header, pages })
     }
 }
 
-/// Events that a CPU's buffer could not keep, by its statistics.
+/// What is recorded beside events.
+struct Machine {
+    host: Host,
+    facts: Vec<HostNote>,
+    idle: IdleWatch,
+}
+
+fn enable(instance: &Instance, groups: &[EventGroup]) -> Result<(), RecordError> {
+    for EventGroup { system, events } in groups {
+        for event in *events {
+            let switch = format!("events/{system}/{event}/enable");
+            if instance.has(&switch) {
+                instance.write(&switch, "1")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Measures what an event costs, in the instance that will record, and leaves that as it was: off and empty.
+fn event_cost(instance: &Instance, groups: &[EventGroup]) -> Result<Option<Nanos>, RecordError> {
+    let failed = |source| RecordError::of("measure", "the cost of an event", source);
+    let shortest = || -> Result<Duration, RecordError> {
+        let times: Vec<Duration> =
+            (0..price::TRIES).map(|_| price::wakeups()).collect::<Result<_, _>>().map_err(failed)?;
+        Ok(times.into_iter().min().unwrap_or_default())
+    };
+    let without = shortest()?;
+    instance.write("tracing_on", "1")?;
+    enable(instance, groups)?;
+    let with = shortest()?;
+    instance.write("events/enable", "0")?;
+    instance.write("tracing_on", "0")?;
+    let mut events = 0;
+    for cpu in instance.cpus()? {
+        let stats = instance.stats(cpu)?;
+        events += recorded(&stats) + lost(&stats);
+    }
+    instance.clear()?;
+    Ok(price::of_event(with, without, events / u64::from(price::TRIES)))
+}
+
+impl Ended {
+    /// Writes the trace.dat.
+    ///
+    /// # Errors
+    /// Those of `out`, and of the disk where the recording waits.
+    pub fn write(self, out: impl io::Write) -> io::Result<()> {
+        let Ended { header, mut pages, .. } = self;
+        // A CPU that is offline leaves no hole in the numbering.
+        let count = pages.last_key_value().map_or(0, |(last, _)| last + 1);
+        let of_cpu = |cpu| -> DatPages<Box<dyn io::Read>> {
+            match pages.remove(&cpu) {
+                Some(Pages { len, file }) => DatPages { len, pages: Box::new(file) },
+                None => DatPages { len: 0, pages: Box::new(io::empty()) },
+            }
+        };
+        write_dat_container(&header, (0..count).map(of_cpu).collect(), out)
+    }
+}
+
+/// Events that a CPU's buffer has and had, by its statistics.
+fn recorded(stats: &str) -> u64 {
+    sum(stats, &["entries", "read events"])
+}
+
+/// Events that it could not keep.
 fn lost(stats: &str) -> u64 {
+    sum(stats, &["overrun", "commit overrun", "dropped events"])
+}
+
+fn sum(stats: &str, names: &[&str]) -> u64 {
     let count = |line: &str| {
         let (name, value) = line.split_once(':')?;
-        let lost = matches!(name, "overrun" | "commit overrun" | "dropped events");
-        lost.then(|| value.trim().parse::<u64>().ok())?
+        names.contains(&name).then(|| value.trim().parse::<u64>().ok())?
     };
     stats.lines().filter_map(count).sum()
 }

@@ -19,7 +19,8 @@ pub fn all(proc: &Path) -> BTreeMap<Pid, TaskNote> {
     tasks
 }
 
-fn numbers(folder: &Path) -> Vec<i32> {
+/// The numbers among the names in a folder.
+pub(super) fn numbers(folder: &Path) -> Vec<i32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }

@@ -1,8 +1,9 @@
 //! A recording from a tree of plain files that looks like tracefs: whatever machine this runs on, and without root.
 
+use super::host::Host;
 use super::idle::IdleWatch;
 use super::tracefs::{Instance, Tracefs};
-use super::{Recorder, lost};
+use super::{Extras, Machine, Recorder, lost};
 use std::fs;
 use std::path::{Path, PathBuf};
 use trace::{EventKind, Pid, TaskPolicy};
@@ -66,7 +67,7 @@ fn tracefs_of_demo(root: &Path) {
         take(&mut at, 1);
         formats(&mut at, &system);
     }
-    for name in ["tracing_on", "trace_clock", "buffer_size_kb", "trace_marker", "events/enable"] {
+    for name in ["tracing_on", "trace_clock", "buffer_size_kb", "trace", "trace_marker", "events/enable"] {
         put(root, &format!("instances/own/{name}"), b"");
     }
     // The table of CPU data is the last thing before the pages.
@@ -83,6 +84,17 @@ fn tracefs_of_demo(root: &Path) {
     }
 }
 
+/// A machine below `root`, which says of itself that it ticks 250 times a second and that its idle CPUs poll.
+fn machine(root: &Path) -> Machine {
+    put(root, "cpu_dma_latency", &0i32.to_ne_bytes());
+    put(root, "boot/config-6.1", b"CONFIG_HZ=250\n");
+    put(root, "proc/sys/kernel/osrelease", b"6.1\n");
+    put(root, "debug/sched/preempt", b"none (voluntary) full\n");
+    let host = Host { proc: root.join("proc"), sys: root.join("sys"), boot: root.join("boot") };
+    let facts = host.notes_with(Some(&root.join("debug")));
+    Machine { host, facts, idle: IdleWatch::new(&root.join("cpu_dma_latency")) }
+}
+
 /// The demo in version 6, where everything has its place.
 fn trace_dat() -> Vec<u8> {
     let trace = trace::read_file(DEMO).expect("the recording of the demo");
@@ -97,12 +109,11 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     tracefs_of_demo(&root);
     put(&root, "proc/812/task/812/stat", stat(812, "audio (x)", 2).as_bytes());
     put(&root, "proc/812/task/812/status", b"Name:\taudio\nCpus_allowed_list:\t0-1\n");
-    let output = root.join("out.dat");
-    let file = fs::File::create(&output).expect("a temporary file");
     let instance = Instance::at(&root.join("instances/own"));
-    put(&root, "cpu_dma_latency", &0i32.to_ne_bytes());
-    let idle = IdleWatch::new(&root.join("cpu_dma_latency"));
-    let mut recorder = Recorder::on(Tracefs::at(&root), instance, &output, file, &root.join("proc"), idle)
+    put(&root, "proc/812/cgroup", b"0::/user.slice\n");
+    put(&root, "proc/812/autogroup", b"/autogroup-7 nice 0\n");
+    put(&root, "sys/block/vda/size", b"8\n");
+    let mut recorder = Recorder::on(Tracefs::at(&root), instance, &root, machine(&root), Extras::default())
         .expect("it starts");
     let own = |name: &str| fs::read_to_string(root.join("instances/own").join(name)).expect("a file");
     assert!(own("tracing_on").starts_with('1') && own("events/sched/sched_switch/enable").starts_with('1'));
@@ -110,15 +121,25 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
         own("trace_marker")
             .starts_with("schedlab: task pid=812 tgid=812 policy=rr cpus=0-1 comm=audio (x)\n")
     );
+    for note in [
+        "schedlab: group tgid=812 autogroup=7 cgroup=/user.slice\n",
+        "schedlab: host hz=250\nschedlab: host preempt=voluntary\n",
+    ] {
+        assert!(own("trace_marker").contains(note), "{}", own("trace_marker"));
+    }
+    recorder.command(812, "play a song").expect("a marker");
+    assert!(own("trace_marker").ends_with("schedlab: command pid=812 play a song\n"));
     recorder.collect().expect("pages");
     let so_far = recorder.so_far().expect("figures");
     assert!(so_far.bytes > 0);
-    // A tree of plain files cannot be removed as an instance is, which comes last.
-    let error = recorder.finish().expect_err("the instance is a folder with files").to_string();
-    assert!(error.starts_with("cannot remove the trace instance"), "{error}");
+    let mut ended = recorder.end().expect("it ends");
+    // A tree of plain files cannot be removed as an instance is; the recording is there all the same.
+    let left_over = ended.left_over.take().expect("the instance is a folder with files").to_string();
+    assert!(left_over.starts_with("cannot remove the trace instance"), "{left_over}");
     assert!(own("tracing_on").starts_with('0') && own("events/enable").starts_with('0'));
-
-    let read = trace::read(&fs::read(&output).expect("the file")).expect("a trace");
+    let mut bytes = Vec::new();
+    ended.write(&mut bytes).expect("memory takes everything");
+    let read = trace::read(&bytes).expect("a trace");
     let original = trace::read(&trace_dat()).expect("a trace");
     let switches = |trace: &trace::Trace| {
         trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count()
@@ -154,6 +175,20 @@ fn every_way_of_losing_events_counts() {
 }
 
 #[test]
+fn a_recording_without_a_place_to_wait_does_not_begin() {
+    let root = folder("no-spool");
+    tracefs_of_demo(&root);
+    let (instance, nowhere) = (Instance::at(&root.join("instances/own")), root.join("no"));
+    let recorder = Recorder::on(Tracefs::at(&root), instance, &nowhere, machine(&root), Extras::default());
+    let error = recorder.expect_err("no such folder");
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("cannot keep pages in {}: ", nowhere.display())), "{text}");
+    let on = fs::read_to_string(root.join("instances/own/tracing_on")).expect("a file");
+    assert!(on.starts_with('0'), "{on}");
+    fs::remove_dir_all(root).expect("our own folder");
+}
+
+#[test]
 fn without_the_right_the_error_names_it() {
     let error =
         super::RecordError::of("write 0 to", "tracing_on", std::io::ErrorKind::PermissionDenied.into());
@@ -163,11 +198,9 @@ fn without_the_right_the_error_names_it() {
         "{text}"
     );
     let root = folder("no-tracefs");
-    let error =
-        Recorder::start(Tracefs::at(&root), &root.join("out.dat")).expect_err("nothing is there").to_string();
+    let error = Recorder::start(Tracefs::at(&root), &root, Extras::default())
+        .expect_err("nothing is there")
+        .to_string();
     assert!(error.contains("CONFIG_FTRACE"), "{error}");
-    let nowhere = root.join("no/out.dat");
-    let error = Recorder::start(Tracefs::at(&root), &nowhere).expect_err("no such folder").to_string();
-    assert_eq!(error, format!("cannot write {}: No such file or directory (os error 2)", nowhere.display()));
     fs::remove_dir_all(root).expect("our own folder");
 }

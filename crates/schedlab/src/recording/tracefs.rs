@@ -1,8 +1,9 @@
 //! An instance of tracefs of our own: other people's tracing goes on beside it, undisturbed.
 
 use super::RecordError;
+use super::mounted::Mounted;
+use super::watchdog::Watchdog;
 use rustix::fs::OFlags;
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,49 +11,37 @@ use std::path::{Path, PathBuf};
 
 /// Where tracefs is mounted by convention.
 const MOUNT_POINT: &str = "/sys/kernel/tracing";
-/// What the list of mounts calls a tracefs that we mounted: one that is left over from a killed recorder is ours to unmount.
-const MOUNT_SOURCE: &str = "schedlab";
 /// What the names of our instances begin with; the process id follows.
 const INSTANCE_PREFIX: &str = "schedlab-";
 
 /// tracefs, mounted somewhere. If it was mounted for this, it is unmounted at the end.
 #[derive(Debug)]
-pub struct Tracefs {
-    root: PathBuf,
-    mounted_here: bool,
-}
+pub struct Tracefs(Mounted);
 
 impl Tracefs {
     /// Where it is mounted already, or else mounted now.
     pub fn find() -> Result<Tracefs, RecordError> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        if let Some((source, root)) = mounted(&mounts) {
-            return Ok(Tracefs { root, mounted_here: source == MOUNT_SOURCE });
-        }
-        let no_data: Option<&std::ffi::CStr> = None;
-        mount(MOUNT_SOURCE, MOUNT_POINT, "tracefs", MountFlags::empty(), no_data)
-            .map_err(|errno| RecordError::of("mount tracefs at", MOUNT_POINT, errno.into()))?;
-        Ok(Tracefs { root: MOUNT_POINT.into(), mounted_here: true })
+        Mounted::find("tracefs", MOUNT_POINT).map(Tracefs)
     }
 
     /// A tree of files at `root`, whatever is mounted there.
     pub fn at(root: &Path) -> Tracefs {
-        Tracefs { root: root.to_owned(), mounted_here: false }
+        Tracefs(Mounted::at(root))
     }
 
     /// Content of a file.
     pub fn read(&self, name: &str) -> Result<String, RecordError> {
-        read(&self.root.join(name))
+        read(&self.0.root().join(name))
     }
 
     /// Content of a file that some kernels do not have.
     pub fn read_if_there(&self, name: &str) -> String {
-        read(&self.root.join(name)).unwrap_or_default()
+        read(&self.0.root().join(name)).unwrap_or_default()
     }
 
     /// Names in a folder, in order.
     pub fn list(&self, name: &str) -> Result<Vec<String>, RecordError> {
-        let path = self.root.join(name);
+        let path = self.0.root().join(name);
         let failed = |source| RecordError::of("list", path.display(), source);
         let mut names = Vec::new();
         for entry in fs::read_dir(&path).map_err(failed)? {
@@ -65,10 +54,12 @@ impl Tracefs {
     /// Makes an instance of our own, and removes those that killed recorders left behind.
     pub fn instance(&self) -> Result<Instance, RecordError> {
         self.remove_orphans();
-        let root = self.root.join("instances").join(format!("{INSTANCE_PREFIX}{}", std::process::id()));
+        let root = self.0.root().join("instances").join(format!("{INSTANCE_PREFIX}{}", std::process::id()));
         fs::create_dir(&root)
             .map_err(|source| RecordError::of("make the trace instance", root.display(), source))?;
-        Ok(Instance { root, removed: false })
+        // Without a shell there is none; then the next recorder cleans up behind a killed one.
+        let watchdog = Watchdog::start(&root, self.0.own_root()).ok();
+        Ok(Instance { root, removed: false, _watchdog: watchdog })
     }
 
     fn remove_orphans(&self) {
@@ -76,30 +67,10 @@ impl Tracefs {
             let pid = name.strip_prefix(INSTANCE_PREFIX).and_then(|pid| pid.parse::<u32>().ok());
             if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
                 // What cannot be removed is in somebody's use.
-                let _ = fs::remove_dir(self.root.join("instances").join(name));
+                let _ = fs::remove_dir(self.0.root().join("instances").join(name));
             }
         }
     }
-}
-
-impl Drop for Tracefs {
-    fn drop(&mut self) {
-        if self.mounted_here {
-            // It stays mounted if somebody uses it meanwhile.
-            let _ = unmount(&self.root, UnmountFlags::empty());
-        }
-    }
-}
-
-/// Under which name and where a list of mounts has tracefs; the conventional place if there are several.
-fn mounted(mounts: &str) -> Option<(&str, PathBuf)> {
-    let points = mounts.lines().filter_map(|line| {
-        let mut words = line.split(' ');
-        let (source, point) = (words.next()?, words.next()?);
-        (words.next()? == "tracefs").then_some((source, point))
-    });
-    let (source, point) = points.min_by_key(|(_, point)| *point != MOUNT_POINT)?;
-    Some((source, PathBuf::from(point)))
 }
 
 /// Our instance. Removing it takes back everything that was set in it.
@@ -107,13 +78,15 @@ fn mounted(mounts: &str) -> Option<(&str, PathBuf)> {
 pub struct Instance {
     root: PathBuf,
     removed: bool,
+    /// Is dropped when the instance is gone.
+    _watchdog: Option<Watchdog>,
 }
 
 impl Instance {
     /// An instance that exists already.
     #[cfg(test)]
     pub fn at(root: &Path) -> Instance {
-        Instance { root: root.to_owned(), removed: true }
+        Instance { root: root.to_owned(), removed: true, _watchdog: None }
     }
 
     /// Sets a file.
@@ -124,9 +97,24 @@ impl Instance {
             .map_err(|source| RecordError::of(&format!("write {value} to"), path.display(), source))
     }
 
+    /// Puts a marker of one line into the trace.
+    pub fn mark(&self, text: &str) -> Result<(), RecordError> {
+        let path = self.root.join("trace_marker");
+        let file = OpenOptions::new().append(true).open(&path);
+        file.and_then(|mut file| io::Write::write_all(&mut file, format!("{text}\n").as_bytes()))
+            .map_err(|source| RecordError::of("write a marker to", path.display(), source))
+    }
+
     /// Content of a file.
     pub fn read(&self, name: &str) -> Result<String, RecordError> {
         read(&self.root.join(name))
+    }
+
+    /// Empties the buffers, and their statistics.
+    pub fn clear(&self) -> Result<(), RecordError> {
+        let path = self.root.join("trace");
+        let cleared = OpenOptions::new().write(true).truncate(true).open(&path);
+        cleared.map(drop).map_err(|source| RecordError::of("empty", path.display(), source))
     }
 
     /// Whether it has this file.
@@ -140,6 +128,11 @@ impl Instance {
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
         let file = OpenOptions::new().read(true).custom_flags(flags).open(&path);
         file.map_err(|source| RecordError::of("open", path.display(), source))
+    }
+
+    /// Statistics of a CPU's buffer.
+    pub fn stats(&self, cpu: u32) -> Result<String, RecordError> {
+        self.read(&format!("per_cpu/cpu{cpu}/stats"))
     }
 
     /// The CPUs that have a buffer, in order.
@@ -184,20 +177,5 @@ fn read(path: &Path) -> Result<String, RecordError> {
             0 => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
             len => bytes.extend_from_slice(&buffer[..len]),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_conventional_mount_comes_first() {
-        let mounts = "proc /proc proc rw 0 0\n\
-            tracefs /sys/kernel/debug/tracing tracefs rw 0 0\n\
-            nodev /sys/kernel/tracing tracefs rw,nosuid 0 0\n";
-        assert_eq!(mounted(mounts), Some(("nodev", PathBuf::from(MOUNT_POINT))));
-        assert_eq!(mounted("tracefs /t tracefs rw 0 0\n"), Some(("tracefs", PathBuf::from("/t"))));
-        assert_eq!(mounted("tracefs /t proc rw 0 0\n"), None);
     }
 }

@@ -13,7 +13,7 @@ use super::{BuiltLoad, Length, Load, Results};
 use crate::max_series::MaxSeries;
 use crate::program::{Block, Overrun, Template, TimeVar, Times};
 use crate::record::Recorder;
-use crate::units::{self, micros, micros_above_zero, nanos, seconds_above_zero};
+use crate::units::{self, micros, micros_above_zero, seconds_above_zero, step_nanos};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid, RtPriority};
 
@@ -100,7 +100,7 @@ pub(super) struct Options {
     ///
     /// Two clock readings, the statistics and their cold cache lines; assumed. Rt-class 13.3 puts the work of seed
     /// 001's threads at 2 to 10 µs.
-    #[arg(long, value_name = "TIME", default_value = "1500", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", default_value = "1500", value_parser = step_nanos)]
     cycle_cost: Nanos,
 }
 

@@ -10,7 +10,7 @@ use super::result::{HackbenchMode, HackbenchResult, LoadResult};
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Block, Child, Template, Times};
-use crate::units::nanos;
+use crate::units::step_nanos;
 use machine::{BarrierId, ChannelId, ChannelSpec, ForkKind, Setup};
 use scheduler::Nanos;
 
@@ -43,10 +43,10 @@ pub(super) struct Options {
     /// Model: kernel time of a send beyond the bare system call, nanoseconds without a unit (pipe 255, socket 900).
     ///
     /// Measured for 100 bytes on a 2-CPU machine with kernel 6.18; larger messages take 0.1 ns a byte more (assumed).
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     send_cost: Option<Nanos>,
     /// Model: kernel time of a receive beyond the bare system call, likewise (pipe 255, socket 670).
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     receive_cost: Option<Nanos>,
 }
 

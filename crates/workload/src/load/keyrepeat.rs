@@ -12,7 +12,7 @@ use super::rounds::{Rounds, task};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
 use crate::record::Recorder;
-use crate::units::{bytes, duration, micros, micros_above_zero, seconds_above_zero};
+use crate::units::{bytes, micros, micros_above_zero, seconds, seconds_above_zero};
 use machine::{Arrival, ChannelId, ChannelSpec, Env, Outside, Setup, Step};
 use scheduler::Nanos;
 use std::cell::{Cell, RefCell};
@@ -48,10 +48,6 @@ pub(super) struct Options {
     /// Model: working set of display server and terminal in bytes, K or M (assumed; the shell has an eighth of it).
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = bytes)]
     working_set: u64,
-}
-
-fn seconds(text: &str) -> Result<Nanos, String> {
-    duration(text, Nanos::from_secs(1))
 }
 
 pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {

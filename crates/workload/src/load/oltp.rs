@@ -11,7 +11,7 @@ use super::progress::Remaining;
 use super::result::{LoadResult, OltpDb, OltpResult};
 use super::rounds::task;
 use super::{BuiltLoad, Length, Load, Results};
-use crate::units::{bytes, duration, nanos, seconds_above_zero};
+use crate::units::{bytes, seconds, seconds_above_zero, step_nanos};
 use machine::{Backoff, ChannelSpec, Setup};
 use scheduler::Nanos;
 use scheduler::mutex::MutexKind;
@@ -38,18 +38,18 @@ pub(super) struct Options {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     warmup: Option<Nanos>,
     /// Model: CPU time of the client before a request, nanoseconds without a unit (pgsql 14us, mysql 24us).
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     client_work: Option<Nanos>,
     /// Model: CPU time of the server for a read, likewise (pgsql 42us, mysql 72us); BEGIN and COMMIT take a quarter.
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     server_work: Option<Nanos>,
     /// Model: what each doubling of the clients above 8 costs a request, likewise (pgsql 2us, mysql 0).
     ///
     /// Page tables, TLB and kernel structures of more tasks outgrow the caches, whatever the scheduler does.
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     footprint: Option<Nanos>,
     /// Model: what each client costs a request, likewise (pgsql 0, mysql 130ns): lists of threads that are walked.
-    #[arg(long, value_name = "TIME", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     per_client: Option<Nanos>,
     /// Model: working set of a server task in bytes, K or M (260K).
     #[arg(long, value_name = "SIZE", default_value = "260K", value_parser = bytes)]
@@ -58,7 +58,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "SIZE", default_value = "40K", value_parser = bytes)]
     client_working_set: u64,
     /// Model: how long PostgreSQL holds a spinlock, nanoseconds without a unit (100ns): a few instructions.
-    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = step_nanos)]
     spin_hold: Nanos,
     /// Model: the server takes no locks.
     #[arg(long)]
@@ -72,10 +72,6 @@ enum DbName {
     Pgsql,
     /// MySQL 5: a thread for each connection, mutexes.
     Mysql,
-}
-
-fn seconds(text: &str) -> Result<Nanos, String> {
-    duration(text, Nanos::from_secs(1))
 }
 
 pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {

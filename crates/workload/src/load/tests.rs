@@ -2,6 +2,7 @@
 
 mod cyclictest;
 mod databases;
+mod extremes;
 mod fork_storm;
 mod hackbench;
 mod keyrepeat;

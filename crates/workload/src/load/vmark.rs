@@ -12,7 +12,7 @@ use super::spawn::program;
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
 use crate::program::{Block, Template, Times};
-use crate::units::{bytes, nanos};
+use crate::units::{bytes, step_nanos};
 use machine::{BarrierId, ChannelId, ChannelSpec, Setup};
 use scheduler::Nanos;
 
@@ -37,7 +37,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     work: u64,
     /// Model: kernel time of a send over TCP loopback, its delivery included, nanoseconds without a unit (8us).
-    #[arg(long, value_name = "TIME", default_value = "8us", value_parser = nanos)]
+    #[arg(long, value_name = "TIME", default_value = "8us", value_parser = step_nanos)]
     send_cost: Nanos,
     /// Model: working set of each thread in bytes, K or M (30K).
     #[arg(long, value_name = "SIZE", default_value = "30K", value_parser = bytes)]

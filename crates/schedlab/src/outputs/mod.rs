@@ -1,0 +1,208 @@
+//! Files that commands write. A file is written beside its place and moved there when it is complete, so that whatever
+//! goes wrong on the way (an error, a signal, a full disk) leaves the file that was there as it was.
+
+mod error;
+mod partial;
+mod unfinished;
+
+pub use error::OutputError;
+use partial::Partial;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+pub use unfinished::remove_unfinished;
+
+/// The name by which standard input and standard output go.
+pub const STANDARD_STREAM: &str = "-";
+
+/// An output under way. Dropped before [`Output::commit`], it leaves nothing behind, but for what a device, a pipe or
+/// standard output has taken already.
+#[derive(Debug)]
+pub struct Output {
+    /// As it was given.
+    path: PathBuf,
+    to: BufWriter<Place>,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A file, which is not in its place yet.
+    Partial(Partial),
+    /// What is written to as it is: a device or a pipe with a name.
+    Device(File),
+    Stdout(io::Stdout),
+}
+
+impl Output {
+    /// Begins to write `path`; `-` is standard output. Files stay as they are until [`Output::commit`].
+    ///
+    /// Waits for a reader where `path` is a pipe without one.
+    ///
+    /// # Errors
+    /// A path that cannot be written, is one of the `inputs`, or is written by another process of this program now.
+    pub fn open(path: &Path, inputs: &[PathBuf]) -> Result<Output, OutputError> {
+        Ok(Output { path: path.to_owned(), to: BufWriter::new(place(path, inputs)?) })
+    }
+
+    /// Whether a file comes of it, as opposed to bytes for a device, a pipe or standard output.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(self.to.get_ref(), Place::Partial(_))
+    }
+
+    /// Whether it is standard output, which is then no place for anything else.
+    #[must_use]
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.to.get_ref(), Place::Stdout(_))
+    }
+
+    /// As it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error of writing to it, with its name.
+    pub fn failed(&self, source: io::Error) -> OutputError {
+        OutputError::Write { path: self.path.clone(), source }
+    }
+
+    /// Ends it: a file is brought to the disk and moved to its place.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn commit(self) -> Result<(), OutputError> {
+        let Output { path, to } = self;
+        let done = to.into_inner().map_err(io::IntoInnerError::into_error).and_then(|place| match place {
+            Place::Partial(partial) => partial.commit(),
+            Place::Device(mut file) => file.flush(),
+            Place::Stdout(mut stdout) => stdout.flush(),
+        });
+        done.map_err(|source| OutputError::Write { path, source })
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Place::Partial(partial) => partial.file().write(bytes),
+            Place::Device(file) => file.write(bytes),
+            Place::Stdout(stdout) => stdout.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Place::Partial(partial) => partial.file().flush(),
+            Place::Device(file) => file.flush(),
+            Place::Stdout(stdout) => stdout.flush(),
+        }
+    }
+}
+
+fn place(path: &Path, inputs: &[PathBuf]) -> Result<Place, OutputError> {
+    if path == Path::new(STANDARD_STREAM) {
+        return Ok(Place::Stdout(io::stdout()));
+    }
+    let failed = |source| OutputError::Write { path: path.to_owned(), source };
+    let there = match fs::metadata(path) {
+        Ok(there) => Some(there),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    match there {
+        // A name of it, such as /dev/stdout.
+        Some(there) if is_stdout(&there) => return Ok(Place::Stdout(io::stdout())),
+        Some(there) if there.is_file() => {
+            if let Some(input) = inputs.iter().find(|input| is_input(&there, input)) {
+                return Err(OutputError::IsInput { path: path.to_owned(), input: input.clone() });
+            }
+            // Whoever may not write a file may not replace it either.
+            OpenOptions::new().write(true).open(path).map_err(failed)?;
+            Partial::beside(&behind_links(path), Some(&there))
+        }
+        Some(there) if !there.is_dir() => {
+            return OpenOptions::new().write(true).open(path).map(Place::Device).map_err(failed);
+        }
+        None if !path.as_os_str().as_bytes().ends_with(b"/") => Partial::beside(&behind_links(path), None),
+        _ => return Err(failed(ErrorKind::IsADirectory.into())),
+    }
+    .map(Place::Partial)
+    .map_err(|refused| refused.of(path))
+}
+
+/// The file that a link names, so that the link stays one. A link to nothing names the file to be made.
+fn behind_links(path: &Path) -> PathBuf {
+    /// As many as Linux follows.
+    const MOST_LINKS: u32 = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
+}
+
+fn is_input(there: &Metadata, input: &Path) -> bool {
+    let input = if input == Path::new(STANDARD_STREAM) {
+        identity_of(io::stdin())
+    } else {
+        fs::metadata(input).ok().map(|input| identity(&input))
+    };
+    input == Some(identity(there))
+}
+
+/// Whether two paths name one file that exists.
+#[must_use]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let of = |path| fs::metadata(path).ok().map(|file| identity(&file));
+    of(one).is_some_and(|one| of(other) == Some(one))
+}
+
+fn is_stdout(there: &Metadata) -> bool {
+    identity_of(io::stdout()) == Some(identity(there))
+}
+
+/// What makes a file the same, whatever its names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+fn identity(file: &Metadata) -> Identity {
+    Identity { device: file.dev(), inode: file.ino() }
+}
+
+fn identity_of(stream: impl AsFd) -> Option<Identity> {
+    let stream = File::from(stream.as_fd().try_clone_to_owned().ok()?);
+    stream.metadata().ok().map(|stream| identity(&stream))
+}
+
+/// A folder into which files will be written after a long time.
+///
+/// # Errors
+/// A path that is no folder, or one that takes no new files.
+pub fn check_folder(path: &Path) -> Result<(), OutputError> {
+    let failed = |source| OutputError::Write { path: path.to_owned(), source };
+    if !fs::metadata(path).map_err(failed)?.is_dir() {
+        return Err(failed(ErrorKind::NotADirectory.into()));
+    }
+    tempfile::tempfile_in(path).map(drop).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests;
