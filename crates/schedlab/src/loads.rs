@@ -168,7 +168,7 @@ impl LoadSpec {
 
     /// A recording without the user's changes.
     #[must_use]
-    pub(crate) fn as_recorded(mut self) -> LoadSpec {
+    pub(crate) fn without_changes(mut self) -> LoadSpec {
         if let Kind::Replay(recorded) = &self.kind {
             let (replay, machine) = (recorded.replay.as_recorded(), recorded.machine.clone());
             self.kind = Kind::Replay(Arc::new(Recorded { replay, machine }));

@@ -15,7 +15,7 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
     let failed = |why: String| format!("{}: how close the replay comes is not known: {why}", load.text());
     let run = || {
         let reference = Experiment {
-            loads: vec![load.clone().as_recorded()],
+            loads: vec![load.clone().without_changes()],
             machine: machine.map_err(|error| failed(error.to_string()))?,
             kernel,
             duration: None,

@@ -184,7 +184,7 @@ mod tests {
         apply(&recording(), &[Override { whom: whom.parse().expect("a task"), what }])
     }
 
-    fn task<'a>(recording: &'a Recording, pid: i32) -> &'a super::super::RecordedTask {
+    fn task(recording: &Recording, pid: i32) -> &super::super::RecordedTask {
         recording.tasks.iter().find(|task| task.pid.0 == pid).expect("a task")
     }
 
