@@ -148,32 +148,35 @@ impl LoadSpec {
     /// Says on which machine a trace was recorded: what that machine's kernel did around the tasks is taken out of
     /// their recorded CPU time, because the simulated one does it again. Other loads stay as they are.
     #[must_use]
-    pub fn recorded_on(mut self, machine: &MachineSpec) -> LoadSpec {
-        if let Kind::Replay(recorded) = &self.kind {
-            let replay = recorded.replay.clone().recorded_on(machine);
-            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: Some(machine.clone()) }));
-        }
-        self
+    pub fn recorded_on(self, machine: &MachineSpec) -> LoadSpec {
+        self.map_recorded(|recorded| Recorded {
+            replay: recorded.replay.recorded_on(machine),
+            machine: Some(machine.clone()),
+        })
     }
 
     /// Changes tasks of a recording, on top of what has been changed before. Other loads stay as they are.
     #[must_use]
-    pub fn with_tasks(mut self, tasks: &TaskOptions) -> LoadSpec {
-        if let Kind::Replay(recorded) = &self.kind {
-            let replay = tasks.change(recorded.replay.clone());
-            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine: recorded.machine.clone() }));
-        }
-        self
+    pub fn with_tasks(self, tasks: &TaskOptions) -> LoadSpec {
+        self.map_recorded(|recorded| Recorded { replay: tasks.change(recorded.replay), ..recorded })
     }
 
     /// A recording without the user's changes.
     #[must_use]
-    pub(crate) fn without_changes(mut self) -> LoadSpec {
-        if let Kind::Replay(recorded) = &self.kind {
-            let (replay, machine) = (recorded.replay.as_recorded(), recorded.machine.clone());
-            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine }));
+    pub(crate) fn without_changes(self) -> LoadSpec {
+        if !self.recorded().is_some_and(|recorded| recorded.replay.is_changed()) {
+            return self;
         }
-        self
+        self.map_recorded(|recorded| Recorded { replay: recorded.replay.as_recorded(), ..recorded })
+    }
+
+    /// Another recording in place of this one, if it is one; copied only if somebody else has it, too.
+    fn map_recorded(self, change: impl FnOnce(Recorded) -> Recorded) -> LoadSpec {
+        let kind = match self.kind {
+            Kind::Replay(recorded) => Kind::Replay(Arc::new(change(Arc::unwrap_or_clone(recorded)))),
+            other => other,
+        };
+        LoadSpec { kind, ..self }
     }
 
     /// A recording with more changes on top of its own.

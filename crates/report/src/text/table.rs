@@ -17,13 +17,16 @@ pub enum Align {
 /// each with the first columns again.
 pub struct Table {
     columns: Vec<Column>,
+    /// The first are the headings.
     rows: Vec<Vec<String>>,
     /// How many columns at the left say what a row is about.
     labels: usize,
 }
 
+/// So many rows are laid out at a time: the library takes kilobytes for each.
+const ROWS_AT_A_TIME: usize = 256;
+
 struct Column {
-    heading: String,
     align: Align,
     /// Longer cells are broken over lines.
     limit: Option<usize>,
@@ -32,9 +35,9 @@ struct Column {
 impl Table {
     /// A table with these columns. A heading may have two lines.
     pub fn new(columns: &[(&str, Align)]) -> Self {
-        let column =
-            |&(heading, align): &(&str, Align)| Column { heading: heading.to_owned(), align, limit: None };
-        Self { columns: columns.iter().map(column).collect(), rows: Vec::new(), labels: 1 }
+        let headings = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+        let columns = columns.iter().map(|&(_, align)| Column { align, limit: None }).collect();
+        Self { columns, rows: vec![headings], labels: 1 }
     }
 
     /// Says that a row is told by so many columns at the left, one without this.
@@ -58,59 +61,81 @@ impl Table {
 
     /// Whether it is printed in one part.
     pub fn fits(&self) -> bool {
-        width(&self.part(&self.all())) <= columns()
-    }
-
-    /// The table, each line ended, without blanks at the end of a line.
-    pub fn render(&self) -> String {
-        let all = self.all();
-        let whole = self.part(&all);
-        if width(&whole) <= columns() {
-            return whole;
-        }
-        let labels = &all[..self.labels.min(all.len())];
-        let mut parts = Vec::new();
-        let mut rest = &all[labels.len()..];
-        while !rest.is_empty() {
-            let fits = |count: &usize| width(&self.part(&[labels, &rest[..*count]].concat())) <= columns();
-            // One column has to do, however wide it is.
-            let count = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
-            parts.push(self.part(&[labels, &rest[..count]].concat()));
-            rest = &rest[count..];
-        }
-        parts.join("\n")
+        fits(&self.widths(), &self.all())
     }
 
     fn all(&self) -> Vec<usize> {
         (0..self.columns.len()).collect()
     }
 
-    /// These columns of the table.
-    fn part(&self, chosen: &[usize]) -> String {
-        let mut table = comfy_table::Table::new();
-        table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(chosen.iter().map(|&index| &self.columns[index].heading));
-        for row in &self.rows {
-            table.add_row(chosen.iter().map(|&index| row.get(index).map_or("", String::as_str)));
+    /// The table, each line ended, without blanks at the end of a line.
+    pub fn render(&self) -> String {
+        let (widths, all) = (self.widths(), self.all());
+        if fits(&widths, &all) {
+            return self.part(&all, &widths);
         }
-        for (column, &index) in table.column_iter_mut().zip(chosen) {
-            let Column { align, limit, .. } = &self.columns[index];
-            column.set_padding((0, 1)).set_cell_alignment(match *align {
-                Align::Left => CellAlignment::Left,
-                Align::Right => CellAlignment::Right,
-            });
-            if let Some(limit) = *limit {
-                // The library counts the blank after the cell.
-                let limit = u16::try_from(limit + 1).unwrap_or(u16::MAX);
-                column.set_constraint(ColumnConstraint::UpperBoundary(comfy_table::Width::Fixed(limit)));
+        let labels = &all[..self.labels.min(all.len())];
+        let mut parts = Vec::new();
+        let mut rest = &all[labels.len()..];
+        while !rest.is_empty() {
+            let fits = |count: &usize| fits(&widths, &[labels, &rest[..*count]].concat());
+            // One column has to do, however wide it is.
+            let count = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
+            parts.push(self.part(&[labels, &rest[..count]].concat(), &widths));
+            rest = &rest[count..];
+        }
+        parts.join("\n")
+    }
+
+    /// What each column takes.
+    fn widths(&self) -> Vec<usize> {
+        let all = self.all();
+        let mut widths = vec![0; all.len()];
+        for rows in self.rows.chunks(ROWS_AT_A_TIME) {
+            for (width, here) in widths.iter_mut().zip(laid_out(rows, &all).column_max_content_widths()) {
+                *width = usize::from(here).max(*width);
             }
         }
-        table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+        let limited = |(width, column): (usize, &Column)| width.min(column.limit.unwrap_or(width));
+        widths.into_iter().zip(&self.columns).map(limited).collect()
+    }
+
+    /// These columns of the table.
+    fn part(&self, chosen: &[usize], widths: &[usize]) -> String {
+        let mut text = String::new();
+        for rows in self.rows.chunks(ROWS_AT_A_TIME) {
+            let mut table = laid_out(rows, chosen);
+            for (column, &index) in table.column_iter_mut().zip(chosen) {
+                column.set_padding((0, 1)).set_cell_alignment(match self.columns[index].align {
+                    Align::Left => CellAlignment::Left,
+                    Align::Right => CellAlignment::Right,
+                });
+                // The library counts the blank after the cell.
+                let width = u16::try_from(widths[index] + 1).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::Absolute(comfy_table::Width::Fixed(width)));
+            }
+            for line in table.lines() {
+                text += line.trim_end();
+                text.push('\n');
+            }
+        }
+        text
     }
 }
 
-fn width(text: &str) -> usize {
-    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+/// Whether columns fit beside each other, with a blank between two.
+fn fits(widths: &[usize], chosen: &[usize]) -> bool {
+    chosen.iter().map(|&n| widths[n] + 1).sum::<usize>() <= columns() + 1
+}
+
+/// The library's table of these columns of some rows.
+fn laid_out(rows: &[Vec<String>], chosen: &[usize]) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
+    for row in rows {
+        table.add_row(chosen.iter().map(|&index| row.get(index).map_or("", String::as_str)));
+    }
+    table
 }
 
 #[cfg(test)]
@@ -128,6 +153,19 @@ mod tests {
             table.render(),
             concat!("task     cpu note\n", "        time\n", "a          1\n", "longer 12345 x\n")
         );
+    }
+
+    /// The widest cell may be in any of the pieces in which a long table is laid out.
+    #[test]
+    fn the_columns_of_a_long_table_stand_below_each_other() {
+        let rows = 3 * ROWS_AT_A_TIME;
+        let mut table = Table::new(&[("task", Align::Left), ("n", Align::Right)]);
+        for n in 0..rows {
+            table.row(["a".repeat(if n == rows / 2 { 9 } else { 1 }), n.to_string()]);
+        }
+        let text = table.render();
+        assert_eq!(text.lines().count(), 1 + rows);
+        assert!(text.lines().all(|line| line.len() == 9 + 1 + 3), "{text}");
     }
 
     #[test]

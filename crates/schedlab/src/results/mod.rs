@@ -36,6 +36,8 @@ pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
 
 pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
     let Parts { experiment, outcome, .. } = parts;
+    // Before the rest is there: it takes the most memory.
+    let replay = replay::fidelity(parts);
     let decisions = outcome.decisions.iter().map(|d| (d.reason.name().to_owned(), d.count));
     RunResult {
         schema: RunSchema,
@@ -53,7 +55,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         cpus: outcome.cpus.iter().map(cpu).collect(),
         totals: totals(outcome),
         loads: loads::results(&experiment.loads, parts.loads, &outcome.tasks),
-        replay: replay::fidelity(parts),
+        replay,
         decisions: decisions.collect(),
         dumps: parts.dumps.clone(),
         notes: notes::of(parts),

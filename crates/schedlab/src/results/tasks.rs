@@ -12,9 +12,13 @@ use workload::replay::Role;
 /// replayed tasks by their pids in the run.
 pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, Replayed>) -> Vec<TaskResult> {
     let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
-    let mut results: Vec<TaskResult> = own.map(|task| result(task, replayed.get(&task.pid))).collect();
-    results.sort_by_key(|task| task.pid);
-    results
+    let mut own: Vec<(u32, &TaskOutcome)> = own.map(|task| (shown_pid(task, replayed), task)).collect();
+    own.sort_by_key(|(pid, _)| *pid);
+    own.into_iter().map(|(pid, task)| result(pid, task, replayed.get(&task.pid))).collect()
+}
+
+fn shown_pid(task: &TaskOutcome, replayed: &BTreeMap<Pid, Replayed>) -> u32 {
+    replayed.get(&task.pid).map_or(pid(task.pid), |replayed| replayed.pid)
 }
 
 /// Pids of tasks count up from 1000.
@@ -22,11 +26,11 @@ pub fn pid(pid: Pid) -> u32 {
     pid.0.unsigned_abs()
 }
 
-fn result(task: &TaskOutcome, replayed: Option<&Replayed>) -> TaskResult {
+fn result(pid: u32, task: &TaskOutcome, replayed: Option<&Replayed>) -> TaskResult {
     let main = main_policy(task);
     let start = replayed.map_or(Nanos::ZERO, |replayed| replayed.lead_in);
     TaskResult {
-        pid: replayed.map_or(pid(task.pid), |replayed| replayed.pid),
+        pid,
         comm: task.comm.to_string(),
         policy: main.policy,
         rt_priority: main.rt_priority,

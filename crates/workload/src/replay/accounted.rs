@@ -7,7 +7,7 @@
 use super::lives::{Lives, TraceTask};
 use scheduler::Nanos;
 use std::collections::BTreeMap;
-use trace::{EventKind, Pid, Summary, TaskRef, Trace, WakeupEvent, summarise, summarise_from};
+use trace::{EventKind, Pid, Summary, TaskRef, TaskSummary, Trace, WakeupEvent, summarise, summarise_from};
 
 /// Smaller kernel priorities are real-time ones.
 const FIRST_FAIR_PRIO: i32 = 100;
@@ -20,11 +20,10 @@ pub(super) type Follows = BTreeMap<(Pid, Pid), u64>;
 pub(super) struct Accounted {
     /// Its figures.
     pub summary: Summary,
-    /// CPU time of each task, ns.
-    pub cpu_time_ns: BTreeMap<TraceTask, u64>,
-    /// When the tasks that exited did so, since the first event: the time of `sched_process_exit`, and where that was not
-    /// recorded, that at which a task left its CPU for good.
-    pub exits: BTreeMap<TraceTask, Nanos>,
+    /// CPU time of each task of the summary, ns.
+    cpu_time_ns: Vec<u64>,
+    /// When each task of the summary exited, if it did.
+    exits: Vec<Option<Nanos>>,
     /// Its switches.
     pub follows: Follows,
 }
@@ -74,14 +73,50 @@ impl Accounted {
                 exits.entry(task).or_insert(Nanos(event.time_ns - trace.start_ns()));
             }
         }
-        let cpu_time = |task: &trace::TaskSummary| {
-            let id = (task.pid, task.incarnation);
+        let cpu_time = |task: &TaskSummary| {
             let by_switches = task.cpu_time_ns.saturating_add(task.edge_time_ns);
-            let told = told.get(&id).copied().unwrap_or_default();
-            (id, if told.realtime || told.runtime_ns == 0 { by_switches } else { told.runtime_ns })
+            let told = told.get(&id(task)).copied().unwrap_or_default();
+            if told.realtime || told.runtime_ns == 0 { by_switches } else { told.runtime_ns }
         };
-        Accounted { cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(), summary, exits, follows }
+        Accounted {
+            cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(),
+            exits: summary.tasks.iter().map(|task| exits.get(&id(task)).copied()).collect(),
+            summary,
+            follows,
+        }
     }
+
+    /// The summary of a task, if the trace has it.
+    pub fn task(&self, task: TraceTask) -> Option<&TaskSummary> {
+        Some(&self.summary.tasks[self.index(task)?])
+    }
+
+    /// The last task that had this id.
+    pub fn last(&self, pid: Pid) -> Option<TraceTask> {
+        let tasks = &self.summary.tasks;
+        let after = tasks.partition_point(|task| task.pid <= pid);
+        tasks[..after].last().filter(|task| task.pid == pid).map(id)
+    }
+
+    /// CPU time of a task, ns; 0 if the trace does not have it.
+    pub fn cpu_time_ns(&self, task: TraceTask) -> u64 {
+        self.index(task).map_or(0, |index| self.cpu_time_ns[index])
+    }
+
+    /// When a task exited, since the first event: the time of `sched_process_exit`, and where that was not recorded, that
+    /// at which it left its CPU for good; `None` if it did not.
+    pub fn exit(&self, task: TraceTask) -> Option<Nanos> {
+        self.exits[self.index(task)?]
+    }
+
+    /// The summary has its tasks in order.
+    fn index(&self, task: TraceTask) -> Option<usize> {
+        self.summary.tasks.binary_search_by_key(&task, id).ok()
+    }
+}
+
+fn id(task: &TaskSummary) -> TraceTask {
+    (task.pid, task.incarnation)
 }
 
 #[cfg(test)]
@@ -102,7 +137,7 @@ mod tests {
     const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] vruntime=100000 [ns]\n";
 
     fn us(trace: &Trace, pid: i32) -> u64 {
-        Accounted::of(trace).cpu_time_ns[&(Pid(pid), 0)] / 1_000
+        Accounted::of(trace).cpu_time_ns((Pid(pid), 0)) / 1_000
     }
 
     #[test]
@@ -138,8 +173,9 @@ mod tests {
                 .as_bytes(),
         )
         .expect("a trace");
-        let found: Vec<_> =
-            Accounted::of(&trace).exits.into_iter().map(|((pid, n), at)| (pid.0, n, at.0 / 1000)).collect();
-        assert_eq!(found, [(7, 0, 300), (8, 0, 100), (8, 1, 400)]);
+        let accounted = Accounted::of(&trace);
+        let exit_us = |pid, n| accounted.exit((Pid(pid), n)).map(|at| at.0 / 1000);
+        assert_eq!((exit_us(7, 0), exit_us(8, 0), exit_us(8, 1)), (Some(300), Some(100), Some(400)));
+        assert_eq!((exit_us(7, 1), accounted.last(Pid(8))), (None, Some((Pid(8), 1))));
     }
 }

@@ -153,6 +153,8 @@ impl Finish<'_> {
             _ => FairPolicy::Normal,
         };
         task.merge_runs();
+        // Many drafts come to nothing.
+        task.steps.shrink_to_fit();
         task
     }
 

@@ -109,21 +109,17 @@ impl ReplayFidelity {
 
 /// Puts both sides of every replayed task together.
 pub(super) fn compare(recorded: &Accounted, simulated: &Accounted, tasks: &[ReplayedTask]) -> ReplayFidelity {
-    let by_id: BTreeMap<_, _> =
-        recorded.summary.tasks.iter().map(|task| ((task.pid, task.incarnation), task)).collect();
-    let by_pid: BTreeMap<_, _> = simulated.summary.tasks.iter().map(|task| (task.pid, task)).collect();
     let mut all = [Vec::new(), Vec::new()];
     let rows = tasks.iter().map(|task| {
-        let here = task.pid.and_then(|pid| by_pid.get(&Pid(pid.0)).copied());
-        let sides = [by_id.get(&(task.recorded, task.incarnation)).copied(), here];
-        for (samples, side) in all.iter_mut().zip(sides) {
+        let there = Some((task.recorded, task.incarnation));
+        let here = task.pid.and_then(|pid| simulated.last(Pid(pid.0)));
+        let sides = [(recorded, there), (simulated, here)];
+        let summaries = sides.map(|(accounted, id)| accounted.task(id?));
+        for (samples, side) in all.iter_mut().zip(summaries) {
             samples.extend(side.iter().flat_map(|side| &side.wake_latency.samples_ns));
         }
-        let [there, here] = [(sides[0], recorded), (sides[1], simulated)].map(|(side, accounted)| {
-            let id = side.map(|side| (side.pid, side.incarnation));
-            id.and_then(|id| accounted.cpu_time_ns.get(&id)).copied().unwrap_or(0)
-        });
-        row(task, Pair { recorded: there, simulated: here }, sides)
+        let [recorded, simulated] = sides.map(|(accounted, id)| id.map_or(0, |id| accounted.cpu_time_ns(id)));
+        row(task, Pair { recorded, simulated }, summaries)
     });
     let rows = rows.collect();
     let [latency_recorded, latency_simulated] =

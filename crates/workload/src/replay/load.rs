@@ -20,6 +20,7 @@ use crate::run_trace::run_trace;
 use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use trace::{Repair, Severity, Trace, infer_missing_switches};
@@ -179,14 +180,13 @@ impl Replay {
 
     /// The replay of what was recorded, without the user's changes.
     #[must_use]
-    pub fn as_recorded(&self) -> Replay {
-        let mut replay = self.clone();
-        if let Some(unchanged) = replay.unchanged.take() {
-            replay.recording = Recording::clone(&unchanged);
+    pub fn as_recorded(mut self) -> Replay {
+        if let Some(unchanged) = self.unchanged.take() {
+            self.recording = Arc::unwrap_or_clone(unchanged);
         }
-        replay.changes.clear();
-        replay.affinities.retain(|known| known.cpus != CpuMask::ALL);
-        replay
+        self.changes.clear();
+        self.affinities.retain(|known| known.cpus != CpuMask::ALL);
+        self
     }
 
     /// Whether it has such a task.
@@ -222,8 +222,9 @@ impl Replay {
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        let simulated = run_trace(&records[from..to], comms, cpus);
-        let simulated = Accounted::counting(&simulated, recorded.summary.wakeups_from);
+        // The trace of the run is large: it goes before the two are compared.
+        let simulated =
+            Accounted::counting(&run_trace(&records[from..to], comms, cpus), recorded.summary.wakeups_from);
         Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
@@ -236,10 +237,10 @@ impl Replay {
             part.absent |= left_out;
             match (known, task.placement.allowed, task.placement.pinned) {
                 _ if part.absent => {}
-                (Some(cpus), _, _) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?),
-                (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus)),
+                (Some(cpus), _, _) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?.into()),
+                (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus).into()),
                 (None, None, Some(Pinned { cpu, .. })) => {
-                    let cpus = Some(fitted.affinity(&mask(cpu)));
+                    let cpus = Some(fitted.affinity(&mask(cpu)).into());
                     let later = part.steps.contains(&Recorded::Pin);
                     *(if later { &mut part.pinned_to } else { &mut part.cpus }) = cpus;
                 }
@@ -413,7 +414,7 @@ impl Load for Replay {
         let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
-            benches: RefCell::new(parts.iter().map(|part| Bench::of(&part.steps, lead_in)).collect()),
+            benches: RefCell::new(benches(&parts, lead_in)),
             parts,
             made: Made::make(&self.recording.objects, setup),
             lead_in,
@@ -423,14 +424,14 @@ impl Load for Replay {
         });
         self.populate(&stage, setup);
         let Roles { of_tasks, command } = Roles::of(&self.recording);
-        let exits = self.accounted.as_ref().map(|accounted| &accounted.exits);
+        let exit = |id| self.accounted.as_ref().and_then(|accounted| accounted.exit(id));
         let replayed = |(task, role): (&RecordedTask, Role)| ReplayedTask {
             recorded: task.pid,
             incarnation: task.incarnation,
             comm: task.last_comm().into(),
             role,
             exits: task.exits(),
-            recorded_exit: exits.and_then(|exits| exits.get(&(task.pid, task.incarnation))).copied(),
+            recorded_exit: exit((task.pid, task.incarnation)),
             pid: None,
         };
         let tasks = self.recording.tasks.iter().zip(of_tasks).map(replayed).collect();
@@ -485,6 +486,12 @@ impl Replay {
         let sleepers = self.recording.tasks.iter().filter(|task| task.begin == Begin::Asleep).count() as u64;
         LEAD_IN_STEP * (sleepers + 25)
     }
+}
+
+/// The work of those that are workers.
+fn benches(parts: &[Part], lead_in: Nanos) -> BTreeMap<TaskIndex, Bench> {
+    let bench = |part: &Part| Bench::of(&part.steps, lead_in);
+    (0u32..).map(TaskIndex).zip(parts).filter_map(|(n, part)| Some((n, bench(part)?))).collect()
 }
 
 #[derive(Debug)]

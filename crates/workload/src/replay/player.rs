@@ -8,6 +8,7 @@ use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
 use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A program that is over sleeps until then: long after any run, so that nothing of it is left to happen.
@@ -20,10 +21,10 @@ pub(super) struct Part {
     pub prio: i32,
     pub round_robin: bool,
     pub fair: FairPolicy,
-    /// Its affinity at the start; `None`: any CPU.
-    pub cpus: Option<CpuMask>,
+    /// Its affinity at the start; `None`: any CPU. Boxed, as the next: few tasks have one, and it is large.
+    pub cpus: Option<Box<CpuMask>>,
     /// The affinity that it takes at its step [`Recorded::Pin`].
-    pub pinned_to: Option<CpuMask>,
+    pub pinned_to: Option<Box<CpuMask>>,
     pub steps: Vec<Recorded>,
     pub told: Option<Told>,
     /// Where its wakeups arrive, if it has any that are not timers.
@@ -77,8 +78,8 @@ fn nice(prio: i32) -> Nice {
 #[derive(Debug)]
 pub(super) struct Stage {
     pub parts: Vec<Part>,
-    /// The work of those that are workers, by index.
-    pub benches: RefCell<Vec<Bench>>,
+    /// The work of those that are workers.
+    pub benches: RefCell<BTreeMap<TaskIndex, Bench>>,
     /// What told steps share.
     pub made: Made,
     /// When the trace begins, after all its sleepers have fallen asleep.
@@ -95,13 +96,13 @@ pub(super) struct Stage {
 impl Stage {
     /// Whether this is a worker that has not done all its pieces of work.
     fn has_work(&self, worker: TaskIndex) -> bool {
-        !self.benches.borrow()[worker.index()].is_done()
+        self.benches.borrow().get(&worker).is_some_and(|bench| !bench.is_done())
     }
 
     /// A piece of work comes to a worker, or will.
     fn bring(&self, worker: TaskIndex, work: Option<u32>, at: Nanos) {
-        if let Some(number) = work {
-            self.benches.borrow_mut()[worker.index()].bring(number, at);
+        if let (Some(number), Some(bench)) = (work, self.benches.borrow_mut().get_mut(&worker)) {
+            bench.bring(number, at);
         }
     }
 
@@ -120,7 +121,7 @@ impl Stage {
         let mut spec = TaskSpec::new(&*part.comm, player);
         spec.policy = part.policy(part.prio);
         spec.nice = nice(part.prio);
-        spec.cpus = part.cpus;
+        spec.cpus = part.cpus.as_deref().copied();
         if let Some(told) = part.told {
             // A fair task's is in its priority, where people change it.
             if spec.policy.is_rt() {
@@ -160,7 +161,7 @@ impl Behaviour for Player {
             *env.iterations += 1;
         }
         if std::mem::take(&mut self.takes_work) {
-            let begins = stage.benches.borrow_mut()[self.index.index()].take();
+            let begins = stage.benches.borrow_mut().get_mut(&self.index).and_then(Bench::take);
             self.next = begins.unwrap_or(self.next);
         }
         if let Some(nice) = self.nice_to_set.take() {
@@ -225,7 +226,7 @@ impl Player {
                 self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
                 Step::SetPolicy { target: None, policy }
             }
-            Recorded::Pin => Step::SetAffinity { target: None, cpus: part.pinned_to? },
+            Recorded::Pin => Step::SetAffinity { target: None, cpus: *part.pinned_to.as_deref()? },
             Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
             Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
             Recorded::Interrupted { .. } => return None,

@@ -44,8 +44,8 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// The pieces of a task's program; interrupts from outside bring theirs at `lead_in` after their times.
-    pub fn of(steps: &[Recorded], lead_in: Nanos) -> Bench {
+    /// The pieces of a task's program, if it has any; interrupts from outside bring theirs at `lead_in` after their times.
+    pub fn of(steps: &[Recorded], lead_in: Nanos) -> Option<Bench> {
         let mut bench = Bench::default();
         for (n, step) in steps.iter().enumerate() {
             let Recorded::Sleep(Waking::Work { number, .. }) = step else { continue };
@@ -55,7 +55,7 @@ impl Bench {
             }
         }
         bench.left = bench.begins.len();
-        bench
+        (bench.left > 0).then_some(bench)
     }
 
     /// A piece comes, or will.
