@@ -81,6 +81,9 @@ impl Latency {
 
 fn histogram(latencies: &[Nanos]) -> Histogram<u64> {
     let mut histogram = Histogram::new(2).expect("two significant digits are allowed");
+    // The largest first, so that it grows once.
+    add(&mut histogram, latencies.iter().copied().max().unwrap_or_default());
+    histogram.reset();
     for latency in latencies {
         add(&mut histogram, *latency);
     }

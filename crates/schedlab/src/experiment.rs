@@ -1,5 +1,6 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
+use crate::assumptions;
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
@@ -90,6 +91,9 @@ impl Experiment {
                     Err(note) => run.result.notes.push(note),
                 }
             }
+        }
+        if self.fidelity && !self.repeats_a_recording() {
+            run.result.notes.extend(assumptions::if_relative(self, &run.result));
         }
         self.leave_out_tasks(&mut run.result)?;
         Ok(run)

@@ -23,6 +23,7 @@
 //! (real trace files), `report` (results). This one opens what the user names, puts the parts together, and turns what
 //! the machine counted into a result. The command line is the binary of this package.
 
+mod assumptions;
 pub mod calibration;
 mod catalogue;
 mod comparing;

@@ -176,6 +176,16 @@ impl LoadSpec {
         self
     }
 
+    /// A recording with more changes on top of its own.
+    #[must_use]
+    pub(crate) fn changed(mut self, changes: &TaskOptions) -> LoadSpec {
+        if let Kind::Replay(recorded) = &self.kind {
+            let (replay, machine) = (changes.change(recorded.replay.clone()), recorded.machine.clone());
+            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine }));
+        }
+        self
+    }
+
     /// As it was given.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::loads::LoadSpec;
 use scheduler::{CpuMask, Nice, Policy, RtPriority};
-use workload::replay::{Changed, KnownAffinity, Override, Replay, Whom, WorkFactor};
+use workload::replay::{Changed, KnownAffinity, Override, Replay, Waits, Whom, WorkFactor};
 use workload::units;
 
 /// Changes of tasks, in the order given.
@@ -16,7 +16,7 @@ pub struct TaskOptions {
 }
 
 impl TaskOptions {
-    /// Reads one of them by the name of its option: `policy`, `nice`, `affinity`, `scale`, `without`. `None` for another
+    /// Reads one of them by the name of its option: `policy`, `nice`, `affinity`, `scale`, `outside`, `without`. `None` for another
     /// name.
     pub(crate) fn word(&mut self, option: &str, value: &str) -> Option<Result<(), String>> {
         let read = match option {
@@ -24,6 +24,7 @@ impl TaskOptions {
             "policy" => policy(value).map(|change| self.overrides.push(change)),
             "nice" => nice(value).map(|change| self.overrides.push(change)),
             "scale" => scale(value).map(|change| self.overrides.push(change)),
+            "outside" => outside(value).map(|change| self.overrides.push(change)),
             "without" => without(value).map(|change| self.overrides.push(change)),
             _ => return None,
         };
@@ -101,6 +102,20 @@ pub fn scale(text: &str) -> Result<Override, String> {
     let millionths =
         millionths(factor).ok_or("a factor is a number such as 1.5, from 0.000001 to 1000000")?;
     Ok(Override { whom, what: Changed::Scale(WorkFactor { millionths }) })
+}
+
+/// `TASK=absolute`, `TASK=relative`, or one of the two for all tasks.
+///
+/// # Errors
+/// No such form; says what to write.
+pub fn outside(text: &str) -> Result<Override, String> {
+    let (task, waits) = text.rsplit_once('=').unwrap_or(("*", text));
+    let what = match waits {
+        "absolute" => Changed::Waits(Waits::Absolute),
+        "relative" => Changed::Waits(Waits::Relative),
+        _ => return Err("write absolute, relative, or TASK=absolute, TASK=relative".to_owned()),
+    };
+    Ok(Override { whom: task.parse()?, what })
 }
 
 /// `TASK`.

@@ -54,7 +54,7 @@ fn a_run_ends_with_the_loads_that_end_and_others_are_background() {
     let LoadResult::Cyclictest(cyclictest) = &result.loads[0] else { panic!("{:?}", result.loads) };
     assert_eq!(cyclictest.threads[0].cycles, 20);
     assert!((20_000_000..30_000_000).contains(&result.engine.simulated_ns), "{}", result.engine.simulated_ns);
-    assert_eq!(result.notes, [""; 0]);
+    assert!(result.notes.iter().all(|note| note.contains("list limits")), "{:?}", result.notes);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Layout {
     }
 
     /// The same machine with `cpus` CPUs (at least one): its whole pattern repeated, then cut off. A span of all
-    /// CPUs stays one span of all, up to what the level grows to.
+    /// CPUs stays one span of all, up to what the level grows to; only that of the threads of a core is repeated.
     pub fn resized(&self, topology: &Topology, cpus: usize) -> (Topology, Layout) {
         let old = topology.cpus;
         let levels: Vec<TopologyLevel> = topology
@@ -88,7 +88,8 @@ impl Layout {
             .iter()
             .zip(&self.grows_to)
             .map(|(level, limit)| {
-                let spans = if level.spans.len() == 1 {
+                // A larger machine has more cores, not larger ones.
+                let spans = if level.spans.len() == 1 && level.kind != LevelKind::Smt {
                     chunks(cpus, limit.unwrap_or(cpus))
                 } else {
                     repeated(&level.spans, old, cpus)

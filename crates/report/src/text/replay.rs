@@ -2,7 +2,7 @@
 
 use super::format::{change, count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
-use super::{Rows, WIDTH, head};
+use super::{Rows, head};
 use crate::schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 
 /// Tasks that a folded table shows: those that ran longest.
@@ -21,12 +21,11 @@ pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
     }
     shown.sort_by_key(|task| !task.of_command);
     let wide = table(&shown, true);
-    let fits = wide.lines().all(|line| line.chars().count() <= WIDTH);
-    let table = if fits { wide } else { table(&shown, false) };
+    let table = if wide.fits() { wide } else { table(&shown, false) };
     let on =
         format!("{}, kernel {}", head::machine_name(&fidelity.reference.machine), fidelity.reference.profile);
     let title = wrap(&format!("Replay of {} beside the recording, on {on}", fidelity.trace), "", "  ");
-    title + &table + &folded + &summary(&fidelity.summary)
+    title + &table.render() + &folded + &summary(&fidelity.summary)
 }
 
 /// How far the replay may be trusted, in one sentence.
@@ -36,7 +35,7 @@ pub fn replay_verdict(fidelity: &ReplayFidelity) -> String {
     wrap(&format!("the replay of {trace} is {}", verdict.sentence), "verdict: ", "         ")
 }
 
-fn table(tasks: &[&ReplayTask], with_p99: bool) -> String {
+fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
     use Align::{Left, Right};
     let mut columns = vec![
         ("\npid", Right),
@@ -52,7 +51,7 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> String {
         columns.extend([("latency\np99", Right), ("\nreplay", Right)]);
     }
     columns.extend([("latency\nmax", Right), ("\nreplay", Right)]);
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(&columns).labelled_by(2);
     for task in tasks {
         // Without a wakeup there is no latency.
         let latency = |pair: Fidelity| {
@@ -74,7 +73,7 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> String {
         cells.extend(latency(task.wakeup_latency_max_ns));
         table.row(cells);
     }
-    table.render()
+    table
 }
 
 /// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways count.

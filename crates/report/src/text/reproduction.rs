@@ -117,19 +117,17 @@ fn figures(rows: &[&ReproducedRow], sweep: Option<&str>) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let width = super::width::columns();
     let mut columns = WHAT_COLUMNS;
     loop {
-        let text = figures_within(rows, sweep, columns);
-        let fits = text.lines().all(|line| line.chars().count() <= width);
-        if fits || columns == FEWEST_WHAT_COLUMNS {
-            return text;
+        let table = figures_within(rows, sweep, columns);
+        if table.fits() || columns == FEWEST_WHAT_COLUMNS {
+            return table.render();
         }
         columns -= 1;
     }
 }
 
-fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u16) -> String {
+fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u16) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("", Left),
@@ -157,7 +155,7 @@ fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u1
             agreement(row.agrees, row.unreached.is_some()).to_owned(),
         ]);
     }
-    table.render()
+    table
 }
 
 fn agreement(agrees: Option<bool>, known: bool) -> &'static str {

@@ -56,9 +56,14 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// Whether it is printed in one part.
+    pub fn fits(&self) -> bool {
+        width(&self.part(&self.all())) <= columns()
+    }
+
     /// The table, each line ended, without blanks at the end of a line.
     pub fn render(&self) -> String {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let all = self.all();
         let whole = self.part(&all);
         if width(&whole) <= columns() {
             return whole;
@@ -74,6 +79,10 @@ impl Table {
             rest = &rest[count..];
         }
         parts.join("\n")
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.columns.len()).collect()
     }
 
     /// These columns of the table.

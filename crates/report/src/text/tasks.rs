@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Rows;
 use super::format::{count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
-use super::{Rows, WIDTH};
 use crate::schema::{Policy, TaskResult};
 
 /// More tasks than this are folded by command name, more names than this by CPU time.
@@ -24,8 +24,8 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
     // Stable: otherwise they stay in their order.
     lines.sort_by_key(|line| !line.of_command);
     let exits = lines.iter().any(|line| line.exited_ns.is_some());
-    let with_exits = exits.then(|| table(&lines, true)).filter(|text| fits(text));
-    let mut out = with_exits.unwrap_or_else(|| table(&lines, false));
+    let with_exits = exits.then(|| table(&lines, true)).filter(Table::fits);
+    let mut out = with_exits.unwrap_or_else(|| table(&lines, false)).render();
     if lines.iter().any(|line| line.class.ends_with(CHANGED)) {
         out += &wrap("* had another class or priority, too: this is that of most of its CPU time", "", "  ");
     }
@@ -35,11 +35,7 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
 /// Marks the class of a task that had several.
 const CHANGED: char = '*';
 
-fn fits(table: &str) -> bool {
-    table.lines().all(|line| line.chars().count() <= WIDTH)
-}
-
-fn table(lines: &[Line], with_exits: bool) -> String {
+fn table(lines: &[Line], with_exits: bool) -> Table {
     use Align::{Left, Right};
     let mut columns = vec![
         ("\npid", Right),
@@ -75,7 +71,7 @@ fn table(lines: &[Line], with_exits: bool) -> String {
         }
         table.row(cells);
     }
-    table.render()
+    table
 }
 
 /// A task, or several folded into one.

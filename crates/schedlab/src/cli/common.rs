@@ -80,6 +80,12 @@ pub struct Common {
     /// Makes the CPU work of a task of a recording so many times as long; all=1.5: as on a slower machine.
     #[arg(long, value_name = "TASK=FACTOR", value_parser = task_options::scale)]
     scale: Vec<Override>,
+    /// Waits of a recording that end by interrupts: `absolute`, at their recorded times; `relative`, after as long.
+    ///
+    /// Without it, waits for devices (state D) are relative, and those whose cause the trace does not show are absolute.
+    /// TASK=absolute or TASK=relative says it of one task.
+    #[arg(long, value_name = "[TASK=]HOW", value_parser = task_options::outside)]
+    outside: Vec<Override>,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
@@ -145,7 +151,7 @@ impl Common {
         if self.loads.iter().filter(|load| *load == STANDARD_STREAM).count() > 1 {
             return Err(Error::StdinTwice);
         }
-        let overrides = [&self.policy, &self.nice, &self.scale, &self.without];
+        let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
         let reading = Reading { dialect, tasks };

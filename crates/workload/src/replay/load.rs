@@ -7,7 +7,7 @@ use super::fitting::Fitted;
 use super::objects::Made;
 use super::overhead::Overhead;
 use super::overrides::{self, Override};
-use super::player::{Part, Stage, Waits};
+use super::player::{Part, Stage};
 use super::recording::{
     Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
     Waking,
@@ -293,7 +293,7 @@ impl Replay {
             }
             let Some(channel) = part.channel else { continue };
             for step in &part.steps {
-                if let Some(FromOutside { at, by, cpu }) = FromOutside::of(step, part.waits) {
+                if let Some(FromOutside { at, by, cpu }) = FromOutside::of(step) {
                     let at = stage.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
                     setup.outside(Outside { at, by, cpu, channel, every: None });
@@ -332,19 +332,13 @@ pub(super) struct FromOutside {
 
 impl FromOutside {
     /// The one that ends this step, if one does.
-    pub fn of(step: &Recorded, waits: Waits) -> Option<FromOutside> {
+    pub fn of(step: &Recorded) -> Option<FromOutside> {
         let Recorded::Sleep(waking) = step else { return None };
-        let (interrupt, by) = match (*waking, waits) {
-            (Waking::Outside { slept: Some(_), .. }, Waits::Relative) => return None,
-            (Waking::Outside { at, cpu, .. }, _) | (Waking::Served { at, cpu }, Waits::Absolute) => {
-                (Interrupt { at, cpu }, Arrival::Own)
-            }
-            (Waking::Work { by: Brought::Outside(interrupt), .. }, _)
-            | (Waking::Work { by: Brought::Served(interrupt), .. }, Waits::Absolute) => {
-                (interrupt, Arrival::Own)
-            }
-            (Waking::Tick { at, cpu }, _) => (Interrupt { at, cpu }, Arrival::Tick),
-            (Waking::Work { by: Brought::Tick(interrupt), .. }, _) => (interrupt, Arrival::Tick),
+        let (interrupt, by) = match *waking {
+            Waking::Outside { at, cpu, .. } => (Interrupt { at, cpu }, Arrival::Own),
+            Waking::Work { by: Brought::Outside(interrupt), .. } => (interrupt, Arrival::Own),
+            Waking::Tick { at, cpu } => (Interrupt { at, cpu }, Arrival::Tick),
+            Waking::Work { by: Brought::Tick(interrupt), .. } => (interrupt, Arrival::Tick),
             _ => return None,
         };
         Some(FromOutside { at: interrupt.at, by, cpu: interrupt.cpu })
@@ -419,9 +413,7 @@ impl Load for Replay {
         let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
-            benches: RefCell::new(
-                parts.iter().map(|part| Bench::of(&part.steps, part.waits, lead_in)).collect(),
-            ),
+            benches: RefCell::new(parts.iter().map(|part| Bench::of(&part.steps, lead_in)).collect()),
             parts,
             made: Made::make(&self.recording.objects, setup),
             lead_in,

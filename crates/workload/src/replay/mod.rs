@@ -48,6 +48,7 @@
 
 mod accounted;
 mod affinity;
+mod assumption;
 mod devices;
 mod extract;
 mod fidelity;
@@ -71,6 +72,7 @@ mod whom;
 mod work;
 mod yields;
 
+pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask};

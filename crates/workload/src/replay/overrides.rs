@@ -1,5 +1,6 @@
 //! What the user changes of recorded tasks.
 
+use super::assumption::Waits;
 use super::recording::{Begin, FairPolicy, Recorded, Recording, TaskIndex};
 use super::whom::Whom;
 use machine::ToldStep;
@@ -38,6 +39,8 @@ pub enum Changed {
     Nice(Nice),
     /// Its CPU work is longer or shorter.
     Scale(WorkFactor),
+    /// Its waits for interrupts are taken so.
+    Waits(Waits),
     /// It does nothing of its own; whom it wakes and what it starts, it still does, at no work.
     Without,
 }
@@ -53,6 +56,7 @@ impl fmt::Display for Changed {
             Changed::Policy(Policy::Idle) => f.write_str("policy idle"),
             Changed::Nice(nice) => write!(f, "nice {}", nice.get()),
             Changed::Scale(WorkFactor { millionths }) => write!(f, "work times {}", *millionths as f64 / 1e6),
+            Changed::Waits(waits) => waits.fmt(f),
             Changed::Without => f.write_str("left out"),
         }
     }
@@ -74,7 +78,7 @@ fn meant(recording: &Recording, whom: &Whom, what: &Changed, overrides: &[Overri
     let tasks = &recording.tasks;
     let named = (0..).map(TaskIndex).zip(tasks).filter(|(_, task)| whom.is(task));
     let mut all: Vec<TaskIndex> = named.map(|(index, _)| index).collect();
-    if matches!(what, Changed::Scale(_) | Changed::Without) {
+    if matches!(what, Changed::Scale(_) | Changed::Waits(_) | Changed::Without) {
         return all;
     }
     let same_kind = |other: &&Override| std::mem::discriminant(&other.what) == std::mem::discriminant(what);
@@ -92,8 +96,8 @@ fn meant(recording: &Recording, whom: &Whom, what: &Changed, overrides: &[Overri
     all
 }
 
-fn change(recording: &mut Recording, task: TaskIndex, what: Changed) {
-    let task = &mut recording.tasks[task.index()];
+fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
+    let task = &mut recording.tasks[index.index()];
     match what {
         Changed::Policy(policy) => {
             task.round_robin = matches!(policy, Policy::Rr(_));
@@ -137,6 +141,7 @@ fn change(recording: &mut Recording, task: TaskIndex, what: Changed) {
                 }
             }
         }
+        Changed::Waits(waits) => waits.assume(recording, index),
         Changed::Without => {
             let matters = |step: &Recorded| {
                 matches!(step, Recorded::Wake { .. } | Recorded::Fork { .. } | Recorded::Told(_))

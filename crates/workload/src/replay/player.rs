@@ -28,22 +28,8 @@ pub(super) struct Part {
     pub told: Option<Told>,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
-    /// What its waits for interrupts are taken for.
-    pub waits: Waits,
     /// Whether its wakeups and forks by others are to be left out.
     pub absent: bool,
-}
-
-/// What waits are taken for that an interrupt ended whose cause is no timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Waits {
-    /// Those for devices are service times, the others end when they ended in the recording.
-    #[default]
-    AsInferred,
-    /// All end when they ended in the recording.
-    Absolute,
-    /// All last as long as they lasted in the recording, where it shows that.
-    Relative,
 }
 
 impl Part {
@@ -59,7 +45,6 @@ impl Part {
             steps,
             told: task.told,
             channel: None,
-            waits: Waits::default(),
             absent: task.is_stopper() || task.begin == Begin::Never,
         }
     }
@@ -209,16 +194,9 @@ impl Player {
             // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts of the parent.
             Recorded::Fork { child, kind } => Step::Fork { child: Box::new(stage.task(*child)), kind: *kind },
             Recorded::Submit { task, device, service, work } => {
-                let asked = &stage.parts[task.index()];
-                if asked.waits == Waits::Absolute {
-                    return None;
-                }
                 stage.bring(*task, *work, env.now.saturating_add(*service));
-                let (device, done) = (stage.made.device(*device), asked.channel?);
+                let (device, done) = (stage.made.device(*device), stage.parts[task.index()].channel?);
                 Step::Submit { device, service: *service, done }
-            }
-            Recorded::Sleep(Waking::Outside { slept: Some(span), .. }) if part.waits == Waits::Relative => {
-                Step::SleepFor(*span)
             }
             Recorded::Sleep(
                 Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },

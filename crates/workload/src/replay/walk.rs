@@ -20,6 +20,9 @@ use trace::{
 
 /// What the tick's timer calls, since Linux 6.8 and before.
 const TICK_HANDLERS: [&str; 2] = ["tick_nohz_handler", "tick_sched_timer"];
+/// The kernel accounts from picking a task on, and to picking the next one; a switch is recorded a little later. Differences of
+/// this size are no missing switches, and what a switch costs is taken out by `overhead`, from switch to switch.
+const WAY_TO_THE_NEXT_NS: u64 = 1_000;
 /// Smaller kernel priorities are real-time ones.
 const FIRST_FAIR_PRIO: i32 = 100;
 
@@ -242,13 +245,16 @@ impl<'a> Walk<'a> {
         let before_the_trace = now.cut && !now.accounted;
         now.accounted = true;
         let runtime_ns = if before_the_trace { runtime_ns.min(passed_ns) } else { runtime_ns };
-        self.tasks[task.index()].correct(passed_ns, runtime_ns);
+        if runtime_ns.abs_diff(passed_ns) > WAY_TO_THE_NEXT_NS {
+            self.tasks[task.index()].correct(passed_ns, runtime_ns);
+        }
     }
 
     /// The task on `cpu` leaves. What has passed since the last accounting was the way to the next task.
     fn settle_stay(&mut self, cpu: usize) {
         let now = self.cpus[cpu];
-        if let (Some((task, _)), true) = (now.running, now.accounted) {
+        let is_long = now.unaccounted_ns > WAY_TO_THE_NEXT_NS;
+        if let (Some((task, _)), true) = (now.running, now.accounted && is_long) {
             self.tasks[task.index()].correct(now.unaccounted_ns, 0);
         }
     }

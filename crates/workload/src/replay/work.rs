@@ -3,7 +3,6 @@
 //! piece, and whoever woke it in the recording brings the piece for which it did.
 
 use super::load::FromOutside;
-use super::player::Waits;
 use super::recording::{Recorded, TaskIndex, Waking};
 use super::track::{By, Sleep, Track};
 use scheduler::Nanos;
@@ -46,12 +45,12 @@ pub(super) struct Bench {
 
 impl Bench {
     /// The pieces of a task's program; interrupts from outside bring theirs at `lead_in` after their times.
-    pub fn of(steps: &[Recorded], waits: Waits, lead_in: Nanos) -> Bench {
+    pub fn of(steps: &[Recorded], lead_in: Nanos) -> Bench {
         let mut bench = Bench::default();
         for (n, step) in steps.iter().enumerate() {
             let Recorded::Sleep(Waking::Work { number, .. }) = step else { continue };
             bench.begins.insert(*number, n + 1);
-            if let Some(interrupt) = FromOutside::of(step, waits) {
+            if let Some(interrupt) = FromOutside::of(step) {
                 bench.bring(*number, lead_in.saturating_add(interrupt.at));
             }
         }

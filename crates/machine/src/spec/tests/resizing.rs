@@ -74,3 +74,11 @@ fn the_ideal_machine_can_grow_too() {
     let spec = MachineSpec::ideal(Topology::flat(2)).with_cpus(4);
     assert_eq!(spec.map(|s| domains(&s, 3)), Ok("mc 0-3".into()));
 }
+
+/// A virtual machine with one core of two threads, on a larger one: more cores.
+#[test]
+fn one_core_with_threads_grows_to_several() {
+    let one_core = with_cpus("laptop", 2);
+    let larger = one_core.with_cpus(16).expect("as many as a laptop has");
+    assert_eq!(domains(&larger, 3), domains(&with_cpus("laptop", 16), 3));
+}

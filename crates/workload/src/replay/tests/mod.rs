@@ -20,7 +20,7 @@ use trace::Trace;
 /// ```
 ///
 /// `a/89` is task a with kernel priority 89; without it 120.
-fn trace(script: &str) -> Trace {
+pub(super) fn trace(script: &str) -> Trace {
     let mut text = String::from("# tracer: nop\n# entries-in-buffer/entries-written: 9/9   #P:2\n");
     if !script.contains("wak") {
         // Without any wakeup, tasks that nobody woke need not have been there from the start.
@@ -103,7 +103,7 @@ fn events(who: &Task<'_>, verb: &str, other: &str, target: &str) -> Vec<String> 
 }
 
 /// The programs, a line for each task, in the order of their first appearance; times in µs.
-fn programs(recording: &Recording) -> Vec<String> {
+pub(super) fn programs(recording: &Recording) -> Vec<String> {
     let tasks = recording.tasks.iter().filter(|task| task.pid.0 != 9999);
     tasks.map(|task| program(recording, task)).collect()
 }

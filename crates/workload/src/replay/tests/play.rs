@@ -147,6 +147,49 @@ fn no_token_is_lost_if_the_sleeper_is_late() {
     assert_eq!(run.result.time, Some(Nanos::from_micros(3_000 + 700 + 10 + 99 * 3)));
 }
 
+/// Task a computes for 1 ms, asks a device, which answers after 2 ms, and computes again.
+#[test]
+fn a_device_answers_so_long_after_it_is_asked() {
+    let replay = replay(
+        "0    0 idle R a
+         1000 0 a D idle
+         3000 0 irq@idle wakes a
+         3000 0 idle R a
+         4000 0 a S idle",
+    );
+    assert_eq!(Run::of(&replay, 1).wakeups("a"), [3000]);
+    assert_eq!(Run::delayed(&replay, 1, Nanos::from_millis(5)).wakeups("a"), [8000]);
+}
+
+/// Tasks a and b wait for the disk; the kworker answers b first, as recorded, and a first where b is held up.
+#[test]
+fn a_worker_answers_whoever_asked_first() {
+    let replay = replay(
+        "0    1 idle R kworker/1:1
+         1    1 kworker/1:1 I b
+         100  1 b D idle
+         200  0 idle R a
+         400  0 a D idle
+         600  1 irq@idle wakes kworker/1:1
+         600  1 idle R kworker/1:1
+         610  1 kworker/1:1 wakes b on 1
+         620  1 kworker/1:1 I b
+         700  1 b S idle
+         900  1 irq@idle wakes kworker/1:1
+         900  1 idle R kworker/1:1
+         910  1 kworker/1:1 wakes a on 0
+         920  1 kworker/1:1 I idle
+         930  0 idle R a
+         990  0 a S idle",
+    );
+    let run = Run::of(&replay, 2);
+    let first = |run: &Run, comm| run.wakeups(comm).last().copied().expect("it is woken");
+    assert!(first(&run, "b") < first(&run, "a"));
+    // CPU 0, on which a begins, is taken for 2 ms: b does not wait for a's piece of work.
+    let delayed = Run::delayed(&replay, 2, Nanos::from_millis(2));
+    assert!(first(&delayed, "b") < 1_000, "{:?}", delayed.wakeups("b"));
+}
+
 #[test]
 fn children_are_forked_where_their_parent_is() {
     let replay = replay(

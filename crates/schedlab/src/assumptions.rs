@@ -1,0 +1,45 @@
+//! What a replay assumes of waits whose cause the trace does not show decides how a what-if ends. So it is tried the other way,
+//! too, and the result says what that would change.
+
+use crate::experiment::Experiment;
+use crate::task_options::{TaskOptions, outside};
+use report::schema::{LoadResult, ReplayFinish, RunResult};
+use scheduler::Nanos;
+
+/// A sentence for each recording with such waits: when it would finish if they lasted as long as they were recorded.
+pub fn if_relative(experiment: &Experiment, result: &RunResult) -> Vec<String> {
+    let numbers = 0..experiment.loads.len();
+    numbers.filter_map(|number| of_load(experiment, result, number)).collect()
+}
+
+fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option<String> {
+    let waits = experiment.loads[number].recorded()?.replay.recording().waits_for_outside();
+    let here = finish(result, number).filter(|_| waits > 0)?;
+    let relative = outside("relative").ok()?;
+    let options = TaskOptions { overrides: vec![relative], ..TaskOptions::default() };
+    let mut other = experiment.clone();
+    other.loads[number] = other.loads[number].clone().changed(&options);
+    (other.record, other.check, other.fidelity, other.dumps) = (false, false, false, Vec::new());
+    let run = other.run_alone().ok()?;
+    let there = finish(&run.result, number)?;
+    let shown = |finish: &ReplayFinish| {
+        finish.seconds.map_or_else(
+            || "not before the run ended".to_owned(),
+            |seconds| format!("at {}", Nanos(seconds.as_ns())),
+        )
+    };
+    let who = here.comm.as_deref().unwrap_or("what was recorded");
+    Some(format!(
+        "{waits} waits for interrupts of unknown cause end at their recorded times; if they lasted as long as they were \
+         recorded, {who} would finish {} in place of {} (--outside relative)",
+        shown(there),
+        shown(here)
+    ))
+}
+
+fn finish(result: &RunResult, number: usize) -> Option<&ReplayFinish> {
+    match result.loads.get(number)? {
+        LoadResult::Replay(replay) => replay.finish.as_ref(),
+        _ => None,
+    }
+}
