@@ -8,7 +8,9 @@
 //! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text ([`text::run`]);
 //! 3. results of the same load under several configurations become a [`compare::Comparison`] (schema
 //!    `schedlab-compare/1`), whose text is [`text::comparison`];
-//! 4. results of a published experiment are judged by its figures: a [`reproduce::Reproduction`] (schema
+//! 4. two recordings become a [`recordings::RecordingsComparison`] (schema `schedlab-inspect-compare/1`), whose text is
+//!    [`text::recordings`];
+//! 5. results of a published experiment are judged by its figures: a [`reproduce::Reproduction`] (schema
 //!    `schedlab-reproduce/1`), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`].
 //!
 //! Numbers in a result are integers in the unit that their name says, so a result is the same bytes on every
@@ -18,6 +20,7 @@
 pub mod compare;
 pub mod latency;
 pub mod plot;
+pub mod recordings;
 pub mod reproduce;
 pub mod schema;
 pub mod stats;

@@ -39,6 +39,9 @@ pub enum Error {
     /// Several loads that are all read from standard input.
     #[error("standard input (`-`) can be one load only; write the others into files")]
     StdinTwice,
+    /// Two recordings that are both read from standard input.
+    #[error("standard input (`-`) can be one of the two recordings only; write the other into a file")]
+    BothFromStdin,
     /// A load that is not understood, or that the machine cannot run.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -88,6 +91,14 @@ pub enum Error {
     EmptyWindow {
         /// From its first event to its last.
         length: Nanos,
+    },
+    /// One of two recordings.
+    #[error("{path}: {source}")]
+    OfRecording {
+        /// As it was given.
+        path: String,
+        /// What is wrong with it.
+        source: Box<Error>,
     },
     /// A command that does not start.
     #[error("cannot run {program}: {source}")]

@@ -80,7 +80,7 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
 }
 
 /// The part of a trace between two times since its first event, as if nothing else had been recorded.
-fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
+pub(crate) fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
     if asked.from.is_none() && asked.to.is_none() {
         return Ok(trace);
     }

@@ -44,6 +44,7 @@ mod reference;
 mod reproduce;
 mod results;
 mod settings;
+mod side_by_side;
 pub mod task_options;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
@@ -64,4 +65,5 @@ pub use reproduce::{
     Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };
 pub use settings::Settings;
+pub use side_by_side::inspect_both;
 pub use task_options::TaskOptions;

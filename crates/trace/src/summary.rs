@@ -18,6 +18,7 @@ use crate::model::{Cpu, Event, EventKind, Pid, Provenance, Trace};
 use crate::occupancy::{Occupancy, Since, Stay};
 use crate::pidmap::PidMap;
 use crate::strings::StrId;
+use crate::windows::{MachineWindow, TaskWindow, WindowedSummary, Windows};
 
 /// Times from a wakeup to the moment at which the task ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -158,7 +159,12 @@ pub fn summarise(trace: &Trace) -> Summary {
 
 /// Summarises a trace, to be compared with another one, by the event that both have for wakeups.
 pub fn summarise_from(trace: &Trace, wakeups_from: WakeupEvent) -> Summary {
-    let mut summariser = Summariser::new(trace, wakeups_from);
+    summarise_in_windows(trace, wakeups_from, 0).summary
+}
+
+/// Summarises a trace as [`summarise_from`] does, and once more in `count` equal windows.
+pub fn summarise_in_windows(trace: &Trace, wakeups_from: WakeupEvent, count: u32) -> WindowedSummary {
+    let mut summariser = Summariser::new(trace, wakeups_from, Windows::of(trace, count));
     let mut occupancy = Occupancy::new(trace);
     for event in &trace.events {
         let observed = occupancy.observe(event);
@@ -179,6 +185,7 @@ struct Progress {
     woken_ns: Option<u64>,
     on_cpu: bool,
     ended: bool,
+    windows: Vec<TaskWindow>,
 }
 
 struct Summariser<'a> {
@@ -188,32 +195,44 @@ struct Summariser<'a> {
     /// The entry of the current task with an id.
     by_pid: PidMap<u32>,
     cpus: Vec<CpuSummary>,
+    windows: Windows,
+    machine: Vec<MachineWindow>,
 }
 
 impl<'a> Summariser<'a> {
-    fn new(trace: &'a Trace, wakeups_from: WakeupEvent) -> Self {
+    fn new(trace: &'a Trace, wakeups_from: WakeupEvent, windows: Windows) -> Self {
         let cpu = |n| CpuSummary { cpu: Cpu(n), switches: 0, idle_ns: 0, busy_ns: 0, unknown_ns: 0 };
         let cpus = (0..trace.cpus).map(cpu).collect();
-        Summariser { trace, wakeups_from, tasks: Vec::new(), by_pid: PidMap::new(), cpus }
+        let machine = windows.empty();
+        Summariser { trace, wakeups_from, tasks: Vec::new(), by_pid: PidMap::new(), cpus, windows, machine }
     }
 
     fn event(&mut self, event: &Event, left: Option<Stay>) {
         let now = event.time_ns;
+        let windows = self.windows;
         if let Some(pid) = event.kind.ended() {
             self.task(pid).ended = true;
         }
         match &event.kind {
             EventKind::SchedSwitch(switch) => {
                 self.cpus[event.cpu.index()].switches += 1;
+                if let Some(window) = windows.at(&mut self.machine, now) {
+                    window.switches += 1;
+                }
                 if let Some(stay) = left {
                     self.interval(event.cpu, stay, now);
                 }
                 if switch.prev.pid != Pid::IDLE {
                     let task = self.named(switch.prev.pid, switch.prev.comm, Some(switch.prev.prio));
-                    if switch.prev_state.is_runnable() {
-                        task.summary.involuntary_switches += 1;
-                    } else {
-                        task.summary.voluntary_switches += 1;
+                    let (voluntary, involuntary) = match switch.prev_state.is_runnable() {
+                        true => (0, 1),
+                        false => (1, 0),
+                    };
+                    task.summary.voluntary_switches += voluntary;
+                    task.summary.involuntary_switches += involuntary;
+                    if let Some(window) = windows.at(&mut task.windows, now) {
+                        window.voluntary_switches += voluntary;
+                        window.involuntary_switches += involuntary;
                     }
                     task.summary.unseen_switches +=
                         u64::from(left.is_some_and(|stay| stay.since == Since::Unseen));
@@ -240,12 +259,19 @@ impl<'a> Summariser<'a> {
                 };
                 let task = self.named(wakeup.task.pid, wakeup.task.comm, Some(wakeup.task.prio));
                 task.summary.wakeups += u64::from(counts);
+                if let Some(window) = windows.at(&mut task.windows, now) {
+                    window.wakeups += u64::from(counts);
+                }
                 if counts && !task.on_cpu {
                     task.woken_ns = Some(now);
                 }
             }
             EventKind::SchedMigrateTask(moved) => {
-                self.named(moved.task.pid, moved.task.comm, Some(moved.task.prio)).summary.migrations += 1;
+                let task = self.named(moved.task.pid, moved.task.comm, Some(moved.task.prio));
+                task.summary.migrations += 1;
+                if let Some(window) = windows.at(&mut task.windows, now) {
+                    window.migrations += 1;
+                }
             }
             EventKind::SchedProcessFork(fork) => {
                 self.named(fork.parent_pid, fork.parent_comm, None);
@@ -282,7 +308,7 @@ impl<'a> Summariser<'a> {
             Since::Unseen => return,
         };
         let length = end_ns - start_ns;
-        self.spend(cpu, stay.pid, length);
+        self.spend(cpu, stay.pid, start_ns, end_ns);
         if stay.pid != Pid::IDLE {
             let summary = &mut self.task(stay.pid).summary;
             // A damaged file may have one task on many CPUs for centuries.
@@ -294,12 +320,21 @@ impl<'a> Summariser<'a> {
         }
     }
 
-    fn spend(&mut self, cpu: Cpu, pid: Pid, length: u64) {
-        let cpu = &mut self.cpus[cpu.index()];
+    fn spend(&mut self, cpu: Cpu, pid: Pid, from_ns: u64, to_ns: u64) {
+        let (windows, cpu) = (self.windows, &mut self.cpus[cpu.index()]);
         if pid == Pid::IDLE {
-            cpu.idle_ns += length;
+            cpu.idle_ns += to_ns - from_ns;
+            windows.spread(&mut self.machine, from_ns, to_ns, |window, ns| {
+                window.idle_ns = window.idle_ns.saturating_add(ns);
+            });
         } else {
-            cpu.busy_ns += length;
+            cpu.busy_ns += to_ns - from_ns;
+            windows.spread(&mut self.machine, from_ns, to_ns, |window, ns| {
+                window.busy_ns = window.busy_ns.saturating_add(ns);
+            });
+            windows.spread(&mut self.task(pid).windows, from_ns, to_ns, |window, ns| {
+                window.cpu_time_ns = window.cpu_time_ns.saturating_add(ns);
+            });
         }
     }
 
@@ -343,13 +378,14 @@ impl<'a> Summariser<'a> {
             wake_latency: WakeLatency::default(),
             unseen_switches: 0,
         };
-        self.tasks.push(Progress { summary, woken_ns: None, on_cpu: false, ended: false });
+        let windows = self.windows.empty();
+        self.tasks.push(Progress { summary, woken_ns: None, on_cpu: false, ended: false, windows });
         self.by_pid.insert(pid, n);
         n
     }
 
     /// `last` says who runs on each CPU at the end.
-    fn finish(mut self, last: &[Option<Stay>]) -> Summary {
+    fn finish(mut self, last: &[Option<Stay>]) -> WindowedSummary {
         let (start_ns, end_ns) = (self.trace.start_ns(), self.trace.end_ns());
         for (n, stay) in last.iter().enumerate() {
             let Some(stay) = stay else { continue };
@@ -358,7 +394,7 @@ impl<'a> Summariser<'a> {
                 Since::Start => start_ns,
                 Since::Unseen => continue,
             };
-            self.spend(Cpu(n as u32), stay.pid, end_ns - from_ns);
+            self.spend(Cpu(n as u32), stay.pid, from_ns, end_ns);
             if stay.pid != Pid::IDLE {
                 let time = &mut self.task(stay.pid).summary.edge_time_ns;
                 *time = time.saturating_add(end_ns - from_ns);
@@ -368,10 +404,11 @@ impl<'a> Summariser<'a> {
         for cpu in &mut self.cpus {
             cpu.unknown_ns = duration_ns.saturating_sub(cpu.idle_ns + cpu.busy_ns);
         }
-        let mut tasks: Vec<_> = self.tasks.into_iter().map(|progress| progress.summary).collect();
-        tasks.retain(|task| task.pid != Pid::IDLE);
-        tasks.sort_by_key(|task| (task.pid, task.incarnation));
-        Summary { wakeups_from: self.wakeups_from, duration_ns, tasks, cpus: self.cpus }
+        self.tasks.retain(|task| task.summary.pid != Pid::IDLE);
+        self.tasks.sort_by_key(|task| (task.summary.pid, task.summary.incarnation));
+        let (tasks, windows) = self.tasks.into_iter().map(|task| (task.summary, task.windows)).unzip();
+        let summary = Summary { wakeups_from: self.wakeups_from, duration_ns, tasks, cpus: self.cpus };
+        WindowedSummary { summary, tasks: windows, machine: self.machine }
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Question, ReplayTask, example};
 use crate::compare::{Arm, compare};
+use crate::recordings::example as recordings_example;
 use crate::reproduce::example as reproduction_example;
 
 /// Objects whose keys are data, not fields.
@@ -32,7 +33,7 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
     }
 }
 
-/// Every field of a result, of a trace's inspection, of comparisons of one and of several seeds, of a list, an explanation
+/// Every field of a result, of a trace's inspection and that of two, of comparisons of one and of several seeds, of a list, an explanation
 /// and a reproduction.
 fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
@@ -40,6 +41,7 @@ fn fields() -> BTreeSet<String> {
     run.kernel.asked = Some("debian12".to_owned());
     collect_fields(&serde_json::to_value(run).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
+    collect_fields(&serde_json::to_value(recordings_example::comparison()).expect("JSON"), &mut fields);
     let poor = ReplayTask { poor: vec![Question::Order], ..example::replay_task(1, "a") };
     collect_fields(&serde_json::to_value(poor).expect("JSON"), &mut fields);
     let base = [1, 2].map(|seed| {

@@ -9,6 +9,7 @@
 //! - Which figures changed: **Benjamini-Hochberg** at [`FALSE_DISCOVERY_RATE`] over all figures of one comparison.
 //!   Of what is called changed, about one in twenty is expected to be chance. Holm's method would promise that
 //!   none is, at the price of missing most real changes among hundreds of figures that depend on each other.
+//! - Two recordings, whose samples are not paired: [`Difference`], from the intervals of both.
 //! - The largest figure of many more runs than were made: **generalised extreme value** distribution, fitted by L-moments.
 //! - Figures are whole numbers. Differences that agree more closely than a figure can show have no variance to
 //!   calculate with, so their standard deviation is taken as that of rounding twice: resolution / √6. When this
@@ -24,6 +25,7 @@ mod ratio;
 mod sample;
 mod splitmix;
 mod student_t;
+mod unpaired;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,7 @@ pub use ratio::{Ratio, paired_ratio};
 pub use sample::{mean, standard_deviation};
 pub use splitmix::SplitMix64;
 pub use student_t::{mean_interval, p_value_of_mean};
+pub use unpaired::{BOOTSTRAP_UP_TO, Difference, Estimate};
 
 /// The share of intervals that hold the true value.
 pub const CONFIDENCE: f64 = 0.95;

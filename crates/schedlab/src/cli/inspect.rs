@@ -10,16 +10,19 @@ use trace::DelaysFrom;
 use workload::replay::Whom;
 use workload::units;
 
-/// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency.
+/// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency; of two, what differs.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A trace.dat, a perf.data, a Perfetto trace or ftrace text; `-` for standard input.
     #[arg(value_name = "TRACE")]
     trace: String,
+    /// Another one: both side by side, tasks matched by command name, what differs most first.
+    #[arg(value_name = "OTHER")]
+    other: Option<String>,
     /// Where a task's delay begins.
     #[arg(long, value_name = "EVENT", value_enum, default_value_t = Wakeups::Wakeup)]
     delays_from: Wakeups,
-    /// Tasks in the table of latencies, by name, pattern of names (cc*) or pid; may be repeated [default: all].
+    /// Tasks in the table of latencies and in those of two traces, by name, pattern of names (cc*) or pid; may be repeated [default: all].
     #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
     task: Vec<Whom>,
     /// Look at the trace from this time on, since its first event; seconds without a unit.
@@ -50,12 +53,19 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         Wakeups::Waking => DelaysFrom::Waking,
     };
     let asked = Inspection { delays_from, tasks: args.task.clone(), from: args.from, to: args.to };
+    let rows = if args.full { Rows::All } else { Rows::Folded };
+    if let Some(other) = &args.other {
+        let mut result = schedlab::inspect_both([&args.trace, other], &asked)?;
+        result.command = Some(command_line());
+        return match args.format {
+            Format::Text => print(&report::text::recordings(&result, rows)),
+            Format::Json => Stream::Output.exact(&result.to_json()),
+        };
+    }
     let mut result = schedlab::inspect(&args.trace, &asked)?;
     result.command = Some(command_line());
     match args.format {
-        Format::Text => {
-            print(&report::text::inspect(&result, if args.full { Rows::All } else { Rows::Folded }))
-        }
+        Format::Text => print(&report::text::inspect(&result, rows)),
         Format::Json => Stream::Output.exact(&result.to_json()),
     }
 }

@@ -1,0 +1,183 @@
+//! Schema `schedlab-inspect-compare/1`: two recordings side by side.
+
+use serde::Serialize;
+
+use super::{RecordingHead, nine_digits};
+use crate::compare::{Method, Verdict};
+use crate::stats::Interval;
+
+/// Two recordings side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordingsComparison {
+    /// Always `"schedlab-inspect-compare/1"`.
+    pub schema: &'static str,
+    /// The command line that made this, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Version of schedlab.
+    pub version: String,
+    /// The first recording.
+    pub first: RecordingHead,
+    /// The second.
+    pub second: RecordingHead,
+    /// Into how many equal windows each was cut.
+    pub windows: u64,
+    /// How intervals and verdicts were found.
+    pub method: Method,
+    /// Command names that both have, the most CPU time first.
+    pub commands: Vec<CommandOfBoth>,
+    /// Figures that both have: those that changed first, the largest relative change first; then untested ones likewise; then
+    /// the rest.
+    pub figures: Vec<FigureDifference>,
+    /// Command names of the first recording only.
+    pub only_in_first: Vec<String>,
+    /// Command names of the second recording only.
+    pub only_in_second: Vec<String>,
+    /// What to know before trusting the rest.
+    pub notes: Vec<String>,
+}
+
+impl RecordingsComparison {
+    /// The name of the schema.
+    pub const SCHEMA: &str = "schedlab-inspect-compare/1";
+
+    /// The result as indented JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        let mut text = serde_json::to_string_pretty(self).expect("always representable as JSON");
+        text.push('\n');
+        text
+    }
+
+    /// How many figures have this verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.figures.iter().filter(|figure| figure.verdict == verdict).count()
+    }
+}
+
+/// Tasks of one name in both recordings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CommandOfBoth {
+    /// The name.
+    pub comm: String,
+    /// In the first recording.
+    pub first: CommandTotals,
+    /// In the second.
+    pub second: CommandTotals,
+}
+
+/// What needs no statistics of the tasks of one name in one recording.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CommandTotals {
+    /// How many tasks have the name.
+    pub tasks: u64,
+    /// Their time on a CPU.
+    pub cpu_time_ns: u64,
+    /// The same per nanosecond of recording.
+    pub cpu_share: f64,
+    /// How many wakeup latencies were recorded.
+    pub latencies: u64,
+    /// The longest; 0 without any.
+    pub latency_max_ns: u64,
+}
+
+/// A figure that is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Time on a CPU, as a share of one CPU.
+    CpuTime,
+    /// Time in tasks, as a share of all CPUs.
+    CpuUse,
+    /// Time in the idle task, as a share of all CPUs.
+    Idle,
+    /// Switches per second, on all CPUs.
+    Switches,
+    /// Switches per second that ended in sleep.
+    VoluntarySwitches,
+    /// Switches per second away from a runnable task.
+    InvoluntarySwitches,
+    /// Moves to another CPU per second.
+    Migrations,
+    /// Wakeups per second.
+    Wakeups,
+    /// Mean time from wakeup to run, ns.
+    LatencyMean,
+    /// Its median, ns.
+    LatencyP50,
+    /// The time that 99 % of the latencies do not exceed, ns.
+    LatencyP99,
+}
+
+/// The unit of a [`Figure`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureUnit {
+    /// 1 is one CPU, or all CPUs.
+    Share,
+    /// Events per second.
+    PerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl Figure {
+    /// Its unit.
+    #[must_use]
+    pub fn unit(self) -> FigureUnit {
+        match self {
+            Figure::CpuTime | Figure::CpuUse | Figure::Idle => FigureUnit::Share,
+            Figure::LatencyMean | Figure::LatencyP50 | Figure::LatencyP99 => FigureUnit::Nanoseconds,
+            _ => FigureUnit::PerSecond,
+        }
+    }
+}
+
+/// One figure in both recordings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureDifference {
+    /// Whose it is; absent for the whole machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comm: Option<String>,
+    /// Which figure.
+    pub figure: Figure,
+    /// In the first recording.
+    #[serde(rename = "first_value")]
+    pub first: f64,
+    /// In the second.
+    #[serde(rename = "second_value")]
+    pub second: f64,
+    /// The second less the first.
+    pub difference: f64,
+    /// 95 % interval of the difference; absent where there are too few latencies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// How often chance alone would give such a difference; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// Whether it changed.
+    pub verdict: Verdict,
+    /// The smallest step that both recordings can show.
+    #[serde(skip)]
+    pub step: f64,
+}
+
+impl FigureDifference {
+    /// How many times larger the larger value is. One step is added to both, so that "0 instead of 1" does not come before
+    /// "100 instead of 400".
+    #[must_use]
+    pub(super) fn size(&self) -> f64 {
+        let step = self.step.max(f64::MIN_POSITIVE);
+        (self.first.max(self.second) + step) / (self.first.min(self.second) + step)
+    }
+
+    /// Rounds what was calculated, so that the JSON is the same on every machine.
+    pub(super) fn round(&mut self) {
+        let interval = self.interval.iter_mut().flat_map(|interval| [&mut interval.low, &mut interval.high]);
+        let floats = [&mut self.first, &mut self.second, &mut self.difference];
+        for float in floats.into_iter().chain(&mut self.p_value).chain(interval) {
+            *float = nine_digits(*float);
+        }
+    }
+}
