@@ -96,7 +96,11 @@ impl Table {
                 *width = usize::from(here).max(*width);
             }
         }
-        let limited = |(width, column): (usize, &Column)| width.min(column.limit.unwrap_or(width));
+        // What would gain one column by being broken is left whole.
+        let limited = |(width, column): (usize, &Column)| match column.limit {
+            Some(limit) if width > limit + 1 => limit,
+            _ => width,
+        };
         widths.into_iter().zip(&self.columns).map(limited).collect()
     }
 
