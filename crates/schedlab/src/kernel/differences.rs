@@ -109,6 +109,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V61_BOTH, "fair-placement 8.1", "slices may be shorter than min_granularity")
         .until([5, 13, 0])
         .set("NO_BASE_SLICE"),
+    releases(V61_BOTH, "machine 0.3, 3.2", "waiters for a PI mutex do not spin")
+        .until([5, 15, 0])
+        .set("rtmutex_spin=never"),
     releases(V61_BOTH, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
         .until([5, 16, 0])
         .set("sched_idle=v39"),

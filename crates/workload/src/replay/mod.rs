@@ -14,11 +14,15 @@
 //!   recorded: whoever is delayed in a what-if delays those who wait for it. The sleeper has a channel with room for any
 //!   number of tokens, so none is lost if the order changes.
 //! - **Wakeups by timers** that the task set itself are found by their pattern (`timers`) and set again.
-//! - **Other wakeups** come from outside at their recorded times: devices, soft interrupts, and what the trace hides.
+//! - **Waits for devices** (state D until an interrupt) last as long as they lasted, from when the task asks (`devices`), and
+//!   the kernel's workers take the piece of work that comes first (`work`).
+//! - **Other wakeups** come from outside at their recorded times: the network, soft interrupts, and what the trace hides;
+//!   the user may say otherwise (`assumption`).
 //! - **Forks** are steps of the parent; **tasks that exist from the start** fall asleep in a lead-in before time 0 of
 //!   the trace, or start running there.
-//! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is the kernel's doing, and
-//!   a trace does not say which locks a task holds. So a replay does not boost; its notes count what it left out.
+//! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
+//!   the kernel's doing, and a trace does not say which locks a task holds. So a replay does not boost; its notes count what
+//!   it left out.
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake (`ticks`):
@@ -36,15 +40,14 @@
 //! # How far to trust it
 //!
 //! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself, both read by the
-//! same rules (`accounted`). What a
-//! recording cannot tell stays unknown there and in every what-if: loads that would have behaved differently (an adaptive
-//! program, a timeout that a faster run would not hit), spinning on locks (it is CPU time like any other), and cache
-//! misses (bursts keep the recorded ones). Two effects are worth knowing:
+//! same rules (`accounted`). What a recording cannot tell stays unknown there and in every what-if: loads that would have
+//! behaved differently (an adaptive program, a timeout that a faster run would not hit), spinning on locks (it is CPU time
+//! like any other), and cache misses (bursts keep the recorded ones). Two effects are worth knowing:
 //!
-//! - In what is inferred, a lock that a task had to wait for is a dependency on whoever released it. Where a replay runs in another order, such
-//!   a wait may vanish because the token is there already, but none can arise that was not recorded.
-//! - Interrupts from outside come at their recorded times however fast the machine is, so a replay on a faster machine
-//!   does not end sooner; its tasks wait less, sleep longer and finish their bursts earlier.
+//! - In what is inferred, a lock that a task had to wait for is a dependency on whoever released it. Where a replay runs in
+//!   another order, such a wait may vanish because the token is there already, but none can arise that was not recorded.
+//! - Interrupts of unknown cause come at their recorded times however fast the machine is; a what-if says when it would end
+//!   if those waits lasted as long as they were recorded.
 
 mod accounted;
 mod affinity;
