@@ -25,7 +25,7 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     let shown = |finish: &ReplayFinish| {
         finish.seconds.map_or_else(
             || "not before the run ended".to_owned(),
-            |seconds| format!("at {}", Nanos(seconds.as_ns())),
+            |seconds| format!("at {} s", Nanos(seconds.as_ns())),
         )
     };
     let who = here.comm.as_deref().unwrap_or("what was recorded");

@@ -87,7 +87,7 @@ pub enum Error {
     #[error("--task: there is no task {0}; without --task all are listed")]
     NotInResult(Whom),
     /// Times between which a trace has no event.
-    #[error("--from, --to: the trace has no events there; it is {length} long")]
+    #[error("--from, --to: the trace has no events there; it is {length} s long")]
     EmptyWindow {
         /// From its first event to its last.
         length: Nanos,

@@ -5,7 +5,6 @@
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::FileTypeExt;
@@ -88,6 +87,11 @@ fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
         let mut child = recorder(&tracefs, &output);
         let instance = tracefs.instance_of(child.id());
         assert_eq!(fs::read_to_string(instance.join("tracing_on")).expect("an instance"), "1\n");
+        // What wakes tasks is recorded, too, as far as the kernel has it; whether it happens in so short a time is chance.
+        for cause in ["irq_vectors/local_timer_entry", "irq/softirq_entry", "timer/hrtimer_expire_entry"] {
+            let enabled = fs::read_to_string(instance.join("events").join(cause).join("enable"));
+            assert!(enabled.is_err() || enabled.is_ok_and(|enabled| enabled.starts_with('1')), "{cause}");
+        }
         send(signal, &child);
         // Its standard input stays open: nothing else ends the command.
         let stdin = child.stdin.take();
@@ -100,11 +104,7 @@ fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
         let command = trace.host.command.as_ref().expect("it was recorded");
         assert_eq!(command.words, "sh -c echo begun; exec cat");
         assert!(trace.host.facts.contains_key("version") && trace.host.groups.contains_key(&command.pid));
-        let names: BTreeSet<&str> = trace.events.iter().map(|event| event.kind.name()).collect();
-        for cause in ["local_timer_entry", "softirq_entry", "hrtimer_expire_entry", "sched_stat_runtime"] {
-            let is_there = tracefs.has_event(cause);
-            assert!(names.contains(cause) || !is_there, "{cause} is not among {names:?}");
-        }
+        assert!(trace.events.iter().any(|event| event.kind.name() == "sched_switch"), "{signal:?}");
         assert!(output.with_extension("dat.machine.toml").exists());
         let replay = schedlab(&["run", output.to_str().expect("our own path")]).output();
         assert!(replay.expect("the binary of this package").status.success());

@@ -199,7 +199,7 @@ pub(crate) fn percent(permille: u64) -> String {
     if permille < 100 {
         format!("{}.{} %", permille / 10, permille % 10)
     } else {
-        format!("{} %", permille / 10)
+        format!("{} %", (permille + 5) / 10)
     }
 }
 

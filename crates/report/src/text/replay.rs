@@ -137,7 +137,7 @@ mod tests {
     fn the_verdict_is_one_sentence() {
         insta::assert_snapshot!(replay_verdict(&example::run().replay[0]), @r"
         verdict: the replay of make10.dat is good for CPU time (0.2 % off) and switches
-                 (5.9 % off), fair for order (18 % off), unknown for latency
+                 (5.9 % off), fair for order (19 % off), unknown for latency
         ");
     }
 

@@ -381,7 +381,7 @@ impl Load for Replay {
         let Repair { switches, uncertain_ns } = self.repair;
         if switches > 0 {
             notes.push(format!(
-                "{switches} switches are missing in the trace and were inferred: CPU times may be wrong by {} in all",
+                "{switches} switches are missing in the trace and were inferred: CPU times may be wrong by {} s in all",
                 Nanos(uncertain_ns)
             ));
         }
