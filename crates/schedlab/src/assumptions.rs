@@ -15,12 +15,10 @@ pub fn if_relative(experiment: &Experiment, result: &RunResult) -> Vec<String> {
 fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option<String> {
     let waits = experiment.loads[number].recorded()?.replay.recording().waits_for_outside();
     let here = finish(result, number).filter(|_| waits > 0)?;
-    let relative = outside("relative").ok()?;
-    let options = TaskOptions { overrides: vec![relative], ..TaskOptions::default() };
-    let mut other = experiment.clone();
-    other.loads[number] = other.loads[number].clone().changed(&options);
-    (other.record, other.check, other.fidelity, other.dumps) = (false, false, false, Vec::new());
-    let run = other.run_alone().ok()?;
+    let options = TaskOptions { overrides: vec![outside("relative").ok()?], ..TaskOptions::default() };
+    let mut loads = experiment.loads.clone();
+    loads[number] = loads[number].clone().changed(&options);
+    let run = Experiment { fidelity: false, ..experiment.aside(loads) }.run_alone().ok()?;
     let there = finish(&run.result, number)?;
     let shown = |finish: &ReplayFinish| {
         finish.seconds.map_or_else(

@@ -91,12 +91,22 @@ impl Experiment {
                     Err(note) => run.result.notes.push(note),
                 }
             }
-        }
-        if self.fidelity && !self.repeats_a_recording() {
             run.result.notes.extend(assumptions::if_relative(self, &run.result));
         }
         self.leave_out_tasks(&mut run.result)?;
         Ok(run)
+    }
+
+    /// The same with other loads, for one figure of its result: nothing is recorded, dumped, checked or left out.
+    pub(crate) fn aside(&self, loads: Vec<LoadSpec>) -> Experiment {
+        Experiment {
+            loads,
+            check: false,
+            record: false,
+            dumps: Vec::new(),
+            tasks: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Leaves out the tasks of which nothing is to be told.

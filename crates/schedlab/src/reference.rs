@@ -15,16 +15,11 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
     let failed = |why: String| format!("{}: how close the replay comes is not known: {why}", load.text());
     let run = || {
         let reference = Experiment {
-            loads: vec![load.clone().without_changes()],
             machine: machine.map_err(|error| failed(error.to_string()))?,
             kernel,
             duration: None,
-            check: false,
-            record: false,
             fidelity: true,
-            dumps: Vec::new(),
-            tasks: Vec::new(),
-            ..experiment.clone()
+            ..experiment.aside(vec![load.clone().without_changes()])
         };
         let run = reference.run_alone().map_err(|error| failed(error.to_string()))?;
         let found = run.result.replay.into_iter().next();

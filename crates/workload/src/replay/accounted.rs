@@ -5,12 +5,10 @@
 //! one. Kernels say so of fair tasks only, so a task that is seen with a real-time priority is timed by its switches.
 
 use super::lives::{Lives, TraceTask};
+use super::recording::FIRST_FAIR_PRIO;
 use scheduler::Nanos;
 use std::collections::BTreeMap;
 use trace::{EventKind, Pid, Summary, TaskRef, TaskSummary, Trace, WakeupEvent, summarise, summarise_from};
-
-/// Smaller kernel priorities are real-time ones.
-const FIRST_FAIR_PRIO: i32 = 100;
 
 /// Who follows whom on a CPU: how often, by the ids of both. Id 0 is the idle task.
 pub(super) type Follows = BTreeMap<(Pid, Pid), u64>;

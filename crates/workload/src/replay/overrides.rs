@@ -1,15 +1,14 @@
 //! What the user changes of recorded tasks.
 
 use super::assumption::Waits;
-use super::recording::{Begin, FairPolicy, Recorded, Recording, TaskIndex};
+use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recorded, Recording, TaskIndex};
 use super::whom::Whom;
 use machine::ToldStep;
 use scheduler::{Nanos, Nice, Policy};
 use std::fmt;
 
-/// Kernel priority of nice 0; smaller than [`FIRST_FAIR_PRIO`] are real-time ones.
+/// Kernel priority of nice 0.
 const NICE_0_PRIO: i32 = 120;
-const FIRST_FAIR_PRIO: i32 = 100;
 
 /// Parts of [`WorkFactor`] in one.
 const MILLIONTHS: u128 = 1_000_000;

@@ -5,6 +5,9 @@ use scheduler::{CpuMask, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
 
+/// Smaller kernel priorities are real-time ones.
+pub(super) const FIRST_FAIR_PRIO: i32 = 100;
+
 /// Index of a task in [`Recording::tasks`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct TaskIndex(pub u32);

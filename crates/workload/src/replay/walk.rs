@@ -7,7 +7,7 @@
 
 mod wakeups;
 
-use super::recording::{Begin, Counts, TaskIndex};
+use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
 use super::whereabouts::Wait;
@@ -23,8 +23,6 @@ const TICK_HANDLERS: [&str; 2] = ["tick_nohz_handler", "tick_sched_timer"];
 /// The kernel accounts from picking a task on, and to picking the next one; a switch is recorded a little later. Differences of
 /// this size are no missing switches, and what a switch costs is taken out by `overhead`, from switch to switch.
 const WAY_TO_THE_NEXT_NS: u64 = 1_000;
-/// Smaller kernel priorities are real-time ones.
-const FIRST_FAIR_PRIO: i32 = 100;
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, Default)]

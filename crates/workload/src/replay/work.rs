@@ -15,6 +15,11 @@ pub(super) fn is_worker(comm: &str) -> bool {
     comm.starts_with("kworker/")
 }
 
+/// Whether it is one of high priority, which serve disks: those have an H behind their number, `kworker/1:2H-kblockd`.
+pub(super) fn serves_disks(comm: &str) -> bool {
+    is_worker(comm) && comm.split('-').next().is_some_and(|number| number.ends_with('H'))
+}
+
 /// Whether a worker that sleeps so waits for work. (Inside of a piece of work it waits for devices and locks.)
 pub(super) fn awaits_work(sleep: &Sleep) -> bool {
     sleep.state != PrevState::Uninterruptible

@@ -1,11 +1,12 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
-use super::{FIRST_FAIR_PRIO, Walk};
+use super::Walk;
 use crate::replay::devices;
-use crate::replay::recording::{Begin, TaskIndex};
+use crate::replay::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
 use crate::replay::ticks::TickSample;
 use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
 use crate::replay::whereabouts::Wait;
+use crate::replay::work;
 use trace::{Context, Event, PrevState, SchedWakeup};
 
 impl Walk<'_> {
@@ -24,7 +25,7 @@ impl Walk<'_> {
         let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
         // Whoever waits for a device waits for its answer, not for the thread that passes it on when there is much to do.
         let awaits_device =
-            self.tasks[sleeper.index()].awaits_device() || self.name_starts(sleeper, "kworker/");
+            self.tasks[sleeper.index()].awaits_device() || self.name(sleeper).is_some_and(work::is_worker);
         let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/") && !awaits_device;
         match (event.context, running) {
             (Context::Hardirq, _) | (_, None) => {
@@ -52,17 +53,12 @@ impl Walk<'_> {
         Some(self.draft(cpu, running?, now_ns, Draft::Interrupted { by_timer: false }))
     }
 
-    fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
-        self.tasks[task.index()].last_comm.is_some_and(|comm| self.trace.strings[comm].starts_with(start))
+    fn name(&self, task: TaskIndex) -> Option<&str> {
+        self.tasks[task.index()].last_comm.map(|comm| &self.trace.strings[comm])
     }
 
-    /// Workers of high priority have an H behind their number.
-    fn serves_disks(&self, task: TaskIndex) -> bool {
-        let comm = self.tasks[task.index()].last_comm.map(|comm| &self.trace.strings[comm]);
-        let number = |comm: &str| {
-            comm.strip_prefix("kworker/").map(|rest| rest.split('-').next().unwrap_or(rest).to_owned())
-        };
-        comm.and_then(number).is_some_and(|number| number.ends_with('H'))
+    fn name_starts(&self, task: TaskIndex, start: &str) -> bool {
+        self.name(task).is_some_and(|name| name.starts_with(start))
     }
 
     pub(super) fn wakeup(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -123,11 +119,10 @@ impl Walk<'_> {
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
         track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
-        if self.serves_disks(task) {
+        if self.name(task).is_some_and(work::serves_disks) {
             devices::serves(&mut self.tasks, task, self.asked_last);
         }
-        let track = &mut self.tasks[task.index()];
-        let early = track.early.take();
+        let early = self.tasks[task.index()].early.take();
         self.cancel(early);
     }
 
