@@ -208,6 +208,7 @@ fn whoever_waits_for_a_reader_can_be_interrupted() {
         let tasks = format!("/proc/{}/task", child.id());
         let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).unwrap_or_default();
         while !fs::read_dir(&tasks).expect("it lives").flatten().any(|task| name(task) == "signals\n") {
+            assert_eq!(child.try_wait().expect("a child of ours"), None, "it waits for its reader: {args:?}");
             std::thread::yield_now();
         }
         send(Signal::INT, &child);

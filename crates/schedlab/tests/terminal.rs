@@ -51,7 +51,7 @@ fn lines_are_as_wide_as_the_terminal_from_40_to_250_columns() {
 
 #[test]
 fn errors_are_coloured_on_a_terminal_unless_no_color_says_otherwise() {
-    let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/errors.in/syntax.toml");
+    let machine = "tests/cmd/errors.in/syntax.toml";
     let coloured =
         |no_color| on_terminal(80, &["run", "hog", "--machine", machine], no_color).contains('\u{1b}');
     assert!(coloured("") && !coloured("1"));

@@ -6,7 +6,7 @@
 use report::schema::{LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
 use std::process::{Command, Output};
 
-const BUILD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/build.txt");
+const BUILD: &str = "tests/fixtures/build.txt";
 
 fn schedlab(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_schedlab")).args(args).output().expect("the binary of this package")
@@ -63,7 +63,7 @@ fn a_task_has_the_class_of_its_cpu_time_and_its_changes_are_told() {
 }
 
 /// The demo's recording: 26 tasks on 2 CPUs.
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
+const DEMO: &str = "../../demo/mix-rtover.dat";
 
 fn fidelity_of(args: &[&str]) -> ReplayFidelity {
     let output = schedlab(&[&["run", DEMO, "--machine", "vm2", "--format", "json"], args].concat());
