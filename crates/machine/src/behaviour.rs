@@ -38,6 +38,9 @@ pub enum Step {
     Send(ChannelId),
     /// Write one message without blocking (O_NONBLOCK): a full channel loses it. Wakes a reader, without the hint.
     TrySend(ChannelId),
+    /// One such message to each of these, in one system call: the readers are woken one after the other, and who preempts the
+    /// task meanwhile runs when all are.
+    TrySendAll(Box<[ChannelId]>),
     /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
     Receive(ChannelId),
     /// Hand a request to a device and go on at once. When the device has served it, its interrupt sends a message, which a

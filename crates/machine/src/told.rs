@@ -24,6 +24,7 @@ pub enum ToldStep {
     Sections(Sections),
     Send(ChannelId),
     TrySend(ChannelId),
+    TrySendAll(Box<[ChannelId]>),
     Receive(ChannelId),
     Submit {
         device: DeviceId,
@@ -69,6 +70,7 @@ impl ToldStep {
             Step::Sections(sections) => ToldStep::Sections(*sections),
             Step::Send(channel) => ToldStep::Send(*channel),
             Step::TrySend(channel) => ToldStep::TrySend(*channel),
+            Step::TrySendAll(channels) => ToldStep::TrySendAll(channels.clone()),
             Step::Receive(channel) => ToldStep::Receive(*channel),
             Step::Submit { device, service, done } => {
                 ToldStep::Submit { device: *device, service: *service, done: *done }

@@ -121,6 +121,12 @@ impl Sim {
             Step::TrySend(channel) => {
                 self.put(me, channel, WakeFlags::default()).await;
             }
+            Step::TrySendAll(channels) => {
+                self.syscall();
+                for channel in channels {
+                    self.put(me, channel, WakeFlags::default()).await;
+                }
+            }
             Step::FutexWake { futex, count } => self.futex_wake(me, futex, count).await,
             Step::BarrierWait(barrier) => self.barrier_wait(me, p, barrier).await,
             Step::Fork { child, kind } => self.fork(me, p, *child, kind).await,

@@ -2,6 +2,7 @@
 //! another CPU has nothing to do.
 
 use super::recording::{Begin, Evidence, Pinned, Recorded, RecordedTask, TaskIndex};
+use super::track::Track;
 use scheduler::Nanos;
 
 /// A fair task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle CPUs look for
@@ -10,11 +11,18 @@ const PINNED_AFTER: Nanos = Nanos::from_millis(10);
 /// Nor is a real-time task, whose waker looks for such CPUs.
 const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 
-/// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle ones, and
-/// their children that ran on that CPU only. Takes out the steps [`Recorded::Pin`] of all others.
+/// A real-time task whose wakeup finds a pinned one running is sent elsewhere if it may go there (rt-class 3.1, all kernels
+/// from 2.6.37 on), but for races: an idle CPU may just have been taken. So a few times say little.
+const PINNED_AFTER_STAYS: u64 = 10;
+
+/// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle ones or stayed
+/// where those preempt each other, and their children that ran on that CPU only. Takes out the steps [`Recorded::Pin`] of
+/// all others.
 ///
 /// A machine with one CPU shows nothing but names: whoever is free stays there, too.
-pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>], machine_cpus: u32) {
+pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: u32) {
+    let last_cpus: Vec<Option<u32>> = tracks.iter().map(|track| track.whereabouts.cpu).collect();
+    let last_cpus = &last_cpus[..];
     let parents = parents(tasks);
     for n in 0..tasks.len() {
         let (task, last_cpu) = (&tasks[n], last_cpus[n]);
@@ -36,11 +44,30 @@ pub(super) fn infer(tasks: &mut [RecordedTask], last_cpus: &[Option<u32>], machi
             }
         }
     }
+    stayed(tasks, tracks);
     for task in tasks {
         if task.placement.pinned.is_none() {
             task.steps.retain(|step| *step != Recorded::Pin);
             task.merge_runs();
         }
+    }
+}
+
+/// Finds those that stay where pinned ones run; they in turn show others.
+fn stayed(tasks: &mut [RecordedTask], tracks: &[Track]) {
+    loop {
+        let pinned_to = |n: usize| tasks[n].placement.pinned.map(|pinned| pinned.cpu);
+        let found = tracks.iter().enumerate().find_map(|(n, track)| {
+            let cpu = track.whereabouts.cpu.filter(|_| tasks[n].placement.pinned.is_none())?;
+            let with = track.whereabouts.stayed_with.iter();
+            let times =
+                with.filter(|(other, _)| pinned_to(other.index()) == Some(cpu)).map(|(_, times)| times).sum();
+            let is_free = times < PINNED_AFTER_STAYS || tasks[n].placement.allowed.is_some();
+            (!is_free).then_some((n, Pinned { cpu, evidence: Evidence::Stayed(times) }))
+        });
+        let Some((n, pinned)) = found else { return };
+        tasks[n].placement.pinned = Some(pinned);
+        inherit(tasks, n, pinned.cpu);
     }
 }
 

@@ -54,8 +54,7 @@ impl Recording {
             .zip(&tasks)
             .map(|(n, track)| finish.task(n, track, &mut counts))
             .collect();
-        let last_cpus: Vec<Option<u32>> = tasks.iter().map(|track| track.whereabouts.cpu).collect();
-        affinity::infer(&mut recorded, &last_cpus, trace.cpus);
+        affinity::infer(&mut recorded, &tasks, trace.cpus);
         affinity::hand_down(&mut recorded);
         let span = Nanos(trace.end_ns() - trace.start_ns());
         let holds = |task: &RecordedTask| LATENCY_HOLDERS.contains(&&*task.comm);
@@ -191,8 +190,9 @@ impl Finish<'_> {
         let text = |id| Box::from(&self.trace.strings[id]);
         Some(match draft {
             Draft::Run(ns) => Recorded::Run(Nanos(ns)),
-            Draft::Wake { task, interrupts } => {
-                Recorded::Wake { task, interrupts, work: self.work.get(&(index, number)).copied() }
+            Draft::Wake { task, interrupts, same_call } => {
+                let work = self.work.get(&(index, number)).copied();
+                Recorded::Wake { task, interrupts, work, same_call }
             }
             Draft::Fork(child) => {
                 counts.forks += 1;

@@ -455,6 +455,7 @@ impl Replay {
             .collect();
         let count = |what| evidence().filter(|evidence| *evidence == what).count();
         let names = count(Evidence::Name);
+        let stayed = evidence().filter(|evidence| matches!(evidence, Evidence::Stayed(_))).count();
         let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
@@ -465,11 +466,14 @@ impl Replay {
         let kinds = [
             (names > 0).then(|| format!("{names} kernel threads by name")),
             waited,
+            (stayed > 0).then(|| {
+                format!("{stayed} because they were woken beside those although another CPU was idle")
+            }),
             (children > 0).then(|| format!("{children} because their parents are")),
             (parents > 0).then(|| format!("{parents} because their children are")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        let total = waits.len() + names + children + parents;
+        let total = waits.len() + names + stayed + children + parents;
         (total > 0).then(|| {
             format!(
                 "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",

@@ -12,7 +12,8 @@
 //!   trace in the program; a `sched_yield` does, as far as it can be told from a preemption (`yields`).
 //! - **Wakeups by a task** become a step of that task, at the point of its own CPU time at which `sched_waking` was
 //!   recorded: whoever is delayed in a what-if delays those who wait for it. The sleeper has a channel with room for any
-//!   number of tokens, so none is lost if the order changes.
+//!   number of tokens, so none is lost if the order changes. Who wakes on although it is to be preempted has not left the
+//!   kernel: those wakeups are one call, and the preemption comes after the last.
 //! - **Wakeups by timers** that the task set itself are found by their pattern (`timers`) and set again.
 //! - **Waits for devices** (state D until an interrupt) last as long as they lasted, from when the task asks (`devices`), and
 //!   the kernel's workers take the piece of work that comes first (`work`).

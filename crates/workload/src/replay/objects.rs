@@ -61,6 +61,9 @@ impl Made {
             }
             ToldStep::Send(channel) => Step::Send(self.channel(*channel)),
             ToldStep::TrySend(channel) => Step::TrySend(self.channel(*channel)),
+            ToldStep::TrySendAll(channels) => {
+                Step::TrySendAll(channels.iter().map(|channel| self.channel(*channel)).collect())
+            }
             ToldStep::Receive(channel) => Step::Receive(self.channel(*channel)),
             ToldStep::Submit { device, service, done } => {
                 Step::Submit { device: self.device(*device), service: *service, done: self.channel(*done) }

@@ -157,8 +157,12 @@ impl Overhead {
                     since_interrupt = None;
                     continue;
                 }
-                Recorded::Wake { interrupts, .. } => {
+                Recorded::Wake { interrupts, same_call, .. } => {
                     bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
+                    if *same_call {
+                        bill.put_before_the_run(step.clone());
+                        continue;
+                    }
                 }
                 Recorded::Fork { .. } => bill.pay(self.fork),
                 Recorded::Submit { task, device, service, work } => {
@@ -196,6 +200,13 @@ struct Bill {
 }
 
 impl Bill {
+    /// What lies between two wakes of one system call is the kernel's way from one to the other: it comes after both.
+    fn put_before_the_run(&mut self, wake: Recorded) {
+        let run = self.paid.pop_if(|step| matches!(step, Recorded::Run(_)));
+        self.paid.push(wake);
+        self.paid.extend(run);
+    }
+
     /// A run pays its own share and what is owed.
     fn run(&mut self, length: Nanos, share: Nanos) {
         self.debt += share;
@@ -316,7 +327,12 @@ mod tests {
 
     #[test]
     fn the_exit_is_paid_before_the_end() {
-        let wake = Recorded::Wake { task: super::super::TaskIndex(0), interrupts: false, work: None };
+        let wake = Recorded::Wake {
+            task: super::super::TaskIndex(0),
+            interrupts: false,
+            work: None,
+            same_call: false,
+        };
         check(
             vec![us(100), wake.clone(), us(20), Recorded::Exit],
             1,

@@ -189,7 +189,19 @@ impl Player {
             }
             Recorded::Wake { task, work, .. } => {
                 stage.bring(*task, *work, env.now);
-                Step::Send(stage.parts[task.index()].channel?)
+                let first = stage.parts[task.index()].channel;
+                let mut all: Vec<ChannelId> = first.into_iter().collect();
+                while let Some(Recorded::Wake { task, work, same_call: true, .. }) = part.steps.get(self.next)
+                {
+                    self.next += 1;
+                    stage.bring(*task, *work, env.now);
+                    all.extend(stage.parts[task.index()].channel);
+                }
+                match all[..] {
+                    [] => return None,
+                    [one] => Step::Send(one),
+                    _ => Step::TrySendAll(all.into()),
+                }
             }
             Recorded::Fork { child, .. } if stage.parts[child.index()].absent => return None,
             // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts of the parent.

@@ -191,6 +191,8 @@ pub enum Recorded {
         interrupts: bool,
         /// The piece of work that it gives to it, if that is a worker ([`Waking::Work`]).
         work: Option<u32>,
+        /// In one system call with the wake before it, as `FUTEX_WAKE` of many: nobody preempts the waker in between.
+        same_call: bool,
     },
     /// Makes another task.
     Fork {
@@ -335,6 +337,9 @@ pub enum Evidence {
     Name,
     /// It waited there for so long in all while another CPU was idle.
     Waited(Nanos),
+    /// It was woken there so often where a pinned real-time task ran, which sends it elsewhere if it may go, while another CPU
+    /// was idle.
+    Stayed(u64),
     /// Its parent is pinned there, and it ran nowhere else.
     Parent,
     /// So is one of its children by [`Evidence::Waited`], and neither it nor any other child has run elsewhere since.
@@ -349,6 +354,9 @@ impl fmt::Display for Evidence {
         match self {
             Evidence::Name => f.write_str("its name says so"),
             Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
+            Evidence::Stayed(times) => {
+                write!(f, "it was woken there {times} times beside a pinned one while another CPU was idle")
+            }
             Evidence::Parent => f.write_str("its parent is, and it ran nowhere else"),
             Evidence::Children => f.write_str("one of its children is, and none ran elsewhere"),
             Evidence::File => f.write_str("the file says so"),

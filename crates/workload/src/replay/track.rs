@@ -11,6 +11,7 @@ pub(super) enum Draft {
     Wake {
         task: TaskIndex,
         interrupts: bool,
+        same_call: bool,
     },
     Fork(TaskIndex),
     /// Number of an entry in [`Track::sleeps`].

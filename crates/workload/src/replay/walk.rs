@@ -14,8 +14,8 @@ use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
 use std::collections::BTreeMap;
 use trace::{
-    Activity, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, Since, Stay, StrId,
-    TaskRef, Trace,
+    Activity, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, Provenance, SchedSwitch, Since, Stay,
+    StrId, TaskRef, Trace,
 };
 
 /// What the tick's timer calls, since Linux 6.8 and before.
@@ -211,6 +211,14 @@ impl<'a> Walk<'a> {
         task
     }
 
+    /// A switch names a task. One that was inferred has its priority from another moment.
+    fn switched(&mut self, who: &TaskRef, provenance: Provenance) -> TaskIndex {
+        match provenance {
+            Provenance::Recorded => self.sighted(who),
+            Provenance::Inferred => self.named(who.pid, who.comm),
+        }
+    }
+
     /// The child of a fork: a new task, unless its id belongs to one that has not ended.
     fn child(&mut self, pid: Pid) -> TaskIndex {
         let task = self.task(pid);
@@ -329,14 +337,14 @@ impl<'a> Walk<'a> {
         if switch.prev.pid != Pid::IDLE {
             self.account(cpu, now_ns);
             self.settle_stay(cpu);
-            let task = self.sighted(&switch.prev);
+            let task = self.switched(&switch.prev, switch.provenance);
             self.depart(cpu, task, switch, now_ns);
         }
         self.cpus[cpu].running = None;
         if switch.next.pid == Pid::IDLE {
             self.set_idle(cpu, true, now_ns);
         } else {
-            let task = self.sighted(&switch.next);
+            let task = self.switched(&switch.next, switch.provenance);
             self.arrive(cpu, task, now_ns, false);
         }
     }

@@ -1,5 +1,6 @@
 //! Where a task runs, and how long it waits for its CPU while another one has nothing to do.
 
+use super::recording::TaskIndex;
 use scheduler::{CpuId, CpuMask};
 
 /// Shorter waits of fair tasks beside an idle CPU are everyday: balancing takes its time.
@@ -17,7 +18,7 @@ pub(super) struct Wait {
 }
 
 /// See the module's head.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Whereabouts {
     pub ran_on: CpuMask,
     /// Where it ran last.
@@ -27,6 +28,9 @@ pub(super) struct Whereabouts {
     pub waits: Option<Wait>,
     /// Time since then for which it was kept waiting although another CPU was idle.
     pub passed_idle_ns: u64,
+    /// How often it has been woken there since then, under real-time priority, where one of these ran, less important than it
+    /// and real-time as well, although another CPU was idle.
+    pub stayed_with: Vec<(TaskIndex, u64)>,
     /// How often it came onto a CPU, and onto another one than before.
     arrivals: u64,
     moves: u64,
@@ -45,6 +49,7 @@ impl Whereabouts {
         self.stays += 1;
         if self.cpu != Some(cpu as u32) {
             (self.passed_idle_ns, self.stays) = (0, 0);
+            self.stayed_with.clear();
             self.moves += u64::from(self.cpu.is_some());
             return self.cpu.replace(cpu as u32).is_some();
         }
@@ -57,6 +62,14 @@ impl Whereabouts {
             self.passed_idle_ns += passed_ns;
         }
         false
+    }
+
+    /// It is woken where the other one runs; see [`Whereabouts::stayed_with`].
+    pub fn stays_with(&mut self, other: TaskIndex) {
+        match self.stayed_with.iter_mut().find(|(task, _)| *task == other) {
+            Some((_, times)) => *times += 1,
+            None => self.stayed_with.push((other, 1)),
+        }
     }
 
     /// Whether it stays where it is now. Whoever moves all the time stays nowhere, even if it happens to be at one place for

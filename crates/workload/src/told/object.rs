@@ -82,6 +82,9 @@ pub(crate) fn can_be_taken(step: &ToldStep, objects: &Objects) -> bool {
         ToldStep::Send(channel) | ToldStep::TrySend(channel) | ToldStep::Receive(channel) => {
             exists(channel.0, objects.channels.len())
         }
+        ToldStep::TrySendAll(channels) => {
+            channels.iter().all(|channel| exists(channel.0, objects.channels.len()))
+        }
         ToldStep::Submit { device, done, .. } => {
             exists(device.0, objects.devices.len()) && exists(done.0, objects.channels.len())
         }

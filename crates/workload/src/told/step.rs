@@ -23,6 +23,10 @@ pub(crate) fn text(step: &ToldStep) -> String {
         }
         ToldStep::Send(channel) => format!("send {}", channel.0),
         ToldStep::TrySend(channel) => format!("try-send {}", channel.0),
+        ToldStep::TrySendAll(channels) => {
+            let channels: String = channels.iter().map(|channel| format!(" {}", channel.0)).collect();
+            format!("try-send-all{channels}")
+        }
         ToldStep::Receive(channel) => format!("receive {}", channel.0),
         ToldStep::Submit { device, service, done } => format!("submit {} {} {}", device.0, service.0, done.0),
         ToldStep::FutexWait(futex) => format!("futex-wait {}", futex.0),
@@ -71,6 +75,9 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
         }
         ("send", [n]) => ToldStep::Send(ChannelId(id(*n)?)),
         ("try-send", [n]) => ToldStep::TrySend(ChannelId(id(*n)?)),
+        ("try-send-all", channels) => {
+            ToldStep::TrySendAll(channels.iter().map(|n| id(*n).map(ChannelId)).collect::<Option<_>>()?)
+        }
         ("receive", [n]) => ToldStep::Receive(ChannelId(id(*n)?)),
         ("submit", [device, ns, done]) => ToldStep::Submit {
             device: DeviceId(id(*device)?),
@@ -148,6 +155,7 @@ mod tests {
             ToldStep::Sections(Sections::new(locks, Nanos(3), Nanos(4), Nanos(5))),
             ToldStep::Send(ChannelId(7)),
             ToldStep::TrySend(ChannelId(8)),
+            ToldStep::TrySendAll([ChannelId(8), ChannelId(9)].into()),
             ToldStep::Receive(ChannelId(9)),
             ToldStep::Submit { device: DeviceId(1), service: Nanos(2), done: ChannelId(3) },
             ToldStep::FutexWait(FutexId(10)),

@@ -128,11 +128,9 @@ impl Reader {
         let step = match (word, &words[..]) {
             ("wake", [key, rest @ ..]) => {
                 self.mentions.push(mention(key));
-                let (rest, interrupts) = match rest {
-                    [rest @ .., "interrupts"] => (rest, true),
-                    rest => (rest, false),
-                };
-                Recorded::Wake { task: unknown, interrupts, work: piece(rest)? }
+                let (rest, same_call) = ending(rest, "too");
+                let (rest, interrupts) = ending(rest, "interrupts");
+                Recorded::Wake { task: unknown, interrupts, work: piece(rest)?, same_call }
             }
             ("fork", [key, kind @ ..]) if kind.len() <= 1 => {
                 self.mentions.push(mention(key));
@@ -387,6 +385,14 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             ));
         }
     })
+}
+
+/// The words before `word`, and whether it is the last.
+fn ending<'a, 'b>(words: &'b [&'a str], word: &str) -> (&'b [&'a str], bool) {
+    match words {
+        [before @ .., last] if *last == word => (before, true),
+        words => (words, false),
+    }
 }
 
 /// `work N`, or nothing.

@@ -19,7 +19,8 @@ const HEAD: &str = "\
 #   work     a factor for all its CPU time, such as 150%
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
-# `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK; receive
+# `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK (`too`: in the
+# same system call as the wake before it); receive
 # (sleep until woken by a task); outside TIME (sleep until an interrupt at that time);
 # tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
@@ -179,9 +180,10 @@ impl Steps<'_> {
     fn step(&mut self, step: &Recorded) -> String {
         match step {
             Recorded::Run(length) => format!("run {}", time(*length)),
-            Recorded::Wake { task, interrupts, work } => {
+            Recorded::Wake { task, interrupts, work, same_call } => {
                 let interrupts = if *interrupts { " interrupts" } else { "" };
-                format!("wake {}{}{interrupts}", self.key(*task), piece(*work))
+                let same_call = if *same_call { " too" } else { "" };
+                format!("wake {}{}{interrupts}{same_call}", self.key(*task), piece(*work))
             }
             Recorded::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
             Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),

@@ -25,6 +25,26 @@ fn a_wakes_b_at_2_ms_of_its_own_progress() {
 }
 
 #[test]
+fn who_wakes_on_although_it_is_to_be_preempted_is_still_in_the_same_call() {
+    check(
+        "0    0 idle R a/98
+         2000 0 a/98 wakes b/96
+         2001 0 resched@a/98 wakes c/97
+         2002 0 a/98 R b/96
+         2500 0 b/96 S c/97
+         2900 0 c/97 S a/98
+         2950 0 a/98 wakes b/96
+         2960 0 a/98 wakes c/97
+         3000 0 a/98 S idle",
+        &[
+            "a runnable on 0: 2000, wake b, 1, wake c too, 51, wake b, 10, wake c, 40, sleep on",
+            "b asleep: sleep, 498, sleep",
+            "c asleep: sleep, 400, sleep",
+        ],
+    );
+}
+
+#[test]
 fn an_interrupts_wakeup_is_not_the_doing_of_the_task_below_it() {
     let recording = check(
         "0   0 idle R a
@@ -308,6 +328,23 @@ fn own_changes_of_priority_are_replayed_and_inherited_ones_are_not() {
 }
 
 #[test]
+fn a_switch_that_nobody_recorded_says_nothing_of_priorities() {
+    // That b came onto CPU 1 shows when it leaves, with what it has been lent meanwhile.
+    let mut trace = trace(
+        "0  0 idle R b/97
+         0  1 idle wakes z
+         5  0 b/97 wakes a/95
+         10 0 b/97 R a/95
+         20 0 a/95 lends b/97 95
+         30 1 b/95 S idle
+         40 0 a/95 S idle",
+    );
+    assert_eq!(trace::infer_missing_switches(&mut trace).switches, 1);
+    let recording = Recording::extract(&trace);
+    assert_eq!(recording.counts.priority_changes, 0);
+}
+
+#[test]
 fn a_priority_that_others_set_during_a_sleep_is_there_at_the_wakeup() {
     check(
         "0  0 idle R b
@@ -500,6 +537,31 @@ fn a_real_time_task_that_waits_behind_its_equals_beside_an_idle_cpu_is_pinned() 
     };
     assert_eq!(pinned(script("a/90")), Some(1));
     assert_eq!(pinned(script("a/95")), None, "it preempts a: that it does not wait for long says nothing");
+}
+
+#[test]
+fn a_real_time_task_that_stays_where_a_pinned_one_runs_is_pinned_too() {
+    // rt-class 3.1: a wakeup beside a running real-time task that cannot leave looks for another CPU.
+    let pinned = |name_of_the_other: &str| {
+        let other = format!("{name_of_the_other}/95");
+        let mut script = String::new();
+        for n in 0..20 {
+            let t = n * 100;
+            script += &format!("{t} 1 idle R {other}\n{} 1 {other} wakes b/90\n", t + 10);
+            script += &format!("{} 1 {other} R b/90\n{} 1 b/90 S {other}\n", t + 11, t + 20);
+            // The other one waits behind its equal beside idle CPU 0, if it is to be pinned.
+            if name_of_the_other == "p" {
+                script += &format!("{} 1 {other} R e/95\n{} 1 e/95 S {other}\n", t + 21, t + 89);
+            }
+            script += &format!("{} 1 {other} S idle\n", t + 90);
+        }
+        let recording = Recording::extract(&trace(&(script + "60000 0 irq@idle wakes z\n")));
+        let b = recording.tasks.iter().find(|task| &*task.comm == "b").expect("it ran");
+        b.placement.pinned.map(|pinned| (pinned.cpu, pinned.evidence))
+    };
+    // By the first time neither had settled.
+    assert_eq!(pinned("p"), Some((1, Evidence::Stayed(19))));
+    assert_eq!(pinned("f"), None);
 }
 
 #[test]

@@ -17,6 +17,8 @@ use trace::Trace;
 ///                    `?@a wakes b` for text without flags; `wakes b on 1` says the target CPU
 /// 100 0 a forks b    sched_process_fork and sched_wakeup_new
 /// 100 0 a exits, a execs /bin/x, a marks TEXT, a inherits 10
+/// 100 0 resched@a wakes b   a is to be preempted, and goes on
+/// 100 0 a lends b/97 95   sched_pi_setprio of b, in the context of a
 /// ```
 ///
 /// `a/89` is task a with kernel priority 89; without it 120.
@@ -33,6 +35,7 @@ pub(super) fn trace(script: &str) -> Trace {
         let (flags, who) = match words[2].split_once('@') {
             Some(("irq", who)) => ("d.h2.", who),
             Some(("softirq", who)) => ("..s2.", who),
+            Some(("resched", who)) => ("dN.2.", who),
             Some(_) => ("", words[2].split_once('@').expect("an @").1),
             None => ("d..2.", words[2]),
         };
@@ -45,7 +48,8 @@ pub(super) fn trace(script: &str) -> Trace {
             us % 1_000_000
         );
         let other = words.get(4).copied().unwrap_or("idle");
-        for body in events(&who, words[3], other, words.get(6).copied().unwrap_or(cpu)) {
+        let target = words.get(6).copied().unwrap_or(cpu);
+        for body in events(&who, words[3], other, target, words[words.len() - 1]) {
             writeln!(text, "{head}{body}").expect("a string takes everything");
         }
     }
@@ -70,7 +74,7 @@ impl<'a> Task<'a> {
     }
 }
 
-fn events(who: &Task<'_>, verb: &str, other: &str, target: &str) -> Vec<String> {
+fn events(who: &Task<'_>, verb: &str, other: &str, target: &str, last: &str) -> Vec<String> {
     let Task { comm, pid, prio } = who;
     let named = || {
         let task = Task::parse(other);
@@ -91,6 +95,10 @@ fn events(who: &Task<'_>, verb: &str, other: &str, target: &str) -> Vec<String> 
         "inherits" => {
             vec![format!("sched_pi_setprio: comm={comm} pid={pid} oldprio={prio} newprio={other}")]
         }
+        "lends" => vec![format!(
+            "sched_pi_setprio: comm={} pid={} oldprio={} newprio={last}",
+            child.comm, child.pid, child.prio
+        )],
         state => {
             let next = Task::parse(other);
             vec![format!(
@@ -122,9 +130,10 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
     };
     let step = |step: &Recorded| match step {
         Recorded::Run(length) => us(*length),
-        Recorded::Wake { task, interrupts, work } => {
+        Recorded::Wake { task, interrupts, work, same_call } => {
             let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
-            format!("wake {}{work}{}", name(*task), if *interrupts { " elsewhere" } else { "" })
+            let elsewhere = if *interrupts { " elsewhere" } else { "" };
+            format!("wake {}{work}{elsewhere}{}", name(*task), if *same_call { " too" } else { "" })
         }
         Recorded::Fork { child, .. } => format!("fork {}", name(*child)),
         Recorded::Told(step) => format!("{step:?}"),

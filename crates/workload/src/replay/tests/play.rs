@@ -89,6 +89,25 @@ fn a_wakeup_comes_at_a_point_of_the_wakers_own_progress() {
 }
 
 #[test]
+fn who_wakes_several_in_one_call_is_preempted_after_the_last() {
+    let woken = |second: &str| {
+        let replay = replay(&format!(
+            "0    0 idle R a/98
+             2000 0 a/98 wakes b/96
+             2000 0 {second}a/98 wakes c/97
+             2001 0 a/98 R b/96
+             2500 0 b/96 S c/97
+             2900 0 c/97 S a/98
+             3000 0 a/98 S idle"
+        ));
+        let run = Run::of(&replay, 1);
+        (run.wakeups("b"), run.wakeups("c"))
+    };
+    assert_eq!(woken("resched@"), (vec![2000], vec![2000]));
+    assert_eq!(woken(""), (vec![2000], vec![2499]), "two calls, and b comes in between");
+}
+
+#[test]
 fn an_interrupt_comes_at_its_time() {
     let replay = replay(
         "0    0 idle R a

@@ -7,7 +7,7 @@ use crate::replay::ticks::TickSample;
 use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
 use crate::replay::whereabouts::Wait;
 use crate::replay::work;
-use trace::{Context, Event, PrevState, SchedWakeup};
+use trace::{Context, Event, NeedResched, PrevState, SchedWakeup};
 
 impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -39,12 +39,21 @@ impl Walk<'_> {
             }
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
-                let step = Draft::Wake { task: sleeper, interrupts: false };
+                let same_call = event.need_resched == NeedResched::Yes && self.has_just_woken(task);
+                let step = Draft::Wake { task: sleeper, interrupts: false, same_call };
                 let place = self.draft(cpu, task, now_ns, step);
                 devices::works_for(&mut self.tasks, task, sleeper);
                 By::Task { place, certain: context != Context::Unknown }
             }
         }
+    }
+
+    /// A task has woken another one, and all that it did since was to go on. If it is to be preempted, it has not left the
+    /// kernel.
+    fn has_just_woken(&self, task: TaskIndex) -> bool {
+        let mut last = self.tasks[task.index()].steps.iter().rev();
+        let step = last.find(|step| !matches!(step, Draft::Run(_) | Draft::Nothing));
+        matches!(step, Some(Draft::Wake { .. }))
     }
 
     /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were one
@@ -103,18 +112,27 @@ impl Walk<'_> {
         let prio =
             |task: TaskIndex| self.tasks[task.index()].prio.map_or(FIRST_FAIR_PRIO, |prio| prio.effective());
         let own = prio(task);
+        let running = self.cpus[cpu].running.map(|(running, _)| (running, prio(running)));
         let wait = Wait {
             idle_clock_ns: self.idle_clock(now_ns),
             real_time: own < FIRST_FAIR_PRIO,
-            outranked: self.cpus[cpu].running.is_some_and(|(running, _)| prio(running) <= own),
+            outranked: running.is_some_and(|(_, prio)| prio <= own),
         };
-        self.tasks[task.index()].whereabouts.waits = Some(wait);
+        let outrun = running.filter(|(_, prio)| own < *prio && *prio < FIRST_FAIR_PRIO);
+        let idle = self.idle_cpus > 0;
+        let whereabouts = &mut self.tasks[task.index()].whereabouts;
+        whereabouts.waits = Some(wait);
+        if let (Some((running, _)), true) = (outrun, idle) {
+            whereabouts.stays_with(running);
+        }
     }
 
     /// A sleep ends.
     fn woken(&mut self, task: TaskIndex, pending: Pending, interrupts: bool) {
         if let By::Task { place, .. } = pending.by {
-            self.tasks[place.task.index()].steps[place.step] = Draft::Wake { task, interrupts };
+            let step = &mut self.tasks[place.task.index()].steps[place.step];
+            let same_call = matches!(step, Draft::Wake { same_call: true, .. });
+            *step = Draft::Wake { task, interrupts, same_call };
         }
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
