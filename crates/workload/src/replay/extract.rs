@@ -210,6 +210,11 @@ impl Finish<'_> {
                 counts.yields += 1;
                 Recorded::Yield
             }
+            Draft::Bind(cpu) => {
+                counts.bound += 1;
+                Recorded::Bind(cpu)
+            }
+            Draft::Unbind => Recorded::Unbind,
             Draft::SetPrio(prio) => Recorded::SetPrio(prio),
             Draft::Exec(filename) => Recorded::Exec(comm_of(&self.trace.strings[filename])),
             Draft::Marker(id) => Recorded::Marker(text(id)),

@@ -63,6 +63,19 @@ impl Fitted {
         there
     }
 
+    /// The same where a task binds itself.
+    pub fn bind(&mut self, steps: &mut [Recorded]) {
+        let last = self.cpus.saturating_sub(1) as u32;
+        let mut is_there = true;
+        for step in steps {
+            if let Recorded::Bind(cpu) = step {
+                is_there &= *cpu <= last;
+                *cpu = last.min(*cpu);
+            }
+        }
+        self.moved += usize::from(!is_there);
+    }
+
     /// What was done, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let Fitted { recorded_cpus, cpus, left_out, kept, cut, moved } = *self;
@@ -121,6 +134,10 @@ mod tests {
         assert_eq!(fitted.affinity(&mask(&[2, 3])), mask(&[1]));
         assert_eq!(fitted.affinity(&CpuMask::ALL), mask(&[0, 1]));
         assert_eq!((fitted.cut, fitted.moved), (1, 1));
+        let mut steps = [Recorded::Bind(3), Recorded::Bind(0), Recorded::Bind(2)];
+        fitted.bind(&mut steps);
+        assert_eq!(steps, [Recorded::Bind(1), Recorded::Bind(0), Recorded::Bind(1)]);
+        assert_eq!((fitted.cut, fitted.moved), (1, 2));
         assert_eq!(Fitted::new(2, 4).affinity(&CpuMask::ALL), CpuMask::first_n(4));
     }
 }

@@ -237,7 +237,10 @@ impl Replay {
             part.absent |= left_out;
             match (known, task.placement.allowed, task.placement.pinned) {
                 _ if part.absent => {}
-                (Some(cpus), _, _) => part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?.into()),
+                (Some(cpus), _, _) => {
+                    part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?.into());
+                    part.steps.retain(|step| !matches!(step, Recorded::Bind(_) | Recorded::Unbind));
+                }
                 (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus).into()),
                 (None, None, Some(Pinned { cpu, .. })) => {
                     let cpus = Some(fitted.affinity(&mask(cpu)).into());
@@ -245,6 +248,9 @@ impl Replay {
                     *(if later { &mut part.pinned_to } else { &mut part.cpus }) = cpus;
                 }
                 (None, None, None) => {}
+            }
+            if !part.absent {
+                fitted.bind(&mut part.steps);
             }
             if !part.absent && part.steps.iter().any(is_message) {
                 part.channel = Some(setup.channel(ENDLESS_CHANNEL));
@@ -416,6 +422,7 @@ impl Load for Replay {
             pids: RefCell::new(vec![None; parts.len()]),
             benches: RefCell::new(benches(&parts, lead_in)),
             parts,
+            cpus: CpuMask::first_n(setup.cpus()),
             made: Made::make(&self.recording.objects, setup),
             lead_in,
             bursts: Cell::default(),

@@ -25,6 +25,7 @@
 //!   the kernel's doing, and a trace does not say which locks a task holds. So a replay does not boost; its notes count what
 //!   it left out.
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
+//!   What the stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake (`ticks`):
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere

@@ -175,7 +175,11 @@ impl Overhead {
                 Recorded::Told(_) => {}
                 Recorded::Exec(_) => bill.pay(self.exec),
                 Recorded::SetPrio(_) => bill.pay(self.set_prio),
-                Recorded::Yield | Recorded::Marker(_) | Recorded::Pin => bill.pay(self.syscall),
+                Recorded::Yield
+                | Recorded::Marker(_)
+                | Recorded::Pin
+                | Recorded::Bind(_)
+                | Recorded::Unbind => bill.pay(self.syscall),
                 Recorded::Interrupted { by_timer } => {
                     bill.pay(self.interrupted(*by_timer, since_interrupt));
                     since_interrupt = Some(Nanos::ZERO);

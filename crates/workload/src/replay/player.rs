@@ -6,7 +6,7 @@ use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
-use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -78,6 +78,8 @@ fn nice(prio: i32) -> Nice {
 #[derive(Debug)]
 pub(super) struct Stage {
     pub parts: Vec<Part>,
+    /// Those of the machine.
+    pub cpus: CpuMask,
     /// The work of those that are workers.
     pub benches: RefCell<BTreeMap<TaskIndex, Bench>>,
     /// What told steps share.
@@ -239,6 +241,13 @@ impl Player {
                 Step::SetPolicy { target: None, policy }
             }
             Recorded::Pin => Step::SetAffinity { target: None, cpus: *part.pinned_to.as_deref()? },
+            Recorded::Bind(cpu) => {
+                Step::SetAffinity { target: None, cpus: CpuMask::single(CpuId(u16::try_from(*cpu).ok()?)) }
+            }
+            Recorded::Unbind => {
+                let cpus = part.cpus.as_deref().copied().unwrap_or(stage.cpus);
+                Step::SetAffinity { target: None, cpus }
+            }
             Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
             Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
             Recorded::Interrupted { .. } => return None,

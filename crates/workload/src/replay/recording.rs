@@ -222,6 +222,10 @@ pub enum Recorded {
     SetPrio(i32),
     /// Is moved to its last CPU; if [`Placement::pinned`] says so, it may use no other one from here on.
     Pin,
+    /// Binds itself to this CPU (`sched_setaffinity`), as far as can be told: the stopper moved it there for its sake.
+    Bind(u32),
+    /// May use again what it might before [`Recorded::Bind`]: it ran elsewhere, and no stopper moved it.
+    Unbind,
     /// Becomes another program of this name.
     Exec(Box<str>),
     /// Writes a text into the trace.
@@ -395,7 +399,8 @@ counts! {
     by_softirq "wakeups by other soft interrupts (network, block): replayed at their recorded times";
     unseen "wakeups that the trace does not show: replayed when the task ran again";
     without_effect "wakeups of tasks that were not asleep: left out";
-    by_stopper "sleeps until the kernel's stopper (migration/N) had moved a task: left out, the simulated scheduler moves its tasks itself";
+    by_stopper "sleeps until the kernel's stopper (migration/N) had moved a task on its exec: left out, the simulated scheduler does so itself";
+    bound "times the kernel's stopper (migration/N) moved a task that waited for it: replayed as an affinity to that CPU, which it sets itself";
     context_guessed "wakeups of which the trace does not say whether a task or an interrupt made them: taken for the task's unless a timer explains them";
     forks "forks: replayed at the same point of the parent's progress";
     appeared "tasks appear from nowhere: they start at the time at which they first ran";

@@ -18,6 +18,8 @@ pub(super) enum Draft {
     Sleep(usize),
     Yield,
     SetPrio(i32),
+    Bind(u32),
+    Unbind,
     Exec(StrId),
     Marker(StrId),
     Interrupted {
@@ -40,6 +42,12 @@ pub(super) struct Sleep {
     pub on_behalf: Option<Behalf>,
     /// The timer that explains it, if one does.
     pub timer: Option<Timer>,
+}
+
+impl Sleep {
+    fn is_ended_by_stopper(&self) -> bool {
+        self.end.is_some_and(|end| end.by == By::Stopper)
+    }
 }
 
 /// A sleep for which another task works.
@@ -181,6 +189,8 @@ pub(super) struct Track {
     pub arrivals: u64,
     pub whereabouts: Whereabouts,
     pub round_robin: bool,
+    /// To which CPU it has bound itself.
+    pub bound: Option<u32>,
 }
 
 impl Track {
@@ -204,6 +214,7 @@ impl Track {
             arrivals: 0,
             whereabouts: Whereabouts::default(),
             round_robin: false,
+            bound: None,
         }
     }
 
@@ -264,6 +275,34 @@ impl Track {
         let since = self.steps.iter().rev();
         let since = since.take_while(|step| !matches!(step, Draft::Sleep(number) if Some(*number) == idle));
         since.filter(|step| matches!(step, Draft::Wake { .. })).count()
+    }
+
+    /// It comes onto a CPU: where the stopper has brought it, for which it waited, it has bound itself; elsewhere it is bound no
+    /// more, and was not when it went to sleep.
+    pub fn arrive(&mut self, cpu: u32) {
+        match self.steps.last_mut() {
+            Some(step @ Draft::Sleep(_)) if self.sleeps.last().is_some_and(Sleep::is_ended_by_stopper) => {
+                (*step, self.bound) = (Draft::Bind(cpu), Some(cpu));
+            }
+            last if self.bound.is_some_and(|bound| bound != cpu) => {
+                let slept = matches!(last, Some(Draft::Sleep(_)));
+                self.steps.insert(self.steps.len() - usize::from(slept), Draft::Unbind);
+                self.bound = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// It becomes another program. If it has just been moved, that was why: exec balances. True if so.
+    pub fn was_moved_by_exec(&mut self) -> bool {
+        let last = self.steps.iter_mut().rev().find(|step| !matches!(step, Draft::Run(_) | Draft::Nothing));
+        match last {
+            Some(step @ Draft::Bind(_)) => {
+                (*step, self.bound) = (Draft::Nothing, None);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The sleep under way ends.

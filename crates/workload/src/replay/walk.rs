@@ -160,7 +160,11 @@ impl<'a> Walk<'a> {
                 self.tasks[child.index()].first_comm.get_or_insert(fork.child_comm);
                 self.fork(event, Some(parent), child);
             }
-            EventKind::SchedProcessExec(exec) => self.step(event, exec.pid, Draft::Exec(exec.filename)),
+            EventKind::SchedProcessExec(exec) => {
+                let task = self.task(exec.pid);
+                self.counts.by_stopper += u64::from(self.tasks[task.index()].was_moved_by_exec());
+                self.step(event, exec.pid, Draft::Exec(exec.filename));
+            }
             EventKind::SchedProcessExit(task) => {
                 let task = self.sighted(task);
                 self.tasks[task.index()].ended = true;
@@ -326,6 +330,7 @@ impl<'a> Walk<'a> {
         let track = &mut self.tasks[task.index()];
         track.state = State::Running;
         track.arrivals += 1;
+        track.arrive(cpu as u32);
         if track.whereabouts.arrive(cpu, idle_ns) {
             track.whereabouts.since_step = Some(track.steps.len());
             track.steps.push(Draft::Nothing);

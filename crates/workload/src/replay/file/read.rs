@@ -375,6 +375,8 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
         ("yield", []) => Recorded::Yield,
         ("set", policy) => Recorded::SetPrio(read_policy(policy)?.prio),
         ("pin", []) => Recorded::Pin,
+        ("bind", [cpu]) => Recorded::Bind(cpu.parse().map_err(|_| format!("`{cpu}` is no number of a CPU"))?),
+        ("unbind", []) => Recorded::Unbind,
         ("interrupted", []) => Recorded::Interrupted { by_timer: false },
         ("interrupted", ["by", "timer"]) => Recorded::Interrupted { by_timer: true },
         ("exit", []) => Recorded::Exit,

@@ -25,7 +25,8 @@ const HEAD: &str = "\
 # tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
-# here); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# here); until TIME; fork TASK; set POLICY; yield; bind CPU (to this
+# CPU alone); unbind; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task.
 ";
@@ -214,6 +215,8 @@ impl Steps<'_> {
             Recorded::Yield => "yield".to_owned(),
             Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false, FairPolicy::Normal)),
             Recorded::Pin => "pin".to_owned(),
+            Recorded::Bind(cpu) => format!("bind {cpu}"),
+            Recorded::Unbind => "unbind".to_owned(),
             Recorded::Exec(name) => format!("exec {}", one_line(name)),
             Recorded::Marker(text) => format!("marker {}", one_line(text)),
             Recorded::Interrupted { by_timer: true } => "interrupted by timer".to_owned(),

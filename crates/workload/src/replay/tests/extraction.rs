@@ -292,19 +292,32 @@ fn a_sleeper_that_runs_again_was_woken_even_if_no_event_shows_it() {
 }
 
 #[test]
-fn waiting_for_the_stopper_is_the_schedulers_doing() {
+fn waiting_for_the_stopper_is_an_affinity_that_the_task_sets_or_its_exec() {
+    const MOVED: &str = "0  0 idle R a
+                         10 0 a wakes migration/0
+                         20 0 a D migration/0
+                         25 0 migration/0 wakes a on 1
+                         30 0 migration/0 S idle
+                         40 1 idle R a";
     let recording = check(
-        "0  0 idle R a
-         10 0 a wakes migration/0
-         20 0 a D migration/0
-         25 0 migration/0 wakes a on 1
-         30 0 migration/0 S idle
-         40 1 idle R a
-         50 1 a S idle",
-        &["a runnable on 0: 10, wake migration/0, 20, sleep on", "migration/0 asleep: sleep, 10, sleep on"],
+        &format!("{MOVED}\n 50 1 a S idle\n 60 1 b wakes a\n 70 0 idle R a"),
+        &[
+            "a runnable on 0: 10, wake migration/0, 10, bind to 1, 10, unbind, sleep",
+            "migration/0 asleep: sleep, 10, sleep on",
+            "b runnable on 1: wake a, 10",
+        ],
     );
     assert!(recording.tasks[1].is_stopper());
-    assert_eq!(recording.counts.by_stopper, 1);
+    assert_eq!((recording.counts.bound, recording.counts.by_stopper), (1, 0));
+    // An exec moves a task to an idle CPU in the same way; the simulated one does, too.
+    let recording = check(
+        &format!("{MOVED}\n 45 1 a execs /bin/x\n 50 1 a S idle"),
+        &[
+            "a runnable on 0: 10, wake migration/0, 15, exec x, 5, sleep on",
+            "migration/0 asleep: sleep, 10, sleep on",
+        ],
+    );
+    assert_eq!((recording.counts.bound, recording.counts.by_stopper), (0, 1));
 }
 
 #[test]

@@ -165,6 +165,8 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Sleep(Waking::Never) => "sleep on".into(),
         Recorded::Yield => "yield".into(),
         Recorded::Pin => "pin".into(),
+        Recorded::Bind(cpu) => format!("bind to {cpu}"),
+        Recorded::Unbind => "unbind".into(),
         Recorded::SetPrio(prio) => format!("prio {prio}"),
         Recorded::Exec(comm) => format!("exec {comm}"),
         Recorded::Marker(text) => format!("mark {text}"),

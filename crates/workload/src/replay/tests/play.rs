@@ -144,6 +144,33 @@ fn a_relative_timer_starts_when_its_task_sleeps_and_an_absolute_one_does_not_wai
 }
 
 #[test]
+fn who_sets_its_affinity_goes_there_at_once() {
+    let replay = replay(
+        "0    0 idle R a
+         0    1 idle wakes z
+         1000 0 a wakes migration/0
+         1001 0 a D migration/0
+         1002 0 migration/0 wakes a on 1
+         1003 0 migration/0 S idle
+         1004 1 idle R a
+         2000 1 a wakes migration/1
+         2001 1 a D migration/1
+         2002 1 migration/1 wakes a on 0
+         2003 1 migration/1 S idle
+         2004 0 idle R a
+         3000 0 a S idle",
+    );
+    let run = Run::of(&replay, 2);
+    let pid = run.pid("a");
+    let moves = run.records.iter().filter_map(|record| match &record.kind {
+        RecordKind::Migrate { task, dest, .. } if task.pid == pid => Some((run.us(record), dest.0)),
+        _ => None,
+    });
+    assert_eq!(moves.collect::<Vec<_>>(), [(1001, 1), (1998, 0)]);
+    assert!(Run::of(&replay, 1).result.bursts > 0, "where there is no other CPU, it stays");
+}
+
+#[test]
 fn no_token_is_lost_if_the_sleeper_is_late() {
     // b is woken three times; the rival holds it up until all of that is over.
     let replay = replay(
