@@ -14,6 +14,7 @@ use machine::{
 };
 use report::schema::RunResult;
 use scheduler::Nanos;
+use scheduler::registry::RtmutexSpin;
 use workload::load::BuiltLoad;
 use workload::replay::Whom;
 
@@ -135,6 +136,9 @@ impl Experiment {
         if let Some(hz) = self.recorded_hz() {
             config.tunables.hz.set(i64::from(hz));
         }
+        if self.was_recorded_without_spinning() {
+            config.rules.rtmutex_spin.set(RtmutexSpin::Never);
+        }
         let kernel = self.kernel.describe(&config);
         let mut setup = Setup::new(self.machine.cpus());
         let built: Vec<BuiltLoad> =
@@ -208,6 +212,12 @@ impl Experiment {
     pub(crate) fn recorded_hz(&self) -> Option<u32> {
         let recorded = self.loads.iter().find_map(|load| load.recorded()?.replay.recording().hz);
         recorded.filter(|_| !self.kernel.says_hz())
+    }
+
+    /// The kernel that recorded the loads does not spin for the owners of mutexes, and the user does not say otherwise.
+    fn was_recorded_without_spinning(&self) -> bool {
+        let spins = |load: &LoadSpec| load.recorded()?.replay.recording().rtmutex_spins;
+        self.loads.iter().find_map(spins) == Some(false) && !self.kernel.says("rtmutex_spin")
     }
 
     /// The loads that come to an end by themselves.

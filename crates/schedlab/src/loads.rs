@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{Recording, Replay, Whom, is_workload};
+use workload::replay::{Locks, Recording, Replay, Whom, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -91,6 +91,8 @@ pub(crate) struct Recorded {
 pub struct Reading {
     /// Dialect of rt-app files.
     pub dialect: Dialect,
+    /// What waits for locks are in replays of recordings.
+    pub locks: Locks,
     /// What the user says of single tasks of recordings.
     pub tasks: TaskOptions,
 }
@@ -293,7 +295,7 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(trace: Trace, reading: &Reading) -> Kind {
-    let replay = reading.tasks.change(Replay::new(trace));
+    let replay = reading.tasks.change(Replay::with_locks(trace, reading.locks));
     Kind::Replay(Arc::new(Recorded { replay, machine: None }))
 }
 

@@ -10,7 +10,7 @@ use schedlab::{
 };
 use scheduler::Nanos;
 use std::path::PathBuf;
-use workload::replay::{KnownAffinity, Override, Whom};
+use workload::replay::{KnownAffinity, Locks, Override, Whom};
 use workload::rtapp::Dialect;
 use workload::units;
 
@@ -86,6 +86,12 @@ pub struct Common {
     /// TASK=absolute or TASK=relative says it of one task.
     #[arg(long, value_name = "[TASK=]HOW", value_parser = task_options::outside)]
     outside: Vec<Override>,
+    /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it.
+    ///
+    /// Mutexes with priority inheritance show in who lends a priority to whom. Inferred, either may come first to one, waits
+    /// arise as well as vanish, and owners are boosted; but CPU time is less exact, because spinning is part of it.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Recorded)]
+    locks: RecordedLocks,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
@@ -116,6 +122,24 @@ enum RtAppDialect {
     Workgen,
     /// Of a repeated key the last value counts, as with rt-app alone.
     RtApp,
+}
+
+/// What waits for locks are in a replay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum RecordedLocks {
+    /// As they were recorded.
+    Recorded,
+    /// Mutexes with priority inheritance are inferred.
+    Inferred,
+}
+
+impl RecordedLocks {
+    pub fn meant(self) -> Locks {
+        match self {
+            RecordedLocks::Recorded => Locks::Recorded,
+            RecordedLocks::Inferred => Locks::Inferred,
+        }
+    }
 }
 
 /// As meant.
@@ -154,7 +178,7 @@ impl Common {
         let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
-        let reading = Reading { dialect, tasks };
+        let reading = Reading { dialect, locks: self.locks.meant(), tasks };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
         reading.tasks.check(&loads)?;

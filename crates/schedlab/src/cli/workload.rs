@@ -1,5 +1,6 @@
 //! `schedlab workload`: a trace as a file that people change and run again.
 
+use super::common::RecordedLocks;
 use super::output::{Failure, open, write};
 use schedlab::outputs::{STANDARD_STREAM, is_same_file};
 use schedlab::{Error, LoadSpec, Reading, machine_beside, machine_text};
@@ -12,13 +13,17 @@ pub struct Args {
     /// The trace, in any format that `run` reads; `-` for standard input.
     #[arg(value_name = "TRACE")]
     trace: String,
+    /// Waits for locks: `recorded`, or `inferred`, at mutexes found in the recording (see `schedlab run --help`).
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Recorded)]
+    locks: RecordedLocks,
     /// Where to write the workload [default: standard output, as with `-`].
     #[arg(short, long, value_name = "FILE", default_value = STANDARD_STREAM, hide_default_value = true)]
     output: PathBuf,
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
-    let load = LoadSpec::open_file(&args.trace, &Reading::default())?;
+    let reading = Reading { locks: args.locks.meant(), ..Reading::default() };
+    let load = LoadSpec::open_file(&args.trace, &reading)?;
     let Some(text) = load.workload_text() else {
         return Err(Error::NotATrace { path: args.trace.clone() }.into());
     };

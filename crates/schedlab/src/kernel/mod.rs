@@ -107,8 +107,16 @@ impl KernelConfig {
     /// Ticks a second, as far as the user says: by a distribution, or by a setting at any time.
     #[must_use]
     pub fn says_hz(&self) -> bool {
-        let sets_hz = |c: &Change| c.setting.trim_start_matches("kernel.").starts_with("hz=");
-        self.named.hz.is_some() || self.changes.iter().any(sets_hz)
+        self.named.hz.is_some() || self.says("hz")
+    }
+
+    /// Whether the user gives this setting a value, at any time.
+    pub(crate) fn says(&self, setting: &str) -> bool {
+        let sets = |c: &Change| {
+            let given = c.setting.trim_start_matches("kernel.").strip_prefix(setting);
+            given.is_some_and(|value| value.starts_with('='))
+        };
+        self.changes.iter().any(sets)
     }
 
     /// What is set on top of the profile, in the order given.

@@ -2,6 +2,7 @@
 
 use super::affinity;
 use super::devices::{self, Requests, Served};
+use super::mutexes::{self, Locks, Mutexes};
 use super::programs;
 use super::recording::{
     Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
@@ -28,10 +29,15 @@ impl Recording {
     /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the beginning or the
     /// end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
+        Recording::extract_with(trace, Locks::default())
+    }
+
+    /// The same, with waits for locks as the user wants them.
+    pub fn extract_with(trace: &Trace, locks: Locks) -> Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
-        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, .. } = Walk::all(trace);
+        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, .. } = Walk::all(trace);
         let hz = ticks::find(&by_ticks);
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
@@ -48,6 +54,10 @@ impl Recording {
             ticks: ticks.unwrap_or_default(),
             work: work::brought_by_steps(&tasks, &workers),
             workers,
+            mutexes: match locks {
+                Locks::Recorded => Mutexes::default(),
+                Locks::Inferred => Mutexes::find(&tasks, &mutexes),
+            },
         };
         let mut recorded: Vec<RecordedTask> = (0u32..)
             .map(TaskIndex)
@@ -61,7 +71,13 @@ impl Recording {
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
-        let objects = Objects { devices: finish.requests.devices(), ..Objects::default() };
+        let Mutexes { handed_over, uncontended, spins: rtmutex_spins, .. } = finish.mutexes;
+        (counts.handed_over, counts.uncontended) = (handed_over, uncontended);
+        let objects = Objects {
+            devices: finish.requests.devices(),
+            mutexes: finish.mutexes.specs(),
+            ..Objects::default()
+        };
         let messages = Vec::new();
         let ticks_at = finish.ticks.since(trace.start_ns());
         Recording {
@@ -70,6 +86,7 @@ impl Recording {
             hz,
             ticks_at,
             idle_polls,
+            rtmutex_spins,
             tasks: recorded,
             objects,
             messages,
@@ -105,22 +122,12 @@ struct Finish<'a> {
     workers: Vec<bool>,
     /// Which of their pieces of work a step brings, by its task and number.
     work: BTreeMap<(TaskIndex, usize), u32>,
+    mutexes: Mutexes,
 }
 
 impl Finish<'_> {
     fn task(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> RecordedTask {
-        let mut steps = Vec::with_capacity(track.steps.len());
-        for (n, draft) in track.steps.iter().enumerate() {
-            if track.whereabouts.since_step == Some(n) {
-                steps.push(Recorded::Pin);
-            }
-            if let Draft::Sleep(number) = draft {
-                steps.extend(self.requests.before(index, *number));
-            }
-            if let Some(step) = self.step(index, n, track, *draft, counts) {
-                steps.push(step);
-            }
-        }
+        let steps = self.steps(index, track, counts);
         let prio = track.first_prio.unwrap_or(120);
         counts.deadline_tasks += u64::from(prio < 0);
         let mut task = RecordedTask {
@@ -155,6 +162,28 @@ impl Finish<'_> {
         // Many drafts come to nothing.
         task.steps.shrink_to_fit();
         task
+    }
+
+    fn steps(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> Vec<Recorded> {
+        let mut steps = Vec::with_capacity(track.steps.len());
+        for (n, draft) in track.steps.iter().enumerate() {
+            if track.whereabouts.since_step == Some(n) {
+                steps.push(Recorded::Pin);
+            }
+            let edit = self.mutexes.edit(index, n);
+            if let (Draft::Sleep(number), None) = (draft, edit) {
+                steps.extend(self.requests.before(index, *number));
+            }
+            let step = self.step(index, n, track, *draft, counts);
+            match edit {
+                Some(edit) => edit.apply(*draft, step, &mut steps),
+                None => steps.extend(step),
+            }
+        }
+        if self.mutexes.count > 0 {
+            mutexes::one_at_a_time(&mut steps);
+        }
+        steps
     }
 
     /// The name at the start; a task that never calls exec has the name that it took later on, as programs name their

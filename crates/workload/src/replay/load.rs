@@ -4,6 +4,7 @@ use super::accounted::Accounted;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::fitting::Fitted;
+use super::mutexes::Locks;
 use super::objects::Made;
 use super::overhead::Overhead;
 use super::overrides::{self, Override};
@@ -99,11 +100,16 @@ pub struct ReplayedTask {
 
 impl Replay {
     /// Reads the programs from a trace. Holes in the trace are repaired as far as they can be.
-    pub fn new(mut trace: Trace) -> Replay {
+    pub fn new(trace: Trace) -> Replay {
+        Replay::with_locks(trace, Locks::default())
+    }
+
+    /// The same, with waits for locks as the user wants them.
+    pub fn with_locks(mut trace: Trace, locks: Locks) -> Replay {
         let repair = infer_missing_switches(&mut trace);
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
-            recording: Recording::extract(&trace),
+            recording: Recording::extract_with(&trace, locks),
             unchanged: None,
             changes: Vec::new(),
             accounted: Some(Accounted::of(&trace)),

@@ -22,8 +22,8 @@
 //! - **Forks** are steps of the parent; **tasks that exist from the start** fall asleep in a lead-in before time 0 of
 //!   the trace, or start running there.
 //! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
-//!   the kernel's doing, and a trace does not say which locks a task holds. So a replay does not boost; its notes count what
-//!   it left out.
+//!   the kernel's doing. It shows that tasks use **mutexes with inheritance**: a replay has these if the user wants them
+//!   inferred (`mutexes`, [`Locks`]), and boosts by itself then; else its notes count what it left out.
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
 //!   What the stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
@@ -46,8 +46,9 @@
 //! behaved differently (an adaptive program, a timeout that a faster run would not hit), spinning on locks (it is CPU time
 //! like any other), and cache misses (bursts keep the recorded ones). Two effects are worth knowing:
 //!
-//! - In what is inferred, a lock that a task had to wait for is a dependency on whoever released it. Where a replay runs in
-//!   another order, such a wait may vanish because the token is there already, but none can arise that was not recorded.
+//! - In what is inferred, a lock that a task had to wait for is a dependency on whoever released it. Where a
+//!   replay runs in another order, such a wait may vanish because the token is there already, but none can arise that was
+//!   not recorded.
 //! - Interrupts of unknown cause come at their recorded times however fast the machine is; a what-if says when it would end
 //!   if those waits lasted as long as they were recorded.
 
@@ -61,6 +62,7 @@ mod file;
 mod fitting;
 mod lives;
 mod load;
+mod mutexes;
 mod objects;
 mod overhead;
 mod overrides;
@@ -81,6 +83,7 @@ pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask};
+pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};
 pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,

@@ -34,6 +34,11 @@ impl Made {
         self.channels[recorded.0 as usize]
     }
 
+    /// What stands for a recorded mutex.
+    pub fn mutex(&self, recorded: MutexId) -> MutexId {
+        self.mutexes[recorded.index()]
+    }
+
     /// What stands for a recorded device.
     pub fn device(&self, recorded: DeviceId) -> DeviceId {
         self.devices[recorded.0 as usize]
@@ -51,8 +56,8 @@ impl Made {
         Some(match recorded {
             ToldStep::SpinUntil(time) => Step::SpinUntil(*time),
             ToldStep::KernelCompute(length) => Step::KernelCompute(*length),
-            ToldStep::Lock(mutex) => Step::Lock(self.mutexes[mutex.index()]),
-            ToldStep::Unlock(mutex) => Step::Unlock(self.mutexes[mutex.index()]),
+            ToldStep::Lock(mutex) => Step::Lock(self.mutex(*mutex)),
+            ToldStep::Unlock(mutex) => Step::Unlock(self.mutex(*mutex)),
             ToldStep::SpinLock(lock) => Step::SpinLock(self.spinlock(*lock)),
             ToldStep::SpinUnlock(lock) => Step::SpinUnlock(self.spinlock(*lock)),
             ToldStep::Sections(work) => {

@@ -164,6 +164,15 @@ impl Overhead {
                         continue;
                     }
                 }
+                // As a sleep and a wakeup; who spins is not switched out, but enters the kernel, too.
+                Recorded::Lock { waited: true, .. } => {
+                    bill.pay(self.sleep);
+                    bill.paid.push(step.clone());
+                    bill.debt += self.stay;
+                    continue;
+                }
+                Recorded::Unlock { wakes: true, .. } => bill.pay(self.wake),
+                Recorded::Lock { .. } | Recorded::Unlock { .. } => {}
                 Recorded::Fork { .. } => bill.pay(self.fork),
                 Recorded::Submit { task, device, service, work } => {
                     bill.pay(self.syscall);

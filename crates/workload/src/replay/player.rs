@@ -234,6 +234,8 @@ impl Player {
                 Step::SleepUntil(LONG_AFTER)
             }
             Recorded::Told(step) => return stage.made.step(step),
+            Recorded::Lock { mutex, .. } => Step::Lock(stage.made.mutex(*mutex)),
+            Recorded::Unlock { mutex, .. } => Step::Unlock(stage.made.mutex(*mutex)),
             Recorded::Yield => Step::Yield,
             Recorded::SetPrio(prio) => {
                 let policy = part.policy(*prio);

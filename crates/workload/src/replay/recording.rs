@@ -1,7 +1,7 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
 use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
-use scheduler::{CpuMask, Nanos, Nice};
+use scheduler::{CpuMask, MutexId, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
 
@@ -33,6 +33,8 @@ pub struct Recording {
     pub ticks_at: Vec<Nanos>,
     /// Idle CPUs looked for work instead of halting; so do those of a replay.
     pub idle_polls: bool,
+    /// Whether the first in line for a mutex with inheritance spins while the owner runs, if that shows.
+    pub rtmutex_spins: Option<bool>,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
     pub tasks: Vec<RecordedTask>,
     /// What told steps share.
@@ -216,6 +218,20 @@ pub enum Recorded {
     Sleep(Waking),
     /// Another step that the trace tells.
     Told(ToldStep),
+    /// Locks an inferred mutex, a number in [`Recording::objects`].
+    Lock {
+        /// Which.
+        mutex: MutexId,
+        /// It had to wait when recorded.
+        waited: bool,
+    },
+    /// Unlocks it.
+    Unlock {
+        /// Which.
+        mutex: MutexId,
+        /// Somebody was waiting when recorded.
+        wakes: bool,
+    },
     /// Offers the CPU to its equals.
     Yield,
     /// Changes its own priority to this kernel number.
@@ -406,7 +422,9 @@ counts! {
     appeared "tasks appear from nowhere: they start at the time at which they first ran";
     yields "calls of sched_yield: inferred, as traces do not tell them from preemption";
     priority_changes "changes of priority by a task itself or by somebody unknown: replayed as its own";
-    inherited "changes of priority by inheritance: left out, as a trace does not say which locks a task holds";
+    inherited "changes of priority by inheritance: left out, as the kernel's doing (with --locks inferred, mutexes make them again)";
+    handed_over "times a mutex with inheritance was handed over: inferred from who lends priorities to whom, and replayed as such mutexes";
+    uncontended "times such a mutex must have been free: inferred from when else its user takes it";
     deadline_tasks "tasks under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
     latency_holders "program in the trace (cyclictest) keeps idle CPUs from halting: the replay's do not halt either";
     lost_stays "stays on a CPU whose end or beginning was not recorded: their proven part is replayed";

@@ -7,6 +7,7 @@
 
 mod wakeups;
 
+use super::mutexes::Evidence;
 use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
@@ -57,6 +58,8 @@ pub(super) struct Walk<'a> {
     pub soft_wakeups: Vec<TickSample>,
     /// Expiries of the tick's own timer.
     pub ticks: Vec<TickSample>,
+    /// Who has mutexes.
+    pub mutexes: Evidence,
     /// The last task that fell asleep in state D.
     asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
@@ -80,6 +83,7 @@ impl<'a> Walk<'a> {
             by_ticks: Vec::new(),
             soft_wakeups: Vec::new(),
             ticks: Vec::new(),
+            mutexes: Evidence::default(),
             asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
@@ -175,6 +179,9 @@ impl<'a> Walk<'a> {
                 track.first_prio.get_or_insert(pi.oldprio);
                 track.prio.get_or_insert(super::track::Prio::new(pi.oldprio)).inherit(pi.newprio);
                 self.counts.inherited += 1;
+                if pi.newprio < pi.oldprio {
+                    self.lends(event, task);
+                }
             }
             EventKind::SchedStatRuntime(stat) => {
                 let task = self.named(stat.pid, stat.comm);

@@ -10,7 +10,7 @@ use crate::replay::recording::{
 use crate::told::read_fork_kind;
 use crate::units;
 use machine::{DeviceId, ForkKind, Objects};
-use scheduler::{CpuId, Nanos};
+use scheduler::{CpuId, MutexId, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 use trace::{MAX_CPUS, Pid};
@@ -96,6 +96,7 @@ struct Reader {
     ticks_at: Vec<Nanos>,
     kernel: Option<String>,
     idle_polls: bool,
+    rtmutex_spins: Option<bool>,
     tasks: Vec<RecordedTask>,
     objects: Objects,
     messages: Vec<Message>,
@@ -147,6 +148,16 @@ impl Reader {
                 let service = read_time(service)?;
                 Recorded::Submit { task: unknown, device, service, work: piece(rest)? }
             }
+            ("lock", [mutex]) => Recorded::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: false },
+            ("lock", [mutex, "waited"]) => {
+                Recorded::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: true }
+            }
+            ("unlock", [mutex]) => {
+                Recorded::Unlock { mutex: known_mutex(mutex, &self.objects)?, wakes: false }
+            }
+            ("unlock", [mutex, "wakes"]) => {
+                Recorded::Unlock { mutex: known_mutex(mutex, &self.objects)?, wakes: true }
+            }
             ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
             ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
             ("do", _) => told::step(rest.trim_end(), &self.objects, |length| scaled(length, manner))?,
@@ -167,13 +178,14 @@ impl Reader {
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
+            "waiters" => self.rtmutex_spins = Some(spins(rest)?),
             "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
                 told::object(&format!("{word} {rest}"), &mut self.objects)?;
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, kernel, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, waiters, kernel, and the objects of told steps"
                 ));
             }
         }
@@ -247,6 +259,7 @@ impl Reader {
             hz: self.hz,
             ticks_at: self.ticks_at,
             idle_polls: self.idle_polls,
+            rtmutex_spins: self.rtmutex_spins,
             tasks: self.tasks,
             objects: self.objects,
             messages: self.messages,
@@ -273,6 +286,21 @@ fn brings(step: &Recorded) -> Option<(TaskIndex, u32)> {
     match step {
         Recorded::Wake { task, work, .. } | Recorded::Submit { task, work, .. } => Some(*task).zip(*work),
         _ => None,
+    }
+}
+
+fn known_mutex(text: &str, objects: &Objects) -> Result<MutexId, String> {
+    let mutex = MutexId(number(text, 0, u32::MAX)?);
+    let exists = mutex.index() < objects.mutexes.len();
+    exists.then_some(mutex).ok_or_else(|| format!("there is no mutex {} above the first task", mutex.0))
+}
+
+/// Whether who waits for a mutex with inheritance spins.
+fn spins(rest: &str) -> Result<bool, String> {
+    match rest {
+        "spin" => Ok(true),
+        "sleep" => Ok(false),
+        _ => Err(format!("`waiters {rest}` is not known; write waiters spin or waiters sleep")),
     }
 }
 

@@ -26,7 +26,7 @@ const HEAD: &str = "\
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
 # here); until TIME; fork TASK; set POLICY; yield; bind CPU (to this
-# CPU alone); unbind; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# CPU alone); unbind; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task.
 ";
@@ -46,6 +46,9 @@ impl Recording {
         }
         if self.idle_polls {
             text.push_str("idle polls\n");
+        }
+        if let Some(spins) = self.rtmutex_spins {
+            let _ = writeln!(text, "waiters {}", if spins { "spin" } else { "sleep" });
         }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));
@@ -215,6 +218,12 @@ impl Steps<'_> {
             Recorded::Yield => "yield".to_owned(),
             Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false, FairPolicy::Normal)),
             Recorded::Pin => "pin".to_owned(),
+            Recorded::Lock { mutex, waited } => {
+                format!("lock {}{}", mutex.0, if *waited { " waited" } else { "" })
+            }
+            Recorded::Unlock { mutex, wakes } => {
+                format!("unlock {}{}", mutex.0, if *wakes { " wakes" } else { "" })
+            }
             Recorded::Bind(cpu) => format!("bind {cpu}"),
             Recorded::Unbind => "unbind".to_owned(),
             Recorded::Exec(name) => format!("exec {}", one_line(name)),

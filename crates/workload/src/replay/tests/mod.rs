@@ -2,6 +2,7 @@
 
 mod devices;
 mod extraction;
+mod mutexes;
 mod play;
 mod timers;
 
@@ -165,6 +166,8 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Sleep(Waking::Never) => "sleep on".into(),
         Recorded::Yield => "yield".into(),
         Recorded::Pin => "pin".into(),
+        Recorded::Lock { mutex, .. } => format!("lock {}", mutex.0),
+        Recorded::Unlock { mutex, .. } => format!("unlock {}", mutex.0),
         Recorded::Bind(cpu) => format!("bind to {cpu}"),
         Recorded::Unbind => "unbind".into(),
         Recorded::SetPrio(prio) => format!("prio {prio}"),

@@ -10,7 +10,7 @@ use scheduler::registry::{Config, Profile};
 use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
 
 /// A run: its events, and the replay's own result.
-struct Run {
+pub(super) struct Run {
     records: Vec<Record>,
     result: ReplayResult,
 }
@@ -38,7 +38,7 @@ impl Run {
         Run { records: outcome.trace.expect("records"), result }
     }
 
-    fn of(replay: &Replay, cpus: usize) -> Run {
+    pub(super) fn of(replay: &Replay, cpus: usize) -> Run {
         Run::delayed(replay, cpus, Nanos::ZERO)
     }
 
@@ -48,7 +48,7 @@ impl Run {
     }
 
     /// µs of the recording at which a task is woken, the fall asleep before its begin left out.
-    fn wakeups(&self, comm: &str) -> Vec<u64> {
+    pub(super) fn wakeups(&self, comm: &str) -> Vec<u64> {
         let pid = self.pid(comm);
         let woken =
             |record: &&Record| matches!(&record.kind, RecordKind::Wakeup { task, .. } if task.pid == pid);

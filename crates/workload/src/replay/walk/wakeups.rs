@@ -4,7 +4,7 @@ use super::Walk;
 use crate::replay::devices;
 use crate::replay::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
 use crate::replay::ticks::TickSample;
-use crate::replay::track::{By, Draft, Ending, Pending, Place, State};
+use crate::replay::track::{By, Draft, Ending, Pending, Place, Prio, State};
 use crate::replay::whereabouts::Wait;
 use crate::replay::work;
 use trace::{Context, Event, NeedResched, PrevState, SchedWakeup};
@@ -17,6 +17,34 @@ impl Walk<'_> {
         let pending = Pending { at_ns: event.time_ns, by, cpu: event.cpu.0, last_cpu };
         let before = self.tasks[task.index()].pending.replace(pending);
         self.cancel(before);
+        if self.tasks[task.index()].state == State::Running {
+            self.wakes_runner(task, pending);
+        }
+    }
+
+    /// A wakeup finds its task running.
+    fn wakes_runner(&mut self, task: TaskIndex, pending: Pending) {
+        let Pending { at_ns, by: By::Task { place: by, certain: true }, .. } = pending else { return };
+        let cpu = self.cpus.iter().position(|cpu| cpu.running.is_some_and(|(running, _)| running == task));
+        if let Some(cpu) = cpu.filter(|_| self.mutexes.is_any()) {
+            let place = self.draft(cpu, task, at_ns, Draft::Nothing);
+            let outranks = self.prio(task) < self.prio(by.task);
+            self.mutexes.wakes_runner(at_ns, by, place, outranks);
+        }
+    }
+
+    /// The running task lends its priority to the owner of a mutex.
+    pub(super) fn lends(&mut self, event: &Event, owner: TaskIndex) {
+        let running = self.cpus[event.cpu.index()].running.map(|(task, _)| task);
+        let asks = |task: &TaskIndex| *task != owner && self.tasks[task.index()].pid == event.pid;
+        if let Some(task) = running.filter(asks) {
+            let place = self.draft(event.cpu.index(), task, event.time_ns, Draft::Nothing);
+            self.mutexes.asks(place, owner);
+        }
+    }
+
+    fn prio(&self, task: TaskIndex) -> i32 {
+        self.tasks[task.index()].prio.map_or(FIRST_FAIR_PRIO, Prio::effective)
     }
 
     /// Who makes a wakeup; a task gets a step drafted.
@@ -109,10 +137,8 @@ impl Walk<'_> {
 
     /// A task has been queued on `cpu`.
     fn waits(&mut self, task: TaskIndex, cpu: usize, now_ns: u64) {
-        let prio =
-            |task: TaskIndex| self.tasks[task.index()].prio.map_or(FIRST_FAIR_PRIO, |prio| prio.effective());
-        let own = prio(task);
-        let running = self.cpus[cpu].running.map(|(running, _)| (running, prio(running)));
+        let own = self.prio(task);
+        let running = self.cpus[cpu].running.map(|(running, _)| (running, self.prio(running)));
         let wait = Wait {
             idle_clock_ns: self.idle_clock(now_ns),
             real_time: own < FIRST_FAIR_PRIO,
@@ -133,6 +159,11 @@ impl Walk<'_> {
             let step = &mut self.tasks[place.task.index()].steps[place.step];
             let same_call = matches!(step, Draft::Wake { same_call: true, .. });
             *step = Draft::Wake { task, interrupts, same_call };
+        }
+        let slept = self.tasks[task.index()].steps.iter().rposition(|step| matches!(step, Draft::Sleep(_)));
+        if let (By::Task { place: by, .. }, Some(step), true) = (pending.by, slept, self.mutexes.is_any()) {
+            let outranks = self.prio(task) < self.prio(by.task);
+            self.mutexes.wakes_sleeper(pending.at_ns, pending.by, Place { task, step }, outranks);
         }
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);

@@ -1,0 +1,105 @@
+//! Mutexes with priority inheritance.
+
+use super::super::{Locks, Recording, Replay};
+use super::play::Run;
+use super::{programs, trace};
+
+/// Three priorities on one CPU: l has what h asks for at 110 µs, and works on for 500 µs with h's priority, although m, between
+/// them, has 5 ms to do since 300 µs.
+const INHERITANCE: &str = "0    0 idle R l/97
+                           100  0 irq@l/97 wakes h/94
+                           100  0 l/97 R h/94
+                           110  0 h/94 lends l/97 94
+                           110  0 h/94 S l/94
+                           300  0 irq@l/94 wakes m/95
+                           610  0 l/94 inherits 97
+                           610  0 l/97 wakes h/94
+                           610  0 l/97 R h/94
+                           710  0 h/94 S m/95
+                           5710 0 m/95 S l/97
+                           5730 0 l/97 S idle";
+
+#[test]
+fn a_mutex_shows_in_who_lends_a_priority_and_who_is_woken() {
+    let recording = Recording::extract_with(&trace(INHERITANCE), Locks::Inferred);
+    assert_eq!(
+        programs(&recording),
+        [
+            "l runnable on 0: lock 0, 100, irq, 190, irq, 310, unlock 0, 20, sleep on",
+            "h asleep: sleep till irq at 100, 10, lock 0, 100, unlock 0, sleep on",
+            "m asleep: sleep till irq at 300, 5000, sleep on",
+        ]
+    );
+    assert_eq!((recording.counts.handed_over, recording.objects.mutexes.len()), (1, 1));
+    let as_recorded = Recording::extract(&trace(INHERITANCE));
+    assert_eq!((as_recorded.counts.handed_over, as_recorded.objects.mutexes.len()), (0, 0));
+    // A file keeps them.
+    let read = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+    assert_eq!(programs(&read), programs(&recording));
+}
+
+#[test]
+fn an_inferred_mutex_boosts_its_owner() {
+    let woken = |locks| Run::of(&Replay::with_locks(trace(INHERITANCE), locks), 1).wakeups("h");
+    let [first, second] = woken(Locks::Inferred)[..] else { panic!("it slept twice") };
+    assert!(first == 100 && (600..=620).contains(&second), "{second}");
+    let [first, second] = woken(Locks::Recorded)[..] else { panic!("it slept twice") };
+    assert!(first == 100 && second > 5_600, "m came in between: {second}");
+}
+
+#[test]
+fn who_outranks_its_waker_and_lent_it_nothing_did_not_wait_for_a_mutex() {
+    // As before; then l tells h of something.
+    let script = format!(
+        "{INHERITANCE}
+         6000 0 irq@idle wakes l/97
+         6000 0 idle R l/97
+         6100 0 l/97 wakes h/94
+         6100 0 l/97 R h/94
+         6200 0 h/94 S l/97
+         6300 0 l/97 S idle"
+    );
+    let recording = Recording::extract_with(&trace(&script), Locks::Inferred);
+    assert_eq!(recording.counts.handed_over, 1);
+    assert!(programs(&recording)[0].ends_with("100, wake h, 100, sleep on"), "{:?}", programs(&recording));
+}
+
+/// Two tasks on a CPU each that work under a mutex for 1 ms of every 3; the second comes first to it in every third round, and
+/// in the rounds in which `both` says so both come at once.
+fn rounds(both: impl Fn(u64) -> bool) -> String {
+    let mut script = String::new();
+    for n in 0..40 {
+        let t = 3_000 * n;
+        script += &format!("{t} 0 irq@idle wakes a/50\n{t} 0 idle R a/50\n");
+        if both(n) {
+            script += &format!(
+                "{} 1 irq@idle wakes b/40\n{} 1 idle R b/40\n{} 1 b/40 lends a/50 40\n{} 1 b/40 S idle\n",
+                t + 20,
+                t + 20,
+                t + 40,
+                t + 41
+            );
+            script += &format!("{} 0 a/40 inherits 50\n{} 0 a/50 wakes b/40 on 1\n", t + 1_020, t + 1_020);
+            script += &format!("{} 1 idle R b/40\n", t + 1_022);
+            script += &format!("{} 0 a/50 S idle\n{} 1 b/40 S idle\n", t + 1_040, t + 2_040);
+        } else {
+            script += &format!("{} 0 a/50 S idle\n", t + 1_040);
+            script += &format!("{} 1 irq@idle wakes b/40\n{} 1 idle R b/40\n", t + 1_500, t + 1_500);
+            script += &format!("{} 1 b/40 S idle\n", t + 2_540);
+        }
+    }
+    script
+}
+
+#[test]
+fn what_is_taken_nearly_always_was_taken_when_nobody_waited_too() {
+    let recording = Recording::extract_with(&trace(&rounds(|n| n % 4 != 0)), Locks::Inferred);
+    assert_eq!((recording.counts.handed_over, recording.objects.mutexes.len()), (30, 1));
+    for task in &recording.tasks {
+        let locks = task.steps.iter().filter(|step| matches!(step, super::Recorded::Lock { .. })).count();
+        assert_eq!(locks, 40, "{}", task.comm);
+    }
+    // Who seldom takes one has not taken one otherwise.
+    let recording = Recording::extract_with(&trace(&rounds(|n| n % 10 == 0)), Locks::Inferred);
+    assert_eq!((recording.counts.handed_over, recording.counts.uncontended), (4, 0));
+}
