@@ -31,7 +31,9 @@ impl Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
-        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, .. } = Walk::all(trace);
+        let walk = Walk::all(trace);
+        let (counted_from, ways) = (walk.counted_from, walk.ways);
+        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, .. } = walk;
         let hz = ticks::find(&by_ticks);
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
@@ -40,6 +42,7 @@ impl Recording {
             timers::find(&mut track.sleeps);
         }
         settle(&mut tasks);
+        let paths = ways.paths(counted_from, &tasks);
         let workers: Vec<bool> = tasks.iter().map(|track| is_worker(trace, track)).collect();
         let finish = Finish {
             trace,
@@ -71,6 +74,7 @@ impl Recording {
             hz,
             ticks_at,
             idle_polls,
+            paths,
             tasks: recorded,
             objects,
             messages,

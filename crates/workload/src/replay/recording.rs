@@ -1,6 +1,6 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
+use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
 use scheduler::{CpuMask, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
@@ -33,6 +33,8 @@ pub struct Recording {
     pub ticks_at: Vec<Nanos>,
     /// Idle CPUs looked for work instead of halting; so do those of a replay.
     pub idle_polls: bool,
+    /// How long the way from a wakeup to the woken task took on the recorded machine, as far as that shows.
+    pub paths: WakePaths,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
     pub tasks: Vec<RecordedTask>,
     /// What told steps share.

@@ -7,15 +7,17 @@
 
 mod wakeups;
 
+use super::paths::Ways;
 use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
+use machine::CountedFrom;
 use std::collections::BTreeMap;
 use trace::{
     Activity, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, SchedSwitch, Since, Stay, StrId,
-    TaskRef, Trace,
+    TaskRef, Trace, WakeupEvent,
 };
 
 /// What the tick's timer calls, since Linux 6.8 and before.
@@ -57,6 +59,10 @@ pub(super) struct Walk<'a> {
     pub soft_wakeups: Vec<TickSample>,
     /// Expiries of the tick's own timer.
     pub ticks: Vec<TickSample>,
+    /// From where times after wakeups count.
+    pub counted_from: CountedFrom,
+    /// Ways from wakeups to switches.
+    pub ways: Ways,
     /// The last task that fell asleep in state D.
     asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
@@ -80,6 +86,11 @@ impl<'a> Walk<'a> {
             by_ticks: Vec::new(),
             soft_wakeups: Vec::new(),
             ticks: Vec::new(),
+            counted_from: match WakeupEvent::of(trace) {
+                WakeupEvent::Wakeup => CountedFrom::Wakeup,
+                WakeupEvent::Waking => CountedFrom::Waking,
+            },
+            ways: Ways::default(),
             asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
@@ -171,6 +182,7 @@ impl<'a> Walk<'a> {
                 track.first_prio.get_or_insert(pi.oldprio);
                 track.prio.get_or_insert(super::track::Prio::new(pi.oldprio)).inherit(pi.newprio);
                 self.counts.inherited += 1;
+                self.another_rank(task, event.time_ns);
             }
             EventKind::SchedStatRuntime(stat) => {
                 let task = self.named(stat.pid, stat.comm);
@@ -274,6 +286,8 @@ impl<'a> Walk<'a> {
         self.counts.lost_stays += u64::from(stay.since == Since::Unseen);
         let at_start = stay.since == Since::Start;
         self.arrive(cpu, task, from_ns, at_start);
+        self.tasks[task.index()].woken = None;
+        self.ways.switched(cpu as u32, now_ns);
     }
 
     /// The task on `cpu` is gone, and nobody saw it go.
@@ -338,7 +352,11 @@ impl<'a> Walk<'a> {
         } else {
             let task = self.sighted(&switch.next);
             self.arrive(cpu, task, now_ns, false);
+            if let Some(woken) = self.tasks[task.index()].woken.take() {
+                self.ways.arrives(cpu as u32, now_ns, switch, woken);
+            }
         }
+        self.ways.switched(cpu as u32, now_ns);
     }
 
     fn depart(&mut self, cpu: usize, task: TaskIndex, switch: &SchedSwitch, now_ns: u64) {

@@ -1,5 +1,6 @@
 //! From the text to the recording.
 
+use super::paths;
 use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
@@ -9,7 +10,7 @@ use crate::replay::recording::{
 };
 use crate::told::read_fork_kind;
 use crate::units;
-use machine::{DeviceId, ForkKind, Objects};
+use machine::{DeviceId, ForkKind, Objects, WakePaths};
 use scheduler::{CpuId, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -96,6 +97,7 @@ struct Reader {
     ticks_at: Vec<Nanos>,
     kernel: Option<String>,
     idle_polls: bool,
+    paths: WakePaths,
     tasks: Vec<RecordedTask>,
     objects: Objects,
     messages: Vec<Message>,
@@ -169,13 +171,15 @@ impl Reader {
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
+            "paths" => self.paths = paths::counted_from(rest)?,
+            "path" => paths::path(rest, &mut self.paths)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
                 told::object(&format!("{word} {rest}"), &mut self.objects)?;
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, kernel, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, kernel, paths, and the objects of told steps"
                 ));
             }
         }
@@ -249,6 +253,7 @@ impl Reader {
             hz: self.hz,
             ticks_at: self.ticks_at,
             idle_polls: self.idle_polls,
+            paths: self.paths,
             tasks: self.tasks,
             objects: self.objects,
             messages: self.messages,

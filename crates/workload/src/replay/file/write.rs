@@ -1,5 +1,6 @@
 //! From a recording to its text.
 
+use super::paths;
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
@@ -26,7 +27,8 @@ const HEAD: &str = "\
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
 # here); until TIME; fork TASK; set POLICY; yield; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
-# stand above the first task.
+# stand above the first task. Lines `path` there: how long it took from wakeups of this kind to the
+# woken tasks, in equal shares; a run on the machine of the recording takes as long.
 ";
 
 impl Recording {
@@ -44,6 +46,9 @@ impl Recording {
         }
         if self.idle_polls {
             text.push_str("idle polls\n");
+        }
+        for line in paths::lines(&self.paths) {
+            let _ = writeln!(text, "{line}");
         }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));

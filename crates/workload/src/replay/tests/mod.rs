@@ -2,6 +2,7 @@
 
 mod devices;
 mod extraction;
+mod paths;
 mod play;
 mod timers;
 
