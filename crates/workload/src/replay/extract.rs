@@ -34,7 +34,7 @@ impl Recording {
         let walk = Walk::all(trace);
         let (counted_from, ways) = (walk.counted_from, walk.ways);
         let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, .. } = walk;
-        let hz = ticks::find(&by_ticks);
+        let hz = ticks::told(trace).or_else(|| ticks::find(&by_ticks));
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
         // Who works for others sets no timers.
