@@ -73,6 +73,7 @@ impl Recording {
             span,
             hz,
             ticks_at,
+            command: trace.host.command.as_ref().map(|command| command.pid),
             idle_polls,
             paths,
             tasks: recorded,

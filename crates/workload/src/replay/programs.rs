@@ -141,6 +141,7 @@ impl<'a> Reader<'a> {
             span: self.until?,
             hz: None,
             ticks_at: Vec::new(),
+            command: None,
             idle_polls: self.trace.idle == Some(IdleKind::Polls),
             paths: WakePaths::default(),
             tasks,

@@ -95,6 +95,7 @@ struct Reader {
     span: Option<Nanos>,
     hz: Option<u32>,
     ticks_at: Vec<Nanos>,
+    command: Option<Pid>,
     kernel: Option<String>,
     idle_polls: bool,
     paths: WakePaths,
@@ -169,6 +170,7 @@ impl Reader {
             "span" => self.span = Some(read_time(rest)?),
             "ticks" => self.ticks_at = rest.split_whitespace().map(read_time).collect::<Result<_, _>>()?,
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
+            "command" => self.command = Some(Pid(number(rest, 1, i32::MAX as u32)? as i32)),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "paths" => self.paths = paths::counted_from(rest)?,
@@ -179,7 +181,7 @@ impl Reader {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, kernel, paths, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, idle, kernel, paths, and the objects of told steps"
                 ));
             }
         }
@@ -252,6 +254,7 @@ impl Reader {
             span: self.span.ok_or_else(|| missing("span"))?,
             hz: self.hz,
             ticks_at: self.ticks_at,
+            command: self.command,
             idle_polls: self.idle_polls,
             paths: self.paths,
             tasks: self.tasks,

@@ -11,6 +11,7 @@ use crate::told::{Object, fork_kind, step_text};
 use machine::ForkKind;
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
+use trace::Pid;
 
 const HEAD: &str = "\
 # Written by schedlab. Change what you like, and `schedlab run` this file.
@@ -43,6 +44,9 @@ impl Recording {
         if !self.ticks_at.is_empty() {
             let times: Vec<String> = self.ticks_at.iter().map(|at| time(*at)).collect();
             let _ = writeln!(text, "ticks {}", times.join(" "));
+        }
+        if let Some(Pid(command)) = self.command {
+            let _ = writeln!(text, "command {command}");
         }
         if self.idle_polls {
             text.push_str("idle polls\n");
