@@ -18,6 +18,9 @@ const MIN_TIMES: usize = 10;
 /// What takes so many times the median of its kind is another matter: the trace lacks events, or the host had the CPU.
 const MUCH_LONGER: u64 = 100;
 
+/// Of the times in ftrace's text.
+const RESOLUTION: Nanos = Nanos::from_micros(1);
+
 /// A wakeup whose task has not come onto a CPU yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Woken {
@@ -111,7 +114,7 @@ impl Ways {
         let mut paths = WakePaths::new(counted_from);
         for (situation, mut times) in times {
             times.sort_unstable();
-            let longest = times[times.len() / 2] * MUCH_LONGER;
+            let longest = times[times.len() / 2].max(RESOLUTION) * MUCH_LONGER;
             times.retain(|time| *time <= longest);
             if times.len() >= MIN_TIMES {
                 paths.set(situation, PathTimes::of(times));

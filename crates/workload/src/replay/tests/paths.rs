@@ -114,6 +114,7 @@ fn nine_say_too_little_and_what_takes_much_longer_is_something_else() {
     };
     assert!(few(&[7; 9]).is_empty());
     assert_eq!(few(&[7; 10]), ["interrupt-idle 10 7-7"]);
+    assert_eq!(few(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 1]), ["interrupt-idle 10 0-1"], "in whole microseconds");
     assert_eq!(few(&[7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 700, 701]), ["interrupt-idle 12 7-700"]);
 }
 
