@@ -133,6 +133,9 @@ pub struct TaskSpec {
     pub working_set_bytes: u64,
     /// Timer slack of its sleeps (Linux: 50 µs for fair tasks, none for RT).
     pub timer_slack: Nanos,
+    /// Its CPU work was recorded on a real machine: what ways from wakeups to others took while it ran
+    /// ([`crate::Setup::take_paths`]) is part of that work, and not on top of it.
+    pub recorded_work: bool,
     /// What it does.
     pub behaviour: Box<dyn Behaviour>,
 }
@@ -147,6 +150,7 @@ impl TaskSpec {
             cpus: None,
             working_set_bytes: 0,
             timer_slack: Nanos::ZERO,
+            recorded_work: false,
             behaviour: Box::new(behaviour),
         }
     }

@@ -6,6 +6,7 @@ mod fixed;
 mod latency;
 mod objects;
 mod outcome;
+mod paths;
 mod rng;
 mod sections;
 mod setup;
@@ -27,6 +28,7 @@ pub use outcome::{
     CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
     TimeUnder, TotalsOutcome,
 };
+pub use paths::{CountedFrom, Onto, PathTimes, Situation, WakePaths, WokenFrom};
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;

@@ -21,6 +21,8 @@ pub enum Purpose {
     Load,
     /// Start of a machine's background kernel threads; numbered in the order of the machine file.
     Kthread,
+    /// The way from a wakeup to the woken task; numbered by the task's place in the work and the wakeup.
+    WakePath,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So the same
@@ -58,6 +60,11 @@ impl Rng {
     /// The stream of a task's program.
     pub(crate) fn of_task(seed: u64, stream: TaskStream) -> Rng {
         Rng::keyed(seed, Purpose::Task, stream.0)
+    }
+
+    /// For the `nth` wakeup of a task.
+    pub(crate) fn of_wakeup(seed: u64, stream: TaskStream, nth: u64) -> Rng {
+        Rng::keyed(seed, Purpose::WakePath, stream.of_child(nth).0)
     }
 
     /// The next 64 random bits.

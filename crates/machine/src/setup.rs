@@ -2,6 +2,7 @@
 
 use crate::behaviour::TaskSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
+use crate::paths::WakePaths;
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 
@@ -24,6 +25,7 @@ pub struct Setup {
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
     pub(crate) looks: Vec<Nanos>,
+    pub(crate) paths: Option<WakePaths>,
 }
 
 /// A task that exists from the start or appears at a time, as if forked by something outside the model.
@@ -90,6 +92,7 @@ impl Setup {
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
             looks: Vec::new(),
+            paths: None,
         }
     }
 
@@ -162,6 +165,12 @@ impl Setup {
     /// those of the machine file only the other CPUs' are there.
     pub fn bring_kernel_threads(&mut self, cpus: usize) {
         self.kernel_threads_of = self.kernel_threads_of.max(cpus);
+    }
+
+    /// The ways from wakeups to the woken tasks take these times, where the machine's primitive costs come to less. Wakeup
+    /// latencies count from the event from which these times do.
+    pub fn take_paths(&mut self, paths: WakePaths) {
+        self.paths = Some(paths);
     }
 
     /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.

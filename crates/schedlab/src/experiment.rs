@@ -10,7 +10,7 @@ use crate::loads::LoadSpec;
 use crate::reference;
 use crate::results::{self, Parts};
 use machine::{
-    CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing,
+    CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing, WakePaths,
 };
 use report::schema::RunResult;
 use scheduler::Nanos;
@@ -143,6 +143,11 @@ impl Experiment {
         let mut setup = Setup::new(self.machine.cpus());
         let built: Vec<BuiltLoad> =
             self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
+        if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
+            // On another machine latencies still count from where they did.
+            let none = || WakePaths::new(recorded.counted_from);
+            setup.take_paths(self.recorded_paths().cloned().unwrap_or_else(none));
+        }
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
         dumps::check(&self.dumps, limit.duration)?;
         let options = RunOptions {
@@ -205,6 +210,16 @@ impl Experiment {
             && hz.is_none_or(|recorded| self.kernel.named().hz.is_none_or(|hz| hz == recorded))
             && self.kernel.changes().is_empty()
             && self.duration.is_none()
+    }
+
+    /// What the ways from wakeups to the woken tasks took when a load was recorded, if it was recorded on this make of machine:
+    /// the recording knows that better than the machine file. (Another machine is asked for to see what its costs change.)
+    pub(crate) fn recorded_paths(&self) -> Option<&WakePaths> {
+        let here = |load: &&LoadSpec| {
+            let machine = load.recorded().and_then(|recorded| recorded.machine.as_ref());
+            machine.is_some_and(|machine| machine.name == self.machine.name)
+        };
+        self.loads.iter().filter(here).find_map(LoadSpec::recorded_paths)
     }
 
     /// Ticks a second of the kernel that recorded the loads, where they show and the user does not say otherwise: they

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::input::{Input, shown};
 use crate::outputs::STANDARD_STREAM;
 use crate::task_options::TaskOptions;
-use machine::{MachineSpec, Setup};
+use machine::{MachineSpec, Setup, WakePaths};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -95,6 +95,29 @@ pub struct Reading {
     pub locks: Locks,
     /// What the user says of single tasks of recordings.
     pub tasks: TaskOptions,
+    /// What decides how long replays take from a wakeup to the woken task.
+    pub wakeup_costs: WakeupCosts,
+}
+
+/// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WakeupCosts {
+    /// On the machine of a recording, how long it took there, as far as that shows; elsewhere the machine file.
+    #[default]
+    Recorded,
+    /// The machine file.
+    Machine,
+}
+
+impl Reading {
+    /// A replay, read so.
+    fn read(&self, replay: Replay) -> Replay {
+        let replay = self.tasks.change(replay);
+        match self.wakeup_costs {
+            WakeupCosts::Recorded => replay,
+            WakeupCosts::Machine => replay.without_paths(),
+        }
+    }
 }
 
 impl LoadSpec {
@@ -223,6 +246,11 @@ impl LoadSpec {
         self.recorded().and_then(|recorded| recorded.replay.kernel())
     }
 
+    /// How long it took from wakeups to the woken tasks when it was recorded, if it is a recording that shows it.
+    pub(crate) fn recorded_paths(&self) -> Option<&WakePaths> {
+        Some(&self.recorded()?.replay.recording().paths).filter(|paths| !paths.is_empty())
+    }
+
     /// The recording, if it is one.
     pub(crate) fn recorded(&self) -> Option<&Recorded> {
         match &self.kind {
@@ -278,8 +306,7 @@ fn workload(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error
     let text = text_of(name, bytes)?;
     match Recording::from_text(&text) {
         Ok(workload) => {
-            let replay = Replay::of_workload(workload);
-            let replay = reading.tasks.change(replay);
+            let replay = reading.read(Replay::of_workload(workload));
             Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
         }
         Err(error) => Err(Error::Workload { path: shown(name), error, text }),
@@ -295,7 +322,7 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(trace: Trace, reading: &Reading) -> Kind {
-    let replay = reading.tasks.change(Replay::with_locks(trace, reading.locks));
+    let replay = reading.read(Replay::with_locks(trace, reading.locks));
     Kind::Replay(Arc::new(Recorded { replay, machine: None }))
 }
 

@@ -16,7 +16,7 @@ use std::task::{Context, Waker};
 /// wakeups and switches these would have been.
 pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
     let cpus = spec.topology.cpus;
-    let hw = Hw::new(spec, LockKind::Queued, 1, Recorder::new(cpus, Tracing::Off));
+    let hw = Hw::new(spec, LockKind::Queued, 1, Recorder::new(cpus, Tracing::Off), None);
     let timers: Vec<_> = (0..cpus).map(|c| hw.add_slot(Source::Timer(TaskId(c as u32)))).collect();
     let cycles = std::cell::Cell::new(0u64);
     let cpu_loop = |cpu: usize| {

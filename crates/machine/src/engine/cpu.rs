@@ -27,6 +27,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         }
         let curr = me.curr();
         if sim.k.rq(id).published.need_resched.get() && sim.may_preempt(me, curr) {
+            sim.take_the_way(me);
             schedule(me, Entry::Preemption).await;
             continue;
         }

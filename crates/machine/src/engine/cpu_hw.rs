@@ -2,6 +2,7 @@
 
 use super::noise::CpuNoise;
 use crate::objects::ChannelId;
+use crate::paths::Situation;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
 use std::cell::{Cell, RefCell};
@@ -43,6 +44,15 @@ pub(crate) enum Irq {
     Off { source: u32, length: Nanos },
 }
 
+/// A task that was woken and that its CPU is about to switch to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arriving {
+    pub task: TaskId,
+    /// When its way began.
+    pub since: Nanos,
+    pub situation: Situation,
+}
+
 /// One CPU.
 #[derive(Debug)]
 pub(crate) struct CpuHw {
@@ -65,6 +75,8 @@ pub(crate) struct CpuHw {
     pub busy: Cell<Nanos>,
     /// Stretches with interrupts off, and the dice for them and for timer jitter.
     pub noise: CpuNoise,
+    /// Who comes next, where the machine knows how long that takes.
+    pub arriving: Cell<Option<Arriving>>,
     pub ipis_sent: Cell<u64>,
     pub ipis_received: Cell<u64>,
 }
@@ -83,6 +95,7 @@ impl CpuHw {
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),
             noise,
+            arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),
         }

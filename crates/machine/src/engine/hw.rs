@@ -8,10 +8,12 @@ use super::cpu_hw::{CpuHw, Mode};
 use super::lines::LineTable;
 use super::locks::{Attempt, LockStats, LockTiming, SpinState};
 use super::noise::CpuNoise;
+use super::paths::Paths;
 use super::push_ipis::PushIpis;
 use super::queue::{EventQueue, Slot};
 use super::recorder::{LockWait, Recorder};
 use crate::objects::ChannelId;
+use crate::paths::WakePaths;
 use crate::rng::{Purpose, Rng};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
@@ -78,7 +80,9 @@ pub(crate) struct Hw {
     pub recorder: Recorder,
     /// Set if the run is checked.
     watch: OnceCell<Watch>,
-    /// Whether there is a trace or a checker, who want to know of every event.
+    /// How long ways from wakeups to the woken tasks take, if that is known.
+    pub paths: Option<Paths>,
+    /// Whether there is a trace, a checker or such ways, who want to know of every event.
     observed: Cell<bool>,
 }
 
@@ -111,7 +115,13 @@ impl OtherLocks {
 
 impl Hw {
     /// The random streams of its CPUs derive from `seed`.
-    pub fn new(spec: MachineSpec, kind: LockKind, seed: u64, recorder: Recorder) -> Hw {
+    pub fn new(
+        spec: MachineSpec,
+        kind: LockKind,
+        seed: u64,
+        recorder: Recorder,
+        paths: Option<WakePaths>,
+    ) -> Hw {
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let queue = EventQueue::default();
@@ -145,7 +155,8 @@ impl Hw {
             }),
             lines: LineTable::new(n),
             push_ipis: PushIpis::new(n),
-            observed: Cell::new(recorder.is_traced()),
+            observed: Cell::new(recorder.is_traced() || paths.is_some()),
+            paths: paths.map(Paths::new),
             recorder,
             watch: OnceCell::new(),
             spec,
@@ -169,6 +180,9 @@ impl Hw {
     #[inline(never)]
     fn tell(&self, me: Cpu<'_, Hw>, event: Event) {
         self.recorder.event(me, self.local_now(), event);
+        if let Some(paths) = &self.paths {
+            paths.event(me, self.local_now(), event);
+        }
         if let Some(watch) = self.watch() {
             watch.checker.borrow_mut().event(me, event);
         }

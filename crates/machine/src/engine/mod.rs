@@ -15,6 +15,7 @@ mod lines;
 mod locks;
 mod mutexes;
 mod noise;
+mod paths;
 mod process;
 mod push_ipis;
 mod queue;

@@ -65,6 +65,7 @@ impl Sim {
             behaviour: spec.behaviour,
             progress: Progress::Ready,
             sections: None,
+            done_ahead: spec.recorded_work.then_some(Nanos::ZERO),
             rng: Rng::of_task(self.seed, stream),
             stream,
             forks: 0,

@@ -87,7 +87,7 @@ impl Machine {
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
         let recorder = Recorder::new(cpus, options.trace);
-        let hw = Hw::new(spec, config.rules.lock_kind.get(), options.seed, recorder);
+        let hw = Hw::new(spec, config.rules.lock_kind.get(), options.seed, recorder, setup.paths.take());
         let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
         let world = World::new(&setup);
         let mut spawns = std::mem::take(&mut setup.tasks);

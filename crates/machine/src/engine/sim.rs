@@ -115,6 +115,8 @@ pub(crate) struct TaskCtx {
     pub progress: Progress,
     /// Set while it works with critical sections on the way.
     pub sections: Option<super::sections::InSections>,
+    /// What it has done already of the CPU time that its next step asks for; `None` if it asks for pure work.
+    pub done_ahead: Option<Nanos>,
     pub rng: Rng,
     pub stream: TaskStream,
     /// How many tasks it has forked.

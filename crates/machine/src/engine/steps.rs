@@ -43,7 +43,7 @@ impl Sim {
     /// Starts a step of the current task.
     pub fn start(&self, me: Cpu<'_, Hw>, p: TaskId, step: Step) -> Path {
         match step {
-            Step::Compute(length) => self.set_progress(p, Progress::Compute { left: length }),
+            Step::Compute(length) => self.with(p, |t| t.compute(length)),
             Step::KernelCompute(length) => {
                 self.set_progress(p, Progress::Kernel { left: length, then: Then::Return });
             }

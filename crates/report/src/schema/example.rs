@@ -106,7 +106,7 @@ pub fn run() -> RunResult {
             simulated_ns: 10_000_000_000,
             wall_ns: 87_000_000,
         },
-        machine: Machine { name: "laptop".to_owned(), cpus: 2 },
+        machine: Machine { name: "laptop".to_owned(), cpus: 2, recorded_paths: Vec::new() },
         kernel: Kernel {
             profile: "6.1".to_owned(),
             asked: None,
@@ -267,7 +267,15 @@ pub fn run() -> RunResult {
 
 /// On what traces are replayed beside their recordings.
 pub fn reference() -> Reference {
-    Reference { machine: Machine { name: "recorded".to_owned(), cpus: 2 }, profile: "6.1".to_owned() }
+    let path = RecordedPath {
+        kind: "interrupt-idle".to_owned(),
+        from: "sched_wakeup".to_owned(),
+        count: 3000,
+        p50_ns: 6_630,
+        p99_ns: 8_640,
+    };
+    let machine = Machine { name: "recorded".to_owned(), cpus: 2, recorded_paths: vec![path] };
+    Reference { machine, profile: "6.1".to_owned() }
 }
 
 /// One task of a replayed trace.

@@ -153,6 +153,27 @@ pub struct Machine {
     pub name: String,
     /// Number of CPUs.
     pub cpus: u32,
+    /// How long it took from wakeups to the woken tasks on the recorded machine, by kind; the machine of the run takes as long
+    /// where its own costs come to less. Empty where those alone decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded_paths: Vec<RecordedPath>,
+}
+
+/// How long it took from wakeups of one kind to the switches to the woken tasks, where nothing came between the two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedPath {
+    /// Who woke (`interrupt` or `task` on the same CPU, another CPU that queued the task, `elsewhere`, or that left this to
+    /// the task's, `handed-over`), and what had to go: `idle` or a `lower` task.
+    pub kind: String,
+    /// The event from which it counts: `sched_wakeup`, or `sched_waking` where the recording has only that.
+    pub from: String,
+    /// How many the recording has.
+    pub count: u64,
+    /// The median.
+    pub p50_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
 }
 
 /// The scheduler's configuration when the run began, complete: a profile's name alone would not repeat a run

@@ -56,7 +56,7 @@ fn comparison_head(comparison: &Comparison) -> String {
 
 fn configuration(configuration: &Configuration) -> String {
     let Configuration { name, machine, kernel } = configuration;
-    format!("{name} = kernel {}, machine {}", head::kernel(kernel), head::machine_name(machine))
+    format!("{name} = kernel {}, machine {}", head::kernel(kernel), head::machine(machine))
 }
 
 /// Ascending numbers as on a kernel command line: `1-10,42`.

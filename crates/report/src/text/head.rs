@@ -11,7 +11,7 @@ const LABEL: usize = 9;
 pub fn head(run: &RunResult) -> String {
     let engine = &run.engine;
     let mut out = format!("schedlab {}, seed {}\n", engine.version, engine.seed);
-    out += &labelled("machine", &machine_name(&run.machine));
+    out += &labelled("machine", &machine(&run.machine));
     out += &labelled("kernel", &kernel(&run.kernel));
     for load in &run.loads {
         out += &labelled("load", load.load());
@@ -24,6 +24,12 @@ pub fn head(run: &RunResult) -> String {
         out += &labelled("command", command);
     }
     out
+}
+
+/// A machine, its size, and where its costs come from if not from its file alone.
+pub fn machine(machine: &Machine) -> String {
+    let paths = if machine.recorded_paths.is_empty() { "" } else { ", wakeup paths as recorded" };
+    format!("{}{paths}", machine_name(machine))
 }
 
 /// A machine and its size.
@@ -63,6 +69,14 @@ mod tests {
         let mut run = example::run();
         run.kernel.asked = Some("debian12".to_owned());
         assert_eq!(kernel(&run.kernel), "6.1 for debian12 NO_RT_PUSH_IPI 2s:sched_latency_ns=12000000");
+    }
+
+    #[test]
+    fn a_machine_that_takes_costs_from_a_recording_says_so() {
+        let mut run = example::run();
+        assert_eq!(machine(&run.machine), "laptop, 2 CPUs");
+        run.machine = example::reference().machine;
+        assert_eq!(machine(&run.machine), "recorded, 2 CPUs, wakeup paths as recorded");
     }
 
     #[test]

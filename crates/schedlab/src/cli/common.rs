@@ -6,7 +6,7 @@ use report::text::Rows;
 use schedlab::outputs::STANDARD_STREAM;
 use schedlab::{
     Change, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
-    TaskOptions, machine, machine_file, task_options,
+    TaskOptions, WakeupCosts, machine, machine_file, task_options,
 };
 use scheduler::Nanos;
 use std::path::PathBuf;
@@ -63,6 +63,12 @@ pub struct Common {
     /// does it again.
     #[arg(long, value_name = "NAME|FILE")]
     recorded_on: Option<String>,
+    /// How long a replay takes from a wakeup to the woken task: as in the recording, or as the machine file says.
+    ///
+    /// `recorded` holds on the machine of the recording (see --recorded-on), where nothing came between the two, and never
+    /// makes it shorter than the machine's costs. Elsewhere those of the machine hold.
+    #[arg(long, value_name = "FROM", value_enum, default_value_t = CostsFrom::Recorded)]
+    wakeup_costs: CostsFrom,
     /// CPUs that a task of a trace and its children may use; `all` frees what is bound.
     ///
     /// TASK is a name, a pattern of names (cc*), or a recorded pid. A trace does not show affinities, only some traces of
@@ -113,6 +119,15 @@ pub enum Format {
     Text,
     /// The schema of docs/schema.md.
     Json,
+}
+
+/// Where costs come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum CostsFrom {
+    /// The recording.
+    Recorded,
+    /// The machine file.
+    Machine,
 }
 
 /// Which program would read an rt-app file.
@@ -178,7 +193,11 @@ impl Common {
         let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
-        let reading = Reading { dialect, locks: self.locks.meant(), tasks };
+        let wakeup_costs = match self.wakeup_costs {
+            CostsFrom::Recorded => WakeupCosts::Recorded,
+            CostsFrom::Machine => WakeupCosts::Machine,
+        };
+        let reading = Reading { dialect, locks: self.locks.meant(), tasks, wakeup_costs };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
         reading.tasks.check(&loads)?;

@@ -273,6 +273,14 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "kernel-audit 1",
     },
     Limit {
+        name: "replay_costs",
+        effect: Effect::Small,
+        missing: "A replay takes from its recording how long it takes from a wakeup to a task that runs at once, and nothing else of what the machine costs: timers' lateness, switches, forks, pushes and fair preemptions cost what the machine file says.",
+        changes: "Latencies of fair tasks that preempt others, and of pushed tasks. Under another kernel, a task that is preempted more often than recorded does not pay for the longer paths.",
+        profiles: ALL,
+        source: "docs/cli.md, what wakeups cost",
+    },
+    Limit {
         name: "interrupt_time",
         effect: Effect::Small,
         missing: "Time in interrupts counts as CPU time of the interrupted task, as without IRQ_TIME_ACCOUNTING.",

@@ -8,8 +8,10 @@ mod replay;
 mod tasks;
 
 use crate::experiment::Experiment;
-use machine::{CommOf, CpuOutcome, MachineSpec, Outcome, Record};
-use report::schema::{CpuResult, Dump, Engine, Kernel, Machine, RqLockStats, RunResult, RunSchema, Totals};
+use machine::{CommOf, CountedFrom, CpuOutcome, Outcome, Record, Situation, WakePaths};
+use report::schema::{
+    CpuResult, Dump, Engine, Kernel, Machine, RecordedPath, RqLockStats, RunResult, RunSchema, Totals,
+};
 use scheduler::Pid;
 use std::collections::BTreeMap;
 use workload::load::BuiltLoad;
@@ -49,7 +51,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
             simulated_ns: outcome.simulated.0,
             wall_ns: parts.wall_ns,
         },
-        machine: machine(&experiment.machine),
+        machine: machine(experiment),
         kernel: parts.kernel.clone(),
         tasks: tasks::results(&outcome.tasks, &replay::replayed(parts.loads)),
         cpus: outcome.cpus.iter().map(cpu).collect(),
@@ -62,8 +64,31 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
     }
 }
 
-fn machine(spec: &MachineSpec) -> Machine {
-    Machine { name: spec.name.clone(), cpus: u32::try_from(spec.cpus()).unwrap_or(u32::MAX) }
+fn machine(experiment: &Experiment) -> Machine {
+    let spec = &experiment.machine;
+    Machine {
+        name: spec.name.clone(),
+        cpus: u32::try_from(spec.cpus()).unwrap_or(u32::MAX),
+        recorded_paths: experiment.recorded_paths().map(recorded_paths).unwrap_or_default(),
+    }
+}
+
+fn recorded_paths(paths: &WakePaths) -> Vec<RecordedPath> {
+    let from = match paths.counted_from {
+        CountedFrom::Wakeup => "sched_wakeup",
+        CountedFrom::Waking => "sched_waking",
+    };
+    let path = |kind: Situation| {
+        let times = paths.of(kind)?;
+        Some(RecordedPath {
+            kind: kind.name().to_owned(),
+            from: from.to_owned(),
+            count: times.measured(),
+            p50_ns: times.percentile(500).0,
+            p99_ns: times.percentile(990).0,
+        })
+    };
+    Situation::ALL.into_iter().filter_map(path).collect()
 }
 
 fn cpu(cpu: &CpuOutcome) -> CpuResult {

@@ -72,7 +72,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 continue;
             };
             let reference = Reference {
-                machine: super::machine(&experiment.machine),
+                machine: super::machine(experiment),
                 profile: experiment.kernel.profile().to_owned(),
             };
             let exits = exits(&parts.outcome.tasks);

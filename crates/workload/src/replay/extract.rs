@@ -37,8 +37,10 @@ impl Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
-        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, .. } = Walk::all(trace);
-        let hz = ticks::find(&by_ticks);
+        let walk = Walk::all(trace);
+        let (counted_from, ways) = (walk.counted_from, walk.ways);
+        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, .. } = walk;
+        let hz = ticks::told(trace).or_else(|| ticks::find(&by_ticks));
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
         // Who works for others sets no timers.
@@ -46,6 +48,7 @@ impl Recording {
             timers::find(&mut track.sleeps);
         }
         settle(&mut tasks);
+        let paths = ways.paths(counted_from, &tasks);
         let workers: Vec<bool> = tasks.iter().map(|track| is_worker(trace, track)).collect();
         let finish = Finish {
             trace,
@@ -85,8 +88,10 @@ impl Recording {
             span,
             hz,
             ticks_at,
+            command: trace.host.command.as_ref().map(|command| command.pid),
             idle_polls,
             rtmutex_spins,
+            paths,
             tasks: recorded,
             objects,
             messages,

@@ -18,7 +18,7 @@ use super::whom::Whom;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
-use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
+use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup, WakePaths};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -174,6 +174,16 @@ impl Replay {
         let changed = overrides::apply(&self.recording, overrides);
         let before = std::mem::replace(&mut self.recording, changed);
         self.unchanged.get_or_insert_with(|| Arc::new(before));
+        self
+    }
+
+    /// Forgets how long the recorded machine took from wakeups to the woken tasks.
+    #[must_use]
+    pub fn without_paths(mut self) -> Replay {
+        self.recording.paths = WakePaths::default();
+        if let Some(unchanged) = &mut self.unchanged {
+            Arc::make_mut(unchanged).paths = WakePaths::default();
+        }
         self
     }
 

@@ -37,7 +37,8 @@
 //! # On the machine
 //!
 //! `load` is the [`Load`](crate::load::Load), `player` plays one task. The recorded bursts contain what the recording
-//! machine's kernel did around them, and the simulated one does it again; `overhead` takes it out once.
+//! machine's kernel did around them, and the simulated one does it again; `overhead` takes it out once. How long the way from a
+//! wakeup to the woken task took is an input, too: `paths`.
 //!
 //! # How far to trust it
 //!
@@ -66,6 +67,7 @@ mod mutexes;
 mod objects;
 mod overhead;
 mod overrides;
+mod paths;
 mod player;
 mod programs;
 mod recording;

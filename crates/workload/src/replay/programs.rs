@@ -5,7 +5,7 @@ use super::recording::{
     Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 use crate::told::{self, can_be_taken};
-use machine::{Objects, TaskStart, ToldStep};
+use machine::{Objects, TaskStart, ToldStep, WakePaths};
 use scheduler::{CpuMask, Nanos, Policy};
 use std::collections::BTreeMap;
 use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
@@ -142,7 +142,9 @@ impl<'a> Reader<'a> {
             hz: None,
             ticks_at: Vec::new(),
             rtmutex_spins: None,
+            command: None,
             idle_polls: self.trace.idle == Some(IdleKind::Polls),
+            paths: WakePaths::default(),
             tasks,
             objects: self.objects,
             messages: self.messages,

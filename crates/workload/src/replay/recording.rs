@@ -1,6 +1,6 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
+use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
 use scheduler::{CpuMask, MutexId, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
@@ -31,10 +31,14 @@ pub struct Recording {
     pub hz: Option<u32>,
     /// By recorded CPU, the time of its first tick, if the ticks show; the others follow at whole periods. Empty if not.
     pub ticks_at: Vec<Nanos>,
+    /// The process of the recorded command, where the recorder wrote it down.
+    pub command: Option<Pid>,
     /// Idle CPUs looked for work instead of halting; so do those of a replay.
     pub idle_polls: bool,
     /// Whether the first in line for a mutex with inheritance spins while the owner runs, if that shows.
     pub rtmutex_spins: Option<bool>,
+    /// How long the way from a wakeup to the woken task took on the recorded machine, as far as that shows.
+    pub paths: WakePaths,
     /// Every task that an event names, in the order in which they appear; the idle task left out.
     pub tasks: Vec<RecordedTask>,
     /// What told steps share.

@@ -1,7 +1,8 @@
 //! Whose work a recording is: that of the command that the recorder ran, of the kernel, of others.
 //!
-//! Recorders (trace-cmd, perf, schedlab) fork a child that becomes the command. Where the trace shows it, the child and
-//! all that come from it are the command's tasks. Where it does not, nobody's are: nothing is guessed from names or loads.
+//! Recorders (trace-cmd, perf, schedlab) fork a child that becomes the command. Where the recorder wrote down which it is
+//! (schedlab does), or the trace shows it, the child and all that come from it are the command's tasks. Where not, nobody's
+//! are: nothing is guessed from names or loads.
 
 use super::recording::{Recorded, RecordedTask, Recording, TaskIndex};
 
@@ -57,7 +58,7 @@ impl Roles {
         for kernel in named.map(|(_, n)| TaskIndex(n)).chain(made_by_kernel) {
             roles.of_tasks[kernel.index()] = Role::Kernel;
         }
-        let Some(command) = command(tasks) else { return roles };
+        let Some(command) = command(recording) else { return roles };
         let mut family = vec![command];
         while let Some(task) = family.pop() {
             // A task id may come back, a task does not: but a damaged trace may say anything.
@@ -72,16 +73,23 @@ impl Roles {
     }
 }
 
-/// The child of a recorder that became something else: by exec, or where the trace has no exec, by its name.
-fn command(tasks: &[RecordedTask]) -> Option<TaskIndex> {
+/// Who the recorder says it was; or the child of a recorder that became something else: by exec, or where the trace has no
+/// exec, by its name.
+fn command(recording: &Recording) -> Option<TaskIndex> {
+    let tasks = &recording.tasks;
+    let told = recording.command.and_then(|pid| tasks.iter().position(|task| task.pid == pid));
+    let found = told.map(|n| TaskIndex(n as u32)).or_else(|| recorders_child(tasks))?;
+    let task = &tasks[found.index()];
+    (task.last_comm() != HOLDS_OPEN || children(task).next().is_some()).then_some(found)
+}
+
+fn recorders_child(tasks: &[RecordedTask]) -> Option<TaskIndex> {
     let is_recorder = |comm: &str| RECORDERS.contains(&comm);
     let becomes = |task: &RecordedTask| !is_recorder(task.last_comm());
     let by_exec = |task: &RecordedTask| is_recorder(&task.comm) && becomes(task);
     let forked = |task: &RecordedTask| children(task).find(|child| becomes(&tasks[child.index()]));
     let exec = tasks.iter().position(by_exec).map(|n| TaskIndex(n as u32));
-    let found = exec.or_else(|| tasks.iter().filter(|task| is_recorder(&task.comm)).find_map(forked))?;
-    let task = &tasks[found.index()];
-    (task.last_comm() != HOLDS_OPEN || children(task).next().is_some()).then_some(found)
+    exec.or_else(|| tasks.iter().filter(|task| is_recorder(&task.comm)).find_map(forked))
 }
 
 fn children(task: &RecordedTask) -> impl Iterator<Item = TaskIndex> {
@@ -115,6 +123,16 @@ mod tests {
         assert_eq!(roles.command, Some(RecordedCommand { comm: "make".into(), pid: trace::Pid(7) }));
         assert_eq!([role(7), role(8)], [Some(Role::Command); 2]);
         assert_eq!([role(2), role(9)], [Some(Role::Other), Some(Role::Kernel)]);
+    }
+
+    #[test]
+    fn what_the_recorder_wrote_down_needs_no_inference() {
+        let told =
+            " bash-7 [000] .... 1.000050: tracing_mark_write: schedlab: command pid=7 make -j4".to_owned();
+        let (recording, roles) = roles(&[&WAITS.replace("trace-cmd", "make"), &told, FORKS]);
+        assert_eq!(roles.command, Some(RecordedCommand { comm: "make".into(), pid: trace::Pid(7) }));
+        let again = Recording::from_text(&recording.to_text(None)).expect("our own file").recording;
+        assert_eq!(Roles::of(&again), roles);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! Finds the tick of the recording kernel (CONFIG_HZ). It decides when slices end, and no trace names it; but a fair task
+//! Finds the tick of the recording kernel (CONFIG_HZ). It decides when slices end, and few recorders name it; but a fair task
 //! that leaves its CPU although nobody was queued there leaves at a tick, and soft interrupts wake RCU's threads in one. Ticks
 //! come at equal steps.
 
 mod phase;
+
+use trace::Trace;
 
 pub(super) use phase::TickPhases;
 
@@ -22,6 +24,12 @@ pub(super) struct TickSample {
     pub cpu: u32,
     /// On the trace's clock.
     pub at_ns: u64,
+}
+
+/// The number of ticks a second, if the recorder wrote it down.
+pub(super) fn told(trace: &Trace) -> Option<u32> {
+    let hz = trace.host.facts.get("hz")?.parse().ok();
+    hz.filter(|hz| (1..=10_000).contains(hz))
 }
 
 /// The number of ticks a second, if it shows.

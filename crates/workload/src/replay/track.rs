@@ -1,5 +1,6 @@
 //! One task while the events of a trace go by: where it stands, and the draft of its program.
 
+use super::paths::Woken;
 use super::recording::{Begin, TaskIndex};
 use super::whereabouts::Whereabouts;
 use trace::{Pid, PrevState, StrId};
@@ -185,6 +186,8 @@ pub(super) struct Track {
     pub pending: Option<Pending>,
     /// A wakeup that came while it was still running, maybe on its way to sleep.
     pub early: Option<Pending>,
+    /// The wakeup by which it comes onto a CPU next.
+    pub woken: Option<Woken>,
     pub cpu_time_ns: u64,
     pub arrivals: u64,
     pub whereabouts: Whereabouts,
@@ -210,6 +213,7 @@ impl Track {
             ended: false,
             pending: None,
             early: None,
+            woken: None,
             cpu_time_ns: 0,
             arrivals: 0,
             whereabouts: Whereabouts::default(),

@@ -8,15 +8,17 @@
 mod wakeups;
 
 use super::mutexes::Evidence;
+use super::paths::Ways;
 use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
+use machine::CountedFrom;
 use std::collections::BTreeMap;
 use trace::{
     Activity, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, Provenance, SchedSwitch, Since, Stay,
-    StrId, TaskRef, Trace,
+    StrId, TaskRef, Trace, WakeupEvent,
 };
 
 /// What the tick's timer calls, since Linux 6.8 and before.
@@ -60,6 +62,10 @@ pub(super) struct Walk<'a> {
     pub ticks: Vec<TickSample>,
     /// Who has mutexes.
     pub mutexes: Evidence,
+    /// From where times after wakeups count.
+    pub counted_from: CountedFrom,
+    /// Ways from wakeups to switches.
+    pub ways: Ways,
     /// The last task that fell asleep in state D.
     asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
@@ -84,6 +90,11 @@ impl<'a> Walk<'a> {
             soft_wakeups: Vec::new(),
             ticks: Vec::new(),
             mutexes: Evidence::default(),
+            counted_from: match WakeupEvent::of(trace) {
+                WakeupEvent::Wakeup => CountedFrom::Wakeup,
+                WakeupEvent::Waking => CountedFrom::Waking,
+            },
+            ways: Ways::default(),
             asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
@@ -182,6 +193,7 @@ impl<'a> Walk<'a> {
                 if pi.newprio < pi.oldprio {
                     self.lends(event, task);
                 }
+                self.another_rank(task, event.time_ns);
             }
             EventKind::SchedStatRuntime(stat) => {
                 let task = self.named(stat.pid, stat.comm);
@@ -293,6 +305,8 @@ impl<'a> Walk<'a> {
         self.counts.lost_stays += u64::from(stay.since == Since::Unseen);
         let at_start = stay.since == Since::Start;
         self.arrive(cpu, task, from_ns, at_start);
+        self.tasks[task.index()].woken = None;
+        self.ways.switched(cpu as u32, now_ns);
     }
 
     /// The task on `cpu` is gone, and nobody saw it go.
@@ -358,7 +372,11 @@ impl<'a> Walk<'a> {
         } else {
             let task = self.switched(&switch.next, switch.provenance);
             self.arrive(cpu, task, now_ns, false);
+            if let Some(woken) = self.tasks[task.index()].woken.take() {
+                self.ways.arrives(cpu as u32, now_ns, switch, woken);
+            }
         }
+        self.ways.switched(cpu as u32, now_ns);
     }
 
     fn depart(&mut self, cpu: usize, task: TaskIndex, switch: &SchedSwitch, now_ns: u64) {

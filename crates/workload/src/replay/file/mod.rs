@@ -4,6 +4,7 @@
 //! timer, the length of its pauses, a factor for its CPU time. The steps only say what differs from that. What is written
 //! reads back as the same recording, to the nanosecond.
 
+mod paths;
 mod read;
 mod told;
 mod words;

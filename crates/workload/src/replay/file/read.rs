@@ -1,5 +1,6 @@
 //! From the text to the recording.
 
+use super::paths;
 use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
@@ -9,7 +10,7 @@ use crate::replay::recording::{
 };
 use crate::told::read_fork_kind;
 use crate::units;
-use machine::{DeviceId, ForkKind, Objects};
+use machine::{DeviceId, ForkKind, Objects, WakePaths};
 use scheduler::{CpuId, MutexId, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -94,9 +95,11 @@ struct Reader {
     span: Option<Nanos>,
     hz: Option<u32>,
     ticks_at: Vec<Nanos>,
+    command: Option<Pid>,
     kernel: Option<String>,
     idle_polls: bool,
     rtmutex_spins: Option<bool>,
+    paths: WakePaths,
     tasks: Vec<RecordedTask>,
     objects: Objects,
     messages: Vec<Message>,
@@ -176,16 +179,19 @@ impl Reader {
             "span" => self.span = Some(read_time(rest)?),
             "ticks" => self.ticks_at = rest.split_whitespace().map(read_time).collect::<Result<_, _>>()?,
             "hz" => self.hz = Some(number(rest, 1, 100_000)?),
+            "command" => self.command = Some(Pid(number(rest, 1, i32::MAX as u32)? as i32)),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
+            "paths" => self.paths = paths::counted_from(rest)?,
+            "path" => paths::path(rest, &mut self.paths)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
                 told::object(&format!("{word} {rest}"), &mut self.objects)?;
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, idle, waiters, kernel, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, idle, waiters, kernel, paths, and the objects of told steps"
                 ));
             }
         }
@@ -258,8 +264,10 @@ impl Reader {
             span: self.span.ok_or_else(|| missing("span"))?,
             hz: self.hz,
             ticks_at: self.ticks_at,
+            command: self.command,
             idle_polls: self.idle_polls,
             rtmutex_spins: self.rtmutex_spins,
+            paths: self.paths,
             tasks: self.tasks,
             objects: self.objects,
             messages: self.messages,

@@ -1,5 +1,6 @@
 //! From a recording to its text.
 
+use super::paths;
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
 use crate::replay::recording::{
@@ -10,6 +11,7 @@ use crate::told::{Object, fork_kind, step_text};
 use machine::ForkKind;
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
+use trace::Pid;
 
 const HEAD: &str = "\
 # Written by schedlab. Change what you like, and `schedlab run` this file.
@@ -28,7 +30,8 @@ const HEAD: &str = "\
 # here); until TIME; fork TASK; set POLICY; yield; bind CPU (to this
 # CPU alone); unbind; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
-# stand above the first task.
+# stand above the first task. Lines `path` there: how long it took from wakeups of this kind to the
+# woken tasks, in equal shares; a run on the machine of the recording takes as long.
 ";
 
 impl Recording {
@@ -44,11 +47,17 @@ impl Recording {
             let times: Vec<String> = self.ticks_at.iter().map(|at| time(*at)).collect();
             let _ = writeln!(text, "ticks {}", times.join(" "));
         }
+        if let Some(Pid(command)) = self.command {
+            let _ = writeln!(text, "command {command}");
+        }
         if self.idle_polls {
             text.push_str("idle polls\n");
         }
         if let Some(spins) = self.rtmutex_spins {
             let _ = writeln!(text, "waiters {}", if spins { "spin" } else { "sleep" });
+        }
+        for line in paths::lines(&self.paths) {
+            let _ = writeln!(text, "{line}");
         }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));

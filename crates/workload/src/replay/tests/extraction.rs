@@ -582,3 +582,16 @@ fn tasks_that_are_only_mentioned_are_not_replayed() {
     let recording = Recording::extract(&trace("0 0 idle R a\n 10 0 a waking b\n 20 0 a S idle"));
     assert_eq!(recording.tasks[1].begin, Begin::Never);
 }
+
+#[test]
+fn a_tick_rate_that_the_recorder_wrote_down_is_believed() {
+    let mut trace = trace("0 0 idle R a\n90 0 a S idle");
+    let hz = |trace: &trace::Trace| Recording::extract(trace).hz;
+    assert_eq!(hz(&trace), None, "nothing shows it");
+    trace.host.facts.insert("hz".into(), "1000".into());
+    assert_eq!(hz(&trace), Some(1000));
+    for nonsense in ["0", "-1", "many", "99999999"] {
+        trace.host.facts.insert("hz".into(), nonsense.into());
+        assert_eq!(hz(&trace), None);
+    }
+}

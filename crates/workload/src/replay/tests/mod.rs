@@ -3,6 +3,7 @@
 mod devices;
 mod extraction;
 mod mutexes;
+mod paths;
 mod play;
 mod timers;
 

@@ -1,12 +1,14 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
-use super::Walk;
+use super::{CpuNow, Walk};
 use crate::replay::devices;
+use crate::replay::paths::{Queued, Woken};
 use crate::replay::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
 use crate::replay::ticks::TickSample;
 use crate::replay::track::{By, Draft, Ending, Pending, Place, Prio, State};
 use crate::replay::whereabouts::Wait;
 use crate::replay::work;
+use machine::CountedFrom;
 use trace::{Context, Event, NeedResched, PrevState, SchedWakeup};
 
 impl Walk<'_> {
@@ -132,7 +134,25 @@ impl Walk<'_> {
         let interrupts =
             target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
         self.woken(task, pending, interrupts);
+        let queued = Queued { on_cpu: wakeup.target_cpu.0, by_cpu: event.cpu.0 };
+        self.sets_out(task, event.time_ns, pending.cpu, Some(queued));
         self.waits(task, target, event.time_ns);
+    }
+
+    /// A woken task is on its way to a CPU.
+    fn sets_out(&mut self, task: TaskIndex, at_ns: u64, from_cpu: u32, queued: Option<Queued>) {
+        let track = &mut self.tasks[task.index()];
+        let sleep = track.sleeps.len().checked_sub(1);
+        track.woken = sleep.map(|sleep| Woken { task, sleep, at_ns, from_cpu, queued });
+    }
+
+    /// Inheritance gives a task another rank: who waits, may have waited for that.
+    pub(super) fn another_rank(&mut self, task: TaskIndex, now_ns: u64) {
+        self.tasks[task.index()].woken = None;
+        let runs = |now: &CpuNow| now.running.is_some_and(|(running, _)| running == task);
+        if let Some(cpu) = self.cpus.iter().position(runs) {
+            self.ways.switched(cpu as u32, now_ns);
+        }
     }
 
     /// A task has been queued on `cpu`.
@@ -181,6 +201,9 @@ impl Walk<'_> {
         let known = track.pending.take().or_else(|| track.early.take());
         let unseen = Pending { at_ns: now_ns, by: By::Unseen, cpu: 0, last_cpu: 0 };
         self.woken(task, known.unwrap_or(unseen), false);
+        if let Some(known) = known.filter(|_| self.counted_from == CountedFrom::Waking) {
+            self.sets_out(task, known.at_ns, known.cpu, None);
+        }
     }
 
     /// A wakeup had no effect: a replay will not make it.
