@@ -18,7 +18,7 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     let options = TaskOptions { overrides: vec![outside("relative").ok()?], ..TaskOptions::default() };
     let mut loads = experiment.loads.clone();
     loads[number] = loads[number].clone().changed(&options);
-    let run = Experiment { fidelity: false, ..experiment.aside(loads) }.run_alone().ok()?;
+    let run = Experiment { fidelity: false, window: None, ..experiment.aside(loads) }.run_alone().ok()?;
     let there = finish(&run.result, number)?;
     let shown = |finish: &ReplayFinish| {
         finish.seconds.map_or_else(

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::input::{Input, shown};
 use crate::outputs::STANDARD_STREAM;
 use crate::task_options::TaskOptions;
-use machine::{MachineSpec, Setup};
+use machine::{MachineSpec, Setup, Window};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,6 +93,8 @@ pub struct Reading {
     pub dialect: Dialect,
     /// What the user says of single tasks of recordings.
     pub tasks: TaskOptions,
+    /// The stretch of a run that is told of, and of recordings with which it is compared.
+    pub window: Option<Window>,
 }
 
 impl LoadSpec {
@@ -293,7 +295,8 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(trace: Trace, reading: &Reading) -> Kind {
-    let replay = reading.tasks.change(Replay::new(trace));
+    let window = reading.window.unwrap_or(Window::ALL);
+    let replay = reading.tasks.change(Replay::compared_within(trace, window));
     Kind::Replay(Arc::new(Recorded { replay, machine: None }))
 }
 

@@ -118,6 +118,7 @@ pub fn run() -> RunResult {
                 KernelChange { at_ns: 2_000_000_000, setting: "sched_latency_ns=12000000".to_owned() },
             ],
         },
+        window: None,
         tasks: vec![
             task(1_001, "cyclictest", Policy::Fifo, 90),
             task(1_002, "cyclictest", Policy::Fifo, 89),

@@ -35,7 +35,7 @@ pub use loads::{
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
-pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema};
+pub use run::{Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RunResult, RunSchema, Window};
 pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
 pub use verdict::{Answer, Grade, Question, ReplayVerdict};

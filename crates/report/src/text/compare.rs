@@ -44,6 +44,9 @@ fn comparison_head(comparison: &Comparison) -> String {
     for load in &comparison.loads {
         out += &head::labelled("load", load);
     }
+    if let Some(window) = comparison.window {
+        out += &head::labelled("window", &format!("{} of each run: all figures", head::stretch(window)));
+    }
     out += &head::labelled("base", &configuration(&comparison.base));
     for variant in &comparison.variants {
         out += &head::labelled("with", &configuration(&variant.configuration));
@@ -55,7 +58,7 @@ fn comparison_head(comparison: &Comparison) -> String {
 }
 
 fn configuration(configuration: &Configuration) -> String {
-    let Configuration { name, machine, kernel } = configuration;
+    let Configuration { name, machine, kernel, .. } = configuration;
     format!("{name} = kernel {}, machine {}", head::kernel(kernel), head::machine_name(machine))
 }
 

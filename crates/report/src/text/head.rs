@@ -1,7 +1,7 @@
 //! The head of every result: all that is needed to run it again.
 
 use super::format::{self, duration_ns, exact_duration};
-use crate::schema::{Kernel, Machine, RunResult};
+use crate::schema::{Kernel, Machine, RunResult, Window};
 
 /// Width of the column of labels.
 const LABEL: usize = 9;
@@ -20,10 +20,22 @@ pub fn head(run: &RunResult) -> String {
         "ran",
         &format!("{} simulated, {} events", duration_ns(engine.simulated_ns), engine.events),
     );
+    if let Some(window) = run.window {
+        let text = format!(
+            "{} of it: tasks, CPUs, counters and decisions; what loads report is of all of it",
+            stretch(window)
+        );
+        out += &labelled("window", &text);
+    }
     if let Some(command) = &run.command {
         out += &labelled("command", command);
     }
     out
+}
+
+/// A stretch of a run: `1s to 1500ms`.
+pub fn stretch(window: Window) -> String {
+    format!("{} to {}", exact_duration(window.from_ns), exact_duration(window.to_ns))
 }
 
 /// A machine and its size.
@@ -63,6 +75,16 @@ mod tests {
         let mut run = example::run();
         run.kernel.asked = Some("debian12".to_owned());
         assert_eq!(kernel(&run.kernel), "6.1 for debian12 NO_RT_PUSH_IPI 2s:sched_latency_ns=12000000");
+    }
+
+    #[test]
+    fn a_stretch_of_the_run_is_named() {
+        let mut run = example::run();
+        run.window = Some(Window { from_ns: 1_000_000_000, to_ns: 1_500_000_000 });
+        assert!(
+            head(&run)
+                .contains("\nwindow   1s to 1500ms of it: tasks, CPUs, counters and decisions; what loads\n")
+        );
     }
 
     #[test]

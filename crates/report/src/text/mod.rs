@@ -26,7 +26,7 @@ mod vmark;
 mod wakeup_latency;
 mod width;
 
-use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds};
+use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds, Window};
 
 pub use compare::comparison;
 pub use counters::{decisions, totals};
@@ -76,7 +76,8 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.extend(result.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
     sections.push(tasks(&result.tasks, rows));
     sections.push(cpus(&result.cpus, rows));
-    sections.push(totals(&result.totals, result.engine.simulated_ns));
+    let length_ns = result.window.map_or(result.engine.simulated_ns, Window::length_ns);
+    sections.push(totals(&result.totals, length_ns));
     sections.push(decisions(&result.decisions, rows));
     sections.push(notes(&result.notes));
     sections.push(result.replay.iter().map(replay_verdict).collect());

@@ -1,7 +1,8 @@
 //! Options that `run` and `compare` share.
 
+use super::window::Stretch;
 use clap::ValueEnum;
-use machine::MachineSpec;
+use machine::{MachineSpec, Window};
 use report::text::Rows;
 use schedlab::outputs::STANDARD_STREAM;
 use schedlab::{
@@ -92,6 +93,8 @@ pub struct Common {
     /// Tell of these tasks only: a name, a pattern of names (cc*) or a pid; may be repeated.
     #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
     task: Vec<Whom>,
+    #[command(flatten)]
+    stretch: Stretch,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -133,6 +136,8 @@ pub struct Meant {
     recorded_on: Option<MachineSpec>,
     /// The tasks to tell of; empty: all.
     pub tasks: Vec<Whom>,
+    /// The stretch to tell of; `None`: all of a run.
+    pub window: Option<Window>,
     /// Of the first run.
     pub seed: u64,
     /// If one was asked for.
@@ -154,7 +159,8 @@ impl Common {
         let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
-        let reading = Reading { dialect, tasks };
+        let window = self.stretch.window()?;
+        let reading = Reading { dialect, tasks, window };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
         reading.tasks.check(&loads)?;
@@ -172,6 +178,7 @@ impl Common {
             loads,
             reading,
             tasks: self.task.clone(),
+            window,
             kernel,
             seed: self.seed,
             duration: self.duration,
@@ -212,6 +219,7 @@ impl Meant {
             fidelity: true,
             dumps: Vec::new(),
             tasks: self.tasks,
+            window: self.window,
         }
     }
 }

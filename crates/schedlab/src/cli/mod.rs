@@ -24,6 +24,7 @@ mod terminal;
 mod user;
 mod voice;
 mod watch;
+mod window;
 mod workload;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

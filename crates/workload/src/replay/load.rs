@@ -17,13 +17,13 @@ use super::whom::Whom;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
-use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup};
+use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup, Window};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use trace::{Repair, Severity, Trace, infer_missing_switches};
+use trace::{Repair, Severity, Stretch, Trace, infer_missing_switches};
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
@@ -55,6 +55,8 @@ pub struct Replay {
     import_notes: Vec<String>,
     affinities: Vec<KnownAffinity>,
     overhead: Overhead,
+    /// What is compared with the recording, since its first event.
+    window: Window,
 }
 
 /// What a replay says about itself.
@@ -99,19 +101,26 @@ pub struct ReplayedTask {
 
 impl Replay {
     /// Reads the programs from a trace. Holes in the trace are repaired as far as they can be.
-    pub fn new(mut trace: Trace) -> Replay {
+    pub fn new(trace: Trace) -> Replay {
+        Replay::compared_within(trace, Window::ALL)
+    }
+
+    /// The same; a run is compared with this stretch of the recording, which counts from its first event.
+    pub fn compared_within(mut trace: Trace, window: Window) -> Replay {
+        let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
             recording: Recording::extract(&trace),
             unchanged: None,
             changes: Vec::new(),
-            accounted: Some(Accounted::of(&trace)),
+            accounted: Some(Accounted::of(&trace, stretch)),
             kernel: trace.meta.kernel.clone(),
             repair,
             import_notes: serious.map(ToString::to_string).collect(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
+            window,
         }
     }
 
@@ -128,6 +137,7 @@ impl Replay {
             import_notes: Vec::new(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
+            window: Window::ALL,
         }
     }
 
@@ -222,9 +232,15 @@ impl Replay {
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        // The trace of the run is large: it goes before the two are compared.
-        let simulated =
-            Accounted::counting(&run_trace(&records[from..to], comms, cpus), recorded.summary.wakeups_from);
+        let simulated = {
+            // The trace of the run is large: it goes before the two are compared.
+            let trace = run_trace(&records[from..to], comms, cpus);
+            // Both by the clock of the run, as the trace is.
+            let end = result.lead_in.saturating_add(self.recording.span);
+            let Window { from, to } = self.window.after(result.lead_in);
+            let stretch = Stretch { from_ns: from.0, to_ns: to.min(end).max(from).0 };
+            Accounted::counting(&trace, recorded.summary.wakeups_from, stretch)
+        };
         Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
@@ -307,6 +323,12 @@ impl Replay {
             setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
         }
     }
+}
+
+/// A stretch that counts from the first event, by the trace's clock.
+fn stretch(trace: &Trace, window: Window) -> Stretch {
+    let Window { from, to } = window.after(Nanos(trace.start_ns()));
+    Stretch { from_ns: from.0, to_ns: to.0.min(trace.end_ns()).max(from.0) }
 }
 
 /// Tokens are never lost and never block their sender.
