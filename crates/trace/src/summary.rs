@@ -8,6 +8,7 @@
 //! | involuntary switch | `sched_switch` whose `prev_state` is `R` or `R+` |
 //! | migration | `sched_migrate_task` |
 //! | wakeup | `sched_wakeup`, `sched_wakeup_new`; see [`WakeupEvent`] |
+//! | effective wakeup | the last such event of a task that is not running, before a `sched_switch` brings it |
 //! | wakeup to run | from the last such event of a task that is not running to the `sched_switch` that brings it |
 //! | CPU time | from the `sched_switch` that brings a task to the one that takes it away |
 //!
@@ -85,7 +86,9 @@ pub struct TaskSummary {
     pub migrations: u64,
     /// How often it was woken.
     pub wakeups: u64,
-    /// From wakeup to run.
+    /// How often it was woken while it was not on a CPU, and ran then.
+    pub effective_wakeups: u64,
+    /// From wakeup to run, where the switch that brought it was recorded.
     pub wake_latency: WakeLatency,
     /// How often it ran without its arrival or left without its departure having been recorded.
     pub unseen_switches: u64,
@@ -261,6 +264,7 @@ impl<'a> Summariser<'a> {
                     let task = self.named(switch.next.pid, switch.next.comm, Some(switch.next.prio));
                     task.summary.switches_in += counted;
                     let woken = task.woken_ns.take();
+                    task.summary.effective_wakeups += u64::from(woken.is_some()) * counted;
                     // An inferred switch has the earliest possible time: its latency would be no measurement.
                     let known = switch.provenance == Provenance::Recorded && counted > 0;
                     if let Some(woken) = woken.filter(|_| known) {
@@ -398,6 +402,7 @@ impl<'a> Summariser<'a> {
             involuntary_switches: 0,
             migrations: 0,
             wakeups: 0,
+            effective_wakeups: 0,
             wake_latency: WakeLatency::default(),
             unseen_switches: 0,
         };
@@ -476,6 +481,26 @@ mod tests {
         let cpu = summary.cpus[0];
         assert_eq!((cpu.switches, cpu.idle_ns, cpu.busy_ns, cpu.unknown_ns), (4, 107_000, 293_000, 0));
         assert_eq!(summary.duration_ns, 400_000);
+    }
+
+    /// A task sleeps and is woken; the switch from the idle task that brings it was not traced, but what it does then was.
+    #[test]
+    fn a_wakeup_whose_switch_was_not_traced_is_one_without_a_latency() {
+        let mut trace = read(
+            " a-7 [000] d... 0.000100: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+             b-8 [001] d... 0.000200: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000\n\
+             a-7 [000] d... 0.000300: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+             b-8 [001] d... 0.000400: sched_wakeup: comm=b pid=8 prio=120 target_cpu=001\n"
+                .as_bytes(),
+        )
+        .expect("a trace");
+        crate::infer_missing_switches(&mut trace);
+        let of = |pid| {
+            let task = summarise(&trace).task(Pid(pid)).cloned().expect("it occurs");
+            (task.wakeups, task.effective_wakeups, task.wake_latency.count())
+        };
+        assert_eq!(of(7), (1, 1, 0));
+        assert_eq!(of(8), (1, 0, 0), "which was awake");
     }
 
     #[test]

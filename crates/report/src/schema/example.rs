@@ -283,6 +283,7 @@ pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
         nr_involuntary_switches: Fidelity { recorded: 80, simulated: 75 },
         nr_migrations: Fidelity { recorded: 4, simulated: 5 },
         wakeups: Fidelity { recorded: 2, simulated: 2 },
+        wakeup_latencies: Fidelity { recorded: 2, simulated: 2 },
         wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
         wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
         wakeup_latency_max_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },

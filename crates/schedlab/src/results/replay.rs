@@ -114,6 +114,7 @@ fn compared(task: &TaskFidelity, role: Role, exited_ns: Option<Fidelity>) -> Rep
         nr_involuntary_switches: pair(task.involuntary_switches),
         nr_migrations: pair(task.migrations),
         wakeups: pair(task.wakeups),
+        wakeup_latencies: pair(task.latencies),
         wakeup_latency_mean_ns: pair(task.latency_mean_ns),
         wakeup_latency_p99_ns: pair(task.latency_p99_ns),
         wakeup_latency_max_ns: pair(task.latency_max_ns),
