@@ -9,7 +9,7 @@ use schedlab::{
     Change, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
     TaskOptions, machine, machine_file, task_options,
 };
-use scheduler::Nanos;
+use scheduler::{CpuMask, Nanos};
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Override, Whom};
 use workload::rtapp::Dialect;
@@ -29,7 +29,7 @@ pub struct Common {
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<String>,
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = cpus)]
     cpus: Option<usize>,
     /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default: 6.1; with
     /// a trace, the recording's].
@@ -222,6 +222,11 @@ impl Meant {
             window: self.window,
         }
     }
+}
+
+fn cpus(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=CpuMask::BITS).contains(number));
+    number.ok_or_else(|| format!("a machine has 1 to {} CPUs", CpuMask::BITS))
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
