@@ -170,7 +170,8 @@ impl Replay {
         }
         let sentence = |Override { whom, what }: &Override| {
             let tasks = self.recording.tasks.iter().filter(|task| whom.is(task)).count();
-            format!("changed: {whom}: {what} ({tasks} of the recorded tasks have this name or id)")
+            let have = if tasks == 1 { "has" } else { "have" };
+            format!("changed: {whom}: {what} ({tasks} of the recorded tasks {have} this name or id)")
         };
         let sentences: Vec<String> =
             overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
@@ -402,8 +403,9 @@ impl Load for Replay {
         notes.extend(self.import_notes.iter().cloned());
         let Repair { switches, uncertain_ns } = self.repair;
         if switches > 0 {
+            let what = if switches == 1 { "switch that is" } else { "switches that are" };
             notes.push(format!(
-                "{switches} switches are missing in the trace and were inferred: CPU times may be wrong by {} s in all",
+                "{switches} {what} missing in the trace: inferred, CPU times may be wrong by {} s in all",
                 Nanos(uncertain_ns)
             ));
         }
@@ -480,21 +482,22 @@ impl Replay {
         let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
-                "{} because they waited there beside an idle CPU ({least} to {most} s in all)",
+                "{} because of waiting there beside an idle CPU ({least} to {most} s in all)",
                 waits.len()
             )
         });
         let kinds = [
-            (names > 0).then(|| format!("{names} kernel threads by name")),
+            (names > 0).then(|| format!("{names} by the name of a kernel thread")),
             waited,
-            (children > 0).then(|| format!("{children} because their parents are")),
-            (parents > 0).then(|| format!("{parents} because their children are")),
+            (children > 0).then(|| format!("{children} because of the parent")),
+            (parents > 0).then(|| format!("{parents} because of the children")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
         let total = waits.len() + names + children + parents;
         (total > 0).then(|| {
+            let tasks = if total == 1 { "task is" } else { "tasks are" };
             format!(
-                "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",
+                "{total} {tasks} taken to be pinned to one CPU: {}; a trace does not show affinities",
                 kinds.join(", ")
             )
         })
