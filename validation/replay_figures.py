@@ -50,7 +50,7 @@ def judged(result):
             kind = "RT" if any(word in policy.get(task["pid"], "") for word in REALTIME) else "fair"
             figures = {name: task[name] for name in ("cpu_time_ns", "nr_switches", "nr_migrations") if name in task}
             floors = {"cpu_time_ns": 500_000, "nr_switches": 20, "nr_migrations": 20}
-            if task["wakeups"]["recorded"] >= 20 and task["wakeups"]["simulated"]:
+            if task["wakeup_latencies"]["recorded"] >= 20 and task["wakeup_latencies"]["simulated"]:
                 figures["wakeup_latency_mean_ns"] = task["wakeup_latency_mean_ns"]
             for name, pair in figures.items():
                 if pair["recorded"] >= floors.get(name, 1):

@@ -13,6 +13,7 @@ mod setup;
 mod snapshot;
 mod spec;
 mod told;
+mod window;
 
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 #[doc(hidden)]
@@ -41,3 +42,4 @@ pub use spec::{
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
 pub use told::{TaskStart, ToldStep};
+pub use window::{Window, WindowOutcome};

@@ -6,6 +6,7 @@ use crate::latency::Latency;
 use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
+use crate::window::WindowOutcome;
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use std::fmt;
 use thiserror::Error;
@@ -52,6 +53,9 @@ pub struct Outcome {
     pub snapshots: Vec<Snapshot>,
     /// The exited tasks that it asked for.
     pub exited: Vec<TaskSnapshot>,
+    /// The stretch that [`crate::RunOptions::window`] asked for, if the run reached it. Latencies and maxima of the rest of
+    /// the outcome begin with it, too.
+    pub window: Option<WindowOutcome>,
 }
 
 /// How often a decision fell for a reason.
@@ -76,7 +80,7 @@ pub enum TaskOrigin {
 }
 
 /// One task.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TaskOutcome {
     /// Its slot while it lived.
     pub task: TaskId,

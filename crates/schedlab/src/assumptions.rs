@@ -4,6 +4,7 @@
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
 use report::schema::{LoadResult, ReplayFinish, RunResult};
+use report::text::many;
 use scheduler::Nanos;
 
 /// A sentence for each recording with such waits: when it would finish if they lasted as long as they were recorded.
@@ -18,7 +19,7 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     let options = TaskOptions { overrides: vec![outside("relative").ok()?], ..TaskOptions::default() };
     let mut loads = experiment.loads.clone();
     loads[number] = loads[number].clone().changed(&options);
-    let run = Experiment { fidelity: false, ..experiment.aside(loads) }.run_alone().ok()?;
+    let run = Experiment { fidelity: false, window: None, ..experiment.aside(loads) }.run_alone().ok()?;
     let there = finish(&run.result, number)?;
     let shown = |finish: &ReplayFinish| {
         finish.seconds.map_or_else(
@@ -28,8 +29,8 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     };
     let who = here.comm.as_deref().unwrap_or("what was recorded");
     Some(format!(
-        "{waits} waits for interrupts of unknown cause end at their recorded times; if they lasted as long as they were \
-         recorded, {who} would finish {} in place of {} (--outside relative)",
+        "{} for interrupts of unknown cause: ended at the recorded time; if all lasted as long as recorded, {who} would finish {} in place of {} (--outside relative)",
+        many(waits as u64, "wait"),
         shown(there),
         shown(here)
     ))

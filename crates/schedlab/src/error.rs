@@ -3,8 +3,9 @@
 use crate::calibration::CalibrationError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
-use machine::{RunError, SpecError};
+use machine::{RunError, SpecError, Window};
 use report::compare::CompareError;
+use report::text::exact_duration;
 use scheduler::Nanos;
 use scheduler::registry::SettingError;
 use std::io;
@@ -91,6 +92,17 @@ pub enum Error {
     EmptyWindow {
         /// From its first event to its last.
         length: Nanos,
+    },
+    /// A stretch of no length.
+    #[error("--from, --to: {} is not after {}: there is nothing in between", exact_duration(.0.to.0), exact_duration(.0.from.0))]
+    NoStretch(Window),
+    /// A stretch of a run that ended before.
+    #[error("--from: {} is behind the end of the run, which lasted {end} s", exact_duration(.from.0))]
+    BehindRun {
+        /// Where the stretch was to begin.
+        from: Nanos,
+        /// The end of the run.
+        end: Nanos,
     },
     /// One of two recordings.
     #[error("{path}: {source}")]

@@ -11,6 +11,7 @@ use crate::reference;
 use crate::results::{self, Parts};
 use machine::{
     CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing, WakePaths,
+    Window,
 };
 use report::schema::RunResult;
 use scheduler::Nanos;
@@ -42,6 +43,9 @@ pub struct Experiment {
     pub dumps: Vec<DumpRequest>,
     /// The tasks to tell of; empty: all. What is said of the machine and of a replay as a whole is of all tasks.
     pub tasks: Vec<Whom>,
+    /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it. What loads report
+    /// and a trace of the run are of all of it, too.
+    pub window: Option<Window>,
 }
 
 /// What a run leaves behind.
@@ -74,6 +78,7 @@ impl Experiment {
             fidelity: true,
             dumps: Vec::new(),
             tasks: Vec::new(),
+            window: None,
         }
     }
 
@@ -150,6 +155,7 @@ impl Experiment {
         }
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
         dumps::check(&self.dumps, limit.duration)?;
+        let start = results::start(&built);
         let options = RunOptions {
             duration: limit.duration,
             seed: self.seed,
@@ -161,6 +167,7 @@ impl Experiment {
             check: self.check,
             settings: self.kernel.during(),
             snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
+            window: self.window.map(|window| window.after(start)),
         };
         let machine = Machine::new(self.machine.clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
@@ -170,6 +177,9 @@ impl Experiment {
         };
         let timed = timed(|| machine.run_until(done));
         let mut outcome = timed.outcome?;
+        if let (Some(asked), None) = (self.window, &outcome.window) {
+            return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
+        }
         let records = outcome.trace.take().unwrap_or_default();
         let comms = std::mem::take(&mut outcome.comms);
         let lock_waits = std::mem::take(&mut outcome.lock_waits);
@@ -210,6 +220,12 @@ impl Experiment {
             && hz.is_none_or(|recorded| self.kernel.named().hz.is_none_or(|hz| hz == recorded))
             && self.kernel.changes().is_empty()
             && self.duration.is_none()
+            && !self.looks_behind(recorded.replay.recording().span)
+    }
+
+    /// Whether the stretch to tell of begins after a recording of this length.
+    pub(crate) fn looks_behind(&self, recorded: Nanos) -> bool {
+        self.window.is_some_and(|window| window.from >= recorded)
     }
 
     /// What the ways from wakeups to the woken tasks took when a load was recorded, if it was recorded on this make of machine:

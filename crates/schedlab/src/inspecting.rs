@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::input::Input;
+use machine::Window;
 use report::schema::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
     InspectResult, InspectTask,
@@ -18,10 +19,8 @@ pub struct Inspection {
     pub delays_from: DelaysFrom,
     /// Tasks in the table of latencies; empty: all.
     pub tasks: Vec<Whom>,
-    /// Where to begin, since the first event; `None`: there.
-    pub from: Option<Nanos>,
-    /// Where to end; `None`: with the last event.
-    pub to: Option<Nanos>,
+    /// The stretch to look at, since the first event; `None`: all of it.
+    pub window: Option<Window>,
 }
 
 /// Reads a trace and says what is in it; `-` is standard input.
@@ -81,13 +80,9 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
 
 /// The part of a trace between two times since its first event, as if nothing else had been recorded.
 pub(crate) fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
-    if asked.from.is_none() && asked.to.is_none() {
-        return Ok(trace);
-    }
-    let start = trace.start_ns();
-    let from = start.saturating_add(asked.from.unwrap_or(Nanos::ZERO).0);
-    let to = asked.to.map_or(u64::MAX, |to| start.saturating_add(to.0));
-    let length = Nanos(trace.end_ns() - start);
+    let Some(window) = asked.window else { return Ok(trace) };
+    let Window { from: Nanos(from), to: Nanos(to) } = window.after(Nanos(trace.start_ns()));
+    let length = Nanos(trace.end_ns() - trace.start_ns());
     let all = std::mem::take(&mut trace.events);
     for event in all.into_iter().filter(|event| (from..=to).contains(&event.time_ns)) {
         trace.events.push(event);

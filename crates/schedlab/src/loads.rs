@@ -4,13 +4,13 @@ use crate::error::Error;
 use crate::input::{Input, shown};
 use crate::outputs::STANDARD_STREAM;
 use crate::task_options::TaskOptions;
-use machine::{MachineSpec, Setup, WakePaths};
+use machine::{MachineSpec, Setup, WakePaths, Window};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{Locks, Recording, Replay, Whom, is_workload};
+use workload::replay::{Locks, ReadOptions, Recording, Replay, Whom, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -97,6 +97,8 @@ pub struct Reading {
     pub tasks: TaskOptions,
     /// What decides how long replays take from a wakeup to the woken task.
     pub wakeup_costs: WakeupCosts,
+    /// The stretch of a run that is told of, and of recordings with which it is compared.
+    pub window: Option<Window>,
 }
 
 /// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.
@@ -322,7 +324,8 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(trace: Trace, reading: &Reading) -> Kind {
-    let replay = reading.read(Replay::with_locks(trace, reading.locks));
+    let options = ReadOptions { locks: reading.locks, window: reading.window.unwrap_or(Window::ALL) };
+    let replay = reading.read(Replay::read(trace, options));
     Kind::Replay(Arc::new(Recorded { replay, machine: None }))
 }
 

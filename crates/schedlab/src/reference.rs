@@ -14,6 +14,9 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
     let kernel = KernelConfig::new(recorder.unwrap_or_else(|| experiment.kernel.named().clone()));
     let failed = |why: String| format!("{}: how close the replay comes is not known: {why}", load.text());
     let run = || {
+        if experiment.looks_behind(recorded.replay.recording().span) {
+            return Err(failed("--from is behind the end of the recording".to_owned()));
+        }
         let reference = Experiment {
             machine: machine.map_err(|error| failed(error.to_string()))?,
             kernel,

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::kernel::{Change, KernelConfig, NamedKernel};
 use crate::machines::MachineChoice;
 use crate::task_options::TaskOptions;
+use scheduler::CpuMask;
 
 /// What a configuration says, beyond what is common to all configurations of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,8 +47,11 @@ impl Settings {
                 Ok(())
             }
             Some(("cpus", number)) => match number.parse() {
-                Ok(cpus) => once(&mut self.machine.cpus, cpus, word),
-                Err(_) => Err(bad(word, "write a number of CPUs, such as cpus=8")),
+                Ok(cpus) if (1..=CpuMask::BITS).contains(&cpus) => once(&mut self.machine.cpus, cpus, word),
+                _ => Err(bad(
+                    word,
+                    &format!("write a number of CPUs from 1 to {}, such as cpus=8", CpuMask::BITS),
+                )),
             },
             // No setting begins with a digit, but the profiles do, and a misspelt one should be told as such.
             None if NamedKernel::find(word).is_ok() || is_version(word) => {

@@ -98,10 +98,9 @@ pub fn nice(text: &str) -> Result<Override, String> {
 /// No such form; says what to write.
 pub fn scale(text: &str) -> Result<Override, String> {
     let (task, factor) = text.rsplit_once('=').ok_or("write TASK=FACTOR, such as worker=1.5 or all=0.8")?;
-    let whom = if task == "all" { "*" } else { task }.parse()?;
     let millionths =
         millionths(factor).ok_or("a factor is a number such as 1.5, from 0.000001 to 1000000")?;
-    Ok(Override { whom, what: Changed::Scale(WorkFactor { millionths }) })
+    Ok(Override { whom: tasks(task)?, what: Changed::Scale(WorkFactor { millionths }) })
 }
 
 /// `TASK=absolute`, `TASK=relative`, or one of the two for all tasks.
@@ -115,7 +114,7 @@ pub fn outside(text: &str) -> Result<Override, String> {
         "relative" => Changed::Waits(Waits::Relative),
         _ => return Err("write absolute, relative, or TASK=absolute, TASK=relative".to_owned()),
     };
-    Ok(Override { whom: task.parse()?, what })
+    Ok(Override { whom: tasks(task)?, what })
 }
 
 /// `TASK`.
@@ -128,7 +127,12 @@ pub fn without(text: &str) -> Result<Override, String> {
 
 fn of_task<'a>(text: &'a str, form: &str) -> Result<(Whom, &'a str), String> {
     let (task, value) = text.rsplit_once('=').ok_or_else(|| format!("write {form}"))?;
-    Ok((task.parse()?, value))
+    Ok((tasks(task)?, value))
+}
+
+/// A task, or `all`: a task of this name goes by its id.
+fn tasks(text: &str) -> Result<Whom, String> {
+    if text == "all" { "*" } else { text }.parse()
 }
 
 /// A decimal number, exactly.
@@ -153,6 +157,7 @@ mod tests {
         assert_eq!(whom("812=0"), Ok(Whom::Pid(812)));
         assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
         assert_eq!(affinity("a=all").map(|known| known.cpus), Ok(CpuMask::ALL));
+        assert_eq!(whom("all=0"), whom("*=0"));
         assert!(whom("worker").is_err() && whom("worker=x").is_err());
     }
 
@@ -161,6 +166,7 @@ mod tests {
         let fifo = RtPriority::new(50).map(Policy::Fifo).expect("a priority");
         assert_eq!(policy("a=fifo:50").map(|change| change.what), Ok(Changed::Policy(fifo)));
         assert_eq!(policy("a=batch").map(|change| change.what), Ok(Changed::Policy(Policy::Batch)));
+        assert_eq!(policy("all=batch").map(|change| change.whom), "*".parse());
         for wrong in ["a", "a=fifo", "a=fifo:0", "a=fifo:100", "a=other:1", "=fifo:1"] {
             assert!(policy(wrong).is_err(), "{wrong}");
         }

@@ -12,7 +12,7 @@ use crate::model::{
     Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
 };
 use crate::notes::{ImportNotes, NoteKind, Position};
-use crate::occupancy::Occupancy;
+use crate::occupancy::{Occupancy, running};
 use crate::pidmap::PidMap;
 use crate::strings::{StrId, Strings};
 
@@ -333,18 +333,29 @@ fn note_contexts(trace: &mut Trace) {
 }
 
 fn note_breaks(trace: &mut Trace) {
+    let mut leaves = PidMap::new();
+    for event in &trace.events {
+        if let EventKind::SchedSwitch(switch) = &event.kind {
+            leaves.insert(switch.prev.pid, true);
+        }
+    }
     let mut occupancy = Occupancy::new(trace);
-    let (mut breaks, mut first) = (0, None);
+    let trust_context = occupancy.trusts_context();
+    let mut breaks: BTreeMap<NoteKind, (u64, u64)> = BTreeMap::new();
     let mut wakeups = 0u64;
     for event in &trace.events {
-        if occupancy.observe(event).displaced.is_some() {
-            breaks += 1;
-            first.get_or_insert(event.time_ns);
+        if let Some(gone) = occupancy.observe(event).displaced {
+            let kind = match running(event, trust_context) {
+                came if gone.pid == Pid::IDLE || came == Pid::IDLE => NoteKind::UntracedIdle,
+                _ if leaves.get(gone.pid).is_none() => NoteKind::HiddenTask,
+                _ => NoteKind::BrokenSwitchChain,
+            };
+            breaks.entry(kind).or_insert((0, event.time_ns)).0 += 1;
         }
         wakeups += u64::from(matches!(event.kind, EventKind::SchedWakeup(_) | EventKind::SchedWakeupNew(_)));
     }
-    if let Some(first) = first {
-        trace.notes.add_many(NoteKind::BrokenSwitchChain, breaks, Position::Time(first));
+    for (kind, (count, first_ns)) in breaks {
+        trace.notes.add_many(kind, count, Position::Time(first_ns));
     }
     if wakeups == 0 {
         trace.notes.add(NoteKind::NoWakeups, Position::Whole);
@@ -370,7 +381,7 @@ fn note_reused_pids(trace: &mut Trace) {
 mod tests {
     use super::*;
     use crate::model::{Context, NeedResched, SchedMigrateTask, SchedSwitch};
-    use crate::{PrevState, Provenance};
+    use crate::{PrevState, Provenance, Severity};
 
     fn event(time_ns: u64, cpu: u32, pid: i32, kind: EventKind) -> Event {
         let (context, need_resched) = (Context::Task, NeedResched::Unknown);
@@ -438,7 +449,37 @@ mod tests {
         let mut builder = TraceBuilder::new(1);
         switch(&mut builder, 1, 0, 0, 7);
         switch(&mut builder, 2, 0, 8, 0);
+        switch(&mut builder, 3, 0, 0, 7);
+        switch(&mut builder, 4, 0, 7, 0);
         let trace = builder.finish();
-        assert_eq!(trace.notes.count(NoteKind::BrokenSwitchChain), 1);
+        assert_eq!(breaks(&trace), [1, 0, 0]);
+        assert_eq!(trace.notes.worst(), Some(Severity::DataLoss));
+    }
+
+    /// Breaks by kind: lost events, untraced idle switches, tasks that the recorder hides.
+    fn breaks(trace: &Trace) -> [u64; 3] {
+        [NoteKind::BrokenSwitchChain, NoteKind::UntracedIdle, NoteKind::HiddenTask]
+            .map(|kind| trace.notes.count(kind))
+    }
+
+    #[test]
+    fn a_switch_of_the_idle_task_that_was_not_traced_is_no_loss() {
+        let mut builder = TraceBuilder::new(1);
+        switch(&mut builder, 1, 0, 7, 0);
+        switch(&mut builder, 2, 0, 8, 7);
+        switch(&mut builder, 3, 0, 7, 8);
+        switch(&mut builder, 4, 0, 0, 7);
+        let trace = builder.finish();
+        assert_eq!((breaks(&trace), trace.notes.worst()), ([0, 2, 0], Some(Severity::Info)));
+    }
+
+    #[test]
+    fn a_task_that_never_leaves_is_hidden_by_a_filter() {
+        let mut builder = TraceBuilder::new(1);
+        switch(&mut builder, 1, 0, 7, 9);
+        switch(&mut builder, 2, 0, 8, 9);
+        switch(&mut builder, 3, 0, 7, 0);
+        let trace = builder.finish();
+        assert_eq!((breaks(&trace), trace.notes.worst()), ([0, 0, 2], Some(Severity::Info)));
     }
 }

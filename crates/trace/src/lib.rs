@@ -7,7 +7,7 @@
 //!   What else the kernel did ([`Activity`]: interrupts, timers, block requests, system calls) is among the events where it was
 //!   recorded; figures leave it out.
 //! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
-//! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU, [`summarise_in_windows`] also how they vary;
+//! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU, [`summarise_in_windows`] also how they vary, [`summarise_within`] those of a stretch;
 //!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
 //!   those that later events prove.
 //! - **Out**: [`write_trace_dat`], [`write_ftrace_text`], [`write_chrome_json`] and [`write_perfetto`], or [`TextWriter`] and [`PerfettoWriter`] event by event;
@@ -36,6 +36,7 @@ mod records;
 mod repair;
 mod sched_latency;
 mod state;
+mod stretch;
 mod strings;
 mod summary;
 mod text;
@@ -64,10 +65,11 @@ pub use read::{read, read_file, read_stream};
 pub use repair::{Repair, infer_missing_switches};
 pub use sched_latency::{DelaysFrom, RuntimeSource, SchedLatency, TaskDelays, sched_latency};
 pub use state::PrevState;
+pub use stretch::Stretch;
 pub use strings::{StrId, Strings};
 pub use summary::{
     CpuSummary, Summary, TaskSummary, WakeLatency, WakeupEvent, summarise, summarise_from,
-    summarise_in_windows,
+    summarise_in_windows, summarise_within,
 };
 pub use windows::{MachineWindow, TaskWindow, WindowedSummary};
 pub use write::{

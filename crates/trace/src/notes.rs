@@ -109,8 +109,14 @@ note_kinds! {
     Overwritten, Info, "overwritten",
         "older events were overwritten before they were saved: the trace begins later than the recording";
     BrokenSwitchChain, DataLoss, "broken_switch_chain",
-        "a CPU runs a task whose arrival was not recorded (recorders with a pid filter, or lost events); \
-         run times around it are not counted";
+        "a CPU runs a task whose arrival was not recorded, although recorded events say whom it ran before: events were \
+         lost; run times around it are not counted";
+    UntracedIdle, Info, "untraced_idle",
+        "a switch from or to the idle task was not recorded, as on virtual machines that do not trace all of these; run times \
+         around it are not counted, and a replay infers it";
+    HiddenTask, Info, "hidden_task",
+        "a task of which no switch away was ever recorded had left its CPU: a filter of the recorder hides what it does \
+         (trace-cmd hides itself)";
     ContextUnreliable, Info, "context_unreliable",
         "the task column contradicts sched_switch; only sched_switch is used to tell who ran";
     ClockWentBack, Info, "clock_went_back",

@@ -45,7 +45,9 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
             let came = running(event, trust_context);
             let known = tasks.known.get(came);
             let woken_ns = known.map_or(0, |known| known.woken_ns);
-            let time_ns = gone.last_ns.max(woken_ns).min(event.time_ns);
+            let earliest_ns = gone.last_ns.max(woken_ns).min(event.time_ns);
+            // Behind the wakeup in the order of events, too: those of one time stand by the numbers of their CPUs.
+            let time_ns = (earliest_ns + u64::from(earliest_ns == woken_ns)).min(event.time_ns);
             let next = match &event.kind {
                 EventKind::SchedSwitch(switch) => switch.prev,
                 _ => tasks.name(came, event, &trace.threads, &mut trace.strings),
@@ -76,7 +78,7 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
                 latest_ns: event.time_ns,
                 unwoken,
                 left_ns: event.time_ns,
-                uncertain_ns: event.time_ns - time_ns,
+                uncertain_ns: event.time_ns - earliest_ns,
             });
         }
         tasks.learn(event, &mut added);

@@ -8,6 +8,7 @@
 //! | involuntary switch | `sched_switch` whose `prev_state` is `R` or `R+` |
 //! | migration | `sched_migrate_task` |
 //! | wakeup | `sched_wakeup`, `sched_wakeup_new`; see [`WakeupEvent`] |
+//! | effective wakeup | the last such event of a task that is not running, before a `sched_switch` brings it |
 //! | wakeup to run | from the last such event of a task that is not running to the `sched_switch` that brings it |
 //! | CPU time | from the `sched_switch` that brings a task to the one that takes it away |
 //!
@@ -17,6 +18,7 @@
 use crate::model::{Cpu, Event, EventKind, Pid, Provenance, Trace};
 use crate::occupancy::{Occupancy, Since, Stay};
 use crate::pidmap::PidMap;
+use crate::stretch::Stretch;
 use crate::strings::StrId;
 use crate::windows::{MachineWindow, TaskWindow, WindowedSummary, Windows};
 
@@ -84,7 +86,9 @@ pub struct TaskSummary {
     pub migrations: u64,
     /// How often it was woken.
     pub wakeups: u64,
-    /// From wakeup to run.
+    /// How often it was woken while it was not on a CPU, and ran then.
+    pub effective_wakeups: u64,
+    /// From wakeup to run, where the switch that brought it was recorded.
     pub wake_latency: WakeLatency,
     /// How often it ran without its arrival or left without its departure having been recorded.
     pub unseen_switches: u64,
@@ -162,14 +166,29 @@ pub fn summarise_from(trace: &Trace, wakeups_from: WakeupEvent) -> Summary {
     summarise_in_windows(trace, wakeups_from, 0).summary
 }
 
+/// Summarises a stretch of a trace: CPU time is cut at its ends, a latency counts where it ends, and what happened before it
+/// tells who ran when it began.
+pub fn summarise_within(trace: &Trace, wakeups_from: WakeupEvent, stretch: Stretch) -> Summary {
+    in_windows(trace, wakeups_from, stretch, Windows::of(trace, 0)).summary
+}
+
 /// Summarises a trace as [`summarise_from`] does, and once more in `count` equal windows.
 pub fn summarise_in_windows(trace: &Trace, wakeups_from: WakeupEvent, count: u32) -> WindowedSummary {
-    let mut summariser = Summariser::new(trace, wakeups_from, Windows::of(trace, count));
+    in_windows(trace, wakeups_from, Stretch::of(trace), Windows::of(trace, count))
+}
+
+fn in_windows(
+    trace: &Trace,
+    wakeups_from: WakeupEvent,
+    stretch: Stretch,
+    windows: Windows,
+) -> WindowedSummary {
+    let mut summariser = Summariser::new(trace, wakeups_from, stretch, windows);
     let mut occupancy = Occupancy::new(trace);
     for event in &trace.events {
         let observed = occupancy.observe(event);
         for stay in [observed.displaced, observed.lost].into_iter().flatten() {
-            summariser.vanished(stay);
+            summariser.vanished(stay, event.time_ns);
         }
         summariser.event(event, observed.left);
     }
@@ -191,6 +210,7 @@ struct Progress {
 struct Summariser<'a> {
     trace: &'a Trace,
     wakeups_from: WakeupEvent,
+    stretch: Stretch,
     tasks: Vec<Progress>,
     /// The entry of the current task with an id.
     by_pid: PidMap<u32>,
@@ -200,22 +220,24 @@ struct Summariser<'a> {
 }
 
 impl<'a> Summariser<'a> {
-    fn new(trace: &'a Trace, wakeups_from: WakeupEvent, windows: Windows) -> Self {
+    fn new(trace: &'a Trace, wakeups_from: WakeupEvent, stretch: Stretch, windows: Windows) -> Self {
         let cpu = |n| CpuSummary { cpu: Cpu(n), switches: 0, idle_ns: 0, busy_ns: 0, unknown_ns: 0 };
         let cpus = (0..trace.cpus).map(cpu).collect();
         let machine = windows.empty();
-        Summariser { trace, wakeups_from, tasks: Vec::new(), by_pid: PidMap::new(), cpus, windows, machine }
+        let (tasks, by_pid) = (Vec::new(), PidMap::new());
+        Summariser { trace, wakeups_from, stretch, tasks, by_pid, cpus, windows, machine }
     }
 
     fn event(&mut self, event: &Event, left: Option<Stay>) {
         let now = event.time_ns;
         let windows = self.windows;
+        let counted = u64::from(self.stretch.holds(now));
         if let Some(pid) = event.kind.ended() {
             self.task(pid).ended = true;
         }
         match &event.kind {
             EventKind::SchedSwitch(switch) => {
-                self.cpus[event.cpu.index()].switches += 1;
+                self.cpus[event.cpu.index()].switches += counted;
                 if let Some(window) = windows.at(&mut self.machine, now) {
                     window.switches += 1;
                 }
@@ -225,8 +247,8 @@ impl<'a> Summariser<'a> {
                 if switch.prev.pid != Pid::IDLE {
                     let task = self.named(switch.prev.pid, switch.prev.comm, Some(switch.prev.prio));
                     let (voluntary, involuntary) = match switch.prev_state.is_runnable() {
-                        true => (0, 1),
-                        false => (1, 0),
+                        true => (0, counted),
+                        false => (counted, 0),
                     };
                     task.summary.voluntary_switches += voluntary;
                     task.summary.involuntary_switches += involuntary;
@@ -234,16 +256,18 @@ impl<'a> Summariser<'a> {
                         window.voluntary_switches += voluntary;
                         window.involuntary_switches += involuntary;
                     }
-                    task.summary.unseen_switches +=
-                        u64::from(left.is_some_and(|stay| stay.since == Since::Unseen));
+                    let unseen = left.is_some_and(|stay| stay.since == Since::Unseen);
+                    task.summary.unseen_switches += u64::from(unseen) * counted;
                     (task.on_cpu, task.woken_ns) = (false, None);
                 }
                 if switch.next.pid != Pid::IDLE {
                     let task = self.named(switch.next.pid, switch.next.comm, Some(switch.next.prio));
-                    task.summary.switches_in += 1;
+                    task.summary.switches_in += counted;
                     let woken = task.woken_ns.take();
+                    task.summary.effective_wakeups += u64::from(woken.is_some()) * counted;
                     // An inferred switch has the earliest possible time: its latency would be no measurement.
-                    if let Some(woken) = woken.filter(|_| switch.provenance == Provenance::Recorded) {
+                    let known = switch.provenance == Provenance::Recorded && counted > 0;
+                    if let Some(woken) = woken.filter(|_| known) {
                         task.summary.wake_latency.samples_ns.push(now - woken);
                     }
                     task.on_cpu = true;
@@ -258,7 +282,7 @@ impl<'a> Summariser<'a> {
                     _ => true,
                 };
                 let task = self.named(wakeup.task.pid, wakeup.task.comm, Some(wakeup.task.prio));
-                task.summary.wakeups += u64::from(counts);
+                task.summary.wakeups += u64::from(counts) * counted;
                 if let Some(window) = windows.at(&mut task.windows, now) {
                     window.wakeups += u64::from(counts);
                 }
@@ -268,7 +292,7 @@ impl<'a> Summariser<'a> {
             }
             EventKind::SchedMigrateTask(moved) => {
                 let task = self.named(moved.task.pid, moved.task.comm, Some(moved.task.prio));
-                task.summary.migrations += 1;
+                task.summary.migrations += counted;
                 if let Some(window) = windows.at(&mut task.windows, now) {
                     window.migrations += 1;
                 }
@@ -292,11 +316,12 @@ impl<'a> Summariser<'a> {
     }
 
     /// A task is no longer on its CPU, and nobody saw it go.
-    fn vanished(&mut self, stay: Stay) {
+    fn vanished(&mut self, stay: Stay, now: u64) {
         if stay.pid != Pid::IDLE {
+            let counted = u64::from(self.stretch.holds(now));
             let task = self.task(stay.pid);
             task.on_cpu = false;
-            task.summary.unseen_switches += 1;
+            task.summary.unseen_switches += counted;
         }
     }
 
@@ -307,8 +332,7 @@ impl<'a> Summariser<'a> {
             Since::Start => self.trace.start_ns(),
             Since::Unseen => return,
         };
-        let length = end_ns - start_ns;
-        self.spend(cpu, stay.pid, start_ns, end_ns);
+        let length = self.spend(cpu, stay.pid, start_ns, end_ns);
         if stay.pid != Pid::IDLE {
             let summary = &mut self.task(stay.pid).summary;
             // A damaged file may have one task on many CPUs for centuries.
@@ -320,7 +344,9 @@ impl<'a> Summariser<'a> {
         }
     }
 
-    fn spend(&mut self, cpu: Cpu, pid: Pid, from_ns: u64, to_ns: u64) {
+    /// Books what of an interval lies in the stretch, and says how long that is, ns.
+    fn spend(&mut self, cpu: Cpu, pid: Pid, from_ns: u64, to_ns: u64) -> u64 {
+        let Stretch { from_ns, to_ns } = self.stretch.and(from_ns, to_ns);
         let (windows, cpu) = (self.windows, &mut self.cpus[cpu.index()]);
         if pid == Pid::IDLE {
             cpu.idle_ns += to_ns - from_ns;
@@ -336,6 +362,7 @@ impl<'a> Summariser<'a> {
                 window.cpu_time_ns = window.cpu_time_ns.saturating_add(ns);
             });
         }
+        to_ns - from_ns
     }
 
     fn task(&mut self, pid: Pid) -> &mut Progress {
@@ -375,6 +402,7 @@ impl<'a> Summariser<'a> {
             involuntary_switches: 0,
             migrations: 0,
             wakeups: 0,
+            effective_wakeups: 0,
             wake_latency: WakeLatency::default(),
             unseen_switches: 0,
         };
@@ -394,13 +422,14 @@ impl<'a> Summariser<'a> {
                 Since::Start => start_ns,
                 Since::Unseen => continue,
             };
-            self.spend(Cpu(n as u32), stay.pid, from_ns, end_ns);
+            let length = self.spend(Cpu(n as u32), stay.pid, from_ns, end_ns);
             if stay.pid != Pid::IDLE {
                 let time = &mut self.task(stay.pid).summary.edge_time_ns;
-                *time = time.saturating_add(end_ns - from_ns);
+                *time = time.saturating_add(length);
             }
         }
-        let duration_ns = end_ns - start_ns;
+        let Stretch { from_ns, to_ns } = self.stretch.and(start_ns, end_ns);
+        let duration_ns = to_ns - from_ns;
         for cpu in &mut self.cpus {
             cpu.unknown_ns = duration_ns.saturating_sub(cpu.idle_ns + cpu.busy_ns);
         }
@@ -452,6 +481,26 @@ mod tests {
         let cpu = summary.cpus[0];
         assert_eq!((cpu.switches, cpu.idle_ns, cpu.busy_ns, cpu.unknown_ns), (4, 107_000, 293_000, 0));
         assert_eq!(summary.duration_ns, 400_000);
+    }
+
+    /// A task sleeps and is woken; the switch from the idle task that brings it was not traced, but what it does then was.
+    #[test]
+    fn a_wakeup_whose_switch_was_not_traced_is_one_without_a_latency() {
+        let mut trace = read(
+            " a-7 [000] d... 0.000100: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+             b-8 [001] d... 0.000200: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000\n\
+             a-7 [000] d... 0.000300: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+             b-8 [001] d... 0.000400: sched_wakeup: comm=b pid=8 prio=120 target_cpu=001\n"
+                .as_bytes(),
+        )
+        .expect("a trace");
+        crate::infer_missing_switches(&mut trace);
+        let of = |pid| {
+            let task = summarise(&trace).task(Pid(pid)).cloned().expect("it occurs");
+            (task.wakeups, task.effective_wakeups, task.wake_latency.count())
+        };
+        assert_eq!(of(7), (1, 1, 0));
+        assert_eq!(of(8), (1, 0, 0), "which was awake");
     }
 
     #[test]

@@ -41,6 +41,10 @@ pub(crate) enum Once {
     Served(ChannelId),
     /// A snapshot is to be taken.
     Snapshot,
+    /// The stretch that is measured begins.
+    WindowBegins,
+    /// It ends.
+    WindowEnds,
     /// The run ends, or may end; keeps paths from running ahead of it.
     End,
 }
@@ -265,6 +269,14 @@ impl Hw {
 
     pub fn lock_stats(&self, cpu: CpuId) -> LockStats {
         self.rq_locks[cpu.index()].borrow().stats
+    }
+
+    /// The longest waits and the most waiters count anew from now on.
+    pub fn forget_maxima(&self) {
+        for lock in &self.rq_locks {
+            lock.borrow_mut().stats.forget_maxima();
+        }
+        self.push_ipis.forget_most();
     }
 
     /// A CPU has spun for a lock and has it now.

@@ -67,6 +67,23 @@ pub struct LockStats {
     pub waiters_holding_own_max: u32,
 }
 
+impl LockStats {
+    /// The maxima count anew from now on.
+    pub(crate) fn forget_maxima(&mut self) {
+        (self.wait_max, self.waiters_max, self.waiters_holding_own_max) = (Nanos::ZERO, 0, 0);
+    }
+
+    /// What has been counted since `before`, when the maxima were forgotten.
+    pub(crate) fn since(&self, before: &LockStats) -> LockStats {
+        LockStats {
+            acquisitions: self.acquisitions - before.acquisitions,
+            contended: self.contended - before.contended,
+            wait_sum: self.wait_sum.saturating_sub(before.wait_sum),
+            ..*self
+        }
+    }
+}
+
 /// What becomes of an attempt to take a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attempt {

@@ -6,6 +6,7 @@
 
 mod bare;
 mod check;
+mod counters;
 mod cpu;
 mod cpu_hw;
 mod execution;
@@ -28,6 +29,7 @@ mod snapshots;
 mod steps;
 mod transfers;
 mod warmth;
+mod windows;
 mod world;
 
 #[doc(hidden)]

@@ -26,6 +26,10 @@ impl InFlight {
     fn arrived(&self) {
         self.now.set(self.now.get() - 1);
     }
+
+    fn forget_most(&self) {
+        self.most.set(self.now.get());
+    }
 }
 
 impl PushIpis {
@@ -41,6 +45,12 @@ impl PushIpis {
     pub fn arrived(&self, source: CpuId) {
         self.all.arrived();
         self.by_source[source.index()].arrived();
+    }
+
+    /// From now on, only what is under way counts.
+    pub fn forget_most(&self) {
+        self.all.forget_most();
+        self.by_source.iter().for_each(InFlight::forget_most);
     }
 
     /// Most that were under way at one time.

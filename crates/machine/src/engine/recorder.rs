@@ -101,7 +101,7 @@ pub struct LockWait {
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    idle: Vec<IdleClock>,
+    cpus: Vec<OfCpu>,
     latencies: RefCell<Vec<Option<Box<Latency>>>>,
     tracing: Tracing,
     trace: RefCell<Vec<Record>>,
@@ -109,7 +109,14 @@ pub(crate) struct Recorder {
     lock_waits: RefCell<Vec<LockWait>>,
     /// Kept with [`Tracing::Everything`].
     starts: RefCell<Vec<TaskStart>>,
+}
+
+/// Of one CPU.
+#[derive(Debug, Default)]
+struct OfCpu {
+    /// Context switches on it.
     switches: Cell<u64>,
+    idle: IdleClock,
 }
 
 #[derive(Debug, Default)]
@@ -122,14 +129,14 @@ struct IdleClock {
 impl Recorder {
     pub fn new(cpus: usize, tracing: Tracing) -> Recorder {
         let idle = || IdleClock { since: Cell::new(Some(Nanos::ZERO)), total: Cell::default() };
+        let cpu = || OfCpu { switches: Cell::new(0), idle: idle() };
         Recorder {
-            idle: (0..cpus).map(|_| idle()).collect(),
+            cpus: (0..cpus).map(|_| cpu()).collect(),
             latencies: RefCell::default(),
             tracing,
             trace: RefCell::default(),
             lock_waits: RefCell::default(),
             starts: RefCell::default(),
-            switches: Cell::new(0),
         }
     }
 
@@ -152,8 +159,8 @@ impl Recorder {
 
     /// What a switch leaves behind even without a trace.
     pub fn switched(&self, me: Cpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
-        self.switches.set(self.switches.get() + 1);
-        let clock = &self.idle[me.id.index()];
+        let OfCpu { switches, idle: clock } = &self.cpus[me.id.index()];
+        switches.set(switches.get() + 1);
         if me.task(prev).class.get() == Class::Idle
             && let Some(since) = clock.since.take()
         {
@@ -178,6 +185,16 @@ impl Recorder {
     /// Hands out what was recorded about a task and starts anew for the next user of its slot.
     pub fn take_latency(&self, task: TaskId) -> Option<Box<Latency>> {
         self.latencies.borrow_mut().get_mut(task.index())?.take()
+    }
+
+    /// What has been recorded about a task.
+    pub fn latency_so_far(&self, task: TaskId) -> Option<Box<Latency>> {
+        self.latencies.borrow().get(task.index())?.clone()
+    }
+
+    /// Latencies count anew from now on.
+    pub fn forget_latencies(&self) {
+        self.latencies.borrow_mut().clear();
     }
 
     /// Writes a line of the trace, if one is wanted. The text is only made then.
@@ -231,14 +248,19 @@ impl Recorder {
 
     /// Idle time of a CPU up to `end`.
     pub fn idle_time(&self, cpu: CpuId, end: Nanos) -> Nanos {
-        let clock = &self.idle[cpu.index()];
+        let clock = &self.cpus[cpu.index()].idle;
         let running = clock.since.get().map_or(Nanos::ZERO, |since| end.saturating_sub(since));
         clock.total.get() + running
     }
 
     /// Context switches so far, those to and from idle included.
     pub fn switches(&self) -> u64 {
-        self.switches.get()
+        self.cpus.iter().map(|cpu| cpu.switches.get()).sum()
+    }
+
+    /// Those on one CPU.
+    pub fn switches_on(&self, cpu: CpuId) -> u64 {
+        self.cpus[cpu.index()].switches.get()
     }
 }
 

@@ -8,17 +8,18 @@ use super::kthreads::{Kthreads, kthreads};
 use super::recorder::{Recorder, Tracing};
 use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
+use super::windows::Measurement;
 use super::world::{Device, World};
+use crate::latency::Latency;
 use crate::objects::ChannelId;
-use crate::outcome::{
-    CpuOutcome, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TotalsOutcome,
-};
+use crate::outcome::{Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::{Arrival, FIRST_PID, Outside, Setup};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
+use crate::window::Window;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
-use scheduler::{CpuId, Nanos, Pid, Reason, Scheduler, TaskId, TaskState};
+use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId, TaskState};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -48,6 +49,8 @@ pub struct RunOptions {
     pub settings: Vec<TimedSetting>,
     /// Moments to keep.
     pub snapshots: SnapshotPlan,
+    /// A stretch to measure by itself.
+    pub window: Option<Window>,
 }
 
 impl Default for RunOptions {
@@ -59,6 +62,7 @@ impl Default for RunOptions {
             check: false,
             settings: Vec::new(),
             snapshots: SnapshotPlan::default(),
+            window: None,
         }
     }
 }
@@ -115,6 +119,7 @@ impl Machine {
             kthread_wakes: wakes,
             settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
             snapshots: Snapshots::new(options.snapshots.clone()),
+            measurement: Measurement::default(),
         };
         for mutex in &sim.mutexes {
             sim.k.mutexes.create(mutex.kind);
@@ -165,6 +170,7 @@ impl Machine {
         }
         let end = if stopped { sim.hw().now.get() } else { end };
         sim.last_snapshot(end);
+        sim.end_window(end);
         Ok(sim.outcome(end))
     }
 }
@@ -205,6 +211,18 @@ impl Sim {
         }
         for at in &options.snapshots.at {
             self.hw().at(*at, Once::Snapshot);
+        }
+        if let Some(Window { from, to }) = options.window {
+            if from == Nanos::ZERO {
+                // What happens at time 0 is in it.
+                self.begin_window();
+            } else {
+                self.hw().at(from, Once::WindowBegins);
+            }
+            // One that lasts longer ends with the run.
+            if to < options.duration {
+                self.hw().at(to, Once::WindowEnds);
+            }
         }
         self.hw().start_noise();
         // A path that runs ahead of the queue must stop at the end of the run.
@@ -302,6 +320,14 @@ impl Sim {
                 self.begin_snapshot(self.hw().now.get());
                 None
             }
+            Once::WindowBegins => {
+                self.begin_window();
+                None
+            }
+            Once::WindowEnds => {
+                self.end_window(self.hw().now.get());
+                None
+            }
             // The loop ends when the next event lies behind it.
             Once::End => None,
         }
@@ -341,11 +367,12 @@ impl Sim {
     /// Writes down what is known of a task that is about to give its slot back.
     pub fn bury(&self, p: TaskId) {
         self.snapshot_of_exited(p);
-        let outcome = self.task_outcome(p);
+        let outcome = self.task_outcome(p, self.hw().recorder.take_latency(p));
         self.finished.borrow_mut().push(outcome);
     }
 
-    fn task_outcome(&self, p: TaskId) -> TaskOutcome {
+    /// A task, with what has been recorded of its latencies.
+    pub fn task_outcome(&self, p: TaskId, wakeup_latency: Option<Box<Latency>>) -> TaskOutcome {
         let task = self.k.task(p);
         if self.with(p, |t| !t.time_under.is_empty()) {
             self.account_under(p, self.served(p));
@@ -357,13 +384,13 @@ impl Sim {
             policy: task.policy.get(),
             nice: task.nice.get(),
             cpus: task.cpus_allowed.get(),
-            time_under: std::mem::take(&mut t.time_under),
+            time_under: t.time_under.clone(),
             origin: t.origin,
             exited: t.exited,
             iterations: t.iterations,
             counters: self.counters(p),
             wait_sum: task.stats.wait_sum.get(),
-            wakeup_latency: self.hw().recorder.take_latency(p),
+            wakeup_latency,
         })
     }
 
@@ -393,48 +420,24 @@ impl Sim {
 
     fn outcome(&self, end: Nanos) -> Outcome {
         let mut tasks = self.finished.take();
-        tasks.extend(self.known_tasks().map(|p| self.task_outcome(p)));
+        let living = self.known_tasks();
+        tasks.extend(living.map(|p| self.task_outcome(p, self.hw().recorder.take_latency(p))));
         tasks.sort_by_key(|t| t.pid);
-        let totals = &self.k.totals;
         // Each was written down at its CPU's local time.
         let mut comms = self.comms.take();
         comms.sort_by_key(|c| c.since);
-        let switches = self.hw().recorder.switches();
         let (snapshots, exited) = self.snapshots.take();
-        let cpus = self.k.rqs().iter().map(|rq| {
-            let hw = self.cpu(rq.cpu);
-            CpuOutcome {
-                cpu: rq.cpu,
-                nr_switches: rq.inspect().map_or(0, |state| state.nr_switches),
-                idle: self.hw().recorder.idle_time(rq.cpu, end),
-                rq_lock: self.hw().lock_stats(rq.cpu),
-                ipis_sent: hw.ipis_sent.get(),
-                ipis_received: hw.ipis_received.get(),
-            }
-        });
-        let count = |reason: &Reason| DecisionCount { reason: *reason, count: totals.decisions(*reason) };
+        let totals = self.totals();
         Outcome {
             simulated: end,
-            events: totals.wakeups.get() + switches,
+            events: totals.wakeups + totals.context_switches,
             tasks,
-            cpus: cpus.collect(),
-            totals: TotalsOutcome {
-                context_switches: switches,
-                wakeups: totals.wakeups.get(),
-                migrations: totals.migrations.get(),
-                pushes: totals.pushes.get(),
-                pulls: totals.pulls.get(),
-                push_ipis: totals.push_ipis.get(),
-                rt_searches: totals.rt_searches.get(),
-                rt_search_time: totals.rt_search_time.get(),
-                push_ipis_in_flight_max: self.hw().push_ipis.most(),
-                push_ipis_in_flight_by_source_max: self.hw().push_ipis.most_by_source(),
-                wakeup_preemptions: totals.wakeup_preemptions.get(),
-            },
-            decisions: Reason::ALL.iter().map(count).filter(|d| d.count > 0).collect(),
+            cpus: self.cpu_outcomes(end),
+            totals,
+            decisions: self.decisions().filter(|d| d.count > 0).collect(),
             stalled: self.stalled(end),
             outside_lost: self.outside_lost.get(),
-            spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|s| s.sleeps).sum(),
+            spinlock_sleeps: self.spinlock_sleeps(),
             lock_holder_preemptions: self.lock_holder_preemptions.get(),
             cache_refill: self.cache_refill.get(),
             idle_polls: self.idle_polls,
@@ -445,6 +448,7 @@ impl Sim {
             comms,
             snapshots,
             exited,
+            window: self.take_window(),
         }
     }
 }

@@ -13,6 +13,13 @@ pub(super) struct Served {
     nice: Nice,
 }
 
+impl Served {
+    /// Whether CPU time of this entry was used so. Real-time policies remember the nice value and do not use it.
+    pub fn is_under(self, under: &TimeUnder) -> bool {
+        under.policy == self.policy && (under.nice == self.nice || self.policy.is_rt())
+    }
+}
+
 impl Sim {
     /// How a task is served now.
     pub fn served(&self, p: TaskId) -> Served {
@@ -30,11 +37,7 @@ impl Sim {
         self.with(p, |t| {
             let booked: Nanos = t.time_under.iter().map(|under| under.cpu_time).sum();
             let cpu_time = total.saturating_sub(booked);
-            // Real-time policies remember the nice value and do not use it.
-            let same = |under: &&mut TimeUnder| {
-                under.policy == before.policy && (under.nice == before.nice || before.policy.is_rt())
-            };
-            match t.time_under.iter_mut().find(same) {
+            match t.time_under.iter_mut().find(|under| before.is_under(under)) {
                 Some(under) => under.cpu_time = under.cpu_time.saturating_add(cpu_time),
                 None => t.time_under.push(TimeUnder { policy: before.policy, nice: before.nice, cpu_time }),
             }

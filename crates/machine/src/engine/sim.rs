@@ -4,6 +4,7 @@ use super::cpu_hw::CpuHw;
 use super::hw::Hw;
 use super::kthreads::KthreadWakes;
 use super::snapshots::Snapshots;
+use super::windows::Measurement;
 use super::world::World;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::outcome::{RunError, TaskOrigin, TaskOutcome, TimeUnder};
@@ -48,6 +49,7 @@ pub(crate) struct Sim {
     /// Changes of the settings that are still to come, by index.
     pub settings: Vec<String>,
     pub snapshots: Snapshots,
+    pub measurement: Measurement,
 }
 
 /// A pid's command name from some time on.

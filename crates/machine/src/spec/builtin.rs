@@ -36,7 +36,7 @@ impl MachineSpec {
                 let known: Vec<&str> = BUILTIN.iter().map(|b| b.name).collect();
                 Err(SpecError::Unknown {
                     name: name.into(),
-                    nearest: nearest(name, &known).unwrap_or_default().into(),
+                    nearest: nearest(name, &known).map(str::to_owned),
                     known: known.join(", "),
                 })
             }

@@ -38,13 +38,17 @@ pub enum SpecError {
         asked: usize,
     },
     /// No machine of this name comes with the program.
-    #[error("no machine is called {name}; did you mean {nearest}? Known: {known}")]
+    #[error("no machine is called {name}; {}: {known}", did_you_mean(.nearest))]
     Unknown {
         /// The name asked for.
         name: String,
-        /// The known name closest to it.
-        nearest: String,
+        /// The known name that was probably meant.
+        nearest: Option<String>,
         /// Every known name.
         known: String,
     },
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or("known".to_owned(), |nearest| format!("did you mean {nearest}? Known"))
 }

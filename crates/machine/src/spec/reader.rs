@@ -160,13 +160,19 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The name among `known` that was probably meant.
+/// The name among `known` that was probably meant: at most about a quarter of it is wrong.
 pub(super) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    known.iter().copied().min_by_key(|k| strsim::damerau_levenshtein(name, k))
+    let near = |near: &&str| 4 * strsim::damerau_levenshtein(name, near) <= name.len().max(near.len()) + 1;
+    closest(name, known).filter(near)
+}
+
+fn closest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    known.iter().copied().min_by_key(|known| strsim::damerau_levenshtein(name, known))
 }
 
 fn nearest_advice(name: &str, known: &[&str]) -> String {
-    match nearest(name, known) {
+    match closest(name, known) {
+        // Fields are short and few: of ns, us is one letter off.
         Some(near) if strsim::damerau_levenshtein(name, near) <= near.len() / 2 => {
             format!("did you mean {near}?")
         }

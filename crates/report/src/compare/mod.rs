@@ -35,8 +35,9 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
         schema: CompareSchema,
         command: None,
         version: first.engine.version.clone(),
-        loads: first.loads.iter().map(|load| load.load().to_owned()).collect(),
+        loads: loads(first),
         simulated_ns: first.engine.simulated_ns,
+        window: first.window,
         method: Method {
             interval: IntervalMethod::for_seeds(seeds.len()),
             confidence: CONFIDENCE,
@@ -69,7 +70,16 @@ fn notes(base: &RunResult, variants: &[Arm<'_>], seeds: &[u64]) -> Vec<String> {
 }
 
 fn configuration(arm: &Arm<'_>, run: &RunResult) -> Configuration {
-    Configuration { name: arm.name.clone(), machine: run.machine.clone(), kernel: run.kernel.clone() }
+    Configuration {
+        name: arm.name.clone(),
+        loads: loads(run),
+        machine: run.machine.clone(),
+        kernel: run.kernel.clone(),
+    }
+}
+
+fn loads(run: &RunResult) -> Vec<String> {
+    run.loads.iter().map(|load| load.load().to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Metric;
-use crate::schema::{Kernel, Machine, ReplayFidelity};
+use crate::schema::{Kernel, Machine, ReplayFidelity, Window};
 use crate::stats::{Interval, IntervalMethod};
 
 /// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON is
@@ -22,6 +22,10 @@ pub struct Comparison {
     pub loads: Vec<String>,
     /// Simulated time of the base's first run, nanoseconds.
     pub simulated_ns: u64,
+    /// The stretch of each run to which the figures are limited, as it was in the base's first run. What the loads report is
+    /// of a whole run and left out then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
     /// The seeds, ascending; every configuration was run with each.
     pub seeds: Vec<u64>,
     /// How intervals and verdicts were found.
@@ -106,6 +110,8 @@ pub struct Method {
 pub struct Configuration {
     /// What to call it.
     pub name: String,
+    /// Its loads as they were given: those of the base unless it says otherwise.
+    pub loads: Vec<String>,
     /// Its machine.
     pub machine: Machine,
     /// Its scheduler.

@@ -60,6 +60,7 @@ impl Trust {
             nr_involuntary_switches: sum(tasks, |task| task.nr_involuntary_switches),
             nr_migrations: sum(tasks, |task| task.nr_migrations),
             wakeups: sum(tasks, |task| task.wakeups),
+            wakeup_latencies: sum(tasks, |task| task.wakeup_latencies),
             wakeup_latency_mean_ns: mean_latency(tasks),
             wakeup_latency_p99_ns: most(tasks, |task| task.wakeup_latency_p99_ns),
             wakeup_latency_max_ns: most(tasks, |task| task.wakeup_latency_max_ns),
@@ -127,15 +128,15 @@ fn most(tasks: &[&ReplayTask], figure: impl Fn(&ReplayTask) -> Fidelity) -> Fide
     })
 }
 
-/// The mean over all wakeups.
+/// The mean over all samples.
 fn mean_latency(tasks: &[&ReplayTask]) -> Fidelity {
     let mean = |side: fn(Fidelity) -> u64| {
-        let wakeups: u128 = tasks.iter().map(|task| u128::from(side(task.wakeups))).sum();
+        let samples: u128 = tasks.iter().map(|task| u128::from(side(task.wakeup_latencies))).sum();
         let product = |task: &&ReplayTask| {
-            u128::from(side(task.wakeups)) * u128::from(side(task.wakeup_latency_mean_ns))
+            u128::from(side(task.wakeup_latencies)) * u128::from(side(task.wakeup_latency_mean_ns))
         };
         let total: u128 = tasks.iter().map(product).sum();
-        total.checked_div(wakeups).map_or(0, |mean| u64::try_from(mean).unwrap_or(u64::MAX))
+        total.checked_div(samples).map_or(0, |mean| u64::try_from(mean).unwrap_or(u64::MAX))
     };
     Fidelity { recorded: mean(|pair| pair.recorded), simulated: mean(|pair| pair.simulated) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Question, ReplayTask, example};
+use super::{Question, ReplayTask, Window, example};
 use crate::compare::{Arm, compare};
 use crate::recordings::example as recordings_example;
 use crate::reproduce::example as reproduction_example;
@@ -39,6 +39,7 @@ fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     let mut run = example::run();
     run.kernel.asked = Some("debian12".to_owned());
+    run.window = Some(Window { from_ns: 0, to_ns: 1 });
     collect_fields(&serde_json::to_value(run).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(recordings_example::comparison()).expect("JSON"), &mut fields);

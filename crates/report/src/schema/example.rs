@@ -118,6 +118,7 @@ pub fn run() -> RunResult {
                 KernelChange { at_ns: 2_000_000_000, setting: "sched_latency_ns=12000000".to_owned() },
             ],
         },
+        window: None,
         tasks: vec![
             task(1_001, "cyclictest", Policy::Fifo, 90),
             task(1_002, "cyclictest", Policy::Fifo, 89),
@@ -290,6 +291,7 @@ pub fn replay_task(pid: u32, comm: &str) -> ReplayTask {
         nr_involuntary_switches: Fidelity { recorded: 80, simulated: 75 },
         nr_migrations: Fidelity { recorded: 4, simulated: 5 },
         wakeups: Fidelity { recorded: 2, simulated: 2 },
+        wakeup_latencies: Fidelity { recorded: 2, simulated: 2 },
         wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
         wakeup_latency_p99_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
         wakeup_latency_max_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },

@@ -36,7 +36,7 @@ pub use loads::{
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
 pub use run::{
-    Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, RunSchema,
+    Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, RunSchema, Window,
 };
 pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;

@@ -112,8 +112,10 @@ pub struct ReplayTask {
     pub nr_involuntary_switches: Fidelity,
     /// Changes of CPU.
     pub nr_migrations: Fidelity,
-    /// Wakeups followed by a switch to the task: the samples of the latencies.
+    /// Wakeups of the task while it was off its CPU that made it run.
     pub wakeups: Fidelity,
+    /// Those of them of which the switch to the task was recorded: the samples of the latencies.
+    pub wakeup_latencies: Fidelity,
     /// Mean wakeup latency, nanoseconds.
     pub wakeup_latency_mean_ns: Fidelity,
     /// 99th percentile of the wakeup latency, nanoseconds.
@@ -144,6 +146,8 @@ pub struct ReplaySummary {
     pub nr_switches_abs_error: u64,
     /// Wakeups of all tasks.
     pub wakeups: Fidelity,
+    /// Those of which the switch to the task was recorded: the samples of the latencies.
+    pub wakeup_latencies: Fidelity,
     /// Mean wakeup latency over all wakeups, nanoseconds.
     pub wakeup_latency_mean_ns: Fidelity,
     /// 99th percentile over all wakeups, nanoseconds.
@@ -166,6 +170,7 @@ impl ReplaySummary {
             nr_switches: Fidelity::default(),
             nr_switches_abs_error: 0,
             wakeups: Fidelity::default(),
+            wakeup_latencies: Fidelity::default(),
             wakeup_latency_mean_ns: Fidelity {
                 recorded: weighted_mean(tasks, |f| f.recorded),
                 simulated: weighted_mean(tasks, |f| f.simulated),
@@ -183,18 +188,19 @@ impl ReplaySummary {
             sum.nr_switches.add(task.nr_switches);
             sum.nr_switches_abs_error += task.nr_switches.abs_error();
             sum.wakeups.add(task.wakeups);
+            sum.wakeup_latencies.add(task.wakeup_latencies);
         }
         sum
     }
 }
 
-/// The mean latency over all wakeups from the tasks' means, for one side of the figures; 0 without wakeups.
+/// The mean latency over all samples from the tasks' means, for one side of the figures; 0 without samples.
 fn weighted_mean(tasks: &[ReplayTask], side: impl Fn(Fidelity) -> u64) -> u64 {
-    let mut wakeups = 0u128;
+    let mut samples = 0u128;
     let mut latency_ns = 0u128;
     for task in tasks {
-        wakeups += u128::from(side(task.wakeups));
-        latency_ns += u128::from(side(task.wakeups)) * u128::from(side(task.wakeup_latency_mean_ns));
+        samples += u128::from(side(task.wakeup_latencies));
+        latency_ns += u128::from(side(task.wakeup_latencies)) * u128::from(side(task.wakeup_latency_mean_ns));
     }
-    (latency_ns + wakeups / 2).checked_div(wakeups).unwrap_or(0) as u64
+    (latency_ns + samples / 2).checked_div(samples).unwrap_or(0) as u64
 }

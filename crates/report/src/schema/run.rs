@@ -21,6 +21,10 @@ pub struct RunResult {
     pub machine: Machine,
     /// The scheduler's configuration.
     pub kernel: Kernel,
+    /// The stretch of the run to which tasks, CPUs, totals, decisions and the comparison with a recording are limited. Absent
+    /// where they are those of all of it, as what the loads report always is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
     /// Every task that the loads created, by pid.
     pub tasks: Vec<TaskResult>,
     /// Every CPU, by number.
@@ -126,6 +130,24 @@ pub struct Dump {
     pub at_ns: u64,
     /// Content of the file.
     pub text: String,
+}
+
+/// A stretch of a run, in simulated time; of a replay, since the first event of the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Where it begins, nanoseconds.
+    pub from_ns: u64,
+    /// Where it ends, nanoseconds.
+    pub to_ns: u64,
+}
+
+impl Window {
+    /// How long it is, nanoseconds.
+    #[must_use]
+    pub fn length_ns(self) -> u64 {
+        self.to_ns - self.from_ns
+    }
 }
 
 /// What ran, from which seed, for how long.

@@ -109,12 +109,12 @@ fn errors_of_two_replayed_tasks_do_not_cancel_out() {
 }
 
 #[test]
-fn mean_latency_of_a_replay_weighs_each_wakeup_alike() {
+fn mean_latency_of_a_replay_weighs_each_sample_alike() {
     let mut often = example::replay_task(1, "a");
     let mut once = example::replay_task(2, "b");
-    often.wakeups = Fidelity { recorded: 3, simulated: 0 };
+    often.wakeup_latencies = Fidelity { recorded: 3, simulated: 0 };
     often.wakeup_latency_mean_ns = Fidelity { recorded: 10, simulated: 0 };
-    once.wakeups = Fidelity { recorded: 1, simulated: 0 };
+    once.wakeup_latencies = Fidelity { recorded: 1, simulated: 0 };
     once.wakeup_latency_mean_ns = Fidelity { recorded: 50, simulated: 0 };
     let summary = summary(vec![often, once]);
     assert_eq!(summary.wakeup_latency_mean_ns, Fidelity { recorded: 20, simulated: 0 });

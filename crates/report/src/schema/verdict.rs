@@ -124,7 +124,7 @@ impl ReplayVerdict {
         let switches = order.recorded.max(order.simulated);
         let mean = tasks.iter().fold(Distance::default(), |sum, task| {
             let Fidelity { recorded, .. } = task.wakeup_latency_mean_ns;
-            let weight = u128::from(task.wakeups.recorded);
+            let weight = u128::from(task.wakeup_latencies.recorded);
             Distance {
                 off: sum.off + weight * u128::from(task.wakeup_latency_mean_ns.abs_error()),
                 of: sum.of + weight * u128::from(recorded),
@@ -144,7 +144,9 @@ impl ReplayVerdict {
                 let off = Distance::of(switches - order.common, switches);
                 question.answer(off.permille(), order.recorded)
             }
-            Question::Latency => question.answer(mean.permille().max(p99.permille()), sum.wakeups.recorded),
+            Question::Latency => {
+                question.answer(mean.permille().max(p99.permille()), sum.wakeup_latencies.recorded)
+            }
         });
         let known = answers.iter().map(|answer| answer.grade).filter(|grade| *grade != Grade::Unknown);
         let [cpu_time, switches, order, latency] = answers;
@@ -166,7 +168,7 @@ impl ReplayTask {
         let answers = [
             (Question::CpuTime, off(self.cpu_time_ns), self.cpu_time_ns.recorded / 1_000),
             (Question::Switches, off(self.nr_switches), self.nr_switches.recorded),
-            (Question::Latency, off(self.wakeup_latency_mean_ns), self.wakeups.recorded),
+            (Question::Latency, off(self.wakeup_latency_mean_ns), self.wakeup_latencies.recorded),
         ];
         let is_poor = |(question, off, counted): &(Question, u64, u64)| {
             question.answer(*off, *counted).grade == Grade::Poor
@@ -256,7 +258,7 @@ mod tests {
     fn verdict(change: impl Fn(&mut ReplayTask)) -> ReplayVerdict {
         let mut task = example::replay_task(1, "a");
         let same = |figure: u64| Fidelity { recorded: figure, simulated: figure };
-        (task.cpu_time_ns, task.nr_switches, task.wakeups) = (same(1_000_000), same(200), same(100));
+        (task.cpu_time_ns, task.nr_switches, task.wakeup_latencies) = (same(1_000_000), same(200), same(100));
         task.wakeup_latency_mean_ns = same(5_000);
         change(&mut task);
         let order = ReplayOrder { recorded: 200, simulated: 200, common: 180 };
@@ -293,7 +295,7 @@ mod tests {
     #[test]
     fn a_handful_of_wakeups_tells_nothing() {
         let replay = verdict(|task| {
-            task.wakeups.recorded = 8;
+            task.wakeup_latencies.recorded = 8;
             task.wakeup_latency_mean_ns.simulated = 20_000;
         });
         assert_eq!((replay.latency.grade, replay.overall), (Grade::Unknown, Grade::Good));

@@ -1,6 +1,6 @@
 //! A comparison: first in sentences, then as a table of what changed.
 
-use super::format::{count, digits3, duration, duration_ns, wrap};
+use super::format::{count, digits3, duration, duration_ns, fit, many, wrap};
 use super::{Rows, head, notes, replay_fidelity, replay_verdict};
 use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
 use crate::stats::IntervalMethod;
@@ -29,7 +29,7 @@ pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
     sections.push(notes(&comparison.notes));
     sections.push(comparison.replay.iter().map(replay_verdict).collect());
     sections.retain(|section| !section.is_empty());
-    sections.join("\n")
+    fit(&sections.join("\n"))
 }
 
 /// What was compared, with all that a repetition needs.
@@ -44,6 +44,9 @@ fn comparison_head(comparison: &Comparison) -> String {
     for load in &comparison.loads {
         out += &head::labelled("load", load);
     }
+    if let Some(window) = comparison.window {
+        out += &head::labelled("window", &format!("{} of each run: all figures", head::stretch(window)));
+    }
     out += &head::labelled("base", &configuration(&comparison.base));
     for variant in &comparison.variants {
         out += &head::labelled("with", &configuration(&variant.configuration));
@@ -55,7 +58,7 @@ fn comparison_head(comparison: &Comparison) -> String {
 }
 
 fn configuration(configuration: &Configuration) -> String {
-    let Configuration { name, machine, kernel } = configuration;
+    let Configuration { name, machine, kernel, .. } = configuration;
     format!("{name} = kernel {}, machine {}", head::kernel(kernel), head::machine(machine))
 }
 
@@ -135,11 +138,17 @@ fn headlines(variant: &VariantComparison) -> Vec<&MetricComparison> {
     let mut chosen: Vec<_> = variant
         .metrics
         .iter()
-        .filter(|metric| metric.metric.headline && shown(metric) && !metric.poor)
+        .filter(|metric| metric.metric.headline && shown(metric) && !metric.poor && can_be_told(metric))
         .collect();
     chosen.sort_by_key(|metric| metric.rank);
     chosen.truncate(MAX_SENTENCES);
     chosen
+}
+
+/// Whether a difference is one in the digits of a sentence.
+fn can_be_told(metric: &MetricComparison) -> bool {
+    const SMALLEST: f64 = 0.000_05;
+    metric.times.is_none_or(|times| times - 1.0 >= SMALLEST)
 }
 
 fn shown(metric: &MetricComparison) -> bool {
@@ -208,24 +217,22 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
         let shown = variant.metrics.iter().filter(|metric| shown(metric)).count();
         let listed = [false, true].map(|poor| in_table(variant, poor, rows).len()).iter().sum::<usize>();
         if shown > listed {
-            out += &format!("{} more metrics changed less\n", shown - listed);
+            out += &format!("{} more changed less\n", many((shown - listed) as u64, "metric"));
         }
         let identical = variant.count(Verdict::Identical);
         let unchanged = identical + variant.count(Verdict::NotSignificant);
         if unchanged > 0 {
             let identical =
                 if identical == unchanged { "all".to_owned() } else { format!("{identical} of them") };
-            out += &format!("{unchanged} metrics unchanged, {identical} identical under every seed\n");
+            let unchanged = many(unchanged as u64, "metric");
+            out += &wrap(&format!("{unchanged} unchanged, {identical} identical under every seed"), "", "  ");
         }
     }
     for (keys, owner) in [(&variant.only_in_base, "base"), (&variant.only_in_variant, "this variant")] {
         if let [first, ..] = keys.as_slice() {
-            let count = keys.len();
-            out += &wrap(
-                &format!("{count} metrics exist in {owner} only, so cannot be compared: {first}, ..."),
-                "",
-                "  ",
-            );
+            let count = many(keys.len() as u64, "metric");
+            let more = if keys.len() > 1 { ", ..." } else { "" };
+            out += &wrap(&format!("{count} in {owner} only, so not compared: {first}{more}"), "", "  ");
         }
     }
     let fewest = variant.metrics.iter().min_by_key(|metric| metric.pairs);

@@ -40,6 +40,21 @@ pub fn count_u64(number: u64) -> String {
     count(number as f64)
 }
 
+/// A number of things by the name of one: `1 task`, `2 tasks`, `2 switches`.
+pub fn many(count: u64, name: &str) -> String {
+    format!("{count} {}", plural(count, name))
+}
+
+/// The name of so many things: `task` of one, else `tasks`.
+pub fn plural(count: u64, name: &str) -> String {
+    let ending = match count {
+        1 => "",
+        _ if name.ends_with("ch") || name.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{name}{ending}")
+}
+
 /// A relative change: in per cent with its sign, `+3.2%`, `-67.7%`, from tenfold on as a factor, `x75.3`.
 pub fn change(share: f64) -> String {
     if share >= 9.0 {
@@ -105,6 +120,19 @@ pub fn wrap(text: &str, first: &str, next: &str) -> String {
     out
 }
 
+/// A text whose lines are too long is broken at blanks; what goes on is indented by two more than the line.
+pub fn fit(text: &str) -> String {
+    let line = |line: &str| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if line.chars().count() <= columns() {
+            format!("{line}\n")
+        } else {
+            wrap(line, indent, &format!("{indent}  "))
+        }
+    };
+    text.lines().map(line).collect()
+}
+
 /// The first `columns` characters of a name, with a mark where it was cut. A recorded name may hold anything:
 /// control characters become `?`, so that none of them can break a table.
 pub fn cut(name: &str, columns: usize) -> String {
@@ -120,6 +148,7 @@ pub fn cut(name: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::in_columns;
 
     #[test]
     fn durations_keep_three_digits_in_the_unit_that_suits() {
@@ -141,6 +170,22 @@ mod tests {
         for (ns, text) in cases {
             assert_eq!(duration(ns), text, "{ns} ns");
         }
+    }
+
+    #[test]
+    fn only_lines_that_are_too_long_are_broken() {
+        let text = "a  table   line\n  two words and many more than fit\n\nend\n";
+        let broken = "a  table   line\n  two words and\n    many more\n    than fit\n\nend\n";
+        assert_eq!(in_columns(16, || fit(text)), broken);
+        assert_eq!(in_columns(40, || fit(text)), text);
+    }
+
+    #[test]
+    fn one_thing_is_no_things() {
+        assert_eq!(
+            [many(1, "task"), many(0, "task"), many(2, "switch")],
+            ["1 task", "0 tasks", "2 switches"]
+        );
     }
 
     #[test]

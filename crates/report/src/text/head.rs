@@ -1,7 +1,7 @@
 //! The head of every result: all that is needed to run it again.
 
 use super::format::{self, duration_ns, exact_duration};
-use crate::schema::{Kernel, Machine, RunResult};
+use crate::schema::{Kernel, Machine, RunResult, Window};
 
 /// Width of the column of labels.
 const LABEL: usize = 9;
@@ -20,6 +20,13 @@ pub fn head(run: &RunResult) -> String {
         "ran",
         &format!("{} simulated, {} events", duration_ns(engine.simulated_ns), engine.events),
     );
+    if let Some(window) = run.window {
+        let text = format!(
+            "{} of it: tasks, CPUs, counters and decisions; what loads report is of all of it",
+            stretch(window)
+        );
+        out += &labelled("window", &text);
+    }
     if let Some(command) = &run.command {
         out += &labelled("command", command);
     }
@@ -30,6 +37,11 @@ pub fn head(run: &RunResult) -> String {
 pub fn machine(machine: &Machine) -> String {
     let paths = if machine.recorded_paths.is_empty() { "" } else { ", wakeup paths as recorded" };
     format!("{}{paths}", machine_name(machine))
+}
+
+/// A stretch of a run: `1s to 1500ms`.
+pub fn stretch(window: Window) -> String {
+    format!("{} to {}", exact_duration(window.from_ns), exact_duration(window.to_ns))
 }
 
 /// A machine and its size.
@@ -77,6 +89,16 @@ mod tests {
         assert_eq!(machine(&run.machine), "laptop, 2 CPUs");
         run.machine = example::reference().machine;
         assert_eq!(machine(&run.machine), "recorded, 2 CPUs, wakeup paths as recorded");
+    }
+
+    #[test]
+    fn a_stretch_of_the_run_is_named() {
+        let mut run = example::run();
+        run.window = Some(Window { from_ns: 1_000_000_000, to_ns: 1_500_000_000 });
+        assert!(
+            head(&run)
+                .contains("\nwindow   1s to 1500ms of it: tasks, CPUs, counters and decisions; what loads\n")
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What is in a trace: its head, the events, CPUs, the table of `perf sched latency`, distributions, notes.
 
 use super::Rows;
-use super::format::{count_u64, cut, duration_ns};
+use super::format::{count_u64, cut, duration_ns, fit};
 use super::head::labelled;
 use super::table::{Align, Table};
+use super::width::columns;
 use crate::schema::{InspectDurations, InspectResult, InspectTask};
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ const MAX_TASKS: usize = 40;
 const MAX_CPUS: usize = 64;
 /// Columns of the longest bar.
 const BAR: u64 = 40;
+/// Columns of the numbers beside it.
+const BESIDE_BAR: usize = 24;
 
 /// The whole text.
 #[must_use]
@@ -28,7 +31,7 @@ pub fn inspect(result: &InspectResult, rows: Rows) -> String {
         super::notes(&result.notes.iter().map(|note| note.text.clone()).collect::<Vec<_>>()),
     ];
     sections.retain(|section| !section.is_empty());
-    sections.join("\n")
+    fit(&sections.join("\n"))
 }
 
 fn head(result: &InspectResult) -> String {
@@ -179,9 +182,10 @@ fn seconds(ns: u64) -> String {
 fn durations(heading: &str, durations: &InspectDurations) -> String {
     use Align::{Left, Right};
     let Some(most) = durations.buckets.iter().map(|bucket| bucket.count).max() else { return String::new() };
+    let longest = BAR.min(columns().saturating_sub(BESIDE_BAR) as u64);
     let mut table = Table::new(&[(heading, Right), ("up to", Right), ("count", Right), ("", Left)]);
     for bucket in durations.buckets.iter().filter(|bucket| bucket.count > 0) {
-        let bar = (u128::from(bucket.count) * u128::from(BAR)).div_ceil(u128::from(most.max(1)));
+        let bar = (u128::from(bucket.count) * u128::from(longest)).div_ceil(u128::from(most.max(1)));
         table.row([
             duration_ns(bucket.from_ns),
             duration_ns(bucket.to_ns),

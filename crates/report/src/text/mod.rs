@@ -1,7 +1,7 @@
 //! Results as text: the tables that users of the real tools know, then counters.
 //!
-//! Everything fits [`WIDTH`] columns, or as many as [`in_columns`] gives, except lines whose layout belongs to a real tool and that its users parse
-//! (hackbench's first line, a cyclictest histogram of more than ten threads). Nothing here looks at the terminal, the wall clock or the
+//! Everything fits [`WIDTH`] columns, or as many as [`in_columns`] gives, except words that are longer, and lines whose layout belongs to a real
+//! tool and that its users parse (cyclictest's, hackbench's, sysbench's, rt-migrate-test's). Nothing here looks at the terminal, the wall clock or the
 //! locale: same result and width, same text. A list too long to read is folded, and says how much of it.
 
 mod compare;
@@ -26,14 +26,14 @@ mod vmark;
 mod wakeup_latency;
 mod width;
 
-use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds};
+use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds, Window};
 
 pub use compare::comparison;
 pub use counters::{decisions, totals};
 pub use cpus::cpus;
 pub use cyclictest::{cyclictest_histogram, cyclictest_lines};
 pub(crate) use format::digits3;
-pub use format::{exact_duration, wrap};
+pub use format::{exact_duration, fit, many, wrap};
 pub use hackbench::hackbench;
 pub use head::head;
 pub use inspect::inspect;
@@ -48,7 +48,7 @@ pub use tasks::tasks;
 pub use threads::threads;
 pub use vmark::vmark;
 pub use wakeup_latency::wakeup_latency;
-pub use width::in_columns;
+pub use width::{columns, in_columns};
 
 /// Columns that a line may take where no terminal says otherwise.
 pub const WIDTH: usize = 80;
@@ -73,11 +73,12 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
             sections.push(cyclictest_phases(cyclictest, result));
         }
     }
-    sections.extend(result.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
-    sections.push(tasks(&result.tasks, rows));
-    sections.push(cpus(&result.cpus, rows));
-    sections.push(totals(&result.totals, result.engine.simulated_ns));
-    sections.push(decisions(&result.decisions, rows));
+    sections.extend(result.replay.iter().map(|fidelity| fit(&replay_fidelity(fidelity, rows))));
+    sections.push(fit(&tasks(&result.tasks, rows)));
+    sections.push(fit(&cpus(&result.cpus, rows)));
+    let length_ns = result.window.map_or(result.engine.simulated_ns, Window::length_ns);
+    sections.push(totals(&result.totals, length_ns));
+    sections.push(fit(&decisions(&result.decisions, rows)));
     sections.push(notes(&result.notes));
     sections.push(result.replay.iter().map(replay_verdict).collect());
     sections.extend(result.dumps.iter().map(dump));
@@ -96,28 +97,34 @@ pub fn load(result: &LoadResult) -> String {
         LoadResult::Hackbench(r) => hackbench(r),
         LoadResult::Make(r) => {
             let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("in {:.3} s", s.as_f64()));
-            format!("{} objects, {} jobs: {seconds}\n", r.objects, r.jobs)
+            let (objects, jobs) = (many(r.objects, "object"), many(r.jobs.into(), "job"));
+            format::wrap(&format!("{objects}, {jobs}: {seconds}"), "", "  ")
         }
         LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r),
-        LoadResult::WakeupLatency(r) => wakeup_latency(r),
+        LoadResult::WakeupLatency(r) => fit(&wakeup_latency(r)),
         LoadResult::ForkStorm(r) => {
             let share = r.hog_share_permille() as f64 / 10.0;
             let (forks, finished, hogs) = (r.forks, r.finished, r.hogs);
-            format!("{forks} forks, {finished} jobs done; {hogs} hogs had {share:.1} % of a CPU\n")
+            let (forks, finished) = (many(forks, "fork"), many(finished, "job"));
+            let hogs = many(hogs.into(), "hog");
+            format::wrap(&format!("{forks}, {finished} done; {hogs} had {share:.1} % of a CPU"), "", "  ")
         }
         LoadResult::Keyrepeat(r) => {
-            let stops = r.stops;
-            format!(
-                "{} keys drawn, {stops} stops; between drawings: mean {}, spread {}, max {}\n\
-                 from key to screen: mean {}, p99 {}, max {}\n",
-                r.frames,
+            let drawn = format!(
+                "{} drawn, {}; between drawings: mean {}, spread {}, max {}",
+                many(r.frames, "key"),
+                many(r.stops, "stop"),
                 format::duration_ns(r.between_ns.mean),
                 format::duration_ns(r.spread_ns),
-                format::duration_ns(r.between_ns.max),
+                format::duration_ns(r.between_ns.max)
+            );
+            let seen = format!(
+                "from key to screen: mean {}, p99 {}, max {}",
                 format::duration_ns(r.response_ns.mean),
                 format::duration_ns(r.response_ns.p99),
                 format::duration_ns(r.response_ns.max)
-            )
+            );
+            format::wrap(&drawn, "", "  ") + &format::wrap(&seen, "", "  ")
         }
         LoadResult::Vmark(r) => vmark(r),
         LoadResult::Oltp(r) => oltp(r),
@@ -125,10 +132,10 @@ pub fn load(result: &LoadResult) -> String {
         LoadResult::Replay(r) => {
             let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("{:.3} s", s.as_f64()));
             let line = format!(
-                "{} of {} bursts of {} tasks: {seconds} (recorded: {:.3} s)",
+                "{} of {} of {}: {seconds} (recorded: {:.3} s)",
                 r.bursts_completed,
-                r.bursts,
-                r.tasks,
+                many(r.bursts, "burst"),
+                many(r.tasks.into(), "task"),
                 r.recorded_s.as_f64()
             );
             format::wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), finish)

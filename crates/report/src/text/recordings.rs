@@ -1,7 +1,7 @@
 //! Two recordings side by side: what they are, the machine, the commands, then what changed.
 
 use super::Rows;
-use super::format::{change, count, count_u64, cut, digits3, duration, duration_ns, wrap};
+use super::format::{change, count, count_u64, cut, digits3, duration, duration_ns, fit, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
 use crate::compare::Verdict;
@@ -25,7 +25,7 @@ pub fn recordings(result: &RecordingsComparison, rows: Rows) -> String {
         vec![head(result), machine(result), commands(result, rows), changes(result, rows), method(result)];
     sections.push(super::notes(&result.notes));
     sections.retain(|section| !section.is_empty());
-    sections.join("\n")
+    fit(&sections.join("\n"))
 }
 
 fn head(result: &RecordingsComparison) -> String {

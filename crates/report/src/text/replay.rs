@@ -53,10 +53,11 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
     columns.extend([("latency\nmax", Right), ("\nreplay", Right)]);
     let mut table = Table::new(&columns).labelled_by(2);
     for task in tasks {
-        // Without a wakeup there is no latency.
+        // Without a sample there is no latency.
         let latency = |pair: Fidelity| {
             let shown = |side, of| if of > 0 { duration_ns(side) } else { "-".to_owned() };
-            [shown(pair.recorded, task.wakeups.recorded), shown(pair.simulated, task.wakeups.simulated)]
+            let samples = task.wakeup_latencies;
+            [shown(pair.recorded, samples.recorded), shown(pair.simulated, samples.simulated)]
         };
         let mut cells = vec![
             task.pid.to_string(),

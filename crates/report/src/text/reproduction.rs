@@ -1,6 +1,6 @@
 //! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came of it.
 
-use super::format::{count, digits3, wrap};
+use super::format::{count, digits3, fit, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
 use crate::reproduce::{
@@ -25,7 +25,7 @@ pub fn reproduction(reproduction: &Reproduction) -> String {
         head += &labelled("command", command);
     }
     let experiments = reproduction.experiments.iter().map(experiment);
-    std::iter::once(head).chain(experiments).collect::<Vec<_>>().join("\n")
+    fit(&std::iter::once(head).chain(experiments).collect::<Vec<_>>().join("\n"))
 }
 
 fn experiment(experiment: &ReproducedExperiment) -> String {

@@ -101,7 +101,24 @@ impl Table {
             Some(limit) if width > limit + 1 => limit,
             _ => width,
         };
-        widths.into_iter().zip(&self.columns).map(limited).collect()
+        let widths = widths.into_iter().zip(&self.columns).map(limited).collect();
+        self.squeezed(widths)
+    }
+
+    /// Labels give way where even a single column has no room beside them: their cells are broken over lines.
+    fn squeezed(&self, mut widths: Vec<usize>) -> Vec<usize> {
+        /// Narrower than this nobody reads a label.
+        const NARROWEST: usize = 6;
+        let labels = self.labels.min(widths.len());
+        let widest = widths[labels..].iter().copied().max().unwrap_or(0);
+        loop {
+            let taken = widths[..labels].iter().map(|width| width + 1).sum::<usize>() + widest;
+            let label = widths[..labels].iter_mut().max_by_key(|width| **width);
+            match label.filter(|width| taken > columns() && **width > NARROWEST) {
+                Some(width) => *width -= 1,
+                None => return widths,
+            }
+        }
     }
 
     /// These columns of the table.
@@ -207,5 +224,16 @@ mod tests {
             table.render().lines().count()
         };
         assert_eq!((render(), in_columns(86, render)), (3, 2));
+    }
+
+    #[test]
+    fn labels_give_way_to_a_column_that_has_no_room_beside_them() {
+        let mut table =
+            Table::new(&[("command", Align::Left), ("figure", Align::Left), ("interval", Align::Right)]);
+        table = table.labelled_by(2);
+        table.row(["memfd:sealed-91", "latency mean", "-264us to -64.6us"].map(str::to_owned));
+        let text = in_columns(40, || table.render());
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        assert!(text.contains("-264us to -64.6us"), "{text}");
     }
 }

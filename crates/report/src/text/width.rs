@@ -9,7 +9,8 @@ thread_local! {
 }
 
 /// Columns that a line may take in what this thread writes: [`WIDTH`] outside of [`in_columns`].
-pub(crate) fn columns() -> usize {
+#[must_use]
+pub fn columns() -> usize {
     COLUMNS.get()
 }
 

@@ -156,12 +156,12 @@ fn candidates(name: &str) -> Vec<&str> {
     [Some(name), Some(bare), feature].into_iter().flatten().collect()
 }
 
-/// The most similar of all names, if at least half of it agrees.
+/// The most similar of all names, if at most about a quarter of it is wrong.
 fn nearest(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
     let distance = |known: &String| strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase());
-    names.min_by_key(distance).filter(|known| 2 * distance(known) <= name.len().max(known.len()))
+    names.min_by_key(distance).filter(|known| 4 * distance(known) <= name.len().max(known.len()) + 1)
 }
 
 #[cfg(test)]

@@ -1,29 +1,34 @@
 //! How wide a line may be.
 
-use report::text::WIDTH;
 use std::io;
+use std::os::fd::AsFd;
 use terminal_size::terminal_size_of;
 
 /// Below this tables cannot be read, above it lines cannot.
 const NARROWEST: usize = 40;
 const WIDEST: usize = 250;
 
-/// Columns of standard output: those of the terminal, within reason; [`WIDTH`] for files and pipes.
-pub fn of_stdout() -> usize {
-    within_reason(terminal_size_of(io::stdout()).map(|(width, _)| width.0))
+/// Columns of standard output, where somebody says so: COLUMNS in the environment, else the terminal.
+pub fn of_stdout() -> Option<usize> {
+    asked_for().or_else(|| terminal(io::stdout()))
 }
 
 /// The same of standard error.
-pub fn of_stderr() -> usize {
-    within_reason(terminal_size_of(io::stderr()).map(|(width, _)| width.0))
+pub fn of_stderr() -> Option<usize> {
+    asked_for().or_else(|| terminal(io::stderr()))
+}
+
+fn asked_for() -> Option<usize> {
+    within_reason(std::env::var("COLUMNS").ok()?.trim().parse().ok()?)
+}
+
+fn terminal(stream: impl AsFd) -> Option<usize> {
+    within_reason(terminal_size_of(stream)?.0.0)
 }
 
 /// A terminal of no columns is one that does not know its size.
-fn within_reason(terminal: Option<u16>) -> usize {
-    match terminal {
-        None | Some(0) => WIDTH,
-        Some(columns) => usize::from(columns).clamp(NARROWEST, WIDEST),
-    }
+fn within_reason(columns: u16) -> Option<usize> {
+    (columns > 0).then(|| usize::from(columns).clamp(NARROWEST, WIDEST))
 }
 
 #[cfg(test)]
@@ -32,9 +37,9 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_the_terminal_within_reason() {
-        let cases = [(None, 80), (Some(0), 80), (Some(20), 40), (Some(40), 40), (Some(132), 132)];
-        for (terminal, columns) in cases.into_iter().chain([(Some(1000), 250)]) {
-            assert_eq!(within_reason(terminal), columns, "{terminal:?}");
+        for (terminal, columns) in [(20, 40), (40, 40), (132, 132), (1000, 250)] {
+            assert_eq!(within_reason(terminal), Some(columns));
         }
+        assert_eq!(within_reason(0), None);
     }
 }

@@ -1,14 +1,15 @@
 //! Options that `run` and `compare` share.
 
+use super::window::Stretch;
 use clap::ValueEnum;
-use machine::MachineSpec;
+use machine::{MachineSpec, Window};
 use report::text::Rows;
 use schedlab::outputs::STANDARD_STREAM;
 use schedlab::{
     Change, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
     TaskOptions, WakeupCosts, machine, machine_file, task_options,
 };
-use scheduler::Nanos;
+use scheduler::{CpuMask, Nanos};
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Locks, Override, Whom};
 use workload::rtapp::Dialect;
@@ -28,7 +29,7 @@ pub struct Common {
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<String>,
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = cpus)]
     cpus: Option<usize>,
     /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default: 6.1; with
     /// a trace, the recording's].
@@ -104,6 +105,8 @@ pub struct Common {
     /// Tell of these tasks only: a name, a pattern of names (cc*) or a pid; may be repeated.
     #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
     task: Vec<Whom>,
+    #[command(flatten)]
+    stretch: Stretch,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -172,6 +175,8 @@ pub struct Meant {
     recorded_on: Option<MachineSpec>,
     /// The tasks to tell of; empty: all.
     pub tasks: Vec<Whom>,
+    /// The stretch to tell of; `None`: all of a run.
+    pub window: Option<Window>,
     /// Of the first run.
     pub seed: u64,
     /// If one was asked for.
@@ -197,7 +202,8 @@ impl Common {
             CostsFrom::Recorded => WakeupCosts::Recorded,
             CostsFrom::Machine => WakeupCosts::Machine,
         };
-        let reading = Reading { dialect, locks: self.locks.meant(), tasks, wakeup_costs };
+        let window = self.stretch.window()?;
+        let reading = Reading { dialect, locks: self.locks.meant(), tasks, window, wakeup_costs };
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
         reading.tasks.check(&loads)?;
@@ -215,6 +221,7 @@ impl Common {
             loads,
             reading,
             tasks: self.task.clone(),
+            window,
             kernel,
             seed: self.seed,
             duration: self.duration,
@@ -255,8 +262,14 @@ impl Meant {
             fidelity: true,
             dumps: Vec::new(),
             tasks: self.tasks,
+            window: self.window,
         }
     }
+}
+
+fn cpus(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=CpuMask::BITS).contains(number));
+    number.ok_or_else(|| format!("a machine has 1 to {} CPUs", CpuMask::BITS))
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {

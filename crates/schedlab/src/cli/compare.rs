@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(long, value_name = "SETTINGS")]
     base: Option<String>,
     /// A configuration to compare; may be given several times.
-    #[arg(long, value_name = "SETTINGS", required = true)]
+    #[arg(long, value_name = "SETTINGS", required = true, value_parser = not_blank)]
     with: Vec<String>,
     /// Number of seeds, from --seed on.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -39,6 +39,14 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         Format::Text => print(&report::text::comparison(&comparison, args.common.rows())),
         Format::Json => Stream::Output.exact(&comparison.to_json()),
     }
+}
+
+/// A configuration that says nothing is the base once more.
+fn not_blank(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("say what differs from the base, such as cpus=8".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn plan(args: &Args) -> Result<Plan, Error> {

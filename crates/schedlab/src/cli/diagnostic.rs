@@ -3,6 +3,7 @@
 use super::columns;
 use super::terminal::escape;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use report::text::{WIDTH, fit, in_columns};
 use schedlab::{Error, Excerpt};
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -10,7 +11,7 @@ use std::ops::Range;
 
 /// The whole message, with its line end.
 pub fn text(error: &Error) -> String {
-    let mut text = escape(&format!("error: {error}\n")).into_owned();
+    let mut text = wrapped(&escape(&format!("error: {error}\n")));
     if let Some(excerpt) = error.excerpt() {
         let mut drawn = String::new();
         if handler().render_report(&mut drawn, &InFile::new(error, &excerpt)).is_ok() {
@@ -20,12 +21,21 @@ pub fn text(error: &Error) -> String {
     text
 }
 
+/// A message whose lines are no longer than those of standard error, where it says how long they may be. What goes into a file
+/// or a pipe stays a line, for those who search it.
+fn wrapped(text: &str) -> String {
+    let Some(columns) = columns::of_stderr() else { return text.to_owned() };
+    in_columns(columns, || fit(text))
+}
+
 fn handler() -> GraphicalReportHandler {
     // As no-color.org has it, an empty NO_COLOR says nothing.
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let coloured = io::stderr().is_terminal() && !no_color;
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    GraphicalReportHandler::new_themed(theme).with_width(columns::of_stderr()).with_links(false)
+    GraphicalReportHandler::new_themed(theme)
+        .with_width(columns::of_stderr().unwrap_or(WIDTH))
+        .with_links(false)
 }
 
 /// An error with its place in a file, in the terms of the library that draws it.

@@ -7,9 +7,14 @@ pub const CHECK_FAILED: u8 = 1;
 /// The command line, a file or an experiment is not possible: the message says what is wrong and where.
 pub const BAD_INPUT: u8 = 2;
 
+/// What each of them means.
+pub const MEANING: &str = "\
+0 done; 1 --check found a broken invariant, or a reproduction does not agree; 2 the command line, a file or the experiment is not possible.";
+
 /// For `--help`.
-pub const HELP: &str = "\
-Exit codes: 0 done; 1 --check found a broken invariant, or a reproduction does not agree; 2 the command line, a file or the experiment is not possible.";
+pub fn help() -> String {
+    format!("Exit codes: {MEANING}")
+}
 
 #[cfg(test)]
 mod tests {
@@ -18,7 +23,7 @@ mod tests {
     #[test]
     fn the_help_and_the_manual_name_every_code() {
         for code in [OK, CHECK_FAILED, BAD_INPUT] {
-            assert!(HELP.contains(&format!(" {code} ")), "{code}");
+            assert!(help().contains(&format!(" {code} ")), "{code}");
             assert!(include_str!("../../../../docs/cli.md").contains(&format!("\n| {code} | ")), "{code}");
         }
     }

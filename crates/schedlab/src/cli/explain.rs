@@ -39,7 +39,11 @@ fn text(explanation: &Explanation) -> String {
         out += &wrap(source, "source: ", "        ");
     }
     for section in sections {
-        out += &format!("\n{}:\n{}", section.title, columns(&section.entries, "  "));
+        out += &format!(
+            "\n{}{}",
+            wrap(&format!("{}:", section.title), "", "  "),
+            columns(&section.entries, "  ")
+        );
     }
     out
 }

@@ -2,13 +2,12 @@
 
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print};
+use super::window::Stretch;
 use clap::ValueEnum;
 use report::text::Rows;
 use schedlab::Inspection;
-use scheduler::Nanos;
 use trace::DelaysFrom;
 use workload::replay::Whom;
-use workload::units;
 
 /// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency; of two, what differs.
 #[derive(Debug, clap::Args)]
@@ -25,12 +24,8 @@ pub struct Args {
     /// Tasks in the table of latencies and in those of two traces, by name, pattern of names (cc*) or pid; may be repeated [default: all].
     #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
     task: Vec<Whom>,
-    /// Look at the trace from this time on, since its first event; seconds without a unit.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    from: Option<Nanos>,
-    /// Look at the trace up to this time.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    to: Option<Nanos>,
+    #[command(flatten)]
+    stretch: Stretch,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -52,7 +47,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         Wakeups::Wakeup => DelaysFrom::Wakeup,
         Wakeups::Waking => DelaysFrom::Waking,
     };
-    let asked = Inspection { delays_from, tasks: args.task.clone(), from: args.from, to: args.to };
+    let asked = Inspection { delays_from, tasks: args.task.clone(), window: args.stretch.window()? };
     let rows = if args.full { Rows::All } else { Rows::Folded };
     if let Some(other) = &args.other {
         let mut result = schedlab::inspect_both([&args.trace, other], &asked)?;
@@ -68,8 +63,4 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         Format::Text => print(&report::text::inspect(&result, rows)),
         Format::Json => Stream::Output.exact(&result.to_json()),
     }
-}
-
-fn time(text: &str) -> Result<Nanos, String> {
-    units::duration(text, Nanos::from_secs(1))
 }

@@ -4,7 +4,7 @@ use super::common::Format;
 use super::explain;
 use super::output::{Failure, print};
 use clap::ValueEnum;
-use report::text::wrap;
+use report::text::{columns as line_columns, fit, wrap};
 use schedlab::{Entry, Kind};
 
 /// Names longer than this stand on a line of their own.
@@ -81,16 +81,21 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
 pub fn columns(entries: &[Entry], indent: &str) -> String {
     let width = |entry: &Entry| entry.name.chars().count();
     let column = entries.iter().map(width).filter(|w| *w <= NAME_COLUMNS).max().unwrap_or(2);
+    // Where names would take more than half of the line, or a word has no room beside them, sentences stand below them.
+    let (beside, line) = (indent.len() + column + 2, line_columns());
+    let has_no_room = |word: &str| beside + word.chars().count() > line;
+    let mut words = entries.iter().flat_map(|entry| entry.meaning.split_whitespace());
+    let below = beside > line / 2 || words.any(has_no_room);
     let mut out = String::new();
     for entry in entries {
         if entry.name.is_empty() {
             out += &wrap(&entry.meaning, indent, indent);
             continue;
         }
-        let next = format!("{indent}{:column$}  ", "");
+        let next = if below { format!("{indent}    ") } else { format!("{indent}{:column$}  ", "") };
         let mut first = format!("{indent}{:column$}  ", entry.name);
-        if width(entry) > column {
-            out += &format!("{indent}{}\n", entry.name);
+        if below || width(entry) > column {
+            out += &fit(&format!("{indent}{}\n", entry.name));
             first.clone_from(&next);
         }
         out += &wrap(&entry.meaning, &first, &next);
@@ -104,6 +109,7 @@ pub fn columns(entries: &[Entry], indent: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::text::in_columns;
 
     #[test]
     fn sentences_stand_in_their_column_and_long_names_alone() {
@@ -112,6 +118,11 @@ mod tests {
         let entries = [entry("a", "One."), entry("bcd", &"word ".repeat(20)), entry(&long, "Two.")];
         let text = columns(&entries, " ");
         let lines: Vec<&str> = text.lines().collect();
+        let narrow = in_columns(20, || columns(&entries, ""));
+        assert!(narrow.starts_with("a    One.\n"), "{narrow}");
+        let entries = [entry("ten_letters", "A sentence.")];
+        let narrow = in_columns(20, || columns(&entries, ""));
+        assert_eq!(narrow, "ten_letters\n    A sentence.\n");
         assert_eq!(lines[0], " a    One.");
         assert!(lines[1].starts_with(" bcd  word") && lines[2].starts_with("      word"));
         assert_eq!(&lines[3..], [format!(" {long}").as_str(), "      Two."]);

@@ -24,17 +24,18 @@ mod terminal;
 mod user;
 mod voice;
 mod watch;
+mod window;
 mod workload;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Failure;
-use report::text::in_columns;
+use report::text::{WIDTH, fit, in_columns};
 use std::process::ExitCode;
 use voice::Voice;
 
 /// A laboratory for the Linux CPU scheduler: what changes when this load meets another kernel, machine or setting?
 #[derive(Debug, Parser)]
-#[command(name = "schedlab", version, after_help = exit::HELP, arg_required_else_help = true)]
+#[command(name = "schedlab", version, after_help = exit::help(), arg_required_else_help = true)]
 struct Cli {
     /// As `schedlab explain NAME`.
     #[arg(long, value_name = "NAME")]
@@ -63,17 +64,12 @@ enum Command {
 
 /// Runs what was typed.
 pub fn main() -> ExitCode {
-    let columns = columns::of_stdout();
+    let columns = columns::of_stdout().unwrap_or(WIDTH);
     let typed = Cli::command().term_width(columns).try_get_matches();
     let cli = match typed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help that nobody reads any more is no failure.
-            if output::is_command_line_plain() {
-                let _ = error.print();
-            } else {
-                output::say(&error.render().to_string());
-            }
+            say_typed(&error, columns);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
         }
     };
@@ -81,6 +77,21 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::from(exit::OK),
         Err(failure) => failure.report(),
     }
+}
+
+/// Prints help, or what is wrong with what was typed. Help that nobody reads any more is no failure.
+fn say_typed(error: &clap::Error, columns: usize) {
+    let text = error.render().to_string();
+    let columns = if error.use_stderr() { columns::of_stderr() } else { Some(columns) };
+    // The library breaks the lines of help, but neither those of errors nor that of usage.
+    let fitted = columns.map(|columns| in_columns(columns, || fit(&text)));
+    let is_as_it_was = fitted.as_ref().is_none_or(|fitted| fitted.trim_end() == text.trim_end());
+    let shown = fitted.unwrap_or(text);
+    let _ = match error.use_stderr() {
+        _ if is_as_it_was && output::is_command_line_plain() => error.print(),
+        true => return output::say(&shown),
+        false => return drop(output::print(&shown)),
+    };
 }
 
 fn execute(cli: &Cli) -> Result<(), Failure> {

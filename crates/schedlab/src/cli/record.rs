@@ -7,6 +7,7 @@ use super::user::User;
 use super::voice::Voice;
 use super::watch::Watch;
 use indicatif::{ProgressBar, ProgressStyle};
+use report::text::{many, wrap};
 use schedlab::calibration::topology_alone;
 use schedlab::outputs::Output;
 use schedlab::recording::{Ended, Extras, Recorded, Recorder, Tracefs};
@@ -20,6 +21,8 @@ use workload::units;
 
 /// How long to record where neither a time nor a command says so.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
+/// In a shorter recording most events are those of its own beginning and end.
+const LONG_ENOUGH: Duration = Duration::from_millis(100);
 /// Between two looks at the kernel's buffers, which hold half a second of a busy CPU.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -179,8 +182,9 @@ fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Opt
         text += &price(elapsed, recorded, cost);
     }
     if recorded.lost > 0 {
-        text +=
-            "Events were lost: the kernel's buffers were full. A replay leaves out what it cannot know.\n";
+        let lost =
+            "Events were lost: the kernel's buffers were full. A replay leaves out what it cannot know.";
+        text += &wrap(lost, "", "  ");
     }
     text
 }
@@ -189,16 +193,22 @@ fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Opt
 fn price(elapsed: Duration, recorded: Recorded, cost: Nanos) -> String {
     let Recorded { cpus, events, .. } = recorded;
     let share = events as f64 * cost.0 as f64 / (elapsed.as_nanos() as f64 * cpus as f64) * 100.0;
-    format!(
-        "price: {events} events of about {} ns (measured before), {share:.2} % of the CPUs' time\n",
-        cost.0
-    )
+    let of_time = if elapsed < LONG_ENOUGH {
+        "too short a recording to say what part of the CPUs' time that was".to_owned()
+    } else {
+        format!("{share:.2} % of the CPUs' time over these {:.1}s", elapsed.as_secs_f64())
+    };
+    wrap(&format!("price: {events} events of about {} ns (measured before), {of_time}", cost.0), "", "  ")
 }
 
 fn figures(elapsed: Duration, recorded: Recorded) -> String {
     let Recorded { cpus, bytes, lost, .. } = recorded;
     let megabytes = bytes as f64 / 1e6;
-    format!("{:.1}s, {cpus} CPUs, {megabytes:.1} MB, {lost} events lost", elapsed.as_secs_f64())
+    let length = match elapsed {
+        short if short < LONG_ENOUGH => format!("{}ms", short.as_millis()),
+        long => format!("{:.1}s", long.as_secs_f64()),
+    };
+    format!("{length}, {}, {megabytes:.1} MB, {} lost", many(cpus as u64, "CPU"), many(lost, "event"))
 }
 
 fn positive(text: &str) -> Result<Nanos, String> {
@@ -227,5 +237,32 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(elapsed_ms: u64) -> String {
+        let recorded = Recorded { cpus: 2, events: 4_000, bytes: 100_000, lost: 1 };
+        summary(Path::new("t.dat"), Duration::from_millis(elapsed_ms), recorded, Some(Nanos(500)))
+    }
+
+    #[test]
+    fn the_price_says_over_which_time_it_is() {
+        assert_eq!(
+            told(2_000),
+            "t.dat: 2.0s, 2 CPUs, 0.1 MB, 1 event lost\n\
+             price: 4000 events of about 500 ns (measured before), 0.05 % of the CPUs' time\n  over these 2.0s\n\
+             Events were lost: the kernel's buffers were full. A replay leaves out what it\n  cannot know.\n"
+        );
+    }
+
+    #[test]
+    fn of_milliseconds_no_share_is_told() {
+        let text = told(7);
+        assert!(text.starts_with("t.dat: 7ms, 2 CPUs") && !text.contains('%'), "{text}");
+        assert!(text.contains("too short a recording"), "{text}");
     }
 }

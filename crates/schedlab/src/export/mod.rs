@@ -6,6 +6,7 @@ mod locks;
 
 use crate::error::Error;
 use crate::experiment::Run;
+use crate::outputs::is_packed;
 pub use facts::Facts;
 use machine::RecordKind;
 use std::io;
@@ -59,7 +60,9 @@ impl TraceFormat {
     /// # Errors
     /// An ending that is not known; the message lists those that are.
     pub fn of(path: &Path) -> Result<TraceFormat, Error> {
-        let ending = path.extension().unwrap_or_default();
+        // What is packed has the ending of its content before that.
+        let name = if is_packed(path) { Path::new(path.file_stem().unwrap_or_default()) } else { path };
+        let ending = name.extension().unwrap_or_default();
         match ENDINGS.iter().find(|known| ending == known.ending) {
             Some(known) => Ok(known.format),
             None => Err(Error::TraceEnding { path: path.display().to_string() }),

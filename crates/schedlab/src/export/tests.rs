@@ -202,7 +202,7 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
         again.loads.push(load.recorded_on(&machine));
         again.duration = Some(Nanos::from_millis(20));
         if let Ok(run) = again.run() {
-            let is_told = run.result.notes.iter().any(|note| note.contains("that the trace tells"));
+            let is_told = run.result.notes.iter().any(|note| note.contains("told by the trace step by step"));
             *if is_told { &mut told } else { &mut inferred } += 1;
         }
     }

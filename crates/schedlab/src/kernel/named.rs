@@ -162,12 +162,12 @@ fn plain_release(name: &str) -> Option<Release> {
     Release::parse(name).filter(|release| release.to_string() == name)
 }
 
-/// The most similar profile or distribution, if at least half of it agrees.
+/// The most similar profile or distribution, if at most about a quarter of it is wrong.
 fn nearest(word: &str) -> Option<&'static str> {
     let names = PROFILES.iter().map(|p| p.name).chain(DISTRIBUTIONS.iter().map(|d| d.name));
     let word = word.to_ascii_lowercase();
     let distance = |known: &&str| strsim::damerau_levenshtein(&word, &known.to_ascii_lowercase());
-    names.min_by_key(distance).filter(|known| 2 * distance(known) <= word.len().max(known.len()))
+    names.min_by_key(distance).filter(|known| 4 * distance(known) <= word.len().max(known.len()) + 1)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ mod partial;
 mod unfinished;
 
 pub use error::OutputError;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use partial::Partial;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -24,7 +26,15 @@ pub const STANDARD_STREAM: &str = "-";
 pub struct Output {
     /// As it was given.
     path: PathBuf,
-    to: BufWriter<Place>,
+    to: Form,
+}
+
+/// In which form bytes come to their place.
+#[derive(Debug)]
+enum Form {
+    Plain(BufWriter<Place>),
+    /// Packed, as the name says.
+    Gzip(GzEncoder<BufWriter<Place>>),
 }
 
 #[derive(Debug)]
@@ -37,26 +47,33 @@ enum Place {
 }
 
 impl Output {
-    /// Begins to write `path`; `-` is standard output. Files stay as they are until [`Output::commit`].
+    /// Begins to write `path`; `-` is standard output. Files stay as they are until [`Output::commit`]. What is written under
+    /// a name that ends in `.gz` is packed with gzip.
     ///
     /// Waits for a reader where `path` is a pipe without one.
     ///
     /// # Errors
     /// A path that cannot be written, is one of the `inputs`, or is written by another process of this program now.
     pub fn open(path: &Path, inputs: &[PathBuf]) -> Result<Output, OutputError> {
-        Ok(Output { path: path.to_owned(), to: BufWriter::new(place(path, inputs)?) })
+        let place = BufWriter::new(place(path, inputs)?);
+        let to = if is_packed(path) {
+            Form::Gzip(GzEncoder::new(place, Compression::default()))
+        } else {
+            Form::Plain(place)
+        };
+        Ok(Output { path: path.to_owned(), to })
     }
 
     /// Whether a file comes of it, as opposed to bytes for a device, a pipe or standard output.
     #[must_use]
     pub fn is_file(&self) -> bool {
-        matches!(self.to.get_ref(), Place::Partial(_))
+        matches!(self.to.place(), Place::Partial(_))
     }
 
     /// Whether it is standard output, which is then no place for anything else.
     #[must_use]
     pub fn is_stdout(&self) -> bool {
-        matches!(self.to.get_ref(), Place::Stdout(_))
+        matches!(self.to.place(), Place::Stdout(_))
     }
 
     /// As it was given.
@@ -76,7 +93,12 @@ impl Output {
     /// Those of the disk.
     pub fn commit(self) -> Result<(), OutputError> {
         let Output { path, to } = self;
-        let done = to.into_inner().map_err(io::IntoInnerError::into_error).and_then(|place| match place {
+        let plain = match to {
+            Form::Plain(plain) => Ok(plain),
+            Form::Gzip(packed) => packed.finish(),
+        };
+        let place = plain.and_then(|plain| plain.into_inner().map_err(io::IntoInnerError::into_error));
+        let done = place.and_then(|place| match place {
             Place::Partial(partial) => partial.commit(),
             Place::Device(mut file) => file.flush(),
             Place::Stdout(mut stdout) => stdout.flush(),
@@ -87,12 +109,33 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write(bytes)
+        match &mut self.to {
+            Form::Plain(plain) => plain.write(bytes),
+            Form::Gzip(packed) => packed.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        match &mut self.to {
+            Form::Plain(plain) => plain.flush(),
+            Form::Gzip(packed) => packed.flush(),
+        }
     }
+}
+
+impl Form {
+    fn place(&self) -> &Place {
+        match self {
+            Form::Plain(plain) => plain.get_ref(),
+            Form::Gzip(packed) => packed.get_ref().get_ref(),
+        }
+    }
+}
+
+/// Whether a name says that what goes by it is packed with gzip.
+#[must_use]
+pub fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "gz")
 }
 
 impl Write for Place {

@@ -161,3 +161,17 @@ fn what_is_unfinished_can_be_removed_at_any_time() {
     drop(output);
     assert!(!unfinished::names().contains(&folder.path(".out.schedlab-partial")));
 }
+
+#[test]
+fn a_name_that_says_gz_is_packed() {
+    let folder = Folder::new("packed");
+    let path = folder.path("trace.dat.gz");
+    let mut output = open(&path);
+    output.write_all(b"events").expect("room");
+    assert!(output.is_file());
+    output.commit().expect("a disk");
+    let mut text = String::new();
+    let packed = File::open(&path).expect("it is there");
+    io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed), &mut text).expect("gzip");
+    assert_eq!(text, "newevents", "`open` has written something already");
+}

@@ -8,13 +8,16 @@ mod replay;
 mod tasks;
 
 use crate::experiment::Experiment;
-use machine::{CommOf, CountedFrom, CpuOutcome, Outcome, Record, Situation, WakePaths};
-use report::schema::{
-    CpuResult, Dump, Engine, Kernel, Machine, RecordedPath, RqLockStats, RunResult, RunSchema, Totals,
+use machine::{
+    CommOf, CountedFrom, CpuOutcome, DecisionCount, Outcome, Record, Situation, TaskOutcome, TotalsOutcome,
+    WakePaths,
 };
-use scheduler::Pid;
+use report::schema::{
+    CpuResult, Dump, Engine, Kernel, Machine, RecordedPath, RqLockStats, RunResult, RunSchema, Totals, Window,
+};
+use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
-use workload::load::BuiltLoad;
+use workload::load::{BuiltLoad, LoadResult};
 
 /// What a result is made of.
 pub(crate) struct Parts<'a> {
@@ -36,11 +39,22 @@ pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
     replay::replayed(loads).into_iter().map(|(pid, replayed)| (pid, replayed.pid)).collect()
 }
 
+/// When what is replayed begins in the run: the recording's first event; without a recording, the start.
+pub(crate) fn start(loads: &[BuiltLoad]) -> Nanos {
+    let lead_in = |load: &BuiltLoad| match load.result() {
+        LoadResult::Replay(replay) => replay.lead_in,
+        _ => Nanos::ZERO,
+    };
+    loads.iter().map(lead_in).max().unwrap_or_default()
+}
+
 pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
     let Parts { experiment, outcome, .. } = parts;
     // Before the rest is there: it takes the most memory.
     let replay = replay::fidelity(parts);
-    let decisions = outcome.decisions.iter().map(|d| (d.reason.name().to_owned(), d.count));
+    let figures = Figures::of(outcome);
+    let decisions = figures.decisions.iter().map(|d| (d.reason.name().to_owned(), d.count));
+    let start = start(parts.loads);
     RunResult {
         schema: RunSchema,
         command: None,
@@ -53,9 +67,10 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         },
         machine: machine(experiment),
         kernel: parts.kernel.clone(),
-        tasks: tasks::results(&outcome.tasks, &replay::replayed(parts.loads)),
-        cpus: outcome.cpus.iter().map(cpu).collect(),
-        totals: totals(outcome),
+        window: outcome.window.as_ref().map(|measured| window(measured.window, start)),
+        tasks: tasks::results(figures.tasks, &replay::replayed(parts.loads), figures.end),
+        cpus: figures.cpus.iter().map(cpu).collect(),
+        totals: totals(&figures),
         loads: loads::results(&experiment.loads, parts.loads, &outcome.tasks),
         replay,
         decisions: decisions.collect(),
@@ -91,6 +106,51 @@ fn recorded_paths(paths: &WakePaths) -> Vec<RecordedPath> {
     Situation::ALL.into_iter().filter_map(path).collect()
 }
 
+/// What the result tells of the scheduler: that of the whole run, or of a stretch of it.
+struct Figures<'a> {
+    /// Until when.
+    end: Nanos,
+    tasks: &'a [TaskOutcome],
+    cpus: &'a [CpuOutcome],
+    totals: &'a TotalsOutcome,
+    decisions: &'a [DecisionCount],
+    spinlock_sleeps: u64,
+    lock_holder_preemptions: u64,
+    cache_refill: Nanos,
+}
+
+impl<'a> Figures<'a> {
+    fn of(outcome: &'a Outcome) -> Figures<'a> {
+        match &outcome.window {
+            Some(measured) => Figures {
+                end: measured.window.to,
+                tasks: &measured.tasks,
+                cpus: &measured.cpus,
+                totals: &measured.totals,
+                decisions: &measured.decisions,
+                spinlock_sleeps: measured.spinlock_sleeps,
+                lock_holder_preemptions: measured.lock_holder_preemptions,
+                cache_refill: measured.cache_refill,
+            },
+            None => Figures {
+                end: outcome.simulated,
+                tasks: &outcome.tasks,
+                cpus: &outcome.cpus,
+                totals: &outcome.totals,
+                decisions: &outcome.decisions,
+                spinlock_sleeps: outcome.spinlock_sleeps,
+                lock_holder_preemptions: outcome.lock_holder_preemptions,
+                cache_refill: outcome.cache_refill,
+            },
+        }
+    }
+}
+
+/// A stretch of the run, since `start`.
+fn window(measured: machine::Window, start: Nanos) -> Window {
+    Window { from_ns: measured.from.saturating_sub(start).0, to_ns: measured.to.saturating_sub(start).0 }
+}
+
 fn cpu(cpu: &CpuOutcome) -> CpuResult {
     let lock = &cpu.rq_lock;
     CpuResult {
@@ -110,8 +170,8 @@ fn cpu(cpu: &CpuOutcome) -> CpuResult {
     }
 }
 
-fn totals(outcome: &Outcome) -> Totals {
-    let totals = outcome.totals;
+fn totals(figures: &Figures<'_>) -> Totals {
+    let totals = figures.totals;
     Totals {
         context_switches: totals.context_switches,
         wakeups: totals.wakeups,
@@ -124,8 +184,8 @@ fn totals(outcome: &Outcome) -> Totals {
         push_ipis_in_flight_max: totals.push_ipis_in_flight_max,
         push_ipis_in_flight_by_source_max: totals.push_ipis_in_flight_by_source_max,
         wakeup_preemptions: totals.wakeup_preemptions,
-        spinlock_sleeps: outcome.spinlock_sleeps,
-        lock_holder_preemptions: outcome.lock_holder_preemptions,
-        cache_refill_ns: outcome.cache_refill.0,
+        spinlock_sleeps: figures.spinlock_sleeps,
+        lock_holder_preemptions: figures.lock_holder_preemptions,
+        cache_refill_ns: figures.cache_refill.0,
     }
 }

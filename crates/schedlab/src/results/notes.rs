@@ -3,7 +3,7 @@
 use super::Parts;
 use crate::limits;
 use machine::TaskOrigin;
-use report::text::exact_duration;
+use report::text::{exact_duration, many};
 use scheduler::registry::{Config, Feature};
 use workload::load::LoadResult;
 
@@ -47,8 +47,8 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     }
     if parts.outcome.outside_lost > 0 {
         notes.push(format!(
-            "{} messages from outside found their channel full and were lost",
-            parts.outcome.outside_lost
+            "{} from outside lost: the channel was full",
+            many(parts.outcome.outside_lost, "message")
         ));
     }
     for change in experiment.kernel.changes().iter().filter(|c| c.at > parts.outcome.simulated) {

@@ -84,6 +84,8 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 });
                 compared(found, task.role, exit)
             });
+            // Of a stretch, those who did nothing in it on either side are nobody.
+            let tasks = tasks.filter(|task| experiment.window.is_none() || did_something(task));
             let finish = finish(&result, &parts.outcome.tasks);
             let finish = finish.and_then(|finish| finish.recorded_s.zip(finish.seconds));
             let Order { recorded, simulated, common } = found.order;
@@ -112,6 +114,7 @@ fn compared(task: &TaskFidelity, role: Role, exited_ns: Option<Fidelity>) -> Rep
         nr_involuntary_switches: pair(task.involuntary_switches),
         nr_migrations: pair(task.migrations),
         wakeups: pair(task.wakeups),
+        wakeup_latencies: pair(task.latencies),
         wakeup_latency_mean_ns: pair(task.latency_mean_ns),
         wakeup_latency_p99_ns: pair(task.latency_p99_ns),
         wakeup_latency_max_ns: pair(task.latency_max_ns),
@@ -119,6 +122,11 @@ fn compared(task: &TaskFidelity, role: Role, exited_ns: Option<Fidelity>) -> Rep
         // The schema's own business.
         poor: Vec::new(),
     }
+}
+
+fn did_something(task: &ReplayTask) -> bool {
+    let figures = [task.cpu_time_ns, task.nr_switches, task.nr_migrations, task.wakeups];
+    figures.iter().any(|figure| *figure != Fidelity::default())
 }
 
 fn pair(pair: Pair) -> Fidelity {

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use workload::replay::Role;
 
 /// All but the machine's own: idle tasks and the kernel threads of its background noise. `replayed` holds what is known of
-/// replayed tasks by their pids in the run.
-pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, Replayed>) -> Vec<TaskResult> {
+/// replayed tasks by their pids in the run. What happened after `end` is not told.
+pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, Replayed>, end: Nanos) -> Vec<TaskResult> {
     let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
     let mut own: Vec<(u32, &TaskOutcome)> = own.map(|task| (shown_pid(task, replayed), task)).collect();
     own.sort_by_key(|(pid, _)| *pid);
-    own.into_iter().map(|(pid, task)| result(pid, task, replayed.get(&task.pid))).collect()
+    own.into_iter().map(|(pid, task)| result(pid, task, replayed.get(&task.pid), end)).collect()
 }
 
 fn shown_pid(task: &TaskOutcome, replayed: &BTreeMap<Pid, Replayed>) -> u32 {
@@ -26,7 +26,7 @@ pub fn pid(pid: Pid) -> u32 {
     pid.0.unsigned_abs()
 }
 
-fn result(pid: u32, task: &TaskOutcome, replayed: Option<&Replayed>) -> TaskResult {
+fn result(pid: u32, task: &TaskOutcome, replayed: Option<&Replayed>, end: Nanos) -> TaskResult {
     let main = main_policy(task);
     let start = replayed.map_or(Nanos::ZERO, |replayed| replayed.lead_in);
     TaskResult {
@@ -37,7 +37,7 @@ fn result(pid: u32, task: &TaskOutcome, replayed: Option<&Replayed>) -> TaskResu
         nice: main.nice,
         time_under: task.time_under.iter().map(time_under).collect(),
         of_command: replayed.is_some_and(|replayed| replayed.role == Role::Command),
-        exited_ns: task.exited.map(|at| at.saturating_sub(start).0),
+        exited_ns: task.exited.filter(|at| *at <= end).map(|at| at.saturating_sub(start).0),
         nr_voluntary_switches: task.counters.nr_voluntary_switches,
         nr_involuntary_switches: task.counters.nr_involuntary_switches,
         nr_migrations: task.counters.nr_migrations,

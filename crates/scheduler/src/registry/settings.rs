@@ -223,11 +223,11 @@ fn unknown(name: &str) -> SettingError {
     SettingError::Unknown { name: name.to_string(), nearest: nearest(name.trim_start_matches("NO_"), names) }
 }
 
-/// The known name with the smallest edit distance, ignoring case; `None` if less than half of it agrees.
+/// The known name with the smallest edit distance, ignoring case; `None` if more than about a quarter of it is wrong.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
     let distance = |k: &&str| edit_distance(&name, &k.to_ascii_lowercase());
-    known.min_by_key(distance).filter(|k| 2 * distance(k) <= name.len().max(k.len()))
+    known.min_by_key(distance).filter(|k| 4 * distance(k) <= name.len().max(k.len()) + 1)
 }
 
 /// Levenshtein distance. (strsim would do, but needs std.)

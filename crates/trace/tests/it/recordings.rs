@@ -123,13 +123,19 @@ fn what_the_file_says_about_itself() {
     assert_eq!((text.cpus, text.meta.resolution_ns), (2, 1000));
 }
 
+/// Tasks that the recorder hid, and idle switches that the virtual machine did not trace.
+fn breaks(trace: &trace::Trace) -> u64 {
+    [NoteKind::HiddenTask, NoteKind::UntracedIdle].into_iter().map(|kind| trace.notes.count(kind)).sum()
+}
+
 /// The holes that the recorder's pid filter left are found, and filled without touching what was recorded.
 #[test]
 fn holes_are_filled() {
     for name in ["mix-rr.dat", "mix-nice.dat", "mix-rtover.dat", "rtlab-plain.trace.txt.gz"] {
         let mut trace = trace::read(&fixture(name)).expect("a trace");
-        let breaks = trace.notes.count(NoteKind::BrokenSwitchChain);
+        let breaks = breaks(&trace);
         assert!(breaks > 0, "{name}");
+        assert_eq!(trace.notes.count(NoteKind::BrokenSwitchChain), 0, "{name}: nothing was lost");
         let before = trace::summarise(&trace);
         let repair = trace::infer_missing_switches(&mut trace);
         assert_eq!(repair.switches, breaks, "{name}");

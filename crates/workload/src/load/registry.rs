@@ -152,7 +152,7 @@ const ENTRIES: [Entry; 12] = [
 pub fn find(name: &str) -> Result<&'static Entry, LoadError> {
     ENTRIES.iter().find(|e| e.name == name).ok_or_else(|| {
         let distance = |e: &&Entry| strsim::damerau_levenshtein(name, e.name);
-        let alike = |e: &&Entry| distance(e) <= (name.len().max(e.name.len()) / 2).min(3);
+        let alike = |e: &&Entry| 4 * distance(e) <= name.len().max(e.name.len()) + 1;
         let nearest = ENTRIES.iter().min_by_key(distance).filter(alike);
         LoadError::Unknown { name: name.to_string(), nearest: nearest.map(|e| e.name.to_string()) }
     })

@@ -8,7 +8,7 @@ use super::lives::{Lives, TraceTask};
 use super::recording::FIRST_FAIR_PRIO;
 use scheduler::Nanos;
 use std::collections::BTreeMap;
-use trace::{EventKind, Pid, Summary, TaskRef, TaskSummary, Trace, WakeupEvent, summarise, summarise_from};
+use trace::{EventKind, Pid, Stretch, Summary, TaskRef, TaskSummary, Trace, WakeupEvent, summarise_within};
 
 /// Who follows whom on a CPU: how often, by the ids of both. Id 0 is the idle task.
 pub(super) type Follows = BTreeMap<(Pid, Pid), u64>;
@@ -30,20 +30,20 @@ pub(super) struct Accounted {
 #[derive(Clone, Copy, Default)]
 struct Told {
     runtime_ns: u64,
+    /// Whether the kernel says it.
+    says: bool,
     realtime: bool,
 }
 
 impl Accounted {
-    pub fn of(trace: &Trace) -> Accounted {
-        Accounted::new(trace, summarise(trace))
+    /// Of a stretch of a trace.
+    pub fn of(trace: &Trace, stretch: Stretch) -> Accounted {
+        Accounted::counting(trace, WakeupEvent::of(trace), stretch)
     }
 
     /// The same, with wakeups counted by this event, as in the trace with which it is to be compared.
-    pub fn counting(trace: &Trace, wakeups_from: WakeupEvent) -> Accounted {
-        Accounted::new(trace, summarise_from(trace, wakeups_from))
-    }
-
-    fn new(trace: &Trace, summary: Summary) -> Accounted {
+    pub fn counting(trace: &Trace, wakeups_from: WakeupEvent, stretch: Stretch) -> Accounted {
+        let summary = summarise_within(trace, wakeups_from, stretch);
         let mut told: BTreeMap<TraceTask, Told> = BTreeMap::new();
         let mut follows = Follows::new();
         let (mut lives, mut exits) = (Lives::default(), BTreeMap::new());
@@ -57,13 +57,17 @@ impl Accounted {
                 EventKind::SchedSwitch(switch) => {
                     seen(&switch.prev, &lives);
                     seen(&switch.next, &lives);
-                    *follows.entry((switch.prev.pid, switch.next.pid)).or_insert(0) += 1;
+                    if stretch.holds(event.time_ns) {
+                        *follows.entry((switch.prev.pid, switch.next.pid)).or_insert(0) += 1;
+                    }
                 }
                 EventKind::SchedStatRuntime(stat) => {
                     // The first of a task may reach back beyond the beginning of the trace.
-                    let in_trace = stat.runtime_ns.min(event.time_ns - trace.start_ns());
+                    let from_ns = event.time_ns.saturating_sub(stat.runtime_ns);
+                    let counted = stretch.and(from_ns, event.time_ns);
                     let told = told.entry(lives.now(stat.pid)).or_default();
-                    told.runtime_ns = told.runtime_ns.saturating_add(in_trace);
+                    told.runtime_ns = told.runtime_ns.saturating_add(counted.to_ns - counted.from_ns);
+                    told.says = true;
                 }
                 _ => {}
             }
@@ -74,7 +78,7 @@ impl Accounted {
         let cpu_time = |task: &TaskSummary| {
             let by_switches = task.cpu_time_ns.saturating_add(task.edge_time_ns);
             let told = told.get(&id(task)).copied().unwrap_or_default();
-            if told.realtime || told.runtime_ns == 0 { by_switches } else { told.runtime_ns }
+            if told.realtime || !told.says { by_switches } else { told.runtime_ns }
         };
         Accounted {
             cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(),
@@ -135,7 +139,7 @@ mod tests {
     const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] vruntime=100000 [ns]\n";
 
     fn us(trace: &Trace, pid: i32) -> u64 {
-        Accounted::of(trace).cpu_time_ns((Pid(pid), 0)) / 1_000
+        Accounted::of(trace, Stretch::of(trace)).cpu_time_ns((Pid(pid), 0)) / 1_000
     }
 
     #[test]
@@ -153,8 +157,22 @@ mod tests {
     }
 
     #[test]
+    fn what_the_kernel_says_is_cut_at_the_ends_of_a_stretch() {
+        let trace = trace(120, RUNTIME);
+        let us = |from: u64, to: u64| {
+            let start = trace.start_ns();
+            let stretch = Stretch { from_ns: start + from * 1000, to_ns: start + to * 1000 };
+            let accounted = Accounted::of(&trace, stretch);
+            (accounted.cpu_time_ns((Pid(7), 0)) / 1000, accounted.follows.len())
+        };
+        assert_eq!([us(30, 70), us(70, 500), us(500, 900)], [(40, 0), (30, 0), (0, 0)]);
+        assert_eq!(us(900, 1000), (0, 1), "the switch to the other task");
+    }
+
+    #[test]
     fn switches_are_counted_by_who_follows_whom() {
-        let follows = Accounted::of(&trace(120, "")).follows;
+        let trace = trace(120, "");
+        let follows = Accounted::of(&trace, Stretch::of(&trace)).follows;
         let found: Vec<_> = follows.iter().map(|((a, b), n)| (a.0, b.0, *n)).collect();
         assert_eq!(found, [(0, 7, 1), (7, 8, 1), (8, 7, 1)]);
     }
@@ -171,7 +189,7 @@ mod tests {
                 .as_bytes(),
         )
         .expect("a trace");
-        let accounted = Accounted::of(&trace);
+        let accounted = Accounted::of(&trace, Stretch::of(&trace));
         let exit_us = |pid, n| accounted.exit((Pid(pid), n)).map(|at| at.0 / 1000);
         assert_eq!((exit_us(7, 0), exit_us(8, 0), exit_us(8, 1)), (Some(300), Some(100), Some(400)));
         assert_eq!((exit_us(7, 1), accounted.last(Pid(8))), (None, Some((Pid(8), 1))));

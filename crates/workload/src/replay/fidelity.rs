@@ -61,9 +61,11 @@ pub struct TaskFidelity {
     pub involuntary_switches: Pair,
     /// Changes of CPU.
     pub migrations: Pair,
-    /// Wakeups followed by a switch to the task: the samples of the latencies.
+    /// Wakeups of the task while it was off its CPU that made it run.
     pub wakeups: Pair,
-    /// Mean wakeup latency, ns; 0 without wakeups, as below.
+    /// Those of them of which the switch to the task was recorded: the samples of the latencies.
+    pub latencies: Pair,
+    /// Mean wakeup latency, ns; 0 without samples, as below.
     pub latency_mean_ns: Pair,
     /// Its 99th percentile, ns.
     pub latency_p99_ns: Pair,
@@ -167,7 +169,8 @@ fn row(task: &ReplayedTask, cpu_time_ns: Pair, sides: [Option<&TaskSummary>; 2])
         voluntary_switches: pair(&|s| s.voluntary_switches),
         involuntary_switches: pair(&|s| s.involuntary_switches),
         migrations: pair(&|s| s.migrations),
-        wakeups: pair(&|s| s.wake_latency.count()),
+        wakeups: pair(&|s| s.effective_wakeups),
+        latencies: pair(&|s| s.wake_latency.count()),
         latency_mean_ns: pair(&|s| s.wake_latency.mean_ns().unwrap_or(0)),
         latency_p99_ns: pair(&|s| s.wake_latency.percentile_ns(990).unwrap_or(0)),
         latency_max_ns: pair(&|s| s.wake_latency.max_ns().unwrap_or(0)),

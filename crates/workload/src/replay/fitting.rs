@@ -79,17 +79,22 @@ impl Fitted {
     /// What was done, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let Fitted { recorded_cpus, cpus, left_out, kept, cut, moved } = *self;
-        let sentence = |count: usize, text: &str| (count > 0).then(|| format!("{count} {text}"));
+        let sentence = |count: usize, name: &str, rest: &str| {
+            let ending = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("{count} {name}{ending} {rest}"))
+        };
         let mut notes: Vec<String> = [
-            sentence(left_out, "kernel threads of CPUs that this machine does not have: left out"),
+            sentence(left_out, "kernel thread", "of CPUs that this machine does not have: left out"),
             sentence(
                 kept,
-                "kernel threads of CPUs that this machine does not have: they run on its last CPU, because others wait for their work",
+                "kernel thread",
+                "of CPUs that this machine does not have: put on its last CPU, because others wait for the work",
             ),
-            sentence(cut, "tasks with affinities to CPUs that this machine does not have: they use the others"),
+            sentence(cut, "task", "with an affinity to CPUs that this machine does not have: left to the others"),
             sentence(
                 moved,
-                "tasks whose CPUs this machine does not have: they run on the nearest one (--affinity TASK=all frees them)",
+                "task",
+                "bound to CPUs that this machine does not have: put on the nearest one (--affinity TASK=all frees them)",
             ),
         ]
         .into_iter()

@@ -18,13 +18,13 @@ use super::whom::Whom;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use crate::run_trace::run_trace;
-use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup, WakePaths};
+use machine::{Arrival, ChannelSpec, MachineSpec, Outside, Record, Setup, WakePaths, Window};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use trace::{Repair, Severity, Trace, infer_missing_switches};
+use trace::{Repair, Severity, Stretch, Trace, infer_missing_switches};
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
@@ -56,6 +56,8 @@ pub struct Replay {
     import_notes: Vec<String>,
     affinities: Vec<KnownAffinity>,
     overhead: Overhead,
+    /// What is compared with the recording, since its first event.
+    window: Window,
 }
 
 /// What a replay says about itself.
@@ -98,26 +100,44 @@ pub struct ReplayedTask {
     pub pid: Option<Pid>,
 }
 
+/// How to read a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadOptions {
+    /// What waits for locks are.
+    pub locks: Locks,
+    /// The stretch of the recording with which a run is compared; it counts from the first event.
+    pub window: Window,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions { locks: Locks::default(), window: Window::ALL }
+    }
+}
+
 impl Replay {
     /// Reads the programs from a trace. Holes in the trace are repaired as far as they can be.
     pub fn new(trace: Trace) -> Replay {
-        Replay::with_locks(trace, Locks::default())
+        Replay::read(trace, ReadOptions::default())
     }
 
-    /// The same, with waits for locks as the user wants them.
-    pub fn with_locks(mut trace: Trace, locks: Locks) -> Replay {
+    /// The same, as the user wants it.
+    pub fn read(mut trace: Trace, options: ReadOptions) -> Replay {
+        let ReadOptions { locks, window } = options;
+        let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         Replay {
             recording: Recording::extract_with(&trace, locks),
             unchanged: None,
             changes: Vec::new(),
-            accounted: Some(Accounted::of(&trace)),
+            accounted: Some(Accounted::of(&trace, stretch)),
             kernel: trace.meta.kernel.clone(),
             repair,
             import_notes: serious.map(ToString::to_string).collect(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
+            window,
         }
     }
 
@@ -134,6 +154,7 @@ impl Replay {
             import_notes: Vec::new(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
+            window: Window::ALL,
         }
     }
 
@@ -166,7 +187,8 @@ impl Replay {
         }
         let sentence = |Override { whom, what }: &Override| {
             let tasks = self.recording.tasks.iter().filter(|task| whom.is(task)).count();
-            format!("changed: {whom}: {what} ({tasks} of the recorded tasks have this name or id)")
+            let have = if tasks == 1 { "has" } else { "have" };
+            format!("changed: {whom}: {what} ({tasks} of the recorded tasks {have} this name or id)")
         };
         let sentences: Vec<String> =
             overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
@@ -238,9 +260,15 @@ impl Replay {
         let from = records.partition_point(|record| record.time < result.lead_in);
         let to = records
             .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
-        // The trace of the run is large: it goes before the two are compared.
-        let simulated =
-            Accounted::counting(&run_trace(&records[from..to], comms, cpus), recorded.summary.wakeups_from);
+        let simulated = {
+            // The trace of the run is large: it goes before the two are compared.
+            let trace = run_trace(&records[from..to], comms, cpus);
+            // Both by the clock of the run, as the trace is.
+            let end = result.lead_in.saturating_add(self.recording.span);
+            let Window { from, to } = self.window.after(result.lead_in);
+            let stretch = Stretch { from_ns: from.0, to_ns: to.min(end).max(from).0 };
+            Accounted::counting(&trace, recorded.summary.wakeups_from, stretch)
+        };
         Some(fidelity::compare(recorded, &simulated, &result.tasks))
     }
 
@@ -331,6 +359,12 @@ impl Replay {
     }
 }
 
+/// A stretch that counts from the first event, by the trace's clock.
+fn stretch(trace: &Trace, window: Window) -> Stretch {
+    let Window { from, to } = window.after(Nanos(trace.start_ns()));
+    Stretch { from_ns: from.0, to_ns: to.0.min(trace.end_ns()).max(from.0) }
+}
+
 /// Tokens are never lost and never block their sender.
 const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
     capacity: u32::MAX,
@@ -402,8 +436,9 @@ impl Load for Replay {
         notes.extend(self.import_notes.iter().cloned());
         let Repair { switches, uncertain_ns } = self.repair;
         if switches > 0 {
+            let what = if switches == 1 { "switch that is" } else { "switches that are" };
             notes.push(format!(
-                "{switches} switches are missing in the trace and were inferred: CPU times may be wrong by {} s in all",
+                "{switches} {what} missing in the trace: inferred, CPU times may be wrong by {} s in all",
                 Nanos(uncertain_ns)
             ));
         }
@@ -482,24 +517,24 @@ impl Replay {
         let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
-                "{} because they waited there beside an idle CPU ({least} to {most} s in all)",
+                "{} because of waiting there beside an idle CPU ({least} to {most} s in all)",
                 waits.len()
             )
         });
         let kinds = [
-            (names > 0).then(|| format!("{names} kernel threads by name")),
+            (names > 0).then(|| format!("{names} by the name of a kernel thread")),
             waited,
-            (stayed > 0).then(|| {
-                format!("{stayed} because they were woken beside those although another CPU was idle")
-            }),
-            (children > 0).then(|| format!("{children} because their parents are")),
-            (parents > 0).then(|| format!("{parents} because their children are")),
+            (stayed > 0)
+                .then(|| format!("{stayed} for being woken beside those although another CPU was idle")),
+            (children > 0).then(|| format!("{children} because of the parent")),
+            (parents > 0).then(|| format!("{parents} because of the children")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
         let total = waits.len() + names + stayed + children + parents;
         (total > 0).then(|| {
+            let tasks = if total == 1 { "task is" } else { "tasks are" };
             format!(
-                "{total} tasks are taken to be pinned to one CPU: {}; a trace does not show affinities",
+                "{total} {tasks} taken to be pinned to one CPU: {}; a trace does not show affinities",
                 kinds.join(", ")
             )
         })

@@ -84,7 +84,7 @@ mod yields;
 pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub use file::{ReadWorkload, WorkloadError, is_workload};
-pub use load::{KnownAffinity, Replay, ReplayResult, ReplayedTask};
+pub use load::{KnownAffinity, ReadOptions, Replay, ReplayResult, ReplayedTask};
 pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};
 pub use recording::{

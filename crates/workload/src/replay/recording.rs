@@ -389,47 +389,62 @@ impl fmt::Display for Evidence {
 }
 
 macro_rules! counts {
-    ($($name:ident $sentence:literal;)+) => {
+    ($($name:ident $one:literal $many:literal $rest:literal;)+) => {
         /// How often each thing was found, and which rule decided about it.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub struct Counts {
-            $(#[doc = $sentence] pub $name: u64,)+
+            $(#[doc = concat!($many, $rest)] pub $name: u64,)+
         }
 
         impl Counts {
             /// A sentence for each count that is not zero.
             pub fn sentences(&self) -> Vec<String> {
-                let all = [$((self.$name, $sentence),)+];
-                all.iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}")).collect()
+                let all = [$((self.$name, $one, $many, $rest),)+];
+                let found = all.iter().filter(|(count, ..)| *count > 0);
+                let what = |count, one, many| if count == 1 { one } else { many };
+                found.map(|(count, one, many, rest)| format!("{count} {}{rest}", what(*count, one, many))).collect()
             }
         }
     };
 }
 
 counts! {
-    told "programs that the trace tells step by step: replayed so, nothing is inferred";
-    by_task "wakeups by another task: replayed at the same point of that task's progress";
-    by_periodic_timer "wakeups by a timer with absolute times (equally spaced): replayed as such a timer";
-    by_relative_timer "wakeups by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
-    by_device "waits for a device (sleeps in state D that an interrupt ended): replayed as a service time, from when the task asks";
-    work "pieces of work for kworker threads: done in the order in which they come";
-    by_device_for_another "wakeups of kernel threads by a device that had served a task: replayed so, from when that task asks";
-    by_interrupt "wakeups by other interrupts: replayed at their recorded times";
-    by_tick "wakeups by soft timers of the kernel: replayed in the interrupt of the tick at that time";
-    by_softirq "wakeups by other soft interrupts (network, block): replayed at their recorded times";
-    unseen "wakeups that the trace does not show: replayed when the task ran again";
-    without_effect "wakeups of tasks that were not asleep: left out";
-    by_stopper "sleeps until the kernel's stopper (migration/N) had moved a task on its exec: left out, the simulated scheduler does so itself";
-    bound "times the kernel's stopper (migration/N) moved a task that waited for it: replayed as an affinity to that CPU, which it sets itself";
-    context_guessed "wakeups of which the trace does not say whether a task or an interrupt made them: taken for the task's unless a timer explains them";
-    forks "forks: replayed at the same point of the parent's progress";
-    appeared "tasks appear from nowhere: they start at the time at which they first ran";
-    yields "calls of sched_yield: inferred, as traces do not tell them from preemption";
-    priority_changes "changes of priority by a task itself or by somebody unknown: replayed as its own";
-    inherited "changes of priority by inheritance: left out, as the kernel's doing (with --locks inferred, mutexes make them again)";
-    handed_over "times a mutex with inheritance was handed over: inferred from who lends priorities to whom, and replayed as such mutexes";
-    uncontended "times such a mutex must have been free: inferred from when else its user takes it";
-    deadline_tasks "tasks under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
-    latency_holders "program in the trace (cyclictest) keeps idle CPUs from halting: the replay's do not halt either";
-    lost_stays "stays on a CPU whose end or beginning was not recorded: their proven part is replayed";
+    told "program" "programs" " told by the trace step by step: replayed so, nothing is inferred";
+    by_task "wakeup" "wakeups" " by another task: replayed at the same point of that task's progress";
+    by_periodic_timer "wakeup" "wakeups" " by a timer with absolute times (equally spaced): replayed as such a timer";
+    by_relative_timer "wakeup" "wakeups" " by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
+    by_device "wait" "waits" " for a device (asleep in state D until an interrupt): replayed as a service time, from when the task asks";
+    work "piece" "pieces" " of work for kworker threads: done in the order in which it comes";
+    by_device_for_another "wakeup" "wakeups" " of kernel threads by a device that had served a task: replayed so, from when that task asks";
+    by_interrupt "wakeup" "wakeups" " by other interrupts: replayed at the recorded time";
+    by_tick "wakeup" "wakeups" " by soft timers of the kernel: replayed in the interrupt of the tick at that time";
+    by_softirq "wakeup" "wakeups" " by other soft interrupts (network, block): replayed at the recorded time";
+    unseen "wakeup" "wakeups" " not shown by the trace: replayed when the task ran again";
+    without_effect "wakeup" "wakeups" " of tasks that were not asleep: left out";
+    by_stopper "sleep" "sleeps" " until the kernel's stopper (migration/N) had moved the task on its exec: left out, the simulated scheduler does so itself";
+    bound "time" "times" " the kernel's stopper (migration/N) moved a task that waited for it: replayed as an affinity to that CPU, which it sets itself";
+    context_guessed "wakeup" "wakeups" " of which the trace does not say whether a task or an interrupt made it: taken for the task's unless a timer explains it";
+    forks "fork" "forks" ": replayed at the same point of the parent's progress";
+    appeared "task" "tasks" " from nowhere: started at the time at which it first ran";
+    yields "call" "calls" " of sched_yield: inferred, as traces do not tell them from preemption";
+    priority_changes "change" "changes" " of priority by a task itself or by somebody unknown: replayed as its own";
+    inherited "change" "changes" " of priority by inheritance: left out, as the kernel's doing (with --locks inferred, mutexes make it again)";
+    handed_over "time" "times" " a mutex with inheritance was handed over: inferred from who lends priorities to whom, and replayed as such mutexes";
+    uncontended "time" "times" " such a mutex must have been free: inferred from when else its user takes it";
+    deadline_tasks "task" "tasks" " under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
+    latency_holders "program" "programs" " (cyclictest) kept idle CPUs from halting when it was recorded: the replay's do not halt either";
+    lost_stays "stay" "stays" " on a CPU whose end or beginning was not recorded: replayed as far as it is proven";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_told_as_one() {
+        let counts = Counts { forks: 1, by_stopper: 2, ..Counts::default() };
+        let [stopper, forks] = counts.sentences().try_into().expect("two sentences");
+        assert!(stopper.starts_with("2 sleeps until the kernel's stopper"), "{stopper}");
+        assert!(forks.starts_with("1 fork: replayed"), "{forks}");
+    }
 }

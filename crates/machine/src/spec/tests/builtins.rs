@@ -127,4 +127,6 @@ fn an_unknown_machine_gets_a_suggestion() {
     let known = "laptop, vm2, seed000, seed001, seed002, seed003, seed004";
     let expected = format!("no machine is called seed02; did you mean seed002? Known: {known}");
     assert_eq!(error.map(|m| m.name), Err(expected));
+    let error = crate::MachineSpec::builtin("xyzzy").map_err(|e| e.to_string());
+    assert_eq!(error.map(|m| m.name), Err(format!("no machine is called xyzzy; known: {known}")));
 }

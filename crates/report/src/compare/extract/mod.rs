@@ -13,7 +13,10 @@ use crate::schema::RunResult;
 #[must_use]
 pub fn measure(run: &RunResult) -> Vec<Measurement> {
     let mut figures = Figures::default();
-    loads::measure(run, &mut figures);
+    // What loads report is of the whole run.
+    if run.window.is_none() {
+        loads::measure(run, &mut figures);
+    }
     tasks::measure_classes(run, &mut figures);
     machine::measure(run, &mut figures);
     tasks::measure_names(run, &mut figures);

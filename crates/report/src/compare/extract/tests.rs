@@ -145,6 +145,14 @@ fn the_figures_of_the_buddy_documents_loads() {
 }
 
 #[test]
+fn of_a_stretch_of_a_run_what_the_loads_report_is_left_out() {
+    let mut run = example::run();
+    run.window = Some(crate::schema::Window { from_ns: 0, to_ns: 1_000 });
+    assert_eq!(value(&run, "cyclictest.worst_latency"), None);
+    assert!(value(&run, "tasks.cyclictest.worst_latency").is_some());
+}
+
+#[test]
 fn a_change_of_settings_divides_the_worst_latency() {
     let mut run = example::run();
     // Changes at 2 s; intervals of a second.

@@ -69,7 +69,7 @@ fn what_changed_comes_first_and_the_rest_is_folded() {
         - cyclictest worst latency 135us 407us  +271us +267us to +275us  +200%
         - cyclictest T0 max        135us 407us  +271us +267us to +275us  +200%
         49 metrics unchanged, all identical under every seed
-        2 metrics exist in this variant only, so cannot be compared:
+        2 metrics in this variant only, so not compared:
           cyclictest.phase1.worst_latency, ...
 
         + better, - worse, * neither. 95% interval of the difference, paired by seed:
@@ -112,7 +112,7 @@ fn one_seed_says_that_it_proves_nothing() {
         - cyclictest worst latency 131us 407us  +276us            -  +210%
         - cyclictest T0 max        131us 407us  +276us            -  +210%
         49 metrics unchanged, all identical under every seed
-        2 metrics exist in this variant only, so cannot be compared:
+        2 metrics in this variant only, so not compared:
           cyclictest.phase1.worst_latency, ...
 
         + better, - worse, * neither. One seed gives no interval: repeat with more
@@ -230,7 +230,7 @@ fn metrics_that_cannot_be_compared_are_counted() {
     }
     let text = comparison(&against(&base, &variant), Rows::Folded);
     check_width(&text);
-    assert!(text.contains("12 metrics exist in base only, so cannot be compared:"), "{text}");
+    assert!(text.contains("12 metrics in base only, so not compared:"), "{text}");
 }
 
 #[test]
@@ -252,4 +252,21 @@ fn how_far_to_trust_it_comes_last() {
     assert!(text.contains("\nReplay of make10.dat beside the recording, on recorded, 2 CPUs"), "{text}");
     let (_, end) = text.split_once("\nnote: 3 events were lost\n").expect("a note");
     assert!(end.starts_with("note: NO_RT_PUSH_IPI: had not finished\n\nverdict: "), "{text}");
+}
+
+#[test]
+fn what_is_no_difference_in_the_digits_of_a_sentence_is_not_told_in_one() {
+    let told = |more_ns: u64| {
+        let text = comparison(
+            &against(&runs(1..=8, |_| 1_000_000_000), &runs(1..=8, |_| 1_000_000_000 + more_ns)),
+            Rows::All,
+        );
+        assert!(text.contains("cyclictest worst latency"), "it stays in the table: {text}");
+        text.lines().find(|line| line.starts_with("  cyclictest worst latency:")).map(str::to_owned)
+    };
+    assert_eq!(told(20_000), None, "0.002 %");
+    assert_eq!(
+        told(200_000).as_deref(),
+        Some("  cyclictest worst latency: 0.02 % higher with NO_RT_PUSH_IPI")
+    );
 }

@@ -1,6 +1,6 @@
 //! Mutexes with priority inheritance.
 
-use super::super::{Locks, Recording, Replay};
+use super::super::{Locks, ReadOptions, Recording, Replay};
 use super::play::Run;
 use super::{programs, trace};
 
@@ -40,7 +40,10 @@ fn a_mutex_shows_in_who_lends_a_priority_and_who_is_woken() {
 
 #[test]
 fn an_inferred_mutex_boosts_its_owner() {
-    let woken = |locks| Run::of(&Replay::with_locks(trace(INHERITANCE), locks), 1).wakeups("h");
+    let woken = |locks| {
+        let options = ReadOptions { locks, ..ReadOptions::default() };
+        Run::of(&Replay::read(trace(INHERITANCE), options), 1).wakeups("h")
+    };
     let [first, second] = woken(Locks::Inferred)[..] else { panic!("it slept twice") };
     assert!(first == 100 && (600..=620).contains(&second), "{second}");
     let [first, second] = woken(Locks::Recorded)[..] else { panic!("it slept twice") };

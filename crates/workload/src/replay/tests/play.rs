@@ -309,7 +309,7 @@ fn kernel_threads_of_missing_cpus_are_left_out_unless_somebody_waits_for_them() 
     };
     let alone = Run::of(&recording("irq@kworker/3:1 wakes a on 0"), 2);
     assert_eq!(alone.result.tasks.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
-    assert_eq!(alone.result.notes, ["1 kernel threads of CPUs that this machine does not have: left out"]);
+    assert_eq!(alone.result.notes, ["1 kernel thread of CPUs that this machine does not have: left out"]);
     let serving = Run::of(&recording("kworker/3:1 wakes a on 0"), 2);
     assert_eq!(serving.result.bursts_completed, serving.result.bursts);
     assert!(serving.result.bursts > alone.result.bursts);
@@ -342,16 +342,20 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
     };
     let bound = Run::of(&replay, 2);
     assert_eq!((cpus_of(&bound, "a"), cpus_of(&bound, "z")), (vec![1], vec![1]));
-    assert!(bound.result.notes[0].starts_with("3 tasks whose CPUs this machine does not have"));
+    assert!(bound.result.notes[0].starts_with("3 tasks bound to CPUs that this machine does not have"));
     let free = KnownAffinity { whom: Whom::Comm("a".into()), cpus: CpuMask::ALL };
     let freed = Run::of(&replay.with_affinities(vec![free]), 2);
-    assert!(freed.result.notes[0].starts_with("1 tasks"), "z alone is still bound: {:?}", freed.result.notes);
+    assert!(
+        freed.result.notes[0].starts_with("1 task bound"),
+        "z alone is still bound: {:?}",
+        freed.result.notes
+    );
 }
 
 #[test]
 fn the_notes_say_what_was_understood() {
     let notes = replay(A_WAKES_B).notes();
     assert!(notes.contains(
-        &"1 wakeups by another task: replayed at the same point of that task's progress".to_owned()
+        &"1 wakeup by another task: replayed at the same point of that task's progress".to_owned()
     ));
 }

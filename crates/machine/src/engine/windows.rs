@@ -1,0 +1,160 @@
+//! Measures a stretch of a run: what has been counted at its end, less what had been counted at its beginning.
+
+use super::sim::Sim;
+use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TimeUnder, TotalsOutcome};
+use crate::window::{Window, WindowOutcome};
+use scheduler::{Class, Nanos, Pid, TaskId};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// How far the measurement of a window is.
+#[derive(Debug, Default)]
+pub(crate) struct Measurement {
+    begun: RefCell<Option<Counted>>,
+    done: RefCell<Option<WindowOutcome>>,
+}
+
+/// What has been counted up to a moment.
+#[derive(Debug)]
+struct Counted {
+    at: Nanos,
+    /// Those that lived or had lived.
+    tasks: Vec<TaskOutcome>,
+    cpus: Vec<CpuOutcome>,
+    totals: TotalsOutcome,
+    /// In the order of all reasons.
+    decisions: Vec<DecisionCount>,
+    spinlock_sleeps: u64,
+    lock_holder_preemptions: u64,
+    cache_refill: Nanos,
+}
+
+impl Sim {
+    /// The window begins now. Latencies and maxima are not counters that could be subtracted: they start anew.
+    pub fn begin_window(&self) {
+        let counted = self.counted(self.hw().now.get());
+        *self.measurement.begun.borrow_mut() = Some(counted);
+        self.hw().recorder.forget_latencies();
+        self.hw().forget_maxima();
+    }
+
+    /// The window ends at `at`, if it has begun and has not ended.
+    pub fn end_window(&self, at: Nanos) {
+        if let Some(before) = self.measurement.begun.borrow_mut().take() {
+            *self.measurement.done.borrow_mut() = Some(self.counted(at).since(before));
+        }
+    }
+
+    /// What was measured; `None` if the run ended before the window began.
+    pub fn take_window(&self) -> Option<WindowOutcome> {
+        self.measurement.done.take()
+    }
+
+    fn counted(&self, at: Nanos) -> Counted {
+        let mut tasks = self.finished.borrow().clone();
+        tasks.extend(self.known_tasks().map(|p| self.task_so_far(p, at)));
+        tasks.sort_by_key(|task| task.pid);
+        Counted {
+            at,
+            tasks,
+            cpus: self.cpu_outcomes(at),
+            totals: self.totals(),
+            decisions: self.decisions().collect(),
+            spinlock_sleeps: self.spinlock_sleeps(),
+            lock_holder_preemptions: self.lock_holder_preemptions.get(),
+            cache_refill: self.cache_refill.get(),
+        }
+    }
+
+    /// A living task, with the CPU time and the waiting that the scheduler has not accounted yet.
+    fn task_so_far(&self, p: TaskId, at: Nanos) -> TaskOutcome {
+        let mut task = self.task_outcome(p, self.hw().recorder.latency_so_far(p));
+        let of = self.k.task(p);
+        if of.class.get() != Class::Idle && self.k.task_running(p) {
+            let unaccounted = at.saturating_sub(of.stats.exec_start.get());
+            task.counters.sum_exec_runtime += unaccounted;
+            let served = self.served(p);
+            if let Some(under) = task.time_under.iter_mut().find(|under| served.is_under(under)) {
+                under.cpu_time += unaccounted;
+            }
+        }
+        if let Some(since) = of.stats.wait_start.get() {
+            task.wait_sum += at.saturating_sub(since);
+        }
+        task
+    }
+}
+
+impl Counted {
+    fn since(self, before: Counted) -> WindowOutcome {
+        let mut of_task: BTreeMap<Pid, TaskOutcome> =
+            before.tasks.into_iter().map(|task| (task.pid, task)).collect();
+        let exited_before = |task: &TaskOutcome| task.exited.is_some_and(|at| at < before.at);
+        let lived = self.tasks.into_iter().filter(|task| !exited_before(task));
+        let tasks = lived.map(|task| match of_task.remove(&task.pid) {
+            Some(before) => since(task, &before),
+            None => task,
+        });
+        let cpus = self.cpus.into_iter().zip(before.cpus).map(|(cpu, before)| CpuOutcome {
+            nr_switches: cpu.nr_switches - before.nr_switches,
+            idle: cpu.idle.saturating_sub(before.idle),
+            rq_lock: cpu.rq_lock.since(&before.rq_lock),
+            ipis_sent: cpu.ipis_sent - before.ipis_sent,
+            ipis_received: cpu.ipis_received - before.ipis_received,
+            ..cpu
+        });
+        let decisions = self
+            .decisions
+            .into_iter()
+            .zip(before.decisions)
+            .map(|(now, before)| DecisionCount { reason: now.reason, count: now.count - before.count });
+        WindowOutcome {
+            window: Window { from: before.at, to: self.at },
+            tasks: tasks.collect(),
+            cpus: cpus.collect(),
+            totals: totals_since(self.totals, &before.totals),
+            decisions: decisions.filter(|decision| decision.count > 0).collect(),
+            spinlock_sleeps: self.spinlock_sleeps - before.spinlock_sleeps,
+            lock_holder_preemptions: self.lock_holder_preemptions - before.lock_holder_preemptions,
+            cache_refill: self.cache_refill.saturating_sub(before.cache_refill),
+        }
+    }
+}
+
+fn since(mut task: TaskOutcome, before: &TaskOutcome) -> TaskOutcome {
+    let counters = &mut task.counters;
+    counters.nr_voluntary_switches -= before.counters.nr_voluntary_switches;
+    counters.nr_involuntary_switches -= before.counters.nr_involuntary_switches;
+    counters.nr_migrations -= before.counters.nr_migrations;
+    let used = before.counters.sum_exec_runtime;
+    counters.sum_exec_runtime = counters.sum_exec_runtime.saturating_sub(used);
+    task.iterations -= before.iterations;
+    task.wait_sum = task.wait_sum.saturating_sub(before.wait_sum);
+    // A task whose policy changes in the window had only one before, and that is the first of the list.
+    if let (true, Some(first)) = (before.time_under.is_empty(), task.time_under.first_mut()) {
+        first.cpu_time = first.cpu_time.saturating_sub(used);
+    }
+    for under in &mut task.time_under {
+        let same = |old: &&TimeUnder| old.policy == under.policy && old.nice == under.nice;
+        let before = before.time_under.iter().find(same).map_or(Nanos::ZERO, |old| old.cpu_time);
+        under.cpu_time = under.cpu_time.saturating_sub(before);
+    }
+    task
+}
+
+/// The maxima have been forgotten at the beginning.
+fn totals_since(now: TotalsOutcome, before: &TotalsOutcome) -> TotalsOutcome {
+    TotalsOutcome {
+        context_switches: now.context_switches - before.context_switches,
+        wakeups: now.wakeups - before.wakeups,
+        migrations: now.migrations - before.migrations,
+        pushes: now.pushes - before.pushes,
+        pulls: now.pulls - before.pulls,
+        push_ipis: now.push_ipis - before.push_ipis,
+        rt_searches: now.rt_searches - before.rt_searches,
+        rt_search_time: now.rt_search_time.saturating_sub(before.rt_search_time),
+        push_ipis_in_flight_max: now.push_ipis_in_flight_max,
+        push_ipis_in_flight_by_source_max: now.push_ipis_in_flight_by_source_max,
+        wakeup_preemptions: now.wakeup_preemptions - before.wakeup_preemptions,
+    }
+}

@@ -1,0 +1,45 @@
+//! A stretch of a run that is measured by itself.
+
+use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TotalsOutcome};
+use scheduler::Nanos;
+
+/// A stretch of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Where it begins.
+    pub from: Nanos,
+    /// Where it ends, at the latest with the run.
+    pub to: Nanos,
+}
+
+impl Window {
+    /// All of a run.
+    pub const ALL: Window = Window { from: Nanos::ZERO, to: Nanos::NEVER };
+
+    /// The same stretch of something that begins so much later.
+    #[must_use]
+    pub fn after(self, start: Nanos) -> Window {
+        Window { from: self.from.saturating_add(start), to: self.to.saturating_add(start) }
+    }
+}
+
+/// What was counted between two moments of a run. CPU time and waiting are cut at both; a latency counts where it ends.
+#[derive(Debug)]
+pub struct WindowOutcome {
+    /// The stretch. It ends with the run if that ended before.
+    pub window: Window,
+    /// Every task that lived in it, by pid.
+    pub tasks: Vec<TaskOutcome>,
+    /// Every CPU.
+    pub cpus: Vec<CpuOutcome>,
+    /// Machine-wide counters.
+    pub totals: TotalsOutcome,
+    /// How often each decision fell for each reason that occurred.
+    pub decisions: Vec<DecisionCount>,
+    /// Sleeps of tasks in back-off of user spinlocks.
+    pub spinlock_sleeps: u64,
+    /// Times a task was preempted while it held a mutex or a user spinlock.
+    pub lock_holder_preemptions: u64,
+    /// CPU time that tasks spent on refilling the caches after they had lost them.
+    pub cache_refill: Nanos,
+}

@@ -1,0 +1,38 @@
+//! Options for a stretch of a run or of a recording.
+
+use machine::Window;
+use schedlab::Error;
+use scheduler::Nanos;
+use workload::units;
+
+// As typed. (A doc comment here would become the help text of the commands.)
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Stretch {
+    /// Tell of the time from here on, since the first event of a recording or the start of the run; seconds without a unit.
+    ///
+    /// Tasks, latencies, CPUs, counters and the comparison with a recording are then those of this stretch. It is simulated from the
+    /// beginning all the same.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    from: Option<Nanos>,
+    /// Tell of the time up to here [default: the end].
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    to: Option<Nanos>,
+}
+
+impl Stretch {
+    /// What was asked for; `None`: all of it.
+    ///
+    /// # Errors
+    /// An end that is not behind the beginning.
+    pub fn window(self) -> Result<Option<Window>, Error> {
+        let window = Window { from: self.from.unwrap_or(Nanos::ZERO), to: self.to.unwrap_or(Nanos::NEVER) };
+        if window.to <= window.from {
+            return Err(Error::NoStretch(window));
+        }
+        Ok((self.from.is_some() || self.to.is_some()).then_some(window))
+    }
+}
+
+fn time(text: &str) -> Result<Nanos, String> {
+    units::duration(text, Nanos::from_secs(1))
+}
