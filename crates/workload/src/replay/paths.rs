@@ -24,30 +24,27 @@ const RESOLUTION: Nanos = Nanos::from_micros(1);
 /// A wakeup whose task has not come onto a CPU yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Woken {
-    pub task: TaskIndex,
-    /// Number of the sleep that it ended.
-    pub sleep: usize,
     /// From when its way counts.
     pub at_ns: u64,
     /// Where the wakeup was made.
     pub from_cpu: u32,
-    /// Where the task was queued, and on which CPU the code that did so ran, as far as the trace shows it.
-    pub queued: Option<Queued>,
+    /// Where the task was queued.
+    pub on_cpu: u32,
+    /// On which CPU the code that did so ran.
+    pub by_cpu: u32,
 }
 
-/// How a woken task was queued.
+/// The last sleep of a task, by its number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queued {
-    pub on_cpu: u32,
-    pub by_cpu: u32,
+pub(super) struct Slept {
+    pub task: TaskIndex,
+    pub sleep: usize,
 }
 
 /// A way that was seen.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    task: TaskIndex,
-    /// Number of the sleep that ended.
-    sleep: usize,
+    slept: Slept,
     from: From,
     onto: Onto,
     takes: Nanos,
@@ -70,8 +67,8 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    /// `cpu` switches to a woken task.
-    pub fn arrives(&mut self, cpu: u32, now_ns: u64, switch: &SchedSwitch, woken: Woken) {
+    /// `cpu` switches to a woken task, which has not slept since.
+    pub fn arrives(&mut self, cpu: u32, now_ns: u64, switch: &SchedSwitch, woken: Woken, slept: Slept) {
         let idles = switch.prev.pid == Pid::IDLE;
         let onto = if idles { Onto::Idle } else { Onto::Lower };
         let preempts =
@@ -80,17 +77,14 @@ impl Ways {
         let alone = since.is_some_and(|since| since <= woken.at_ns)
             && switch.provenance == Provenance::Recorded
             && (idles || preempts);
-        let from = match woken.queued {
-            Some(Queued { on_cpu, .. }) if on_cpu != cpu => return,
-            Some(Queued { by_cpu, .. }) if by_cpu != cpu => From::Elsewhere,
-            Some(_) if woken.from_cpu != cpu => From::HandedOver,
-            None if woken.from_cpu != cpu => From::Elsewhere,
+        let from = match woken {
+            Woken { by_cpu, .. } if by_cpu != cpu => From::Elsewhere,
+            Woken { from_cpu, .. } if from_cpu != cpu => From::HandedOver,
             _ => From::Here,
         };
-        if alone {
+        if alone && woken.on_cpu == cpu {
             let takes = Nanos(now_ns.saturating_sub(woken.at_ns));
-            let Woken { task, sleep, .. } = woken;
-            self.ways.push(Way { task, sleep, from, onto, takes });
+            self.ways.push(Way { slept, from, onto, takes });
         }
     }
 
@@ -106,7 +100,8 @@ impl Ways {
     pub fn paths(self, counted_from: CountedFrom, tasks: &[Track]) -> WakePaths {
         let mut times: BTreeMap<Situation, Vec<Nanos>> = BTreeMap::new();
         for way in self.ways {
-            let sleep = tasks.get(way.task.index()).and_then(|track| track.sleeps.get(way.sleep));
+            let Slept { task, sleep } = way.slept;
+            let sleep = tasks.get(task.index()).and_then(|track| track.sleeps.get(sleep));
             if let Some(from) = sleep.and_then(|sleep| way.woken_from(sleep)) {
                 times.entry(Situation { from, onto: way.onto }).or_default().push(way.takes);
             }

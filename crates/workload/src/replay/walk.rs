@@ -8,7 +8,7 @@
 mod wakeups;
 
 use super::mutexes::Evidence;
-use super::paths::Ways;
+use super::paths::{Slept, Ways};
 use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
@@ -372,8 +372,9 @@ impl<'a> Walk<'a> {
         } else {
             let task = self.switched(&switch.next, switch.provenance);
             self.arrive(cpu, task, now_ns, false);
-            if let Some(woken) = self.tasks[task.index()].woken.take() {
-                self.ways.arrives(cpu as u32, now_ns, switch, woken);
+            let track = &mut self.tasks[task.index()];
+            if let (Some(woken), Some(sleep)) = (track.woken.take(), track.sleeps.len().checked_sub(1)) {
+                self.ways.arrives(cpu as u32, now_ns, switch, woken, Slept { task, sleep });
             }
         }
         self.ways.switched(cpu as u32, now_ns);

@@ -93,6 +93,8 @@ fn a_trace_without_sched_wakeup_counts_from_sched_waking() {
     let end = "+w 0 idle R a\n+90 0 a S idle\n+95 1 b S idle";
     let expected = ["elsewhere-idle 12 6-17", "handed-over-idle 12 6-17"];
     check(&format!("+0 1 idle R b\n+0 1 b waking a on 0\n{end}"), &expected);
+    // Nor whether it went elsewhere when it was woken, or was pushed there later.
+    check(&format!("+0 1 idle R b\n+0 1 b waking a on 1\n{end}"), &[]);
 }
 
 /// What hides behind an unknown context is a timer, if the times say so.

@@ -2,7 +2,7 @@
 
 use super::{CpuNow, Walk};
 use crate::replay::devices;
-use crate::replay::paths::{Queued, Woken};
+use crate::replay::paths::Woken;
 use crate::replay::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
 use crate::replay::ticks::TickSample;
 use crate::replay::track::{By, Draft, Ending, Pending, Place, Prio, State};
@@ -134,16 +134,9 @@ impl Walk<'_> {
         let interrupts =
             target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
         self.woken(task, pending, interrupts);
-        let queued = Queued { on_cpu: wakeup.target_cpu.0, by_cpu: event.cpu.0 };
-        self.sets_out(task, event.time_ns, pending.cpu, Some(queued));
+        let (at_ns, from_cpu, by_cpu) = (event.time_ns, pending.cpu, event.cpu.0);
+        self.tasks[task.index()].woken = Some(Woken { at_ns, from_cpu, on_cpu: wakeup.target_cpu.0, by_cpu });
         self.waits(task, target, event.time_ns);
-    }
-
-    /// A woken task is on its way to a CPU.
-    fn sets_out(&mut self, task: TaskIndex, at_ns: u64, from_cpu: u32, queued: Option<Queued>) {
-        let track = &mut self.tasks[task.index()];
-        let sleep = track.sleeps.len().checked_sub(1);
-        track.woken = sleep.map(|sleep| Woken { task, sleep, at_ns, from_cpu, queued });
     }
 
     /// Inheritance gives a task another rank: who waits, may have waited for that.
@@ -202,7 +195,11 @@ impl Walk<'_> {
         let unseen = Pending { at_ns: now_ns, by: By::Unseen, cpu: 0, last_cpu: 0 };
         self.woken(task, known.unwrap_or(unseen), false);
         if let Some(known) = known.filter(|_| self.counted_from == CountedFrom::Waking) {
-            self.sets_out(task, known.at_ns, known.cpu, None);
+            // Such a trace does not tell whether a task moved when it was woken or was pushed afterwards: one that stayed was
+            // queued where it had slept.
+            let Pending { at_ns, cpu, last_cpu, .. } = known;
+            self.tasks[task.index()].woken =
+                Some(Woken { at_ns, from_cpu: cpu, on_cpu: last_cpu, by_cpu: cpu });
         }
     }
 
