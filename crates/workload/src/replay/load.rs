@@ -301,10 +301,10 @@ impl Replay {
                 }
             }
         }
-        for Message { at, cpu, channel } in &self.recording.messages {
-            let at = stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_entry);
+        for Message { at, by, cpu, channel } in &self.recording.messages {
+            let at = stage.lead_in.saturating_add(*at);
             let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
-            setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
+            setup.outside(Outside { at, by: *by, cpu, channel, every: None });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep};
+use machine::{Arrival, ChannelId, DeviceId, ForkKind, Objects, ToldStep};
 use scheduler::{CpuMask, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
@@ -56,6 +56,8 @@ impl Recording {
 pub struct Message {
     /// When.
     pub at: Nanos,
+    /// Which interrupt it is.
+    pub by: Arrival,
     /// To which CPU.
     pub cpu: u32,
     /// Where the message goes.
