@@ -1,6 +1,7 @@
 //! The replay of a trace as a load.
 
 use super::accounted::Accounted;
+use super::devices;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::fitting::Fitted;
@@ -390,6 +391,9 @@ impl Load for Replay {
                 .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
         }
         notes.extend(self.recording.counts.sentences());
+        if !self.recording.is_told() {
+            notes.extend(self.recording.objects.devices.iter().map(devices::note));
+        }
         notes.extend(self.pinned());
         notes
     }

@@ -10,14 +10,14 @@ use scheduler::registry::{Config, Profile};
 use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
 
 /// A run: its events, and the replay's own result.
-struct Run {
+pub(super) struct Run {
     records: Vec<Record>,
     result: ReplayResult,
 }
 
 impl Run {
     /// Of a replay on a machine without costs, in front of a more urgent task on CPU 0 that first computes for so long.
-    fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
+    pub(super) fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
         let spec = MachineSpec::ideal(Topology::flat(cpus));
         let config = Config::default();
         Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
@@ -38,7 +38,7 @@ impl Run {
         Run { records: outcome.trace.expect("records"), result }
     }
 
-    fn of(replay: &Replay, cpus: usize) -> Run {
+    pub(super) fn of(replay: &Replay, cpus: usize) -> Run {
         Run::delayed(replay, cpus, Nanos::ZERO)
     }
 
@@ -48,7 +48,7 @@ impl Run {
     }
 
     /// µs of the recording at which a task is woken, the fall asleep before its begin left out.
-    fn wakeups(&self, comm: &str) -> Vec<u64> {
+    pub(super) fn wakeups(&self, comm: &str) -> Vec<u64> {
         let pid = self.pid(comm);
         let woken =
             |record: &&Record| matches!(&record.kind, RecordKind::Wakeup { task, .. } if task.pid == pid);
@@ -72,7 +72,7 @@ impl Behaviour for Rival {
     }
 }
 
-fn replay(script: &str) -> Replay {
+pub(super) fn replay(script: &str) -> Replay {
     Replay::new(trace(script))
 }
 
