@@ -207,7 +207,7 @@ pub enum Recorded {
         task: TaskIndex,
         /// Which device, a number in [`Recording::objects`].
         device: DeviceId,
-        /// From here to that wakeup, if the device serves it at once.
+        /// From here to that wakeup, if the device serves it at once; where the trace shows when the device was done, to then.
         service: Nanos,
         /// The piece of work that this is for the task, if that is a worker ([`Waking::Work`]).
         work: Option<u32>,

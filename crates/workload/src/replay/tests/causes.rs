@@ -1,5 +1,6 @@
 //! Why interrupts wake tasks, from the events of devices, timers and the network.
 
+use super::super::{Changed, Override};
 use super::check;
 use super::play::{Run, replay};
 use scheduler::Nanos;
@@ -330,6 +331,9 @@ fn a_worker_that_asks_for_others_runs_on_a_machine_without_its_cpu_too() {
     assert_eq!(recording.counts.by_named_device, 1);
     // One after the other: 5 µs of the worker, 25 of a, 10 of the worker; then the device's 40.
     assert_eq!(Run::of(&replay(script), 1).wakeups("a"), [80]);
+    // Without its own work it asks at once, when a wakes it.
+    let without = Override { whom: "kworker*".parse().expect("a task"), what: Changed::Without };
+    assert_eq!(Run::of(&replay(script).with_overrides(&[without]), 2).wakeups("a"), [60]);
 }
 
 #[test]
@@ -361,4 +365,20 @@ fn the_ticks_own_timer_shows_the_ticks_and_timers_of_the_wheel_expire_in_them() 
         &["a runnable on 0: 10, sleep till tick at 21000, 20, sleep till tick at 37000, 20, sleep on"],
     );
     assert_eq!((recording.hz, recording.ticks_at), (Some(250), vec![Nanos::from_micros(1_000); 2]));
+}
+
+/// All that is known of b is that it asks: it is not replayed, so its request cannot end a's wait.
+#[test]
+fn nobody_waits_for_a_request_that_is_not_replayed() {
+    let script = "0   0 idle R a
+         5   0 a waking b on 1
+         10  1 b issues WS:64
+         20  0 a D idle
+         50  0 softirq@idle enters BLOCK
+         50  0 softirq@idle completes WS:64
+         50  0 softirq@idle wakes a
+         50  0 softirq@idle leaves BLOCK
+         55  0 idle R a
+         60  0 a S idle";
+    assert_eq!(Run::of(&replay(script), 2).wakeups("a"), [50]);
 }

@@ -6,7 +6,7 @@ use crate::replay::causes::{Answer, Cause, Interrupts, NamedDevice};
 use crate::replay::packets::{Packets, Received};
 use crate::replay::recording::TaskIndex;
 use crate::replay::ticks::TickSample;
-use crate::replay::track::{By, Draft, Place};
+use crate::replay::track::{By, Draft, Place, State};
 use std::collections::BTreeMap;
 use trace::{Activity, BlockRq, Context, Event, EventKind, Packet, Pid, SysEnter, Trace};
 
@@ -109,9 +109,13 @@ impl Walk<'_> {
         if self.cpus[cpu].running.is_some_and(|(running, _)| running == task) {
             self.account(cpu, event.time_ns);
         }
-        let steps = &mut self.tasks[task.index()].steps;
-        steps.push(Draft::Sends);
-        let place = Place { task, step: steps.len() - 1 };
+        let track = &mut self.tasks[task.index()];
+        // What is not replayed would ask for nothing.
+        if track.begin.is_none() || track.state == State::Dead {
+            return None;
+        }
+        track.steps.push(Draft::Sends);
+        let place = Place { task, step: track.steps.len() - 1 };
         Some(Asked { place, at_ns: event.time_ns })
     }
 
