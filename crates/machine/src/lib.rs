@@ -41,5 +41,5 @@ pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
-pub use told::{TaskStart, ToldStep};
+pub use told::{TaskStart, ToldMessage, ToldStep};
 pub use window::{Window, WindowOutcome};

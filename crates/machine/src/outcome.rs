@@ -39,6 +39,8 @@ pub struct Outcome {
     pub cache_refill: Nanos,
     /// Idle CPUs did not halt ([`crate::Setup::hold_cpu_dma_latency`]).
     pub idle_polls: bool,
+    /// By CPU, one of its ticks, where the setup said so ([`crate::Setup::tick_at`]).
+    pub ticks_at: Vec<Option<Nanos>>,
     /// The trace, if one was asked for, in the order of time.
     pub trace: Option<Vec<Record>>,
     /// Waits for run-queue locks, if a trace with everything was asked for.

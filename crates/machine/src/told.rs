@@ -6,6 +6,7 @@
 use crate::behaviour::{ForkKind, Step};
 use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::sections::Sections;
+use crate::setup::Arrival;
 use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Pid, Policy};
 
 /// A [`Step`] as a trace tells it. (A marker needs no telling: it is an event of its own.)
@@ -89,6 +90,17 @@ impl ToldStep {
             Step::SetPolicy { .. } | Step::SetNice { .. } | Step::SetAffinity { .. } => ToldStep::Untold,
         })
     }
+}
+
+/// A message from outside as a trace tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ToldMessage {
+    /// Where it goes.
+    pub channel: ChannelId,
+    /// Which interrupt brings it.
+    pub by: Arrival,
+    /// When that came, as in [`crate::Outside`]; it may have had to wait.
+    pub at: Nanos,
 }
 
 /// How a task began: what the program itself does not say.

@@ -1,21 +1,32 @@
-//! Work and disk writes, recorded on Linux 6.18 with two CPUs, replayed on other numbers of them beside the real times.
+//! Work, disk writes and packets, recorded on Linux 6.18 with two CPUs, replayed on other numbers of them, or with other work,
+//! beside the real times.
 //!
 //! A script starts three times four processes at once; each computes for 86 ms, then writes 40 times 4 KiB synchronously
 //! (virtio disk); then it waits for all. `io-cpu2.dat.gz` was recorded free on both CPUs, `io-cpu1.dat.gz` under `taskset -c 1`.
-//! Untraced, it really took 0.56 to 0.59 s on two CPUs and 1.06 to 1.12 s on one (five times each).
+//! Untraced, it really took 0.56 to 0.59 s on two CPUs and 1.06 to 1.12 s on one (five times each). `io-wave.trace.txt.gz` is the
+//! first third of a third recording, on both CPUs, with events of interrupts, timers and block requests.
+//!
+//! `loopback.dat.gz`: a client asks a server, forty times over TCP on the loopback device, both SCHED_FIFO 10 and on either CPU;
+//! the client counts to 2000, then the server to 60000. Untraced, that took 52.7 to 79.7 ms, and with the server counting to a
+//! fifth of it 32.3 to 38.8 ms (seven times each, the medians 58.4 and 35.6). `asker.dat.gz`: a process asks a name server on
+//! another machine, twelve times, counting to 80000 each time before it does. Untraced, 41.5 to 48.0 ms; counting to three
+//! tenths of it 30.4 to 34.8 ms (median 33.3).
 
 use report::schema::{LoadResult, RunResult};
 use std::process::Command;
 
-/// When the script is done, ms from the start of the recording.
-fn done_ms(fixture: &str, args: &[&str]) -> u64 {
+fn replay(fixture: &str, args: &[&str]) -> RunResult {
     let path = format!("{}/tests/fixtures/{fixture}", env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_schedlab"));
     let output =
         command.args(["run", &path, "--format", "json"]).args(args).output().expect("this package's");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    let result = RunResult::from_json(&String::from_utf8_lossy(&output.stdout))
-        .unwrap_or_else(|e| panic!("{e}: {error}"));
+    RunResult::from_json(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|e| panic!("{e}: {error}"))
+}
+
+/// When the script is done, ms from the start of the recording.
+fn done_ms(fixture: &str, args: &[&str]) -> u64 {
+    let result = replay(fixture, args);
     let [LoadResult::Replay(replay)] = result.loads.as_slice() else { panic!("a replay") };
     let finish = replay.finish.as_ref().and_then(|finish| finish.seconds);
     finish.expect("all exit").as_ns() / 1_000_000
@@ -48,4 +59,44 @@ fn on_eight_cpus_the_critical_path_decides() {
     // Waits for the disk that end at their recorded times let nobody be done sooner.
     let pinned = done_ms("io-cpu2.dat.gz", &["--cpus", "8", "--outside", "absolute"]);
     assert!(pinned > 500, "{pinned} ms");
+}
+
+/// A third of the real 1080 ms on one CPU and of the critical path on eight, and 14 ms of the recorder's before.
+#[test]
+fn a_recording_with_block_events_ends_as_one_without() {
+    const BEFORE: u64 = 14;
+    let ms = done_ms("io-wave.trace.txt.gz", &["--cpus", "1"]) - BEFORE;
+    assert!((324..=396).contains(&ms), "{ms} ms, really 360");
+    let ms = done_ms("io-wave.trace.txt.gz", &["--cpus", "8"]) - BEFORE;
+    let critical_path = 86 + 6 + 3;
+    assert!((critical_path * 9 / 10..=critical_path * 11 / 10).contains(&ms), "{ms} ms");
+}
+
+/// In all 7559 lines of the recording, never more than two requests are between `block_rq_issue` and `block_rq_complete`.
+#[test]
+fn the_disk_has_its_number_and_its_limit() {
+    let notes = replay("io-wave.trace.txt.gz", &[]).notes;
+    let said = |text: &str| notes.iter().any(|note| note.contains(text));
+    assert!(said("device 254,0 serves at most 2 requests at once"), "{notes:?}");
+    assert!(said("waits for devices of which the trace shows the requests"), "{notes:?}");
+    assert!(!said("that the trace does not name"), "{notes:?}");
+    // Without those events no device has a name.
+    let notes = replay("io-cpu2.dat.gz", &[]).notes;
+    assert!(notes.iter().any(|note| note.contains("that the trace does not name")), "{notes:?}");
+}
+
+#[test]
+fn a_faster_server_answers_its_client_sooner() {
+    let ms = done_ms("loopback.dat.gz", &[]);
+    assert!((54..=60).contains(&ms), "{ms} ms, recorded in 57.1");
+    let ms = done_ms("loopback.dat.gz", &["--scale", "server=0.2"]);
+    assert!((32..=39).contains(&ms), "{ms} ms, really 35.6");
+}
+
+#[test]
+fn an_answer_from_another_machine_comes_so_long_after_the_question() {
+    let ms = done_ms("asker.dat.gz", &["--scale", "asker=0.3"]);
+    assert!((30..=36).contains(&ms), "{ms} ms, really 33.3");
+    let pinned = done_ms("asker.dat.gz", &["--scale", "asker=0.3", "--outside", "absolute"]);
+    assert!(pinned > 43, "{pinned} ms, recorded in 44.6");
 }

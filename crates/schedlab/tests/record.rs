@@ -88,7 +88,13 @@ fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
         let instance = tracefs.instance_of(child.id());
         assert_eq!(fs::read_to_string(instance.join("tracing_on")).expect("an instance"), "1\n");
         // What wakes tasks is recorded, too, as far as the kernel has it; whether it happens in so short a time is chance.
-        for cause in ["irq_vectors/local_timer_entry", "irq/softirq_entry", "timer/hrtimer_expire_entry"] {
+        let causes = [
+            "irq_vectors/local_timer_entry",
+            "irq/softirq_entry",
+            "timer/hrtimer_expire_entry",
+            "net/net_dev_xmit",
+        ];
+        for cause in causes {
             let enabled = fs::read_to_string(instance.join("events").join(cause).join("enable"));
             assert!(enabled.is_err() || enabled.is_ok_and(|enabled| enabled.starts_with('1')), "{cause}");
         }

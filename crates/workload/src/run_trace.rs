@@ -104,7 +104,7 @@ impl Names {
             RecordKind::Exit { task } => EventKind::SchedProcessExit(self.task(task, on)),
             RecordKind::Marker { text } => EventKind::Marker(self.builder.strings.intern(text)),
             RecordKind::Step { step } => self.told(&Told::Step(step.clone())),
-            RecordKind::Message { channel } => self.told(&Told::Message(*channel)),
+            RecordKind::Message { message } => self.told(&Told::Message(*message)),
             RecordKind::Decision { .. } => return None,
         })
     }

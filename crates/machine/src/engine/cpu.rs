@@ -4,6 +4,7 @@ use super::cpu_hw::{Irq, Mode};
 use super::execution::Next;
 use super::sim::{Progress, Sim};
 use super::steps::{FROM_INTERRUPT, Path};
+use crate::setup::Arrival;
 use scheduler::affinity::migration_cpu_stop;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
@@ -88,7 +89,7 @@ impl Sim {
                 Irq::Tick => {
                     scheduler_tick(me).await;
                     self.messages_by_tick(me).await;
-                    self.wake_kthreads(me, &self.kthread_wakes.tick).await;
+                    self.wake_kthreads(me, &self.kthread_wakes.tick, Arrival::Tick).await;
                 }
                 Irq::Ipi(ipi) => {
                     let received = &self.cpu(me.id).ipis_received;
@@ -103,13 +104,11 @@ impl Sim {
                     }
                 }
                 Irq::Spawn(index) => self.spawn(me, index).await,
-                Irq::Outside(index) => {
-                    self.message_from_outside(me, self.outside[index as usize].channel).await;
-                }
+                Irq::Outside(message) => self.message_from_outside(me, message).await,
                 Irq::Served(channel) => self.message_by_interrupt(me, channel).await,
                 Irq::Off { source, length } => {
                     self.hw().charge_ns(length);
-                    self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize]).await;
+                    self.wake_kthreads(me, &self.kthread_wakes.irq_off[source as usize], Arrival::Own).await;
                 }
             }
         }
@@ -186,8 +185,8 @@ impl Sim {
     /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more came.
     async fn messages_by_tick(&self, me: Cpu<'_, Hw>) {
         let due = self.cpu(me.id).by_tick.take();
-        for index in due {
-            self.message_from_outside(me, self.outside[index as usize].channel).await;
+        for message in due {
+            self.message_from_outside(me, message).await;
         }
     }
 

@@ -3,6 +3,7 @@
 use super::noise::CpuNoise;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
+use crate::told::ToldMessage;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
 use std::cell::{Cell, RefCell};
@@ -35,7 +36,7 @@ pub(crate) enum Irq {
     /// A task of the setup appears.
     Spawn(u32),
     /// A message from outside.
-    Outside(u32),
+    Outside(ToldMessage),
     /// A device reports on this channel.
     Served(ChannelId),
     /// Settings changed: the queues are brought in line with them.
@@ -67,8 +68,8 @@ pub(crate) struct CpuHw {
     pub in_interrupt: Cell<bool>,
     /// Interrupts that wait to be served.
     pub pending: RefCell<VecDeque<Irq>>,
-    /// Messages from outside that the next tick brings, by index.
-    pub by_tick: RefCell<Vec<u32>>,
+    /// Messages from outside that the next tick brings.
+    pub by_tick: RefCell<Vec<ToldMessage>>,
     /// The task that was last set up to execute here.
     pub seen: Cell<TaskId>,
     /// Time that tasks have executed here.

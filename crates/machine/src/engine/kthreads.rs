@@ -8,8 +8,10 @@ use super::sim::Sim;
 use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
+use crate::setup::Arrival;
 use crate::setup::{Setup, Spawn};
 use crate::spec::{KthreadNoise, MachineSpec, Spread, WakeEvent, Woken};
+use crate::told::ToldMessage;
 use scheduler::{Cpu, CpuId, CpuMask, Nanos};
 use std::rc::Rc;
 
@@ -181,11 +183,12 @@ impl Behaviour for Kthread {
 }
 
 impl Sim {
-    /// Something happened on `me` that wakes these threads.
-    pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake]) {
+    /// The tick, or an interrupt of its own, wakes these threads.
+    pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake], by: Arrival) {
         for wake in wakes {
-            if let Some(door) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
-                self.message_from_outside(me, door).await;
+            if let Some(channel) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
+                let at = self.hw().local_now().saturating_sub(self.hw().spec.costs.irq_entry);
+                self.message_from_outside(me, ToldMessage { channel, by, at }).await;
             }
         }
     }

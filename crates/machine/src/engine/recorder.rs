@@ -2,8 +2,7 @@
 
 use super::hw::Hw;
 use crate::latency::Latency;
-use crate::objects::ChannelId;
-use crate::told::{TaskStart, ToldStep};
+use crate::told::{TaskStart, ToldMessage, ToldStep};
 use scheduler::{Class, Cpu, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId};
 use std::cell::{Cell, RefCell};
 
@@ -72,7 +71,7 @@ pub enum RecordKind {
     /// The task that runs takes a step of its program.
     Step { step: ToldStep },
     /// An interrupt brings a message.
-    Message { channel: ChannelId },
+    Message { message: ToldMessage },
     /// A scheduling decision and its reason.
     Decision { pid: Pid, reason: Reason },
 }

@@ -16,6 +16,7 @@ use crate::outcome::{Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::{Arrival, FIRST_PID, Outside, Setup};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
+use crate::told::ToldMessage;
 use crate::window::Window;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
@@ -235,8 +236,12 @@ impl Sim {
     fn leaves_at(&self, message: &Outside) -> Nanos {
         match message.by {
             Arrival::Own => message.at,
-            Arrival::Tick => message.at.saturating_sub(Nanos(self.tick_period().0 / 2)),
+            Arrival::Tick => message.at.saturating_sub(self.half_a_tick()),
         }
+    }
+
+    fn half_a_tick(&self) -> Nanos {
+        Nanos(self.tick_period().0 / 2)
     }
 
     /// An event happens; the CPU that goes on because of it, if one does.
@@ -295,10 +300,13 @@ impl Sim {
                     self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
                 }
                 let cpu = message.cpu.unwrap_or_else(|| self.near(message.channel));
-                match message.by {
-                    Arrival::Own => self.raise(cpu, Irq::Outside(index)),
+                let Outside { by, channel, .. } = message;
+                let now = self.hw().now.get();
+                match by {
+                    Arrival::Own => self.raise(cpu, Irq::Outside(ToldMessage { channel, by, at: now })),
                     Arrival::Tick => {
-                        self.cpu(cpu).by_tick.borrow_mut().push(index);
+                        let at = now + self.half_a_tick();
+                        self.cpu(cpu).by_tick.borrow_mut().push(ToldMessage { channel, by, at });
                         self.keep_ticking(cpu);
                         None
                     }
@@ -441,6 +449,7 @@ impl Sim {
             lock_holder_preemptions: self.lock_holder_preemptions.get(),
             cache_refill: self.cache_refill.get(),
             idle_polls: self.idle_polls,
+            ticks_at: self.ticks_at.clone(),
             trace: self.hw().recorder.take_trace(),
             lock_waits: self.hw().recorder.take_lock_waits(),
             starts: self.hw().recorder.take_starts(),

@@ -9,6 +9,7 @@ use super::world::SpinAttempt;
 use crate::behaviour::Step;
 use crate::objects::{Backoff, BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::outcome::RunError;
+use crate::told::ToldMessage;
 use scheduler::affinity::set_cpus_allowed;
 use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::schedule::{Entry, sched_yield, schedule};
@@ -274,10 +275,10 @@ impl Sim {
     }
 
     /// An interrupt brings a message whose cause is no step of a task.
-    pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, channel: ChannelId) {
+    pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, message: ToldMessage) {
         let now = self.hw().local_now();
-        self.hw().recorder.note(me, now, || RecordKind::Message { channel });
-        self.message_by_interrupt(me, channel).await;
+        self.hw().recorder.note(me, now, || RecordKind::Message { message });
+        self.message_by_interrupt(me, message.channel).await;
     }
 
     /// An interrupt brings a message.

@@ -89,8 +89,8 @@ pub struct Common {
     scale: Vec<Override>,
     /// Waits of a recording that end by interrupts: `absolute`, at their recorded times; `relative`, after as long.
     ///
-    /// Without it, waits for devices (state D) are relative, and those whose cause the trace does not show are absolute.
-    /// TASK=absolute or TASK=relative says it of one task.
+    /// Without it, waits for devices (state D, or what block events show) and for answers over the network are relative,
+    /// and those whose cause the trace does not show are absolute. TASK=absolute or TASK=relative says it of one task.
     #[arg(long, value_name = "[TASK=]HOW", value_parser = task_options::outside)]
     outside: Vec<Override>,
     /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it.

@@ -22,7 +22,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn of(outcome: &Outcome) -> Facts {
+    /// Of a run of which a load decided about the rate of the ticks, if one did.
+    pub(crate) fn of(outcome: &Outcome, hz: Option<u32>) -> Facts {
         let online = CpuMask::first_n(outcome.cpus.len());
         let tasks = outcome.tasks.iter().filter(|task| task.pid.0 > 0).map(|task| TaskNote {
             pid: Pid(task.pid.0),
@@ -35,7 +36,7 @@ impl Facts {
             },
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
-        let told = told_at_start(outcome);
+        let told = told_at_start(outcome, hz);
         Facts { tasks: tasks.collect(), idle, told }
     }
 

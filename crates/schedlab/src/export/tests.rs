@@ -165,6 +165,39 @@ fn a_run_comes_back_from_its_trace_as_it_was() {
     }
 }
 
+/// A replay knows where the recorded CPUs ticked, and wakes tasks in ticks; so does the replay of its trace, to the nanosecond.
+#[test]
+fn a_replay_comes_back_from_its_trace_as_it_was() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
+    let machine = crate::machine("vm2", None).expect("a machine");
+    let run = |load: &str| {
+        let mut experiment = Experiment::new(machine.clone());
+        experiment.loads.push(LoadSpec::open(load).expect("a trace").recorded_on(&machine));
+        experiment.record = true;
+        experiment.run().expect("it runs")
+    };
+    // A recorded task has its recorded pid in the result.
+    let figures = |run: &Run| {
+        let figures = |t: &TaskResult| {
+            let switches = [t.nr_voluntary_switches, t.nr_involuntary_switches];
+            format!("{} {}ns {switches:?} {}", t.comm, t.sum_exec_runtime_ns, t.nr_migrations)
+        };
+        let mut tasks: Vec<String> = run.result.tasks.iter().map(figures).collect();
+        tasks.sort();
+        (tasks, run.result.totals)
+    };
+    let before = run(demo);
+    for ending in CAN_BE_READ {
+        let path = std::env::temp_dir().join(format!("schedlab-demo-{}.{ending}", std::process::id()));
+        let file = std::fs::File::create(&path).expect("a temporary file");
+        let format = TraceFormat::of(&path).expect("a format");
+        before.write_trace(io::BufWriter::new(file), format, Programs::Told).expect("a disk");
+        let after = run(&path.to_string_lossy());
+        std::fs::remove_file(path).expect("our own file");
+        assert_eq!(figures(&after), figures(&before), "{ending}");
+    }
+}
+
 /// The same, but for what the last CPUs to look at the clock at the end of a run still did.
 fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
     const LAST: u64 = 10_000;

@@ -203,8 +203,8 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "devices",
         effect: Effect::Medium,
-        missing: "Disks and networks: no device is simulated. A replay repeats how long recorded tasks waited for disks (state D), from when they ask, however many ask at once; other waits for interrupts end at their recorded times (--outside).",
-        changes: "Loads that saturate a device, and answers over a network. A script of computing and disk writes ended within 4 % of the real time on another number of CPUs.",
+        missing: "Disks and networks: no device is simulated. A replay repeats how long they took in the recording, from when they are asked. A disk that its block events name serves no more requests at once than it did there; without such events (waits in state D) it serves however many there are. A packet answers what its receiver had just sent to the network, as late as it did, whatever the other side is doing; packets that nothing asked for come at their recorded times (--outside).",
+        changes: "Loads that saturate a device or a network. A script of computing and disk writes ended within 4 % of the real time on another number of CPUs, exchanges of packets with less work between them as well.",
         profiles: ALL,
         source: "truth 11",
     },

@@ -55,6 +55,9 @@ const CAUSES: [EventGroup; 4] = [
 /// How long a device took.
 const BLOCK: EventGroup = EventGroup { system: "block", events: &["block_rq_issue", "block_rq_complete"] };
 
+/// Who sent the packets that end waits, and when.
+const NET: EventGroup = EventGroup { system: "net", events: &["net_dev_xmit", "netif_receive_skb"] };
+
 /// In what a task sleeps by its own wish. Reads and writes are among them, since pipes and sockets are waited for in these.
 const SYSCALLS: EventGroup = EventGroup {
     system: "syscalls",
@@ -106,6 +109,7 @@ const SYSCALLS: EventGroup = EventGroup {
 pub fn wanted(extras: Extras, has_block_devices: bool) -> Vec<EventGroup> {
     let mut groups = vec![SCHED];
     groups.extend(CAUSES);
+    groups.push(NET);
     groups.extend(has_block_devices.then_some(BLOCK));
     groups.extend(extras.syscalls.then_some(SYSCALLS));
     groups
@@ -120,7 +124,7 @@ mod tests {
         let systems = |extras, devices| -> Vec<&str> {
             wanted(extras, devices).into_iter().map(|group| group.system).collect()
         };
-        let usual = ["sched", "irq", "irq_vectors", "timer", "workqueue"];
+        let usual = ["sched", "irq", "irq_vectors", "timer", "workqueue", "net"];
         assert_eq!(systems(Extras::default(), false), usual);
         assert_eq!(systems(Extras::default(), true), [&usual[..], &["block"]].concat());
         assert_eq!(systems(Extras { syscalls: true }, false), [&usual[..], &["syscalls"]].concat());

@@ -9,8 +9,10 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use trace::{DatHeader, DatSystem, Pid, TaskNote};
 
-/// Markers name the function from which they come.
-const MARKER_FUNCTION: &str = "tracing_mark_write";
+/// Functions that events name by their addresses: where markers come from, what timers call that end a sleep of the task that set
+/// them, and what the tick's timer calls, since Linux 6.8 and before.
+const FUNCTIONS: [&str; 5] =
+    ["tracing_mark_write", "hrtimer_wakeup", "process_timeout", "tick_nohz_handler", "tick_sched_timer"];
 
 /// Bytes of a page of the kernel's buffers.
 pub fn page_size(tracefs: &Tracefs) -> Result<usize, RecordError> {
@@ -53,7 +55,7 @@ pub fn header(
         header_event: tracefs.read("events/header_event")?,
         ftrace_formats,
         systems,
-        symbols: marker_symbols(),
+        symbols: symbols(),
         printk_formats: tracefs.read_if_there("printk_formats"),
         cmdlines: cmdlines(&tracefs.read_if_there("saved_cmdlines"), tasks),
         page_size: page_size(tracefs)? as u32,
@@ -64,18 +66,17 @@ pub fn header(
     })
 }
 
-/// The lines of `/proc/kallsyms` that readers need to name the origin of markers.
-fn marker_symbols() -> String {
-    fs::File::open("/proc/kallsyms")
-        .map_or_else(|_| String::new(), |file| marker_symbols_of(BufReader::new(file)))
+/// The lines of `/proc/kallsyms` that readers need to name them.
+fn symbols() -> String {
+    fs::File::open("/proc/kallsyms").map_or_else(|_| String::new(), |file| symbols_of(BufReader::new(file)))
 }
 
-/// The function's line and the next one: a function reaches to the next symbol.
-fn marker_symbols_of(all: impl BufRead) -> String {
+/// The functions' lines, each with the next one: a function reaches to the next symbol.
+fn symbols_of(all: impl BufRead) -> String {
     let mut symbols = String::new();
     let mut follows = false;
     for line in all.lines().map_while(Result::ok) {
-        let found = line.split(' ').nth(2) == Some(MARKER_FUNCTION);
+        let found = line.split(' ').nth(2).is_some_and(|name| FUNCTIONS.contains(&name));
         if found || follows {
             symbols.push_str(&line);
             symbols.push('\n');
@@ -123,9 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn the_function_of_markers_is_found_with_its_end() {
-        let all = "1000 t before\n2000 t tracing_mark_write\n3000 T after\n4000 T tracing_mark_write_more\n";
-        assert_eq!(marker_symbols_of(all.as_bytes()), "2000 t tracing_mark_write\n3000 T after\n");
+    fn functions_are_found_with_their_ends() {
+        let all = "1000 t before\n2000 t tracing_mark_write\n3000 T after\n4000 T tracing_mark_write_more\n\
+                   5000 t hrtimer_wakeup\n6000 t process_timeout\n7000 t other\n8000 t more\n";
+        assert_eq!(
+            symbols_of(all.as_bytes()),
+            "2000 t tracing_mark_write\n3000 T after\n5000 t hrtimer_wakeup\n6000 t process_timeout\n7000 t other\n"
+        );
     }
 
     #[test]

@@ -37,15 +37,16 @@ impl Symbols {
         Symbols { text: text.to_vec(), symbols, known: BTreeMap::new() }
     }
 
-    /// The name of the function in which `address` lies, or the address itself in hexadecimal.
+    /// The name of the function that begins at `address`, or the address itself in hexadecimal. (Events have addresses of
+    /// whole functions, and recorders need not write all symbols: the one before would be a guess.)
     pub(crate) fn name(&mut self, address: u64, strings: &mut Strings) -> StrId {
         if let Some(known) = self.known.get(&address) {
             return *known;
         }
-        let after = self.symbols.partition_point(|symbol| symbol.address <= address);
-        let id = match after.checked_sub(1).map(|n| self.symbols[n]) {
-            Some(symbol) => strings.intern_bytes(&self.text[symbol.start..symbol.end]),
-            None => strings.intern(&format!("{address:#x}")),
+        let found = self.symbols.binary_search_by_key(&address, |symbol| symbol.address);
+        let id = match found.map(|n| self.symbols[n]) {
+            Ok(symbol) => strings.intern_bytes(&self.text[symbol.start..symbol.end]),
+            Err(_) => strings.intern(&format!("{address:#x}")),
         };
         self.known.insert(address, id);
         id
@@ -72,13 +73,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_the_name_of_the_function_before_it() {
+    fn an_address_has_the_name_of_the_function_that_begins_there() {
         let text = b"ffffffff81000200 t second [module]\nnonsense\nffffffff81000100 T first\n\
                      0000000000000000 T hidden\nffffffff81000200 t alias";
         let (mut symbols, mut strings) = (Symbols::parse(text), Strings::new());
         for (address, name) in [
             (0xffff_ffff_8100_0100, "first"),
-            (0xffff_ffff_8100_01ff, "first"),
+            (0xffff_ffff_8100_01ff, "0xffffffff810001ff"),
             (0xffff_ffff_8100_0200, "second"),
             (0x1000, "0x1000"),
         ] {

@@ -1,6 +1,7 @@
 //! From a trace to the programs of its tasks.
 
 use super::affinity;
+use super::causes::{Answer, Cause, NamedDevice};
 use super::devices::{self, Requests, Served};
 use super::mutexes::{self, Locks, Mutexes};
 use super::programs;
@@ -9,7 +10,7 @@ use super::recording::{
 };
 use super::ticks::{self, TickPhases};
 use super::timers;
-use super::track::{By, Draft, Sleep, Timer, Track};
+use super::track::{By, Draft, Ending, Sleep, Timer, Track};
 use super::walk::Walk;
 use super::work;
 use crate::units;
@@ -39,8 +40,8 @@ impl Recording {
         }
         let walk = Walk::all(trace);
         let (counted_from, ways) = (walk.counted_from, walk.ways);
-        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, .. } = walk;
-        let hz = ticks::told(trace).or_else(|| ticks::find(&by_ticks));
+        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, kernel, .. } = walk;
+        let hz = ticks::told(trace).or_else(|| ticks::find(&by_ticks)).or_else(|| ticks::find(&ticks));
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));
         // Who works for others sets no timers.
@@ -53,7 +54,7 @@ impl Recording {
         let finish = Finish {
             trace,
             start_ns: trace.start_ns(),
-            requests: Requests::of(&tasks, &workers),
+            requests: Requests::of(&tasks, &workers, &kernel, &trace.strings),
             ticks: ticks.unwrap_or_default(),
             work: work::brought_by_steps(&tasks, &workers),
             workers,
@@ -184,6 +185,7 @@ impl Finish<'_> {
                 Some(edit) => edit.apply(*draft, step, &mut steps),
                 None => steps.extend(step),
             }
+            steps.extend(self.requests.at(index, n));
         }
         if self.mutexes.count > 0 {
             mutexes::one_at_a_time(&mut steps);
@@ -254,7 +256,7 @@ impl Finish<'_> {
             Draft::Marker(id) => Recorded::Marker(text(id)),
             Draft::Interrupted { by_timer } => Recorded::Interrupted { by_timer },
             Draft::Exit => Recorded::Exit,
-            Draft::Nothing => return None,
+            Draft::Sends | Draft::Nothing => return None,
         })
     }
 
@@ -278,37 +280,56 @@ impl Finish<'_> {
             counts.context_guessed += 1;
         }
         if let Some(served) = devices::served(sleep) {
-            match served {
-                Served::Itself => counts.by_device += 1,
-                Served::OnBehalf => counts.by_device_for_another += 1,
-            }
+            *match served {
+                Served::Answered(Answer { device: NamedDevice::Network(_), .. }) => &mut counts.by_response,
+                Served::Answered(_) => &mut counts.by_named_device,
+                Served::Itself => &mut counts.by_device,
+                Served::OnBehalf => &mut counts.by_device_for_another,
+            } += 1;
             return Some(Waking::Served { at: self.time(end.at_ns), cpu: end.cpu });
         }
-        if let (None, By::Softirq { cpu }) = (sleep.timer, end.by)
-            && let Some(tick_ns) = self.ticks.tick_of(cpu, end.at_ns)
-        {
+        if let (None, Some(tick_ns)) = (sleep.timer, self.tick_of(&end)) {
             counts.by_tick += 1;
             return Some(Waking::Tick { at: self.time(tick_ns), cpu: end.cpu });
         }
-        let count = match (sleep.timer, end.by) {
-            (Some(Timer::At(_)), _) => &mut counts.by_periodic_timer,
-            (Some(Timer::After(_)), _) => &mut counts.by_relative_timer,
-            (None, By::Task { .. }) => &mut counts.by_task,
-            (None, By::Stopper) => &mut counts.by_stopper,
-            (None, By::Interrupt { .. }) => &mut counts.by_interrupt,
-            (None, By::Softirq { .. }) => &mut counts.by_softirq,
-            (None, By::Unseen) => &mut counts.unseen,
+        let slept = sleep.slept_ns.map(|slept_ns| Nanos(end.at_ns.saturating_sub(slept_ns)));
+        let count = match (sleep.timer, end.by, end.cause) {
+            (Some(Timer::At(_)), ..) => &mut counts.by_periodic_timer,
+            (Some(Timer::After(_)), ..) => &mut counts.by_relative_timer,
+            (None, By::Task { .. }, Cause::Sender) => &mut counts.by_loopback,
+            (None, By::Task { .. }, _) => &mut counts.by_task,
+            (None, By::Stopper, _) => &mut counts.by_stopper,
+            (None, _, Cause::OwnTimer | Cause::Wheel { own: true }) if slept.is_some() => {
+                &mut counts.by_shown_timer
+            }
+            (None, _, Cause::Network) => &mut counts.by_network,
+            (None, _, Cause::Device) => &mut counts.by_other_device,
+            (None, By::Interrupt { .. }, _) => &mut counts.by_interrupt,
+            (None, By::Softirq { .. }, _) => &mut counts.by_softirq,
+            (None, By::Unseen, _) => &mut counts.unseen,
         };
         *count += 1;
-        match (sleep.timer, end.by) {
-            (Some(Timer::At(ns)), _) => Some(Waking::At(self.time(ns))),
-            (Some(Timer::After(ns)), _) => Some(Waking::After(Nanos(ns))),
-            (None, By::Task { .. }) => Some(Waking::Task),
-            (None, By::Stopper) => None,
-            (None, By::Interrupt { .. } | By::Softirq { .. } | By::Unseen) => {
-                let slept = sleep.slept_ns.map(|slept_ns| Nanos(end.at_ns.saturating_sub(slept_ns)));
+        match (sleep.timer, end.by, slept) {
+            (Some(Timer::At(ns)), ..) => Some(Waking::At(self.time(ns))),
+            (Some(Timer::After(ns)), ..) => Some(Waking::After(Nanos(ns))),
+            (None, By::Task { .. }, _) => Some(Waking::Task),
+            (None, By::Stopper, _) => None,
+            (None, _, Some(slept)) if matches!(end.cause, Cause::OwnTimer | Cause::Wheel { own: true }) => {
+                Some(Waking::After(slept))
+            }
+            (None, By::Interrupt { .. } | By::Softirq { .. } | By::Unseen, slept) => {
                 Some(Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu, slept })
             }
+        }
+    }
+
+    /// The tick in whose interrupt a sleep ended, if it did. Where the trace does not show the cause, a soft interrupt near a
+    /// tick is taken for its.
+    fn tick_of(&self, end: &Ending) -> Option<u64> {
+        match (end.cause, end.by) {
+            (Cause::Wheel { .. }, _) => self.ticks.before(end.made_on, end.at_ns),
+            (Cause::Unknown, By::Softirq { cpu }) => self.ticks.tick_of(cpu, end.at_ns),
+            _ => None,
         }
     }
 

@@ -113,7 +113,7 @@ impl Fitted {
 /// The task that may wait for this step of another one.
 fn serves(step: &Recorded) -> Option<usize> {
     match step {
-        Recorded::Wake { task, .. } => Some(task.index()),
+        Recorded::Wake { task, .. } | Recorded::Submit { task, .. } => Some(task.index()),
         Recorded::Fork { child, .. } => Some(child.index()),
         _ => None,
     }

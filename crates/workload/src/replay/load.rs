@@ -1,6 +1,7 @@
 //! The replay of a trace as a load.
 
 use super::accounted::Accounted;
+use super::devices;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::fitting::Fitted;
@@ -351,10 +352,10 @@ impl Replay {
                 }
             }
         }
-        for Message { at, cpu, channel } in &self.recording.messages {
-            let at = stage.lead_in.saturating_add(*at).saturating_sub(self.overhead.interrupt_entry);
+        for Message { at, by, cpu, channel } in &self.recording.messages {
+            let at = stage.lead_in.saturating_add(*at);
             let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
-            setup.outside(Outside { at, by: Arrival::Own, cpu, channel, every: None });
+            setup.outside(Outside { at, by: *by, cpu, channel, every: None });
         }
     }
 }
@@ -447,6 +448,9 @@ impl Load for Replay {
                 .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
         }
         notes.extend(self.recording.counts.sentences());
+        if !self.recording.is_told() {
+            notes.extend(self.recording.objects.devices.iter().map(devices::note));
+        }
         notes.extend(self.pinned());
         notes
     }

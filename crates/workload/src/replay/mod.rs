@@ -14,11 +14,15 @@
 //!   recorded: whoever is delayed in a what-if delays those who wait for it. The sleeper has a channel with room for any
 //!   number of tokens, so none is lost if the order changes. Who wakes on although it is to be preempted has not left the
 //!   kernel: those wakeups are one call, and the preemption comes after the last.
-//! - **Wakeups by timers** that the task set itself are found by their pattern (`timers`) and set again.
-//! - **Waits for devices** (state D until an interrupt) last as long as they lasted, from when the task asks (`devices`), and
-//!   the kernel's workers take the piece of work that comes first (`work`).
-//! - **Other wakeups** come from outside at their recorded times: the network, soft interrupts, and what the trace hides;
-//!   the user may say otherwise (`assumption`).
+//! - **Wakeups by interrupts** have causes, which events of timers, devices and packets show (`causes`); without those events
+//!   the state of the sleeper and the pattern of its sleeps tell some of them.
+//! - **Wakeups by timers** that the task set itself are set again, as far as they have a pattern (`timers`) as points in time.
+//! - **Waits for devices** last as long as they lasted, from when the request is given to the device (`blocks`), or from when
+//!   the task sleeps in state D (`devices`), and the kernel's workers take the piece of work that comes first (`work`).
+//! - **Packets** over the loopback device are their sender's wakeups; one that comes after its receiver has sent something to
+//!   the network is the answer, so long after that (`packets`).
+//! - **Other wakeups** come from outside at their recorded times: packets that nobody asked for, devices without a request,
+//!   and what the trace hides; the user may say otherwise (`assumption`).
 //! - **Forks** are steps of the parent; **tasks that exist from the start** fall asleep in a lead-in before time 0 of
 //!   the trace, or start running there.
 //! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
@@ -56,6 +60,8 @@
 mod accounted;
 mod affinity;
 mod assumption;
+mod blocks;
+mod causes;
 mod devices;
 mod extract;
 mod fidelity;
@@ -67,6 +73,7 @@ mod mutexes;
 mod objects;
 mod overhead;
 mod overrides;
+mod packets;
 mod paths;
 mod player;
 mod programs;

@@ -45,8 +45,6 @@ pub(super) struct Overhead {
     mean_timer_latency: Nanos,
     /// From the arrival of an interrupt to `sched_waking`.
     interrupt_latency: Nanos,
-    /// From its arrival to its first work.
-    pub interrupt_entry: Nanos,
 }
 
 impl Overhead {
@@ -82,7 +80,6 @@ impl Overhead {
             timer_latency: jitter(Spread::min) + timer_path,
             mean_timer_latency: jitter(Spread::mean) + timer_path,
             interrupt_latency: c.irq_entry + c.wakeup,
-            interrupt_entry: c.irq_entry,
         }
     }
 

@@ -142,8 +142,10 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
         }
         Changed::Waits(waits) => waits.assume(recording, index),
         Changed::Without => {
-            let matters = |step: &Recorded| {
-                matches!(step, Recorded::Wake { .. } | Recorded::Fork { .. } | Recorded::Told(_))
+            let matters = |step: &Recorded| match step {
+                Recorded::Wake { .. } | Recorded::Fork { .. } | Recorded::Told(_) => true,
+                Recorded::Submit { task, .. } => *task != index,
+                _ => false,
             };
             if !task.steps.iter().any(matters) {
                 task.begin = Begin::Never;

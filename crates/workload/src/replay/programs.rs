@@ -5,7 +5,7 @@ use super::recording::{
     Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
 use crate::told::{self, can_be_taken};
-use machine::{Objects, TaskStart, ToldStep, WakePaths};
+use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};
 use scheduler::{CpuMask, Nanos, Policy};
 use std::collections::BTreeMap;
 use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
@@ -26,6 +26,8 @@ pub(super) fn told(trace: &Trace) -> Option<Recording> {
 struct Reader<'a> {
     trace: &'a Trace,
     until: Option<Nanos>,
+    hz: Option<u32>,
+    ticks_at: Vec<Nanos>,
     objects: Objects,
     messages: Vec<Message>,
     programs: BTreeMap<Pid, Program>,
@@ -49,6 +51,8 @@ impl<'a> Reader<'a> {
         Reader {
             trace,
             until: None,
+            hz: None,
+            ticks_at: Vec::new(),
             objects: Objects::default(),
             messages: Vec::new(),
             programs: BTreeMap::new(),
@@ -95,10 +99,17 @@ impl<'a> Reader<'a> {
                 self.programs.insert(Pid(start.pid.0), Program { start, steps: Vec::new() });
                 Some(())
             }
-            told::Told::Message(channel) => {
-                let exists = can_be_taken(&ToldStep::Send(channel), &self.objects);
-                self.messages.push(Message { at: Nanos(event.time_ns), cpu: event.cpu.0, channel });
-                exists.then_some(())
+            told::Told::Message(message) => self.message(event, message),
+            told::Told::Brought(channel) => {
+                self.message(event, ToldMessage { channel, by: Arrival::Own, at: Nanos(event.time_ns) })
+            }
+            told::Told::Hz(hz) => {
+                self.hz = Some(hz);
+                Some(())
+            }
+            told::Told::Tick { cpu, at } => {
+                self.ticks_at.push(at);
+                (cpu as usize == self.ticks_at.len() - 1).then_some(())
             }
             told::Told::Step(step) => {
                 self.tells_steps = true;
@@ -107,6 +118,12 @@ impl<'a> Reader<'a> {
                 can_be.then_some(())
             }
         }
+    }
+
+    fn message(&mut self, event: &Event, told: ToldMessage) -> Option<()> {
+        let ToldMessage { channel, by, at } = told;
+        self.messages.push(Message { at, by, cpu: event.cpu.0, channel });
+        can_be_taken(&ToldStep::Send(channel), &self.objects).then_some(())
     }
 
     fn fork(&mut self, fork: &SchedProcessFork) -> Option<()> {
@@ -139,10 +156,10 @@ impl<'a> Reader<'a> {
         Some(Recording {
             cpus: self.trace.cpus,
             span: self.until?,
-            hz: None,
-            ticks_at: Vec::new(),
             rtmutex_spins: None,
             command: None,
+            hz: self.hz,
+            ticks_at: self.ticks_at,
             idle_polls: self.trace.idle == Some(IdleKind::Polls),
             paths: WakePaths::default(),
             tasks,
@@ -233,7 +250,10 @@ mod tests {
         );
         assert_eq!(recording.objects.channels.len(), 1);
         let cpu = 1;
-        assert_eq!(recording.messages, [Message { at: Nanos(15_000), cpu, channel: machine::ChannelId(0) }]);
+        assert_eq!(
+            recording.messages,
+            [Message { at: Nanos(15_000), by: Arrival::Own, cpu, channel: machine::ChannelId(0) }]
+        );
         let [a, b] = &recording.tasks[..] else { panic!("two tasks") };
         assert_eq!((a.prio, a.begin), (9, Begin::Appears { at: Nanos::ZERO, cpu: Some(1) }));
         assert_eq!(

@@ -1,6 +1,6 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
-use machine::{ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
+use machine::{Arrival, ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
 use scheduler::{CpuMask, MutexId, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
@@ -62,6 +62,8 @@ impl Recording {
 pub struct Message {
     /// When.
     pub at: Nanos,
+    /// Which interrupt it is.
+    pub by: Arrival,
     /// To which CPU.
     pub cpu: u32,
     /// Where the message goes.
@@ -213,7 +215,7 @@ pub enum Recorded {
         task: TaskIndex,
         /// Which device, a number in [`Recording::objects`].
         device: DeviceId,
-        /// From here to that wakeup, if the device serves it at once.
+        /// From here to that wakeup, if the device serves it at once; where the trace shows when the device was done, to then.
         service: Nanos,
         /// The piece of work that this is for the task, if that is a worker ([`Waking::Work`]).
         work: Option<u32>,
@@ -413,12 +415,18 @@ counts! {
     by_task "wakeup" "wakeups" " by another task: replayed at the same point of that task's progress";
     by_periodic_timer "wakeup" "wakeups" " by a timer with absolute times (equally spaced): replayed as such a timer";
     by_relative_timer "wakeup" "wakeups" " by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
-    by_device "wait" "waits" " for a device (asleep in state D until an interrupt): replayed as a service time, from when the task asks";
+    by_shown_timer "wakeup" "wakeups" " by a timer of the task's own, as the trace shows, without a pattern: replayed as a span from the start of the sleep";
+    by_named_device "wait" "waits" " for a device of which the trace shows the request: replayed as a service time, from when the request was given to the device";
+    by_device "wait" "waits" " for a device that the trace does not name (asleep in state D until an interrupt): replayed as a service time, from when the task asks";
     work "piece" "pieces" " of work for kworker threads: done in the order in which it comes";
     by_device_for_another "wakeup" "wakeups" " of kernel threads by a device that had served a task: replayed so, from when that task asks";
+    by_response "wakeup" "wakeups" " by a packet after the task, or another thread of its process, had sent something: replayed as an answer, from when that was sent";
+    by_loopback "wakeup" "wakeups" " by a packet over the loopback device: replayed at the same point of the sender's progress";
+    by_network "wakeup" "wakeups" " by a packet that nothing in the trace had asked for: replayed at the recorded time";
+    by_other_device "wakeup" "wakeups" " by the interrupt of a device without a request in the trace: replayed at the recorded time";
     by_interrupt "wakeup" "wakeups" " by other interrupts: replayed at the recorded time";
     by_tick "wakeup" "wakeups" " by soft timers of the kernel: replayed in the interrupt of the tick at that time";
-    by_softirq "wakeup" "wakeups" " by other soft interrupts (network, block): replayed at the recorded time";
+    by_softirq "wakeup" "wakeups" " by other soft interrupts: replayed at the recorded time";
     unseen "wakeup" "wakeups" " not shown by the trace: replayed when the task ran again";
     without_effect "wakeup" "wakeups" " of tasks that were not asleep: left out";
     by_stopper "sleep" "sleeps" " until the kernel's stopper (migration/N) had moved the task on its exec: left out, the simulated scheduler does so itself";

@@ -1,6 +1,6 @@
 //! Finds the tick of the recording kernel (CONFIG_HZ). It decides when slices end, and few recorders name it; but a fair task
-//! that leaves its CPU although nobody was queued there leaves at a tick, and soft interrupts wake RCU's threads in one. Ticks
-//! come at equal steps.
+//! that leaves its CPU although nobody was queued there leaves at a tick, and soft interrupts wake RCU's threads in one. Some
+//! recorders show the tick's own timer. Ticks come at equal steps.
 
 mod phase;
 

@@ -5,10 +5,14 @@
 //!   `timer`).
 //! - **Relative**: the sleeps have equal lengths, however long the task ran in between (`usleep` in a loop).
 //!
+//! The kernel's own threads sleep so, too, in state D (`msleep`), where others wait for devices: if nearly all such sleeps of a
+//! task have the same length, that is a timer's.
+//!
 //! A replay with such timers reacts: a task that is late starts its relative sleep later. What fits neither stays an
 //! interrupt at a fixed time.
 
-use super::devices;
+use super::causes::Cause;
+use super::devices::{self, Served};
 use super::track::{By, Sleep, Timer};
 
 /// Fewer alike could be chance.
@@ -17,6 +21,9 @@ const MIN_ALIKE: usize = 8;
 const MIN_PERIOD_NS: u64 = 30_000;
 /// Distance of a wakeup from its grid, or of a sleep's length from its like, that counts as jitter.
 const JITTER_NS: u64 = 60_000;
+
+/// Devices that answer within this time may do so after equal times.
+const MIN_UNINTERRUPTIBLE_NS: u64 = 1_000_000;
 
 /// One wakeup in so many is as early as wakeups are; earlier ones are the clock's.
 const EARLY: usize = 20;
@@ -32,6 +39,7 @@ struct Candidate {
 
 /// Marks the sleeps that timers explain.
 pub(super) fn find(sleeps: &mut [Sleep]) {
+    find_uninterruptible(sleeps);
     let candidates: Vec<Candidate> = sleeps.iter().enumerate().filter_map(candidate).collect();
     let grid = Grid::fit(&candidates);
     let lengths = Lengths::fit(&candidates);
@@ -57,10 +65,38 @@ pub(super) fn find(sleeps: &mut [Sleep]) {
     }
 }
 
+/// Marks those that look like waits for a device.
+fn find_uninterruptible(sleeps: &mut [Sleep]) {
+    let in_state_d = |(n, sleep): (usize, &Sleep)| {
+        let end = sleep.end.filter(|end| end.cause == Cause::Unknown)?;
+        let waits = devices::served(sleep) == Some(Served::Itself);
+        waits.then_some(Candidate { sleep: n, slept_ns: sleep.slept_ns, woken_ns: end.at_ns })
+    };
+    let candidates: Vec<Candidate> = sleeps.iter().enumerate().filter_map(in_state_d).collect();
+    let lengths = Lengths::fit(&candidates);
+    let Some(usual) = lengths.found.first().filter(|usual| usual.median_ns >= MIN_UNINTERRUPTIBLE_NS) else {
+        return;
+    };
+    let alike: Vec<usize> =
+        candidates.iter().filter(|c| lengths.of(c) == Some(usual.median_ns)).map(|c| c.sleep).collect();
+    if alike.len() >= candidates.len() - candidates.len() / 10 {
+        for sleep in alike {
+            sleeps[sleep].timer = Some(Timer::After(usual.median_ns));
+        }
+    }
+}
+
 fn candidate((n, sleep): (usize, &Sleep)) -> Option<Candidate> {
     let end = sleep.end?;
-    let by_device = devices::served(sleep).is_some();
-    let maybe = !by_device && matches!(end.by, By::Interrupt { .. } | By::Task { certain: false, .. });
+    let maybe = sleep.timer.is_none()
+        && match end.cause {
+            Cause::OwnTimer | Cause::HighResolution => true,
+            Cause::Unknown => {
+                let unclear = matches!(end.by, By::Interrupt { .. } | By::Task { certain: false, .. });
+                unclear && devices::served(sleep).is_none()
+            }
+            _ => false,
+        };
     maybe.then_some(Candidate { sleep: n, slept_ns: sleep.slept_ns, woken_ns: end.at_ns })
 }
 

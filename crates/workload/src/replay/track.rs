@@ -1,5 +1,6 @@
 //! One task while the events of a trace go by: where it stands, and the draft of its program.
 
+use super::causes::Cause;
 use super::paths::Woken;
 use super::recording::{Begin, TaskIndex};
 use super::whereabouts::Whereabouts;
@@ -17,6 +18,8 @@ pub(super) enum Draft {
     Fork(TaskIndex),
     /// Number of an entry in [`Track::sleeps`].
     Sleep(usize),
+    /// It gives a request to a device or a packet to the network. What comes of that is in the sleeps that it ends.
+    Sends,
     Yield,
     SetPrio(i32),
     Bind(u32),
@@ -66,6 +69,10 @@ pub(super) struct Behalf {
 pub(super) struct Ending {
     pub at_ns: u64,
     pub by: By,
+    /// Why, if it was an interrupt.
+    pub cause: Cause,
+    /// The CPU on which the wakeup was made.
+    pub made_on: u32,
     /// The CPU on which the wakeup was made, if the sleeper had last run elsewhere.
     pub cpu: Option<u32>,
 }
@@ -104,6 +111,7 @@ pub(super) struct Place {
 pub(super) struct Pending {
     pub at_ns: u64,
     pub by: By,
+    pub cause: Cause,
     /// Where it was made.
     pub cpu: u32,
     /// Where the sleeper last ran.

@@ -5,6 +5,7 @@
 //! the task's CPU time is what it says: time that the host stole, and what recording costs, are not the task's. A wakeup counts when it ends a sleep: `sched_waking` says who does it, `sched_wakeup` that it has an
 //! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
 
+mod activity;
 mod wakeups;
 
 use super::mutexes::Evidence;
@@ -14,15 +15,14 @@ use super::ticks::TickSample;
 use super::track::{Draft, Place, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
+pub(super) use activity::Kernel;
 use machine::CountedFrom;
 use std::collections::BTreeMap;
 use trace::{
-    Activity, Event, EventKind, NoteKind, Occupancy, Pid, PrevState, Provenance, SchedSwitch, Since, Stay,
-    StrId, TaskRef, Trace, WakeupEvent,
+    Event, EventKind, NoteKind, Occupancy, Pid, PrevState, Provenance, SchedSwitch, Since, Stay, StrId,
+    TaskRef, Trace, WakeupEvent,
 };
 
-/// What the tick's timer calls, since Linux 6.8 and before.
-const TICK_HANDLERS: [&str; 2] = ["tick_nohz_handler", "tick_sched_timer"];
 /// The kernel accounts from picking a task on, and to picking the next one; a switch is recorded a little later. Differences of
 /// this size are no missing switches, and what a switch costs is taken out by `overhead`, from switch to switch.
 const WAY_TO_THE_NEXT_NS: u64 = 1_000;
@@ -66,6 +66,8 @@ pub(super) struct Walk<'a> {
     pub counted_from: CountedFrom,
     /// Ways from wakeups to switches.
     pub ways: Ways,
+    /// What else the kernel did.
+    pub kernel: Kernel,
     /// The last task that fell asleep in state D.
     asked_last: Option<TaskIndex>,
     /// Whether a task that nobody woke must have been runnable from the start.
@@ -95,6 +97,7 @@ impl<'a> Walk<'a> {
                 WakeupEvent::Waking => CountedFrom::Waking,
             },
             ways: Ways::default(),
+            kernel: Kernel::new(trace),
             asked_last: None,
             whole: trace.meta.gaps.is_empty() && trace.notes.count(NoteKind::NoWakeups) == 0,
             idle_cpus: 0,
@@ -102,8 +105,12 @@ impl<'a> Walk<'a> {
             idle_since: trace.start_ns(),
         };
         walk.idle_at_start();
-        for event in trace.events.iter().filter(|event| !event.kind.is_activity()) {
-            walk.event(event);
+        for event in &trace.events {
+            let event = walk.kernel.with_context(event);
+            match &event.kind {
+                EventKind::Activity(activity) => walk.activity(&event, activity),
+                _ => walk.event(&event),
+            }
         }
         for cpu in 0..walk.cpus.len() {
             walk.account(cpu, trace.end_ns());
@@ -148,11 +155,6 @@ impl<'a> Walk<'a> {
             self.appear(cpu, stay, event.time_ns);
         }
         match &event.kind {
-            EventKind::Activity(Activity::HrtimerExpireEntry(timer))
-                if TICK_HANDLERS.contains(&&self.trace.strings[timer.function]) =>
-            {
-                self.ticks.push(TickSample { cpu: event.cpu.0, at_ns: event.time_ns });
-            }
             EventKind::SchedSwitch(_) | EventKind::Activity(_) => {}
             EventKind::SchedWaking(w) | EventKind::SchedWakeup(w) | EventKind::SchedWakeupNew(w)
                 if w.task.pid == Pid::IDLE => {}

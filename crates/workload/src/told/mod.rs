@@ -8,7 +8,15 @@
 //! channel 3 capacity=16 writers-wake-at=8 sync=no softirq=no send-cost=700 receive-cost=500
 //! do compute 4000
 //! do send 3
-//! message 3
+//! message 3 at=20000
+//! ```
+//!
+//! The replay of a recording says when its CPUs tick, too, and which messages come in a tick:
+//!
+//! ```text
+//! hz 250
+//! tick 0 at=3876543
+//! message 3 at=7876543 by=tick
 //! ```
 //!
 //! Times are in nanoseconds, and those that are absolute are times of the run. Older traces have the same texts as markers, behind
@@ -18,10 +26,11 @@ mod object;
 mod start;
 mod step;
 
-use machine::{ChannelId, Outcome, TaskStart, ToldStep};
+use machine::{Arrival, ChannelId, Outcome, TaskStart, ToldMessage, ToldStep};
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
 pub(crate) use start::LARGEST_WORKING_SET;
+use std::ops::RangeInclusive;
 pub(crate) use step::{fork_kind, read as read_step, read_fork_kind, text as step_text};
 
 /// What older traces have before each text, in a marker.
@@ -39,7 +48,13 @@ pub(crate) enum Told {
     /// The running task takes a step.
     Step(ToldStep),
     /// An interrupt brings a message.
-    Message(ChannelId),
+    Message(ToldMessage),
+    /// The same in older traces: it has just been brought, in an interrupt of its own.
+    Brought(ChannelId),
+    /// The kernel ticks so often a second.
+    Hz(u32),
+    /// A tick of this CPU; the others come whole periods before and after.
+    Tick { cpu: u32, at: Nanos },
 }
 
 impl Told {
@@ -50,7 +65,13 @@ impl Told {
             Told::Object(object) => object.to_string(),
             Told::Start(start) => format!("program {}", start::text(start)),
             Told::Step(step) => format!("do {}", step::text(step)),
-            Told::Message(channel) => format!("message {}", channel.0),
+            Told::Message(ToldMessage { channel, by, at }) => {
+                let by = if *by == Arrival::Tick { BY_TICK } else { "" };
+                format!("message {} at={}{by}", channel.0, at.0)
+            }
+            Told::Brought(channel) => format!("message {}", channel.0),
+            Told::Hz(hz) => format!("hz {hz}"),
+            Told::Tick { cpu, at } => format!("tick {cpu} at={}", at.0),
         }
     }
 
@@ -65,11 +86,34 @@ impl Told {
         match word {
             "do" => step::read(rest).map(Told::Step),
             "run" => Some(Told::Run { until: time(rest.strip_prefix("until=")?)? }),
-            "message" => rest.parse().ok().map(|channel| Told::Message(ChannelId(channel))),
+            "message" => match rest.parse() {
+                Ok(channel) => Some(Told::Brought(ChannelId(channel))),
+                Err(_) => message(rest).map(Told::Message),
+            },
+            "hz" => rest.parse().ok().filter(|hz| HZ.contains(hz)).map(Told::Hz),
+            "tick" => {
+                let (cpu, at) = rest.split_once(" at=")?;
+                Some(Told::Tick { cpu: cpu.parse().ok()?, at: time(at)? })
+            }
             "program" => start::read(rest).map(Told::Start),
             _ => Object::parse(text).map(Told::Object),
         }
     }
+}
+
+/// Behind a message that a tick brings.
+const BY_TICK: &str = " by=tick";
+
+/// What kernels can be built with.
+const HZ: RangeInclusive<u32> = 1..=10_000;
+
+fn message(text: &str) -> Option<ToldMessage> {
+    let (text, by) = match text.strip_suffix(BY_TICK) {
+        Some(text) => (text, Arrival::Tick),
+        None => (text, Arrival::Own),
+    };
+    let (channel, at) = text.split_once(" at=")?;
+    Some(ToldMessage { channel: ChannelId(channel.parse().ok()?), by, at: time(at)? })
 }
 
 /// Reads nanoseconds. The clock ends after centuries, so that sums of a few times of a year are far from there; longer times are
@@ -81,12 +125,16 @@ fn time(text: &str) -> Option<Nanos> {
 /// Longer than any run.
 const LONGEST: Nanos = Nanos::from_secs(366 * 24 * 3600);
 
-/// What belongs before all events of a run: its end, its objects, and how its tasks began.
-pub fn told_at_start(outcome: &Outcome) -> Vec<String> {
+/// What belongs before all events of a run: its end, its ticks, its objects, and how its tasks began. `hz` is the rate of the
+/// ticks, if a load decided about it.
+pub fn told_at_start(outcome: &Outcome, hz: Option<u32>) -> Vec<String> {
     let run = Told::Run { until: outcome.simulated };
+    let ticks_at = (0u32..).zip(&outcome.ticks_at);
+    let ticks = ticks_at.filter_map(|(cpu, at)| at.map(|at| Told::Tick { cpu, at }));
     let objects = Object::all(&outcome.objects).map(Told::Object);
     let starts = outcome.starts.iter().cloned().map(Told::Start);
-    [run].into_iter().chain(objects).chain(starts).map(|told| told.text()).collect()
+    let ticks = hz.map(Told::Hz).into_iter().chain(ticks);
+    [run].into_iter().chain(ticks).chain(objects).chain(starts).map(|told| told.text()).collect()
 }
 
 #[cfg(test)]
@@ -96,7 +144,16 @@ mod tests {
     #[test]
     fn what_is_told_comes_back() {
         let run = Told::Run { until: Nanos(7) };
-        for told in [run, Told::Step(ToldStep::Send(ChannelId(3))), Told::Message(ChannelId(0))] {
+        let message = |by| Told::Message(ToldMessage { channel: ChannelId(0), by, at: Nanos(5) });
+        for told in [
+            run,
+            Told::Step(ToldStep::Send(ChannelId(3))),
+            Told::Brought(ChannelId(0)),
+            message(Arrival::Own),
+            message(Arrival::Tick),
+            Told::Hz(250),
+            Told::Tick { cpu: 3, at: Nanos(4_000_001) },
+        ] {
             assert_eq!(Told::parse(&told.text()), Some(told.clone()));
             assert_eq!(Told::parse_marker(&format!("schedlab: {}", told.text())), Some(told));
         }

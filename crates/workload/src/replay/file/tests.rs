@@ -117,6 +117,7 @@ span 10ms
 channel 0 capacity=16 writers-wake-at=8 sync=no softirq=no send-cost=700 receive-cost=500
 mutex 0 kind=pi name=L1
 message at 3ms cpu 1 channel 0
+message at 4ms cpu 0 channel 0 tick
 task 5 a
   policy fifo 90
   begin at 0ns
@@ -162,10 +163,10 @@ fn the_nice_value_of_a_told_task_can_be_changed() {
 #[test]
 fn told_lines_name_what_there_is() {
     let cases = [
-        ("do lock 0", "do lock 1", "line 13: `do lock 1`: there is no such object above the first task"),
-        ("do lock 0", "do sleep-for 5", "line 13: write run, until or sleep in place of `do sleep-for 5`"),
-        ("do lock 0", "do exit", "line 13: write `exit` without do"),
-        ("do lock 0", "do sing", "line 13: `do sing` is no step"),
+        ("do lock 0", "do lock 1", "line 14: `do lock 1`: there is no such object above the first task"),
+        ("do lock 0", "do sleep-for 5", "line 14: write run, until or sleep in place of `do sleep-for 5`"),
+        ("do lock 0", "do exit", "line 14: write `exit` without do"),
+        ("do lock 0", "do sing", "line 14: `do sing` is no step"),
         ("mutex 0", "mutex 1", "line 5: `mutex 1 kind=pi name=L1`: the numbers of objects count up from 0"),
         (
             "kind=pi",
@@ -173,12 +174,12 @@ fn told_lines_name_what_there_is() {
             "line 5: `mutex 0 kind=odd name=L1` cannot be read; keep the form in which it was written",
         ),
         ("channel 0\n", "channel 1\n", "line 6: there is no channel 1 above this line"),
-        ("fork 6 process", "fork 6 fast", "line 12: write fork TASK, fork TASK process or fork TASK vfork"),
-        ("nice=-3", "nice=30", "line 11: nice values are -20 to 19"),
+        ("fork 6 process", "fork 6 fast", "line 13: write fork TASK, fork TASK process or fork TASK vfork"),
+        ("nice=-3", "nice=30", "line 12: nice values are -20 to 19"),
         (
             "working-set=4096",
             "working-set=9999999999999",
-            "line 11: a working set of 9999999999999 bytes is larger than any cache",
+            "line 12: a working set of 9999999999999 bytes is larger than any cache",
         ),
     ];
     assert_errors(TOLD, &cases);

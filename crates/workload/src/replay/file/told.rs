@@ -4,7 +4,7 @@ use super::read::number;
 use super::words::read_time;
 use crate::replay::recording::{Message, Recorded, Told};
 use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_step};
-use machine::{ChannelId, Objects, ToldStep};
+use machine::{Arrival, ChannelId, Objects, ToldStep};
 use scheduler::{Nanos, Nice};
 use trace::MAX_CPUS;
 
@@ -64,15 +64,18 @@ fn small(working_set_bytes: u64) -> Result<u64, String> {
     }
 }
 
-/// `at TIME cpu N channel N`: a message from outside.
+/// `at TIME cpu N channel N`, `tick` behind it if the tick brings it: a message from outside.
 pub(super) fn message(text: &str, objects: &Objects) -> Result<Message, String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let by = if words.pop_if(|word| *word == "tick").is_some() { Arrival::Tick } else { Arrival::Own };
     let ["at", at, "cpu", cpu, "channel", channel] = words[..] else {
-        return Err(format!("`message {text}` is not known; write message at TIME cpu N channel N"));
+        return Err(format!(
+            "`message {text}` is not known; write message at TIME cpu N channel N, and tick behind it if a tick brings it"
+        ));
     };
     let channel = ChannelId(number(channel, 0, u32::MAX)?);
     if !can_be_taken(&ToldStep::Send(channel), objects) {
         return Err(format!("there is no channel {} above this line", channel.0));
     }
-    Ok(Message { at: read_time(at)?, cpu: number(cpu, 0, MAX_CPUS - 1)?, channel })
+    Ok(Message { at: read_time(at)?, by, cpu: number(cpu, 0, MAX_CPUS - 1)?, channel })
 }

@@ -8,7 +8,7 @@ use crate::replay::recording::{
     Told, Waking,
 };
 use crate::told::{Object, fork_kind, step_text};
-use machine::ForkKind;
+use machine::{Arrival, ForkKind};
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 use trace::Pid;
@@ -65,8 +65,9 @@ impl Recording {
         for object in Object::all(&self.objects) {
             let _ = writeln!(text, "{object}");
         }
-        for Message { at, cpu, channel } in &self.messages {
-            let _ = writeln!(text, "message at {} cpu {cpu} channel {}", time(*at), channel.0);
+        for Message { at, by, cpu, channel } in &self.messages {
+            let by = if *by == Arrival::Tick { " tick" } else { "" };
+            let _ = writeln!(text, "message at {} cpu {cpu} channel {}{by}", time(*at), channel.0);
         }
         for task in &self.tasks {
             self.task(&mut text, task);

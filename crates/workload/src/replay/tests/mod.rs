@@ -1,5 +1,6 @@
 //! Traces in a few lines, and the programs that come out of them.
 
+mod causes;
 mod devices;
 mod extraction;
 mod mutexes;
@@ -21,6 +22,10 @@ use trace::Trace;
 /// 100 0 a exits, a execs /bin/x, a marks TEXT, a inherits 10
 /// 100 0 resched@a wakes b   a is to be preempted, and goes on
 /// 100 0 a lends b/97 95   sched_pi_setprio of b, in the context of a
+/// 100 0 a issues WS:64          block_rq_issue of a write of a page at sector 64; `completes WS:64`
+/// 100 0 irq@a handles, handled  irq_handler_entry and _exit; `enters BLOCK`, `leaves BLOCK`: softirq_entry, _exit
+/// 100 0 irq@a expires FUNCTION, expired     hrtimer_expire_entry and _exit; `wheel FUNCTION`, `turned`: timer_…
+/// 100 0 a sends lo, receives lo             net_dev_xmit, netif_receive_skb; `a calls sendto`, `returns sendto`
 /// ```
 ///
 /// `a/89` is task a with kernel priority 89; without it 120.
@@ -93,6 +98,28 @@ fn events(who: &Task<'_>, verb: &str, other: &str, target: &str, last: &str) -> 
         ],
         "exits" => vec![format!("sched_process_exit: comm={comm} pid={pid} prio={prio}")],
         "execs" => vec![format!("sched_process_exec: filename={other} pid={pid} old_pid={pid}")],
+        "issues" | "completes" => {
+            let (letters, sector) = other.split_once(':').expect("letters and a sector");
+            let bytes = if verb == "issues" { " 4096" } else { "" };
+            vec![format!(
+                "block_rq_{}: 254,0 {letters}{bytes} () {sector} + 8 [x]",
+                verb.trim_end_matches('s')
+            )]
+        }
+        "handles" => vec!["irq_handler_entry: irq=36 name=disk".to_owned()],
+        "handled" => vec!["irq_handler_exit: irq=36 ret=handled".to_owned()],
+        "enters" => vec![format!("softirq_entry: vec={} [action={other}]", vector(other))],
+        "leaves" => vec![format!("softirq_exit: vec={} [action={other}]", vector(other))],
+        "expires" => vec![format!("hrtimer_expire_entry: hrtimer=00000000000000ff function={other} now=5")],
+        "expired" => vec!["hrtimer_expire_exit: hrtimer=00000000000000ff".to_owned()],
+        "wheel" => {
+            vec![format!("timer_expire_entry: timer=00000000000000ff function={other} now=5 baseclk=5")]
+        }
+        "turned" => vec!["timer_expire_exit: timer=00000000000000ff".to_owned()],
+        "sends" => vec![format!("net_dev_xmit: dev={other} skbaddr=00000000000000ff len=66 rc=0")],
+        "receives" => vec![format!("netif_receive_skb: dev={other} skbaddr=00000000000000ff len=52")],
+        "calls" => vec![format!("sys_{other}(fd: 3)")],
+        "returns" => vec![format!("sys_{other} -> 0x1")],
         "marks" => vec![format!("tracing_mark_write: {other}")],
         "inherits" => {
             vec![format!("sched_pi_setprio: comm={comm} pid={pid} oldprio={prio} newprio={other}")]
@@ -110,6 +137,10 @@ fn events(who: &Task<'_>, verb: &str, other: &str, target: &str, last: &str) -> 
             )]
         }
     }
+}
+
+fn vector(action: &str) -> u8 {
+    (0..10).find(|n| trace::SoftirqVec(*n).action() == action).expect("a soft interrupt's name")
 }
 
 /// The programs, a line for each task, in the order of their first appearance; times in µs.
@@ -147,9 +178,13 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
                 cpu.map(|cpu| format!(" on {cpu}")).unwrap_or_default()
             )
         }
-        Recorded::Submit { task, service, work, .. } => {
+        Recorded::Submit { task, device, service, work } => {
             let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
-            format!("ask for {} for {}{work}", us(*service), name(*task))
+            let device = match recording.objects.devices[device.0 as usize].name.as_str() {
+                "devices" => String::new(),
+                device => format!(" {device}"),
+            };
+            format!("ask{device} for {} for {}{work}", us(*service), name(*task))
         }
         Recorded::Sleep(Waking::Work { number, by }) => match by {
             Brought::Task => format!("work {number}"),

@@ -17,7 +17,7 @@ pub(super) struct Run {
 
 impl Run {
     /// Of a replay on a machine without costs, in front of a more urgent task on CPU 0 that first computes for so long.
-    fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
+    pub(super) fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
         let spec = MachineSpec::ideal(Topology::flat(cpus));
         let config = Config::default();
         Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
@@ -72,7 +72,7 @@ impl Behaviour for Rival {
     }
 }
 
-fn replay(script: &str) -> Replay {
+pub(super) fn replay(script: &str) -> Replay {
     Replay::new(trace(script))
 }
 

@@ -55,6 +55,12 @@ impl TickPhases {
         (since <= before + self.period_ns / AFTER).then(|| (at_ns + before).saturating_sub(since))
     }
 
+    /// The time of the last tick of `cpu` up to `at_ns`, if its ticks are known.
+    pub fn before(&self, cpu: u32, at_ns: u64) -> Option<u64> {
+        let phase_ns = *self.phases_ns.get(cpu as usize)?.as_ref()?;
+        Some(at_ns.saturating_sub((at_ns + self.period_ns - phase_ns) % self.period_ns))
+    }
+
     /// By CPU, the first tick at or after `start_ns`, counted from there; empty if no CPU's is known. A CPU that shows none
     /// has those of the first one that does.
     pub fn since(&self, start_ns: u64) -> Vec<Nanos> {

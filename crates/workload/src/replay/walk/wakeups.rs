@@ -1,6 +1,7 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
 use super::{CpuNow, Walk};
+use crate::replay::causes::Cause;
 use crate::replay::devices;
 use crate::replay::paths::Woken;
 use crate::replay::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
@@ -15,8 +16,8 @@ impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
         let task = self.sighted(&wakeup.task);
         let last_cpu = wakeup.target_cpu.0;
-        let by = self.waker(event, task);
-        let pending = Pending { at_ns: event.time_ns, by, cpu: event.cpu.0, last_cpu };
+        let (by, cause) = self.waker(event, task);
+        let pending = Pending { at_ns: event.time_ns, by, cause, cpu: event.cpu.0, last_cpu };
         let before = self.tasks[task.index()].pending.replace(pending);
         self.cancel(before);
         if self.tasks[task.index()].state == State::Running {
@@ -49,10 +50,20 @@ impl Walk<'_> {
         self.tasks[task.index()].prio.map_or(FIRST_FAIR_PRIO, Prio::effective)
     }
 
-    /// Who makes a wakeup; a task gets a step drafted.
-    fn waker(&mut self, event: &Event, sleeper: TaskIndex) -> By {
+    /// Who makes a wakeup, and why if it is an interrupt; a task gets a step drafted.
+    fn waker(&mut self, event: &Event, sleeper: TaskIndex) -> (By, Cause) {
+        let running =
+            self.cpus[event.cpu.index()].running.map(|(task, _)| task).filter(|task| *task != sleeper);
+        if let Some(sender) = self.sender(event, running, sleeper) {
+            return (sender, Cause::Sender);
+        }
+        let in_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq) || running.is_none();
+        let cause = if in_interrupt { self.cause(event, sleeper) } else { Cause::Unknown };
+        (self.by(event, sleeper, running, cause), cause)
+    }
+
+    fn by(&mut self, event: &Event, sleeper: TaskIndex, running: Option<TaskIndex>, cause: Cause) -> By {
         let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
-        let running = self.cpus[cpu].running.map(|(task, _)| task).filter(|task| *task != sleeper);
         // Whoever waits for a device waits for its answer, not for the thread that passes it on when there is much to do.
         let awaits_device =
             self.tasks[sleeper.index()].awaits_device() || self.name(sleeper).is_some_and(work::is_worker);
@@ -64,7 +75,9 @@ impl Walk<'_> {
             (Context::Softirq, Some(task)) if !serves_softirqs(task) => {
                 let of_rcu = self.name_starts(sleeper, "rcu_");
                 let samples = if of_rcu { &mut self.by_ticks } else { &mut self.soft_wakeups };
-                samples.push(TickSample { cpu: event.cpu.0, at_ns: now_ns });
+                if !cause.is_from_outside() {
+                    samples.push(TickSample { cpu: event.cpu.0, at_ns: now_ns });
+                }
                 By::Softirq { cpu: event.cpu.0 }
             }
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
@@ -107,8 +120,8 @@ impl Walk<'_> {
         let pending = match self.tasks[task.index()].pending.take() {
             // Kernels before 4.3 have no sched_waking.
             None if state != State::Running => {
-                let (by, cpu) = (self.waker(event, task), event.cpu.0);
-                Some(Pending { at_ns: event.time_ns, by, cpu, last_cpu: cpu })
+                let ((by, cause), cpu) = (self.waker(event, task), event.cpu.0);
+                Some(Pending { at_ns: event.time_ns, by, cause, cpu, last_cpu: cpu })
             }
             pending => pending,
         };
@@ -180,7 +193,8 @@ impl Walk<'_> {
         }
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
-        track.wake(Ending { at_ns: pending.at_ns, by: pending.by, cpu });
+        let Pending { at_ns, by, cause, cpu: made_on, .. } = pending;
+        track.wake(Ending { at_ns, by, cause, made_on, cpu });
         if self.name(task).is_some_and(work::serves_disks) {
             devices::serves(&mut self.tasks, task, self.asked_last);
         }
@@ -192,7 +206,7 @@ impl Walk<'_> {
     pub(super) fn unseen_wakeup(&mut self, task: TaskIndex, now_ns: u64) {
         let track = &mut self.tasks[task.index()];
         let known = track.pending.take().or_else(|| track.early.take());
-        let unseen = Pending { at_ns: now_ns, by: By::Unseen, cpu: 0, last_cpu: 0 };
+        let unseen = Pending { at_ns: now_ns, by: By::Unseen, cause: Cause::Unknown, cpu: 0, last_cpu: 0 };
         self.woken(task, known.unwrap_or(unseen), false);
         if let Some(known) = known.filter(|_| self.counted_from == CountedFrom::Waking) {
             // Such a trace does not tell whether a task moved when it was woken or was pushed afterwards: one that stayed was
