@@ -84,7 +84,7 @@ pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Told, Waking,
 };
-pub use roles::{RecordedCommand, Role};
+pub use roles::{RecordedCommand, Role, command_pids};
 pub use whom::Whom;
 
 #[cfg(test)]
