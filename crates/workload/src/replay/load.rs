@@ -13,6 +13,7 @@ use super::recording::{
     Waking,
 };
 use super::roles::{RecordedCommand, Role, Roles};
+use super::stayed;
 use super::whom::Whom;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
@@ -415,6 +416,7 @@ impl Load for Replay {
         }
         notes.extend(self.recording.counts.sentences());
         notes.extend(self.pinned());
+        notes.extend(stayed::note(&self.recording, &self.known_affinities()));
         notes
     }
 

@@ -23,7 +23,8 @@
 //! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
 //!   the kernel's doing, and a trace does not say which locks a task holds. So a replay does not boost; its notes count what
 //!   it left out.
-//! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
+//! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]); that a
+//!   command may have been bound is said where nothing shows (`stayed`).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake (`ticks`):
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere
@@ -66,6 +67,7 @@ mod player;
 mod programs;
 mod recording;
 mod roles;
+mod stayed;
 mod ticks;
 mod timers;
 mod track;
