@@ -8,9 +8,9 @@ use report::schema::{
     InspectResult, InspectTask,
 };
 use scheduler::Nanos;
-use std::collections::BTreeMap;
-use trace::{DelaysFrom, DurationHistogram, NoteKind, RuntimeSource, SchedLatency, Trace};
-use workload::replay::Whom;
+use std::collections::{BTreeMap, BTreeSet};
+use trace::{DelaysFrom, DurationHistogram, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
+use workload::replay::{Whom, command_pids};
 
 /// What of a trace to look at.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -28,7 +28,9 @@ pub struct Inspection {
 /// # Errors
 /// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is not there.
 pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
-    let trace = window(Input::open(path)?.into_trace()?, asked)?;
+    let trace = Input::open(path)?.into_trace()?;
+    let command = command_pids(&trace);
+    let trace = window(trace, asked)?;
     let delays_from = asked.delays_from;
     let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
     let is = |whom: &Whom, task: &trace::TaskDelays| {
@@ -72,7 +74,7 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
         cpus: summary.cpus.iter().map(cpu).collect(),
         notes: notes(&trace, &events, delays_from),
         events,
-        latency: latency(&trace, &table, delays_from),
+        latency: latency(&trace, &table, delays_from, &command),
         delays: durations(&table.delays),
         stays: durations(&table.stays),
     })
@@ -99,10 +101,16 @@ fn events(trace: &Trace) -> BTreeMap<String, u64> {
     counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-fn latency(trace: &Trace, table: &SchedLatency, delays_from: DelaysFrom) -> InspectLatency {
+fn latency(
+    trace: &Trace,
+    table: &SchedLatency,
+    delays_from: DelaysFrom,
+    command: &BTreeSet<Pid>,
+) -> InspectLatency {
     let row = |task: &trace::TaskDelays| InspectTask {
         pid: task.pid.0.unsigned_abs(),
         comm: task.comm.map_or(String::new(), |comm| trace.strings[comm].to_owned()),
+        of_command: command.contains(&task.pid),
         runtime_ns: task.runtime_ns,
         switches: task.switches,
         delay_mean_ns: task.delay_mean_ns(),

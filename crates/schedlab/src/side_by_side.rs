@@ -8,9 +8,11 @@ use report::recordings::{
     CommandSamples, LatencySamples, MachineSamples, Recording, RecordingHead, RecordingsComparison,
     compare_recordings,
 };
-use std::collections::BTreeMap;
-use trace::{DelaysFrom, EventKind, NoteKind, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary};
-use workload::replay::Whom;
+use std::collections::{BTreeMap, BTreeSet};
+use trace::{
+    DelaysFrom, EventKind, NoteKind, Pid, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary,
+};
+use workload::replay::{Whom, command_pids};
 
 /// Windows of each trace: enough for a bootstrap, few enough that something happens in each.
 const WINDOWS: u32 = 20;
@@ -24,14 +26,14 @@ pub fn inspect_both(paths: [&str; 2], asked: &Inspection) -> Result<RecordingsCo
         return Err(Error::BothFromStdin);
     }
     let [first, second] = [read(paths[0], asked)?, read(paths[1], asked)?];
-    let (wakeups, mut notes) = wakeups_of_both([&first, &second], asked.delays_from);
+    let (wakeups, mut notes) = wakeups_of_both([&first.trace, &second.trace], asked.delays_from);
     let looked =
-        [(paths[0], &first), (paths[1], &second)].map(|(path, trace)| look(path, trace, wakeups, asked));
+        [(paths[0], &first), (paths[1], &second)].map(|(path, opened)| look(path, opened, wakeups, asked));
     let is_there = |whom: &&Whom| looked.iter().any(|one| one.found.contains(whom));
     if let Some(whom) = asked.tasks.iter().find(|whom| !is_there(whom)) {
         return Err(Error::NotInResult(whom.clone()));
     }
-    for (path, trace) in paths.iter().zip([&first, &second]) {
+    for (path, Opened { trace, .. }) in paths.iter().zip([&first, &second]) {
         notes.extend(
             trace
                 .notes
@@ -45,8 +47,18 @@ pub fn inspect_both(paths: [&str; 2], asked: &Inspection) -> Result<RecordingsCo
     Ok(result)
 }
 
-fn read(path: &str, asked: &Inspection) -> Result<Trace, Error> {
-    window(Input::open(path)?.into_trace()?, asked)
+/// A trace, or the part of it that is looked at.
+struct Opened {
+    trace: Trace,
+    /// The recorded command and its descendants, as far as the whole shows them.
+    command: BTreeSet<Pid>,
+}
+
+fn read(path: &str, asked: &Inspection) -> Result<Opened, Error> {
+    let trace = Input::open(path)?.into_trace()?;
+    let command = command_pids(&trace);
+    window(trace, asked)
+        .map(|trace| Opened { trace, command })
         .map_err(|source| Error::OfRecording { path: shown(path), source: Box::new(source) })
 }
 
@@ -85,7 +97,8 @@ struct Looked<'a> {
     found: Vec<&'a Whom>,
 }
 
-fn look<'a>(path: &str, trace: &Trace, wakeups: Option<WakeupEvent>, asked: &'a Inspection) -> Looked<'a> {
+fn look<'a>(path: &str, opened: &Opened, wakeups: Option<WakeupEvent>, asked: &'a Inspection) -> Looked<'a> {
+    let Opened { trace, command } = opened;
     let from = wakeups.unwrap_or_else(|| WakeupEvent::of(trace));
     let windowed = trace::summarise_in_windows(trace, from, WINDOWS);
     let mut found: Vec<&Whom> = Vec::new();
@@ -98,7 +111,9 @@ fn look<'a>(path: &str, trace: &Trace, wakeups: Option<WakeupEvent>, asked: &'a 
         add(&mut all, task, windows, wakeups.is_some());
         if asked.tasks.is_empty() || !asked_for.is_empty() {
             let name = if comm.is_empty() { format!(":{}", task.pid.0) } else { comm.to_owned() };
-            add(commands.entry(name).or_default(), task, windows, wakeups.is_some());
+            let samples = commands.entry(name).or_default();
+            samples.of_command |= command.contains(&task.pid);
+            add(samples, task, windows, wakeups.is_some());
         }
         found.extend(asked_for.into_iter().filter(|whom| !found.contains(whom)).collect::<Vec<_>>());
     }

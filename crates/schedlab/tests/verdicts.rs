@@ -47,6 +47,17 @@ fn the_tasks_of_the_recorded_command_are_marked_and_come_first_in_the_table() {
 }
 
 #[test]
+fn inspect_puts_the_recorded_command_first_too() {
+    let text = String::from_utf8(schedlab(&["inspect", BUILD]).stdout).expect("UTF-8");
+    let rows = text.lines().skip_while(|line| !line.starts_with("task ")).skip(1);
+    let names: Vec<&str> = rows.take(4).filter_map(|row| row.split(':').next()).collect();
+    let (command, others) = names.split_at(3);
+    let command: std::collections::BTreeSet<&&str> = command.iter().collect();
+    assert_eq!(command, ["make", "cc1", "ld"].iter().collect());
+    assert!(!others.iter().any(|name| ["make", "cc1", "ld"].contains(name)), "{text}");
+}
+
+#[test]
 fn a_task_has_the_class_of_its_cpu_time_and_its_changes_are_told() {
     let result = run(&[]);
     let task = |comm| result.tasks.iter().find(|task| task.comm == comm).expect("a task");

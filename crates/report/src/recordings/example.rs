@@ -8,6 +8,7 @@ pub fn recording(latencies: &[u64], switches: impl Fn(u64) -> u64) -> Recording 
     let latency = LatencySamples { samples_ns: latencies.to_vec() };
     let command = CommandSamples {
         tasks: 2,
+        of_command: false,
         cpu_time_ns: vec![25_000_000; 20],
         voluntary_switches: windows.clone(),
         involuntary_switches: vec![0; 20],

@@ -70,6 +70,8 @@ pub struct MachineSamples {
 pub struct CommandSamples {
     /// How many tasks there are.
     pub tasks: u64,
+    /// Whether one of them is the recorded command or one of its descendants.
+    pub of_command: bool,
     /// Time on a CPU, ns.
     pub cpu_time_ns: Vec<u64>,
     /// How often they left to sleep.

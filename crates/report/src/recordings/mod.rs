@@ -7,6 +7,7 @@
 mod input;
 mod result;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::compare::{Method, Verdict};
@@ -33,6 +34,7 @@ pub fn compare_recordings(first: &Recording, second: &Recording) -> RecordingsCo
         let Some(other) = second.commands.get(comm) else { continue };
         commands.push(CommandOfBoth {
             comm: comm.clone(),
+            of_command: samples.of_command || other.of_command,
             first: samples.totals(first.head.duration_ns),
             second: other.totals(second.head.duration_ns),
         });
@@ -41,7 +43,7 @@ pub fn compare_recordings(first: &Recording, second: &Recording) -> RecordingsCo
         figures.extend(differences(Some(comm), &both));
     }
     let most_time = |both: &CommandOfBoth| both.first.cpu_time_ns.max(both.second.cpu_time_ns);
-    commands.sort_by(|a, b| most_time(b).cmp(&most_time(a)).then_with(|| a.comm.cmp(&b.comm)));
+    commands.sort_by_key(|both| (!both.of_command, Reverse(most_time(both)), both.comm.clone()));
     correct_for_many_tests(&mut figures);
     // Stable: those as large as each other stay as they came.
     figures.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.size().total_cmp(&a.size())));

@@ -62,6 +62,9 @@ impl RecordingsComparison {
 pub struct CommandOfBoth {
     /// The name.
     pub comm: String,
+    /// Whether the recorded command, or one of its descendants, has it in one of the two.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_command: bool,
     /// In the first recording.
     pub first: CommandTotals,
     /// In the second.

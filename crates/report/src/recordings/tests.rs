@@ -7,6 +7,20 @@ fn of(result: &RecordingsComparison, figure: Figure) -> &FigureDifference {
 }
 
 #[test]
+fn names_of_the_recorded_command_come_first() {
+    let (mut first, mut second) = (example::first(), example::second());
+    for recording in [&mut first, &mut second] {
+        recording.commands.insert("make".to_owned(), CommandSamples::default());
+    }
+    let names = |first: &Recording| -> Vec<String> {
+        compare_recordings(first, &second).commands.into_iter().map(|both| both.comm).collect()
+    };
+    assert_eq!(names(&first), ["a", "make"], "by CPU time");
+    first.commands.get_mut("make").expect("it is there").of_command = true;
+    assert_eq!(names(&first), ["make", "a"]);
+}
+
+#[test]
 fn what_is_three_times_as_long_comes_before_what_is_twice_as_often() {
     let first = recording(&around(1_000), |n| 10 + n % 3);
     let second = recording(&around(3_000), |n| 2 * (10 + n % 3));

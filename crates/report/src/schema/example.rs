@@ -330,6 +330,7 @@ pub fn inspect() -> InspectResult {
     let row = |pid, comm: &str, delay_max_ns| InspectTask {
         pid,
         comm: comm.to_owned(),
+        of_command: false,
         runtime_ns: 2_199_499,
         switches: 12,
         delay_mean_ns: 1_068_000,

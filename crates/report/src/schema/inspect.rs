@@ -141,6 +141,9 @@ pub struct InspectTask {
     pub pid: u32,
     /// Name; empty if nothing names it.
     pub comm: String,
+    /// Whether it is the command that was recorded or one of its descendants, where the trace shows it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_command: bool,
     /// Time on a CPU.
     pub runtime_ns: u64,
     /// How often it came to run after a delay.

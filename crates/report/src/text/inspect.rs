@@ -134,7 +134,10 @@ fn latency(result: &InspectResult, rows: Rows) -> String {
         ("max start\ns", Right),
     ]);
     let shown = if rows == Rows::All { latency.rows.len() } else { MAX_TASKS };
-    for task in latency.rows.iter().take(shown) {
+    let mut all: Vec<&InspectTask> = latency.rows.iter().collect();
+    // Stable: otherwise they stay in perf's order.
+    all.sort_by_key(|task| !task.of_command);
+    for task in all.into_iter().take(shown) {
         table.row([
             name(task),
             milliseconds(task.runtime_ns),
@@ -161,7 +164,11 @@ fn latency(result: &InspectResult, rows: Rows) -> String {
             format!("INFO: {percent:.3}% context switch bugs ({bugs} out of {wakeups})\n")
         }
     };
-    table.render() + &folded(shown, latency.rows.len(), "tasks: those with the longest mean delay") + &bugs
+    let what = match latency.rows.iter().any(|task| task.of_command) {
+        true => "tasks: of the command, and those with the longest mean delay",
+        false => "tasks: those with the longest mean delay",
+    };
+    table.render() + &folded(shown, latency.rows.len(), what) + &bugs
 }
 
 fn name(task: &InspectTask) -> String {
@@ -243,6 +250,18 @@ mod tests {
 
         note: data loss: the recorder lost events because its buffer was full (13×)
         ");
+    }
+
+    #[test]
+    fn tasks_of_the_recorded_command_come_first_and_are_never_folded_away() {
+        let mut result = example::inspect();
+        result.latency.rows = vec![result.latency.rows[0].clone(); 100];
+        let last = &mut result.latency.rows[99];
+        (last.comm, last.of_command) = ("make".to_owned(), true);
+        let text = inspect(&result, Rows::Folded);
+        let after_heading = text.lines().skip_while(|line| !line.starts_with("task  ")).nth(1);
+        assert!(after_heading.is_some_and(|row| row.starts_with("make:")), "{text}");
+        assert!(text.contains("40 of 100 tasks: of the command, and those with the longest"), "{text}");
     }
 
     #[test]

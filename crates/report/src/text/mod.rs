@@ -74,6 +74,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
         }
     }
     sections.extend(result.replay.iter().map(|fidelity| fit(&replay_fidelity(fidelity, rows))));
+    sections.push(where_columns_end(result));
     sections.push(fit(&tasks(&result.tasks, rows)));
     sections.push(fit(&cpus(&result.cpus, rows)));
     let length_ns = result.window.map_or(result.engine.simulated_ns, Window::length_ns);
@@ -84,6 +85,29 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.extend(result.dumps.iter().map(dump));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
+}
+
+/// A replay is compared with its recording up to the end of that; the run goes on until all work is done.
+fn where_columns_end(result: &RunResult) -> String {
+    let recorded = |load: &LoadResult| match load {
+        LoadResult::Replay(replay) => Some(replay.recorded_s.as_ns()),
+        _ => None,
+    };
+    let shortest = result.loads.iter().filter_map(recorded).min();
+    let ran = result.engine.simulated_ns;
+    match shortest.filter(|recorded| *recorded < ran && result.window.is_none() && !result.replay.is_empty())
+    {
+        None => String::new(),
+        Some(recorded) => format::wrap(
+            &format!(
+                "Recorded and replay above end with the recording, after {}; the tables below tell of the whole run, {}.",
+                format::duration_ns(recorded),
+                format::duration_ns(ran)
+            ),
+            "",
+            "",
+        ),
+    }
 }
 
 /// What one load reports, under the load as it was given.
@@ -185,6 +209,17 @@ mod tests {
             );
             assert_eq!(line, line.trim_end(), "blanks at the end of {line:?}");
         }
+    }
+
+    #[test]
+    fn a_replay_says_where_its_columns_end_and_where_those_of_the_run() {
+        let mut result = example::run();
+        let line = "Recorded and replay above end with the recording, after 8.04s; the tables below\ntell of the whole run, 10.0s.\n";
+        assert!(run(&result, Rows::All).contains(line));
+        result.window = Some(Window { from_ns: 0, to_ns: 1_000_000_000 });
+        assert!(!run(&result, Rows::All).contains("Recorded and replay above"), "both have the same end");
+        (result.window, result.engine.simulated_ns) = (None, 8_036_175_000);
+        assert!(!run(&result, Rows::All).contains("Recorded and replay above"));
     }
 
     #[test]

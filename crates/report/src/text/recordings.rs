@@ -109,7 +109,12 @@ fn commands(result: &RecordingsComparison, rows: Rows) -> String {
 }
 
 fn changes(result: &RecordingsComparison, rows: Rows) -> String {
-    let of_commands: Vec<_> = result.figures.iter().filter(|figure| figure.comm.is_some()).collect();
+    let is_of_command = |figure: &&FigureDifference| {
+        result.commands.iter().any(|both| both.of_command && Some(&both.comm) == figure.comm.as_ref())
+    };
+    let mut of_commands: Vec<_> = result.figures.iter().filter(|figure| figure.comm.is_some()).collect();
+    // Stable: otherwise the largest come first.
+    of_commands.sort_by_key(|figure| !is_of_command(figure));
     if of_commands.is_empty() {
         return String::new();
     }

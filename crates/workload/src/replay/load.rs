@@ -15,6 +15,7 @@ use super::recording::{
     Waking,
 };
 use super::roles::{RecordedCommand, Role, Roles};
+use super::stayed;
 use super::whom::Whom;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
@@ -452,6 +453,7 @@ impl Load for Replay {
             notes.extend(self.recording.objects.devices.iter().map(devices::note));
         }
         notes.extend(self.pinned());
+        notes.extend(stayed::note(&self.recording, &self.known_affinities()));
         notes
     }
 

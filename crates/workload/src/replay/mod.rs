@@ -28,8 +28,8 @@
 //! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
 //!   the kernel's doing. It shows that tasks use **mutexes with inheritance**: a replay has these if the user wants them
 //!   inferred (`mutexes`, [`Locks`]), and boosts by itself then; else its notes count what it left out.
-//! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]).
-//!   What the stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]).
+//! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]);
+//!   that a command may have been bound is said where nothing shows (`stayed`). What the stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake (`ticks`):
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere
@@ -79,6 +79,7 @@ mod player;
 mod programs;
 mod recording;
 mod roles;
+mod stayed;
 mod ticks;
 mod timers;
 mod track;
@@ -98,7 +99,7 @@ pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Told, Waking,
 };
-pub use roles::{RecordedCommand, Role};
+pub use roles::{RecordedCommand, Role, command_pids};
 pub use whom::Whom;
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! are: nothing is guessed from names or loads.
 
 use super::recording::{Recorded, RecordedTask, Recording, TaskIndex};
+use std::collections::BTreeSet;
+use trace::{Pid, Trace};
 
 /// Names that recorders' own tasks have until the command replaces them.
 const RECORDERS: [&str; 4] = ["schedlab", "trace-cmd", "perf", "perf-exec"];
@@ -46,6 +48,16 @@ pub(super) struct Roles {
     pub of_tasks: Vec<Role>,
     /// The command, if it shows.
     pub command: Option<RecordedCommand>,
+}
+
+/// The ids of the recorded command and of all that comes from it, where the trace shows them. An id that was given out again
+/// counts if any of its tasks is one.
+#[must_use]
+pub fn command_pids(trace: &Trace) -> BTreeSet<Pid> {
+    let recording = Recording::extract(trace);
+    let roles = Roles::of(&recording).of_tasks;
+    let of_command = recording.tasks.iter().zip(roles).filter(|(_, role)| *role == Role::Command);
+    of_command.map(|(task, _)| task.pid).collect()
 }
 
 impl Roles {

@@ -14,6 +14,8 @@ pub(super) use phase::TickPhases;
 const CHOICES: [u32; 4] = [250, 100, 300, 1000];
 /// Fewer could be chance.
 const MIN_SAMPLES: usize = 30;
+/// So many make a crowd of half of them certain.
+const MANY_SAMPLES: usize = 100;
 /// The period is divided into so many parts, and most samples must lie in [`NEAR`] of them, which follow each other.
 const PARTS: usize = 20;
 const NEAR: usize = 3;
@@ -32,12 +34,21 @@ pub(super) fn told(trace: &Trace) -> Option<u32> {
     hz.filter(|hz| (1..=10_000).contains(hz))
 }
 
-/// The number of ticks a second, if it shows.
+/// The number of ticks a second, if it shows: most samples lie at its steps; or, where much else happens, half of many do and
+/// half again as many as at the steps of any other rate. (By chance a fifth would.)
 pub(super) fn find(samples: &[TickSample]) -> Option<u32> {
     if samples.len() < MIN_SAMPLES {
         return None;
     }
-    CHOICES.into_iter().find(|hz| at_steps(samples, *hz) * 10 >= samples.len() * 7)
+    let at = CHOICES.map(|hz| (hz, at_steps(samples, hz)));
+    let most = at.iter().find(|(_, near)| near * 10 >= samples.len() * 7);
+    let stands_out = |(hz, near): &&(u32, usize)| {
+        // Its ticks lie at the steps of its multiples, too.
+        let others = at.iter().filter(|(other, _)| other % hz != 0).map(|(_, near)| *near);
+        let others = others.max().unwrap_or(0);
+        samples.len() >= MANY_SAMPLES && near * 2 >= samples.len() && near * 2 >= others * 3
+    };
+    most.or_else(|| at.iter().find(stands_out)).map(|(hz, _)| *hz)
 }
 
 /// How many samples lie at equal steps, each CPU having its own phase.
@@ -72,5 +83,18 @@ mod tests {
         }
         assert_eq!(find(&departures(777_777)), None);
         assert_eq!(find(&departures(4_000_000)[..20]), None);
+    }
+
+    /// A storm of forks on four CPUs: four of nine samples have nothing to do with ticks.
+    #[test]
+    fn among_much_else_a_crowd_of_half_tells_if_no_other_rate_comes_near() {
+        let mixed = |step_ns: u64, every: u64| -> Vec<TickSample> {
+            let other = |n: u64| TickSample { cpu: (n % 2) as u32, at_ns: n * 777_777 + n * n % 1_000 };
+            let all = (0..).zip(departures(step_ns).into_iter().chain(departures(step_ns)));
+            all.map(|(n, tick)| if n % 9 < every { other(n) } else { tick }).collect()
+        };
+        assert_eq!(find(&mixed(4_000_000, 4)), Some(250));
+        assert_eq!(find(&mixed(4_000_000, 4)[..90]), None, "too few");
+        assert_eq!(find(&mixed(4_000_000, 7)), None, "a third is not enough");
     }
 }
