@@ -41,6 +41,14 @@ pub enum Step {
     /// One such message to each of these, in one system call: the readers are woken one after the other, and who preempts the
     /// task meanwhile runs when all are.
     TrySendAll(Box<[ChannelId]>),
+    /// Take another policy and write a message to each of these channels without blocking, in one system call: so a mutex with
+    /// inheritance is unlocked, by a task that gives back the priority that it was lent and wakes who lent it.
+    GiveBack {
+        /// The policy that is left to it.
+        policy: Policy,
+        /// Whom it wakes.
+        wakes: Box<[ChannelId]>,
+    },
     /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
     Receive(ChannelId),
     /// Hand a request to a device and go on at once. When the device has served it, its interrupt sends a message, which a

@@ -26,6 +26,10 @@ pub enum ToldStep {
     Send(ChannelId),
     TrySend(ChannelId),
     TrySendAll(Box<[ChannelId]>),
+    GiveBack {
+        policy: Policy,
+        wakes: Box<[ChannelId]>,
+    },
     Receive(ChannelId),
     Submit {
         device: DeviceId,
@@ -72,6 +76,7 @@ impl ToldStep {
             Step::Send(channel) => ToldStep::Send(*channel),
             Step::TrySend(channel) => ToldStep::TrySend(*channel),
             Step::TrySendAll(channels) => ToldStep::TrySendAll(channels.clone()),
+            Step::GiveBack { policy, wakes } => ToldStep::GiveBack { policy: *policy, wakes: wakes.clone() },
             Step::Receive(channel) => ToldStep::Receive(*channel),
             Step::Submit { device, service, done } => {
                 ToldStep::Submit { device: *device, service: *service, done: *done }

@@ -128,6 +128,15 @@ impl Sim {
                     self.put(me, channel, WakeFlags::default()).await;
                 }
             }
+            Step::GiveBack { policy, wakes } => {
+                self.syscall();
+                let before = self.served(p);
+                sched_setscheduler(me, p, policy).await;
+                self.account_under(p, before);
+                for channel in wakes {
+                    self.put(me, channel, WakeFlags::default()).await;
+                }
+            }
             Step::FutexWake { futex, count } => self.futex_wake(me, futex, count).await,
             Step::BarrierWait(barrier) => self.barrier_wait(me, p, barrier).await,
             Step::Fork { child, kind } => self.fork(me, p, *child, kind).await,

@@ -95,8 +95,8 @@ pub struct Common {
     outside: Vec<Override>,
     /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it.
     ///
-    /// Mutexes with priority inheritance show in who lends a priority to whom. Inferred, either may come first to one, waits
-    /// arise as well as vanish, and owners are boosted; but CPU time is less exact, because spinning is part of it.
+    /// Mutexes with priority inheritance show in who lends a priority to whom. Inferred, either may come first to one, and waits
+    /// arise as well as vanish; but CPU time is less exact, because spinning is part of it.
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Recorded)]
     locks: RecordedLocks,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.

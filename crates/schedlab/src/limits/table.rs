@@ -148,7 +148,7 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "inferred_locks",
         effect: Effect::Large,
         missing: "A replay knows no pipes and sockets, only who woke whom: where the order changes, waits vanish and none arise. So with locks, unless `--locks inferred` finds mutexes with priority inheritance; plain ones are not found.",
-        changes: "Recordings of tasks that wait for each other: native rt_migrate with PI mutexes has 0.85 of its switches (1.15 with inferred mutexes, whose CPU time is up to a third off task by task: spinning is part of it), pi_stress 1.0, hackbench 0.3, PostgreSQL 0.9; with plain mutexes 0.8 to 1.0.",
+        changes: "Recordings of tasks that wait for each other: native rt_migrate with PI mutexes has 0.9 of its switches (1.15 with inferred mutexes, whose CPU time is up to a third off task by task: spinning is part of it), pi_stress 1.0, hackbench 0.3, PostgreSQL 0.9; with plain mutexes 0.8 to 1.0.",
         profiles: ALL,
         source: "truth 3; validation/replay_figures.py",
     },

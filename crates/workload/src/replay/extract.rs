@@ -58,6 +58,7 @@ impl Recording {
             ticks: ticks.unwrap_or_default(),
             work: work::brought_by_steps(&tasks, &workers),
             workers,
+            locks,
             mutexes: match locks {
                 Locks::Recorded => Mutexes::default(),
                 Locks::Inferred => Mutexes::find(&tasks, &mutexes),
@@ -128,6 +129,7 @@ struct Finish<'a> {
     workers: Vec<bool>,
     /// Which of their pieces of work a step brings, by its task and number.
     work: BTreeMap<(TaskIndex, usize), u32>,
+    locks: Locks,
     mutexes: Mutexes,
 }
 
@@ -251,6 +253,9 @@ impl Finish<'_> {
                 Recorded::Bind(cpu)
             }
             Draft::Unbind => Recorded::Unbind,
+            Draft::Lend { .. } | Draft::GiveBack(_) if self.locks == Locks::Inferred => return None,
+            Draft::Lend { to, prio, round } => Recorded::Lend { to, prio, round },
+            Draft::GiveBack(prio) => Recorded::GiveBack(prio),
             Draft::SetPrio(prio) => Recorded::SetPrio(prio),
             Draft::Exec(filename) => Recorded::Exec(comm_of(&self.trace.strings[filename])),
             Draft::Marker(id) => Recorded::Marker(text(id)),

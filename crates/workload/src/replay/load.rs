@@ -477,6 +477,7 @@ impl Load for Replay {
         let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
             pids: RefCell::new(vec![None; parts.len()]),
+            borrowers: RefCell::new(vec![None; parts.len()]),
             benches: RefCell::new(benches(&parts, lead_in)),
             parts,
             cpus: CpuMask::first_n(setup.cpus()),

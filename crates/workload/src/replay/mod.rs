@@ -26,8 +26,9 @@
 //! - **Forks** are steps of the parent; **tasks that exist from the start** fall asleep in a lead-in before time 0 of
 //!   the trace, or start running there.
 //! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
-//!   the kernel's doing. It shows that tasks use **mutexes with inheritance**: a replay has these if the user wants them
-//!   inferred (`mutexes`, [`Locks`]), and boosts by itself then; else its notes count what it left out.
+//!   the kernel's doing, in a task that begins to wait for a mutex, or unlocks one. A replay lends and gives back at the same
+//!   points of these tasks' progress; or, if the user wants it, it has the mutexes themselves, as far as they can be inferred
+//!   (`mutexes`, [`Locks`]).
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]);
 //!   that a command may have been bound is said where nothing shows (`stayed`). What the stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).

@@ -69,6 +69,10 @@ impl Made {
             ToldStep::TrySendAll(channels) => {
                 Step::TrySendAll(channels.iter().map(|channel| self.channel(*channel)).collect())
             }
+            ToldStep::GiveBack { policy, wakes } => Step::GiveBack {
+                policy: *policy,
+                wakes: wakes.iter().map(|channel| self.channel(*channel)).collect(),
+            },
             ToldStep::Receive(channel) => Step::Receive(self.channel(*channel)),
             ToldStep::Submit { device, service, done } => {
                 Step::Submit { device: self.device(*device), service: *service, done: self.channel(*done) }

@@ -180,7 +180,9 @@ impl Overhead {
                 }
                 Recorded::Told(_) => {}
                 Recorded::Exec(_) => bill.pay(self.exec),
-                Recorded::SetPrio(_) => bill.pay(self.set_prio),
+                Recorded::SetPrio(_) | Recorded::Lend { .. } | Recorded::GiveBack(_) => {
+                    bill.pay(self.set_prio)
+                }
                 Recorded::Yield
                 | Recorded::Marker(_)
                 | Recorded::Pin

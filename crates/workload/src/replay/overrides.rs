@@ -95,6 +95,19 @@ fn meant(recording: &Recording, whom: &Whom, what: &Changed, overrides: &[Overri
     all
 }
 
+/// What others lent to a task, and it to others, were the priorities that it had then.
+fn inherits_nothing(recording: &mut Recording, index: TaskIndex) {
+    for (n, task) in recording.tasks.iter_mut().enumerate() {
+        let own = n == index.index();
+        task.steps.retain(|step| match step {
+            Recorded::Lend { to, .. } => !own && *to != index,
+            Recorded::GiveBack(_) => !own,
+            _ => true,
+        });
+        task.merge_runs();
+    }
+}
+
 fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
     let task = &mut recording.tasks[index.index()];
     match what {
@@ -110,7 +123,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             task.steps.retain(|step| {
                 !matches!(step, Recorded::SetPrio(_) | Recorded::Told(ToldStep::SetPolicy(_)))
             });
-            task.merge_runs();
+            inherits_nothing(recording, index);
         }
         Changed::Nice(nice) => {
             let prio = NICE_0_PRIO + i32::from(nice.get());

@@ -6,7 +6,7 @@ use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, RtPriority, TaskId};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -74,6 +74,14 @@ fn nice(prio: i32) -> Nice {
     if prio < 100 { Nice::default() } else { Nice::new(nice).unwrap_or_default() }
 }
 
+/// A task to which others may lend a priority.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Borrower {
+    task: TaskId,
+    /// How often it has given one back.
+    given_back: u32,
+}
+
 /// What the players of one replay share.
 #[derive(Debug)]
 pub(super) struct Stage {
@@ -88,6 +96,8 @@ pub(super) struct Stage {
     pub lead_in: Nanos,
     /// Pids of the tasks that have begun, by index.
     pub pids: RefCell<Vec<Option<Pid>>>,
+    /// Of each task that lives, by index, what it has to do with priorities that others lend to it.
+    pub borrowers: RefCell<Vec<Option<Borrower>>>,
     /// Bursts that were run to their end.
     pub bursts: Cell<u64>,
     /// When the last one of these ended.
@@ -157,6 +167,8 @@ impl Behaviour for Player {
         let stage = self.stage.clone();
         if self.next == 0 {
             stage.pids.borrow_mut()[self.index.index()] = Some(env.pid);
+            stage.borrowers.borrow_mut()[self.index.index()] =
+                Some(Borrower { task: env.task, given_back: 0 });
         }
         if std::mem::take(&mut self.in_burst) {
             stage.bursts.set(stage.bursts.get() + 1);
@@ -190,16 +202,9 @@ impl Player {
                 self.in_burst = true;
                 Step::Compute(*length)
             }
-            Recorded::Wake { task, work, .. } => {
-                stage.bring(*task, *work, env.now);
-                let first = stage.parts[task.index()].channel;
-                let mut all: Vec<ChannelId> = first.into_iter().collect();
-                while let Some(Recorded::Wake { task, work, same_call: true, .. }) = part.steps.get(self.next)
-                {
-                    self.next += 1;
-                    stage.bring(*task, *work, env.now);
-                    all.extend(stage.parts[task.index()].channel);
-                }
+            Recorded::Wake { .. } => {
+                self.next -= 1;
+                let all = self.wakes_of_one_call(stage, part, env.now);
                 match all[..] {
                     [] => return None,
                     [one] => Step::Send(one),
@@ -238,6 +243,22 @@ impl Player {
             Recorded::Lock { mutex, .. } => Step::Lock(stage.made.mutex(*mutex)),
             Recorded::Unlock { mutex, .. } => Step::Unlock(stage.made.mutex(*mutex)),
             Recorded::Yield => Step::Yield,
+            Recorded::Lend { to, prio, round } => {
+                let borrower = stage.borrowers.borrow()[to.index()].filter(|b| b.given_back <= *round)?;
+                let policy = stage.parts[to.index()].policy(*prio);
+                Step::SetPolicy { target: Some(borrower.task), policy }
+            }
+            Recorded::GiveBack(prio) => {
+                if let Some(borrower) = &mut stage.borrowers.borrow_mut()[self.index.index()] {
+                    borrower.given_back += 1;
+                }
+                let same_call =
+                    matches!(part.steps.get(self.next), Some(Recorded::Wake { same_call: true, .. }));
+                let wakes = if same_call { self.wakes_of_one_call(stage, part, env.now) } else { Vec::new() };
+                let policy = part.policy(*prio);
+                self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
+                Step::GiveBack { policy, wakes: wakes.into() }
+            }
             Recorded::SetPrio(prio) => {
                 let policy = part.policy(*prio);
                 self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
@@ -255,10 +276,25 @@ impl Player {
             Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
             Recorded::Interrupted { .. } => return None,
             Recorded::Exit => {
+                stage.borrowers.borrow_mut()[self.index.index()] = None;
                 self.end(env);
                 Step::Exit
             }
         })
+    }
+
+    /// The wakes from the next step on that are one system call.
+    fn wakes_of_one_call(&mut self, stage: &Stage, part: &Part, now: Nanos) -> Vec<ChannelId> {
+        let mut channels = Vec::new();
+        let first = self.next;
+        while let Some(Recorded::Wake { task, work, same_call, .. }) = part.steps.get(self.next)
+            && (*same_call || self.next == first)
+        {
+            self.next += 1;
+            stage.bring(*task, *work, now);
+            channels.extend(stage.parts[task.index()].channel);
+        }
+        channels
     }
 
     /// Its program is over; counted once.

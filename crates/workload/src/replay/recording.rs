@@ -199,7 +199,8 @@ pub enum Recorded {
         interrupts: bool,
         /// The piece of work that it gives to it, if that is a worker ([`Waking::Work`]).
         work: Option<u32>,
-        /// In one system call with the wake before it, as `FUTEX_WAKE` of many: nobody preempts the waker in between.
+        /// In one system call with the step before it, as `FUTEX_WAKE` of many, or with what it gives back: nobody preempts the
+        /// waker in between.
         same_call: bool,
     },
     /// Makes another task.
@@ -242,6 +243,18 @@ pub enum Recorded {
     Yield,
     /// Changes its own priority to this kernel number.
     SetPrio(i32),
+    /// Lends its priority to a task that has a mutex for which it waits: that one has this kernel priority now. Too late once
+    /// that task has unlocked: once it has given back more often than `round` says.
+    Lend {
+        /// Whom.
+        to: TaskIndex,
+        /// Kernel priority.
+        prio: i32,
+        /// How often the borrower had given back before.
+        round: u32,
+    },
+    /// Gives back what it was lent; this kernel priority is left to it.
+    GiveBack(i32),
     /// Is moved to its last CPU; if [`Placement::pinned`] says so, it may use no other one from here on.
     Pin,
     /// Binds itself to this CPU (`sched_setaffinity`), as far as can be told: the stopper moved it there for its sake.
@@ -436,7 +449,7 @@ counts! {
     appeared "task" "tasks" " from nowhere: started at the time at which it first ran";
     yields "call" "calls" " of sched_yield: inferred, as traces do not tell them from preemption";
     priority_changes "change" "changes" " of priority by a task itself or by somebody unknown: replayed as its own";
-    inherited "change" "changes" " of priority by inheritance: left out, as the kernel's doing (with --locks inferred, mutexes make it again)";
+    inherited "change" "changes" " of priority by inheritance: replayed at the same point of the progress of whoever made it (with --locks inferred, by mutexes)";
     handed_over "time" "times" " a mutex with inheritance was handed over: inferred from who lends priorities to whom, and replayed as such mutexes";
     uncontended "time" "times" " such a mutex must have been free: inferred from when else its user takes it";
     deadline_tasks "task" "tasks" " under SCHED_DEADLINE: replayed as SCHED_FIFO 99";

@@ -22,6 +22,12 @@ pub(super) enum Draft {
     Sends,
     Yield,
     SetPrio(i32),
+    Lend {
+        to: TaskIndex,
+        prio: i32,
+        round: u32,
+    },
+    GiveBack(i32),
     Bind(u32),
     Unbind,
     Exec(StrId),
@@ -202,6 +208,8 @@ pub(super) struct Track {
     pub round_robin: bool,
     /// To which CPU it has bound itself.
     pub bound: Option<u32>,
+    /// How often it has given back a priority.
+    pub given_back: u32,
 }
 
 impl Track {
@@ -227,6 +235,7 @@ impl Track {
             whereabouts: Whereabouts::default(),
             round_robin: false,
             bound: None,
+            given_back: 0,
         }
     }
 

@@ -192,9 +192,7 @@ impl<'a> Walk<'a> {
                 track.first_prio.get_or_insert(pi.oldprio);
                 track.prio.get_or_insert(super::track::Prio::new(pi.oldprio)).inherit(pi.newprio);
                 self.counts.inherited += 1;
-                if pi.newprio < pi.oldprio {
-                    self.lends(event, task);
-                }
+                self.inheritance(event, task, pi);
                 self.another_rank(task, event.time_ns);
             }
             EventKind::SchedStatRuntime(stat) => {

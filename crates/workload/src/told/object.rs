@@ -82,7 +82,7 @@ pub(crate) fn can_be_taken(step: &ToldStep, objects: &Objects) -> bool {
         ToldStep::Send(channel) | ToldStep::TrySend(channel) | ToldStep::Receive(channel) => {
             exists(channel.0, objects.channels.len())
         }
-        ToldStep::TrySendAll(channels) => {
+        ToldStep::TrySendAll(channels) | ToldStep::GiveBack { wakes: channels, .. } => {
             channels.iter().all(|channel| exists(channel.0, objects.channels.len()))
         }
         ToldStep::Submit { device, done, .. } => {

@@ -27,6 +27,10 @@ pub(crate) fn text(step: &ToldStep) -> String {
             let channels: String = channels.iter().map(|channel| format!(" {}", channel.0)).collect();
             format!("try-send-all{channels}")
         }
+        ToldStep::GiveBack { policy: left, wakes } => {
+            let wakes: String = wakes.iter().map(|channel| format!(" {}", channel.0)).collect();
+            format!("give-back {}{wakes}", policy(*left))
+        }
         ToldStep::Receive(channel) => format!("receive {}", channel.0),
         ToldStep::Submit { device, service, done } => format!("submit {} {} {}", device.0, service.0, done.0),
         ToldStep::FutexWait(futex) => format!("futex-wait {}", futex.0),
@@ -51,6 +55,12 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
         "exec" => return Some(ToldStep::Exec(rest.into())),
         "fork" => return read_fork_kind(rest).map(ToldStep::Fork),
         "set-policy" => return read_policy(rest).map(ToldStep::SetPolicy),
+        "give-back" => {
+            let (policy, wakes) = rest.split_once(' ').unwrap_or((rest, ""));
+            let wakes =
+                wakes.split_whitespace().map(|n| n.parse().ok().map(ChannelId)).collect::<Option<_>>()?;
+            return read_policy(policy).map(|policy| ToldStep::GiveBack { policy, wakes });
+        }
         "set-nice" => return rest.parse().ok().and_then(Nice::new).map(ToldStep::SetNice),
         "set-cpus" => return units::cpu_list(rest).ok().map(ToldStep::SetAffinity),
         _ => {}
@@ -156,6 +166,8 @@ mod tests {
             ToldStep::Send(ChannelId(7)),
             ToldStep::TrySend(ChannelId(8)),
             ToldStep::TrySendAll([ChannelId(8), ChannelId(9)].into()),
+            ToldStep::GiveBack { policy: Policy::Normal, wakes: [].into() },
+            ToldStep::GiveBack { policy: Policy::Batch, wakes: [ChannelId(10)].into() },
             ToldStep::Receive(ChannelId(9)),
             ToldStep::Submit { device: DeviceId(1), service: Nanos(2), done: ChannelId(3) },
             ToldStep::FutexWait(FutexId(10)),

@@ -151,6 +151,11 @@ impl Reader {
                 let service = read_time(service)?;
                 Recorded::Submit { task: unknown, device, service, work: piece(rest)? }
             }
+            ("lend", [key, policy @ .., "round", round]) => {
+                self.mentions.push(mention(key));
+                let prio = read_policy(policy)?.prio;
+                Recorded::Lend { to: unknown, prio, round: number(round, 0, u32::MAX)? }
+            }
             ("lock", [mutex]) => Recorded::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: false },
             ("lock", [mutex, "waited"]) => {
                 Recorded::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: true }
@@ -246,6 +251,7 @@ impl Reader {
                     return Err(WorkloadError { line: mention.line, problem });
                 }
                 Recorded::Wake { task, .. }
+                | Recorded::Lend { to: task, .. }
                 | Recorded::Submit { task, .. }
                 | Recorded::Fork { child: task, .. } => *task = *found,
                 _ => {}
@@ -409,6 +415,7 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
         ("sleep", [length]) => Recorded::Sleep(Waking::After(read_time(length)?)),
         ("stop", []) => Recorded::Sleep(Waking::Never),
         ("yield", []) => Recorded::Yield,
+        ("give-back", policy) => Recorded::GiveBack(read_policy(policy)?.prio),
         ("set", policy) => Recorded::SetPrio(read_policy(policy)?.prio),
         ("pin", []) => Recorded::Pin,
         ("bind", [cpu]) => Recorded::Bind(cpu.parse().map_err(|_| format!("`{cpu}` is no number of a CPU"))?),

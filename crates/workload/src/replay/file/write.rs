@@ -28,7 +28,8 @@ const HEAD: &str = "\
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
 # here); until TIME; fork TASK; set POLICY; yield; bind CPU (to this
-# CPU alone); unbind; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
+# CPU alone); unbind; lend TASK POLICY round N (inheritance; not
+# once TASK has given back more than N times); give-back POLICY; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task. Lines `path` there: how long it took from wakeups of this kind to the
 # woken tasks, in equal shares; a run on the machine of the recording takes as long.
@@ -226,6 +227,10 @@ impl Steps<'_> {
             }
             Recorded::Sleep(Waking::Never) => "stop".to_owned(),
             Recorded::Yield => "yield".to_owned(),
+            Recorded::Lend { to, prio, round } => {
+                format!("lend {} {} round {round}", self.key(*to), policy(*prio, false, FairPolicy::Normal))
+            }
+            Recorded::GiveBack(prio) => format!("give-back {}", policy(*prio, false, FairPolicy::Normal)),
             Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false, FairPolicy::Normal)),
             Recorded::Pin => "pin".to_owned(),
             Recorded::Lock { mutex, waited } => {

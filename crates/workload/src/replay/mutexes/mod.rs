@@ -38,7 +38,7 @@ use machine::{MutexKind, MutexSpec};
 /// What waits for locks are in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Locks {
-    /// Each that was recorded lasts until its waker gets there, and no other arises; nobody inherits a priority.
+    /// Each that was recorded lasts until its waker gets there, and no other arises; priorities are lent as they were.
     #[default]
     Recorded,
     /// Mutexes with priority inheritance are inferred where they show: whoever comes first has one.

@@ -206,6 +206,8 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Recorded::Unlock { mutex, .. } => format!("unlock {}", mutex.0),
         Recorded::Bind(cpu) => format!("bind to {cpu}"),
         Recorded::Unbind => "unbind".into(),
+        Recorded::Lend { to, prio, .. } => format!("lend {} {prio}", name(*to)),
+        Recorded::GiveBack(prio) => format!("give back {prio}"),
         Recorded::SetPrio(prio) => format!("prio {prio}"),
         Recorded::Exec(comm) => format!("exec {comm}"),
         Recorded::Marker(text) => format!("mark {text}"),

@@ -10,7 +10,7 @@ use crate::replay::track::{By, Draft, Ending, Pending, Place, Prio, State};
 use crate::replay::whereabouts::Wait;
 use crate::replay::work;
 use machine::CountedFrom;
-use trace::{Context, Event, NeedResched, PrevState, SchedWakeup};
+use trace::{Context, Event, NeedResched, PrevState, SchedPiSetprio, SchedWakeup};
 
 impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -36,13 +36,24 @@ impl Walk<'_> {
         }
     }
 
-    /// The running task lends its priority to the owner of a mutex.
-    pub(super) fn lends(&mut self, event: &Event, owner: TaskIndex) {
-        let running = self.cpus[event.cpu.index()].running.map(|(task, _)| task);
-        let asks = |task: &TaskIndex| *task != owner && self.tasks[task.index()].pid == event.pid;
-        if let Some(task) = running.filter(asks) {
-            let place = self.draft(event.cpu.index(), task, event.time_ns, Draft::Nothing);
-            self.mutexes.asks(place, owner);
+    /// The running task lends a priority to the owner of a mutex, or gives back its own.
+    pub(super) fn inheritance(&mut self, event: &Event, whom: TaskIndex, pi: &SchedPiSetprio) {
+        let cpu = event.cpu.index();
+        let running = self.cpus[cpu].running.map(|(task, _)| task);
+        let Some(task) = running.filter(|task| self.tasks[task.index()].pid == event.pid) else { return };
+        if task == whom {
+            if pi.newprio <= pi.oldprio {
+                return;
+            }
+            self.draft(cpu, task, event.time_ns, Draft::GiveBack(pi.newprio));
+            self.tasks[task.index()].given_back += 1;
+            return;
+        }
+        let round = self.tasks[whom.index()].given_back;
+        let lent = Draft::Lend { to: whom, prio: pi.newprio, round };
+        let place = self.draft(cpu, task, event.time_ns, lent);
+        if pi.newprio < pi.oldprio {
+            self.mutexes.asks(place, whom);
         }
     }
 
@@ -82,7 +93,7 @@ impl Walk<'_> {
             }
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
-                let same_call = event.need_resched == NeedResched::Yes && self.has_just_woken(task);
+                let same_call = self.is_same_call(event, task);
                 let step = Draft::Wake { task: sleeper, interrupts: false, same_call };
                 let place = self.draft(cpu, task, now_ns, step);
                 devices::works_for(&mut self.tasks, task, sleeper);
@@ -91,12 +102,15 @@ impl Walk<'_> {
         }
     }
 
-    /// A task has woken another one, and all that it did since was to go on. If it is to be preempted, it has not left the
-    /// kernel.
-    fn has_just_woken(&self, task: TaskIndex) -> bool {
+    /// A wakeup is still in the system call of what its waker did last: of another one, if that is to be preempted and goes on;
+    /// of giving back a priority, which is how a mutex is unlocked for who waits.
+    fn is_same_call(&self, event: &Event, task: TaskIndex) -> bool {
         let mut last = self.tasks[task.index()].steps.iter().rev();
-        let step = last.find(|step| !matches!(step, Draft::Run(_) | Draft::Nothing));
-        matches!(step, Some(Draft::Wake { .. }))
+        match last.find(|step| !matches!(step, Draft::Run(_) | Draft::Nothing)) {
+            Some(Draft::Wake { .. }) => event.need_resched == NeedResched::Yes,
+            Some(Draft::GiveBack(_)) => true,
+            _ => false,
+        }
     }
 
     /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were one
