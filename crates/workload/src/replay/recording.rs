@@ -398,6 +398,7 @@ counts! {
     inherited "change" "changes" " of priority by inheritance: left out, as a trace does not say which locks a task holds";
     deadline_tasks "task" "tasks" " under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
     latency_holders "program" "programs" " (cyclictest) kept idle CPUs from halting when it was recorded: the replay's do not halt either";
+    impossible_runtimes "CPU time" "CPU times" " of sched_stat_runtime longer than the whole trace, as damage makes it: taken from the switches";
     lost_stays "stay" "stays" " on a CPU whose end or beginning was not recorded: replayed as far as it is proven";
 }
 
