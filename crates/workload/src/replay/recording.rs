@@ -454,6 +454,7 @@ counts! {
     uncontended "time" "times" " such a mutex must have been free: inferred from when else its user takes it";
     deadline_tasks "task" "tasks" " under SCHED_DEADLINE: replayed as SCHED_FIFO 99";
     latency_holders "program" "programs" " (cyclictest) kept idle CPUs from halting when it was recorded: the replay's do not halt either";
+    impossible_runtimes "CPU time" "CPU times" " of sched_stat_runtime longer than the whole trace, as damage makes it: taken from the switches";
     lost_stays "stay" "stays" " on a CPU whose end or beginning was not recorded: replayed as far as it is proven";
 }
 

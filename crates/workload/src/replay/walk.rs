@@ -273,7 +273,16 @@ impl<'a> Walk<'a> {
         let passed_ns = std::mem::take(&mut now.unaccounted_ns);
         let before_the_trace = now.cut && !now.accounted;
         now.accounted = true;
-        let runtime_ns = if before_the_trace { runtime_ns.min(passed_ns) } else { runtime_ns };
+        let longest_ns = self.trace.end_ns() - self.trace.start_ns();
+        let runtime_ns = if before_the_trace {
+            runtime_ns.min(passed_ns)
+        } else if runtime_ns > longest_ns.saturating_add(WAY_TO_THE_NEXT_NS) {
+            // One damaged bit makes centuries of it.
+            self.counts.impossible_runtimes += 1;
+            passed_ns
+        } else {
+            runtime_ns
+        };
         if runtime_ns.abs_diff(passed_ns) > WAY_TO_THE_NEXT_NS {
             self.tasks[task.index()].correct(passed_ns, runtime_ns);
         }

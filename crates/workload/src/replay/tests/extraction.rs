@@ -595,3 +595,26 @@ fn a_tick_rate_that_the_recorder_wrote_down_is_believed() {
         assert_eq!(hz(&trace), None);
     }
 }
+
+/// One bit of a recorded CPU time is damaged.
+#[test]
+fn nobody_runs_longer_than_the_time_that_has_passed() {
+    let text = |runtime: u64| {
+        format!(
+            " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120\n\
+             a-7 [000] d... 1.001000: sched_stat_runtime: comm=a pid=7 runtime=1000000 [ns] vruntime=1 [ns]\n\
+             a-7 [000] d... 1.003000: sched_stat_runtime: comm=a pid=7 runtime={runtime} [ns] vruntime=1 [ns]\n\
+             a-7 [000] d... 1.003001: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+        )
+    };
+    let replayed = |runtime| {
+        let trace = trace::read(text(runtime).as_bytes()).expect("a trace");
+        let recording = Recording::extract(&trace);
+        let task = recording.tasks.iter().find(|task| task.pid.0 == 7).expect("the task");
+        let run =
+            |step: &super::Recorded| if let super::Recorded::Run(time) = step { time.0 / 1_000 } else { 0 };
+        (task.steps.iter().map(run).sum::<u64>(), recording.counts.impossible_runtimes)
+    };
+    assert_eq!(replayed(1_200_000), (2_201, 0), "the kernel is believed, and a microsecond to the switch");
+    assert_eq!(replayed(2_000_000 | 1 << 50), (3_001, 1), "not that it ran for 13 days");
+}

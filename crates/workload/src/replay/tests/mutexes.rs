@@ -128,7 +128,7 @@ fn a_task_with_another_policy_borrows_nothing_of_its_old_one() {
     let recording = Recording::extract(&trace(INHERITANCE));
     let l = recording.tasks[0].pid;
     let policy = scheduler::RtPriority::new(10).map(scheduler::Policy::Fifo).expect("a priority");
-    let change = Override { whom: Whom::Pid(l), what: Changed::Policy(policy) };
+    let change = Override { whom: Whom::Pid(l.0), what: Changed::Policy(policy) };
     let programs = programs(&apply(&recording, &[change]));
     assert!(programs[0].starts_with("l runnable on 0: 100, irq, 190, irq, 310, wake h"), "{programs:?}");
     assert!(programs[1].starts_with("h asleep: sleep till irq at 100, 10, sleep"), "{programs:?}");
