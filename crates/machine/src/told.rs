@@ -129,4 +129,6 @@ pub struct TaskStart {
     pub working_set_bytes: u64,
     /// As in [`crate::TaskSpec`].
     pub timer_slack: Nanos,
+    /// As in [`crate::TaskSpec`].
+    pub recorded_work: bool,
 }

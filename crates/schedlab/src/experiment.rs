@@ -196,7 +196,7 @@ impl Experiment {
         };
         let result = results::assemble(&parts);
         Ok(if self.record {
-            let facts = Some(Facts::of(&outcome, self.recorded_hz()));
+            let facts = Some(Facts::of(&outcome, self.recorded_hz(), self.recorded_paths()));
             Run { result, records, lock_waits, comms, facts }
         } else {
             Run { result, records: Vec::new(), lock_waits: Vec::new(), comms, facts: None }

@@ -78,7 +78,7 @@ fn the_disk_has_its_number_and_its_limit() {
     let notes = replay("io-wave.trace.txt.gz", &[]).notes;
     let said = |text: &str| notes.iter().any(|note| note.contains(text));
     assert!(said("device 254,0 serves at most 2 requests at once"), "{notes:?}");
-    assert!(said("waits for devices of which the trace shows the requests"), "{notes:?}");
+    assert!(said("of which the trace shows the request"), "{notes:?}");
     assert!(!said("that the trace does not name"), "{notes:?}");
     // Without those events no device has a name.
     let notes = replay("io-cpu2.dat.gz", &[]).notes;

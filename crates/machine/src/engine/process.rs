@@ -35,6 +35,7 @@ impl Sim {
             cpus: spec.cpus,
             working_set_bytes: spec.working_set_bytes,
             timer_slack: spec.timer_slack,
+            recorded_work: spec.recorded_work,
         });
     }
 

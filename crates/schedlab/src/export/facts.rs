@@ -2,7 +2,7 @@
 //! guesses nothing.
 
 use super::Programs;
-use machine::Outcome;
+use machine::{Outcome, WakePaths};
 use scheduler::{CpuMask, Policy};
 use trace::{
     Activity, Context, Event, EventKind, Events, IdleKind, NeedResched, Pid, TaskFacts, TaskNote, TaskPolicy,
@@ -22,8 +22,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of a run of which a load decided about the rate of the ticks, if one did.
-    pub(crate) fn of(outcome: &Outcome, hz: Option<u32>) -> Facts {
+    /// Of a run of which a load decided about the rate of the ticks and the paths from wakeups, if one did.
+    pub(crate) fn of(outcome: &Outcome, hz: Option<u32>, paths: Option<&WakePaths>) -> Facts {
         let online = CpuMask::first_n(outcome.cpus.len());
         let tasks = outcome.tasks.iter().filter(|task| task.pid.0 > 0).map(|task| TaskNote {
             pid: Pid(task.pid.0),
@@ -36,7 +36,7 @@ impl Facts {
             },
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
-        let told = told_at_start(outcome, hz);
+        let told = told_at_start(outcome, hz, paths);
         Facts { tasks: tasks.collect(), idle, told }
     }
 

@@ -92,6 +92,7 @@ mod yields;
 
 pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
+pub(crate) use file::path_lines;
 pub use file::{ReadWorkload, WorkloadError, is_workload};
 pub use load::{KnownAffinity, ReadOptions, Replay, ReplayResult, ReplayedTask};
 pub use mutexes::Locks;

@@ -134,7 +134,7 @@ impl Stage {
         spec.policy = part.policy(part.prio);
         spec.nice = nice(part.prio);
         spec.cpus = part.cpus.as_deref().copied();
-        spec.recorded_work = part.told.is_none();
+        spec.recorded_work = part.told.is_none_or(|told| told.recorded_work);
         if let Some(told) = part.told {
             // A fair task's is in its priority, where people change it.
             if spec.policy.is_rt() {

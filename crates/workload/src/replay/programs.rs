@@ -1,6 +1,7 @@
 //! From a trace that tells its programs ([`crate::told`]) to these: nothing is inferred, and a replay on the same machine under
 //! the same kernel is the run itself.
 
+use super::file::read_path_line;
 use super::recording::{
     Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
 };
@@ -28,6 +29,7 @@ struct Reader<'a> {
     until: Option<Nanos>,
     hz: Option<u32>,
     ticks_at: Vec<Nanos>,
+    paths: WakePaths,
     objects: Objects,
     messages: Vec<Message>,
     programs: BTreeMap<Pid, Program>,
@@ -53,6 +55,7 @@ impl<'a> Reader<'a> {
             until: None,
             hz: None,
             ticks_at: Vec::new(),
+            paths: WakePaths::default(),
             objects: Objects::default(),
             messages: Vec::new(),
             programs: BTreeMap::new(),
@@ -111,6 +114,7 @@ impl<'a> Reader<'a> {
                 self.ticks_at.push(at);
                 (cpu as usize == self.ticks_at.len() - 1).then_some(())
             }
+            told::Told::Path(line) => read_path_line(&line, &mut self.paths).ok(),
             told::Told::Step(step) => {
                 self.tells_steps = true;
                 let can_be = can_be_taken(&step, &self.objects);
@@ -161,7 +165,7 @@ impl<'a> Reader<'a> {
             hz: self.hz,
             ticks_at: self.ticks_at,
             idle_polls: self.trace.idle == Some(IdleKind::Polls),
-            paths: WakePaths::default(),
+            paths: self.paths,
             tasks,
             objects: self.objects,
             messages: self.messages,
@@ -207,6 +211,7 @@ fn task(start: TaskStart, steps: Vec<Recorded>) -> RecordedTask {
             nice: start.nice,
             working_set_bytes: start.working_set_bytes,
             timer_slack: start.timer_slack,
+            recorded_work: start.recorded_work,
         }),
     }
 }

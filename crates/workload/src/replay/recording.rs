@@ -109,6 +109,8 @@ pub struct Told {
     pub working_set_bytes: u64,
     /// As in [`machine::TaskSpec`].
     pub timer_slack: Nanos,
+    /// As in [`machine::TaskSpec`].
+    pub recorded_work: bool,
 }
 
 impl RecordedTask {

@@ -19,6 +19,8 @@
 //! message 3 at=7876543 by=tick
 //! ```
 //!
+//! and how long it takes from wakeups to the woken tasks, as a workload file does (`path …`).
+//!
 //! Times are in nanoseconds, and those that are absolute are times of the run. Older traces have the same texts as markers, behind
 //! `schedlab: `.
 
@@ -26,7 +28,8 @@ mod object;
 mod start;
 mod step;
 
-use machine::{Arrival, ChannelId, Outcome, TaskStart, ToldMessage, ToldStep};
+use crate::replay::path_lines;
+use machine::{Arrival, ChannelId, Outcome, TaskStart, ToldMessage, ToldStep, WakePaths};
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
 pub(crate) use start::LARGEST_WORKING_SET;
@@ -55,6 +58,8 @@ pub(crate) enum Told {
     Hz(u32),
     /// A tick of this CPU; the others come whole periods before and after.
     Tick { cpu: u32, at: Nanos },
+    /// From which event the times of paths from wakeups count, and each of them: lines of a workload file.
+    Path(Box<str>),
 }
 
 impl Told {
@@ -72,6 +77,7 @@ impl Told {
             Told::Brought(channel) => format!("message {}", channel.0),
             Told::Hz(hz) => format!("hz {hz}"),
             Told::Tick { cpu, at } => format!("tick {cpu} at={}", at.0),
+            Told::Path(line) => line.to_string(),
         }
     }
 
@@ -95,6 +101,7 @@ impl Told {
                 let (cpu, at) = rest.split_once(" at=")?;
                 Some(Told::Tick { cpu: cpu.parse().ok()?, at: time(at)? })
             }
+            "paths" | "path" => Some(Told::Path(text.into())),
             "program" => start::read(rest).map(Told::Start),
             _ => Object::parse(text).map(Told::Object),
         }
@@ -126,14 +133,16 @@ fn time(text: &str) -> Option<Nanos> {
 const LONGEST: Nanos = Nanos::from_secs(366 * 24 * 3600);
 
 /// What belongs before all events of a run: its end, its ticks, its objects, and how its tasks began. `hz` is the rate of the
-/// ticks, if a load decided about it.
-pub fn told_at_start(outcome: &Outcome, hz: Option<u32>) -> Vec<String> {
+/// ticks, and `paths` are those from wakeups to the woken tasks, if a load decided about them.
+pub fn told_at_start(outcome: &Outcome, hz: Option<u32>, paths: Option<&WakePaths>) -> Vec<String> {
     let run = Told::Run { until: outcome.simulated };
     let ticks_at = (0u32..).zip(&outcome.ticks_at);
     let ticks = ticks_at.filter_map(|(cpu, at)| at.map(|at| Told::Tick { cpu, at }));
     let objects = Object::all(&outcome.objects).map(Told::Object);
     let starts = outcome.starts.iter().cloned().map(Told::Start);
     let ticks = hz.map(Told::Hz).into_iter().chain(ticks);
+    let paths = paths.map(path_lines).unwrap_or_default();
+    let ticks = ticks.chain(paths.into_iter().map(|line| Told::Path(line.into())));
     [run].into_iter().chain(ticks).chain(objects).chain(starts).map(|told| told.text()).collect()
 }
 

@@ -7,12 +7,24 @@ use machine::TaskStart;
 use scheduler::{CpuId, Nice, Pid};
 
 pub(super) fn text(start: &TaskStart) -> String {
-    let TaskStart { pid, at, cpu, comm, policy: of, nice, cpus, working_set_bytes, timer_slack } = start;
+    let TaskStart {
+        pid,
+        at,
+        cpu,
+        comm,
+        policy: of,
+        nice,
+        cpus,
+        working_set_bytes,
+        timer_slack,
+        recorded_work,
+    } = start;
     let at = at.map_or_else(|| "fork".to_owned(), |at| at.0.to_string());
     let on = cpu.map(|cpu| format!(" on={cpu}")).unwrap_or_default();
     let cpus = cpus.map_or_else(|| "all".to_owned(), |cpus| cpus.to_string());
+    let work = if *recorded_work { RECORDED_WORK } else { "" };
     format!(
-        "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} timer-slack={} comm={}",
+        "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} timer-slack={}{work} comm={}",
         pid.0,
         policy(*of),
         nice.get(),
@@ -21,11 +33,18 @@ pub(super) fn text(start: &TaskStart) -> String {
     )
 }
 
+/// Behind the facts of a task whose work comes from a recording.
+const RECORDED_WORK: &str = " work=recorded";
+
 /// No cache is as large, and what its refill costs is a time far from the end of the clock.
 pub(crate) const LARGEST_WORKING_SET: u64 = 1 << 40;
 
 pub(super) fn read(text: &str) -> Option<TaskStart> {
     let (facts, comm) = text.split_once(" comm=")?;
+    let (facts, recorded_work) = match facts.strip_suffix(RECORDED_WORK) {
+        Some(facts) => (facts, true),
+        None => (facts, false),
+    };
     let mut words = facts.split(' ').peekable();
     let pid = words.next()?.strip_prefix("pid=")?.parse().ok().filter(|pid| *pid > 0)?;
     let at = match words.next()?.strip_prefix("start=")? {
@@ -54,6 +73,7 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
             .ok()
             .filter(|bytes| *bytes <= LARGEST_WORKING_SET)?,
         timer_slack: time(value("timer-slack")?)?,
+        recorded_work,
     };
     words.next().is_none().then_some(start)
 }
@@ -75,6 +95,7 @@ mod tests {
             cpus: None,
             working_set_bytes: 65_536,
             timer_slack: Nanos(50_000),
+            recorded_work: false,
         };
         let there = TaskStart {
             at: Some(Nanos(7)),
@@ -82,6 +103,7 @@ mod tests {
             policy: Policy::Rr(RtPriority::new(90).expect("in range")),
             cpus: Some(CpuMask::single(CpuId(3))),
             comm: "".into(),
+            recorded_work: true,
             ..forked.clone()
         };
         for start in [forked, there] {

@@ -10,6 +10,8 @@ mod told;
 mod words;
 mod write;
 
+pub(crate) use paths::lines as path_lines;
+pub(super) use paths::read_line as read_path_line;
 pub use read::{ReadWorkload, WorkloadError};
 
 /// The first word of a workload file.

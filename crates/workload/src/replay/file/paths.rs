@@ -6,7 +6,7 @@ use machine::{CountedFrom, PathTimes, Situation, WakePaths};
 use scheduler::Nanos;
 
 /// `paths from sched_wakeup`, then a line for each kind: its name, how many were measured, and equal shares of their times.
-pub(super) fn lines(paths: &WakePaths) -> Vec<String> {
+pub(crate) fn lines(paths: &WakePaths) -> Vec<String> {
     if paths.is_empty() {
         return Vec::new();
     }
@@ -20,8 +20,18 @@ pub(super) fn lines(paths: &WakePaths) -> Vec<String> {
     lines
 }
 
+/// Reads one of these lines.
+pub(in crate::replay) fn read_line(line: &str, paths: &mut WakePaths) -> Result<(), String> {
+    match line.split_once(' ') {
+        Some(("paths", rest)) => *paths = counted_from(rest)?,
+        Some(("path", rest)) => path(rest, paths)?,
+        _ => return Err(format!("`{line}` tells of no path")),
+    }
+    Ok(())
+}
+
 /// What stands behind `paths`.
-pub(super) fn counted_from(rest: &str) -> Result<WakePaths, String> {
+fn counted_from(rest: &str) -> Result<WakePaths, String> {
     let events = [CountedFrom::Wakeup, CountedFrom::Waking];
     let known = events.into_iter().find(|from| rest == format!("from {}", event(*from)));
     known.map(WakePaths::new).ok_or_else(|| {
@@ -30,7 +40,7 @@ pub(super) fn counted_from(rest: &str) -> Result<WakePaths, String> {
 }
 
 /// What stands behind `path`.
-pub(super) fn path(rest: &str, paths: &mut WakePaths) -> Result<(), String> {
+fn path(rest: &str, paths: &mut WakePaths) -> Result<(), String> {
     let (head, shares) = rest.split_once(':').ok_or("write path KIND of COUNT: TIME TIME …")?;
     let words: Vec<&str> = head.split_whitespace().collect();
     let [kind, "of", count] = words[..] else {

@@ -188,8 +188,7 @@ impl Reader {
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
-            "paths" => self.paths = paths::counted_from(rest)?,
-            "path" => paths::path(rest, &mut self.paths)?,
+            "paths" | "path" => paths::read_line(&format!("{word} {rest}"), &mut self.paths)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
                 told::object(&format!("{word} {rest}"), &mut self.objects)?;

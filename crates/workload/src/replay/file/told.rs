@@ -44,6 +44,10 @@ pub(super) fn step(
 /// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.
 pub(super) fn fact(words: &[&str]) -> Result<Told, String> {
     let unknown = || "write told nice=N working-set=BYTES timer-slack=TIME".to_owned();
+    let (words, recorded_work) = match words {
+        [words @ .., "work=recorded"] => (words, true),
+        words => (words, false),
+    };
     let [nice, working_set, timer_slack] = words else { return Err(unknown()) };
     let value = |word: &str, key: &str| word.strip_prefix(key).map(str::to_owned).ok_or_else(unknown);
     let nice = value(nice, "nice=")?.parse().ok().and_then(Nice::new);
@@ -54,6 +58,7 @@ pub(super) fn fact(words: &[&str]) -> Result<Told, String> {
             .map_err(|_| unknown())
             .and_then(small)?,
         timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
+        recorded_work,
     })
 }
 

@@ -107,9 +107,10 @@ impl Recording {
         };
         fact("begin", begin);
         fact("arrivals", task.arrivals.to_string());
-        if let Some(Told { nice, working_set_bytes, timer_slack }) = task.told {
+        if let Some(Told { nice, working_set_bytes, timer_slack, recorded_work }) = task.told {
             let (nice, slack) = (nice.get(), time(timer_slack));
-            fact("told", format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}"));
+            let work = if recorded_work { " work=recorded" } else { "" };
+            fact("told", format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}{work}"));
         }
         let timer = Timer::of(task);
         if let Some(timer) = timer {
