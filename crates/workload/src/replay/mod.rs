@@ -41,7 +41,7 @@
 //!
 //! # On the machine
 //!
-//! `load` is the [`Load`](crate::load::Load), `player` plays one task. The recorded bursts contain what the recording
+//! `reading` has the recording and what the user changes, `load` is the [`Load`](crate::load::Load), `player` plays one task. The recorded bursts contain what the recording
 //! machine's kernel did around them, and the simulated one does it again; `overhead` takes it out once. How long the way from a
 //! wakeup to the woken task took is an input, too: `paths`.
 //!
@@ -78,6 +78,7 @@ mod packets;
 mod paths;
 mod player;
 mod programs;
+mod reading;
 mod recording;
 mod roles;
 mod stayed;
@@ -94,9 +95,10 @@ pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
 pub use file::{ReadWorkload, WorkloadError, is_workload};
-pub use load::{KnownAffinity, ReadOptions, Replay, ReplayResult, ReplayedTask};
+pub use load::{ReplayResult, ReplayedTask};
 pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};
+pub use reading::{KnownAffinity, ReadOptions, Replay};
 pub use recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Told, Waking,

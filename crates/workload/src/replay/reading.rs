@@ -1,0 +1,223 @@
+//! A recording as it was read, and what the user wants changed of it.
+
+use super::accounted::Accounted;
+use super::fidelity::{self, ReplayFidelity};
+use super::file::ReadWorkload;
+use super::load::ReplayResult;
+use super::mutexes::Locks;
+use super::overhead::Overhead;
+use super::overrides::{self, Override};
+use super::recording::Recording;
+use super::whom::Whom;
+use crate::run_trace::run_trace;
+use machine::{MachineSpec, Record, WakePaths, Window};
+use scheduler::{CpuMask, Nanos};
+use std::sync::Arc;
+use trace::{Repair, Severity, Stretch, Trace, infer_missing_switches};
+
+/// An affinity that the trace does not show and the user knows, or one that it shows and the user changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KnownAffinity {
+    /// Of which tasks. Their children have it, too, unless another one names them.
+    pub whom: Whom,
+    /// Their CPUs.
+    pub cpus: CpuMask,
+}
+
+/// The replay of a trace.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    pub(super) recording: Recording,
+    /// As it was recorded, if the user changes tasks.
+    pub(super) unchanged: Option<Arc<Recording>>,
+    /// What the user changes, a sentence each.
+    pub(super) changes: Vec<String>,
+    /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
+    pub(super) accounted: Option<Accounted>,
+    pub(super) kernel: Option<String>,
+    pub(super) repair: Repair,
+    pub(super) import_notes: Vec<String>,
+    pub(super) affinities: Vec<KnownAffinity>,
+    pub(super) overhead: Overhead,
+    /// What is compared with the recording, since its first event.
+    pub(super) window: Window,
+}
+
+/// How to read a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadOptions {
+    /// What waits for locks are.
+    pub locks: Locks,
+    /// The stretch of the recording with which a run is compared; it counts from the first event.
+    pub window: Window,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions { locks: Locks::default(), window: Window::ALL }
+    }
+}
+
+impl Replay {
+    /// Reads the programs from a trace. Holes in the trace are repaired as far as they can be.
+    pub fn new(trace: Trace) -> Replay {
+        Replay::read(trace, ReadOptions::default())
+    }
+
+    /// The same, as the user wants it.
+    pub fn read(mut trace: Trace, options: ReadOptions) -> Replay {
+        let ReadOptions { locks, window } = options;
+        let stretch = stretch(&trace, window);
+        let repair = infer_missing_switches(&mut trace);
+        let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
+        Replay {
+            recording: Recording::extract_with(&trace, locks),
+            unchanged: None,
+            changes: Vec::new(),
+            accounted: Some(Accounted::of(&trace, stretch)),
+            kernel: trace.meta.kernel.clone(),
+            repair,
+            import_notes: serious.map(ToString::to_string).collect(),
+            affinities: Vec::new(),
+            overhead: Overhead::default(),
+            window,
+        }
+    }
+
+    /// Plays what a workload file says.
+    #[must_use]
+    pub fn of_workload(workload: ReadWorkload) -> Replay {
+        Replay {
+            recording: workload.recording,
+            unchanged: None,
+            changes: Vec::new(),
+            accounted: None,
+            kernel: workload.kernel,
+            repair: Repair::default(),
+            import_notes: Vec::new(),
+            affinities: Vec::new(),
+            overhead: Overhead::default(),
+            window: Window::ALL,
+        }
+    }
+
+    /// Whether there is a recording with which a run can be compared.
+    #[must_use]
+    pub fn has_original(&self) -> bool {
+        self.accounted.is_some()
+    }
+
+    /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the recorded
+    /// bursts, because the simulated machine charges it again.
+    #[must_use]
+    pub fn recorded_on(mut self, machine: &MachineSpec) -> Replay {
+        self.overhead = Overhead::of(machine);
+        self
+    }
+
+    /// Adds affinities that the trace does not show; of two for one task the later one counts.
+    #[must_use]
+    pub fn with_affinities(mut self, affinities: Vec<KnownAffinity>) -> Replay {
+        self.affinities.extend(affinities);
+        self
+    }
+
+    /// Changes tasks, on top of what has been changed before.
+    #[must_use]
+    pub fn with_overrides(mut self, overrides: &[Override]) -> Replay {
+        if overrides.is_empty() {
+            return self;
+        }
+        let sentence = |Override { whom, what }: &Override| {
+            let tasks = self.recording.tasks.iter().filter(|task| whom.is(task)).count();
+            let have = if tasks == 1 { "has" } else { "have" };
+            format!("changed: {whom}: {what} ({tasks} of the recorded tasks {have} this name or id)")
+        };
+        let sentences: Vec<String> =
+            overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
+        self.changes.extend(sentences);
+        let changed = overrides::apply(&self.recording, overrides);
+        let before = std::mem::replace(&mut self.recording, changed);
+        self.unchanged.get_or_insert_with(|| Arc::new(before));
+        self
+    }
+
+    /// Forgets how long the recorded machine took from wakeups to the woken tasks.
+    #[must_use]
+    pub fn without_paths(mut self) -> Replay {
+        self.recording.paths = WakePaths::default();
+        if let Some(unchanged) = &mut self.unchanged {
+            Arc::make_mut(unchanged).paths = WakePaths::default();
+        }
+        self
+    }
+
+    /// Whether the user has changed something of what was recorded; an affinity that is a list of CPUs counts as knowledge
+    /// that the trace lacks, to be free of one as a change.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.unchanged.is_some() || self.affinities.iter().any(|known| known.cpus == CpuMask::ALL)
+    }
+
+    /// The replay of what was recorded, without the user's changes.
+    #[must_use]
+    pub fn as_recorded(mut self) -> Replay {
+        if let Some(unchanged) = self.unchanged.take() {
+            self.recording = Arc::unwrap_or_clone(unchanged);
+        }
+        self.changes.clear();
+        self.affinities.retain(|known| known.cpus != CpuMask::ALL);
+        self
+    }
+
+    /// Whether it has such a task.
+    #[must_use]
+    pub fn has_task(&self, whom: &Whom) -> bool {
+        self.recording.tasks.iter().any(|task| whom.is(task))
+    }
+
+    /// What was read from the trace.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Number of CPUs of the recorded machine.
+    pub fn cpus(&self) -> u32 {
+        self.recording.cpus
+    }
+
+    /// System name, release and machine of the recording kernel, as in `uname`, where the file says so.
+    pub fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
+    }
+
+    /// Compares a run with the recording, if there is one. `records` is the run's trace.
+    pub fn fidelity(
+        &self,
+        result: &ReplayResult,
+        records: &[Record],
+        comms: &[machine::CommOf],
+        cpus: usize,
+    ) -> Option<ReplayFidelity> {
+        let recorded = self.accounted.as_ref()?;
+        let from = records.partition_point(|record| record.time < result.lead_in);
+        let to = records
+            .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
+        let simulated = {
+            // The trace of the run is large: it goes before the two are compared.
+            let trace = run_trace(&records[from..to], comms, cpus);
+            // Both by the clock of the run, as the trace is.
+            let end = result.lead_in.saturating_add(self.recording.span);
+            let Window { from, to } = self.window.after(result.lead_in);
+            let stretch = Stretch { from_ns: from.0, to_ns: to.min(end).max(from).0 };
+            Accounted::counting(&trace, recorded.summary.wakeups_from, stretch)
+        };
+        Some(fidelity::compare(recorded, &simulated, &result.tasks))
+    }
+}
+
+/// A stretch that counts from the first event, by the trace's clock.
+fn stretch(trace: &Trace, window: Window) -> Stretch {
+    let Window { from, to } = window.after(Nanos(trace.start_ns()));
+    Stretch { from_ns: from.0, to_ns: to.0.min(trace.end_ns()).max(from.0) }
+}
