@@ -50,6 +50,11 @@ pub enum ToldStep {
     Yield,
     /// Its own.
     SetPolicy(Policy),
+    /// That of another task.
+    SetPolicyOf {
+        pid: Pid,
+        policy: Policy,
+    },
     /// Its own.
     SetNice(Nice),
     /// Its own.

@@ -84,6 +84,12 @@ pub enum Error {
          (standard loads and rt-app files say themselves what their tasks are like)"
     )]
     NoSuchTask(Whom),
+    /// Mutexes are to be inferred where nothing is inferred.
+    #[error(
+        "--locks inferred: none of the loads is a recording of Linux whose tasks lend each other priorities \
+         (sched_pi_setprio); mutexes show in that only"
+    )]
+    NoMutexes,
     /// A task of which only is to be told, and which is not there.
     #[error("--task: there is no task {0}; without --task all are listed")]
     NotInResult(Whom),

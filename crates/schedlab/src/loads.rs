@@ -248,6 +248,12 @@ impl LoadSpec {
         self.recorded().and_then(|recorded| recorded.replay.kernel())
     }
 
+    /// Whether it is a recording in which mutexes were found.
+    #[must_use]
+    pub fn has_mutexes(&self) -> bool {
+        self.recorded().is_some_and(|recorded| recorded.replay.recording().counts.handed_over > 0)
+    }
+
     /// How long it took from wakeups to the woken tasks when it was recorded, if it is a recording that shows it.
     pub(crate) fn recorded_paths(&self) -> Option<&WakePaths> {
         Some(&self.recorded()?.replay.recording().paths).filter(|paths| !paths.is_empty())

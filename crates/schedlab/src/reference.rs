@@ -11,7 +11,11 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
     let recorded = load.recorded().filter(|recorded| recorded.replay.has_original())?;
     let machine = recorded.machine.as_ref()?.with_cpus(recorded.replay.cpus() as usize);
     let recorder = recorded.replay.kernel().and_then(NamedKernel::of_uname);
-    let kernel = KernelConfig::new(recorder.unwrap_or_else(|| experiment.kernel.named().clone()));
+    let mut kernel = KernelConfig::new(recorder.unwrap_or_else(|| experiment.kernel.named().clone()));
+    if recorded.replay.recording().hz.is_none() {
+        // What the trace does not show, the user may know.
+        kernel.take(&experiment.kernel, "hz");
+    }
     let failed = |why: String| format!("{}: how close the replay comes is not known: {why}", load.text());
     let run = || {
         if experiment.looks_behind(recorded.replay.recording().span) {

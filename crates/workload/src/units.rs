@@ -1,6 +1,10 @@
 //! How people write times, shares and CPU lists on a command line.
 
 use scheduler::{CpuId, CpuMask, Nanos};
+use std::ops::RangeInclusive;
+
+/// Ticks a second with which a kernel can run: those of the tunable `hz`.
+pub(crate) const HZ: RangeInclusive<u32> = 24..=10_000;
 
 /// Units of time in nanoseconds.
 const UNITS: [(&str, u64); 8] = [

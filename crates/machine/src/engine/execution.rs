@@ -149,7 +149,14 @@ impl Sim {
     }
 
     fn tell(&self, me: Cpu<'_, Hw>, step: &Step) {
-        if let Some(step) = ToldStep::of(step) {
+        let told = match step {
+            Step::SetPolicy { target: Some(task), policy } => {
+                let pid = self.with(*task, |task| task.pid);
+                Some(ToldStep::SetPolicyOf { pid, policy: *policy })
+            }
+            step => ToldStep::of(step),
+        };
+        if let Some(step) = told {
             self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Step { step });
         }
     }

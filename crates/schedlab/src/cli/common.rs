@@ -207,6 +207,9 @@ impl Common {
         let loads: Vec<LoadSpec> =
             self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
         reading.tasks.check(&loads)?;
+        if self.locks == RecordedLocks::Inferred && !loads.iter().any(LoadSpec::has_mutexes) {
+            return Err(Error::NoMutexes);
+        }
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(NamedKernel::of_uname);
         let mut kernel = match &self.kernel {
             Some(name) => KernelConfig::of_name(name)?,

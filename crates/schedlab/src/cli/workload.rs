@@ -24,6 +24,9 @@ pub struct Args {
 pub fn execute(args: &Args) -> Result<(), Failure> {
     let reading = Reading { locks: args.locks.meant(), ..Reading::default() };
     let load = LoadSpec::open_file(&args.trace, &reading)?;
+    if args.locks == RecordedLocks::Inferred && !load.has_mutexes() {
+        return Err(Error::NoMutexes.into());
+    }
     let Some(text) = load.workload_text() else {
         return Err(Error::NotATrace { path: args.trace.clone() }.into());
     };

@@ -112,11 +112,12 @@ impl KernelConfig {
 
     /// Whether the user gives this setting a value, at any time.
     pub(crate) fn says(&self, setting: &str) -> bool {
-        let sets = |c: &Change| {
-            let given = c.setting.trim_start_matches("kernel.").strip_prefix(setting);
-            given.is_some_and(|value| value.starts_with('='))
-        };
-        self.changes.iter().any(sets)
+        self.changes.iter().any(|change| sets(change, setting))
+    }
+
+    /// Takes over what the user of another one says of a setting.
+    pub(crate) fn take(&mut self, other: &KernelConfig, setting: &str) {
+        self.changes.extend(other.changes.iter().filter(|change| sets(change, setting)).cloned());
     }
 
     /// What is set on top of the profile, in the order given.
@@ -162,6 +163,12 @@ impl KernelConfig {
             changes: self.changes.iter().map(change).collect(),
         }
     }
+}
+
+/// Whether a change gives this setting a value.
+fn sets(change: &Change, setting: &str) -> bool {
+    let given = change.setting.trim_start_matches("kernel.").strip_prefix(setting);
+    given.is_some_and(|value| value.starts_with('='))
 }
 
 #[cfg(test)]

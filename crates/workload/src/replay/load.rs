@@ -233,6 +233,8 @@ impl Load for Replay {
         if let Some(hz) = self.recording.hz {
             notes
                 .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
+        } else if !self.recording.is_told() {
+            notes.push("how often the recording kernel ticked does not show: --set hz=N says it".to_owned());
         }
         notes.extend(self.recording.counts.sentences());
         if !self.recording.is_told() {

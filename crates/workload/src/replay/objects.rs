@@ -88,7 +88,8 @@ impl Made {
             ToldStep::SetNice(nice) => Step::SetNice { target: None, nice: *nice },
             ToldStep::SetAffinity(cpus) => Step::SetAffinity { target: None, cpus: *cpus },
             ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => return None,
-            ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit | ToldStep::Untold => return None,
+            ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit => return None,
+            ToldStep::SetPolicyOf { .. } | ToldStep::Untold => return None,
         })
     }
 }

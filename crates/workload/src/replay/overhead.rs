@@ -139,7 +139,7 @@ impl Overhead {
         for step in &task.steps {
             match step {
                 Recorded::Run(length) => {
-                    since_interrupt = since_interrupt.map(|since: Nanos| since + *length);
+                    since_interrupt = since_interrupt.map(|since: Nanos| since.saturating_add(*length));
                     let share =
                         u128::from(spread) * u128::from(length.0) / u128::from(task.cpu_time.0.max(1));
                     let background = u128::from(self.background_ppm) * u128::from(length.0) / 1_000_000;

@@ -109,7 +109,7 @@ impl Ways {
         let mut paths = WakePaths::new(counted_from);
         for (situation, mut times) in times {
             times.sort_unstable();
-            let longest = times[times.len() / 2].max(RESOLUTION) * MUCH_LONGER;
+            let longest = Nanos(times[times.len() / 2].max(RESOLUTION).0.saturating_mul(MUCH_LONGER));
             times.retain(|time| *time <= longest);
             if times.len() >= MIN_TIMES {
                 paths.set(situation, PathTimes::of(times));

@@ -7,7 +7,7 @@ use super::recording::{
 };
 use crate::told::{self, can_be_taken};
 use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};
-use scheduler::{CpuMask, Nanos, Policy};
+use scheduler::{CpuMask, Nanos, Nice, Policy};
 use std::collections::BTreeMap;
 use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
 
@@ -45,6 +45,7 @@ struct Program {
 /// A step, before all tasks are known by number.
 enum Step {
     Fork(Option<Pid>, machine::ForkKind),
+    SetPolicyOf(Pid, Policy),
     Other(Recorded),
 }
 
@@ -146,6 +147,12 @@ impl<'a> Reader<'a> {
             self.programs.keys().enumerate().map(|(n, pid)| (*pid, TaskIndex(n as u32))).collect();
         let step = |step: Step| match step {
             Step::Other(step) => Some(step),
+            // It was not too late when it was told.
+            Step::SetPolicyOf(pid, policy) => numbers.get(&pid).map(|to| Recorded::Lend {
+                to: *to,
+                prio: i32::from(policy.normal_prio(Nice::default()).0),
+                round: u32::MAX,
+            }),
             // A run may end while a task forks: before the child is there.
             Step::Fork(child, kind) => {
                 child.map(|pid| numbers.get(&pid).map(|child| Recorded::Fork { child: *child, kind }))?
@@ -180,6 +187,7 @@ fn recorded(step: ToldStep) -> Step {
         ToldStep::SleepUntil(at) => Recorded::Sleep(Waking::At(at)),
         ToldStep::SleepFor(span) => Recorded::Sleep(Waking::After(span)),
         ToldStep::Fork(kind) => return Step::Fork(None, kind),
+        ToldStep::SetPolicyOf { pid, policy } => return Step::SetPolicyOf(Pid(pid.0), policy),
         ToldStep::Exec(comm) => Recorded::Exec(comm),
         ToldStep::Exit => Recorded::Exit,
         other => Recorded::Told(other),

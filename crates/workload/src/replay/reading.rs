@@ -152,11 +152,17 @@ impl Replay {
         self
     }
 
-    /// Whether the user has changed something of what was recorded; an affinity that is a list of CPUs counts as knowledge
-    /// that the trace lacks, to be free of one as a change.
+    /// Whether the user has changed something of what was recorded.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        self.unchanged.is_some() || self.affinities.iter().any(|known| known.cpus == CpuMask::ALL)
+        self.unchanged.is_some() || self.affinities.iter().any(|known| self.is_change(known))
+    }
+
+    /// An affinity is knowledge that the trace lacks, if it can have been so; to be free of one is a change.
+    fn is_change(&self, known: &KnownAffinity) -> bool {
+        let mut meant = self.recording.tasks.iter().filter(|task| known.whom.is(task));
+        known.cpus == CpuMask::ALL
+            || meant.any(|task| task.placement.ran_on.and(&known.cpus) != task.placement.ran_on)
     }
 
     /// The replay of what was recorded, without the user's changes.
@@ -166,7 +172,8 @@ impl Replay {
             self.recording = Arc::unwrap_or_clone(unchanged);
         }
         self.changes.clear();
-        self.affinities.retain(|known| known.cpus != CpuMask::ALL);
+        let changes = std::mem::take(&mut self.affinities);
+        self.affinities = changes.into_iter().filter(|known| !self.is_change(known)).collect();
         self
     }
 

@@ -4,6 +4,7 @@
 
 mod phase;
 
+use crate::units::HZ;
 use trace::Trace;
 
 pub(super) use phase::TickPhases;
@@ -31,7 +32,7 @@ pub(super) struct TickSample {
 /// The number of ticks a second, if the recorder wrote it down.
 pub(super) fn told(trace: &Trace) -> Option<u32> {
     let hz = trace.host.facts.get("hz")?.parse().ok();
-    hz.filter(|hz| (1..=10_000).contains(hz))
+    hz.filter(|hz| HZ.contains(hz))
 }
 
 /// The number of ticks a second, if it shows: most samples lie at its steps; or, where much else happens, half of many do and

@@ -267,6 +267,10 @@ impl Track {
 
     /// Goes to sleep.
     pub fn sleep(&mut self, slept_ns: Option<u64>, state: PrevState) {
+        if self.bound.is_some() {
+            // Where it may turn out that it had been free again: nothing moves to which others point.
+            self.steps.push(Draft::Nothing);
+        }
         self.steps.push(Draft::Sleep(self.sleeps.len()));
         self.sleeps.push(Sleep { slept_ns, state, end: None, on_behalf: None, timer: None });
         self.state = State::Asleep;
@@ -307,7 +311,11 @@ impl Track {
             }
             last if self.bound.is_some_and(|bound| bound != cpu) => {
                 let slept = matches!(last, Some(Draft::Sleep(_)));
-                self.steps.insert(self.steps.len() - usize::from(slept), Draft::Unbind);
+                let before = self.steps.len().checked_sub(2).filter(|_| slept);
+                match before.and_then(|before| self.steps.get_mut(before)) {
+                    Some(reserved @ Draft::Nothing) => *reserved = Draft::Unbind,
+                    _ => self.steps.push(Draft::Unbind),
+                }
                 self.bound = None;
             }
             _ => {}

@@ -43,6 +43,17 @@ struct CpuNow {
     accounted: bool,
     /// The stay began before the trace.
     cut: bool,
+    /// The system call that the task may still be in, and when it was seen in it, ns.
+    last_call: Option<(LastCall, u64)>,
+}
+
+/// A system call in which a task may go on to wake somebody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LastCall {
+    /// It has woken somebody.
+    Woke,
+    /// It has given back a priority.
+    GaveBack,
 }
 
 /// See the module's head.
@@ -76,6 +87,8 @@ pub(super) struct Walk<'a> {
     /// Time during which at least one CPU was idle, up to `idle_since`.
     idle_ns: u64,
     idle_since: u64,
+    /// When the trace begins, ns.
+    start_ns: u64,
 }
 
 impl<'a> Walk<'a> {
@@ -103,6 +116,7 @@ impl<'a> Walk<'a> {
             idle_cpus: 0,
             idle_ns: 0,
             idle_since: trace.start_ns(),
+            start_ns: trace.start_ns(),
         };
         walk.idle_at_start();
         for event in &trace.events {
@@ -273,11 +287,12 @@ impl<'a> Walk<'a> {
         let passed_ns = std::mem::take(&mut now.unaccounted_ns);
         let before_the_trace = now.cut && !now.accounted;
         now.accounted = true;
-        let longest_ns = self.trace.end_ns() - self.trace.start_ns();
+        let before_ns = self.tasks[task.index()].cpu_time_ns.saturating_sub(passed_ns);
+        let longest_ns = now_ns.saturating_sub(self.start_ns).saturating_sub(before_ns);
         let runtime_ns = if before_the_trace {
             runtime_ns.min(passed_ns)
         } else if runtime_ns > longest_ns.saturating_add(WAY_TO_THE_NEXT_NS) {
-            // One damaged bit makes centuries of it.
+            // Nobody runs longer in all than time has passed; one damaged bit makes centuries of it.
             self.counts.impossible_runtimes += 1;
             passed_ns
         } else {
@@ -307,7 +322,7 @@ impl<'a> Walk<'a> {
         }
         let task = self.task(stay.pid);
         let from_ns = match stay.since {
-            Since::Start => self.trace.start_ns(),
+            Since::Start => self.start_ns,
             Since::Seen(ns) => ns,
             Since::Unseen => now_ns,
         };
@@ -331,7 +346,7 @@ impl<'a> Walk<'a> {
 
     fn arrive(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, at_start: bool) {
         let whole = self.whole || at_start;
-        let start_ns = self.trace.start_ns();
+        let start_ns = self.start_ns;
         let idle_ns = self.idle_clock(now_ns);
         self.set_idle(cpu, false, now_ns);
         self.cpus[cpu] =
@@ -460,6 +475,14 @@ impl<'a> Walk<'a> {
 
     fn draft(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, step: Draft) -> Place {
         self.account(cpu, now_ns);
+        let last_call = &mut self.cpus[cpu].last_call;
+        match step {
+            Draft::Wake { .. } => *last_call = Some((LastCall::Woke, now_ns)),
+            Draft::GiveBack(_) => *last_call = Some((LastCall::GaveBack, now_ns)),
+            // Not the task's own doing.
+            Draft::Interrupted { .. } | Draft::Nothing => {}
+            _ => *last_call = None,
+        }
         let steps = &mut self.tasks[task.index()].steps;
         steps.push(step);
         Place { task, step: steps.len() - 1 }

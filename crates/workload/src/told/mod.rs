@@ -29,11 +29,11 @@ mod start;
 mod step;
 
 use crate::replay::path_lines;
+use crate::units::HZ;
 use machine::{Arrival, ChannelId, Outcome, TaskStart, ToldMessage, ToldStep, WakePaths};
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
 pub(crate) use start::LARGEST_WORKING_SET;
-use std::ops::RangeInclusive;
 pub(crate) use step::{fork_kind, read as read_step, read_fork_kind, text as step_text};
 
 /// What older traces have before each text, in a marker.
@@ -110,9 +110,6 @@ impl Told {
 
 /// Behind a message that a tick brings.
 const BY_TICK: &str = " by=tick";
-
-/// What kernels can be built with.
-const HZ: RangeInclusive<u32> = 1..=10_000;
 
 fn message(text: &str) -> Option<ToldMessage> {
     let (text, by) = match text.strip_suffix(BY_TICK) {

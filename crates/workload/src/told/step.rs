@@ -3,7 +3,7 @@
 use super::time;
 use crate::units;
 use machine::{BarrierId, ChannelId, DeviceId, ForkKind, FutexId, Sections, SpinlockId, ToldStep};
-use scheduler::{MutexId, Nanos, Nice, Policy, RtPriority};
+use scheduler::{MutexId, Nanos, Nice, Pid, Policy, RtPriority};
 
 /// A step as traces and workload files have it.
 pub(crate) fn text(step: &ToldStep) -> String {
@@ -42,6 +42,7 @@ pub(crate) fn text(step: &ToldStep) -> String {
         ToldStep::Exit => "exit".to_owned(),
         ToldStep::Yield => "yield".to_owned(),
         ToldStep::SetPolicy(of) => format!("set-policy {}", policy(*of)),
+        ToldStep::SetPolicyOf { pid, policy: of } => format!("set-policy-of {} {}", pid.0, policy(*of)),
         ToldStep::SetNice(nice) => format!("set-nice {}", nice.get()),
         ToldStep::SetAffinity(cpus) => format!("set-cpus {cpus}"),
         ToldStep::Untold => "untold".to_owned(),
@@ -60,6 +61,11 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
             let wakes =
                 wakes.split_whitespace().map(|n| n.parse().ok().map(ChannelId)).collect::<Option<_>>()?;
             return read_policy(policy).map(|policy| ToldStep::GiveBack { policy, wakes });
+        }
+        "set-policy-of" => {
+            let (pid, policy) = rest.split_once(' ')?;
+            let pid = pid.parse().ok().filter(|pid| *pid > 0).map(Pid)?;
+            return read_policy(policy).map(|policy| ToldStep::SetPolicyOf { pid, policy });
         }
         "set-nice" => return rest.parse().ok().and_then(Nice::new).map(ToldStep::SetNice),
         "set-cpus" => return units::cpu_list(rest).ok().map(ToldStep::SetAffinity),
@@ -185,6 +191,7 @@ mod tests {
             ToldStep::SetPolicy(Policy::Batch),
             ToldStep::SetNice(Nice::new(-20).expect("in range")),
             ToldStep::SetAffinity(CpuMask::single(CpuId(3))),
+            ToldStep::SetPolicyOf { pid: Pid(7), policy: Policy::Idle },
             ToldStep::Untold,
         ];
         for step in steps {

@@ -183,7 +183,7 @@ impl Reader {
             "cpus" => self.cpus = Some(number(rest, 1, MAX_CPUS)?),
             "span" => self.span = Some(read_time(rest)?),
             "ticks" => self.ticks_at = rest.split_whitespace().map(read_time).collect::<Result<_, _>>()?,
-            "hz" => self.hz = Some(number(rest, 1, 100_000)?),
+            "hz" => self.hz = Some(number(rest, *units::HZ.start(), *units::HZ.end())?),
             "command" => self.command = Some(Pid(number(rest, 1, i32::MAX as u32)? as i32)),
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,

@@ -33,6 +33,9 @@ pub(super) fn step(
         ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => {
             return Err(format!("write run, until or sleep in place of `do {text}`"));
         }
+        ToldStep::SetPolicyOf { .. } => {
+            return Err(format!("write lend TASK POLICY round N in place of `do {text}`"));
+        }
         ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit => {
             return Err(format!("write `{text}` without do"));
         }

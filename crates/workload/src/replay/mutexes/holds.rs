@@ -97,7 +97,7 @@ struct Usual {
 impl Usual {
     /// Whether a stretch of this length is one: programs that work until a certain time have them of different lengths.
     fn is_one(self, length_ns: u64) -> bool {
-        self.hold_ns.is_none_or(|hold_ns| length_ns <= hold_ns + hold_ns / 2)
+        self.hold_ns.is_none_or(|hold_ns| length_ns <= hold_ns.saturating_add(hold_ns / 2))
     }
 }
 
@@ -122,7 +122,7 @@ impl<'a> User<'a> {
         for (n, step) in track.steps.iter().enumerate() {
             cpu_before.push(sum);
             match step {
-                Draft::Run(ns) => sum += ns,
+                Draft::Run(ns) => sum = u64::saturating_add(sum, *ns),
                 Draft::Sleep(_) => {
                     marks.entry(n).or_insert(Mark::Sleeps);
                 }
@@ -216,14 +216,14 @@ impl<'a> User<'a> {
     /// Where it asked for what it gets at a step, if it spun for longer than a system call takes.
     fn spun(&self, free: Free, step: usize) -> Option<Edge> {
         const SYSTEM_CALL_NS: u64 = 20_000;
-        let asked_ns = free.cpu_ns + free.way_ns;
-        let spun = self.cpu_before[step] > asked_ns + SYSTEM_CALL_NS;
+        let asked_ns = free.cpu_ns.saturating_add(free.way_ns);
+        let spun = self.cpu_before[step] > asked_ns.saturating_add(SYSTEM_CALL_NS);
         if spun { self.at(asked_ns, free.step, step) } else { None }
     }
 
     /// It unlocks at this step what nobody handed to it.
     fn locked_alone(&self, free: Free, step: usize, usual: Usual) -> Edge {
-        let (end_ns, earliest_ns) = (self.cpu_before[step], free.cpu_ns + free.way_ns);
+        let (end_ns, earliest_ns) = (self.cpu_before[step], free.cpu_ns.saturating_add(free.way_ns));
         let from_ns = match usual.hold_ns {
             Some(hold_ns) if !usual.is_one(end_ns.saturating_sub(earliest_ns)) => end_ns - hold_ns,
             _ => earliest_ns.min(end_ns),
@@ -244,7 +244,7 @@ impl<'a> User<'a> {
         let from_ns = self.cpu_before[given];
         let latest_ns = until_ns.saturating_sub(way_ns).max(from_ns);
         let to_ns = match usual.hold_ns {
-            Some(hold_ns) if !usual.is_one(latest_ns - from_ns) => from_ns + hold_ns,
+            Some(hold_ns) if !usual.is_one(latest_ns - from_ns) => from_ns.saturating_add(hold_ns),
             _ => latest_ns,
         };
         (self.at(to_ns, given + 1, next).unwrap_or(Edge::Alone { step: next, at_ns: 0 }), to_ns)
@@ -254,7 +254,7 @@ impl<'a> User<'a> {
         let known_ns = |edge| if let Edge::Handed(n) = edge { Some(self.handovers[n].at_ns) } else { None };
         let length_ns = self.cpu_at(to).saturating_sub(self.cpu_at(from));
         let (began_ns, ended_ns) = match (known_ns(from), known_ns(to)) {
-            (Some(from_ns), to_ns) => (from_ns, to_ns.unwrap_or(from_ns + length_ns)),
+            (Some(from_ns), to_ns) => (from_ns, to_ns.unwrap_or(from_ns.saturating_add(length_ns))),
             (None, to_ns) => {
                 let to_ns = to_ns.unwrap_or(u64::MAX);
                 (to_ns.saturating_sub(length_ns), to_ns)
@@ -279,12 +279,18 @@ impl<'a> User<'a> {
         let hold = |(slept, next): (usize, usize)| {
             let Draft::Sleep(number) = self.track.steps[slept] else { return None };
             let woken_ns = self.track.sleeps[number].end?.at_ns;
-            let from_ns = self.cpu_before[slept] + way_ns;
-            let to_ns = (from_ns + hold_ns).min(self.cpu_before[next]);
+            let from_ns = self.cpu_before[slept].saturating_add(way_ns);
+            let to_ns = from_ns.saturating_add(hold_ns).min(self.cpu_before[next]);
             let from = self.at(from_ns, slept + 1, next)?;
             let to = self.at(to_ns, slept + 1, next).unwrap_or(Edge::Alone { step: next, at_ns: 0 });
-            let began_ns = woken_ns + way_ns;
-            Some(Hold { task: self.task, from, to, began_ns, ended_ns: began_ns + to_ns - from_ns })
+            let began_ns = woken_ns.saturating_add(way_ns);
+            Some(Hold {
+                task: self.task,
+                from,
+                to,
+                began_ns,
+                ended_ns: began_ns.saturating_add(to_ns.saturating_sub(from_ns)),
+            })
         };
         between.into_iter().filter_map(hold).collect()
     }
@@ -295,13 +301,14 @@ impl<'a> User<'a> {
             Draft::Run(ns) => Some((n, self.cpu_before[n], ns)),
             _ => None,
         });
-        let mut runs = runs.filter(|(_, before, ns)| *before <= cpu_ns && cpu_ns <= before + ns);
+        let mut runs =
+            runs.filter(|(_, before, ns)| *before <= cpu_ns && cpu_ns <= before.saturating_add(*ns));
         runs.next().map(|(step, before, _)| Edge::Alone { step, at_ns: cpu_ns - before })
     }
 
     fn cpu_at(&self, edge: Edge) -> u64 {
         match edge {
-            Edge::Alone { step, at_ns } => self.cpu_before[step] + at_ns,
+            Edge::Alone { step, at_ns } => self.cpu_before[step].saturating_add(at_ns),
             Edge::Handed(n) => {
                 let Handover { by, to, .. } = self.handovers[n];
                 self.cpu_before[if by.task == self.task { by.step } else { to.step }]

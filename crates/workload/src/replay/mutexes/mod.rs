@@ -15,7 +15,6 @@
 //!
 //! A replay with the mutexes in place of the wakeups (`edits`) can come to them in another order: whoever is first has one,
 //! and the others spin, lend their priority and sleep.
-
 //!
 //! That is one way to see a recording, [`Locks::Inferred`]; the other takes every wait as it was recorded. A recording that is
 //! replayed where it was made comes back better as it was recorded, in its CPU time above all: spinning is part of that, and

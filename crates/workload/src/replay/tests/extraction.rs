@@ -45,6 +45,25 @@ fn who_wakes_on_although_it_is_to_be_preempted_is_still_in_the_same_call() {
 }
 
 #[test]
+fn who_was_preempted_in_between_made_two_calls() {
+    check(
+        "0    0 idle R a/98
+         2000 0 a/98 wakes b/96
+         2001 0 a/98 R b/96
+         2500 0 b/96 S a/98
+         2510 0 resched@a/98 wakes c/97
+         2511 0 a/98 R c/97
+         2900 0 c/97 S a/98
+         3000 0 a/98 S idle",
+        &[
+            "a runnable on 0: 2000, wake b, 11, wake c, 101, sleep on",
+            "b asleep: sleep, 499, sleep on",
+            "c asleep: sleep, 389, sleep on",
+        ],
+    );
+}
+
+#[test]
 fn an_interrupts_wakeup_is_not_the_doing_of_the_task_below_it() {
     let recording = check(
         "0   0 idle R a

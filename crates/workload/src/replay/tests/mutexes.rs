@@ -133,3 +133,44 @@ fn a_task_with_another_policy_borrows_nothing_of_its_old_one() {
     assert!(programs[0].starts_with("l runnable on 0: 100, irq, 190, irq, 310, wake h"), "{programs:?}");
     assert!(programs[1].starts_with("h asleep: sleep till irq at 100, 10, sleep"), "{programs:?}");
 }
+
+#[test]
+fn a_mutex_is_handed_to_a_task_that_was_bound_to_another_cpu() {
+    let script = "0   0 idle R a/50
+                  10  0 a/50 wakes migration/0
+                  20  0 a/50 D migration/0
+                  25  0 migration/0 wakes a/50 on 1
+                  30  0 migration/0 S b/60
+                  40  1 idle R a/50
+                  50  1 a/50 lends b/60 50
+                  51  1 a/50 S idle
+                  100 0 b/50 inherits 60
+                  100 0 b/60 wakes a/50
+                  101 0 b/60 R a/50
+                  200 0 a/50 S b/60
+                  300 0 b/60 S idle";
+    let recording = Recording::extract_with(&trace(script), Locks::Inferred);
+    let programs = programs(&recording);
+    let a =
+        "a runnable on 0: 10, wake migration/0, 10, bind to 1, 10, lock 0, unbind, 99, unlock 0, sleep on";
+    assert_eq!(programs[0], a);
+}
+
+#[test]
+fn who_unlocks_for_a_task_that_spins_wakes_others_in_other_calls() {
+    let script = "0    0 idle R l/97
+                  10   1 idle R h/94
+                  20   1 h/94 lends l/97 94
+                  500  0 l/94 inherits 97
+                  500  0 l/97 wakes h/94 on 1
+                  5000 0 l/97 wakes w/99
+                  5100 0 l/97 S w/99
+                  5200 0 w/99 S idle
+                  5300 1 h/94 S idle";
+    let recording = Recording::extract(&trace(script));
+    assert!(
+        programs(&recording)[0].ends_with("give back 97, 4500, wake w, 100, sleep on"),
+        "{:?}",
+        programs(&recording)
+    );
+}

@@ -1,6 +1,6 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
-use super::{CpuNow, Walk};
+use super::{CpuNow, LastCall, Walk};
 use crate::replay::causes::Cause;
 use crate::replay::devices;
 use crate::replay::paths::Woken;
@@ -93,7 +93,7 @@ impl Walk<'_> {
             }
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
-                let same_call = self.is_same_call(event, task);
+                let same_call = self.is_same_call(event);
                 let step = Draft::Wake { task: sleeper, interrupts: false, same_call };
                 let place = self.draft(cpu, task, now_ns, step);
                 devices::works_for(&mut self.tasks, task, sleeper);
@@ -102,15 +102,14 @@ impl Walk<'_> {
         }
     }
 
-    /// A wakeup is still in the system call of what its waker did last: of another one, if that is to be preempted and goes on;
-    /// of giving back a priority, which is how a mutex is unlocked for who waits.
-    fn is_same_call(&self, event: &Event, task: TaskIndex) -> bool {
-        let mut last = self.tasks[task.index()].steps.iter().rev();
-        match last.find(|step| !matches!(step, Draft::Run(_) | Draft::Nothing)) {
-            Some(Draft::Wake { .. }) => event.need_resched == NeedResched::Yes,
-            Some(Draft::GiveBack(_)) => true,
-            _ => false,
-        }
+    /// A wakeup is still in the system call of what its waker did just before: of another one, if that is to be preempted and
+    /// goes on; of giving back a priority, which is how a mutex is unlocked for who waits.
+    fn is_same_call(&self, event: &Event) -> bool {
+        // From one wakeup of many to the next it is a few µs.
+        const LONGEST_NS: u64 = 50_000;
+        let Some((last, at_ns)) = self.cpus[event.cpu.index()].last_call else { return false };
+        let in_it = last == LastCall::GaveBack || event.need_resched == NeedResched::Yes;
+        in_it && event.time_ns.saturating_sub(at_ns) <= LONGEST_NS
     }
 
     /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were one
@@ -276,7 +275,7 @@ impl Walk<'_> {
         self.disturb(wakeup.target_cpu.index());
         self.inherited_policy(event, child, wakeup.task.prio);
         self.fork(event, None, child);
-        let start_ns = self.trace.start_ns();
+        let start_ns = self.start_ns;
         let track = &mut self.tasks[child.index()];
         if track.state == State::Unseen {
             let (at, cpu) = (scheduler::Nanos(event.time_ns - start_ns), Some(wakeup.target_cpu.0));
