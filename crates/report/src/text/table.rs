@@ -72,7 +72,7 @@ impl Table {
     pub fn render(&self) -> String {
         let (widths, all) = (self.widths(), self.all());
         if fits(&widths, &all) {
-            return self.part(&all, &widths);
+            return self.part(&all, &widths, &self.rows[0]);
         }
         let labels = &all[..self.labels.min(all.len())];
         let mut parts = Vec::new();
@@ -81,10 +81,24 @@ impl Table {
             let fits = |count: &usize| fits(&widths, &[labels, &rest[..*count]].concat());
             // One column has to do, however wide it is.
             let count = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
-            parts.push(self.part(&[labels, &rest[..count]].concat(), &widths));
+            let (headings, widths) = self.beginning_at(rest[0], &widths);
+            parts.push(self.part(&[labels, &rest[..count]].concat(), &widths, &headings));
             rest = &rest[count..];
         }
         parts.join("\n")
+    }
+
+    /// Headings and widths of a part whose first column is this: where a heading of two lines stood above several columns, its
+    /// first line stands above the first of those that are left, too.
+    fn beginning_at(&self, column: usize, widths: &[usize]) -> (Vec<String>, Vec<usize>) {
+        let (mut headings, mut widths) = (self.rows[0].clone(), widths.to_vec());
+        let above = headings[..column].iter().rev().find_map(|heading| heading.split_once('\n'));
+        if let (Some((above, _)), false) = (above, headings[column].contains('\n')) {
+            let above = above.trim().to_owned();
+            widths[column] = widths[column].max(above.len());
+            headings[column] = format!("{above}\n{}", headings[column]);
+        }
+        (headings, widths)
     }
 
     /// What each column takes.
@@ -122,10 +136,11 @@ impl Table {
     }
 
     /// These columns of the table.
-    fn part(&self, chosen: &[usize], widths: &[usize]) -> String {
+    fn part(&self, chosen: &[usize], widths: &[usize], headings: &[String]) -> String {
         let mut text = String::new();
-        for rows in self.rows.chunks(ROWS_AT_A_TIME) {
-            let mut table = laid_out(rows, chosen);
+        for (n, rows) in self.rows.chunks(ROWS_AT_A_TIME).enumerate() {
+            let headed = || [&[headings.to_vec()], &rows[1..]].concat();
+            let mut table = if n == 0 { laid_out(&headed(), chosen) } else { laid_out(rows, chosen) };
             for (column, &index) in table.column_iter_mut().zip(chosen) {
                 column.set_padding((0, 1)).set_cell_alignment(match self.columns[index].align {
                     Align::Left => CellAlignment::Left,
@@ -213,6 +228,16 @@ mod tests {
             assert_eq!(narrow.matches(&format!("cell{n}")).count(), if n == 1 { 2 } else { 1 }, "{narrow}");
         }
         assert_eq!(in_columns(250, || table.render()).lines().count(), 2);
+    }
+
+    #[test]
+    fn a_part_that_begins_under_a_heading_of_two_lines_has_its_first_line_again() {
+        let columns = [("task", Align::Left), ("time\nrecorded", Align::Right), ("replay", Align::Right)];
+        let mut table = Table::new(&columns);
+        table.row(["a".to_owned(), "1".repeat(40), "2".repeat(40)]);
+        let text = table.render();
+        let second: Vec<&str> = text.split("\n\n").nth(1).expect("two parts").lines().collect();
+        assert!(second[0].ends_with("time") && second[1].ends_with("replay"), "{text}");
     }
 
     #[test]

@@ -198,6 +198,64 @@ fn a_replay_comes_back_from_its_trace_as_it_was() {
     }
 }
 
+/// h lends l its priority and waits for it; m would come in between. (rt-class 9: inheritance.)
+#[test]
+fn lent_priorities_come_back_from_the_trace_of_a_replay() {
+    let switch = |at: &str, prev: &str, state: &str, next: &str| {
+        format!("x-1 [000] d..2. {at}: sched_switch: {prev} prev_state={state} ==> {next}\n")
+    };
+    let prev = |comm: &str, pid: u32, prio: u32| format!("prev_comm={comm} prev_pid={pid} prev_prio={prio}");
+    let next = |comm: &str, pid: u32, prio: u32| format!("next_comm={comm} next_pid={pid} next_prio={prio}");
+    let wakes = |at: &str, flags: &str, by: &str, whom: &str| {
+        let wakeup = format!("{by} [000] {flags} {at}: sched_wakeup: {whom} target_cpu=000\n");
+        wakeup.replace("sched_wakeup", "sched_waking") + &wakeup
+    };
+    let lends = |at: &str, by: &str, old: u32, new: u32| {
+        format!("{by} [000] d..2. {at}: sched_pi_setprio: comm=l pid=7 oldprio={old} newprio={new}\n")
+    };
+    let text = [
+        switch("1.000000", &prev("swapper/0", 0, 120), "R", &next("l", 7, 97)).replace("x-1", "<idle>-0"),
+        wakes("1.000100", "d.h2.", "l-7", "comm=h pid=9 prio=94"),
+        switch("1.000101", &prev("l", 7, 97), "R", &next("h", 9, 94)).replace("x-1", "l-7"),
+        lends("1.000110", "h-9", 97, 94),
+        switch("1.000111", &prev("h", 9, 94), "S", &next("l", 7, 94)).replace("x-1", "h-9"),
+        wakes("1.000300", "d.h2.", "l-7", "comm=m pid=8 prio=95"),
+        lends("1.000610", "l-7", 94, 97),
+        wakes("1.000610", "d..2.", "l-7", "comm=h pid=9 prio=94"),
+        switch("1.000611", &prev("l", 7, 97), "R", &next("h", 9, 94)).replace("x-1", "l-7"),
+        switch("1.000700", &prev("h", 9, 94), "S", &next("m", 8, 95)).replace("x-1", "h-9"),
+        switch("1.005700", &prev("m", 8, 95), "S", &next("l", 7, 97)).replace("x-1", "m-8"),
+        switch("1.005800", &prev("l", 7, 97), "S", &next("swapper/0", 0, 120)).replace("x-1", "l-7"),
+    ];
+    let path = std::env::temp_dir().join(format!("schedlab-lends-{}.txt", std::process::id()));
+    std::fs::write(&path, text.concat()).expect("a temporary file");
+    let run = |path: &std::path::Path| {
+        let mut experiment = Experiment::new(crate::machine("vm2", Some(1)).expect("a machine"));
+        experiment.loads.push(LoadSpec::open(&path.to_string_lossy()).expect("a trace"));
+        experiment.record = true;
+        experiment.run().expect("it runs")
+    };
+    let before = run(&path);
+    let of = |run: &Run, comm: &str| {
+        run.result.tasks.iter().find(|task| task.comm == comm).cloned().expect("it ran")
+    };
+    assert_eq!(of(&before, "l").nr_involuntary_switches, 2, "by h, and by h again: not by m");
+    let file = std::fs::File::create(&path).expect("a temporary file");
+    before
+        .write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("text"), Programs::Told)
+        .expect("a disk");
+    let after = run(&path);
+    std::fs::remove_file(path).expect("our own file");
+    assert!(
+        after.result.notes.iter().any(|note| note.contains("told by the trace")),
+        "{:?}",
+        after.result.notes
+    );
+    for comm in ["l", "m", "h"] {
+        assert_same_to_the_end(comm, &of(&before, comm), &of(&after, comm));
+    }
+}
+
 /// The same, but for what the last CPUs to look at the clock at the end of a run still did.
 fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
     const LAST: u64 = 10_000;
