@@ -55,19 +55,24 @@ pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: 
 
 /// Finds those that stay where pinned ones run; they in turn show others.
 fn stayed(tasks: &mut [RecordedTask], tracks: &[Track]) {
-    loop {
-        let pinned_to = |n: usize| tasks[n].placement.pinned.map(|pinned| pinned.cpu);
-        let found = tracks.iter().enumerate().find_map(|(n, track)| {
-            let cpu = track.whereabouts.cpu.filter(|_| tasks[n].placement.pinned.is_none())?;
-            let with = track.whereabouts.stayed_with.iter();
-            let times =
-                with.filter(|(other, _)| pinned_to(other.index()) == Some(cpu)).map(|(_, times)| times).sum();
-            let is_free = times < PINNED_AFTER_STAYS || tasks[n].placement.allowed.is_some();
-            (!is_free).then_some((n, Pinned { cpu, evidence: Evidence::Stayed(times) }))
-        });
-        let Some((n, pinned)) = found else { return };
-        tasks[n].placement.pinned = Some(pinned);
-        inherit(tasks, n, pinned.cpu);
+    let mut settled = false;
+    while !settled {
+        settled = true;
+        for (n, track) in tracks.iter().enumerate() {
+            let placement = &tasks[n].placement;
+            let is_known = placement.pinned.is_some() || placement.allowed.is_some();
+            let Some(cpu) = track.whereabouts.cpu.filter(|_| !is_known) else { continue };
+            let pinned_there = |other: &TaskIndex| {
+                tasks[other.index()].placement.pinned.is_some_and(|there| there.cpu == cpu)
+            };
+            let with = track.whereabouts.stayed_with.iter().filter(|(other, _)| pinned_there(other));
+            let times = with.map(|(_, times)| times).sum();
+            if times >= PINNED_AFTER_STAYS {
+                tasks[n].placement.pinned = Some(Pinned { cpu, evidence: Evidence::Stayed(times) });
+                inherit(tasks, n, cpu);
+                settled = false;
+            }
+        }
     }
 }
 

@@ -57,19 +57,18 @@ pub(super) fn works_for(tasks: &mut [Track], worker: TaskIndex, sleeper: TaskInd
     };
     let Some(slept_ns) = sleep.slept_ns.filter(|_| sleep.end.is_none()) else { return };
     let behalf = Behalf { task: sleeper, sleep: waits.sleeps.len() - 1, slept_ns };
-    let is_first = tasks[worker.index()].wakes_since_work_came() == 1;
-    let Some(idle) = tasks[worker.index()].work_came() else { return };
-    let answers = matches!(idle.state, PrevState::Idle | PrevState::Unknown) && by_interrupt(idle);
+    let Some(idle) = tasks[worker.index()].work_came().map(|idle| *idle) else { return };
+    let answers = matches!(idle.state, PrevState::Idle | PrevState::Unknown) && by_interrupt(&idle);
     let Some(end) = idle.end.filter(|end| answers && !end.cause.is_timer()) else { return };
     // Nobody is answered before asking: it was for the last one that asked in time. Where nobody had, the task that it wakes
     // first had asked, and was on its way to sleep. (Of what comes before, no task can be the cause by its later sleep.)
     let asked_in_time = slept_ns <= end.at_ns;
     let better = match idle.on_behalf {
-        None => asked_in_time || is_first,
+        None => asked_in_time || tasks[worker.index()].has_woken_one_since_work_came(),
         Some(before) if before.slept_ns <= end.at_ns => asked_in_time && before.slept_ns < slept_ns,
         Some(_) => asked_in_time,
     };
-    if better {
+    if let (Some(idle), true) = (tasks[worker.index()].work_came(), better) {
         idle.on_behalf = Some(behalf);
     }
 }

@@ -5,6 +5,7 @@ use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recorded, Recording, 
 use super::whom::Whom;
 use machine::ToldStep;
 use scheduler::{Nanos, Nice, Policy};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Kernel priority of nice 0.
@@ -64,10 +65,17 @@ impl fmt::Display for Changed {
 /// The recording with all changes, each on top of those before it.
 pub(super) fn apply(recording: &Recording, overrides: &[Override]) -> Recording {
     let mut changed = recording.clone();
+    let mut with_other_policies = BTreeSet::new();
     for Override { whom, what } in overrides {
         for task in meant(&changed, whom, what, overrides) {
             change(&mut changed, task, *what);
+            if let Changed::Policy(_) = what {
+                with_other_policies.insert(task);
+            }
         }
+    }
+    if !with_other_policies.is_empty() {
+        inherit_nothing(&mut changed, &with_other_policies);
     }
     changed
 }
@@ -95,12 +103,12 @@ fn meant(recording: &Recording, whom: &Whom, what: &Changed, overrides: &[Overri
     all
 }
 
-/// What others lent to a task, and it to others, were the priorities that it had then.
-fn inherits_nothing(recording: &mut Recording, index: TaskIndex) {
-    for (n, task) in recording.tasks.iter_mut().enumerate() {
-        let own = n == index.index();
+/// What others lent to these tasks, and they to others, were the priorities that they had then.
+fn inherit_nothing(recording: &mut Recording, changed: &BTreeSet<TaskIndex>) {
+    for (n, task) in (0..).map(TaskIndex).zip(&mut recording.tasks) {
+        let own = changed.contains(&n);
         task.steps.retain(|step| match step {
-            Recorded::Lend { to, .. } => !own && *to != index,
+            Recorded::Lend { to, .. } => !own && !changed.contains(to),
             Recorded::GiveBack(_) => !own,
             _ => true,
         });
@@ -123,7 +131,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             task.steps.retain(|step| {
                 !matches!(step, Recorded::SetPrio(_) | Recorded::Told(ToldStep::SetPolicy(_)))
             });
-            inherits_nothing(recording, index);
+            task.merge_runs();
         }
         Changed::Nice(nice) => {
             let prio = NICE_0_PRIO + i32::from(nice.get());

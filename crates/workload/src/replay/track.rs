@@ -193,6 +193,8 @@ pub(super) struct Track {
     pub prio: Option<Prio>,
     pub steps: Vec<Draft>,
     pub sleeps: Vec<Sleep>,
+    /// The last one that was not in state D: in the middle of a piece of work, a worker may wait for a device itself.
+    idle_sleep: Option<usize>,
     pub state: State,
     /// It has passed `sched_process_exit`.
     pub ended: bool,
@@ -225,6 +227,7 @@ impl Track {
             prio: None,
             steps: Vec::new(),
             sleeps: Vec::new(),
+            idle_sleep: None,
             state: State::Unseen,
             ended: false,
             pending: None,
@@ -272,6 +275,9 @@ impl Track {
             self.steps.push(Draft::Nothing);
         }
         self.steps.push(Draft::Sleep(self.sleeps.len()));
+        if state != PrevState::Uninterruptible {
+            self.idle_sleep = Some(self.sleeps.len());
+        }
         self.sleeps.push(Sleep { slept_ns, state, end: None, on_behalf: None, timer: None });
         self.state = State::Asleep;
     }
@@ -282,24 +288,17 @@ impl Track {
         sleep.is_some_and(|sleep| sleep.state == PrevState::Uninterruptible)
     }
 
-    /// Number of the sleep that its present piece of work ended, if it is a worker: in the middle of that it may have waited for
-    /// a device itself.
-    fn idle_sleep(&self) -> Option<usize> {
-        self.sleeps.iter().rposition(|sleep| sleep.state != PrevState::Uninterruptible)
-    }
-
-    /// That sleep.
+    /// The sleep that its present piece of work ended, if it is a worker.
     pub fn work_came(&mut self) -> Option<&mut Sleep> {
-        let number = self.idle_sleep()?;
-        self.sleeps.get_mut(number)
+        self.sleeps.get_mut(self.idle_sleep?)
     }
 
-    /// How many tasks it has woken since.
-    pub fn wakes_since_work_came(&self) -> usize {
-        let idle = self.idle_sleep();
+    /// Whether it has woken one task since, and no more.
+    pub fn has_woken_one_since_work_came(&self) -> bool {
         let since = self.steps.iter().rev();
+        let idle = self.idle_sleep;
         let since = since.take_while(|step| !matches!(step, Draft::Sleep(number) if Some(*number) == idle));
-        since.filter(|step| matches!(step, Draft::Wake { .. })).count()
+        since.filter(|step| matches!(step, Draft::Wake { .. })).take(2).count() == 1
     }
 
     /// It comes onto a CPU: where the stopper has brought it, for which it waited, it has bound itself; elsewhere it is bound no
