@@ -27,12 +27,15 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
             |seconds| format!("at {} s", Nanos(seconds.as_ns())),
         )
     };
+    let would = match shown(here) == shown(there) {
+        true => format!("finish {} as well", shown(here)),
+        false => format!("finish {} in place of {}", shown(there), shown(here)),
+    };
     let who = here.comm.as_deref().unwrap_or("what was recorded");
     Some(format!(
-        "{} for interrupts of unknown cause: ended at the recorded time; if all lasted as long as recorded, {who} would finish {} in place of {} (--outside relative)",
+        "{} for interrupts of unknown cause: ended at the recorded time; if all lasted as long as recorded, {who} \
+         would {would} (--outside relative)",
         many(waits as u64, "wait"),
-        shown(there),
-        shown(here)
     ))
 }
 

@@ -194,6 +194,9 @@ pub(super) fn note(device: &DeviceSpec) -> String {
             "devices without a name serve all requests at once: nobody waits for another one's".to_owned()
         }
         (_, u32::MAX) => format!("{name} answers each question in its own time, however many there are"),
+        (_, 1) => {
+            format!("device {name} serves one request at a time, as it did in the recording: others wait")
+        }
         _ => format!(
             "device {name} serves at most {at_once} requests at once, as it did in the recording: others wait"
         ),

@@ -67,6 +67,11 @@ impl Packets {
         self.sent.insert(process, Sent { asked, by: None });
     }
 
+    /// `cpu` begins to receive what has come in. (The end of the last time may be missing in the trace.)
+    pub fn begin_to_receive(&mut self, cpu: usize) {
+        self.cpus[cpu].receives = None;
+    }
+
     /// A packet comes in on `cpu`.
     pub fn receive(&mut self, cpu: usize, by: StrId, strings: &Strings) {
         let cpu = &mut self.cpus[cpu];

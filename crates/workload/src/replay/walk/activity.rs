@@ -75,7 +75,12 @@ impl Walk<'_> {
         match activity {
             Activity::IrqHandlerEntry(_) => interrupts.handler_begins(),
             Activity::IrqHandlerExit(_) => interrupts.handler_ends(),
-            Activity::SoftirqEntry(softirq) => interrupts.softirq_begins(*softirq),
+            Activity::SoftirqEntry(softirq) => {
+                interrupts.softirq_begins(*softirq);
+                if interrupts.receives_packets() {
+                    self.kernel.packets.begin_to_receive(cpu);
+                }
+            }
             Activity::SoftirqExit(_) => {
                 if interrupts.receives_packets() {
                     self.kernel.packets.received(cpu);
