@@ -122,7 +122,7 @@ pub fn outside(text: &str) -> Result<Override, String> {
 /// # Errors
 /// No name.
 pub fn without(text: &str) -> Result<Override, String> {
-    Ok(Override { whom: text.parse()?, what: Changed::Without })
+    Ok(Override { whom: tasks(text)?, what: Changed::Without })
 }
 
 fn of_task<'a>(text: &'a str, form: &str) -> Result<(Whom, &'a str), String> {
@@ -158,6 +158,7 @@ mod tests {
         assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
         assert_eq!(affinity("a=all").map(|known| known.cpus), Ok(CpuMask::ALL));
         assert_eq!(whom("all=0"), whom("*=0"));
+        assert_eq!(without("all"), without("*"));
         assert!(whom("worker").is_err() && whom("worker=x").is_err());
     }
 

@@ -71,6 +71,9 @@ fn head(result: &InspectResult) -> String {
     let known: u64 = result.gaps.iter().filter_map(|gap| gap.lost).sum();
     let unknown = result.gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
     let lost = match (result.gaps.len() as u64, unknown) {
+        (0, _) if result.notes.iter().any(|note| note.severity != "info") => {
+            "what the notes at the end say; the recorder counted no lost events".to_owned()
+        }
         (0, _) => "no events".to_owned(),
         (gaps, 0) => format!("{} in {}", plural(known, "event"), plural(gaps, "gap")),
         (gaps, unknown) if unknown == gaps => {
@@ -250,6 +253,18 @@ mod tests {
 
         note: data loss: the recorder lost events because its buffer was full (13×)
         ");
+    }
+
+    #[test]
+    fn a_truncated_file_does_not_say_that_nothing_is_lost() {
+        let mut result = example::inspect();
+        result.gaps.clear();
+        result.notes.retain(|note| note.severity == "info");
+        assert!(inspect(&result, Rows::Folded).contains("lost     no events"));
+        let (severity, text) = ("data loss".to_owned(), "the file ends too early".to_owned());
+        result.notes.push(crate::schema::InspectNote { name: "truncated", severity, count: 1, text });
+        let text = inspect(&result, Rows::Folded);
+        assert!(text.contains("lost     what the notes at the end say"), "{text}");
     }
 
     #[test]
