@@ -12,6 +12,7 @@ mod sections;
 mod setup;
 mod snapshot;
 mod spec;
+mod spelling;
 mod told;
 mod window;
 
@@ -41,5 +42,6 @@ pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
+pub use spelling::nearest_name;
 pub use told::{TaskStart, ToldMessage, ToldStep};
 pub use window::{Window, WindowOutcome};

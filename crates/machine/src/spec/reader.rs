@@ -1,6 +1,7 @@
 //! Reading a TOML file so that every complaint names line and field.
 
 use super::error::SpecError;
+use crate::spelling::nearest_name;
 use toml::de::{DeTable, DeValue};
 
 /// The file being read.
@@ -162,8 +163,7 @@ impl<'a> Table<'a> {
 
 /// The name among `known` that was probably meant: at most about a quarter of it is wrong.
 pub(super) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    let near = |near: &&str| 4 * strsim::damerau_levenshtein(name, near) <= name.len().max(near.len()) + 1;
-    closest(name, known).filter(near)
+    nearest_name(name, known.iter().copied(), |known| (*known).to_owned())
 }
 
 fn closest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {

@@ -6,6 +6,7 @@ mod lists;
 
 use crate::error::Error;
 use crate::kernel::NamedKernel;
+use machine::nearest_name;
 use report::schema::{ExplainResult, ListResult};
 use scheduler::registry::Feature;
 use std::fmt;
@@ -160,8 +161,7 @@ fn candidates(name: &str) -> Vec<&str> {
 fn nearest(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
-    let distance = |known: &String| strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase());
-    names.min_by_key(distance).filter(|known| 4 * distance(known) <= name.len().max(known.len()) + 1)
+    nearest_name(&name, names, |known| known.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::differences::{DIFFERENCES, Difference};
 use super::distributions::DISTRIBUTIONS;
 use super::release::Release;
+use machine::nearest_name;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
 /// Releases from this one on are nearer to 6.1 than to 4.1: one walker for RT_PUSH_IPI (rt-class 6.4), and
@@ -166,8 +167,7 @@ fn plain_release(name: &str) -> Option<Release> {
 fn nearest(word: &str) -> Option<&'static str> {
     let names = PROFILES.iter().map(|p| p.name).chain(DISTRIBUTIONS.iter().map(|d| d.name));
     let word = word.to_ascii_lowercase();
-    let distance = |known: &&str| strsim::damerau_levenshtein(&word, &known.to_ascii_lowercase());
-    names.min_by_key(distance).filter(|known| 4 * distance(known) <= word.len().max(known.len()) + 1)
+    nearest_name(&word, names, |known| known.to_ascii_lowercase())
 }
 
 #[cfg(test)]

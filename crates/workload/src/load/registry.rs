@@ -7,6 +7,7 @@ use super::{
     vmark, wakeup_latency,
 };
 use clap::Command;
+use machine::nearest_name;
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug)]
@@ -151,9 +152,7 @@ const ENTRIES: [Entry; 12] = [
 /// The load of this name.
 pub fn find(name: &str) -> Result<&'static Entry, LoadError> {
     ENTRIES.iter().find(|e| e.name == name).ok_or_else(|| {
-        let distance = |e: &&Entry| strsim::damerau_levenshtein(name, e.name);
-        let alike = |e: &&Entry| 4 * distance(e) <= name.len().max(e.name.len()) + 1;
-        let nearest = ENTRIES.iter().min_by_key(distance).filter(alike);
+        let nearest = nearest_name(name, ENTRIES, |entry| entry.name.to_owned());
         LoadError::Unknown { name: name.to_string(), nearest: nearest.map(|e| e.name.to_string()) }
     })
 }

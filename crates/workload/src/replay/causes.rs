@@ -32,6 +32,11 @@ impl Cause {
         matches!(self, Cause::OwnTimer | Cause::HighResolution | Cause::Wheel { .. })
     }
 
+    /// A timer that the sleeper has set itself.
+    pub fn is_own_timer(self) -> bool {
+        matches!(self, Cause::OwnTimer | Cause::Wheel { own: true })
+    }
+
     /// It has nothing to do with the tick.
     pub fn is_from_outside(self) -> bool {
         matches!(self, Cause::Answer(_) | Cause::Network | Cause::Device)

@@ -304,9 +304,7 @@ impl Finish<'_> {
             (None, By::Task { .. }, Cause::Sender) => &mut counts.by_loopback,
             (None, By::Task { .. }, _) => &mut counts.by_task,
             (None, By::Stopper, _) => &mut counts.by_stopper,
-            (None, _, Cause::OwnTimer | Cause::Wheel { own: true }) if slept.is_some() => {
-                &mut counts.by_shown_timer
-            }
+            (None, _, cause) if cause.is_own_timer() && slept.is_some() => &mut counts.by_shown_timer,
             (None, _, Cause::Network) => &mut counts.by_network,
             (None, _, Cause::Device) => &mut counts.by_other_device,
             (None, By::Interrupt { .. }, _) => &mut counts.by_interrupt,
@@ -319,9 +317,7 @@ impl Finish<'_> {
             (Some(Timer::After(ns)), ..) => Some(Waking::After(Nanos(ns))),
             (None, By::Task { .. }, _) => Some(Waking::Task),
             (None, By::Stopper, _) => None,
-            (None, _, Some(slept)) if matches!(end.cause, Cause::OwnTimer | Cause::Wheel { own: true }) => {
-                Some(Waking::After(slept))
-            }
+            (None, _, Some(slept)) if end.cause.is_own_timer() => Some(Waking::After(slept)),
             (None, By::Interrupt { .. } | By::Softirq { .. } | By::Unseen, slept) => {
                 Some(Waking::Outside { at: self.time(end.at_ns), cpu: end.cpu, slept })
             }

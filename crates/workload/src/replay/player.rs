@@ -1,7 +1,7 @@
 //! Plays one recorded task on the machine.
 
 use super::objects::Made;
-use super::recording::{Begin, FairPolicy, Recorded, RecordedTask, TaskIndex, Told, Waking};
+use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recorded, RecordedTask, TaskIndex, Told, Waking};
 use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
@@ -71,7 +71,7 @@ impl Part {
 
 fn nice(prio: i32) -> Nice {
     let nice = (prio - 120).clamp(-20, 19) as i8;
-    if prio < 100 { Nice::default() } else { Nice::new(nice).unwrap_or_default() }
+    if prio < FIRST_FAIR_PRIO { Nice::default() } else { Nice::new(nice).unwrap_or_default() }
 }
 
 /// A task to which others may lend a priority.
@@ -255,15 +255,9 @@ impl Player {
                 let same_call =
                     matches!(part.steps.get(self.next), Some(Recorded::Wake { same_call: true, .. }));
                 let wakes = if same_call { self.wakes_of_one_call(stage, part, env.now) } else { Vec::new() };
-                let policy = part.policy(*prio);
-                self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
-                Step::GiveBack { policy, wakes: wakes.into() }
+                Step::GiveBack { policy: self.own_policy(part, *prio), wakes: wakes.into() }
             }
-            Recorded::SetPrio(prio) => {
-                let policy = part.policy(*prio);
-                self.nice_to_set = (!policy.is_rt()).then(|| nice(*prio));
-                Step::SetPolicy { target: None, policy }
-            }
+            Recorded::SetPrio(prio) => Step::SetPolicy { target: None, policy: self.own_policy(part, *prio) },
             Recorded::Pin => Step::SetAffinity { target: None, cpus: *part.pinned_to.as_deref()? },
             Recorded::Bind(cpu) => {
                 Step::SetAffinity { target: None, cpus: CpuMask::single(CpuId(u16::try_from(*cpu).ok()?)) }
@@ -281,6 +275,13 @@ impl Player {
                 Step::Exit
             }
         })
+    }
+
+    /// The policy that gives it this priority; the nice value of a fair one comes with the next step.
+    fn own_policy(&mut self, part: &Part, prio: i32) -> Policy {
+        let policy = part.policy(prio);
+        self.nice_to_set = (!policy.is_rt()).then(|| nice(prio));
+        policy
     }
 
     /// The wakes from the next step on that are one system call.

@@ -117,7 +117,7 @@ impl RecordedTask {
     /// Whether its last priority is a real-time one.
     pub(super) fn ends_real_time(&self) -> bool {
         let last = |step: &Recorded| if let Recorded::SetPrio(prio) = step { Some(*prio) } else { None };
-        self.steps.iter().rev().find_map(last).unwrap_or(self.prio) < 100
+        self.steps.iter().rev().find_map(last).unwrap_or(self.prio) < FIRST_FAIR_PRIO
     }
 
     /// Makes one run of those that nothing separates.

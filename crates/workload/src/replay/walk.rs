@@ -278,10 +278,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The CPU on which a task runs.
+    fn cpu_of(&self, task: TaskIndex) -> Option<usize> {
+        self.cpus.iter().position(|now| now.running.is_some_and(|(running, _)| running == task))
+    }
+
     /// The kernel says for how long a task has run since it last said so.
     fn accounted(&mut self, task: TaskIndex, runtime_ns: u64, now_ns: u64) {
-        let runs_here = |now: &CpuNow| now.running.is_some_and(|(running, _)| running == task);
-        let Some(cpu) = self.cpus.iter().position(runs_here) else { return };
+        let Some(cpu) = self.cpu_of(task) else { return };
         self.account(cpu, now_ns);
         let now = &mut self.cpus[cpu];
         let passed_ns = std::mem::take(&mut now.unaccounted_ns);

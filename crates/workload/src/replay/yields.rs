@@ -1,6 +1,8 @@
 //! Tells why a task that could go on left its CPU. Traces give no event for `sched_yield`, and `R` in `sched_switch` also
 //! stands for preemption on the way back to user mode, so the circumstances decide.
 
+use super::recording::FIRST_FAIR_PRIO;
+
 /// A real-time task that makes way for an equal after so long does so at a tick (4 ms at HZ=250): its SCHED_RR slice is
 /// over. The slice itself (sched_rr_timeslice_ms, 100 ms) does not show: it goes on across sleeps and is counted in ticks.
 const ROUND_ROBIN_NS: u64 = 3_000_000;
@@ -41,14 +43,18 @@ impl Left {
         let Some(next_prio) = self.next_prio.filter(|_| self.by_call && !self.disturbed) else {
             return Departure::Preempted;
         };
-        if self.prio < 100 {
+        if self.prio < FIRST_FAIR_PRIO {
             return match next_prio == self.prio {
                 false => Departure::Preempted,
                 true if self.stayed_ns >= ROUND_ROBIN_NS => Departure::SliceEnd,
                 true => Departure::Yield,
             };
         }
-        if next_prio >= 100 && self.stayed_ns < SOON_NS { Departure::Yield } else { Departure::Preempted }
+        if next_prio >= FIRST_FAIR_PRIO && self.stayed_ns < SOON_NS {
+            Departure::Yield
+        } else {
+            Departure::Preempted
+        }
     }
 }
 

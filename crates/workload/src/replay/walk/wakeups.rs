@@ -1,6 +1,6 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
-use super::{CpuNow, LastCall, Walk};
+use super::{LastCall, Walk};
 use crate::replay::causes::Cause;
 use crate::replay::devices;
 use crate::replay::paths::Woken;
@@ -28,11 +28,23 @@ impl Walk<'_> {
     /// A wakeup finds its task running.
     fn wakes_runner(&mut self, task: TaskIndex, pending: Pending) {
         let Pending { at_ns, by: By::Task { place: by, certain: true }, .. } = pending else { return };
-        let cpu = self.cpus.iter().position(|cpu| cpu.running.is_some_and(|(running, _)| running == task));
-        if let Some(cpu) = cpu.filter(|_| self.mutexes.is_any()) {
+        if !self.mutexes.is_any() {
+            return;
+        }
+        if let Some(cpu) = self.cpu_of(task) {
             let place = self.draft(cpu, task, at_ns, Draft::Nothing);
             let outranks = self.prio(task) < self.prio(by.task);
             self.mutexes.wakes_runner(at_ns, by, place, outranks);
+        }
+    }
+
+    /// A wakeup ends a sleep.
+    fn wakes_sleeper(&mut self, task: TaskIndex, pending: Pending) {
+        let By::Task { place: by, .. } = pending.by else { return };
+        let sleeps = |step: &Draft| matches!(step, Draft::Sleep(_));
+        if let Some(step) = self.tasks[task.index()].steps.iter().rposition(sleeps) {
+            let outranks = self.prio(task) < self.prio(by.task);
+            self.mutexes.wakes_sleeper(pending.at_ns, pending.by, Place { task, step }, outranks);
         }
     }
 
@@ -168,8 +180,7 @@ impl Walk<'_> {
     /// Inheritance gives a task another rank: who waits, may have waited for that.
     pub(super) fn another_rank(&mut self, task: TaskIndex, now_ns: u64) {
         self.tasks[task.index()].woken = None;
-        let runs = |now: &CpuNow| now.running.is_some_and(|(running, _)| running == task);
-        if let Some(cpu) = self.cpus.iter().position(runs) {
+        if let Some(cpu) = self.cpu_of(task) {
             self.ways.switched(cpu as u32, now_ns);
         }
     }
@@ -199,10 +210,8 @@ impl Walk<'_> {
             let same_call = matches!(step, Draft::Wake { same_call: true, .. });
             *step = Draft::Wake { task, interrupts, same_call };
         }
-        let slept = self.tasks[task.index()].steps.iter().rposition(|step| matches!(step, Draft::Sleep(_)));
-        if let (By::Task { place: by, .. }, Some(step), true) = (pending.by, slept, self.mutexes.is_any()) {
-            let outranks = self.prio(task) < self.prio(by.task);
-            self.mutexes.wakes_sleeper(pending.at_ns, pending.by, Place { task, step }, outranks);
+        if self.mutexes.is_any() {
+            self.wakes_sleeper(task, pending);
         }
         let track = &mut self.tasks[task.index()];
         let cpu = (pending.cpu != pending.last_cpu).then_some(pending.cpu);
