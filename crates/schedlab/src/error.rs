@@ -86,8 +86,8 @@ pub enum Error {
     NoSuchTask(Whom),
     /// Mutexes are to be inferred where nothing is inferred.
     #[error(
-        "--locks inferred: none of the loads is a recording of Linux whose tasks lend each other priorities \
-         (sched_pi_setprio); mutexes show in that only"
+        "--locks inferred: none of the loads is a recording of Linux in which mutexes show: in tasks that lend \
+         each other priorities (sched_pi_setprio), or of which anybody wakes anybody, by turns"
     )]
     NoMutexes,
     /// A task of which only is to be told, and which is not there.

@@ -93,11 +93,12 @@ pub struct Common {
     /// and those whose cause the trace does not show are absolute. TASK=absolute or TASK=relative says it of one task.
     #[arg(long, value_name = "[TASK=]HOW", value_parser = task_options::outside)]
     outside: Vec<Override>,
-    /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it.
+    /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it; `auto`.
     ///
-    /// Mutexes with priority inheritance show in who lends a priority to whom. Inferred, either may come first to one, and waits
-    /// arise as well as vanish; but CPU time is less exact, because spinning is part of it.
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Recorded)]
+    /// Mutexes with priority inheritance show in who lends a priority to whom, plain ones in who wakes whom. Inferred, either
+    /// may come first to one, and waits arise as well as vanish. With priority inheritance CPU time is then less exact, because
+    /// spinning is part of it; so `auto` infers plain ones, where nearly every lock shows, and no others.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
@@ -145,15 +146,18 @@ enum RtAppDialect {
 /// What waits for locks are in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum RecordedLocks {
+    /// Plain mutexes are inferred where nearly every lock shows; the others as recorded.
+    Auto,
     /// As they were recorded.
     Recorded,
-    /// Mutexes with priority inheritance are inferred.
+    /// All mutexes that show are inferred.
     Inferred,
 }
 
 impl RecordedLocks {
     pub fn meant(self) -> Locks {
         match self {
+            RecordedLocks::Auto => Locks::Auto,
             RecordedLocks::Recorded => Locks::Recorded,
             RecordedLocks::Inferred => Locks::Inferred,
         }

@@ -59,10 +59,7 @@ impl Recording {
             work: work::brought_by_steps(&tasks, &workers),
             workers,
             locks,
-            mutexes: match locks {
-                Locks::Recorded => Mutexes::default(),
-                Locks::Inferred => Mutexes::find(&tasks, &mutexes),
-            },
+            mutexes: Mutexes::find(&tasks, &mutexes, locks),
         };
         let mut recorded: Vec<RecordedTask> = (0u32..)
             .map(TaskIndex)
@@ -76,8 +73,8 @@ impl Recording {
         let holder = recorded.iter().any(holds);
         counts.latency_holders = u64::from(holder && trace.idle.is_none());
         let idle_polls = trace.idle.map_or(holder, |idle| idle == IdleKind::Polls);
-        let Mutexes { handed_over, uncontended, spins: rtmutex_spins, .. } = finish.mutexes;
-        (counts.handed_over, counts.uncontended) = (handed_over, uncontended);
+        let Mutexes { handed_over, uncontended, left, spins: rtmutex_spins, .. } = finish.mutexes;
+        (counts.handed_over, counts.uncontended, counts.not_inferred) = (handed_over, uncontended, left);
         let objects = Objects {
             devices: finish.requests.devices(),
             mutexes: finish.mutexes.specs(),
@@ -189,7 +186,7 @@ impl Finish<'_> {
             }
             steps.extend(self.requests.at(index, n));
         }
-        if self.mutexes.count > 0 {
+        if self.mutexes.is_any() {
             mutexes::one_at_a_time(&mut steps);
         }
         steps

@@ -27,8 +27,9 @@
 //!   the trace, or start running there.
 //! - **Priorities** are those that events show, those of its children included, inheritance left out: `sched_pi_setprio` is
 //!   the kernel's doing, in a task that begins to wait for a mutex, or unlocks one. A replay lends and gives back at the same
-//!   points of these tasks' progress; or, if the user wants it, it has the mutexes themselves, as far as they can be inferred
-//!   (`mutexes`, [`Locks`]).
+//!   points of these tasks' progress.
+//! - **Mutexes** take the place of wakeups where they can be inferred: plain ones where nearly every lock shows, those with
+//!   inheritance if the user wants it (`mutexes`, [`Locks`]).
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give ([`KnownAffinity`]);
 //!   that a command may have been bound is said where nothing shows (`stayed`). What the stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]).
 //!   A machine of another size has them cut to the CPUs that it has (`fitting`).
@@ -52,9 +53,8 @@
 //! behaved differently (an adaptive program, a timeout that a faster run would not hit), spinning on locks (it is CPU time
 //! like any other), and cache misses (bursts keep the recorded ones). Two effects are worth knowing:
 //!
-//! - In what is inferred, a lock that a task had to wait for is a dependency on whoever released it. Where a
-//!   replay runs in another order, such a wait may vanish because the token is there already, but none can arise that was
-//!   not recorded.
+//! - A wait that is no inferred mutex is a dependency on whoever ended it. Where a replay runs in another order, such a wait
+//!   may vanish because the token is there already, but none can arise that was not recorded.
 //! - Interrupts of unknown cause come at their recorded times however fast the machine is; a what-if says when it would end
 //!   if those waits lasted as long as they were recorded.
 

@@ -22,13 +22,13 @@ pub(in crate::replay) struct Edit {
 }
 
 impl Edits {
-    pub fn new(tasks: &[Track], holds: &Holds, named: &[MutexId]) -> Edits {
-        let mut edits = Edits::default();
+    /// Adds those of the mutexes from number `first` on.
+    pub fn add(&mut self, tasks: &[Track], holds: &Holds, named: &[MutexId], first: usize) {
         for (hold, mutex) in holds.all.iter().zip(named) {
-            edits.lock(tasks, holds, hold, *mutex);
-            edits.unlock(holds, hold, *mutex);
+            let mutex = MutexId(mutex.0 + first as u32);
+            self.lock(tasks, holds, hold, mutex);
+            self.unlock(holds, hold, mutex);
         }
-        edits
     }
 
     pub fn of(&self, task: TaskIndex, step: usize) -> Option<&Edit> {

@@ -1,12 +1,25 @@
 //! For which stretches of their programs tasks had a mutex.
 
-use super::evidence::Handover;
 use crate::replay::recording::TaskIndex;
-use crate::replay::track::{Draft, Track};
+use crate::replay::track::{Draft, Place, Track};
 use std::collections::BTreeMap;
 
 /// With fewer examples, nothing is usual.
 const FEW: usize = 3;
+
+/// A mutex goes from its owner to who waited for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handover {
+    pub at_ns: u64,
+    /// The owner's step.
+    pub by: Place,
+    /// Where the other one goes on: its sleep, or where it ran.
+    pub to: Place,
+    /// It ran, and had not slept.
+    pub spun: bool,
+    /// The step at which it asked, where that shows.
+    pub asked: Option<usize>,
+}
 
 /// Where a stretch begins or ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +42,15 @@ pub(super) struct Hold {
 }
 
 impl Hold {
+    /// When it began and ended is known: it was handed over to its task, and by its task.
+    pub fn is_exact(&self) -> bool {
+        matches!((self.from, self.to), (Edge::Handed(_), Edge::Handed(_)))
+    }
+
+    pub fn length_ns(&self) -> u64 {
+        self.ended_ns.saturating_sub(self.began_ns)
+    }
+
     /// Nobody waited, neither it nor for it.
     pub fn is_uncontended(&self) -> bool {
         matches!((self.from, self.to), (Edge::Alone { .. }, Edge::Alone { .. }))
@@ -45,17 +67,18 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    pub fn find(tasks: &[Track], handovers: &[Handover]) -> Holds {
+    pub fn find(tasks: &[Track], handovers: Vec<Handover>) -> Holds {
         let mut users: BTreeMap<TaskIndex, BTreeMap<usize, Mark>> = BTreeMap::new();
         for (n, Handover { by, to, .. }) in handovers.iter().enumerate() {
             users.entry(by.task).or_default().insert(by.step, Mark::Gives(n));
             users.entry(to.task).or_default().insert(to.step, Mark::Gets(n));
         }
-        let mut holds =
-            Holds { all: Vec::new(), handovers: handovers.to_vec(), asked: vec![None; handovers.len()] };
+        let asked = vec![None; handovers.len()];
+        let mut holds = Holds { all: Vec::new(), handovers, asked };
         for (task, marks) in users {
-            let user = User::new(task, &tasks[task.index()], marks, handovers);
-            user.find(&mut holds);
+            let user = User::new(task, &tasks[task.index()], marks, &holds.handovers);
+            let of_user = user.find(&mut holds.asked);
+            holds.all.extend(of_user);
         }
         holds.all.sort_by_key(|hold| (hold.began_ns, hold.task));
         holds
@@ -133,9 +156,10 @@ impl<'a> User<'a> {
         User { task, track, handovers, marks: marks.into_iter().collect(), cpu_before }
     }
 
-    fn find(&self, holds: &mut Holds) {
+    /// Its stretches. Where it asked for what others gave it, it writes into `asked`.
+    fn find(&self, asked_at: &mut [Option<Edge>]) -> Vec<Hold> {
+        let mut holds = Vec::new();
         let usual = self.usual();
-        let shown = holds.all.len();
         let mut free = Free { cpu_ns: 0, step: 0, way_ns: 0 };
         let mut given: Option<(usize, usize)> = None;
         for (step, mark) in &self.marks {
@@ -146,7 +170,7 @@ impl<'a> User<'a> {
                         Some((_, handover)) => Edge::Handed(handover),
                         None => self.locked_alone(free, *step, usual),
                     };
-                    holds.all.push(self.hold(from, Edge::Handed(*handover)));
+                    holds.push(self.hold(from, Edge::Handed(*handover)));
                     free = Free { cpu_ns: here_ns, step: step + 1, way_ns: usual.unlock_to_ask_ns };
                 }
                 Mark::Gets(handover) => {
@@ -155,17 +179,17 @@ impl<'a> User<'a> {
                         let until_ns = asked.map_or(here_ns, |asked| self.cpu_before[asked]);
                         let (edge, cpu_ns) =
                             self.unlocked_alone(at, *step, until_ns, usual.unlock_to_ask_ns, usual);
-                        holds.all.push(self.hold(Edge::Handed(before), edge));
+                        holds.push(self.hold(Edge::Handed(before), edge));
                         free = Free { cpu_ns, step: at + 1, way_ns: usual.unlock_to_ask_ns };
                     }
                     let spun = || self.spun(free, *step);
-                    holds.asked[*handover] = asked.map(|step| Edge::Alone { step, at_ns: 0 }).or_else(spun);
+                    asked_at[*handover] = asked.map(|step| Edge::Alone { step, at_ns: 0 }).or_else(spun);
                     given = Some((*step, *handover));
                 }
                 Mark::Sleeps => {
                     if let Some((at, before)) = given.take() {
                         let edge = self.unlocked_alone(at, *step, here_ns, usual.unlock_to_sleep_ns, usual).0;
-                        holds.all.push(self.hold(Edge::Handed(before), edge));
+                        holds.push(self.hold(Edge::Handed(before), edge));
                     }
                     free = Free { cpu_ns: here_ns, step: step + 1, way_ns: usual.asleep_to_ask_ns };
                 }
@@ -174,12 +198,12 @@ impl<'a> User<'a> {
         if let Some((at, before)) = given {
             let end = self.track.steps.len();
             let edge = self.unlocked_alone(at, end, self.cpu_before[end], 0, usual).0;
-            holds.all.push(self.hold(Edge::Handed(before), edge));
+            holds.push(self.hold(Edge::Handed(before), edge));
         }
         if let Some(hold_ns) = usual.hold_ns {
-            let shown = holds.all.len() - shown;
-            holds.all.extend(self.uncontended(shown, hold_ns, usual.asleep_to_ask_ns));
+            holds.extend(self.uncontended(holds.len(), hold_ns, usual.asleep_to_ask_ns));
         }
+        holds
     }
 
     /// Of stretches the median of those that show from one end to the other, or else up to the sleep behind or from that before

@@ -5,6 +5,7 @@ mod devices;
 mod extraction;
 mod mutexes;
 mod paths;
+mod plain_mutexes;
 mod play;
 mod timers;
 

@@ -1,5 +1,10 @@
-//! What the events of a trace say of mutexes.
+//! Mutexes with priority inheritance: what the events of a trace say of them.
+//!
+//! `sched_pi_setprio` in the context of a task that asks for a mutex names the mutex's owner: both use such mutexes. Among
+//! users, a wakeup is a hand-over, the owner's unlock and the sleeper's lock, unless the sleeper outranks the waker and lent it
+//! nothing: who waits for a mutex lends.
 
+use super::holds::Handover;
 use crate::replay::recording::TaskIndex;
 use crate::replay::track::{By, Place};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,24 +29,15 @@ struct Wakeup {
     outranks: bool,
 }
 
-/// A mutex goes from its owner to who waited for it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Handover {
-    pub at_ns: u64,
-    /// The owner's step.
-    pub by: Place,
-    /// Where the other one goes on: its sleep, or where it ran.
-    pub to: Place,
-    /// It ran, and had not slept.
-    pub spun: bool,
-    /// The step at which it asked, where that shows.
-    pub asked: Option<usize>,
-}
-
 impl Evidence {
     /// Whether anybody lent a priority: without that, nothing is known of mutexes.
     pub fn is_any(&self) -> bool {
         !self.users.is_empty()
+    }
+
+    /// Whoever lends or borrows.
+    pub(super) fn users(&self) -> &BTreeSet<TaskIndex> {
+        &self.users
     }
 
     /// A task, at this step of its, lends its priority to the owner.

@@ -1,0 +1,150 @@
+//! Plain mutexes: what shows of them is who wakes whom.
+//!
+//! Who unlocks a mutex wakes one of those who wait for it. So do tasks that send each other messages; what tells the users of
+//! mutexes from these:
+//!
+//! - **Anybody meets anybody.** Three tasks or more, nearly each of which has woken nearly each other. Messages go from
+//!   certain tasks to certain others.
+//! - **They meet by chance.** Between their waits for each other they sleep for other reasons. Who waits for messages sleeps
+//!   for hardly anything else.
+//! - **They stand in a queue** (rt-class 7.6): of two that wait at the same time, the more important one is woken first, among
+//!   equals, and among fair tasks, the one that came first. Idle workers that are given something to do have no such order.
+//!
+//! A task that is woken by none of them may still be an owner: the least important one of a CPU never waits.
+
+use super::holds::{Edge, Handover, Hold, Holds};
+use crate::replay::recording::{FIRST_FAIR_PRIO, TaskIndex};
+use crate::replay::track::{By, Draft, Place, Prio, Sleep, Track};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
+use std::collections::{BTreeMap, BTreeSet};
+use trace::PrevState;
+
+/// So often must a task have woken another to be taken for one who has what the other waits for.
+const OFTEN: usize = 10;
+/// Fewer tasks than this may as well send each other messages.
+const FEWEST_TASKS: usize = 3;
+/// With fewer hand-overs than this between them, nothing is sure.
+const FEWEST_HANDOVERS: usize = 100;
+/// Of the pairs of tasks, this percentage has met.
+const MET_PERCENT: usize = 67;
+/// Of the sleeps, this percentage is for something else.
+const ELSEWHERE_PERCENT: usize = 20;
+/// Of those who were woken while others waited, this percentage may have been out of turn.
+const OUT_OF_TURN_PERCENT: usize = 5;
+
+/// What each group of tasks that share mutexes does with them; without those tasks whose mutexes are known.
+pub(super) fn find(tasks: &[Track], known: &BTreeSet<TaskIndex>) -> Vec<Holds> {
+    let mut waits = waits(tasks);
+    waits.retain(|wait| !known.contains(&wait.by.task) && !known.contains(&wait.to.task));
+    let met = Met::new(&waits);
+    let groups = met.circles().into_iter().filter(|circle| met.is_mixed(circle));
+    let groups = groups.filter_map(|circle| {
+        let users = met.with_owners(&circle);
+        let between = |wait: &&Handover| users.contains(&wait.by.task) && users.contains(&wait.to.task);
+        let handovers: Vec<Handover> = waits.iter().filter(between).copied().collect();
+        if handovers.len() < FEWEST_HANDOVERS || !sleeps_elsewhere(tasks, &circle, handovers.len()) {
+            return None;
+        }
+        let holds = Holds::find(tasks, handovers);
+        stand_in_a_queue(tasks, &holds).then_some(holds)
+    });
+    groups.collect()
+}
+
+/// The sleeps that a step of another task ended, in the order of their ends.
+fn waits(tasks: &[Track]) -> Vec<Handover> {
+    let mut waits = Vec::new();
+    for (task, track) in (0u32..).map(TaskIndex).zip(tasks) {
+        for (step, draft) in track.steps.iter().enumerate() {
+            let Draft::Sleep(number) = draft else { continue };
+            let Sleep { state: PrevState::Interruptible, end: Some(end), timer: None, .. } =
+                track.sleeps[*number]
+            else {
+                continue;
+            };
+            if let By::Task { place: by, .. } = end.by {
+                let to = Place { task, step };
+                waits.push(Handover { at_ns: end.at_ns, by, to, spun: false, asked: None });
+            }
+        }
+    }
+    waits.sort_by_key(|wait| wait.at_ns);
+    waits
+}
+
+/// How often each task has woken each other one.
+struct Met(BTreeMap<(TaskIndex, TaskIndex), usize>);
+
+impl Met {
+    fn new(waits: &[Handover]) -> Met {
+        let mut met = BTreeMap::new();
+        for wait in waits.iter().filter(|wait| wait.by.task != wait.to.task) {
+            *met.entry((wait.by.task, wait.to.task)).or_default() += 1;
+        }
+        Met(met)
+    }
+
+    /// Tasks from each of which one comes to each other by wakeups.
+    fn circles(&self) -> Vec<BTreeSet<TaskIndex>> {
+        let often = || self.0.iter().filter(|(_, times)| **times >= OFTEN).map(|(pair, _)| *pair);
+        let mut graph = DiGraph::<TaskIndex, ()>::new();
+        let tasks: BTreeSet<TaskIndex> = often().flat_map(|(by, to)| [by, to]).collect();
+        let nodes: BTreeMap<TaskIndex, _> =
+            tasks.into_iter().map(|task| (task, graph.add_node(task))).collect();
+        for (by, to) in often() {
+            graph.add_edge(nodes[&by], nodes[&to], ());
+        }
+        let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() >= FEWEST_TASKS);
+        circles.map(|circle| circle.into_iter().map(|node| graph[node]).collect()).collect()
+    }
+
+    fn times(&self, by: TaskIndex, to: TaskIndex) -> usize {
+        self.0.get(&(by, to)).copied().unwrap_or(0)
+    }
+
+    /// Anybody meets anybody.
+    fn is_mixed(&self, circle: &BTreeSet<TaskIndex>) -> bool {
+        let met = |by: TaskIndex| circle.iter().filter(move |to| self.times(by, **to) > 0);
+        let pairs = circle.len() * (circle.len() - 1);
+        circle.iter().flat_map(|by| met(*by)).count() * 100 >= pairs * MET_PERCENT
+    }
+
+    /// These and who has often woken several of them.
+    fn with_owners(&self, circle: &BTreeSet<TaskIndex>) -> BTreeSet<TaskIndex> {
+        let mut wakes: BTreeMap<TaskIndex, usize> = BTreeMap::new();
+        for ((by, to), times) in &self.0 {
+            if *times >= OFTEN && circle.contains(to) {
+                *wakes.entry(*by).or_default() += 1;
+            }
+        }
+        let owners = wakes.into_iter().filter(|(_, several)| *several > 1).map(|(by, _)| by);
+        circle.iter().copied().chain(owners).collect()
+    }
+}
+
+fn sleeps_elsewhere(tasks: &[Track], circle: &BTreeSet<TaskIndex>, handovers: usize) -> bool {
+    let sleeps: usize = circle.iter().map(|task| tasks[task.index()].sleeps.len()).sum();
+    sleeps.saturating_sub(handovers) * 100 >= sleeps * ELSEWHERE_PERCENT
+}
+
+/// Whether those who are handed a mutex while others wait for it have the right to be first.
+fn stand_in_a_queue(tasks: &[Track], holds: &Holds) -> bool {
+    let rank = |place: Place| {
+        let track = &tasks[place.task.index()];
+        let Draft::Sleep(number) = track.steps[place.step] else { return None };
+        let prio = track.prio.map_or(FIRST_FAIR_PRIO, Prio::effective).min(FIRST_FAIR_PRIO);
+        Some((prio, track.sleeps[number].slept_ns?))
+    };
+    let (mut in_turn, mut out_of_turn) = (0, 0);
+    for Hold { from, to, began_ns, .. } in &holds.all {
+        let (Edge::Handed(from), Edge::Handed(to)) = (*from, *to) else { continue };
+        let [first, next] = [from, to].map(|handover| rank(holds.handovers[handover].to));
+        let (Some(first), Some(next)) = (first, next) else { continue };
+        if next.1 < *began_ns {
+            in_turn += usize::from(first <= next);
+            out_of_turn += usize::from(first > next);
+        }
+    }
+    out_of_turn * 100 <= (in_turn + out_of_turn) * OUT_OF_TURN_PERCENT
+}
