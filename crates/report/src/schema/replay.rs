@@ -130,6 +130,15 @@ pub struct ReplayTask {
     pub poor: Vec<Question>,
 }
 
+impl ReplayTask {
+    /// Whether on this side the ends of half of its wakeups are known at least: the longer ones may be just those that
+    /// are, because idle CPUs of virtual machines do not trace all their switches.
+    pub fn tells_latency(&self, side: impl Fn(Fidelity) -> u64) -> bool {
+        let samples = side(self.wakeup_latencies);
+        samples > 0 && samples * 2 >= side(self.wakeups)
+    }
+}
+
 /// All tasks of a replayed trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -53,11 +53,12 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
     columns.extend([("latency\nmax", Right), ("\nreplay", Right)]);
     let mut table = Table::new(&columns).labelled_by(2);
     for task in tasks {
-        // Without a sample there is no latency.
         let latency = |pair: Fidelity| {
-            let shown = |side, of| if of > 0 { duration_ns(side) } else { "-".to_owned() };
-            let samples = task.wakeup_latencies;
-            [shown(pair.recorded, samples.recorded), shown(pair.simulated, samples.simulated)]
+            let shown = |side: fn(Fidelity) -> u64| match task.tells_latency(side) {
+                true => duration_ns(side(pair)),
+                false => "-".to_owned(),
+            };
+            [shown(|pair| pair.recorded), shown(|pair| pair.simulated)]
         };
         let mut cells = vec![
             task.pid.to_string(),
@@ -168,6 +169,18 @@ mod tests {
         let text = replay_fidelity(&fidelity, Rows::Folded);
         assert!(text.lines().nth(3).expect("a row").trim_start().starts_with("250 "), "{text}");
         assert!(text.contains("20 of 300 tasks: those that ran longest\n"), "{text}");
+    }
+
+    #[test]
+    fn a_latency_of_few_of_the_wakeups_is_not_set_beside_one_of_all() {
+        let mut task = example::replay_task(1, "cyclictest");
+        task.wakeups = Fidelity { recorded: 3000, simulated: 3000 };
+        task.wakeup_latencies = Fidelity { recorded: 10, simulated: 3000 };
+        task.wakeup_latency_mean_ns = Fidelity { recorded: 60_000, simulated: 7_000 };
+        let shown = |task: &ReplayTask| table(&[task], false).render();
+        assert!(!shown(&task).contains("60.0us") && shown(&task).contains("7.00us"), "{}", shown(&task));
+        task.wakeup_latencies.recorded = 1500;
+        assert!(shown(&task).contains("60.0us"), "{}", shown(&task));
     }
 
     #[test]
