@@ -2,13 +2,17 @@
 //!
 //! The kernel says itself how long a task ran (`sched_stat_runtime`). Where it does, that is believed rather than the time
 //! between two switches: some recordings lack switches, mostly of idle tasks, and then a burst seems to last until the next
-//! one. Kernels say so of fair tasks only, so a task that is seen with a real-time priority is timed by its switches.
+//! one. Kernels before 6.8 say so of fair tasks only: there, a task that is seen with a real-time priority is timed by its
+//! switches.
 
 use super::lives::{Lives, TraceTask};
 use super::recording::FIRST_FAIR_PRIO;
 use scheduler::Nanos;
 use std::collections::BTreeMap;
-use trace::{EventKind, Pid, Stretch, Summary, TaskRef, TaskSummary, Trace, WakeupEvent, summarise_within};
+use trace::{
+    Cpu, EventKind, Pid, SchedSwitch, Stretch, Summary, TaskRef, TaskSummary, Trace, WakeupEvent,
+    summarise_within,
+};
 
 /// Who follows whom on a CPU: how often, by the ids of both. Id 0 is the idle task.
 pub(super) type Follows = BTreeMap<(Pid, Pid), u64>;
@@ -35,6 +39,39 @@ struct Told {
     realtime: bool,
 }
 
+/// Whether the kernel says how long real-time tasks ran.
+#[derive(Clone, Debug, Default)]
+struct RealTimeStays {
+    /// The real-time task that runs on each CPU, and whether its present stay has been told of.
+    running: BTreeMap<Cpu, (Pid, bool)>,
+    told: u64,
+    ended: u64,
+}
+
+impl RealTimeStays {
+    fn switch(&mut self, cpu: Cpu, switch: &SchedSwitch) {
+        let left = self.running.remove(&cpu).filter(|(pid, _)| *pid == switch.prev.pid);
+        if let Some((_, told)) = left.filter(|_| switch.prev.prio < FIRST_FAIR_PRIO) {
+            self.ended += 1;
+            self.told += u64::from(told);
+        }
+        if switch.next.prio < FIRST_FAIR_PRIO {
+            self.running.insert(cpu, (switch.next.pid, false));
+        }
+    }
+
+    fn told(&mut self, cpu: Cpu, pid: Pid) {
+        if let Some((_, told)) = self.running.get_mut(&cpu).filter(|(running, _)| *running == pid) {
+            *told = true;
+        }
+    }
+
+    /// Nearly every stay: a task that has just become a fair one is told of in any case.
+    fn are_told(&self) -> bool {
+        self.told * 2 > self.ended
+    }
+}
+
 impl Accounted {
     /// Of a stretch of a trace.
     pub fn of(trace: &Trace, stretch: Stretch) -> Accounted {
@@ -46,6 +83,7 @@ impl Accounted {
         let summary = summarise_within(trace, wakeups_from, stretch);
         let mut told: BTreeMap<TraceTask, Told> = BTreeMap::new();
         let mut follows = Follows::new();
+        let mut realtime = RealTimeStays::default();
         let (mut lives, mut exits) = (Lives::default(), BTreeMap::new());
         for event in &trace.events {
             let mut seen = |task: &TaskRef, lives: &Lives| {
@@ -57,6 +95,7 @@ impl Accounted {
                 EventKind::SchedSwitch(switch) => {
                     seen(&switch.prev, &lives);
                     seen(&switch.next, &lives);
+                    realtime.switch(event.cpu, switch);
                     if stretch.holds(event.time_ns) {
                         *follows.entry((switch.prev.pid, switch.next.pid)).or_insert(0) += 1;
                     }
@@ -68,6 +107,7 @@ impl Accounted {
                     let told = told.entry(lives.now(stat.pid)).or_default();
                     told.runtime_ns = told.runtime_ns.saturating_add(counted.to_ns - counted.from_ns);
                     told.says = true;
+                    realtime.told(event.cpu, stat.pid);
                 }
                 _ => {}
             }
@@ -78,7 +118,8 @@ impl Accounted {
         let cpu_time = |task: &TaskSummary| {
             let by_switches = task.cpu_time_ns.saturating_add(task.edge_time_ns);
             let told = told.get(&id(task)).copied().unwrap_or_default();
-            if told.realtime || !told.says { by_switches } else { told.runtime_ns }
+            let of_all = !told.realtime || realtime.are_told();
+            if told.says && of_all { told.runtime_ns } else { by_switches }
         };
         Accounted {
             cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(),
@@ -147,7 +188,22 @@ mod tests {
         assert_eq!(us(&trace(120, RUNTIME), 7), 100);
         assert_eq!(us(&trace(120, ""), 7), 1_000);
         assert_eq!(us(&trace(120, RUNTIME), 8), 100, "of whom the kernel says nothing");
-        assert_eq!(us(&trace(19, RUNTIME), 7), 1_000);
+    }
+
+    #[test]
+    fn the_kernel_is_believed_of_real_time_tasks_if_it_tells_of_nearly_every_stay() {
+        assert_eq!(us(&trace(19, RUNTIME), 7), 100, "Linux 6.8 and later");
+        // An older one tells of a task that becomes a fair one: it was one for a moment before, with the last stay.
+        let mut older = trace(19, RUNTIME);
+        let untold = trace(19, "");
+        let (length_ns, stays) = (2_000_000, 3);
+        for n in 1..=stays {
+            older.events.extend(untold.events.iter().cloned().map(|mut event| {
+                event.time_ns += n * length_ns;
+                event
+            }));
+        }
+        assert!(us(&older, 7) >= 1_000 * (stays + 1), "{} us", us(&older, 7));
     }
 
     #[test]
