@@ -284,6 +284,10 @@ impl LoadSpec {
         self.length() != Length::Endless
     }
 
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.load().warnings()
+    }
+
     pub(crate) fn notes(&self) -> Vec<String> {
         self.load().notes()
     }

@@ -54,19 +54,26 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
             })
             .collect(),
         replay: first.replay.clone(),
-        notes: notes(first, variants, &seeds),
+        warnings: sentences(first, variants, &seeds, |run| &run.warnings),
+        notes: sentences(first, variants, &seeds, |run| &run.notes),
         seeds,
     })
 }
 
-/// What the first runs warn of. Most of it is about the loads and the same everywhere.
-fn notes(base: &RunResult, variants: &[Arm<'_>], seeds: &[u64]) -> Vec<String> {
-    let mut notes = base.notes.clone();
+/// What the first runs say. Most of it is about the loads and the same everywhere.
+fn sentences(
+    base: &RunResult,
+    variants: &[Arm<'_>],
+    seeds: &[u64],
+    of: fn(&RunResult) -> &Vec<String>,
+) -> Vec<String> {
+    let of_base = of(base);
+    let mut all = of_base.clone();
     for variant in variants {
-        let own = input::by_seed(variant, seeds)[0].notes.iter().filter(|note| !base.notes.contains(note));
-        notes.extend(own.map(|note| format!("{}: {note}", variant.name)));
+        let own = of(input::by_seed(variant, seeds)[0]).iter().filter(|sentence| !of_base.contains(sentence));
+        all.extend(own.map(|sentence| format!("{}: {sentence}", variant.name)));
     }
-    notes
+    all
 }
 
 fn configuration(arm: &Arm<'_>, run: &RunResult) -> Configuration {

@@ -38,8 +38,11 @@ pub struct Comparison {
     /// recorded on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replay: Vec<ReplayFidelity>,
-    /// Warnings of the first run of each configuration; those that the base does not have begin with the name of
-    /// the variant.
+    /// Why figures may mean something else than a reader expects: warnings of the first run of each configuration; those
+    /// that the base does not have begin with the name of the variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// The notes of these runs, likewise.
     pub notes: Vec<String>,
 }
 

@@ -262,6 +262,7 @@ pub fn run() -> RunResult {
             at_ns: 1_000_000_000,
             text: "FAIR_SLEEPERS NO_START_DEBIT\n".to_owned(),
         }],
+        warnings: vec!["Linux 6.8 runs as 6.1".to_owned()],
         notes: vec!["3 events of the trace could not be used".to_owned()],
     }
 }

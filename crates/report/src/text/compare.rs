@@ -1,7 +1,7 @@
 //! A comparison: first in sentences, then as a table of what changed.
 
 use super::format::{count, digits3, duration, duration_ns, fit, many, wrap};
-use super::{Rows, head, notes, replay_fidelity, replay_verdict};
+use super::{Rows, head, notes, replay_fidelity, replay_verdict, warnings};
 use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
 use crate::stats::IntervalMethod;
 
@@ -20,7 +20,7 @@ const LABEL_COLUMNS: u16 = 26;
 /// a replay came to its recording, and notes.
 #[must_use]
 pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
-    let mut sections = vec![comparison_head(comparison)];
+    let mut sections = vec![comparison_head(comparison), warnings(&comparison.warnings)];
     for variant in &comparison.variants {
         sections.push(variant_section(comparison, variant, rows));
     }

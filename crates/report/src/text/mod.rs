@@ -66,7 +66,7 @@ pub enum Rows {
 /// The whole result of a run: head, each load's own table, fidelity of a replay, tasks, CPUs, counters, notes.
 #[must_use]
 pub fn run(result: &RunResult, rows: Rows) -> String {
-    let mut sections = vec![head(result)];
+    let mut sections = vec![head(result), warnings(&result.warnings)];
     for one in &result.loads {
         sections.push(load(one));
         if let LoadResult::Cyclictest(cyclictest) = one {
@@ -187,7 +187,13 @@ pub fn dump(dump: &Dump) -> String {
     format!("==> {} <==\n{}", dump.file, dump.text)
 }
 
-/// Warnings, one a paragraph.
+/// What must not be overlooked, one a paragraph.
+#[must_use]
+pub fn warnings(warnings: &[String]) -> String {
+    warnings.iter().map(|warning| format::wrap(warning, "warning: ", "         ")).collect()
+}
+
+/// What else is to be known, one a paragraph.
 #[must_use]
 pub fn notes(notes: &[String]) -> String {
     notes.iter().map(|note| format::wrap(note, "note: ", "      ")).collect()

@@ -15,6 +15,8 @@ pub struct Difference {
     pub what: &'static str,
     /// What `--set` makes the profile behave so, where something does.
     pub setting: Option<&'static str>,
+    /// What that makes of the figures, where it is of a kind that must not be overlooked.
+    pub implies: Option<&'static str>,
     /// Where that is documented.
     pub source: &'static str,
 }
@@ -42,11 +44,15 @@ impl Difference {
     const fn set(self, setting: &'static str) -> Difference {
         Difference { setting: Some(setting), ..self }
     }
+
+    const fn implies(self, what: &'static str) -> Difference {
+        Difference { implies: Some(what), ..self }
+    }
 }
 
 const fn releases(profiles: &'static [&'static str], source: &'static str, what: &'static str) -> Difference {
     let always = Release::new(0, 0, 0);
-    Difference { profiles, from: always, before: always, what, setting: None, source }
+    Difference { profiles, from: always, before: always, what, setting: None, implies: None, source }
 }
 
 /// Releases run as the profile before them.
@@ -64,7 +70,9 @@ const SELF_IPI: Difference =
 
 /// Every known difference: the largest first, then those of old releases.
 pub const DIFFERENCES: &[Difference] = &[
-    releases(V61_BOTH, "eevdf-class 0.3", "EEVDF serves fair tasks, in place of CFS").since([6, 6, 0]),
+    releases(V61_BOTH, "eevdf-class 0.3", "EEVDF serves fair tasks, in place of CFS")
+        .since([6, 6, 0])
+        .implies("preemptions, order and latencies of fair tasks are CFS's here; real-time tasks are not concerned"),
     releases(V2637, "fair-class 6.7", "sched_yield lets the next task run")
         .since([2, 6, 39])
         .set("yield_mode=skip"),

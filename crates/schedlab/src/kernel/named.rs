@@ -115,6 +115,14 @@ impl NamedKernel {
         self.release.is_none_or(same) && self.remark.is_none() && self.differences().next().is_none()
     }
 
+    /// Of what differs, that which must not be overlooked, and what it makes of the figures.
+    pub fn warning(&self) -> Option<String> {
+        let (release, profile) = (self.release?, self.profile);
+        let known: Vec<String> =
+            self.differences().filter_map(|d| Some(format!("{}: {}", d.what, d.implies?))).collect();
+        (!known.is_empty()).then(|| format!("Linux {release} runs as {profile}; there, {}", known.join("; ")))
+    }
+
     /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own name.
     pub fn note(&self) -> Option<String> {
         let release = self.release?;

@@ -75,6 +75,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         replay,
         decisions: decisions.collect(),
         dumps: parts.dumps.clone(),
+        warnings: notes::warnings(parts),
         notes: notes::of(parts),
     }
 }

@@ -1,13 +1,21 @@
-//! Warnings: what a reader must know before trusting the figures.
+//! What a reader must know before trusting the figures.
 
 use super::Parts;
+use crate::LoadSpec;
 use crate::limits;
 use machine::TaskOrigin;
 use report::text::{exact_duration, many};
 use scheduler::registry::{Config, Feature};
 use workload::load::LoadResult;
 
-/// One sentence each, those about the loads first.
+/// What changes the meaning of the whole result, one sentence each: that of the kernel first.
+pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
+    let experiment = parts.experiment;
+    let of_loads = experiment.loads.iter().flat_map(LoadSpec::warnings);
+    experiment.kernel.named().warning().into_iter().chain(of_loads).collect()
+}
+
+/// The rest, one sentence each, those about the loads first.
 pub fn of(parts: &Parts<'_>) -> Vec<String> {
     let experiment = parts.experiment;
     let mut notes = Vec::new();

@@ -46,6 +46,11 @@ pub trait Load: Debug + Send + Sync {
     /// How long it runs when nothing stops it.
     fn length(&self) -> Length;
 
+    /// Why its figures may mean something else than a reader expects, a sentence each.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the user should know about how the command line was understood, a sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()

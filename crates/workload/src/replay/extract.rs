@@ -134,7 +134,6 @@ impl Finish<'_> {
     fn task(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> RecordedTask {
         let steps = self.steps(index, track, counts);
         let prio = track.first_prio.unwrap_or(120);
-        counts.deadline_tasks += u64::from(prio < 0);
         let mut task = RecordedTask {
             pid: track.pid,
             incarnation: track.incarnation,

@@ -1,5 +1,6 @@
 //! The replay of a trace as a load.
 
+use super::deadline;
 use super::devices;
 use super::fitting::Fitted;
 use super::objects::Made;
@@ -219,17 +220,23 @@ impl Load for Replay {
         Length::Time(self.lead_in().saturating_add(self.recording.span))
     }
 
-    fn notes(&self) -> Vec<String> {
-        let mut notes = self.changes.clone();
-        notes.extend(self.import_notes.iter().cloned());
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         let Repair { switches, uncertain_ns } = self.repair;
         if switches > 0 {
             let what = if switches == 1 { "switch that is" } else { "switches that are" };
-            notes.push(format!(
+            warnings.push(format!(
                 "{switches} {what} missing in the trace: inferred, CPU times may be wrong by {} s in all",
                 Nanos(uncertain_ns)
             ));
         }
+        warnings.extend(deadline::warning(&self.recording));
+        warnings
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.changes.clone();
+        notes.extend(self.import_notes.iter().cloned());
         if let Some(hz) = self.recording.hz {
             notes
                 .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));

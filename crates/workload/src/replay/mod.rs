@@ -63,6 +63,7 @@ mod affinity;
 mod assumption;
 mod blocks;
 mod causes;
+mod deadline;
 mod devices;
 mod extract;
 mod fidelity;

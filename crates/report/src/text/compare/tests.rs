@@ -13,6 +13,7 @@ fn runs(seeds: std::ops::RangeInclusive<u64>, worst_ns: impl Fn(u64) -> u64) -> 
             run.replay.clear();
             run.notes.clear();
             run.kernel.changes.clear();
+            run.warnings.clear();
             let LoadResult::Cyclictest(result) = &mut run.loads[0] else {
                 panic!("cyclictest is the first load")
             };
@@ -192,6 +193,16 @@ fn a_change_that_may_be_the_replays_own_error_is_marked_and_poor_tasks_stand_apa
 
     + better, - worse, * neither.
     ");
+}
+
+#[test]
+fn what_must_not_be_overlooked_follows_the_head() {
+    let base = runs(1..=2, |seed| 100_000 + seed);
+    let mut variant = base.clone();
+    variant[0].warnings.push("EEVDF is not described".to_owned());
+    let text = comparison(&against(&base, &variant), Rows::Folded);
+    let first = text.split("\n\n").nth(1);
+    assert_eq!(first, Some("warning: NO_RT_PUSH_IPI: EEVDF is not described"), "{text}");
 }
 
 #[test]
