@@ -15,20 +15,20 @@ use crate::{Cpu, CpuId, CpuMask, Reason, TaskId, TaskState, fair, rt};
 ///
 /// `cpus` must share a CPU with the machine: the caller has refused anything else.
 pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuMask) {
-    let _pi = me.pi_lock(p).await;
+    let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     let task = me.task(p);
     let allowed = cpus.and(&me.k.online);
     debug_assert!(!allowed.is_empty());
     if task.class.get() == Class::Rt {
-        rt::set_cpus_allowed(&mut rq, p, allowed);
+        rt::set_cpus_allowed(&mut rq, &pi, allowed);
     } else {
-        task.set_cpus_allowed(allowed);
+        task.set_cpus_allowed(&(&pi, &rq), allowed);
     }
     if task.state.get() == TaskState::New && !allowed.contains(rq.cpu) {
         // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not migrate.
-        task.cpu.set(fallback_cpu(me, p));
+        task.cpu.set(&pi, fallback_cpu(me, p));
     }
     let waking = task.state.get() == TaskState::Waking;
     let must_go = must_leave(&rq, p) || waking && !allowed.contains(rq.cpu);

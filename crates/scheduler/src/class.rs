@@ -2,6 +2,7 @@
 
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
+use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
 use crate::task::Class;
 use crate::{CpuId, Event, Reason, TaskId, fair, rt};
@@ -44,7 +45,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     rq.charge(Cost::Enqueue);
     let task = rq.me.task(p);
     debug_assert!(!task.on_rq.get() && task.cpu.get() == rq.cpu);
-    task.on_rq.set(true);
+    task.on_rq.set(rq, true);
     let running = rq.curr == p;
     if !running && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
@@ -72,7 +73,7 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         Class::Fair => fair::dequeue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
     }
-    task.on_rq.set(false);
+    task.on_rq.set(rq, false);
     match kind {
         DequeueKind::Sleep => fair::goes_to_sleep(rq.me.k, task),
         DequeueKind::Departure => {
@@ -162,7 +163,12 @@ pub(crate) fn outranks(class: Class, other: Class) -> bool {
 
 /// Assigns a task to a CPU: trace, counter and the conversion of its virtual time, where the CPU really changes.
 /// The task must not be queued.
-pub(crate) fn set_task_cpu<P: Platform>(me: crate::Cpu<'_, P>, p: TaskId, dest: CpuId) {
+pub(crate) fn set_task_cpu<P: Platform>(
+    me: crate::Cpu<'_, P>,
+    held: &impl Proof<Residence>,
+    p: TaskId,
+    dest: CpuId,
+) {
     let task = me.task(p);
     let orig = task.cpu.get();
     if orig == dest {
@@ -172,14 +178,14 @@ pub(crate) fn set_task_cpu<P: Platform>(me: crate::Cpu<'_, P>, p: TaskId, dest: 
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
     fair::task_changes_cpu(me, task, orig, dest);
-    task.cpu.set(dest);
+    task.cpu.set(held, dest);
 }
 
 /// Moves a queued task that is not running from one held queue to another (push, pull, balancing). The caller
 /// decides about preemption there.
 pub(crate) fn move_queued_task<P: Platform>(from: &mut RqGuard<'_, P>, to: &mut RqGuard<'_, P>, p: TaskId) {
     deactivate_task(from, p, DequeueKind::Departure);
-    set_task_cpu(from.me, p, to.cpu);
+    set_task_cpu(from.me, from, p, to.cpu);
     to.update_clock();
     activate_task(to, p, EnqueueKind::Arrival);
 }

@@ -1,12 +1,12 @@
 //! Sched domains and the root domain's static side, built from a topology (fair-class 8.1).
 
 use crate::Nanos;
+use crate::shared::Kept;
 use crate::stats::{BalanceCounts, DomainCounts};
 use crate::{CpuId, CpuMask};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 /// What the CPUs of one group of a level share.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -113,11 +113,11 @@ impl SchedDomain {
 #[derive(Clone, Debug)]
 pub struct BalanceState {
     /// When it was last balanced.
-    pub last_balance: Cell<Nanos>,
+    pub last_balance: Kept<Nanos>,
     /// Current interval in ms, within the domain's bounds.
-    pub balance_interval_ms: Cell<u64>,
+    pub balance_interval_ms: Kept<u64>,
     /// Attempts in a row that moved nothing although there was an imbalance.
-    pub nr_balance_failed: Cell<u32>,
+    pub nr_balance_failed: Kept<u32>,
     /// What balancing counts while the CPU is idle, while it is busy, and when it is about to idle.
     pub counts: [BalanceCounts; 3],
     /// What else is counted.
@@ -127,9 +127,9 @@ pub struct BalanceState {
 impl Default for BalanceState {
     fn default() -> BalanceState {
         BalanceState {
-            last_balance: Cell::new(Nanos::ZERO),
-            balance_interval_ms: Cell::new(SchedDomain::MIN_INTERVAL_MS),
-            nr_balance_failed: Cell::new(0),
+            last_balance: Kept::new(Nanos::ZERO),
+            balance_interval_ms: Kept::new(SchedDomain::MIN_INTERVAL_MS),
+            nr_balance_failed: Kept::new(0),
             counts: Default::default(),
             other_counts: DomainCounts::default(),
         }

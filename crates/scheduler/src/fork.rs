@@ -7,7 +7,8 @@ use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr}
 use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
 use crate::rq::RqGuard;
-use crate::schedule::{Entry, move_running_task, schedule};
+use crate::schedule::{Entry, move_running_task, schedule, set_current_state};
+use crate::shared::Unseen;
 use crate::stats::bump;
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;
@@ -36,11 +37,11 @@ pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).
 pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
     let task = me.task(child);
-    task.cpu.set(me.id);
+    task.cpu.set(&Unseen, me.id);
     match me.k.config.rules.fork_path.get() {
         ForkPath::Late32 => {
             let cpu = select_fork_cpu(me, child);
-            task.cpu.set(cpu);
+            task.cpu.set(&Unseen, cpu);
         }
         ForkPath::Early33 if task.class.get() == Class::Fair => {
             let mut rq = me.lock(me.id).await;
@@ -53,13 +54,13 @@ pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
 
 /// End of a fork: the child becomes runnable.
 pub async fn wake_up_new_task<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
-    let _pi = me.pi_lock(child).await;
+    let pi = me.pi_lock(child).await;
     let task = me.task(child);
     let late = me.k.config.rules.fork_path.get() == ForkPath::Late32;
     if !late {
         // Not a migration: the child has not run anywhere yet.
         let cpu = select_fork_cpu(me, child);
-        task.cpu.set(cpu);
+        task.cpu.set(&pi, cpu);
     }
     me.charge(Cost::Wakeup);
     let mut rq = me.task_rq_lock(child).await;
@@ -73,7 +74,7 @@ pub async fn wake_up_new_task<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
 async fn first_wakeup<P: Platform>(mut rq: RqGuard<'_, P>, child: TaskId) {
     let me = rq.me;
     let task = me.task(child);
-    task.state.set(TaskState::Running);
+    task.state.set(&rq, TaskState::Running);
     activate_task(&mut rq, child, EnqueueKind::New);
     check_preempt_curr(&mut rq, child, PreemptCause::Fork);
     task.stats.woken_at.set(Some(rq.clock));
@@ -110,17 +111,17 @@ pub async fn sched_exec<P: Platform>(me: Cpu<'_, P>) {
 
 /// Exit of the executing CPU's running task. It never runs again; its slot can be reaped afterwards.
 pub async fn do_exit<P: Platform>(me: Cpu<'_, P>) {
-    me.task(me.curr()).state.set(TaskState::Dead);
+    set_current_state(me, TaskState::Dead);
     schedule(me, Entry::Call).await;
 }
 
 /// Makes a task from [`new_task`] runnable: on `cpu`, or where a fork on the executing CPU would put it.
 pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, child: TaskId, cpu: Option<CpuId>) {
-    let _pi = me.pi_lock(child).await;
+    let pi = me.pi_lock(child).await;
     let task = me.task(child);
-    task.cpu.set(me.id);
+    task.cpu.set(&pi, me.id);
     let cpu = cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_fork_cpu(me, child));
-    task.cpu.set(cpu);
+    task.cpu.set(&pi, cpu);
     let mut rq = me.task_rq_lock(child).await;
     rq.update_clock();
     if task.class.get() == Class::Fair {

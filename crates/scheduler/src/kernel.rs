@@ -7,12 +7,12 @@ use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Config, Feature};
 use crate::rq::RunQueue;
 use crate::rt::RootDomain;
+use crate::shared::Kept;
 use crate::stats::bump;
 use crate::task::{Task, TaskTable};
-use crate::{CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, TaskId, TaskState};
+use crate::{CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 /// One Linux scheduler: all its run queues, tasks, mutexes and settings.
 #[derive(Debug)]
@@ -42,30 +42,30 @@ pub struct Scheduler<P: Platform> {
 #[derive(Debug, Default)]
 pub struct Totals {
     /// Successful wakeups, first ones after fork included.
-    pub wakeups: Cell<u64>,
+    pub wakeups: Kept<u64>,
     /// Assignments of a task to another CPU.
-    pub migrations: Cell<u64>,
+    pub migrations: Kept<u64>,
     /// RT tasks pushed.
-    pub pushes: Cell<u64>,
+    pub pushes: Kept<u64>,
     /// RT tasks pulled.
-    pub pulls: Cell<u64>,
+    pub pulls: Kept<u64>,
     /// Interrupts that asked a CPU to push.
-    pub push_ipis: Cell<u64>,
+    pub push_ipis: Kept<u64>,
     /// Searches for the CPU of lowest RT priority.
-    pub rt_searches: Cell<u64>,
+    pub rt_searches: Kept<u64>,
     /// Time charged to them (rt-class 10.3).
-    pub rt_search_time: Cell<Nanos>,
+    pub rt_search_time: Kept<Nanos>,
     /// Wakeups that preempted the running task (idle does not count).
-    pub wakeup_preemptions: Cell<u64>,
+    pub wakeup_preemptions: Kept<u64>,
     decisions: DecisionCounts,
 }
 
 #[derive(Debug)]
-struct DecisionCounts([Cell<u64>; Reason::ALL.len()]);
+struct DecisionCounts([Kept<u64>; Reason::ALL.len()]);
 
 impl Default for DecisionCounts {
     fn default() -> DecisionCounts {
-        DecisionCounts(core::array::from_fn(|_| Cell::new(0)))
+        DecisionCounts(core::array::from_fn(|_| Kept::default()))
     }
 }
 
@@ -88,12 +88,7 @@ impl<P: Platform> Scheduler<P> {
         let ids = || (0..cpus as u16).map(CpuId);
         for cpu in ids() {
             let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));
-            let task = tasks.get(idle);
-            task.prio.set(crate::Prio::IDLE);
-            task.class.set(crate::Class::Idle);
-            task.cpu.set(cpu);
-            task.state.set(TaskState::Running);
-            task.on_cpu.set(true);
+            tasks.get(idle).becomes_idle(cpu);
         }
         Scheduler {
             platform,

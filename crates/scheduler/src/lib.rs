@@ -24,6 +24,7 @@ pub mod fork;
 mod ids;
 mod kernel;
 pub mod mutex;
+mod pi_lock;
 pub mod platform;
 pub mod policy;
 mod prio;
@@ -31,6 +32,7 @@ pub mod registry;
 pub mod rq;
 pub mod rt;
 pub mod schedule;
+pub mod shared;
 pub mod stats;
 mod task;
 #[cfg(test)]

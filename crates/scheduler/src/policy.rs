@@ -11,32 +11,12 @@ use crate::class::{
     put_prev_task, set_curr_task,
 };
 use crate::mutex::{effective_prio, requeue_waiter};
-use crate::platform::{Cost, Lock, Platform};
+use crate::pi_lock::PiGuard;
+use crate::platform::{Cost, Platform};
 use crate::registry::{DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::{Class, Task};
 use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, TaskState, fair, rt};
-
-/// A held pi_lock: it serialises a task's wakeups and changes of its parameters. Taken after a mutex's wait_lock and
-/// before a run-queue lock. Dropping it releases the lock.
-pub(crate) struct PiGuard<'k, P: Platform> {
-    pub me: Cpu<'k, P>,
-    pub task: TaskId,
-}
-
-impl<P: Platform> Drop for PiGuard<'_, P> {
-    fn drop(&mut self) {
-        self.me.k.platform.release(self.me.id, Lock::Pi(self.task));
-    }
-}
-
-impl<'k, P: Platform> Cpu<'k, P> {
-    /// Takes the pi_lock of `task`.
-    pub(crate) async fn pi_lock(self, task: TaskId) -> PiGuard<'k, P> {
-        self.k.platform.acquire(self.id, Lock::Pi(task)).await;
-        PiGuard { me: self, task }
-    }
-}
 
 /// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If `p` waits
 /// for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class 7.3).
@@ -52,20 +32,20 @@ pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: 
     let old = Served::by(task);
     let normal = policy.normal_prio(task.nice.get());
     let prio = effective_prio(me, p, normal);
-    let set = |task: &Task| {
-        task.policy.set(policy);
-        task.normal_prio.set(normal);
+    let set = |held: &(&PiGuard<'_, P>, &RqGuard<'_, P>)| {
+        task.policy.set(held, policy);
+        task.normal_prio.set(held, normal);
         task.se.set_weight(policy.weight(task.nice.get()));
     };
     if prio == old.prio && old.class == Class::Rt {
-        set(task);
+        set(&(&pi, &rq));
         return;
     }
     let drops_to = match me.k.config.rules.setscheduler_place.get() {
         SetschedulerPlace::Head => Place::Head,
         SetschedulerPlace::Tail => Place::Tail,
     };
-    change(&mut rq, p, prio, drops_to, set);
+    change(&mut rq, &pi, prio, drops_to, set);
     conclude(rq, p, old, renice_reschedules).await;
     drop(pi);
     requeue_waiter(me, p).await;
@@ -74,7 +54,7 @@ pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: 
 /// Gives `p` a nice value in whatever state the task is. A real-time task only remembers it; so does a normal task
 /// that is boosted by a lock, which keeps its place (rt-class 2.1, fair-class 2.6).
 pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
-    let _pi = me.pi_lock(p).await;
+    let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     rq.charge(Cost::SetPrio);
@@ -85,13 +65,13 @@ pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
     let old = Served::by(task);
     let policy = task.policy.get();
     let normal = policy.normal_prio(nice);
-    let set = |task: &Task| {
-        task.nice.set(nice);
-        task.normal_prio.set(normal);
+    let set = |held: &(&PiGuard<'_, P>, &RqGuard<'_, P>)| {
+        task.nice.set(held, nice);
+        task.normal_prio.set(held, normal);
         task.se.set_weight(policy.weight(nice));
     };
     if old.class == Class::Rt {
-        set(task);
+        set(&(&pi, &rq));
         return;
     }
     // Unlike a change of policy this is no new stint of a running task.
@@ -99,8 +79,8 @@ pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
     if queued {
         deactivate_task(&mut rq, p, DequeueKind::Restore);
     }
-    set(task);
-    task.set_prio(effective_prio(me, p, normal));
+    set(&(&pi, &rq));
+    task.set_prio(&(&pi, &rq), effective_prio(me, p, normal));
     if queued {
         activate_task(&mut rq, p, EnqueueKind::Restore(Place::Tail));
     }
@@ -125,7 +105,7 @@ pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Pri
         DeboostPlace::Head => Place::Head,
         DeboostPlace::Tail => Place::Tail,
     };
-    change(&mut rq, p, prio, drops_to, |_| {});
+    change(&mut rq, pi, prio, drops_to, |_| {});
     conclude(rq, p, old, inheritance_reschedules).await;
     true
 }
@@ -147,11 +127,12 @@ impl Served {
 /// change; a task whose priority drops comes back to the end `drops_to` of its list.
 fn change<P: Platform>(
     rq: &mut RqGuard<'_, P>,
-    p: TaskId,
+    pi: &PiGuard<'_, P>,
     prio: Prio,
     drops_to: Place,
-    set: impl FnOnce(&Task),
+    set: impl FnOnce(&(&PiGuard<'_, P>, &RqGuard<'_, P>)),
 ) {
+    let p = pi.task;
     let task = rq.me.task(p);
     let old = Served::by(task);
     let (queued, running) = (task.on_rq.get(), rq.curr == p);
@@ -166,8 +147,9 @@ fn change<P: Platform>(
     if placed && old.class == Class::Fair && prio.is_rt() {
         fair::detach_task(rq, p);
     }
-    task.set_prio(prio);
-    set(task);
+    let held = (pi, &*rq);
+    task.set_prio(&held, prio);
+    set(&held);
     if placed && old.class == Class::Rt && !prio.is_rt() {
         fair::attach_task(rq, p);
     }

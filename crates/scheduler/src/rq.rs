@@ -7,11 +7,27 @@
 use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::rt::RtRq;
+use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
 use crate::{Cpu, CpuId, Nanos, Prio, TaskId};
 use alloc::collections::VecDeque;
-use core::cell::{Cell, RefCell, RefMut};
+use core::cell::{RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
+
+/// [`Cpu::lock`] without a future of its own: a hot path suspends and goes on where it is, and the guard is made where it
+/// stays.
+macro_rules! lock_here {
+    ($me:expr, $cpu:expr) => {{
+        let (me, cpu) = ($me, $cpu);
+        me.settle().await;
+        let taken = match me.take_at_once(cpu) {
+            Some(taken) => taken,
+            None => me.take(cpu).await,
+        };
+        me.guard(taken)
+    }};
+}
+pub(crate) use lock_here;
 
 /// A CPU's run queue.
 #[derive(Debug)]
@@ -48,36 +64,35 @@ impl WakeList {
     }
 }
 
-/// State of a run queue that is read without its lock, hence possibly stale. Written only by holders of the lock,
-/// but for `need_resched`, which its own CPU clears.
+/// State of a run queue that is read without its lock, hence possibly stale.
 #[derive(Debug)]
 pub struct Published {
     /// Task that the CPU executes or has just selected.
-    pub curr: Cell<TaskId>,
+    pub curr: Shared<TaskId, RqLock>,
     /// That task must make room at the next preemption point.
-    pub need_resched: Cell<bool>,
+    pub need_resched: Shared<bool, RqLock>,
     /// Runnable tasks, the running one included.
-    pub nr_running: Cell<u32>,
+    pub nr_running: Shared<u32, RqLock>,
     /// `highest_prio.curr` of the RT queue: best queued RT priority, or [`Prio::NO_RT`].
-    pub rt_highest: Cell<Prio>,
+    pub rt_highest: Shared<Prio, RqLock>,
     /// `highest_prio.next` (rt-class 1.5).
-    pub rt_next: Cell<Prio>,
+    pub rt_next: Shared<Prio, RqLock>,
     /// Queued RT tasks, the running one included.
-    pub rt_nr_running: Cell<u32>,
+    pub rt_nr_running: Shared<u32, RqLock>,
     /// Whether the list of pushable RT tasks holds any.
-    pub rt_pushable: Cell<bool>,
+    pub rt_pushable: Shared<bool, RqLock>,
     /// Sum of the weights of the runnable fair tasks.
-    pub load: Cell<u64>,
+    pub load: Shared<u64, RqLock>,
     /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class 8.2).
-    pub cpu_load: [Cell<u64>; 5],
+    pub cpu_load: [Shared<u64, RqLock>; 5],
     /// Floor of virtual time of the fair queue.
-    pub min_vruntime: Cell<u64>,
+    pub min_vruntime: Shared<u64, RqLock>,
     /// When and for whom this CPU balances fair tasks.
     pub balance: CpuBalance,
     /// What it counts.
     pub counts: CpuCounts,
     /// Since when the running task executes.
-    pub(crate) switched_at: Cell<Nanos>,
+    pub(crate) switched_at: Shared<Nanos, RqLock>,
 }
 
 /// What a run-queue lock protects.
@@ -106,19 +121,19 @@ impl RunQueue {
         RunQueue {
             cpu,
             published: Published {
-                curr: Cell::new(idle),
-                need_resched: Cell::new(false),
-                nr_running: Cell::new(0),
-                rt_highest: Cell::new(Prio::NO_RT),
-                rt_next: Cell::new(Prio::NO_RT),
-                rt_nr_running: Cell::new(0),
-                rt_pushable: Cell::new(false),
-                load: Cell::new(0),
+                curr: Shared::new(idle),
+                need_resched: Shared::new(false),
+                nr_running: Shared::new(0),
+                rt_highest: Shared::new(Prio::NO_RT),
+                rt_next: Shared::new(Prio::NO_RT),
+                rt_nr_running: Shared::new(0),
+                rt_pushable: Shared::new(false),
+                load: Shared::new(0),
                 cpu_load: Default::default(),
-                min_vruntime: Cell::new(CfsRq::INITIAL_MIN_VRUNTIME),
+                min_vruntime: Shared::new(CfsRq::INITIAL_MIN_VRUNTIME),
                 balance: CpuBalance::default(),
                 counts: CpuCounts::default(),
-                switched_at: Cell::default(),
+                switched_at: Shared::default(),
             },
             wake_list: WakeList::default(),
             stop_list: WakeList::default(),
@@ -140,6 +155,11 @@ impl RunQueue {
         self.state.try_borrow().ok()
     }
 }
+
+/// Proof that the executing path holds the run-queue lock of this CPU, and has no guard of it yet: only what takes the
+/// lock makes one. Whoever drops it instead of asking for the guard never gives the lock back.
+#[must_use = "a lock that was taken is given back by its guard"]
+pub(crate) struct Taken(CpuId);
 
 /// A held run-queue lock; dropping it releases the lock.
 pub struct RqGuard<'k, P: Platform> {
@@ -165,6 +185,10 @@ impl<P: Platform> DerefMut for RqGuard<'_, P> {
     }
 }
 
+impl<P: Platform> Proof<RqLock> for RqGuard<'_, P> {}
+impl<P: Platform> Proof<Residence> for RqGuard<'_, P> {}
+impl<P: Platform> Proof<Wakefulness> for RqGuard<'_, P> {}
+
 impl<P: Platform> Drop for RqGuard<'_, P> {
     #[inline]
     fn drop(&mut self) {
@@ -176,11 +200,7 @@ impl<'k, P: Platform> Cpu<'k, P> {
     /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
     #[inline]
     pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {
-        self.settle().await;
-        if !self.take_at_once(cpu) {
-            self.take(cpu).await;
-        }
-        self.guard(cpu)
+        lock_here!(self, cpu)
     }
 
     /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves meanwhile.
@@ -193,38 +213,48 @@ impl<'k, P: Platform> Cpu<'k, P> {
         }
     }
 
-    // The steps of `lock`. A hot path takes them itself: it suspends and goes on where it is, without a future of its own
-    // for the lock, and the guard is made where it stays.
-
     /// The wait for the time that has been charged so far, in front of every run-queue lock.
     #[inline]
     pub(crate) fn settle(self) -> impl Future<Output = ()> {
         self.k.platform.settle(self.id)
     }
 
-    /// Takes the lock, without its guard, if that is possible before any other CPU can act.
-    #[inline]
-    pub(crate) fn take_at_once(self, cpu: CpuId) -> bool {
-        self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu))
-    }
-
-    /// Takes the lock, without its guard.
-    pub(crate) fn take(self, cpu: CpuId) -> impl Future<Output = ()> {
-        self.k.platform.acquire(self.id, Lock::Rq(cpu))
-    }
-
     /// Takes the lock if that is possible before any other CPU can act.
     #[inline]
-    pub(crate) fn lock_at_once(self, cpu: CpuId) -> Option<RqGuard<'k, P>> {
-        self.take_at_once(cpu).then(|| self.guard(cpu))
+    pub(crate) fn take_at_once(self, cpu: CpuId) -> Option<Taken> {
+        self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu)).then_some(Taken(cpu))
     }
 
-    /// For whoever has just taken the lock.
+    /// Takes the lock.
+    pub(crate) async fn take(self, cpu: CpuId) -> Taken {
+        self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
+        Taken(cpu)
+    }
+
+    /// Takes the lock if it is free, and that shows before any other CPU can act; `None` if not.
+    pub(crate) fn try_at_once(self, cpu: CpuId) -> Option<Result<Taken, Busy>> {
+        Some(tried(cpu, self.k.platform.try_acquire_at_once(self.id, Lock::Rq(cpu))?))
+    }
+
+    /// Takes the lock if it is free.
+    pub(crate) async fn try_take(self, cpu: CpuId) -> Result<Taken, Busy> {
+        tried(cpu, self.k.platform.try_acquire(self.id, Lock::Rq(cpu)).await)
+    }
+
+    /// The guard of a lock that has been taken.
     #[inline]
-    pub(crate) fn guard(self, cpu: CpuId) -> RqGuard<'k, P> {
+    pub(crate) fn guard(self, Taken(cpu): Taken) -> RqGuard<'k, P> {
         let rq = self.k.rq(cpu);
         RqGuard { me: self, published: &rq.published, state: rq.state.borrow_mut() }
     }
+}
+
+/// Another CPU holds the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Busy;
+
+fn tried(cpu: CpuId, taken: bool) -> Result<Taken, Busy> {
+    if taken { Ok(Taken(cpu)) } else { Err(Busy) }
 }
 
 impl<'k, P: Platform> RqGuard<'k, P> {
@@ -237,7 +267,7 @@ impl<'k, P: Platform> RqGuard<'k, P> {
     /// Asks the queue's CPU to reschedule: sets the flag of the running task and, for another CPU, sends one
     /// interrupt unless the flag was already set (rt-class 3.4).
     pub fn resched(&mut self) {
-        if self.published.need_resched.replace(true) {
+        if self.published.need_resched.replace(self, true) {
             return;
         }
         if self.cpu != self.me.id {
@@ -252,12 +282,12 @@ impl<'k, P: Platform> RqGuard<'k, P> {
 
     pub(crate) fn set_nr_running(&mut self, n: u32) {
         self.nr_running = n;
-        self.published.nr_running.set(n);
+        self.published.nr_running.set(self, n);
     }
 
     pub(crate) fn set_curr(&mut self, task: TaskId) {
         self.curr = task;
-        self.published.curr.set(task);
+        self.published.curr.set(self, task);
     }
 
     pub(crate) fn charge(&self, cost: Cost) {

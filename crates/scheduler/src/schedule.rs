@@ -6,7 +6,8 @@ use crate::class::{
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
-use crate::rq::RqGuard;
+use crate::rq::{RqGuard, lock_here};
+use crate::shared::{Proof, Unseen, Wakefulness};
 use crate::stats::{add, bump};
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;
@@ -25,14 +26,20 @@ pub enum Entry {
     Stopped,
 }
 
+/// The running task of the executing CPU says whether, and how, it is about to sleep: set_current_state.
+pub fn set_current_state<P: Platform>(me: Cpu<'_, P>, state: TaskState) {
+    me.task(me.curr()).state.set(&Itself, state);
+}
+
+/// Only the running task does this.
+struct Itself;
+
+impl Proof<Wakefulness> for Itself {}
+
 /// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
 /// other CPUs' while it pulls, pushes or balances.
 pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
-    me.settle().await;
-    if !me.take_at_once(me.id) {
-        me.take(me.id).await;
-    }
-    let mut rq = me.guard(me.id);
+    let mut rq = lock_here!(me, me.id);
     rq.update_clock();
     rq.charge(Cost::Schedule);
     bump(&rq.published.counts.schedules);
@@ -40,7 +47,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     let task = me.task(prev);
     // Effective priority at this moment, still boosted if it holds locks (rt-class 5.1).
     let (prev_prio, prev_class) = (task.prio.get(), task.class.get());
-    rq.published.need_resched.set(false);
+    rq.published.need_resched.set(&rq, false);
 
     let blocking =
         entry == Entry::Call && task.state.get() != TaskState::Running && prev_class != Class::Idle;
@@ -67,7 +74,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     put_prev_task(&mut rq, prev);
     let next = pick_next_task(&mut rq);
     // The pull and the new-idle balancing were followed by this pick.
-    rq.published.need_resched.set(false);
+    rq.published.need_resched.set(&rq, false);
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
@@ -91,7 +98,7 @@ fn context_switch<P: Platform>(
     let (leaver, comer) = (me.task(prev), me.task(next));
     rq.nr_switches += 1;
     let counts = &rq.published.counts;
-    let since = rq.published.switched_at.replace(rq.clock);
+    let since = rq.published.switched_at.replace(rq, rq.clock);
     if leaver.class.get() != Class::Idle {
         let counter = if blocking {
             &leaver.stats.nr_voluntary_switches
@@ -119,11 +126,11 @@ fn context_switch<P: Platform>(
     };
     me.event(Event::Switch { prev, prev_state, next });
     add(&counts.wait_time_ns, comer.stats.wait_end(rq.clock));
-    comer.on_cpu.set(true);
+    comer.on_cpu.set(rq, true);
     rq.set_curr(next);
     rq.touch_published();
     rq.charge(Cost::ContextSwitch);
-    leaver.on_cpu.set(false);
+    leaver.on_cpu.set(rq, false);
     owner_left(me, prev);
 }
 
@@ -132,13 +139,13 @@ fn context_switch<P: Platform>(
 pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) {
     let p = me.curr();
     schedule(me, Entry::Stopped).await;
-    set_task_cpu(me, p, dest);
+    set_task_cpu(me, &Unseen, p, dest);
     let mut rq = me.lock(dest).await;
     // Its affinity may have changed while it was on no queue.
     while !me.task(p).may_run_on(rq.cpu) {
         drop(rq);
         let dest = fallback_cpu(me, p);
-        set_task_cpu(me, p, dest);
+        set_task_cpu(me, &Unseen, p, dest);
         rq = me.lock(dest).await;
     }
     rq.update_clock();

@@ -3,7 +3,7 @@
 //! Everything is a cell: counting needs no lock of its own, and a report may read at any moment.
 
 use crate::Nanos;
-use core::cell::Cell;
+use crate::shared::Kept;
 
 /// A line for each counter: meaning, name.
 macro_rules! counters {
@@ -11,7 +11,7 @@ macro_rules! counters {
         $(#[$meaning])*
         #[derive(Clone, Debug, Default)]
         pub struct $name {
-            $($(#[$of_field])* pub $field: Cell<u64>,)+
+            $($(#[$of_field])* pub $field: Kept<u64>,)+
         }
     };
 }
@@ -120,51 +120,51 @@ counters! {
 #[derive(Clone, Debug, Default)]
 pub struct TaskStats {
     /// Switches away while blocking.
-    pub nr_voluntary_switches: Cell<u64>,
+    pub nr_voluntary_switches: Kept<u64>,
     /// Switches away while runnable.
-    pub nr_involuntary_switches: Cell<u64>,
+    pub nr_involuntary_switches: Kept<u64>,
     /// Times it was assigned another CPU.
-    pub nr_migrations: Cell<u64>,
+    pub nr_migrations: Kept<u64>,
     /// Successful wakeups.
-    pub nr_wakeups: Cell<u64>,
+    pub nr_wakeups: Kept<u64>,
     /// Of these, by kind.
     pub woken: WakeupCounts,
     /// What balancing made of it.
     pub balanced: BalancedCounts,
     /// Times it got the CPU (pcount).
-    pub nr_slices: Cell<u64>,
+    pub nr_slices: Kept<u64>,
     /// CPU time used, up to the last accounting.
-    pub sum_exec_runtime: Cell<Nanos>,
+    pub sum_exec_runtime: Kept<Nanos>,
     /// Since when it runs unaccounted.
-    pub exec_start: Cell<Nanos>,
+    pub exec_start: Kept<Nanos>,
     /// `sum_exec_runtime` when it was last picked; the difference is how long it has been running.
-    pub prev_sum_exec_runtime: Cell<Nanos>,
+    pub prev_sum_exec_runtime: Kept<Nanos>,
     /// Since when it waits for a CPU, if it does.
-    pub wait_start: Cell<Option<Nanos>>,
+    pub wait_start: Kept<Option<Nanos>>,
     /// Total time runnable but not running.
-    pub wait_sum: Cell<Nanos>,
+    pub wait_sum: Kept<Nanos>,
     /// Longest such wait.
-    pub wait_max: Cell<Nanos>,
+    pub wait_max: Kept<Nanos>,
     /// Number of such waits that ended.
-    pub wait_count: Cell<u64>,
-    /// When it was last woken, until it runs.
-    pub woken_at: Cell<Option<Nanos>>,
+    pub wait_count: Kept<u64>,
+    /// When it was last woken, until it runs. For the platform, which measures latencies.
+    pub(crate) woken_at: Kept<Option<Nanos>>,
     /// When it last left a CPU.
-    pub last_ran: Cell<Nanos>,
+    pub last_ran: Kept<Nanos>,
     /// Longest run time accounted at once.
-    pub exec_max: Cell<Nanos>,
+    pub exec_max: Kept<Nanos>,
     /// Longest stint in competition: with a CPU load of at least twice its weight.
-    pub slice_max: Cell<Nanos>,
+    pub slice_max: Kept<Nanos>,
     /// Since when it sleeps interruptibly, if it does.
-    pub sleep_start: Cell<Option<Nanos>>,
+    pub sleep_start: Kept<Option<Nanos>>,
     /// Longest such sleep.
-    pub sleep_max: Cell<Nanos>,
+    pub sleep_max: Kept<Nanos>,
     /// Since when it sleeps uninterruptibly, if it does.
-    pub block_start: Cell<Option<Nanos>>,
+    pub block_start: Kept<Option<Nanos>>,
     /// Longest such sleep.
-    pub block_max: Cell<Nanos>,
+    pub block_max: Kept<Nanos>,
     /// Total time asleep, of either kind.
-    pub sum_sleep_runtime: Cell<Nanos>,
+    pub sum_sleep_runtime: Kept<Nanos>,
 }
 
 impl TaskStats {
@@ -192,6 +192,16 @@ impl TaskStats {
         self.block_start.set(None);
         self.block_max.set(Nanos::ZERO);
         self.sum_sleep_runtime.set(Nanos::ZERO);
+    }
+
+    /// It runs: when it was woken for that, if it was.
+    pub fn take_woken_at(&self) -> Option<Nanos> {
+        self.woken_at.take()
+    }
+
+    /// Its latency counts from `since`, if it has been woken and not run yet.
+    pub fn latency_counts_from(&self, since: Nanos) {
+        self.woken_at.set(self.woken_at.get().map(|_| since));
     }
 
     /// Starts waiting for a CPU.
@@ -244,12 +254,12 @@ impl BalancedCounts {
 
 /// Adds one to a counter.
 #[inline]
-pub(crate) fn bump(counter: &Cell<u64>) {
+pub(crate) fn bump(counter: &Kept<u64>) {
     counter.set(counter.get() + 1);
 }
 
 /// Adds a time to a counter of nanoseconds.
 #[inline]
-pub(crate) fn add(counter: &Cell<u64>, time: Nanos) {
+pub(crate) fn add(counter: &Kept<u64>, time: Nanos) {
     counter.set(counter.get() + time.0);
 }

@@ -4,10 +4,11 @@ use crate::chunks::Chunks;
 use crate::fair::FairEntity;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
+use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen, Wakefulness};
 use crate::stats::TaskStats;
 use crate::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, TaskId};
 use alloc::vec::Vec;
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 
 /// What a task wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -41,41 +42,40 @@ pub enum Class {
     Idle,
 }
 
-/// A task. Every field is a cell: which lock protects it is said at the field; the others may read it racily, as on
-/// the real machine.
+/// A task. Everybody may read it, racily as on the real machine; who writes which field its type says ([`Shared`]).
 #[derive(Debug, Default)]
 pub struct Task {
     /// Set at creation.
-    pub pid: Cell<Pid>,
-    /// pi_lock and run-queue lock to change.
-    pub policy: Cell<Policy>,
-    /// The same.
-    pub nice: Cell<Nice>,
-    /// Priority without inheritance; the same locks.
-    pub normal_prio: Cell<Prio>,
-    /// Effective priority; the same locks.
-    pub prio: Cell<Prio>,
-    /// Class that serves the effective priority; the same locks.
-    pub class: Cell<Class>,
-    /// Affinity; the same locks.
-    pub cpus_allowed: Cell<CpuMask>,
-    /// Weight of `cpus_allowed` (1: pinned); the same locks.
-    pub nr_cpus_allowed: Cell<u32>,
-    /// CPU it is assigned to; run-queue lock while queued, pi_lock otherwise.
-    pub cpu: Cell<CpuId>,
-    /// Written by the task itself and by its wakers under pi_lock.
-    pub state: Cell<TaskState>,
-    /// Whether it is on a run queue (the running task is); run-queue lock.
-    pub on_rq: Cell<bool>,
+    pub pid: Kept<Pid>,
+    /// Its own policy.
+    pub policy: Shared<Policy, PiAndRqLock>,
+    /// Its own nice value.
+    pub nice: Shared<Nice, PiAndRqLock>,
+    /// Priority without inheritance.
+    pub normal_prio: Shared<Prio, PiAndRqLock>,
+    /// Effective priority.
+    pub prio: Shared<Prio, PiAndRqLock>,
+    /// Class that serves the effective priority.
+    pub class: Shared<Class, PiAndRqLock>,
+    /// Affinity.
+    pub cpus_allowed: Shared<CpuMask, PiAndRqLock>,
+    /// Weight of `cpus_allowed` (1: pinned).
+    pub nr_cpus_allowed: Shared<u32, PiAndRqLock>,
+    /// CPU it is assigned to.
+    pub cpu: Shared<CpuId, Residence>,
+    /// Whether it runs, sleeps, or is being woken.
+    pub state: Shared<TaskState, Wakefulness>,
+    /// Whether it is on a run queue (the running task is).
+    pub on_rq: Shared<bool, RqLock>,
     /// Whether some CPU executes it or is still switching away from it.
-    pub on_cpu: Cell<bool>,
-    /// RT class fields; run-queue lock.
+    pub on_cpu: Shared<bool, RqLock>,
+    /// RT class fields, under the run-queue lock.
     pub rt: RtEntity,
-    /// Fair class fields; run-queue lock.
+    /// Fair class fields, under the run-queue lock.
     pub se: FairEntity,
-    /// Priority inheritance; the wait_locks of the mutexes involved.
+    /// Priority inheritance, under the wait_locks of the mutexes involved.
     pub pi: PiState,
-    /// Counters; run-queue lock.
+    /// Counters.
     pub stats: TaskStats,
 }
 
@@ -83,16 +83,16 @@ impl Task {
     /// Clears a slot for a new task. The caller sets what it inherits.
     fn reset(&self, id: TaskId, pid: Pid, policy: Policy, nice: Nice, cpus_allowed: CpuMask) {
         self.pid.set(pid);
-        self.policy.set(policy);
-        self.nice.set(nice);
+        self.policy.set(&Unseen, policy);
+        self.nice.set(&Unseen, nice);
         let prio = policy.normal_prio(nice);
-        self.normal_prio.set(prio);
-        self.set_prio(prio);
-        self.set_cpus_allowed(cpus_allowed);
-        self.cpu.set(CpuId(0));
-        self.state.set(TaskState::New);
-        self.on_rq.set(false);
-        self.on_cpu.set(false);
+        self.normal_prio.set(&Unseen, prio);
+        self.set_prio(&Unseen, prio);
+        self.set_cpus_allowed(&Unseen, cpus_allowed);
+        self.cpu.set(&Unseen, CpuId(0));
+        self.state.set(&Unseen, TaskState::New);
+        self.on_rq.set(&Unseen, false);
+        self.on_cpu.set(&Unseen, false);
         self.rt.reset(id);
         self.se.reset(policy.weight(nice));
         self.pi.reset();
@@ -100,14 +100,23 @@ impl Task {
     }
 
     /// Sets the effective priority and the class that goes with it.
-    pub(crate) fn set_prio(&self, prio: Prio) {
-        self.prio.set(prio);
-        self.class.set(if prio.is_rt() { Class::Rt } else { Class::Fair });
+    pub(crate) fn set_prio(&self, held: &impl Proof<PiAndRqLock>, prio: Prio) {
+        self.prio.set(held, prio);
+        self.class.set(held, if prio.is_rt() { Class::Rt } else { Class::Fair });
     }
 
-    pub(crate) fn set_cpus_allowed(&self, cpus: CpuMask) {
-        self.cpus_allowed.set(cpus);
-        self.nr_cpus_allowed.set(cpus.weight());
+    pub(crate) fn set_cpus_allowed(&self, held: &impl Proof<PiAndRqLock>, cpus: CpuMask) {
+        self.cpus_allowed.set(held, cpus);
+        self.nr_cpus_allowed.set(held, cpus.weight());
+    }
+
+    /// Makes a new task the idle task of a CPU, which runs it.
+    pub(crate) fn becomes_idle(&self, cpu: CpuId) {
+        self.prio.set(&Unseen, Prio::IDLE);
+        self.class.set(&Unseen, Class::Idle);
+        self.cpu.set(&Unseen, cpu);
+        self.state.set(&Unseen, TaskState::Running);
+        self.on_cpu.set(&Unseen, true);
     }
 
     /// Whether it may run on one CPU only.
@@ -159,7 +168,7 @@ impl TaskTable {
     /// Gives the slot of a dead task back.
     pub fn reap(&self, id: TaskId) {
         debug_assert_eq!(self.get(id).state.get(), TaskState::Dead);
-        self.get(id).state.set(TaskState::Free);
+        self.get(id).state.set(&Unseen, TaskState::Free);
         self.free.borrow_mut().push(id);
     }
 
@@ -193,7 +202,7 @@ mod tests {
             new(pid);
         }
         assert_eq!((task.pid.get(), table.len()), (Pid(1), 999));
-        task.state.set(TaskState::Dead);
+        task.state.overwrite(TaskState::Dead);
         table.reap(first);
         assert_eq!(new(1000), first);
         assert_eq!((task.pid.get(), task.state.get(), table.len()), (Pid(1000), TaskState::New, 999));

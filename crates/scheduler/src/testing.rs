@@ -228,7 +228,7 @@ impl Lab {
     /// The task running on `cpu` goes to sleep; what follows on other CPUs is still pending.
     pub fn block_unsettled(&self, cpu: u16) -> TaskId {
         let p = self.running(cpu);
-        self.k.task(p).state.set(TaskState::Interruptible);
+        self.k.task(p).state.overwrite(TaskState::Interruptible);
         self.run(schedule(self.cpu(cpu), Entry::Call));
         p
     }

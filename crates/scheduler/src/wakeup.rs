@@ -5,9 +5,11 @@
 //! sleeper's pi_lock and takes one run-queue lock, or hands the rest of the work to the target CPU.
 
 use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr, set_task_cpu};
-use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
+use crate::pi_lock::{PiGuard, pi_lock_here};
+use crate::platform::{Access, Cost, Ipi, Line, Platform};
 use crate::registry::{Feature, WakeLock};
-use crate::rq::RqGuard;
+use crate::rq::{RqGuard, lock_here};
+use crate::shared::Unseen;
 use crate::stats::bump;
 use crate::task::Class;
 use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
@@ -54,17 +56,14 @@ async fn wake_under_pi_lock<P: Platform>(
     flags: WakeFlags,
     still: impl Fn() -> bool,
 ) -> bool {
-    if !me.k.platform.acquire_at_once(me.id, Lock::Pi(p)) {
-        me.k.platform.acquire(me.id, Lock::Pi(p)).await;
-    }
+    let pi = pi_lock_here!(me, p);
     let woken = asleep(me, p) && still();
     if woken {
         begin(me, p);
         if !(me.task(p).on_rq.get() && wake_while_queued(me, p, flags).await) {
-            wake_dequeued(me, p, flags).await;
+            wake_dequeued(&pi, flags).await;
         }
     }
-    me.k.platform.release(me.id, Lock::Pi(p));
     woken
 }
 
@@ -81,25 +80,22 @@ async fn wake_while_queued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFl
 }
 
 /// Stages 3 to 7 under the sleeper's pi_lock.
-async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) {
+async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
+    let (me, p) = (pi.me, pi.task);
     let task = me.task(p);
-    task.state.set(TaskState::Waking);
+    task.state.set(pi, TaskState::Waking);
     while task.on_cpu.get() {
         me.k.platform.relax(me.id).await;
     }
     let cpu = select_task_rq(me, p, flags);
     count_wakeup(me, p, cpu, flags);
-    set_task_cpu(me, p, cpu);
+    set_task_cpu(me, pi, p, cpu);
     fair::wakes_another(me, flags);
     if should_queue(me, cpu) {
         queue_remote_wakeup(me, p, cpu);
         return;
     }
-    me.settle().await;
-    if !me.take_at_once(cpu) {
-        me.take(cpu).await;
-    }
-    let mut rq = me.guard(cpu);
+    let mut rq = lock_here!(me, cpu);
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
     awake(&mut rq, p, flags);
@@ -129,12 +125,13 @@ async fn wake_under_rq_lock<P: Platform>(
     if rq.curr == p {
         count_wakeup(me, p, rq.cpu, flags);
     } else {
-        task.state.set(TaskState::Waking);
+        task.state.set(&rq, TaskState::Waking);
         let cpu = select_task_rq(me, p, flags);
         count_wakeup(me, p, cpu, flags);
         if cpu != rq.cpu {
             drop(rq);
-            set_task_cpu(me, p, cpu);
+            // Its state says that it is being woken, so nobody else looks for it.
+            set_task_cpu(me, &Unseen, p, cpu);
             rq = me.lock(cpu).await;
             rq.update_clock();
         }
@@ -180,7 +177,7 @@ fn count_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId, flags: WakeF
 fn awake<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
     let task = rq.me.task(p);
     check_preempt_curr(rq, p, PreemptCause::Wakeup { sync: flags.sync });
-    task.state.set(TaskState::Running);
+    task.state.set(rq, TaskState::Running);
     if rq.curr != p {
         task.stats.woken_at.set(Some(rq.clock));
     }

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_broken_invariant_stops_the_run() {
         let machine = checked();
-        machine.sim.k.task(TaskId(3)).nr_cpus_allowed.set(7);
+        machine.sim.k.task(TaskId(3)).nr_cpus_allowed.overwrite(7);
         let Err(RunError::Invariant { invariant, at, what }) = machine.run() else { panic!("it passes") };
         assert_eq!((invariant, at), ("P4", Nanos::ZERO));
         assert!(what.contains("TaskId(3)"), "{what}");
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn time_that_nobody_accounts_for_is_found() {
         let machine = checked();
-        machine.sim.k.task(TaskId(2)).stats.sum_exec_runtime.set(Nanos(1));
+        machine.sim.k.task(TaskId(2)).stats.sum_exec_runtime.overwrite(Nanos(1));
         assert!(matches!(machine.run(), Err(RunError::Invariant { invariant: "I11", .. })));
     }
 }

@@ -55,8 +55,7 @@ impl Paths {
             CountedFrom::Waking => begun.at,
         };
         // Latencies count from where the recording's do.
-        let woken_at = &me.task(task).stats.woken_at;
-        woken_at.set(woken_at.get().map(|_| since));
+        me.task(task).stats.latency_counts_from(since);
         let Some(onto) = onto(me, task, target) else { return };
         let hw = &me.k.platform.cpus[target.index()];
         let from = match (begun.cpu == target, me.id == target) {

@@ -168,7 +168,7 @@ impl Recorder {
         let task = me.task(next);
         if task.class.get() == Class::Idle {
             clock.since.set(Some(now));
-        } else if let Some(woken_at) = task.stats.woken_at.take() {
+        } else if let Some(woken_at) = task.stats.take_woken_at() {
             self.latency(next, now.saturating_sub(woken_at));
         }
     }

@@ -12,7 +12,7 @@ use crate::outcome::RunError;
 use crate::told::ToldMessage;
 use scheduler::affinity::set_cpus_allowed;
 use scheduler::policy::{sched_setscheduler, set_user_nice};
-use scheduler::schedule::{Entry, sched_yield, schedule};
+use scheduler::schedule::{Entry, sched_yield, schedule, set_current_state};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{Cpu, CpuMask, MutexId, Nanos, TaskId, TaskState};
 
@@ -203,7 +203,7 @@ impl Sim {
     }
 
     fn falls_asleep(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) -> Path {
-        me.task(p).state.set(state);
+        set_current_state(me, state);
         self.set_progress(p, Progress::Resume(then));
         Path::Sleep
     }
@@ -224,7 +224,7 @@ impl Sim {
         });
         // A timer cannot be programmed into the past: it fires at once then.
         hw.queue.set(slot.0, slot.1.max(hw.local_now()));
-        me.task(p).state.set(TaskState::Interruptible);
+        set_current_state(me, TaskState::Interruptible);
         Path::Sleep
     }
 

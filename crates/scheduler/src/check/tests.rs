@@ -46,7 +46,7 @@ fn p1_a_lost_reschedule() {
     let lab = lab();
     lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
     lab.spawn_unsettled(fifo(9), 0, 0, cpus(&[0]));
-    lab.k.rq(CpuId(0)).published.need_resched.set(false);
+    lab.k.rq(CpuId(0)).published.need_resched.overwrite(false);
     assert_eq!(state_alarms(&lab), ["P1"]);
 }
 
@@ -54,7 +54,7 @@ fn p1_a_lost_reschedule() {
 fn i12_a_cpu_that_idles_with_work() {
     let lab = lab();
     lab.spawn_unsettled(Policy::Normal, 0, 0, cpus(&[0]));
-    lab.k.rq(CpuId(0)).published.need_resched.set(false);
+    lab.k.rq(CpuId(0)).published.need_resched.overwrite(false);
     assert_eq!(state_alarms(&lab), ["I12"]);
 }
 
@@ -62,22 +62,22 @@ fn i12_a_cpu_that_idles_with_work() {
 fn p3_a_task_outside_its_affinity() {
     let lab = lab();
     let p = lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
-    lab.k.task(p).cpus_allowed.set(cpus(&[1]));
+    lab.k.task(p).cpus_allowed.overwrite(cpus(&[1]));
     assert_eq!(state_alarms(&lab), ["P3"]);
 }
 
 #[test]
 fn p4_a_published_value_that_is_not_the_protected_one() {
     let (lab, _) = waiting(5);
-    lab.k.rq(CpuId(0)).published.rt_highest.set(Prio(50));
+    lab.k.rq(CpuId(0)).published.rt_highest.overwrite(Prio(50));
     assert_eq!(state_alarms(&lab), ["P4"]);
 }
 
 #[test]
 fn p4_and_p5_a_task_that_is_pinned_in_passing() {
     let (lab, p) = waiting(5);
-    lab.k.task(p).cpus_allowed.set(cpus(&[0]));
-    lab.k.task(p).nr_cpus_allowed.set(1);
+    lab.k.task(p).cpus_allowed.overwrite(cpus(&[0]));
+    lab.k.task(p).nr_cpus_allowed.overwrite(1);
     let alarms = state_alarms(&lab);
     assert!(alarms.contains(&"P4") && alarms.contains(&"P5"), "{alarms:?}");
 }
@@ -105,9 +105,9 @@ fn p8_and_p10_wakeups_that_nobody_finishes() {
     let lab = lab();
     let p = lab.spawn(fifo(5), 0);
     lab.block(0);
-    lab.k.task(p).state.set(TaskState::Waking);
+    lab.k.task(p).state.overwrite(TaskState::Waking);
     assert_eq!(state_alarms(&lab), ["P8"]);
-    lab.k.task(p).state.set(TaskState::Running);
+    lab.k.task(p).state.overwrite(TaskState::Running);
     assert_eq!(state_alarms(&lab), ["P10"]);
 }
 
@@ -116,7 +116,7 @@ fn p13_a_boost_that_nobody_lends() {
     let lab = lab();
     let p = lab.spawn(fifo(5), 0);
     lab.block(0);
-    lab.k.task(p).prio.set(Prio(3));
+    lab.k.task(p).prio.overwrite(Prio(3));
     assert_eq!(state_alarms(&lab), ["P13"]);
 }
 
@@ -129,7 +129,7 @@ fn mi4_a_spinner_that_nobody_tells_of_the_unlock() {
     assert_eq!(lab.run(lock_slow(lab.cpu(1), waiter, m)), Ok(LockOutcome::Spin));
     assert_eq!(spin_on_owner(lab.cpu(1), waiter, m), OwnerSeen::Runs);
     assert_eq!(state_alarms(&lab), [""; 0]);
-    lab.k.task(owner).on_cpu.set(false);
+    lab.k.task(owner).on_cpu.overwrite(false);
     assert_eq!(state_alarms(&lab), ["P10", "MI4", "P10"]);
 }
 
@@ -234,7 +234,7 @@ fn new_fifo(lab: &Lab, priority: u8) -> TaskId {
 
 /// It becomes runnable on CPU 0, and no push follows.
 fn enqueue_without_push(lab: &Lab, p: TaskId) {
-    lab.k.task(p).state.set(TaskState::Running);
+    lab.k.task(p).state.overwrite(TaskState::Running);
     activate_task(&mut lab.run(lab.cpu(0).lock(CpuId(0))), p, EnqueueKind::New);
 }
 
@@ -261,7 +261,7 @@ fn p2_excuses_a_dropped_task_behind_the_quicker_of_two_pulls() {
     let (mut told, mut untold) = (Watched::new(&lab), Watched::new(&lab));
     assert_eq!((told.alarms(), untold.alarms()), (vec![], vec![]));
     for cpu in [0, 1] {
-        lab.k.task(lab.running(cpu)).state.set(TaskState::Interruptible);
+        lab.k.task(lab.running(cpu)).state.overwrite(TaskState::Interruptible);
     }
     let mut quicker = pin!(schedule(lab.cpu(0), Entry::Call));
     let mut slower = pin!(schedule(lab.cpu(1), Entry::Call));
@@ -326,7 +326,7 @@ fn p11_and_p12_moves_that_help_nobody() {
     watched.tell(migrate);
     watched.tell(Event::Decision { task: p, reason: Reason::Pushed });
     assert_eq!(watched.alarms(), ["P11", "P16"], "CPU 1 runs something better, and the counter did not move");
-    lab.k.task(p).prio.set(Prio(0));
+    lab.k.task(p).prio.overwrite(Prio(0));
     lab.k.task(p).stats.nr_migrations.set(1);
     watched.tell(migrate);
     watched.tell(Event::Decision { task: p, reason: Reason::Pulled });
@@ -362,9 +362,9 @@ fn i4_and_i7_virtual_time_that_goes_back() {
     let sleeps = lab.block(0);
     let mut watched = Watched::new(&lab);
     assert_eq!(watched.alarms(), [""; 0]);
-    for back in [&lab.k.rq(CpuId(0)).published.min_vruntime, &lab.k.task(sleeps).se.vruntime] {
-        back.set(back.get() - 1);
-    }
+    let (floor, own) = (&lab.k.rq(CpuId(0)).published.min_vruntime, &lab.k.task(sleeps).se.vruntime);
+    floor.overwrite(floor.get() - 1);
+    own.overwrite(own.get() - 1);
     assert_eq!(watched.alarms(), ["I4", "I7"]);
 }
 

@@ -7,6 +7,7 @@
 
 use super::scale;
 use crate::platform::Platform;
+use crate::shared::Kept;
 use crate::task::{Class, Task};
 use crate::wakeup::WakeFlags;
 use crate::{Cpu, Nanos, Scheduler};
@@ -17,11 +18,11 @@ use core::cell::Cell;
 pub struct Averages {
     /// CPU time between two wakeups of others, or between the own wakeup and the first of others. A task that sleeps
     /// without having woken anybody counts with the wakeup granularity.
-    pub wakeup: Cell<Nanos>,
+    pub wakeup: Kept<Nanos>,
     /// CPU time between the last wakeup of another task and going to sleep: how long waker and woken overlap.
-    pub overlap: Cell<Nanos>,
+    pub overlap: Kept<Nanos>,
     /// CPU time of a stint; each sleep adds a zero.
-    pub running: Cell<Nanos>,
+    pub running: Kept<Nanos>,
     /// `sum_exec_runtime` when it last woke another task, if it did since it woke itself.
     last_wakeup: Cell<Option<Nanos>>,
     /// `sum_exec_runtime` when it was last woken.
@@ -34,7 +35,7 @@ pub(super) fn approach(average: Nanos, sample: Nanos) -> Nanos {
     Nanos(average.0.saturating_add_signed(apart >> 3))
 }
 
-fn take(average: &Cell<Nanos>, sample: Nanos) {
+fn take(average: &Kept<Nanos>, sample: Nanos) {
     average.set(approach(average.get(), sample));
 }
 

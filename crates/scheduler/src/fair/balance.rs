@@ -9,6 +9,7 @@ use super::nohz;
 use crate::domains::SchedDomain;
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::Platform;
+use crate::shared::Kept;
 use crate::stats::bump;
 use crate::{Cpu, CpuId, Nanos};
 use core::cell::Cell;
@@ -39,7 +40,7 @@ impl Situation {
 #[derive(Debug, Default)]
 pub struct CpuBalance {
     /// When its tick looks through its domains again.
-    pub next_balance: Cell<Nanos>,
+    pub next_balance: Kept<Nanos>,
     /// A CPU that asks for one of its tasks ([`super::active`]); written by that CPU under the lock.
     pub(super) push_to: Cell<Option<CpuId>>,
     /// It is asked to balance on behalf of all idle CPUs ([`super::nohz`]).

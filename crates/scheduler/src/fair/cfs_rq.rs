@@ -169,7 +169,7 @@ pub(super) fn leave_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 
 fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {
     rq.fair.load = load;
-    rq.published.load.set(load);
+    rq.published.load.set(rq, load);
     rq.touch_published();
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let now = present_load(rq.me, rq.cpu);
     for (index, average) in rq.published.cpu_load.iter().enumerate() {
         let span = 1 << index;
-        average.set(blend(decay(average.get(), span, missed), now, span));
+        average.set(rq, blend(decay(average.get(), span, missed), now, span));
     }
 }
 
@@ -145,8 +145,8 @@ mod tests {
         let guesses = |settings: &[&str]| {
             let lab = Lab::new(2, "2.6.36", settings);
             lab.spawn(Policy::Normal, 0);
-            lab.k.rq(CpuId(0)).published.cpu_load[0].set(500);
-            lab.k.rq(CpuId(0)).published.cpu_load[1].set(3000);
+            lab.k.rq(CpuId(0)).published.cpu_load[0].overwrite(500);
+            lab.k.rq(CpuId(0)).published.cpu_load[1].overwrite(3000);
             let me = lab.cpu(1);
             [0, 1, 2].map(|i| [source_load(me, CpuId(0), i), target_load(me, CpuId(0), i)])
         };

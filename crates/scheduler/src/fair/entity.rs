@@ -3,26 +3,26 @@
 use super::averages::Averages;
 use super::task_list::Links;
 use crate::Nanos;
-use core::cell::Cell;
+use crate::shared::Kept;
 
 /// A task's fields of this class; the run-queue lock protects them.
 #[derive(Debug, Default)]
 pub struct FairEntity {
     /// Load weight (fair-class 1.1).
-    pub weight: Cell<u64>,
+    pub weight: Kept<u64>,
     /// Virtual runtime in ns; wraps around, so compare it with [`super::lag`] only.
-    pub vruntime: Cell<u64>,
+    pub vruntime: Kept<u64>,
     /// START_NICE: left shift applied to the task's virtual time, 0 to 8 (fair-class 5.3).
-    pub penalty: Cell<u8>,
+    pub penalty: Kept<u8>,
     /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
-    pub pen_timeout: Cell<Nanos>,
+    pub pen_timeout: Kept<Nanos>,
     /// How it behaves when it wakes others and is woken.
     pub averages: Averages,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the task.
-    pub(super) relative: Cell<bool>,
+    pub(super) relative: Kept<bool>,
     /// It is in the timeline.
-    pub(super) in_timeline: Cell<bool>,
+    pub(super) in_timeline: Kept<bool>,
     /// Its place in the queue's list of tasks.
     pub(super) links: Links,
 }

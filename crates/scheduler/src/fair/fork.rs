@@ -38,7 +38,7 @@ fn child_runs_first<P: Platform>(rq: &mut RqGuard<'_, P>, parent: TaskId, child:
     let (ours, theirs) = (&me.task(parent).se.vruntime, &me.task(child).se.vruntime);
     let on = me.k.config.tunables.sched_child_runs_first.get() != 0;
     if on && rq.cpu == me.id && lag(ours.get(), theirs.get()) < 0 {
-        ours.swap(theirs);
+        theirs.set(ours.replace(theirs.get()));
         me.decide(child, Reason::ForkChildFirst);
         rq.resched();
     }

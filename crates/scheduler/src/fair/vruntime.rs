@@ -90,7 +90,7 @@ pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let curr = rq.fair.curr.map(|c| rq.me.task(c).se.vruntime.get());
     let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };
     let floor = &rq.published.min_vruntime;
-    floor.set(later(floor.get(), candidate));
+    floor.set(rq, later(floor.get(), candidate));
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use super::object::WaitGuard;
 use super::waiters::pi_key;
 use super::{MutexKind, kind, owner};
+use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
-use crate::policy::{PiGuard, rt_mutex_setprio};
+use crate::policy::rt_mutex_setprio;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{Cpu, MutexId, Prio, TaskId};
 

@@ -6,9 +6,10 @@ use super::object::{Owner, WaitGuard, Word};
 use super::spin::{look_again, may_spin};
 use super::waiters::{Waiter, pi_key};
 use super::{LockError, LockOutcome, owner};
+use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
-use crate::policy::PiGuard;
 use crate::registry::{DeboostOrder, RtmutexSpin};
+use crate::schedule::set_current_state;
 use crate::wakeup::{WakeFlags, try_to_wake_up, try_to_wake_up_if};
 use crate::{Cpu, MutexId, Prio, Reason, TaskId, TaskState};
 
@@ -45,7 +46,7 @@ pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -
         take(lock, me.pi_lock(p).await).await;
         return LockOutcome::Acquired;
     }
-    me.task(p).state.set(TaskState::Interruptible);
+    set_current_state(me, TaskState::Interruptible);
     if spins(me) && may_spin(me, p, m) { LockOutcome::Spin } else { LockOutcome::Sleep }
 }
 
@@ -84,7 +85,7 @@ async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     lock.waiters.insert(waiter);
     lock.show_top();
     me.task(p).pi.blocked_on.set(Some(lock.id));
-    me.task(p).state.set(TaskState::Interruptible);
+    me.task(p).state.set(&own, TaskState::Interruptible);
     drop(own);
     let is_top = lock.waiters.top() == Some(waiter);
     let Some(owner) = owner(me, lock.id).filter(|_| is_top) else { return };

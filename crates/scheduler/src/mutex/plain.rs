@@ -5,6 +5,7 @@ use super::object::{Owner, Word};
 use super::waiters::{Waiter, plain_key};
 use super::{LockError, LockOutcome};
 use crate::platform::Platform;
+use crate::schedule::set_current_state;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{Cpu, MutexId, TaskId, TaskState};
 
@@ -29,7 +30,7 @@ pub(super) async fn lock<P: Platform>(
         let task = me.task(p);
         lock.waiters.insert(Waiter { task: p, key: plain_key(task.normal_prio.get()) });
         task.pi.blocked_on.set(Some(m));
-        task.state.set(TaskState::Interruptible);
+        set_current_state(me, TaskState::Interruptible);
         return Ok(LockOutcome::Sleep);
     }
 }

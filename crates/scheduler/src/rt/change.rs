@@ -5,6 +5,7 @@
 use super::push::{push_rt_task, push_rt_tasks};
 use super::queue::{Change, publish, update_next};
 use super::{overload, pull};
+use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
@@ -78,11 +79,11 @@ fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 
 /// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable list and
 /// overload follow; no balancing does.
-pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cpus: CpuMask) {
-    let me = rq.me;
+pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuard<'_, P>, cpus: CpuMask) {
+    let (me, p) = (rq.me, pi.task);
     let task = me.task(p);
     let was_movable = !task.is_pinned();
-    task.set_cpus_allowed(cpus);
+    task.set_cpus_allowed(&(pi, &*rq), cpus);
     let movable = !task.is_pinned();
     if !task.rt.queued.is_linked() || movable == was_movable {
         return;

@@ -175,10 +175,10 @@ fn best_waiting<P: Platform>(rq: &RqGuard<'_, P>) -> Prio {
 pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (published, rt) = (rq.published, &rq.rt);
     let (highest, next) = (rt.active.best(), rt.next);
-    published.rt_nr_running.set(rt.nr_running);
-    published.rt_pushable.set(!rt.pushable.is_empty());
-    let rose_or_fell = published.rt_highest.replace(highest) != highest;
-    if published.rt_next.replace(next) != next || rose_or_fell {
+    published.rt_nr_running.set(rq, rt.nr_running);
+    published.rt_pushable.set(rq, !rt.pushable.is_empty());
+    let rose_or_fell = published.rt_highest.replace(rq, highest) != highest;
+    if published.rt_next.replace(rq, next) != next || rose_or_fell {
         rq.touch_published();
     }
     if rose_or_fell {

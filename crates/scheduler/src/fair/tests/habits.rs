@@ -79,7 +79,7 @@ fn let_run(lab: &Lab, p: TaskId) {
     for other in lab.k.tasks.iter().skip(1).filter(|other| lab.k.task(*other).on_rq.get()) {
         lab.set_vr(other, if other == p { 1000.0 } else { 1001.0 });
     }
-    lab.k.rq(CpuId(0)).published.need_resched.set(true);
+    lab.k.rq(CpuId(0)).published.need_resched.overwrite(true);
     lab.settle();
     assert_eq!(lab.running(0), p);
 }

@@ -44,7 +44,7 @@ fn q6600() -> Topology {
 impl Lab {
     /// Sets a CPU's min_vruntime, in ms.
     fn set_floor(&self, cpu: u16, value: f64) {
-        self.k.rq(CpuId(cpu)).published.min_vruntime.set(ms(value));
+        self.k.rq(CpuId(cpu)).published.min_vruntime.overwrite(ms(value));
     }
 
     fn floor(&self, cpu: u16) -> u64 {
@@ -99,7 +99,7 @@ impl Lab {
         let mut rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
         let curr = rq.curr;
         task_tick(&mut rq, curr);
-        self.k.rq(CpuId(cpu)).published.need_resched.replace(false)
+        rq.published.need_resched.replace(&rq, false)
     }
 
     /// The task running on `cpu` starts a fork.

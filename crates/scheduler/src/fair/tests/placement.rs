@@ -179,7 +179,7 @@ fn a_change_of_cpu_reads_both_floors_at_once_or_one_by_one() {
         lab.set_floor(0, 100.0);
         lab.set_vr(p, 102.0);
         lab.set_floor(1, 500.0);
-        crate::class::set_task_cpu(lab.cpu(1), p, CpuId(1));
+        crate::class::set_task_cpu(lab.cpu(1), &crate::shared::Unseen, p, CpuId(1));
         lab.set_floor(1, 501.0);
         lab.wake_unsettled(1, p);
         lab.vr(p)

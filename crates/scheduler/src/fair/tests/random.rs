@@ -95,7 +95,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
         }
         5..=7 if runs => {
             let sleep = [TaskState::Interruptible, TaskState::Uninterruptible][dice.below(2)];
-            me.task(me.curr()).state.set(sleep);
+            me.task(me.curr()).state.overwrite(sleep);
             Box::pin(schedule(me, Entry::Call))
         }
         8 | 9 if runs && lab.k.tasks.len() < MOST_TASKS => {

@@ -151,9 +151,9 @@ fn placement_of_2_6_31_pulls_by_averages() {
         lab.block(2);
         for cpu in 0..4 {
             let rq = &lab.k.rq(CpuId(cpu as u16)).published;
-            rq.load.set(loads[cpu]);
-            rq.nr_running.set((loads[cpu] / 1024) as u32);
-            rq.cpu_load[0].set(averages[cpu]);
+            rq.load.overwrite(loads[cpu]);
+            rq.nr_running.overwrite((loads[cpu] / 1024) as u32);
+            rq.cpu_load[0].overwrite(averages[cpu]);
         }
         lab.k.platform.events.borrow_mut().clear();
         let cpu = super::super::select_task_rq_wake(lab.cpu(0), sleeper, WakeFlags::default());
@@ -205,9 +205,9 @@ fn fork_of_2_6_31_compares_averages() {
     lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
     // The other die has been busy until a moment ago.
     for cpu in [2, 3] {
-        lab.k.rq(CpuId(cpu)).published.cpu_load[0].set(4096);
+        lab.k.rq(CpuId(cpu)).published.cpu_load[0].overwrite(4096);
     }
-    lab.k.rq(CpuId(0)).published.cpu_load[0].set(1024);
+    lab.k.rq(CpuId(0)).published.cpu_load[0].overwrite(1024);
     let child = lab.fork_start(0, 0);
     assert_eq!(super::super::select_task_rq_fork(lab.cpu(0), child), CpuId(1));
     lab.k.config.set("wake_placement=v32").expect("legal");

@@ -25,7 +25,7 @@ impl Wakeup {
         // Let the sleeper run once so that it can block.
         lab.set_vr(runner, 100.0);
         lab.set_vr(sleeper, 50.0);
-        lab.k.rq(crate::CpuId(0)).published.need_resched.set(true);
+        lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(true);
         lab.settle();
         assert_eq!(lab.block(0), sleeper);
         lab.set_floor(0, 100.0);
@@ -124,7 +124,7 @@ fn nothing_is_compared_once_a_reschedule_is_due() {
     let lab = Lab::new(1, "2.6.36", &[]);
     let crowd = lab.crowd(0, &[0, 0]);
     lab.block(0);
-    lab.k.rq(crate::CpuId(0)).published.need_resched.set(true);
+    lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(true);
     lab.wake_unsettled(0, crowd[0]);
     assert!(lab.decided_last(Reason::PreemptPending));
 }

@@ -134,7 +134,7 @@ impl Race {
             }
             (7, _) => {
                 actor.dozes.set(true);
-                me.task(actor.task).state.set(TaskState::Interruptible);
+                me.task(actor.task).state.overwrite(TaskState::Interruptible);
                 schedule(me, Entry::Call).await;
             }
             _ => self.wake_somebody(me).await,

@@ -96,9 +96,9 @@ fn a_waiter_that_rises_to_the_top_displaces_the_spinner_but_sleeps_on() {
 fn a_spinner_that_has_to_reschedule_sleeps() {
     let (b, [_, waiter], m) = spinning([10, 20]);
     b.spin(waiter, m);
-    b.lab.k.rq(CpuId(1)).published.need_resched.set(true);
+    b.lab.k.rq(CpuId(1)).published.need_resched.overwrite(true);
     assert_eq!(b.looks(waiter, m), OwnerSeen::SleepNow);
-    b.lab.k.rq(CpuId(1)).published.need_resched.set(false);
+    b.lab.k.rq(CpuId(1)).published.need_resched.overwrite(false);
 }
 
 /// The one that was woken for it has the first claim; a released mutex that one may not take is no reason to spin.

@@ -2,6 +2,7 @@
 
 use super::{running, sleeper};
 use crate::domains::{LevelKind, Topology, TopologyLevel};
+use crate::shared::Unseen;
 use crate::testing::{Lab, cpus, fifo};
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, CpuMask, Nanos, Policy, Reason, TaskId};
@@ -151,9 +152,9 @@ fn idle_hardware_threads() {
     assert_eq!(select(), 2, "idle itself");
     lab.spawn_allowed(fifo(90), 2, cpus(&[2]));
     assert_eq!(select(), 3);
-    lab.k.task(p).set_cpus_allowed(cpus(&[0, 1, 2]));
+    lab.k.task(p).set_cpus_allowed(&Unseen, cpus(&[0, 1, 2]));
     assert_eq!(select(), 2, "the idle thread is not allowed");
-    lab.k.task(p).set_cpus_allowed(CpuMask::first_n(8));
+    lab.k.task(p).set_cpus_allowed(&Unseen, CpuMask::first_n(8));
     lab.spawn_allowed(fifo(80), 2, cpus(&[2]));
     assert_eq!(select(), 2, "more than one task: kept");
 }

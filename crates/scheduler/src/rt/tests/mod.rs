@@ -26,8 +26,8 @@ fn sleeper(lab: &Lab, policy: Policy, cpu: u16, allowed: CpuMask) -> TaskId {
         let mut rq = me.lock(CpuId(cpu)).await;
         crate::class::deactivate_task(&mut rq, p, crate::class::DequeueKind::Sleep);
     });
-    me.task(p).state.set(crate::TaskState::Interruptible);
-    me.task(p).set_cpus_allowed(allowed.and(&lab.k.online));
+    me.task(p).state.overwrite(crate::TaskState::Interruptible);
+    me.task(p).set_cpus_allowed(&crate::shared::Unseen, allowed.and(&lab.k.online));
     lab.settle();
     p
 }

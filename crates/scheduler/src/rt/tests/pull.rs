@@ -90,7 +90,7 @@ fn e10_the_herd() {
     let p = overload(&lab, 3, 20);
     // All three read the overload mask before any of them has the lock.
     let herd = |cpu: u16| {
-        lab.k.task(lab.running(cpu)).state.set(crate::TaskState::Interruptible);
+        lab.k.task(lab.running(cpu)).state.overwrite(crate::TaskState::Interruptible);
         crate::schedule::schedule(lab.cpu(cpu), crate::schedule::Entry::Call)
     };
     let at_source = |lock| lock == Lock::Rq(CpuId(3));
@@ -119,7 +119,7 @@ fn the_own_queue_is_looked_at_again_after_the_lock_was_dropped() {
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let p = overload(&lab, 0, 20);
     let mut better = None;
-    lab.k.task(lab.running(1)).state.set(crate::TaskState::Interruptible);
+    lab.k.task(lab.running(1)).state.overwrite(crate::TaskState::Interruptible);
     let path = crate::schedule::schedule(lab.cpu(1), crate::schedule::Entry::Call);
     lab.meanwhile(
         |lock| lock == Lock::Rq(CpuId(0)),

@@ -133,7 +133,7 @@ fn a_target_that_rose_is_not_locked() {
         let lab = Lab::new(2, V6_1, &[&alloc::format!("wake_verify_target={verify}")]);
         lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
         waiter(&lab, 30, 0, &[0, 1]);
-        lab.k.rq(CpuId(1)).published.rt_highest.set(fifo(35).normal_prio(Default::default()));
+        lab.k.rq(CpuId(1)).published.rt_highest.overwrite(fifo(35).normal_prio(Default::default()));
         lab.forget();
         push(&lab, 0);
         assert_eq!(lab.k.platform.locks.borrow().contains(&Lock::Rq(CpuId(1))), locked, "{verify}");

@@ -113,10 +113,10 @@ fn pushes_per_visit() {
         // CPU 2 becomes free without asking anybody.
         lab.k.config.set("NO_RT_PUSH_IPI").expect("a legal setting");
         lab.k.config.set("pull_filter=next_prio").expect("a legal setting");
-        lab.k.rq(CpuId(0)).published.rt_next.set(crate::Prio::NO_RT);
+        lab.k.rq(CpuId(0)).published.rt_next.overwrite(crate::Prio::NO_RT);
         lab.block_unsettled(2);
         lab.k.config.set("RT_PUSH_IPI").expect("a legal setting");
-        lab.k.rq(CpuId(0)).published.rt_next.set(lab.k.task(second).prio.get());
+        lab.k.rq(CpuId(0)).published.rt_next.overwrite(lab.k.task(second).prio.get());
         assert_eq!(pinned.len(), 2);
         deliver_next(&lab);
         assert_eq!(lab.k.totals.pushes.get(), pushes, "{walker}");
@@ -155,7 +155,7 @@ fn the_gate_lets_one_requester_in() {
         lab.spawn_allowed(fifo(70), cpu, cpus(&[cpu]));
     }
     overload(&lab, 2, 30, CpuMask::ALL);
-    lab.k.task(lab.running(0)).state.set(crate::TaskState::Interruptible);
+    lab.k.task(lab.running(0)).state.overwrite(crate::TaskState::Interruptible);
     let first = crate::schedule::schedule(lab.cpu(0), crate::schedule::Entry::Call);
     lab.forget();
     lab.meanwhile(

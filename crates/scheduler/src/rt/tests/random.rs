@@ -110,7 +110,7 @@ async fn race_cpu(me: Cpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId]) {
         match dice.below(8) {
             0..=3 => _ = try_to_wake_up(me, p, WakeFlags::default()).await,
             4 | 5 if runs => {
-                me.task(me.curr()).state.set(TaskState::Interruptible);
+                me.task(me.curr()).state.overwrite(TaskState::Interruptible);
                 schedule(me, Entry::Call).await;
             }
             6 => set_cpus_allowed(me, p, mask(&mut dice, cpus)).await,

@@ -210,7 +210,7 @@ fn pushes_after_wakeup(route: &str, curr: Curr, p_allowed: &[u16], flagged: bool
     lab.spawn_allowed(fifo(priority), 0, if pinned { cpus(&[0]) } else { CpuMask::ALL });
     // Selection sees CPU 2 busy; by the time p is queued, it is free.
     let blocker = lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
-    lab.k.rq(crate::CpuId(0)).published.need_resched.set(flagged);
+    lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(flagged);
     lab.meanwhile(
         |lock| lock == crate::platform::Lock::Rq(crate::CpuId(0)),
         crate::wakeup::try_to_wake_up(lab.cpu(0), p, Default::default()),
@@ -231,7 +231,7 @@ fn wake_verify_target() {
         let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
         lab.spawn(fifo(60), 0);
         // What a search that ran a moment before would have seen: CPU 1 low, its queue no longer.
-        lab.k.rq(crate::CpuId(1)).published.rt_highest.set(fifo(55).normal_prio(Default::default()));
+        lab.k.rq(crate::CpuId(1)).published.rt_highest.overwrite(fifo(55).normal_prio(Default::default()));
         assert_eq!(super::super::select_task_rq(lab.cpu(0), p, Default::default()).0, on);
         assert_eq!(lab.count(reason), 1);
     }
@@ -312,7 +312,7 @@ fn no_equal_priority_check_with_a_reschedule_pending() {
         let lab = Lab::new(2, V6_1, &[]);
         let p = sleeper(&lab, fifo(50), 0, cpus(&[0]));
         lab.spawn_allowed(fifo(50), 0, CpuMask::ALL);
-        lab.k.rq(crate::CpuId(0)).published.need_resched.set(flagged);
+        lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(flagged);
         lab.wake_unsettled(0, p);
         assert_eq!(lab.count(Reason::PreemptEqual), evicts);
     }
