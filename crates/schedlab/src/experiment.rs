@@ -16,6 +16,7 @@ use machine::{
 use report::schema::RunResult;
 use scheduler::Nanos;
 use scheduler::registry::RtmutexSpin;
+use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::Whom;
 
@@ -196,7 +197,12 @@ impl Experiment {
         };
         let result = results::assemble(&parts);
         Ok(if self.record {
-            let facts = Some(Facts::of(&outcome, self.recorded_hz(), self.recorded_paths()));
+            let decided = Decided {
+                hz: self.recorded_hz(),
+                rtmutex_spins: self.was_recorded_without_spinning().then_some(false),
+                paths: self.recorded_paths(),
+            };
+            let facts = Some(Facts::of(&outcome, decided));
             Run { result, records, lock_waits, comms, facts }
         } else {
             Run { result, records: Vec::new(), lock_waits: Vec::new(), comms, facts: None }
@@ -246,7 +252,7 @@ impl Experiment {
     }
 
     /// The kernel that recorded the loads does not spin for the owners of mutexes, and the user does not say otherwise.
-    fn was_recorded_without_spinning(&self) -> bool {
+    pub(crate) fn was_recorded_without_spinning(&self) -> bool {
         let spins = |load: &LoadSpec| load.recorded()?.replay.recording().rtmutex_spins;
         self.loads.iter().find_map(spins) == Some(false) && !self.kernel.says("rtmutex_spin")
     }

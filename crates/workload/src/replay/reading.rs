@@ -12,6 +12,7 @@ use super::whom::Whom;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, Record, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
+use std::fmt;
 use std::sync::Arc;
 use trace::{Repair, Severity, Stretch, Trace, infer_missing_switches};
 
@@ -22,6 +23,17 @@ pub struct KnownAffinity {
     pub whom: Whom,
     /// Their CPUs.
     pub cpus: CpuMask,
+}
+
+/// As the user writes it: `cc1=0-3`.
+impl fmt::Display for KnownAffinity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let KnownAffinity { whom, cpus } = self;
+        match *cpus == CpuMask::ALL {
+            true => write!(f, "{whom}=all"),
+            false => write!(f, "{whom}={cpus}"),
+        }
+    }
 }
 
 /// The replay of a trace.
