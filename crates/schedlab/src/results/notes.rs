@@ -3,7 +3,8 @@
 use super::Parts;
 use crate::limits;
 use machine::TaskOrigin;
-use report::text::{exact_duration, many};
+use report::text::{exact_duration, many, moment};
+use scheduler::Nanos;
 use scheduler::registry::{Config, Feature, RtmutexSpin};
 use workload::load::LoadResult;
 
@@ -22,11 +23,12 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
             notes.extend(result.notes);
         }
         if spec.ends() && !built.is_finished() {
-            let at = exact_duration(parts.outcome.simulated.0);
+            let at = moment(parts.outcome.simulated.0);
             notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));
         }
     }
     notes.extend(experiment.kernel.named().note());
+    notes.extend(behind_end(parts));
     notes.extend(ticks(parts));
     notes.extend(waiters(parts));
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
@@ -64,6 +66,16 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
         notes.extend(note.map(str::to_owned));
     }
     notes
+}
+
+/// The stretch to tell of was to last longer than the run.
+fn behind_end(parts: &Parts<'_>) -> Option<String> {
+    let asked = parts.experiment.window?.to;
+    let end = parts.outcome.simulated.saturating_sub(super::start(parts.loads));
+    (asked != Nanos::NEVER && asked > end).then(|| {
+        let (asked, end) = (exact_duration(asked.0), moment(end.0));
+        format!("--to {asked} is behind the end of the run: the stretch ends with it, after {end}")
+    })
 }
 
 /// How often the kernel ticks, where a recording decides about it or should.
