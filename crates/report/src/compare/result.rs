@@ -160,7 +160,7 @@ pub struct MetricComparison {
     pub variant: f64,
     /// Mean of variant less base, seed by seed.
     pub difference: f64,
-    /// 95 % interval of the difference; absent for one seed.
+    /// 95 % interval of the difference; absent for one seed, and where the difference is the same under every seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// How often chance alone would give such a difference; absent for one seed and for exact differences.
@@ -169,7 +169,7 @@ pub struct MetricComparison {
     /// The larger mean over the smaller, at least 1; absent when one of them is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<f64>,
-    /// Half the width of the 95 % interval of `times`; absent for one seed.
+    /// Half the width of the 95 % interval of `times`; absent for one seed, and where no seed makes a difference to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
