@@ -216,6 +216,18 @@ impl LoadSpec {
         self
     }
 
+    /// Whether it does the same as another one in every run.
+    pub(crate) fn is_same(&self, other: &LoadSpec) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Other(mine), Kind::Other(others)) => Arc::ptr_eq(mine, others) || self.text == other.text,
+            (Kind::RtApp { text: mine, .. }, Kind::RtApp { text: others, .. }) => mine == others,
+            (Kind::Replay(mine), Kind::Replay(others)) => {
+                mine.machine == others.machine && mine.replay.plays_as(&others.replay)
+            }
+            _ => false,
+        }
+    }
+
     /// As it was given.
     #[must_use]
     pub fn text(&self) -> &str {

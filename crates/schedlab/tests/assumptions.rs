@@ -115,3 +115,30 @@ fn an_affinity_to_missing_cpus_is_told_in_the_users_words() {
     let cut = notes(&[DEMO, "--affinity", "hog*=1,5"], &["--affinity hog*"]);
     assert_eq!(cut, ["--affinity hog*=1,5: cut to 1, because the machine has CPUs 0 to 1"]);
 }
+
+/// Two names of one kernel, or a setting that says what holds anyway.
+#[test]
+fn two_names_of_one_simulation_are_told_as_such() {
+    let same = |args: &[&str]| -> Vec<bool> {
+        let args = [&["compare"], args, &["--repeat", "2", "--format", "json"]].concat();
+        let answer: report::compare::Comparison = serde_json::from_str(&text(&args)).expect("an answer");
+        answer.variants.iter().map(|variant| variant.same_as_base).collect()
+    };
+    let load = ["cyclictest -t1 -p80 -i1000 -l20", "--cpus", "2", "--base", "kernel=6.1"];
+    let with = ["--with", "kernel=5.14", "--with", "kernel=debian12", "--with", "NO_RT_PUSH_IPI"];
+    assert_eq!(same(&[&load[..], &with].concat()), [true, false, true], "debian12 ticks at 250");
+    let with =
+        ["--with", "1s:RT_PUSH_IPI", "--with", "RT_PUSH_IPI", "--with", "machine=vm2", "--with", "cpus=3"];
+    assert_eq!(same(&[&load[..], &with].concat()), [false; 4]);
+    let with = [
+        "--with",
+        "cpus=2",
+        "--with",
+        "nice=hog1=5",
+        "--with",
+        "affinity=hog1=0",
+        "--with",
+        &format!("load={DEMO}"),
+    ];
+    assert_eq!(same(&[&[DEMO][..], &with].concat()), [true, false, false, true]);
+}

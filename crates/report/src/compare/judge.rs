@@ -28,6 +28,8 @@ pub fn variant(
     VariantComparison {
         configuration,
         exact,
+        // Who made the runs knows.
+        same_as_base: false,
         metrics,
         only_in_base: base_keys.difference(&variant_keys).map(|&key| key.to_owned()).collect(),
         only_in_variant: variant_keys.difference(&base_keys).map(|&key| key.to_owned()).collect(),

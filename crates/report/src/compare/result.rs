@@ -127,6 +127,9 @@ pub struct VariantComparison {
     /// True when several seeds gave the same figures under both configurations: the load draws nothing at random. The
     /// differences are those of the model, which may be wrong.
     pub exact: bool,
+    /// True when it is the base under another name: the same loads, machine and settings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_as_base: bool,
     /// Every figure that both have: those that changed first, the largest relative change first; then untested
     /// ones likewise; then the rest in the order of the figures.
     pub metrics: Vec<MetricComparison>,

@@ -95,7 +95,8 @@ fn a_load_without_randomness_gives_exact_differences() {
 fn a_difference_without_spread_has_no_interval() {
     // Wakeups depend on the seed, so the comparison is not exact; migrations do not, or differ by the same.
     let base = runs(8, |run, seed| (run.totals.wakeups, run.totals.migrations) = (100 + seed, 1_000 * seed));
-    let variant = runs(8, |run, seed| (run.totals.wakeups, run.totals.migrations) = (100 + 2 * seed, 1_000 * seed + 7));
+    let variant =
+        runs(8, |run, seed| (run.totals.wakeups, run.totals.migrations) = (100 + 2 * seed, 1_000 * seed + 7));
     let comparison = against(&base, &variant);
     assert!(!comparison.variants[0].exact);
     let found = metric(&comparison, "totals.migrations");

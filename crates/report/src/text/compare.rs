@@ -77,7 +77,13 @@ fn ranges(numbers: &[u64]) -> String {
 
 fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
     let name = &variant.configuration.name;
-    let title = format!("{name} against {}: {}", comparison.base.name, verdict(variant));
+    let verdict = if variant.same_as_base {
+        let profile = &variant.configuration.kernel.profile;
+        format!("one and the same simulation, kernel {profile} with equal settings, so nothing can change")
+    } else {
+        verdict(variant)
+    };
+    let title = format!("{name} against {}: {verdict}", comparison.base.name);
     let mut out = wrap(&title, "", "  ");
     for metric in headlines(variant) {
         out += &wrap(&sentence(metric, name), "  ", "    ");

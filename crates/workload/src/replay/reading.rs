@@ -189,6 +189,14 @@ impl Replay {
         self
     }
 
+    /// Whether another one plays the same, whatever it is compared with.
+    #[must_use]
+    pub fn plays_as(&self, other: &Replay) -> bool {
+        self.recording == other.recording
+            && self.affinities == other.affinities
+            && self.overhead == other.overhead
+    }
+
     /// Whether it has such a task.
     #[must_use]
     pub fn has_task(&self, whom: &Whom) -> bool {

@@ -196,6 +196,22 @@ fn a_change_that_may_be_the_replays_own_error_is_marked_and_poor_tasks_stand_apa
 }
 
 #[test]
+fn the_base_under_another_name_is_called_so() {
+    let same = runs(1..=4, |seed| 100_000 + seed);
+    let mut compared = against(&same, &same);
+    compared.variants[0].same_as_base = true;
+    let text = comparison(&compared, Rows::Folded);
+    check_width(&text);
+    assert!(
+        text.contains(
+            "\nNO_RT_PUSH_IPI against 6.1: one and the same simulation, kernel 6.1 with equal\n  settings, so nothing can \
+             change\n54 metrics unchanged"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
 fn no_change_is_said_in_one_line() {
     let same = runs(1..=4, |seed| 100_000 + seed);
     let text = comparison(&against(&same, &same), Rows::Folded);
