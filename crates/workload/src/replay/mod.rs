@@ -61,6 +61,7 @@
 mod accounted;
 mod affinity;
 mod assumption;
+mod autogroup;
 mod blocks;
 mod causes;
 mod devices;

@@ -1,6 +1,7 @@
 //! A recording as it was read, and what the user wants changed of it.
 
 use super::accounted::Accounted;
+use super::autogroup;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::load::ReplayResult;
@@ -82,14 +83,16 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
+        let recording = Recording::extract_with(&trace, locks);
+        let not_modelled = autogroup::note(&trace, &recording.tasks);
         Replay {
-            recording: Recording::extract_with(&trace, locks),
             unchanged: None,
             changes: Vec::new(),
             accounted: Some(Accounted::of(&trace, stretch)),
             kernel: trace.meta.kernel.clone(),
             repair,
-            import_notes: serious.map(ToString::to_string).collect(),
+            import_notes: serious.map(ToString::to_string).chain(not_modelled).collect(),
+            recording,
             affinities: Vec::new(),
             overhead: Overhead::default(),
             window,
