@@ -95,7 +95,7 @@ mod yields;
 pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
-pub use file::{ReadWorkload, WorkloadError, is_workload};
+pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};
 pub use load::{ReplayResult, ReplayedTask};
 pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};

@@ -329,7 +329,7 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
     for task in &mut bound.tasks {
         task.placement.allowed = Some(CpuMask::single(CpuId(3)));
     }
-    let replay = Replay::of_workload(ReadWorkload { recording: bound, kernel: None });
+    let replay = Replay::of_workload(ReadWorkload { recording: bound, kernel: None, machine: None });
     let cpus_of = |run: &Run, comm| {
         let comes =
             |r: &&Record| matches!(&r.kind, RecordKind::Switch { next, .. } if next.pid == run.pid(comm));
