@@ -4,8 +4,7 @@
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
 use report::schema::{LoadResult, ReplayFinish, RunResult};
-use report::text::many;
-use scheduler::Nanos;
+use report::text::{many, moment};
 
 /// A sentence for each recording with such waits: when it would finish if they lasted as long as they were recorded.
 pub fn if_relative(experiment: &Experiment, result: &RunResult) -> Vec<String> {
@@ -24,7 +23,7 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     let shown = |finish: &ReplayFinish| {
         finish.seconds.map_or_else(
             || "not before the run ended".to_owned(),
-            |seconds| format!("at {} s", Nanos(seconds.as_ns())),
+            |seconds| format!("at {}", moment(seconds.as_ns())),
         )
     };
     let would = match shown(here) == shown(there) {

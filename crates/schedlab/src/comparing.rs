@@ -68,23 +68,34 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
     let variants: Vec<compare::Arm<'_>> = std::iter::from_fn(next).collect();
     let mut comparison = compare::compare(&base, &variants)?;
+    let plain_base = of_arm(plan, &plan.base);
+    for (arm, compared) in plan.variants.iter().zip(&mut comparison.variants) {
+        compared.same_as_base = of_arm(plan, arm).is_same_simulation(&plain_base);
+    }
     if !plan.experiment.tasks.is_empty() {
         comparison.leave_out_machine();
     }
     Ok(comparison)
 }
 
-fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
-    let experiment = Experiment {
+/// The plan's experiment in this configuration.
+fn of_arm(plan: &Plan, arm: &Arm) -> Experiment {
+    Experiment {
         loads: arm.loads.clone(),
         machine: arm.machine.clone(),
         kernel: arm.kernel.clone(),
-        seed,
         record: false,
         dumps: Vec::new(),
+        ..plan.experiment.clone()
+    }
+}
+
+fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
+    let experiment = Experiment {
+        seed,
         // The answer tells of the base's first run only.
         fidelity: plan.experiment.fidelity && seed == plan.experiment.seed && std::ptr::eq(arm, &plan.base),
-        ..plan.experiment.clone()
+        ..of_arm(plan, arm)
     };
     let run = experiment.run().map_err(|source| Error::OfRun {
         configuration: arm.name.clone(),

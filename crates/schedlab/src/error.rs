@@ -5,7 +5,7 @@ use crate::outputs::OutputError;
 use crate::recording::RecordError;
 use machine::{RunError, SpecError, Window};
 use report::compare::CompareError;
-use report::text::exact_duration;
+use report::text::{exact_duration, moment};
 use scheduler::Nanos;
 use scheduler::registry::SettingError;
 use std::io;
@@ -94,16 +94,24 @@ pub enum Error {
     #[error("--task: there is no task {0}; without --task all are listed")]
     NotInResult(Whom),
     /// Times between which a trace has no event.
-    #[error("--from, --to: the trace has no events there; it is {length} s long")]
+    #[error("--from, --to: the trace has no events there; it is {} long", moment(.length.0))]
     EmptyWindow {
         /// From its first event to its last.
+        length: Nanos,
+    },
+    /// A stretch behind the end of a trace.
+    #[error("--from: {} is behind the end of the trace, which is {} long", exact_duration(.from.0), moment(.length.0))]
+    BehindTrace {
+        /// Where the stretch was to begin.
+        from: Nanos,
+        /// From the trace's first event to its last.
         length: Nanos,
     },
     /// A stretch of no length.
     #[error("--from, --to: {} is not after {}: there is nothing in between", exact_duration(.0.to.0), exact_duration(.0.from.0))]
     NoStretch(Window),
     /// A stretch of a run that ended before.
-    #[error("--from: {} is behind the end of the run, which lasted {end} s", exact_duration(.from.0))]
+    #[error("--from: {} is behind the end of the run, which lasted {}", exact_duration(.from.0), moment(.end.0))]
     BehindRun {
         /// Where the stretch was to begin.
         from: Nanos,
@@ -118,6 +126,11 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<Error>,
     },
+    /// A command without a name.
+    #[error(
+        "the command to record is empty; write a program after `--`, such as schedlab record -- make -j4"
+    )]
+    EmptyCommand,
     /// A command that does not start.
     #[error("cannot run {program}: {source}")]
     Command {

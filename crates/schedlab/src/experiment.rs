@@ -13,9 +13,10 @@ use machine::{
     CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing, WakePaths,
     Window,
 };
-use report::schema::RunResult;
+use report::schema::{Kernel, RunResult};
 use scheduler::Nanos;
-use scheduler::registry::RtmutexSpin;
+use scheduler::registry::{Config, RtmutexSpin};
+use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::Whom;
 
@@ -137,13 +138,7 @@ impl Experiment {
         if self.loads.is_empty() {
             return Err(Error::NoLoad);
         }
-        let config = self.kernel.at_start()?;
-        if let Some(hz) = self.recorded_hz() {
-            config.tunables.hz.set(i64::from(hz));
-        }
-        if self.was_recorded_without_spinning() {
-            config.rules.rtmutex_spin.set(RtmutexSpin::Never);
-        }
+        let config = self.config()?;
         let kernel = self.kernel.describe(&config);
         let mut setup = Setup::new(self.machine.cpus());
         let built: Vec<BuiltLoad> =
@@ -196,11 +191,42 @@ impl Experiment {
         };
         let result = results::assemble(&parts);
         Ok(if self.record {
-            let facts = Some(Facts::of(&outcome, self.recorded_hz(), self.recorded_paths()));
+            let decided = Decided {
+                hz: self.recorded_hz(),
+                rtmutex_spins: self.was_recorded_without_spinning().then_some(false),
+                paths: self.recorded_paths(),
+            };
+            let facts = Some(Facts::of(&outcome, decided));
             Run { result, records, lock_waits, comms, facts }
         } else {
             Run { result, records: Vec::new(), lock_waits: Vec::new(), comms, facts: None }
         })
+    }
+
+    /// The kernel's configuration before the run: what the user says, and what the recordings show.
+    fn config(&self) -> Result<Config, Error> {
+        let config = self.kernel.at_start()?;
+        if let Some(hz) = self.recorded_hz() {
+            config.tunables.hz.set(i64::from(hz));
+        }
+        if self.was_recorded_without_spinning() {
+            config.rules.rtmutex_spin.set(RtmutexSpin::Never);
+        }
+        Ok(config)
+    }
+
+    /// Whether two are one simulation under two names: equal loads on equal machines under kernels whose settings are equal at
+    /// every time, whatever the kernels are called.
+    pub(crate) fn is_same_simulation(&self, other: &Experiment) -> bool {
+        let settings = |experiment: &Experiment| {
+            let Kernel { features, rules, tunables, .. } =
+                experiment.kernel.describe(&experiment.config().ok()?);
+            Some((features, rules, tunables, experiment.kernel.during()))
+        };
+        self.machine == other.machine
+            && settings(self).is_some_and(|mine| settings(other) == Some(mine))
+            && self.loads.len() == other.loads.len()
+            && self.loads.iter().zip(&other.loads).all(|(mine, others)| mine.is_same(others))
     }
 
     /// Whether this is a replay alone, on the machine and the kernel on which it was recorded, as far as both are
@@ -246,7 +272,7 @@ impl Experiment {
     }
 
     /// The kernel that recorded the loads does not spin for the owners of mutexes, and the user does not say otherwise.
-    fn was_recorded_without_spinning(&self) -> bool {
+    pub(crate) fn was_recorded_without_spinning(&self) -> bool {
         let spins = |load: &LoadSpec| load.recorded()?.replay.recording().rtmutex_spins;
         self.loads.iter().find_map(spins) == Some(false) && !self.kernel.says("rtmutex_spin")
     }

@@ -7,6 +7,7 @@ use report::schema::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
     InspectResult, InspectTask,
 };
+use report::text::{exact_duration, moment};
 use scheduler::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{DelaysFrom, DurationHistogram, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
@@ -30,6 +31,7 @@ pub struct Inspection {
 pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
     let trace = Input::open(path)?.into_trace()?;
     let command = command_pids(&trace);
+    let behind_end = behind_end(&trace, asked);
     let trace = window(trace, asked)?;
     let delays_from = asked.delays_from;
     let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
@@ -72,7 +74,10 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
         left_out: trace.notes.other_events().clone(),
         gaps: trace.meta.gaps.iter().map(gap).collect(),
         cpus: summary.cpus.iter().map(cpu).collect(),
-        notes: notes(&trace, &events, delays_from),
+        notes: notes(&trace, &events, delays_from)
+            .into_iter()
+            .chain(behind_end.map(behind_end_note))
+            .collect(),
         events,
         latency: latency(&trace, &table, delays_from, &command),
         delays: durations(&table.delays),
@@ -80,11 +85,32 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
     })
 }
 
+/// In words, that the stretch to look at was to last longer than the trace.
+pub(crate) fn behind_end(trace: &Trace, asked: &Inspection) -> Option<String> {
+    let (to, length) = (asked.window?.to, length(trace));
+    (to != Nanos::NEVER && to > length).then(|| {
+        let (to, length) = (exact_duration(to.0), moment(length.0));
+        format!("info: --to {to} is behind the end of the trace: the stretch ends with it, after {length}")
+    })
+}
+
+fn behind_end_note(text: String) -> InspectNote {
+    InspectNote { name: "to_behind_end", severity: "info".to_owned(), count: 1, text }
+}
+
+/// From the first event to the last.
+fn length(trace: &Trace) -> Nanos {
+    Nanos(trace.end_ns() - trace.start_ns())
+}
+
 /// The part of a trace between two times since its first event, as if nothing else had been recorded.
 pub(crate) fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
     let Some(window) = asked.window else { return Ok(trace) };
+    let length = length(&trace);
+    if window.from > length {
+        return Err(Error::BehindTrace { from: window.from, length });
+    }
     let Window { from: Nanos(from), to: Nanos(to) } = window.after(Nanos(trace.start_ns()));
-    let length = Nanos(trace.end_ns() - trace.start_ns());
     let all = std::mem::take(&mut trace.events);
     for event in all.into_iter().filter(|event| (from..=to).contains(&event.time_ns)) {
         trace.events.push(event);

@@ -60,7 +60,7 @@ pub use kernel::{
 pub use length::{ENDLESS, GRACE};
 pub use limits::{Effect, Limit, page as limits_page};
 pub use loads::{LoadSource, LoadSpec, Reading, WakeupCosts, machine_beside};
-pub use machines::{DEFAULT_MACHINE, MachineChoice, machine, machine_file, machine_text};
+pub use machines::{DEFAULT_MACHINE, DescribedMachine, MachineChoice, machine, machine_file, machine_text};
 pub use reproduce::{
     Finished, FinishedRun, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };

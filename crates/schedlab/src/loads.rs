@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::input::{Input, shown};
+use crate::machines::DescribedMachine;
 use crate::outputs::STANDARD_STREAM;
 use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup, WakePaths, Window};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{Locks, ReadOptions, Recording, Replay, Whom, is_workload};
+use workload::replay::{Locks, Origin, ReadOptions, Recording, Replay, Whom, is_workload};
 use workload::rtapp::{self, Dialect, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -84,6 +85,8 @@ pub(crate) struct Recorded {
     pub replay: Replay,
     /// The machine on which it was recorded, as far as the user said so.
     pub machine: Option<MachineSpec>,
+    /// The file of that machine, where the workload file brings it.
+    pub machine_inside: Option<Arc<str>>,
 }
 
 /// How to read files.
@@ -160,11 +163,16 @@ impl LoadSpec {
         Ok(LoadSpec { text: path.to_owned(), kind })
     }
 
-    /// Its tasks as a workload file, if it is a recording or came from such a file.
-    #[must_use]
-    pub fn workload_text(&self) -> Option<String> {
-        let replay = &self.recorded()?.replay;
-        Some(replay.recording().to_text(replay.kernel()))
+    /// Its tasks as a workload file, with the file of the recorded machine in it; `None` unless it is a recording or came from
+    /// such a file.
+    ///
+    /// # Errors
+    /// The file of the machine cannot be read.
+    pub fn workload_text(&self) -> Result<Option<String>, Error> {
+        let Some(Recorded { replay, .. }) = self.recorded() else { return Ok(None) };
+        let machine = self.described_machine().map(|machine| machine.text()).transpose()?;
+        let origin = Origin { kernel: replay.kernel(), machine: machine.as_deref() };
+        Ok(Some(replay.recording().to_text(origin)))
     }
 
     /// A load made by other means, under the name that results show.
@@ -179,6 +187,7 @@ impl LoadSpec {
         self.map_recorded(|recorded| Recorded {
             replay: recorded.replay.recorded_on(machine),
             machine: Some(machine.clone()),
+            ..recorded
         })
     }
 
@@ -210,10 +219,22 @@ impl LoadSpec {
     #[must_use]
     pub(crate) fn changed(mut self, changes: &TaskOptions) -> LoadSpec {
         if let Kind::Replay(recorded) = &self.kind {
-            let (replay, machine) = (changes.change(recorded.replay.clone()), recorded.machine.clone());
-            self.kind = Kind::Replay(Arc::new(Recorded { replay, machine }));
+            let replay = changes.change(recorded.replay.clone());
+            self.kind = Kind::Replay(Arc::new(Recorded { replay, ..Recorded::clone(recorded) }));
         }
         self
+    }
+
+    /// Whether it does the same as another one in every run.
+    pub(crate) fn is_same(&self, other: &LoadSpec) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Other(mine), Kind::Other(others)) => Arc::ptr_eq(mine, others) || self.text == other.text,
+            (Kind::RtApp { text: mine, .. }, Kind::RtApp { text: others, .. }) => mine == others,
+            (Kind::Replay(mine), Kind::Replay(others)) => {
+                mine.machine == others.machine && mine.replay.plays_as(&others.replay)
+            }
+            _ => false,
+        }
     }
 
     /// As it was given.
@@ -234,12 +255,15 @@ impl LoadSpec {
         self.recorded().is_some_and(|recorded| recorded.replay.has_task(whom))
     }
 
-    /// The machine file beside it, if it is a recording with one.
+    /// The description of the machine on which it was recorded, if it is a recording with one: beside it, or else in it.
     #[must_use]
-    pub fn recorded_machine(&self) -> Option<PathBuf> {
+    pub fn described_machine(&self) -> Option<DescribedMachine> {
+        let Recorded { machine_inside, .. } = self.recorded()?;
         // Nothing lies beside standard input.
-        self.recorded().filter(|_| self.text != STANDARD_STREAM)?;
-        Some(machine_beside(&self.text)).filter(|path| path.is_file())
+        let beside = Some(machine_beside(&self.text)).filter(|_| self.text != STANDARD_STREAM);
+        let inside = |text: Arc<str>| DescribedMachine::Inside { workload: shown(&self.text), text };
+        let beside = beside.filter(|path| path.is_file()).map(DescribedMachine::Beside);
+        beside.or_else(|| machine_inside.clone().map(inside))
     }
 
     /// The kernel that recorded it as in `uname`, if it is a recording that says so.
@@ -318,8 +342,9 @@ fn workload(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error
     let text = text_of(name, bytes)?;
     match Recording::from_text(&text) {
         Ok(workload) => {
+            let machine_inside = workload.machine.as_deref().map(Arc::from);
             let replay = reading.read(Replay::of_workload(workload));
-            Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None })))
+            Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None, machine_inside })))
         }
         Err(error) => Err(Error::Workload { path: shown(name), error, text }),
     }
@@ -336,7 +361,7 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 fn replay(trace: Trace, reading: &Reading) -> Kind {
     let options = ReadOptions { locks: reading.locks, window: reading.window.unwrap_or(Window::ALL) };
     let replay = reading.read(Replay::read(trace, options));
-    Kind::Replay(Arc::new(Recorded { replay, machine: None }))
+    Kind::Replay(Arc::new(Recorded { replay, machine: None, machine_inside: None }))
 }
 
 #[cfg(test)]

@@ -36,9 +36,10 @@ impl MachineChoice {
     pub fn resolve(&self, loads: &[LoadSpec]) -> Result<MachineSpec, Error> {
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
         if self.name.is_none()
-            && let Some(beside) = loads.iter().find_map(LoadSpec::recorded_machine)
+            && let Some(described) = loads.iter().find_map(LoadSpec::described_machine)
         {
-            return machine(&beside.to_string_lossy(), self.cpus.or_else(recorded));
+            let spec = described.spec()?;
+            return self.cpus.or_else(recorded).map_or(Ok(spec.clone()), |cpus| Ok(spec.with_cpus(cpus)?));
         }
         let cpus = if self.name.is_none() { self.cpus.or_else(recorded) } else { self.cpus };
         machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus)
@@ -49,10 +50,10 @@ impl MachineChoice {
     /// # Errors
     /// As [`machine()`].
     pub fn text(&self, loads: &[LoadSpec]) -> Result<String, Error> {
-        let beside =
-            || Some(loads.iter().find_map(LoadSpec::recorded_machine)?.to_string_lossy().into_owned());
-        let name = self.name.clone().or_else(beside);
-        machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE))
+        match (&self.name, loads.iter().find_map(LoadSpec::described_machine)) {
+            (None, Some(described)) => described.text(),
+            (name, _) => machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE)),
+        }
     }
 
     /// Its file, if it comes from one.
@@ -60,7 +61,50 @@ impl MachineChoice {
     pub fn file(&self, loads: &[LoadSpec]) -> Option<PathBuf> {
         match &self.name {
             Some(name) => machine_file(name),
-            None => loads.iter().find_map(LoadSpec::recorded_machine),
+            None => loads.iter().find_map(LoadSpec::described_machine)?.file(),
+        }
+    }
+}
+
+/// The description of the machine on which a load was recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DescribedMachine {
+    /// A file beside the recording.
+    Beside(PathBuf),
+    /// Lines of a workload file.
+    Inside {
+        /// The workload file, for messages.
+        workload: String,
+        /// What it says, every line at its place in that file.
+        text: Arc<str>,
+    },
+}
+
+impl DescribedMachine {
+    /// The file, if it is one.
+    #[must_use]
+    pub fn file(self) -> Option<PathBuf> {
+        match self {
+            DescribedMachine::Beside(path) => Some(path),
+            DescribedMachine::Inside { .. } => None,
+        }
+    }
+
+    /// The description, as it stands in a machine file.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn text(&self) -> Result<String, Error> {
+        match self {
+            DescribedMachine::Beside(path) => read(&path.to_string_lossy()),
+            DescribedMachine::Inside { text, .. } => Ok(text.trim_start_matches('\n').to_owned()),
+        }
+    }
+
+    fn spec(&self) -> Result<MachineSpec, Error> {
+        match self {
+            DescribedMachine::Beside(path) => of_file(&path.to_string_lossy()),
+            DescribedMachine::Inside { workload, text } => of_text(workload, text.clone()),
         }
     }
 }
@@ -106,8 +150,11 @@ fn read(path: &str) -> Result<String, Error> {
 }
 
 fn of_file(name: &str) -> Result<MachineSpec, Error> {
-    let text = read(name)?;
-    MachineSpec::parse(&text, name).map_err(|error| Error::MachineFile { error, text: Arc::from(text) })
+    of_text(name, read(name)?.into())
+}
+
+fn of_text(file: &str, text: Arc<str>) -> Result<MachineSpec, Error> {
+    MachineSpec::parse(&text, file).map_err(|error| Error::MachineFile { error, text })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::input::{Input, shown};
-use crate::inspecting::{Inspection, window};
+use crate::inspecting::{Inspection, behind_end, window};
 use crate::outputs::STANDARD_STREAM;
 use report::recordings::{
     CommandSamples, LatencySamples, MachineSamples, Recording, RecordingHead, RecordingsComparison,
@@ -33,7 +33,7 @@ pub fn inspect_both(paths: [&str; 2], asked: &Inspection) -> Result<RecordingsCo
     if let Some(whom) = asked.tasks.iter().find(|whom| !is_there(whom)) {
         return Err(Error::NotInResult(whom.clone()));
     }
-    for (path, Opened { trace, .. }) in paths.iter().zip([&first, &second]) {
+    for (path, Opened { trace, behind_end, .. }) in paths.iter().zip([&first, &second]) {
         notes.extend(
             trace
                 .notes
@@ -41,6 +41,7 @@ pub fn inspect_both(paths: [&str; 2], asked: &Inspection) -> Result<RecordingsCo
                 .filter(|note| note.kind != NoteKind::OtherEvents)
                 .map(|note| format!("{}: {note}", shown(path))),
         );
+        notes.extend(behind_end.iter().map(|note| format!("{}: {note}", shown(path))));
     }
     let mut result = compare_recordings(&looked[0].recording, &looked[1].recording);
     result.notes = notes;
@@ -52,13 +53,16 @@ struct Opened {
     trace: Trace,
     /// The recorded command and its descendants, as far as the whole shows them.
     command: BTreeSet<Pid>,
+    /// In words, that the part was to be longer than the whole.
+    behind_end: Option<String>,
 }
 
 fn read(path: &str, asked: &Inspection) -> Result<Opened, Error> {
     let trace = Input::open(path)?.into_trace()?;
     let command = command_pids(&trace);
+    let behind_end = behind_end(&trace, asked);
     window(trace, asked)
-        .map(|trace| Opened { trace, command })
+        .map(|trace| Opened { trace, command, behind_end })
         .map_err(|source| Error::OfRecording { path: shown(path), source: Box::new(source) })
 }
 
@@ -98,7 +102,7 @@ struct Looked<'a> {
 }
 
 fn look<'a>(path: &str, opened: &Opened, wakeups: Option<WakeupEvent>, asked: &'a Inspection) -> Looked<'a> {
-    let Opened { trace, command } = opened;
+    let Opened { trace, command, .. } = opened;
     let from = wakeups.unwrap_or_else(|| WakeupEvent::of(trace));
     let windowed = trace::summarise_in_windows(trace, from, WINDOWS);
     let mut found: Vec<&Whom> = Vec::new();

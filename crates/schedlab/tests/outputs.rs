@@ -168,8 +168,45 @@ fn what_is_done_replaces_the_file_with_its_machine_beside_it() {
     folder.done(&args);
     assert_eq!(fs::read(folder.0.join("run.dat")).expect("it is there"), whole);
     assert_eq!(fs::read(folder.0.join("run.dat.machine.toml")).expect("it is there"), machine);
+}
+
+#[test]
+fn a_workload_file_brings_its_machine_wherever_it_is_copied() {
+    let folder = Folder::new("workload");
+    folder.done(&["run", "hog", "--for", "10ms", "--machine", "vm2", "--cpus", "3", "--trace", "run.dat"]);
+    let machine = fs::read_to_string(folder.0.join("run.dat.machine.toml")).expect("it is there");
     folder.done(&["workload", "run.dat", "-o", "load.workload"]);
-    assert_eq!(fs::read(folder.0.join("load.workload.machine.toml")).expect("it is there"), machine);
+    assert!(!folder.names().contains(&"load.workload.machine.toml".to_owned()), "{:?}", folder.names());
+    let load = fs::read_to_string(folder.0.join("load.workload")).expect("text");
+    assert_eq!(text(&folder.done(&["workload", "run.dat"]).stdout), load, "also on standard output");
+    fs::create_dir(folder.0.join("elsewhere")).expect("a folder");
+    fs::rename(folder.0.join("load.workload"), folder.0.join("elsewhere/load.workload")).expect("moved");
+    let head = |args: &[&str]| text(&folder.done(args).stdout).lines().nth(1).map(str::to_owned);
+    let run = ["run", "elsewhere/load.workload"];
+    assert_eq!(head(&run).as_deref(), Some("machine  vm2, 3 CPUs"));
+    assert_eq!(
+        head(&[&run[..], &["--machine", "laptop"]].concat()).as_deref(),
+        Some("machine  laptop, 8 CPUs")
+    );
+    assert_eq!(head(&[&run[..], &["--cpus", "5"]].concat()).as_deref(), Some("machine  vm2, 5 CPUs"));
+    // A trace of its run has that machine beside it, and a workload of it brings it once more.
+    folder.done(&[&run[..], &["--trace", "again.dat"]].concat());
+    assert_eq!(fs::read_to_string(folder.0.join("again.dat.machine.toml")).expect("it is there"), machine);
+    let again = text(&folder.done(&["workload", "elsewhere/load.workload"]).stdout);
+    assert_eq!(again, load);
+    // What lies beside it comes first: somebody put it there.
+    let beside = machine.replace("name = \"vm2\"", "name = \"mine\"");
+    fs::write(folder.0.join("elsewhere/load.workload.machine.toml"), beside).expect("a temporary file");
+    assert_eq!(head(&run).as_deref(), Some("machine  mine, 3 CPUs"));
+    // A mistake in it is told with its line.
+    fs::remove_file(folder.0.join("elsewhere/load.workload.machine.toml")).expect("it was there");
+    let wrong = load.replace("machine name = \"vm2\"", "machine name = vm2");
+    let line = wrong.lines().position(|line| line == "machine name = vm2").expect("a line") + 1;
+    fs::write(folder.0.join("elsewhere/load.workload"), wrong).expect("a temporary file");
+    let output = folder.run(&run);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains(&format!("elsewhere/load.workload:{line}:")), "{error}");
 }
 
 #[test]

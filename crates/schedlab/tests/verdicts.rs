@@ -3,7 +3,7 @@
 //! `fixtures/build.txt` is a made-up trace of one CPU: the recorder's child becomes make, which forks cc1 and ld; each has
 //! 10 ms of work, ld under SCHED_FIFO for most of it. A kernel thread works again 180 ms after all are done.
 
-use report::schema::{LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
+use report::schema::{Grade, LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
 use std::process::{Command, Output};
 
 const BUILD: &str = "tests/fixtures/build.txt";
@@ -96,6 +96,16 @@ fn a_replay_ends_with_its_verdict() {
     let verdict = text.rsplit("\n\n").next().expect("sections");
     assert!(verdict.starts_with("verdict: the replay of ") && verdict.contains("for CPU time ("), "{text}");
     assert!(text.contains("latency max  recorded "), "{text}");
+}
+
+#[test]
+fn when_the_command_is_done_is_a_question_of_its_own() {
+    let verdict = |more: &[&str]| run(more).replay[0].verdict.clone();
+    // make, cc1 and ld have exited after some 20 ms.
+    let answer = verdict(&[]).finishing_time;
+    assert!(answer.grade == Grade::Good && answer.off_permille < 30, "{answer:?}");
+    assert!((15_000..25_000).contains(&answer.counted), "{answer:?}");
+    assert!(verdict(&[]).sentence.contains("finishing time ("), "{}", verdict(&[]).sentence);
 }
 
 #[test]
@@ -202,5 +212,5 @@ fn a_part_of_a_trace_is_inspected_as_if_nothing_else_had_been_recorded() {
     assert!(switches(&all) > Some(10));
     let output = schedlab(&["inspect", BUILD, "--from", "1s"]);
     let error = String::from_utf8(output.stderr).expect("text");
-    assert!(output.status.code() == Some(2) && error.contains("the trace has no events there"), "{error}");
+    assert!(output.status.code() == Some(2) && error.contains("is behind the end of the trace"), "{error}");
 }

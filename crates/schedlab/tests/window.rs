@@ -98,10 +98,39 @@ fn stretches_that_are_none_are_errors_of_usage() {
     assert!(
         last_line(&["compare", TRACE, "--with", "hz=100", "--from", "100"]).contains("is behind the end of")
     );
-    assert!(last_line(&["inspect", TRACE, "--from", "100"]).contains("has no events there"));
+    assert_eq!(
+        last_line(&["inspect", TRACE, "--from", "100"]),
+        "error: --from: 100s is behind the end of the trace, which is 3.043s long"
+    );
     assert!(
         last_line(&["inspect", TRACE, "--from", "2", "--to", "2"]).contains("there is nothing in between")
     );
+}
+
+/// Where a stretch ends is not known before a run has: it ends with what there is, and that is said everywhere.
+#[test]
+fn an_end_behind_the_end_is_said() {
+    let to = |more: &[&str]| -> Vec<String> {
+        let args = [more, &["--from", "1s", "--to", "100"]].concat();
+        let answer: serde_json::Value = serde_json::from_str(&json(&args)).expect("JSON");
+        let notes = answer["notes"].as_array().expect("notes").iter();
+        let text = |note: &serde_json::Value| note["text"].as_str().or(note.as_str()).map(str::to_owned);
+        notes.filter_map(text).filter(|note| note.contains("--to 100s is behind the end of")).collect()
+    };
+    for args in [
+        &["run", TRACE][..],
+        &["compare", TRACE, "--with", "hz=100", "--repeat", "2"],
+        &["inspect", TRACE],
+        &["inspect", TRACE, TRACE],
+    ] {
+        let notes = to(args);
+        assert!(
+            notes.iter().any(|note| note.contains("the stretch ends with it, after 3.")),
+            "{args:?} {notes:?}"
+        );
+    }
+    assert!(!run(&[TRACE, "--to", "1s"]).notes.iter().any(|note| note.contains("behind the end")));
+    assert!(!run(&[TRACE, "--from", "1s"]).notes.iter().any(|note| note.contains("behind the end")));
 }
 
 #[test]

@@ -339,6 +339,8 @@ pub enum Format {
     TraceCmdReport,
     /// Text of `trace-cmd report -R`.
     TraceCmdReportRaw,
+    /// Text of `perf script`.
+    PerfScript,
     /// Made in memory with a [`TraceBuilder`](crate::TraceBuilder), e.g. by a simulator.
     Built,
 }
@@ -352,6 +354,7 @@ impl fmt::Display for Format {
             Format::TracefsText => f.write_str("ftrace text"),
             Format::TraceCmdReport => f.write_str("trace-cmd report text"),
             Format::TraceCmdReportRaw => f.write_str("trace-cmd report -R text"),
+            Format::PerfScript => f.write_str("perf script text"),
             Format::Built => f.write_str("built in memory"),
         }
     }

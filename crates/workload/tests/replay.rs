@@ -64,7 +64,8 @@ fn a_workload_file_is_the_recording_to_the_nanosecond() {
         let mut trace = trace::read(&fixture(name)).expect("a trace");
         infer_missing_switches(&mut trace);
         let mut recording = Recording::extract(&trace);
-        let text = recording.to_text(trace.meta.kernel.as_deref());
+        let text = recording
+            .to_text(workload::replay::Origin { kernel: trace.meta.kernel.as_deref(), machine: None });
         let read = Recording::from_text(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         recording.counts = Default::default();
         for task in &mut recording.tasks {
@@ -300,7 +301,7 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..5u8), 1..6),
     ) {
         let trace = trace::read(&fixture(FIXTURES[file])).expect("a trace");
-        let text = Recording::extract(&trace).to_text(None);
+        let text = Recording::extract(&trace).to_text(workload::replay::Origin::default());
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for (at, other, how) in &edits {
             let (at, other) = (at.index(lines.len()), other.index(lines.len()));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Configuration, Measurement, Metric, MetricComparison, VariantComparison, Verdict, measure};
 use crate::schema::RunResult;
-use crate::stats::{Interval, MeanDifference, Ratio, benjamini_hochberg, mean, nine_digits, paired_ratio};
+use crate::stats::{MeanDifference, benjamini_hochberg, mean, nine_digits, paired_ratio};
 
 /// Compares the runs of one variant with those of the base; both lists are in the order of the seeds.
 pub fn variant(
@@ -28,6 +28,8 @@ pub fn variant(
     VariantComparison {
         configuration,
         exact,
+        // Who made the runs knows.
+        same_as_base: false,
         metrics,
         only_in_base: base_keys.difference(&variant_keys).map(|&key| key.to_owned()).collect(),
         only_in_variant: variant_keys.difference(&base_keys).map(|&key| key.to_owned()).collect(),
@@ -76,22 +78,24 @@ impl Pairs<'_> {
         let identical = differences.iter().all(|&difference| difference == 0.0);
         let mut found = MeanDifference::of(&differences, self.metric.resolution as f64);
         let (base, variant) = (mean(&self.base), mean(&self.variant));
-        let mut ratio = if variant >= base {
+        let ratio = if variant >= base {
             paired_ratio(&self.variant, &self.base)
         } else {
             paired_ratio(&self.base, &self.variant)
         };
-        if exact {
-            found.interval = Some(Interval::point(found.mean));
-            found.p_value = None;
-            ratio = ratio.map(|ratio| Ratio { plus_minus: Some(0.0), ..ratio });
-        }
         let verdict = match found.interval {
             _ if identical => Verdict::Identical,
             None => Verdict::Untested,
-            Some(interval) if interval.contains(0.0) => Verdict::NotSignificant,
+            Some(interval) if !exact && interval.contains(0.0) => Verdict::NotSignificant,
             Some(_) => Verdict::Changed,
         };
+        // Repeating the same shows no spread. That is no proof: it says nothing of how far the model is off.
+        if differences.iter().all(|&difference| difference == differences[0]) {
+            found.interval = None;
+        }
+        if exact {
+            found.p_value = None;
+        }
         MetricComparison {
             metric: self.metric.clone(),
             rank,
@@ -102,7 +106,7 @@ impl Pairs<'_> {
             interval: found.interval,
             p_value: found.p_value,
             times: ratio.map(|ratio| ratio.value),
-            times_plus_minus: ratio.and_then(|ratio| ratio.plus_minus),
+            times_plus_minus: ratio.and_then(|ratio| ratio.plus_minus).filter(|&half| half > 0.0),
             verdict,
             replay_off: None,
             poor: false,

@@ -130,6 +130,9 @@ pub struct VariantComparison {
     /// True when several seeds gave the same figures under both configurations: the load draws nothing at random. The
     /// differences are those of the model, which may be wrong.
     pub exact: bool,
+    /// True when it is the base under another name: the same loads, machine and settings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_as_base: bool,
     /// Every figure that both have: those that changed first, the largest relative change first; then untested
     /// ones likewise; then the rest in the order of the figures.
     pub metrics: Vec<MetricComparison>,
@@ -163,7 +166,7 @@ pub struct MetricComparison {
     pub variant: f64,
     /// Mean of variant less base, seed by seed.
     pub difference: f64,
-    /// 95 % interval of the difference; absent for one seed.
+    /// 95 % interval of the difference; absent for one seed, and where the difference is the same under every seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// How often chance alone would give such a difference; absent for one seed and for exact differences.
@@ -172,7 +175,7 @@ pub struct MetricComparison {
     /// The larger mean over the smaller, at least 1; absent when one of them is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<f64>,
-    /// Half the width of the 95 % interval of `times`; absent for one seed.
+    /// Half the width of the 95 % interval of `times`; absent for one seed, and where no seed makes a difference to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.

@@ -1,6 +1,5 @@
 use super::*;
 use crate::schema::{LoadResult, RunResult, example};
-use crate::stats::Interval;
 
 /// Runs with seeds 1 to `seeds` in which `edit` has set the figures.
 fn runs(seeds: u64, edit: impl Fn(&mut RunResult, u64)) -> Vec<RunResult> {
@@ -87,9 +86,24 @@ fn a_load_without_randomness_gives_exact_differences() {
     let comparison = against(&base, &variant);
     assert!(comparison.variants[0].exact);
     let found = metric(&comparison, "totals.migrations");
-    assert_eq!((found.verdict, found.interval), (Verdict::Changed, Some(Interval::point(1.0))));
-    assert_eq!((found.p_value, found.times_plus_minus), (None, Some(0.0)));
+    assert_eq!((found.verdict, found.difference), (Verdict::Changed, 1.0));
+    assert_eq!((found.interval, found.p_value, found.times_plus_minus), (None, None, None));
     assert_eq!(metric(&comparison, "totals.wakeups").verdict, Verdict::Identical);
+}
+
+#[test]
+fn a_difference_without_spread_has_no_interval() {
+    // Wakeups depend on the seed, so the comparison is not exact; migrations do not, or differ by the same.
+    let base = runs(8, |run, seed| (run.totals.wakeups, run.totals.migrations) = (100 + seed, 1_000 * seed));
+    let variant =
+        runs(8, |run, seed| (run.totals.wakeups, run.totals.migrations) = (100 + 2 * seed, 1_000 * seed + 7));
+    let comparison = against(&base, &variant);
+    assert!(!comparison.variants[0].exact);
+    let found = metric(&comparison, "totals.migrations");
+    assert_eq!((found.verdict, found.difference, found.interval), (Verdict::Changed, 7.0, None));
+    assert!(metric(&comparison, "totals.wakeups").interval.is_some());
+    assert_eq!(metric(&comparison, "totals.pulls").interval, None, "no difference at all");
+    assert!(!comparison.to_json().contains("null"));
 }
 
 #[test]

@@ -157,9 +157,15 @@ mod tests {
         tasks[0].nr_voluntary_switches = Fidelity { recorded: 100, simulated: 90 };
         tasks[1].nr_switches = Fidelity { recorded: 100, simulated: 140 };
         let (p99, order) = (Fidelity::default(), ReplayOrder::default());
-        let finish = Some(Fidelity { recorded: 1_000, simulated: 1_100 });
-        base.replay =
-            vec![ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, p99, order, finish)];
+        let finish = example::finish(Some(1_000), Some(1_100));
+        base.replay = vec![ReplayFidelity::new(
+            "t.dat".to_owned(),
+            example::reference(),
+            tasks,
+            p99,
+            order,
+            Some(&finish),
+        )];
         let mut variant = base.clone();
         variant.tasks[0].nr_voluntary_switches += 500;
         let arm = |name: &str, runs| Arm { name: name.to_owned(), runs };

@@ -55,6 +55,7 @@ fn fields() -> BTreeSet<String> {
     let arm = |name: &str, runs| Arm { name: name.to_owned(), runs };
     let mut comparison = compare(&arm("a", &base), &[arm("b", &variant)]).expect("pairs");
     comparison.command = Some("schedlab compare".to_owned());
+    comparison.variants[0].same_as_base = true;
     collect_fields(&serde_json::to_value(comparison).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::list()).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::explanation()).expect("JSON"), &mut fields);

@@ -237,12 +237,7 @@ pub fn run() -> RunResult {
                 bursts_completed: 7_928,
                 recorded_s: Seconds::from_ns(8_036_175_000),
                 seconds: Some(Seconds::from_ns(8_101_000_000)),
-                finish: Some(ReplayFinish {
-                    comm: Some("make".to_owned()),
-                    tasks: 2,
-                    recorded_s: Some(Seconds::from_ns(7_900_000_000)),
-                    seconds: Some(Seconds::from_ns(7_950_000_000)),
-                }),
+                finish: Some(finish(Some(7_900_000_000), Some(7_950_000_000))),
             }),
         ],
         replay: vec![ReplayFidelity::new(
@@ -251,7 +246,7 @@ pub fn run() -> RunResult {
             vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
             Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
             ReplayOrder { recorded: 172, simulated: 162, common: 140 },
-            Some(Fidelity { recorded: 7_900_000_000, simulated: 7_950_000_000 }),
+            Some(&finish(Some(7_900_000_000), Some(7_950_000_000))),
         )],
         decisions: BTreeMap::from([
             ("buddy_last".to_owned(), 670_000),
@@ -264,6 +259,16 @@ pub fn run() -> RunResult {
         }],
         warnings: vec!["Linux 6.8 runs as 6.1".to_owned()],
         notes: vec!["3 events of the trace could not be used".to_owned()],
+    }
+}
+
+/// When a recorded make was done, in nanoseconds, and when in the replay.
+pub fn finish(recorded_ns: Option<u64>, simulated_ns: Option<u64>) -> ReplayFinish {
+    ReplayFinish {
+        comm: Some("make".to_owned()),
+        tasks: 2,
+        recorded_s: recorded_ns.map(Seconds::from_ns),
+        seconds: simulated_ns.map(Seconds::from_ns),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
 use super::verdict::{Question, ReplayVerdict};
+use super::{Machine, ReplayFinish};
 
 /// One figure, as recorded and as simulated, in the unit of the field that holds it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,13 +80,17 @@ impl ReplayFidelity {
         mut tasks: Vec<ReplayTask>,
         wakeup_latency_p99_ns: Fidelity,
         order: ReplayOrder,
-        finish_ns: Option<Fidelity>,
+        finish: Option<&ReplayFinish>,
     ) -> Self {
         for task in &mut tasks {
             task.poor = task.poor_questions();
         }
         let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns, order);
-        let verdict = ReplayVerdict::of(&summary, &tasks);
+        let verdict = ReplayVerdict::of(&summary, &tasks, finish);
+        let finish_ns =
+            finish.and_then(|finish| finish.recorded_s.zip(finish.seconds)).map(|(recorded, simulated)| {
+                Fidelity { recorded: recorded.as_ns(), simulated: simulated.as_ns() }
+            });
         Self { trace, reference, tasks, summary, finish_ns, verdict }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fidelity, ReplaySummary, ReplayTask};
+use super::{Fidelity, ReplayFinish, ReplaySummary, ReplayTask, Seconds};
 
 /// How far an answer may be trusted. The better comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,11 +47,14 @@ pub enum Question {
     Order,
     /// How long does a woken task wait?
     Latency,
+    /// When is what was recorded done?
+    FinishingTime,
 }
 
 impl Question {
     /// All, in the order of a verdict.
-    pub const ALL: [Self; 4] = [Self::CpuTime, Self::Switches, Self::Order, Self::Latency];
+    pub const ALL: [Self; 5] =
+        [Self::CpuTime, Self::Switches, Self::Order, Self::Latency, Self::FinishingTime];
 
     /// In words.
     #[must_use]
@@ -61,6 +64,7 @@ impl Question {
             Self::Switches => "switches",
             Self::Order => "order",
             Self::Latency => "latency",
+            Self::FinishingTime => "finishing time",
         }
     }
 
@@ -71,6 +75,7 @@ impl Question {
             Self::Switches => thresholds.switches,
             Self::Order => thresholds.order,
             Self::Latency => thresholds.latency,
+            Self::FinishingTime => thresholds.finishing_time,
         }
     }
 
@@ -95,7 +100,7 @@ pub struct Answer {
     pub grade: Grade,
     /// Distance of the replay from the recording, in thousandths of the recorded figure.
     pub off_permille: u64,
-    /// How much the recording has of it: microseconds of CPU time, switches, wakeups.
+    /// How much the recording has of it: microseconds of CPU time, switches, wakeups, microseconds until all was done.
     pub counted: u64,
 }
 
@@ -115,11 +120,13 @@ pub struct ReplayVerdict {
     pub order: Answer,
     /// Wakeup latency: its mean task by task, or its 99th percentile over all wakeups if that is further off.
     pub latency: Answer,
+    /// When what was recorded is done.
+    pub finishing_time: Answer,
 }
 
 impl ReplayVerdict {
-    /// From the sums over all tasks, and the tasks.
-    pub(super) fn of(sum: &ReplaySummary, tasks: &[ReplayTask]) -> Self {
+    /// From the sums over all tasks, the tasks, and when what was recorded is done.
+    pub(super) fn of(sum: &ReplaySummary, tasks: &[ReplayTask], finish: Option<&ReplayFinish>) -> Self {
         let order = &sum.order;
         let switches = order.recorded.max(order.simulated);
         let mean = tasks.iter().fold(Distance::default(), |sum, task| {
@@ -147,9 +154,16 @@ impl ReplayVerdict {
             Question::Latency => {
                 question.answer(mean.permille().max(p99.permille()), sum.wakeup_latencies.recorded)
             }
+            Question::FinishingTime => {
+                let recorded = finish.and_then(|finish| finish.recorded_s).map_or(0, Seconds::as_ns);
+                let simulated = finish.and_then(|finish| finish.seconds).map(Seconds::as_ns);
+                // What had not finished when the run ended is off by all of it, at least.
+                let off = simulated.map_or(recorded, |simulated| simulated.abs_diff(recorded));
+                question.answer(Distance::of(off, recorded).permille(), recorded / 1_000)
+            }
         });
         let known = answers.iter().map(|answer| answer.grade).filter(|grade| *grade != Grade::Unknown);
-        let [cpu_time, switches, order, latency] = answers;
+        let [cpu_time, switches, order, latency, finishing_time] = answers;
         Self {
             overall: known.max().unwrap_or(Grade::Unknown),
             sentence: sentence(&answers),
@@ -157,6 +171,7 @@ impl ReplayVerdict {
             switches,
             order,
             latency,
+            finishing_time,
         }
     }
 }
@@ -178,7 +193,7 @@ impl ReplayTask {
 }
 
 /// `good for CPU time (0.1 % off) and switches (4.0 % off), poor for latency (63 % off)`
-fn sentence(answers: &[Answer; 4]) -> String {
+fn sentence(answers: &[Answer; 5]) -> String {
     let all = || Question::ALL.into_iter().zip(answers);
     let with = |grade: Grade| -> Option<String> {
         let of_grade: Vec<String> = all()
@@ -243,6 +258,7 @@ struct Thresholds {
     switches: Limits,
     order: Limits,
     latency: Limits,
+    finishing_time: Limits,
 }
 
 /// A test reads it, so that no user meets a file that cannot be read.
@@ -256,6 +272,10 @@ mod tests {
     use crate::schema::{ReplayFidelity, ReplayOrder, example};
 
     fn verdict(change: impl Fn(&mut ReplayTask)) -> ReplayVerdict {
+        verdict_of_finish(change, Some(example::finish(Some(2_000_000), Some(2_001_000))))
+    }
+
+    fn verdict_of_finish(change: impl Fn(&mut ReplayTask), finish: Option<ReplayFinish>) -> ReplayVerdict {
         let mut task = example::replay_task(1, "a");
         let same = |figure: u64| Fidelity { recorded: figure, simulated: figure };
         (task.cpu_time_ns, task.nr_switches, task.wakeup_latencies) = (same(1_000_000), same(200), same(100));
@@ -263,7 +283,8 @@ mod tests {
         change(&mut task);
         let order = ReplayOrder { recorded: 200, simulated: 200, common: 180 };
         let (tasks, p99) = (vec![task], Fidelity { recorded: 9_000, simulated: 9_000 });
-        ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, p99, order, None).verdict
+        ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, p99, order, finish.as_ref())
+            .verdict
     }
 
     #[test]
@@ -280,7 +301,8 @@ mod tests {
         assert_eq!((replay.overall, replay.order.off_permille), (Grade::Good, 100));
         assert_eq!(
             replay.sentence,
-            "good for CPU time (0.0 % off), switches (0.0 % off), order (10 % off) and latency (0.0 % off)"
+            "good for CPU time (0.0 % off), switches (0.0 % off), order (10 % off), latency (0.0 % off) and finishing time \
+             (0.1 % off)"
         );
         let replay = verdict(|task| {
             task.nr_switches.simulated = 156;
@@ -290,6 +312,23 @@ mod tests {
         assert_eq!((replay.latency.grade, replay.latency.off_permille), (Grade::Poor, 3_000));
         assert_eq!((replay.overall, replay.cpu_time.grade), (Grade::Poor, Grade::Good));
         assert!(replay.sentence.ends_with("fair for switches (22 % off), poor for latency (300 % off)"));
+    }
+
+    #[test]
+    fn when_it_is_done_is_a_question_of_its_own() {
+        let answer = |recorded, simulated| {
+            let replay = verdict_of_finish(|_| (), Some(example::finish(recorded, simulated)));
+            (replay.finishing_time.grade, replay.finishing_time.off_permille)
+        };
+        assert_eq!(answer(Some(10_000_000), Some(10_300_000)), (Grade::Good, 30));
+        assert_eq!(answer(Some(10_000_000), Some(9_000_000)), (Grade::Fair, 100));
+        assert_eq!(answer(Some(10_000_000), Some(15_000_000)), (Grade::Poor, 500));
+        assert_eq!(answer(Some(10_000_000), None), (Grade::Poor, 1_000), "it never finished");
+        assert_eq!(answer(Some(90_000), Some(180_000)).0, Grade::Unknown, "after 90 us");
+        assert_eq!(answer(None, Some(10_000_000)).0, Grade::Unknown);
+        let poor = verdict_of_finish(|_| (), Some(example::finish(Some(10_000_000), None)));
+        assert_eq!(poor.overall, Grade::Poor);
+        assert_eq!(verdict_of_finish(|_| (), None).finishing_time.grade, Grade::Unknown, "nobody exits");
     }
 
     #[test]

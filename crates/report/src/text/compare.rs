@@ -77,7 +77,13 @@ fn ranges(numbers: &[u64]) -> String {
 
 fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
     let name = &variant.configuration.name;
-    let title = format!("{name} against {}: {}", comparison.base.name, verdict(variant));
+    let verdict = if variant.same_as_base {
+        let profile = &variant.configuration.kernel.profile;
+        format!("one and the same simulation, kernel {profile} with equal settings, so nothing can change")
+    } else {
+        verdict(variant)
+    };
+    let title = format!("{name} against {}: {verdict}", comparison.base.name);
     let mut out = wrap(&title, "", "  ");
     for metric in headlines(variant) {
         out += &wrap(&sentence(metric, name), "  ", "    ");
@@ -174,16 +180,20 @@ fn difference(metric: &MetricComparison, name: &str) -> String {
         let (with, without) = (value(metric, metric.variant), value(metric, metric.base));
         return format!("{label}: {with} instead of {without} with {name}");
     };
-    let plus_minus = metric.times_plus_minus.filter(|&half| half > 0.0);
+    // What is less than its last digit would look like certainty.
+    let told = |half: &String| half != "0.00";
+    let plus_minus = metric.times_plus_minus;
     if times >= 1.1 {
-        let plus_minus = plus_minus.map_or(String::new(), |half| format!(" ± {}", digits3(half)));
+        let plus_minus = plus_minus.map(digits3).filter(told);
+        let plus_minus = plus_minus.map_or(String::new(), |half| format!(" ± {half}"));
         return format!("{label}: {}{plus_minus} times {direction} with {name}", digits3(times));
     }
     // Less than a tenth is told in per cent of the base. `times` is base / variant when it got lower, so its
     // uncertainty shrinks by the square of it on the way to variant / base.
     let share = if metric.difference < 0.0 { 1.0 - 1.0 / times } else { times - 1.0 };
     let scale = if metric.difference < 0.0 { 100.0 / (times * times) } else { 100.0 };
-    let plus_minus = plus_minus.map_or(String::new(), |half| format!(" ± {:.2}", half * scale));
+    let plus_minus = plus_minus.map(|half| format!("{:.2}", half * scale)).filter(told);
+    let plus_minus = plus_minus.map_or(String::new(), |half| format!(" ± {half}"));
     format!("{label}: {:.2}{plus_minus} % {direction} with {name}", share * 100.0)
 }
 
@@ -259,8 +269,14 @@ fn method(comparison: &Comparison) -> String {
         IntervalMethod::StudentT => format!("Student's t over {seeds} seeds"),
         IntervalMethod::BcaBootstrap => format!("BCa bootstrap over {seeds} seeds"),
     };
+    let has_none = |metric: &MetricComparison| shown(metric) && metric.interval.is_none();
+    let varying = comparison.variants.iter().filter(|variant| !variant.exact);
+    let dash = match varying.flat_map(|variant| &variant.metrics).any(has_none) {
+        true => " No interval (-): every seed gives the same difference.",
+        false => "",
+    };
     let text = format!(
-        "{marks} 95% interval of the difference, paired by seed: {text}. Changed: the interval excludes 0 and the \
+        "{marks} 95% interval of the difference, paired by seed: {text}.{dash} Changed: the interval excludes 0 and the \
          finding is among those of which {:.0}% are expected to be chance (Benjamini-Hochberg).",
         comparison.method.false_discovery_rate * 100.0
     );

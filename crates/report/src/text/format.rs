@@ -26,6 +26,19 @@ pub fn exact_duration(ns: u64) -> String {
     }
 }
 
+/// A moment of a run, to a thousandth of the unit that suits: `8.036s`, `1.5s`, `250us`. A moment that nobody chose is exact in
+/// JSON only.
+pub fn moment(ns: u64) -> String {
+    let units = [(1_000_000_000u64, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let Some((scale, name)) = units.iter().find(|(scale, _)| ns >= *scale) else {
+        return if ns == 0 { "0s".to_owned() } else { format!("{ns}ns") };
+    };
+    let step = scale / 1_000;
+    let thousandths = ns / step + u64::from(ns % step >= step.div_ceil(2));
+    let number = format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000);
+    format!("{}{name}", number.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A number of things: `0`, `12.5`, `123456`, `1.23M`.
 pub fn count(number: f64) -> String {
     if number.abs() < 999_999.5 {
@@ -194,6 +207,23 @@ mod tests {
             [(2_000_000_000, "2s"), (1_500_000_000, "1500ms"), (100_000, "100us"), (1_007, "1007ns")]
         {
             assert_eq!(exact_duration(ns), text);
+        }
+    }
+
+    #[test]
+    fn moments_are_told_to_a_thousandth() {
+        for (ns, text) in [
+            (8_035_865_566, "8.036s"),
+            (1_500_000_000, "1.5s"),
+            (10_000_000_000, "10s"),
+            (250_000, "250us"),
+            (1_007, "1.007us"),
+            (7, "7ns"),
+            (0, "0s"),
+            (999_999_600, "1000ms"),
+            (u64::MAX, "18446744073.71s"),
+        ] {
+            assert_eq!(moment(ns), text);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The head of every result: all that is needed to run it again.
 
-use super::format::{self, duration_ns, exact_duration};
+use super::format::{self, duration_ns, exact_duration, moment};
 use crate::schema::{Kernel, Machine, RunResult, Window};
 
 /// Width of the column of labels.
@@ -39,8 +39,12 @@ pub fn machine(machine: &Machine) -> String {
     format!("{}{paths}", machine_name(machine))
 }
 
-/// A stretch of a run: `1s to 1500ms`.
+/// A stretch of a run: `1s to 1.5s`. Where its ends are too close for that, exactly.
 pub fn stretch(window: Window) -> String {
+    let [from, to] = [window.from_ns, window.to_ns].map(moment);
+    if from != to {
+        return format!("{from} to {to}");
+    }
     format!("{} to {}", exact_duration(window.from_ns), exact_duration(window.to_ns))
 }
 
@@ -97,8 +101,11 @@ mod tests {
         run.window = Some(Window { from_ns: 1_000_000_000, to_ns: 1_500_000_000 });
         assert!(
             head(&run)
-                .contains("\nwindow   1s to 1500ms of it: tasks, CPUs, counters and decisions; what loads\n")
+                .contains("\nwindow   1s to 1.5s of it: tasks, CPUs, counters and decisions; what loads\n")
         );
+        let stretch_to = |to_ns| stretch(Window { from_ns: 6_000_000_000, to_ns });
+        assert_eq!(stretch_to(8_035_865_566), "6s to 8.036s");
+        assert_eq!(stretch_to(6_000_100_000), "6s to 6000100us", "of two that look the same");
     }
 
     #[test]

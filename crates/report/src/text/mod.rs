@@ -33,7 +33,7 @@ pub use counters::{decisions, totals};
 pub use cpus::cpus;
 pub use cyclictest::{cyclictest_histogram, cyclictest_lines};
 pub(crate) use format::digits3;
-pub use format::{exact_duration, fit, many, wrap};
+pub use format::{exact_duration, fit, many, moment, wrap};
 pub use hackbench::hackbench;
 pub use head::head;
 pub use inspect::inspect;

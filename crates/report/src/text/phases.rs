@@ -1,6 +1,6 @@
 //! What changed when settings changed in the middle of a run.
 
-use super::format::{duration_ns, exact_duration};
+use super::format::{duration_ns, moment};
 use super::table::{Align, Table};
 use crate::schema::{CyclictestResult, RunResult};
 
@@ -22,8 +22,8 @@ pub fn cyclictest_phases(result: &CyclictestResult, run: &RunResult) -> String {
         let settings: Vec<&str> = changes.map(|change| change.setting.as_str()).collect();
         let worst = result.max_over_time.between_ns(phase.from_ns, phase.to_ns);
         table.row([
-            exact_duration(phase.from_ns),
-            exact_duration(phase.to_ns),
+            moment(phase.from_ns),
+            moment(phase.to_ns),
             worst.map_or("-".to_owned(), duration_ns),
             settings.join(" "),
         ]);

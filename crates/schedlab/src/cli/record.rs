@@ -56,6 +56,9 @@ pub struct Args {
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    if args.command.first().is_some_and(|program| program.trim().is_empty()) {
+        return Err(Error::EmptyCommand.into());
+    }
     let user = args.user.as_deref().map(User::find).transpose()?;
     let files = Files::open(&args.output)?;
     let signals = Taken::take();

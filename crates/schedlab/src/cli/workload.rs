@@ -1,13 +1,15 @@
 //! `schedlab workload`: a trace as a file that people change and run again.
 
 use super::common::RecordedLocks;
-use super::output::{Failure, open, write};
-use schedlab::outputs::{STANDARD_STREAM, is_same_file};
-use schedlab::{Error, LoadSpec, Reading, machine_beside, machine_text};
+use super::output::{Failure, open};
+use schedlab::outputs::STANDARD_STREAM;
+use schedlab::{DescribedMachine, Error, LoadSpec, Reading};
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Turn a trace into an editable workload file: change a priority or double a period, and run it again.
+///
+/// The machine that is described beside the trace is in it, so that it runs on that wherever it is copied.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The trace, in any format that `run` reads; `-` for standard input.
@@ -27,19 +29,12 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     if args.locks == RecordedLocks::Inferred && !load.has_mutexes() {
         return Err(Error::NoMutexes.into());
     }
-    let Some(text) = load.workload_text() else {
+    let Some(text) = load.workload_text()? else {
         return Err(Error::NotATrace { path: args.trace.clone() }.into());
     };
     let mut inputs = vec![PathBuf::from(&args.trace)];
-    inputs.extend(load.recorded_machine());
+    inputs.extend(load.described_machine().and_then(DescribedMachine::file));
     let mut output = open(&args.output, &inputs)?;
     output.write_all(text.as_bytes()).map_err(|source| output.failed(source))?;
-    // The machine that is described beside the trace is the workload's, too.
-    if let Some(machine) = load.recorded_machine().filter(|_| output.is_file()) {
-        let beside = machine_beside(&args.output.to_string_lossy());
-        if !is_same_file(&machine, &beside) {
-            write(&beside, &inputs, &machine_text(&machine.to_string_lossy())?)?;
-        }
-    }
     Ok(output.commit()?)
 }

@@ -9,7 +9,7 @@ mod schedstat;
 use crate::error::Error;
 use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
 use report::schema::Dump;
-use report::text::exact_duration;
+use report::text::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
 use scheduler::registry::Profile;
 use scheduler::{Nanos, Pid};
@@ -146,7 +146,7 @@ impl DumpRequest {
     fn beyond(&self, end: Nanos) -> Error {
         Error::Dump {
             text: self.text.clone(),
-            problem: format!("the run ends at {}", exact_duration(end.0)),
+            problem: format!("the run ends at {}", moment(end.0)),
             advice: "ask for an earlier time or for @end, or let it run longer with --for".to_owned(),
         }
     }

@@ -2,13 +2,13 @@
 //! guesses nothing.
 
 use super::Programs;
-use machine::{Outcome, WakePaths};
+use machine::Outcome;
 use scheduler::{CpuMask, Policy};
 use trace::{
     Activity, Context, Event, EventKind, Events, IdleKind, NeedResched, Pid, TaskFacts, TaskNote, TaskPolicy,
     Trace,
 };
-use workload::told_at_start;
+use workload::{Decided, told_at_start};
 
 /// The tasks' policies and affinities at the end of a run, and what its idle CPUs did.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,8 +22,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of a run of which a load decided about the rate of the ticks and the paths from wakeups, if one did.
-    pub(crate) fn of(outcome: &Outcome, hz: Option<u32>, paths: Option<&WakePaths>) -> Facts {
+    /// Of a run, and of what a load decided about its kernel and machine.
+    pub(crate) fn of(outcome: &Outcome, decided: Decided<'_>) -> Facts {
         let online = CpuMask::first_n(outcome.cpus.len());
         let tasks = outcome.tasks.iter().filter(|task| task.pid.0 > 0).map(|task| TaskNote {
             pid: Pid(task.pid.0),
@@ -36,7 +36,7 @@ impl Facts {
             },
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
-        let told = told_at_start(outcome, hz, paths);
+        let told = told_at_start(outcome, decided);
         Facts { tasks: tasks.collect(), idle, told }
     }
 

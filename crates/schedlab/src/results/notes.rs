@@ -4,8 +4,9 @@ use super::Parts;
 use crate::LoadSpec;
 use crate::limits;
 use machine::TaskOrigin;
-use report::text::{exact_duration, many};
-use scheduler::registry::{Config, Feature};
+use report::text::{exact_duration, many, moment};
+use scheduler::Nanos;
+use scheduler::registry::{Config, Feature, RtmutexSpin};
 use workload::load::LoadResult;
 
 /// What changes the meaning of the whole result, one sentence each: that of the kernel first.
@@ -30,14 +31,14 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
             notes.extend(result.notes);
         }
         if spec.ends() && !built.is_finished() {
-            let at = exact_duration(parts.outcome.simulated.0);
+            let at = moment(parts.outcome.simulated.0);
             notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));
         }
     }
     notes.extend(experiment.kernel.named().note());
-    if let Some(hz) = experiment.recorded_hz() {
-        notes.push(format!("hz={hz}, as the recording shows; --set hz=N for another rate"));
-    }
+    notes.extend(behind_end(parts));
+    notes.extend(ticks(parts));
+    notes.extend(waiters(parts));
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         notes.push(format!(
@@ -73,4 +74,48 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
         notes.extend(note.map(str::to_owned));
     }
     notes
+}
+
+/// The stretch to tell of was to last longer than the run.
+fn behind_end(parts: &Parts<'_>) -> Option<String> {
+    let asked = parts.experiment.window?.to;
+    let end = parts.outcome.simulated.saturating_sub(super::start(parts.loads));
+    (asked != Nanos::NEVER && asked > end).then(|| {
+        let (asked, end) = (exact_duration(asked.0), moment(end.0));
+        format!("--to {asked} is behind the end of the run: the stretch ends with it, after {end}")
+    })
+}
+
+/// How often the kernel ticks, where a recording decides about it or should.
+fn ticks(parts: &Parts<'_>) -> Option<String> {
+    let experiment = parts.experiment;
+    let recordings = || experiment.loads.iter().filter_map(|load| Some(load.recorded()?.replay.recording()));
+    let here = parts.kernel.tunables.get("hz").copied().unwrap_or_default();
+    let recorded = recordings().find_map(|recording| recording.hz);
+    match recorded {
+        Some(hz) if !experiment.kernel.says_hz() => {
+            Some(format!("hz={hz}, as the recording shows; --set hz=N for another rate"))
+        }
+        Some(hz) if i64::from(hz) != here => Some(format!(
+            "the recording kernel ticked {hz} times a second, this one {here} times, as asked for"
+        )),
+        None if !experiment.kernel.says_hz() && recordings().any(|recording| !recording.is_told()) => {
+            Some(format!(
+                "how often the recording kernel ticked does not show: hz={here}, as the profile has it; --set hz=N says it"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The rule for waiters, where a recording decides about it against the profile.
+fn waiters(parts: &Parts<'_>) -> Option<String> {
+    let kernel = &parts.experiment.kernel;
+    let spins = |config: Config| config.rules.rtmutex_spin.get() != RtmutexSpin::Never;
+    let is_changed = parts.experiment.was_recorded_without_spinning() && kernel.at_start().is_ok_and(spins);
+    is_changed.then(|| {
+        "rtmutex_spin=never, as the recording shows: who waits for a mutex with inheritance sleeps and does not spin; --set \
+         rtmutex_spin=owner_on_cpu for the profile's rule"
+            .to_owned()
+    })
 }

@@ -87,7 +87,6 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             // Of a stretch, those who did nothing in it on either side are nobody.
             let tasks = tasks.filter(|task| experiment.window.is_none() || did_something(task));
             let finish = finish(&result, &parts.outcome.tasks);
-            let finish = finish.and_then(|finish| finish.recorded_s.zip(finish.seconds));
             let Order { recorded, simulated, common } = found.order;
             all.push(ReplayFidelity::new(
                 spec.text().to_owned(),
@@ -95,8 +94,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 tasks.collect(),
                 pair(found.latency_p99_ns),
                 ReplayOrder { recorded, simulated, common },
-                finish
-                    .map(|(recorded, here)| Fidelity { recorded: recorded.as_ns(), simulated: here.as_ns() }),
+                finish.as_ref(),
             ));
         }
     }

@@ -4,6 +4,7 @@
 //!           <idle>-0       [001] d.h2.  5239.643850: sched_waking: comm=…      the kernel's trace file
 //!  memfd:sealed-91-6868  (  6868) [001] d..2.  5239.643882: sched_switch: …    with option record-tgid
 //!           mix_lab-8038  [000]  5239.643250960: sched_process_fork:   comm=…  trace-cmd report -t
+//!           mix_lab  8038 [000]  5239.643250: sched:sched_process_fork: comm=…  perf script; or 8038/8038, with the process
 //! ```
 //!
 //! A comm may hold blanks, brackets, colons and dashes. What cannot lie inside one (it has 15 bytes at most) is a CPU in
@@ -27,6 +28,8 @@ pub(super) struct Line<'a> {
     pub(super) tgid: Option<Pid>,
     pub(super) cpu: Cpu,
     pub(super) time: Time,
+    /// Whether it is a line of perf script.
+    pub(super) of_perf: bool,
     /// Whether there is a column of flags.
     pub(super) flags: bool,
     /// What that column says.
@@ -69,17 +72,20 @@ impl<'a> Line<'a> {
                 (time, Some(flags), rest)
             }
         };
-        let (comm, pid, tgid) = parse_task(task)?;
         let rest = rest.trim_ascii_start();
-        let name_len = rest.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(rest.len());
-        let (event, body) = match rest[name_len..].strip_prefix(b":") {
-            Some(body) => (&rest[..name_len], body.trim_ascii()),
-            None => (&rest[..0], rest),
+        // perf script writes the system before each event, and no flags.
+        let perf = || name_and_body(name_and_body(rest)?.1).zip(parse_perf_task(task));
+        let perf = if flags.is_none() { perf() } else { None };
+        let of_perf = perf.is_some();
+        let ((event, body), (comm, pid, tgid)) = match perf {
+            Some(perf) => perf,
+            None => (name_and_body(rest).unwrap_or((&rest[..0], rest)), parse_task(task)?),
         };
+        let body = body.trim_ascii();
         let context = flags.map_or(Context::Unknown, context);
         let need_resched = flags.map_or(NeedResched::Unknown, need_resched);
         let flags = flags.is_some();
-        Some(Line { comm, pid, tgid, cpu, time, flags, context, need_resched, event, body })
+        Some(Line { comm, pid, tgid, cpu, time, of_perf, flags, context, need_resched, event, body })
     }
 }
 
@@ -102,6 +108,13 @@ fn need_resched(flags: &[u8]) -> NeedResched {
     }
 }
 
+/// The name before the first colon, and what follows.
+fn name_and_body(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (name, body) =
+        text.split_at(text.iter().position(|byte| !is_name_byte(*byte)).filter(|len| *len > 0)?);
+    Some((name, body.strip_prefix(b":")?))
+}
+
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte == b'.'
 }
@@ -119,6 +132,22 @@ fn parse_task(task: &[u8]) -> Option<(&[u8], Pid, Option<Pid>)> {
     let dash = task.iter().rposition(|byte| *byte == b'-')?;
     let pid = i32::try_from(whole_number(&task[dash + 1..])?).ok()?;
     Some((&task[..dash], Pid(pid), tgid))
+}
+
+/// `comm  tid` or `comm  tgid/tid`, as perf script writes them.
+fn parse_perf_task(task: &[u8]) -> Option<(&[u8], Pid, Option<Pid>)> {
+    let task = task.trim_ascii();
+    let (comm, ids) = task.split_at(task.iter().rposition(u8::is_ascii_whitespace)?);
+    // Of a task that has exited it does not know the id.
+    let id = |text: &[u8]| match text {
+        b"-1" => Some(Pid::UNKNOWN),
+        _ => whole_number(text).and_then(|id| i32::try_from(id).ok()).map(Pid),
+    };
+    let (tgid, tid) = match ids.iter().position(|byte| *byte == b'/') {
+        Some(slash) => (Some(id(ids[1..slash].trim_ascii())?), &ids[slash + 1..]),
+        None => (None, &ids[1..]),
+    };
+    Some((comm.trim_ascii_end(), id(tid)?, tgid))
 }
 
 /// `seconds.fraction:` or `ticks:`, and what follows.
@@ -183,6 +212,31 @@ mod tests {
         );
         check("  bash-1 (  77) [003] ....1  1.5: x: y", ("bash", 1, 3, 1_500_000_000, "x", "y"));
         check("  bash-1 (-----) [003] ....1  1.5: x: y", ("bash", 1, 3, 1_500_000_000, "x", "y"));
+    }
+
+    #[test]
+    fn lines_of_perf_script() {
+        check(
+            "            perf 16108 [001]  1935.853447:       sched:sched_wakeup: comm=perf-exec pid=16110",
+            ("perf", 16108, 1, 1_935_853_447_000, "sched_wakeup", "comm=perf-exec pid=16110"),
+        );
+        check(
+            "     my prog-7  18/19    [000]  4705.150195208: sched:sched_switch: prev_comm=a ==> next_comm=b",
+            ("my prog-7", 19, 0, 4_705_150_195_208, "sched_switch", "prev_comm=a ==> next_comm=b"),
+        );
+        let of = |line: &str| Line::parse(line.as_bytes()).map(|l| (l.of_perf, l.tgid));
+        assert_eq!(of(" a 18/19 [000] 1.5: sched:e: b"), Some((true, Some(Pid(18)))));
+        assert_eq!(of(" a 19 [000] 1.5: sched:e: b"), Some((true, None)));
+        assert_eq!(of(" a-19 [000] 1.5: e: sched:b: c"), Some((false, None)));
+        check(" :-1    -1 [001] 1.5: sched:e: b", (":-1", Pid::UNKNOWN.0, 1, 1_500_000_000, "e", "b"));
+        for line in [
+            " a 19 [000] 1.5: e: b",
+            " a 19 [000] d..2. 1.5: sched:e: b",
+            " a x/19 [000] 1.5: sched:e: b",
+            " 19 [000] 1.5: sched:e: b",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! ftrace text: the kernel's `trace` file, `trace-cmd report` and `trace-cmd report -R`.
+//! ftrace text: the kernel's `trace` file, `trace-cmd report` and `trace-cmd report -R`, and what `perf script` makes of the same
+//! events.
 //!
-//! The three differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by line, so
+//! They differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by line, so
 //! the dialect need not be known beforehand and is only reported at the end.
 
 mod activity;
@@ -64,7 +65,7 @@ pub(crate) fn check_head(head: &[u8]) -> Result<(), ReadError> {
 
 const NO_EVENT: ReadError = ReadError::NotATrace {
     found: "text in which no line is an event",
-    advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs",
+    advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs or perf script",
 };
 
 fn without_return(line: &[u8]) -> &[u8] {
@@ -90,6 +91,7 @@ struct Reader {
     tracefs_header: bool,
     report_header: bool,
     flags: bool,
+    perf: bool,
     raw: u64,
     plugin: u64,
 }
@@ -105,6 +107,7 @@ impl Reader {
             tracefs_header: false,
             report_header: false,
             flags: false,
+            perf: false,
             raw: 0,
             plugin: 0,
         }
@@ -184,6 +187,7 @@ impl Reader {
     fn event(&mut self, line: &Line<'_>, number: u64) {
         self.events += 1;
         self.flags |= line.flags;
+        self.perf |= line.of_perf;
         self.decimals = self.decimals.max(line.time.decimals);
         let at = Position::Line(number);
         if line.time.decimals == 0 {
@@ -363,7 +367,9 @@ impl Reader {
             }
         }
         self.builder.meta.resolution_ns = 10u64.pow(9 - u32::from(self.decimals));
-        self.builder.meta.format = if self.raw > 0 {
+        self.builder.meta.format = if self.perf {
+            Format::PerfScript
+        } else if self.raw > 0 {
             Format::TraceCmdReportRaw
         } else if self.plugin > 0 || self.report_header || (!self.flags && !self.tracefs_header) {
             Format::TraceCmdReport

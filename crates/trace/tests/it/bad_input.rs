@@ -26,7 +26,7 @@ fn no_trace_at_all() {
     check(
         b"hello\nworld\n",
         "this is not a trace that can be read: text in which no line is an event; \
-         give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs",
+         give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs or perf script",
     );
     check(
         b"\x1f\x8b\x08\0",
@@ -42,7 +42,7 @@ fn no_trace_at_all() {
     check(
         b"ab\0cd",
         "this is not a trace that can be read: binary data of an unknown kind; \
-         give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report or tracefs",
+         give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs or perf script",
     );
 }
 

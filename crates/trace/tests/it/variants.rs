@@ -114,6 +114,28 @@ fn report_text_in_microseconds() {
     }
 }
 
+/// What perf script prints of a perf.data says the same as the file, but for flags.
+#[test]
+fn text_of_perf_script() {
+    let (data, text) = (read("rtmigrate.perf.data.gz"), read("rtmigrate.perf-script.txt.gz"));
+    assert_eq!(text.meta.format, Format::PerfScript);
+    assert_eq!(text.notes.count(NoteKind::UnparsedLine) + text.notes.count(NoteKind::OtherEvents), 0);
+    assert_eq!(text.cpus, data.cpus);
+    let events = |trace: &trace::Trace| -> Vec<String> {
+        let text = |event: &trace::Event| format!("{} {} {}", event.time_ns, event.cpu.0, event.kind.name());
+        trace.events.iter().map(text).collect()
+    };
+    assert_same("rtmigrate", &events(&data), &events(&text));
+    let [data, text] = [&data, &text].map(|trace| trace::sched_latency(trace, trace::DelaysFrom::Waking));
+    assert_eq!(data.tasks.len(), text.tasks.len());
+    for (a, b) in data.tasks.iter().zip(&text.tasks) {
+        assert_eq!(
+            (a.pid, a.runtime_ns, a.switches, a.delay_max_ns),
+            (b.pid, b.runtime_ns, b.switches, b.delay_max_ns)
+        );
+    }
+}
+
 #[test]
 fn the_kernels_text() {
     let text = read("rtlab-plain.trace.txt.gz");

@@ -4,11 +4,14 @@
 //! machine file's. Affinities are cut to the CPUs that exist; where nothing is left of one, the nearest CPU takes its place.
 
 use super::affinity::per_cpu_thread;
+use super::reading::KnownAffinity;
 use super::recording::{Recorded, RecordedTask};
+use machine::ToldStep;
 use scheduler::{CpuId, CpuMask};
+use std::collections::BTreeSet;
 
 /// What a machine of another size made necessary.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Fitted {
     recorded_cpus: usize,
     cpus: usize,
@@ -20,6 +23,16 @@ pub(super) struct Fitted {
     cut: usize,
     /// Tasks whose affinity has no CPU left.
     moved: usize,
+    /// Affinities that the user gave with CPUs that are missing, as he wrote them.
+    known_cut: BTreeSet<String>,
+}
+
+/// What is lost of an affinity.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Loss {
+    None,
+    Some,
+    All,
 }
 
 impl Fitted {
@@ -52,33 +65,61 @@ impl Fitted {
 
     /// An affinity on this machine.
     pub fn affinity(&mut self, recorded: &CpuMask) -> CpuMask {
+        let (cpus, loss) = self.fit(recorded);
+        self.count(loss);
+        cpus
+    }
+
+    fn fit(&self, recorded: &CpuMask) -> (CpuMask, Loss) {
         let there = recorded.and(&CpuMask::first_n(self.cpus));
         if there.is_empty() {
-            self.moved += 1;
-            return CpuMask::single(CpuId(self.cpus.saturating_sub(1) as u16));
+            return (CpuMask::single(CpuId(self.cpus.saturating_sub(1) as u16)), Loss::All);
         }
         // What may use all CPUs may use all of any machine.
         let lost = *recorded != CpuMask::ALL && recorded.and(&CpuMask::first_n(self.recorded_cpus)) != there;
-        self.cut += usize::from(lost && self.cpus < self.recorded_cpus);
-        there
+        let cut = lost && self.cpus < self.recorded_cpus;
+        (there, if cut { Loss::Some } else { Loss::None })
+    }
+
+    /// One more task that has lost so much.
+    fn count(&mut self, loss: Loss) {
+        self.cut += usize::from(loss == Loss::Some);
+        self.moved += usize::from(loss == Loss::All);
+    }
+
+    /// An affinity that the user gave, on this machine; `None` if none of its CPUs is there.
+    pub fn known(&mut self, known: &KnownAffinity) -> Option<CpuMask> {
+        let there = known.cpus.and(&CpuMask::first_n(self.cpus));
+        if there.is_empty() {
+            return None;
+        }
+        if known.cpus != CpuMask::ALL && known.cpus != there {
+            self.known_cut
+                .insert(format!("--affinity {known}: cut to {there}, because {}", there_are(self.cpus)));
+        }
+        Some(there)
     }
 
     /// The same where a task binds itself.
     pub fn bind(&mut self, steps: &mut [Recorded]) {
         let last = self.cpus.saturating_sub(1) as u32;
-        let mut is_there = true;
+        let mut most = Loss::None;
         for step in steps {
-            if let Recorded::Bind(cpu) = step {
-                is_there &= *cpu <= last;
-                *cpu = last.min(*cpu);
+            match step {
+                Recorded::Bind(cpu) if *cpu > last => (*cpu, most) = (last, Loss::All),
+                Recorded::Told(ToldStep::SetAffinity(cpus)) => {
+                    let (there, loss) = self.fit(cpus);
+                    (*cpus, most) = (there, most.max(loss));
+                }
+                _ => {}
             }
         }
-        self.moved += usize::from(!is_there);
+        self.count(most);
     }
 
     /// What was done, a sentence each.
     pub fn notes(&self) -> Vec<String> {
-        let Fitted { recorded_cpus, cpus, left_out, kept, cut, moved } = *self;
+        let Fitted { recorded_cpus, cpus, left_out, kept, cut, moved, ref known_cut } = *self;
         let sentence = |count: usize, name: &str, rest: &str| {
             let ending = if count == 1 { "" } else { "s" };
             (count > 0).then(|| format!("{count} {name}{ending} {rest}"))
@@ -99,6 +140,7 @@ impl Fitted {
         ]
         .into_iter()
         .flatten()
+        .chain(known_cut.iter().cloned())
         .collect();
         if cpus > recorded_cpus {
             notes.push(format!(
@@ -107,6 +149,14 @@ impl Fitted {
             ));
         }
         notes
+    }
+}
+
+/// Which CPUs a machine of this size has, in words.
+pub(super) fn there_are(cpus: usize) -> String {
+    match cpus {
+        0 | 1 => "the machine has CPU 0 only".to_owned(),
+        _ => format!("the machine has CPUs 0 to {}", cpus - 1),
     }
 }
 
@@ -143,6 +193,26 @@ mod tests {
         fitted.bind(&mut steps);
         assert_eq!(steps, [Recorded::Bind(1), Recorded::Bind(0), Recorded::Bind(1)]);
         assert_eq!((fitted.cut, fitted.moved), (1, 2));
+        // A task counts once, by the most that it loses.
+        let told = |cpus| Recorded::Told(ToldStep::SetAffinity(cpus));
+        let mut steps = [told(mask(&[3])), told(mask(&[0, 3])), told(CpuMask::ALL)];
+        fitted.bind(&mut steps);
+        assert_eq!(steps, [told(mask(&[1])), told(mask(&[0])), told(mask(&[0, 1]))]);
+        assert_eq!((fitted.cut, fitted.moved), (1, 3));
         assert_eq!(Fitted::new(2, 4).affinity(&CpuMask::ALL), CpuMask::first_n(4));
+    }
+
+    #[test]
+    fn what_the_user_names_is_cut_and_said_once() {
+        let known = |cpus| KnownAffinity { whom: "cc*".parse().expect("a pattern"), cpus };
+        let mut fitted = Fitted::new(4, 2);
+        assert_eq!(fitted.known(&known(CpuMask::ALL)), Some(CpuMask::first_n(2)));
+        assert_eq!(fitted.known(&known(mask(&[1]))), Some(mask(&[1])));
+        assert_eq!(fitted.notes(), [""; 0]);
+        for _ in 0..2 {
+            assert_eq!(fitted.known(&known(mask(&[1, 5]))), Some(mask(&[1])));
+        }
+        assert_eq!(fitted.notes(), ["--affinity cc*=1,5: cut to 1, because the machine has CPUs 0 to 1"]);
+        assert_eq!(fitted.known(&known(mask(&[5]))), None);
     }
 }

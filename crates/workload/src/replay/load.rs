@@ -2,10 +2,10 @@
 
 use super::deadline;
 use super::devices;
-use super::fitting::Fitted;
+use super::fitting::{self, Fitted};
 use super::objects::Made;
 use super::player::{Part, Stage};
-use super::reading::Replay;
+use super::reading::{KnownAffinity, Replay};
 use super::recording::{
     Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, TaskIndex, Waking,
 };
@@ -13,7 +13,7 @@ use super::roles::{RecordedCommand, Role, Roles};
 use super::stayed;
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
-use machine::{Arrival, ChannelSpec, Outside, Setup};
+use machine::{Arrival, ChannelSpec, Outside, Setup, ToldStep};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -76,9 +76,9 @@ impl Replay {
             part.absent |= left_out;
             match (known, task.placement.allowed, task.placement.pinned) {
                 _ if part.absent => {}
-                (Some(cpus), _, _) => {
-                    part.cpus = Some(allowed(cpus, &part.comm, setup.cpus())?.into());
-                    part.steps.retain(|step| !matches!(step, Recorded::Bind(_) | Recorded::Unbind));
+                (Some(known), _, _) => {
+                    part.cpus = Some(fitted.known(known).ok_or_else(|| no_cpu(known, setup.cpus()))?.into());
+                    part.steps.retain(|step| !binds(step));
                 }
                 (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus).into()),
                 (None, None, Some(Pinned { cpu, .. })) => {
@@ -100,10 +100,10 @@ impl Replay {
     }
 
     /// What the user says, by task. Affinity goes from parent to child.
-    fn known_affinities(&self) -> Vec<Option<&CpuMask>> {
+    fn known_affinities(&self) -> Vec<Option<&KnownAffinity>> {
         let tasks = &self.recording.tasks;
         let named = |task| self.affinities.iter().rev().find(|known| known.whom.is(task));
-        let mut all: Vec<_> = tasks.iter().map(|task| named(task).map(|known| &known.cpus)).collect();
+        let mut all: Vec<_> = tasks.iter().map(named).collect();
         let mut parents: Vec<usize> = (0..all.len()).filter(|n| all[*n].is_some()).collect();
         while let Some(parent) = parents.pop() {
             for child in tasks[parent].steps.iter().filter_map(Recorded::child).map(TaskIndex::index) {
@@ -164,6 +164,11 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
     receive_cost: Nanos::ZERO,
 };
 
+/// Whether a task changes its own affinity.
+fn binds(step: &Recorded) -> bool {
+    matches!(step, Recorded::Bind(_) | Recorded::Unbind | Recorded::Told(ToldStep::SetAffinity(_)))
+}
+
 fn is_message(step: &Recorded) -> bool {
     use Waking::{Outside, Served, Task, Tick, Work};
     matches!(step, Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. }))
@@ -202,17 +207,10 @@ fn cpu_on(setup: &Setup, cpu: u32) -> CpuId {
     CpuId((cpu as usize % setup.cpus().max(1)) as u16)
 }
 
-/// The CPUs that the user names; they have to exist.
-fn allowed(cpus: &CpuMask, comm: &str, count: usize) -> Result<CpuMask, LoadError> {
-    let on_machine = cpus.and(&CpuMask::first_n(count));
-    if on_machine.is_empty() {
-        let message = format!(
-            "--affinity: task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
-            count.saturating_sub(1)
-        );
-        return Err(LoadError::Usage { load: "replay".into(), message });
-    }
-    Ok(on_machine)
+/// Of the CPUs that the user names, the machine has none.
+fn no_cpu(known: &KnownAffinity, cpus: usize) -> LoadError {
+    let message = format!("--affinity {known}: {}; name some of them", fitting::there_are(cpus));
+    LoadError::Usage { load: "replay".into(), message }
 }
 
 impl Load for Replay {
@@ -237,12 +235,6 @@ impl Load for Replay {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.changes.clone();
         notes.extend(self.import_notes.iter().cloned());
-        if let Some(hz) = self.recording.hz {
-            notes
-                .push(format!("the recording kernel ticked {hz} times a second: hz={hz} replays its slices"));
-        } else if !self.recording.is_told() {
-            notes.push("how often the recording kernel ticked does not show: --set hz=N says it".to_owned());
-        }
         notes.extend(self.recording.counts.sentences());
         if !self.recording.is_told() {
             notes.extend(self.recording.objects.devices.iter().map(devices::note));

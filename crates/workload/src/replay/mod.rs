@@ -61,6 +61,7 @@
 mod accounted;
 mod affinity;
 mod assumption;
+mod autogroup;
 mod blocks;
 mod causes;
 mod deadline;
@@ -95,7 +96,7 @@ mod yields;
 pub use assumption::Waits;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
-pub use file::{ReadWorkload, WorkloadError, is_workload};
+pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};
 pub use load::{ReplayResult, ReplayedTask};
 pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};

@@ -1,6 +1,7 @@
 //! From a trace that tells its programs ([`crate::told`]) to these: nothing is inferred, and a replay on the same machine under
 //! the same kernel is the run itself.
 
+use super::affinity::per_cpu_thread;
 use super::file::read_path_line;
 use super::recording::{
     Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
@@ -28,6 +29,7 @@ struct Reader<'a> {
     trace: &'a Trace,
     until: Option<Nanos>,
     hz: Option<u32>,
+    rtmutex_spins: Option<bool>,
     ticks_at: Vec<Nanos>,
     paths: WakePaths,
     objects: Objects,
@@ -55,6 +57,7 @@ impl<'a> Reader<'a> {
             trace,
             until: None,
             hz: None,
+            rtmutex_spins: None,
             ticks_at: Vec::new(),
             paths: WakePaths::default(),
             objects: Objects::default(),
@@ -99,7 +102,11 @@ impl<'a> Reader<'a> {
                 Some(())
             }
             told::Told::Object(object) => object.add_to(&mut self.objects).then_some(()),
-            told::Told::Start(start) => {
+            told::Told::Start(mut start) => {
+                // A kernel thread of the only CPU is bound to it on every machine.
+                if per_cpu_thread(&start.comm).is_none() {
+                    start.cpus = start.cpus.map(|cpus| self.affinity(cpus));
+                }
                 self.programs.insert(Pid(start.pid.0), Program { start, steps: Vec::new() });
                 Some(())
             }
@@ -111,6 +118,10 @@ impl<'a> Reader<'a> {
                 self.hz = Some(hz);
                 Some(())
             }
+            told::Told::Waiters { spin } => {
+                self.rtmutex_spins = Some(spin);
+                Some(())
+            }
             told::Told::Tick { cpu, at } => {
                 self.ticks_at.push(at);
                 (cpu as usize == self.ticks_at.len() - 1).then_some(())
@@ -119,6 +130,10 @@ impl<'a> Reader<'a> {
             told::Told::Step(step) => {
                 self.tells_steps = true;
                 let can_be = can_be_taken(&step, &self.objects);
+                let step = match step {
+                    ToldStep::SetAffinity(cpus) => ToldStep::SetAffinity(self.affinity(cpus)),
+                    step => step,
+                };
                 self.programs.get_mut(&event.pid)?.steps.push(recorded(step));
                 can_be.then_some(())
             }
@@ -129,6 +144,13 @@ impl<'a> Reader<'a> {
         let ToldMessage { channel, by, at } = told;
         self.messages.push(Message { at, by, cpu: event.cpu.0, channel });
         can_be_taken(&ToldStep::Send(channel), &self.objects).then_some(())
+    }
+
+    /// What may use all CPUs of the machine that ran it may use all of any machine.
+    fn affinity(&self, told: CpuMask) -> CpuMask {
+        // A damaged trace may name more CPUs than there can be.
+        let cpus = (self.trace.cpus as usize).min(CpuMask::BITS);
+        if told == CpuMask::first_n(cpus) { CpuMask::ALL } else { told }
     }
 
     fn fork(&mut self, fork: &SchedProcessFork) -> Option<()> {
@@ -167,7 +189,7 @@ impl<'a> Reader<'a> {
         Some(Recording {
             cpus: self.trace.cpus,
             span: self.until?,
-            rtmutex_spins: None,
+            rtmutex_spins: self.rtmutex_spins,
             command: None,
             hz: self.hz,
             ticks_at: self.ticks_at,
@@ -284,6 +306,44 @@ mod tests {
         assert_eq!((&*b.comm, b.prio, b.begin, b.cpu_time), ("b c", 125, Begin::Forked, Nanos(7_000)));
         let send = Recorded::Told(ToldStep::Send(machine::ChannelId(0)));
         assert_eq!(b.steps, [Recorded::Run(Nanos(7_000)), send]);
+    }
+
+    #[test]
+    fn all_cpus_of_its_machine_are_all_of_any() {
+        let text = RUN.replace("do sleep-until 5000000", "do set-cpus 0-1");
+        let recording = read(&text).expect("all is told");
+        let [a, b] = &recording.tasks[..] else { panic!("two tasks") };
+        assert_eq!([a, b].map(|task| task.placement.allowed), [Some(CpuMask::ALL); 2]);
+        assert!(a.steps.contains(&Recorded::Told(ToldStep::SetAffinity(CpuMask::ALL))), "{:?}", a.steps);
+        let bound = read(&text.replace("cpus=0-1", "cpus=1")).expect("all is told");
+        assert_eq!(bound.tasks[0].placement.allowed, Some(CpuMask::single(scheduler::CpuId(1))));
+        // On one CPU only kernel threads of it are bound.
+        let one = |comm: &str| {
+            let text = RUN.replace("#P:2", "#P:1").replace("001", "000").replace("on=1", "on=0");
+            let text = text
+                .replace("swapper/1", "swapper/0")
+                .replace("cpus=0-1", "cpus=0")
+                .replace("comm=a", &format!("comm={comm}"));
+            read(&text).expect("all is told").tasks[0].placement.allowed
+        };
+        assert_eq!(one("kworker/0:1"), Some(CpuMask::single(scheduler::CpuId(0))));
+        assert_eq!(one("a"), Some(CpuMask::ALL));
+    }
+
+    #[test]
+    fn the_rule_for_waiters_is_told() {
+        let spins = |text: &str| read(text).map(|recording| recording.rtmutex_spins);
+        assert_eq!(spins(RUN), Some(None));
+        let told = |how| {
+            let first = RUN.find("  <idle>").expect("an event");
+            let (header, events) = RUN.split_at(first);
+            let marker =
+                format!("  <idle>-0 [000] ..... 0.000001: tracing_mark_write: schedlab: waiters {how}");
+            format!("{header}{marker}\n{events}")
+        };
+        assert_eq!(spins(&told("sleep")), Some(Some(false)));
+        assert_eq!(spins(&told("spin")), Some(Some(true)));
+        assert_eq!(spins(&told("dance")), Some(None), "a marker of somebody else");
     }
 
     #[test]

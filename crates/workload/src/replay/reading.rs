@@ -1,6 +1,7 @@
 //! A recording as it was read, and what the user wants changed of it.
 
 use super::accounted::Accounted;
+use super::autogroup;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::load::ReplayResult;
@@ -12,6 +13,7 @@ use super::whom::Whom;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, Record, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
+use std::fmt;
 use std::sync::Arc;
 use trace::{Repair, Severity, Stretch, Trace, infer_missing_switches};
 
@@ -22,6 +24,17 @@ pub struct KnownAffinity {
     pub whom: Whom,
     /// Their CPUs.
     pub cpus: CpuMask,
+}
+
+/// As the user writes it: `cc1=0-3`.
+impl fmt::Display for KnownAffinity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let KnownAffinity { whom, cpus } = self;
+        match *cpus == CpuMask::ALL {
+            true => write!(f, "{whom}=all"),
+            false => write!(f, "{whom}={cpus}"),
+        }
+    }
 }
 
 /// The replay of a trace.
@@ -70,14 +83,16 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
+        let recording = Recording::extract_with(&trace, locks);
+        let not_modelled = autogroup::note(&trace, &recording.tasks);
         Replay {
-            recording: Recording::extract_with(&trace, locks),
             unchanged: None,
             changes: Vec::new(),
             accounted: Some(Accounted::of(&trace, stretch)),
             kernel: trace.meta.kernel.clone(),
             repair,
-            import_notes: serious.map(ToString::to_string).collect(),
+            import_notes: serious.map(ToString::to_string).chain(not_modelled).collect(),
+            recording,
             affinities: Vec::new(),
             overhead: Overhead::default(),
             window,
@@ -175,6 +190,14 @@ impl Replay {
         let changes = std::mem::take(&mut self.affinities);
         self.affinities = changes.into_iter().filter(|known| !self.is_change(known)).collect();
         self
+    }
+
+    /// Whether another one plays the same, whatever it is compared with.
+    #[must_use]
+    pub fn plays_as(&self, other: &Replay) -> bool {
+        self.recording == other.recording
+            && self.affinities == other.affinities
+            && self.overhead == other.overhead
     }
 
     /// Whether it has such a task.

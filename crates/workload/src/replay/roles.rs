@@ -143,7 +143,9 @@ mod tests {
             " bash-7 [000] .... 1.000050: tracing_mark_write: schedlab: command pid=7 make -j4".to_owned();
         let (recording, roles) = roles(&[&WAITS.replace("trace-cmd", "make"), &told, FORKS]);
         assert_eq!(roles.command, Some(RecordedCommand { comm: "make".into(), pid: trace::Pid(7) }));
-        let again = Recording::from_text(&recording.to_text(None)).expect("our own file").recording;
+        let again = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
+            .expect("our own file")
+            .recording;
         assert_eq!(Roles::of(&again), roles);
     }
 

@@ -1,6 +1,7 @@
 //! A recorded command whose tasks all stayed on one CPU may be bound to it (`record -- taskset -c 1 ...`), and may be not: where
 //! nobody was made to wait beside an idle CPU, nothing in a trace tells. What is not known is said.
 
+use super::reading::KnownAffinity;
 use super::recording::{RecordedTask, Recording};
 use super::roles::{Role, Roles};
 use scheduler::CpuMask;
@@ -9,12 +10,12 @@ use scheduler::CpuMask;
 const FEWEST: usize = 3;
 
 /// A sentence if the command's children ran on one CPU only, without a known affinity. `known` is what the user says, by task.
-pub(super) fn note(recording: &Recording, known: &[Option<&CpuMask>]) -> Option<String> {
+pub(super) fn note(recording: &Recording, known: &[Option<&KnownAffinity>]) -> Option<String> {
     let Roles { of_tasks, command } = Roles::of(recording);
     let command = command.filter(|_| recording.cpus > 1 && !recording.is_told())?;
     let family = recording.tasks.iter().zip(&of_tasks).zip(known);
     let family: Vec<_> = family.filter(|((_, role), _)| **role == Role::Command).collect();
-    let is_open = |task: &RecordedTask, known: Option<&CpuMask>| {
+    let is_open = |task: &RecordedTask, known: Option<&KnownAffinity>| {
         known.is_none() && task.placement.allowed.is_none() && task.placement.pinned.is_none()
     };
     if family.len() < FEWEST || !family.iter().all(|((task, _), known)| is_open(task, **known)) {
@@ -35,7 +36,7 @@ pub(super) fn note(recording: &Recording, known: &[Option<&CpuMask>]) -> Option<
 mod tests {
     use super::*;
     use crate::load::Load;
-    use crate::replay::{KnownAffinity, Replay};
+    use crate::replay::Replay;
 
     /// The recorder's child becomes sh on CPU 0, comes to CPU 1, and forks two children, of which the second runs on this CPU.
     fn replay(second: u32) -> Replay {

@@ -56,6 +56,8 @@ pub(crate) enum Told {
     Brought(ChannelId),
     /// The kernel ticks so often a second.
     Hz(u32),
+    /// Who waits for a mutex with inheritance spins while the owner runs, or sleeps.
+    Waiters { spin: bool },
     /// A tick of this CPU; the others come whole periods before and after.
     Tick { cpu: u32, at: Nanos },
     /// From which event the times of paths from wakeups count, and each of them: lines of a workload file.
@@ -76,6 +78,8 @@ impl Told {
             }
             Told::Brought(channel) => format!("message {}", channel.0),
             Told::Hz(hz) => format!("hz {hz}"),
+            Told::Waiters { spin: true } => "waiters spin".to_owned(),
+            Told::Waiters { spin: false } => "waiters sleep".to_owned(),
             Told::Tick { cpu, at } => format!("tick {cpu} at={}", at.0),
             Told::Path(line) => line.to_string(),
         }
@@ -97,6 +101,11 @@ impl Told {
                 Err(_) => message(rest).map(Told::Message),
             },
             "hz" => rest.parse().ok().filter(|hz| HZ.contains(hz)).map(Told::Hz),
+            "waiters" => match rest {
+                "spin" => Some(Told::Waiters { spin: true }),
+                "sleep" => Some(Told::Waiters { spin: false }),
+                _ => None,
+            },
             "tick" => {
                 let (cpu, at) = rest.split_once(" at=")?;
                 Some(Told::Tick { cpu: cpu.parse().ok()?, at: time(at)? })
@@ -129,15 +138,27 @@ fn time(text: &str) -> Option<Nanos> {
 /// Longer than any run.
 const LONGEST: Nanos = Nanos::from_secs(366 * 24 * 3600);
 
-/// What belongs before all events of a run: its end, its ticks, its objects, and how its tasks began. `hz` is the rate of the
-/// ticks, and `paths` are those from wakeups to the woken tasks, if a load decided about them.
-pub fn told_at_start(outcome: &Outcome, hz: Option<u32>, paths: Option<&WakePaths>) -> Vec<String> {
+/// What a load decided about the kernel and the machine of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decided<'a> {
+    /// Ticks a second.
+    pub hz: Option<u32>,
+    /// Whether who waits for a mutex with inheritance spins while the owner runs.
+    pub rtmutex_spins: Option<bool>,
+    /// The paths from wakeups to the woken tasks.
+    pub paths: Option<&'a WakePaths>,
+}
+
+/// What belongs before all events of a run: its end, what a load decided about, its ticks, its objects, and how its tasks began.
+pub fn told_at_start(outcome: &Outcome, decided: Decided<'_>) -> Vec<String> {
+    let Decided { hz, rtmutex_spins, paths } = decided;
     let run = Told::Run { until: outcome.simulated };
+    let waiters = rtmutex_spins.map(|spin| Told::Waiters { spin });
     let ticks_at = (0u32..).zip(&outcome.ticks_at);
     let ticks = ticks_at.filter_map(|(cpu, at)| at.map(|at| Told::Tick { cpu, at }));
     let objects = Object::all(&outcome.objects).map(Told::Object);
     let starts = outcome.starts.iter().cloned().map(Told::Start);
-    let ticks = hz.map(Told::Hz).into_iter().chain(ticks);
+    let ticks = hz.map(Told::Hz).into_iter().chain(waiters).chain(ticks);
     let paths = paths.map(path_lines).unwrap_or_default();
     let ticks = ticks.chain(paths.into_iter().map(|line| Told::Path(line.into())));
     [run].into_iter().chain(ticks).chain(objects).chain(starts).map(|told| told.text()).collect()
@@ -159,6 +180,8 @@ mod tests {
             message(Arrival::Tick),
             Told::Hz(250),
             Told::Tick { cpu: 3, at: Nanos(4_000_001) },
+            Told::Waiters { spin: true },
+            Told::Waiters { spin: false },
         ] {
             assert_eq!(Told::parse(&told.text()), Some(told.clone()));
             assert_eq!(Told::parse_marker(&format!("schedlab: {}", told.text())), Some(told));

@@ -3,7 +3,7 @@
 use super::time;
 use crate::units;
 use machine::{BarrierId, ChannelId, DeviceId, ForkKind, FutexId, Sections, SpinlockId, ToldStep};
-use scheduler::{MutexId, Nanos, Nice, Pid, Policy, RtPriority};
+use scheduler::{CpuMask, MutexId, Nanos, Nice, Pid, Policy, RtPriority};
 
 /// A step as traces and workload files have it.
 pub(crate) fn text(step: &ToldStep) -> String {
@@ -44,6 +44,7 @@ pub(crate) fn text(step: &ToldStep) -> String {
         ToldStep::SetPolicy(of) => format!("set-policy {}", policy(*of)),
         ToldStep::SetPolicyOf { pid, policy: of } => format!("set-policy-of {} {}", pid.0, policy(*of)),
         ToldStep::SetNice(nice) => format!("set-nice {}", nice.get()),
+        ToldStep::SetAffinity(CpuMask::ALL) => "set-cpus all".to_owned(),
         ToldStep::SetAffinity(cpus) => format!("set-cpus {cpus}"),
         ToldStep::Untold => "untold".to_owned(),
     }
@@ -68,6 +69,7 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
             return read_policy(policy).map(|policy| ToldStep::SetPolicyOf { pid, policy });
         }
         "set-nice" => return rest.parse().ok().and_then(Nice::new).map(ToldStep::SetNice),
+        "set-cpus" if rest == "all" => return Some(ToldStep::SetAffinity(CpuMask::ALL)),
         "set-cpus" => return units::cpu_list(rest).ok().map(ToldStep::SetAffinity),
         _ => {}
     }
@@ -152,7 +154,7 @@ pub(super) fn read_policy(text: &str) -> Option<Policy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::{CpuId, CpuMask};
+    use scheduler::CpuId;
 
     #[test]
     fn every_step_reads_back() {
@@ -191,6 +193,7 @@ mod tests {
             ToldStep::SetPolicy(Policy::Batch),
             ToldStep::SetNice(Nice::new(-20).expect("in range")),
             ToldStep::SetAffinity(CpuMask::single(CpuId(3))),
+            ToldStep::SetAffinity(CpuMask::ALL),
             ToldStep::SetPolicyOf { pid: Pid(7), policy: Policy::Idle },
             ToldStep::Untold,
         ];

@@ -65,8 +65,8 @@ fn what_changed_comes_first_and_the_rest_is_folded() {
           cyclictest worst latency: 3.00 ± 0.06 times higher with NO_RT_PUSH_IPI
           metric                    base  with differs     95% interval change
         * pulls                        4  3006   +3002   +3000 to +3003   x751
-        * push IPIs                    9     0      -9         -9 to -9  -100%
-        - rq lock most waiters         2    12     +10       +10 to +10  +500%
+        * push IPIs                    9     0      -9                -  -100%
+        - rq lock most waiters         2    12     +10                -  +500%
         - cyclictest worst latency 135us 407us  +271us +267us to +275us  +200%
         - cyclictest T0 max        135us 407us  +271us +267us to +275us  +200%
         49 metrics unchanged, all identical under every seed
@@ -74,8 +74,9 @@ fn what_changed_comes_first_and_the_rest_is_folded() {
           cyclictest.phase1.worst_latency, ...
 
         + better, - worse, * neither. 95% interval of the difference, paired by seed:
-        BCa bootstrap over 10 seeds. Changed: the interval excludes 0 and the finding is
-        among those of which 5% are expected to be chance (Benjamini-Hochberg).
+        BCa bootstrap over 10 seeds. No interval (-): every seed gives the same
+        difference. Changed: the interval excludes 0 and the finding is among those of
+        which 5% are expected to be chance (Benjamini-Hochberg).
         ");
 }
 
@@ -206,6 +207,22 @@ fn what_must_not_be_overlooked_follows_the_head() {
 }
 
 #[test]
+fn the_base_under_another_name_is_called_so() {
+    let same = runs(1..=4, |seed| 100_000 + seed);
+    let mut compared = against(&same, &same);
+    compared.variants[0].same_as_base = true;
+    let text = comparison(&compared, Rows::Folded);
+    check_width(&text);
+    assert!(
+        text.contains(
+            "\nNO_RT_PUSH_IPI against 6.1: one and the same simulation, kernel 6.1 with equal\n  settings, so nothing can \
+             change\n54 metrics unchanged"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
 fn no_change_is_said_in_one_line() {
     let same = runs(1..=4, |seed| 100_000 + seed);
     let text = comparison(&against(&same, &same), Rows::Folded);
@@ -224,6 +241,8 @@ fn sentences_use_times_per_cent_or_the_values_themselves() {
         (metric.times, metric.times_plus_minus) = (times, plus_minus);
         assert_eq!(sentence(&metric, "X"), expected);
     };
+    check(310.0, 100.0, Some(3.1), Some(0.004), "make time: 3.10 times lower with X");
+    check(100.0, 105.0, Some(1.05), Some(0.000_04), "make time: 5.00 % higher with X");
     check(310.0, 100.0, Some(3.1), Some(0.4), "make time: 3.10 ± 0.40 times lower with X");
     check(100.0, 310.0, Some(3.1), None, "make time: 3.10 times higher with X");
     check(105.0, 100.0, Some(1.05), Some(0.01), "make time: 4.76 ± 0.91 % lower with X");

@@ -13,6 +13,7 @@ mod write;
 pub(crate) use paths::lines as path_lines;
 pub(super) use paths::read_line as read_path_line;
 pub use read::{ReadWorkload, WorkloadError};
+pub use write::Origin;
 
 /// The first word of a workload file.
 const MAGIC: &str = "schedlab-workload";

@@ -33,6 +33,8 @@ pub struct ReadWorkload {
     pub recording: Recording,
     /// The recording kernel's `uname`.
     pub kernel: Option<String>,
+    /// The file of the recorded machine. Its lines have the numbers that they have in the workload file, so others are empty.
+    pub machine: Option<String>,
 }
 
 impl Recording {
@@ -97,6 +99,7 @@ struct Reader {
     ticks_at: Vec<Nanos>,
     command: Option<Pid>,
     kernel: Option<String>,
+    machine: Option<String>,
     idle_polls: bool,
     rtmutex_spins: Option<bool>,
     paths: WakePaths,
@@ -116,7 +119,13 @@ impl Reader {
         if word == "task" {
             return self.task(rest);
         }
-        let Some(manner) = self.manner.as_mut() else { return self.global(word, rest.trim()) };
+        let Some(manner) = self.manner.as_mut() else {
+            if word == "machine" {
+                self.machine(at, rest);
+                return Ok(());
+            }
+            return self.global(word, rest.trim());
+        };
         let index = self.tasks.len() - 1;
         let Some(task) = self.tasks.last_mut() else { return Ok(()) };
         if fact(task, manner, word, rest.trim())? {
@@ -178,6 +187,15 @@ impl Reader {
         Ok(())
     }
 
+    /// Takes in a line of the machine's file, at this line of the workload file.
+    fn machine(&mut self, at: usize, line: &str) {
+        let text = self.machine.get_or_insert_default();
+        let missing = at - 1 - text.matches('\n').count();
+        text.extend(std::iter::repeat_n('\n', missing));
+        text.push_str(line);
+        text.push('\n');
+    }
+
     fn global(&mut self, word: &str, rest: &str) -> Result<(), String> {
         match word {
             "cpus" => self.cpus = Some(number(rest, 1, MAX_CPUS)?),
@@ -195,7 +213,7 @@ impl Reader {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, idle, waiters, kernel, paths, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, idle, waiters, kernel, machine, paths, and the objects of told steps"
                 ));
             }
         }
@@ -278,7 +296,7 @@ impl Reader {
             messages: self.messages,
             counts: Counts::default(),
         };
-        Ok(ReadWorkload { recording, kernel: self.kernel })
+        Ok(ReadWorkload { recording, kernel: self.kernel, machine: self.machine })
     }
 }
 

@@ -140,7 +140,9 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
     let recording = Recording::from_text(TOLD).expect("a workload").recording;
     let kernel = Recorded::Told(machine::ToldStep::KernelCompute(Nanos(2_000)));
     assert_eq!(recording.tasks[0].steps[2..4], [kernel, Recorded::Run(Nanos(10_000))], "twice the work");
-    let again = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+    let again = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
+        .expect("our own text")
+        .recording;
     assert_eq!(again, recording);
 }
 

@@ -32,13 +32,24 @@ const HEAD: &str = "\
 # once TASK has given back more than N times); give-back POLICY; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task. Lines `path` there: how long it took from wakeups of this kind to the
-# woken tasks, in equal shares; a run on the machine of the recording takes as long.
+# woken tasks, in equal shares; a run on the machine of the recording takes as long. Lines `machine`: the
+# file of that machine, on which it runs unless --machine says otherwise.
 ";
 
+/// Where a recording was made, as far as that is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin<'a> {
+    /// The kernel's `uname`.
+    pub kernel: Option<&'a str>,
+    /// The file that describes the machine.
+    pub machine: Option<&'a str>,
+}
+
 impl Recording {
-    /// The recording as a workload file; [`Recording::from_text`] reads it. `kernel` is the recording kernel's `uname`.
+    /// The recording as a workload file; [`Recording::from_text`] reads it.
     #[must_use]
-    pub fn to_text(&self, kernel: Option<&str>) -> String {
+    pub fn to_text(&self, origin: Origin<'_>) -> String {
+        let Origin { kernel, machine } = origin;
         let mut text = format!("{MAGIC} {VERSION}\n{HEAD}\ncpus {}\nspan {}\n", self.cpus, time(self.span));
         // Writing into a text cannot fail.
         if let Some(hz) = self.hz {
@@ -62,6 +73,9 @@ impl Recording {
         }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));
+        }
+        for line in machine.iter().flat_map(|machine| machine.lines()) {
+            let _ = writeln!(text, "{}", format!("machine {line}").trim_end());
         }
         for object in Object::all(&self.objects) {
             let _ = writeln!(text, "{object}");

@@ -236,7 +236,7 @@ fn policies_of_the_fair_class_are_told_too() {
             a-97 [000] d..2. 0.000009: sched_switch: prev_comm=a prev_pid=97 prev_prio=125 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
         );
         let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
-        let text = recording.to_text(None);
+        let text = recording.to_text(crate::replay::Origin::default());
         let read = Recording::from_text(&text).expect("our own text").recording;
         assert_eq!(read.tasks[0].fair, recording.tasks[0].fair);
         let line = text.lines().find_map(|line| line.trim().strip_prefix("policy ")).expect("a fact");
@@ -255,7 +255,9 @@ fn idle_cpus_poll_if_the_recorder_saw_it_or_cyclictest_runs() {
             {comm}-97 [000] d..2. 0.000009: sched_switch: prev_comm={comm} prev_pid=97 prev_prio=125 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
         );
         let recording = Recording::extract(&trace::read(text.as_bytes()).expect("a trace"));
-        let read = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+        let read = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
+            .expect("our own text")
+            .recording;
         assert_eq!(read.idle_polls, recording.idle_polls);
         (recording.idle_polls, recording.counts.latency_holders)
     };
@@ -494,7 +496,7 @@ fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
     let on_1 = |evidence| Some(Pinned { cpu: 1, evidence });
     let waited = Evidence::Waited(scheduler::Nanos::from_millis(20));
     assert_eq!(pinned, [("a", on_1(waited)), ("b", None), ("c", on_1(Evidence::Parent)), ("d", None)]);
-    let text = recording.to_text(None);
+    let text = recording.to_text(crate::replay::Origin::default());
     assert!(
         text.contains(
             "  # taken to be pinned: it waited there for 0.020000000 s while another CPU was idle\n"

@@ -35,7 +35,9 @@ fn a_mutex_shows_in_who_lends_a_priority_and_who_is_woken() {
     let as_recorded = Recording::extract(&trace(INHERITANCE));
     assert_eq!((as_recorded.counts.handed_over, as_recorded.objects.mutexes.len()), (0, 0));
     // A file keeps them.
-    let read = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+    let read = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
+        .expect("our own text")
+        .recording;
     assert_eq!(programs(&read), programs(&recording));
 }
 
@@ -62,7 +64,9 @@ fn what_was_lent_is_lent_again_and_given_back() {
             "m asleep: sleep till irq at 300, 5000, sleep on",
         ]
     );
-    let read = Recording::from_text(&recording.to_text(None)).expect("our own text").recording;
+    let read = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
+        .expect("our own text")
+        .recording;
     assert_eq!(programs(&read), programs(&recording));
 }
 

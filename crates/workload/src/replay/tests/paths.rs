@@ -123,7 +123,9 @@ fn nine_say_too_little_and_what_takes_much_longer_is_something_else() {
 #[test]
 fn paths_go_through_the_workload_file() {
     let recording = rounds("+0 0 irq@idle wakes a\n+w 0 idle R a\n+90 0 a S idle");
-    let read = Recording::from_text(&recording.to_text(None)).expect("our own file").recording;
+    let read = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
+        .expect("our own file")
+        .recording;
     assert_eq!(read.paths, recording.paths);
     assert!(!read.paths.is_empty());
     let refused = |line: &str| {

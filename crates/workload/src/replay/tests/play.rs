@@ -288,10 +288,7 @@ fn known_affinities_count_and_have_to_exist() {
     assert!(run.records.iter().filter(comes).all(|record| record.cpu == CpuId(1)));
     let error =
         replay(A_WAKES_B).with_affinities(vec![known(7)]).build(&mut Setup::new(2)).expect_err("no CPU 7");
-    assert_eq!(
-        error.to_string(),
-        "replay: --affinity: task b of the trace is to run on CPUs 7 only: the machine has CPUs 0 to 1"
-    );
+    assert_eq!(error.to_string(), "replay: --affinity b=7: the machine has CPUs 0 to 1; name some of them");
 }
 
 #[test]
@@ -332,7 +329,7 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
     for task in &mut bound.tasks {
         task.placement.allowed = Some(CpuMask::single(CpuId(3)));
     }
-    let replay = Replay::of_workload(ReadWorkload { recording: bound, kernel: None });
+    let replay = Replay::of_workload(ReadWorkload { recording: bound, kernel: None, machine: None });
     let cpus_of = |run: &Run, comm| {
         let comes =
             |r: &&Record| matches!(&r.kind, RecordKind::Switch { next, .. } if next.pid == run.pid(comm));
