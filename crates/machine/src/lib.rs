@@ -12,7 +12,6 @@ mod sections;
 mod setup;
 mod snapshot;
 mod spec;
-mod spelling;
 mod told;
 mod window;
 
@@ -42,6 +41,5 @@ pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
-pub use spelling::nearest_name;
 pub use told::{TaskStart, ToldMessage, ToldStep};
 pub use window::{Window, WindowOutcome};

@@ -3,8 +3,7 @@
 //! This crate knows nothing of the simulator. It defines what a result *is* ([`schema`]) and, from that alone,
 //! how it is shown and compared. The way of a result through the house:
 //!
-//! 1. the command line turns the simulator's counters into a [`schema::RunResult`], its samples into
-//!    [`schema::LatencySummary`] by way of [`latency::LatencyHistogram`];
+//! 1. the command line turns the simulator's counters and latencies into a [`schema::RunResult`];
 //! 2. `RunResult` is written as JSON (schema `schedlab/1`, see `docs/schema.md`) or as text ([`text::run`]);
 //! 3. results of the same load under several configurations become a [`compare::Comparison`] (schema
 //!    `schedlab-compare/1`), whose text is [`text::comparison`];
@@ -18,10 +17,9 @@
 //! [`engine.wall_ns`](schema::Engine::wall_ns).
 
 pub mod compare;
-pub mod latency;
 pub mod plot;
 pub mod recordings;
 pub mod reproduce;
 pub mod schema;
-pub mod stats;
+mod stats;
 pub mod text;

@@ -1,13 +1,13 @@
 //! Everything that can be wrong with an experiment: what, where, and what to do.
 
 use crate::calibration::CalibrationError;
+use crate::kernel::KernelError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
 use machine::{RunError, SpecError, Window};
 use report::compare::CompareError;
 use report::text::{exact_duration, moment};
 use scheduler::Nanos;
-use scheduler::registry::SettingError;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -164,7 +164,7 @@ pub enum Error {
     },
     /// An unknown kernel, feature, rule or tunable, or a value that it cannot have.
     #[error(transparent)]
-    Setting(#[from] SettingError),
+    Setting(#[from] KernelError),
     /// A setting whose time is none.
     #[error("setting `{text}`: {problem}; write TIME:SETTING, such as 2s:NO_RT_PUSH_IPI")]
     SettingTime {

@@ -5,11 +5,7 @@ use crate::outputs::STANDARD_STREAM;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
 use std::os::fd::AsFd;
-use std::path::Path;
 use trace::{ReadError, Trace};
-
-/// The file by which standard input can be opened once more, where it is one.
-const STDIN: &str = "/dev/stdin";
 
 /// A file, open, and as much of its beginning as was looked at.
 #[derive(Debug)]
@@ -30,7 +26,9 @@ impl<'a> Input<'a> {
             File::open(name)
         };
         let mut file = file.map_err(|source| failed(name, source))?;
-        let is_file = file.metadata().map_err(|source| failed(name, source))?.is_file();
+        let metadata = file.metadata().map_err(|source| failed(name, source))?;
+        // Files of tracefs and /proc say that they are empty, and cannot be read at any place.
+        let is_file = metadata.is_file() && metadata.len() > 0;
         // Of standard input others may have read the beginning.
         let is_whole = is_file && file.stream_position().is_ok_and(|at| at == 0);
         Ok(Input { name, file, is_file: is_whole, bytes: Vec::new() })
@@ -52,12 +50,12 @@ impl<'a> Input<'a> {
     pub fn into_trace(self) -> Result<Trace, Error> {
         let name = self.name;
         let trace = if self.is_file {
-            trace::read_file(Path::new(if name == STANDARD_STREAM { STDIN } else { name }))
+            trace::read_seekable(self.file)
         } else {
-            trace::read_stream(Cursor::new(self.bytes).chain(self.file), name)
+            trace::read_stream(Cursor::new(self.bytes).chain(self.file))
         };
         trace.map_err(|error| match error {
-            ReadError::Io { source, .. } => failed(name, source),
+            ReadError::Io { source } => failed(name, source),
             source => Error::Trace { path: shown(name), source },
         })
     }
@@ -75,4 +73,35 @@ pub(crate) fn shown(name: &str) -> String {
 
 fn failed(name: &str, source: io::Error) -> Error {
     Error::File { path: shown(name), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(name: &str) -> Error {
+        Input::open(name).and_then(Input::into_trace).expect_err("no trace")
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_by_name() {
+        for name in ["/", "/no/such/file"] {
+            let error = error(name);
+            assert!(matches!(&error, Error::File { path, .. } if path == name), "{error}");
+        }
+        assert!(matches!(error("/dev/zero"), Error::Trace { source: ReadError::NotATrace { .. }, .. }));
+    }
+
+    /// A file of /proc is a regular one of no length that has a text.
+    #[test]
+    fn a_file_that_says_it_is_empty_is_read() {
+        let error = error("/proc/self/status");
+        assert!(
+            matches!(
+                error,
+                Error::Trace { source: ReadError::NotATrace { .. } | ReadError::NoSchedSwitch { .. }, .. }
+            ),
+            "{error}"
+        );
+    }
 }

@@ -55,7 +55,8 @@ pub use experiment::{Experiment, Run};
 pub use export::{Facts, Programs, TraceFormat};
 pub use inspecting::{Inspection, inspect};
 pub use kernel::{
-    Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, NamedKernel, Release,
+    Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError, NamedKernel,
+    Release,
 };
 pub use length::{ENDLESS, GRACE};
 pub use limits::{Effect, Limit, page as limits_page};

@@ -105,7 +105,7 @@ fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
         drop(stdin);
         assert_eq!(status.code(), Some(0), "{signal:?}");
         assert!(!instance.exists(), "{signal:?}: {}", instance.display());
-        let trace = trace::read_file(&output).expect("a trace");
+        let trace = trace::read(&fs::read(&output).expect("a file")).expect("a trace");
         assert!(trace.facts.len() > 1 && trace.idle.is_some(), "{signal:?}: {}", trace.notes);
         let command = trace.host.command.as_ref().expect("it was recorded");
         assert_eq!(command.words, "sh -c echo begun; exec cat");
@@ -158,7 +158,7 @@ fn what_a_recorder_leaves_that_is_killed_with_its_watchdog_the_next_one_removes(
         schedlab(&[&tracefs.args(&output)[..], &["--for", "10ms"]].concat()).output().expect("the binary");
     assert_eq!(status.code(), Some(0), "{}", String::from_utf8_lossy(&stderr));
     assert!(!instance.exists(), "{}", instance.display());
-    trace::read_file(&output).expect("a trace");
+    trace::read(&fs::read(&output).expect("a file")).expect("a trace");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn of_two_recorders_of_one_file_the_second_fails_at_once() {
     assert!(error.contains("is being written by another schedlab"), "{error}");
     drop(first.stdin.take());
     assert_eq!(first.wait().expect("it ends").code(), Some(0));
-    trace::read_file(&output).expect("a trace");
+    trace::read(&fs::read(&output).expect("a file")).expect("a trace");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn system_calls_are_recorded_where_they_are_wanted_and_not_those_of_the_recorder
         let mut recorder = recorder.expect("the binary of this package");
         let pid = trace::Pid(i32::try_from(recorder.id()).expect("a process"));
         assert_eq!(recorder.wait().expect("it ends").code(), Some(0));
-        let trace = trace::read_file(&output).expect("a trace");
+        let trace = trace::read(&fs::read(&output).expect("a file")).expect("a trace");
         let is_call = |event: &&trace::Event| event.kind.name() == "sys_enter";
         let (own, others): (Vec<_>, Vec<_>) =
             trace.events.iter().filter(is_call).map(|event| event.pid).partition(|by| *by == pid);

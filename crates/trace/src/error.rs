@@ -1,7 +1,5 @@
 //! Why a file could not be read at all. Smaller trouble is counted in [`ImportNotes`](crate::ImportNotes).
 
-use std::path::PathBuf;
-
 use thiserror::Error;
 
 use crate::notes::ImportNotes;
@@ -9,12 +7,11 @@ use crate::notes::ImportNotes;
 /// There is no trace to return. Offsets are bytes from the start of the file.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The operating system refused.
-    #[error("{}: {source}", path.display())]
+    /// The bytes cannot be had.
+    #[error("reading fails: {source}")]
     Io {
-        /// The file.
-        path: PathBuf,
-        /// Its reason.
+        /// Why.
+        #[from]
         source: std::io::Error,
     },
 

@@ -1,6 +1,6 @@
 //! Scheduler traces in and out.
 //!
-//! - **In**: [`read`], [`read_file`] and [`read_stream`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
+//! - **In**: [`read`], [`read_seekable`] and [`read_stream`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
 //!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
 //!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), Perfetto (with
 //!   ftrace events, single or compact), the kernel's `trace` file, `trace-cmd report` with and without `-R`; any of them also packed with gzip.
@@ -61,7 +61,7 @@ pub use model::{
 };
 pub use notes::{ImportNotes, Note, NoteKind, Position, Severity};
 pub use occupancy::{Observed, Occupancy, Since, Stay};
-pub use read::{read, read_file, read_stream};
+pub use read::{read, read_seekable, read_stream};
 pub use repair::{Repair, infer_missing_switches};
 pub use sched_latency::{DelaysFrom, RuntimeSource, SchedLatency, TaskDelays, sched_latency};
 pub use state::PrevState;

@@ -1,8 +1,7 @@
 //! The one way in: tells formats apart by their content.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::cell::RefCell;
+use std::io::{Read, Seek, SeekFrom};
 
 use crate::dat;
 use crate::error::ReadError;
@@ -19,36 +18,29 @@ const HEAD: usize = 64 << 10;
 /// No text has a zero in as many of its first bytes.
 const TEXT_HEAD: usize = 4096;
 
-/// Reads a trace from a file, which is fetched a piece at a time and never in memory as a whole. Pipes and devices are read as
-/// [`read_stream`] reads. See [`read`].
-///
-/// # Errors
-/// As [`read`], and [`ReadError::Io`] if the operating system refuses.
-pub fn read_file(path: impl AsRef<Path>) -> Result<Trace, ReadError> {
-    let path = path.as_ref();
-    let failed = |source| ReadError::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if metadata.is_file() {
-        return read_source(&Source::file(file, metadata.len(), path));
-    }
-    read_stream(file, path)
-}
-
-/// Reads a trace from something that can be read once, as standard input. The first 64 KiB must look like a trace: what goes
-/// on for ever and is none (`/dev/zero`) is refused at once. The rest is read into memory. `name` is for messages.
+/// Reads a trace from something that can be read at any place, as a file: from its beginning on, wherever it stands, a
+/// piece at a time, so that it is never in memory as a whole. See [`read`].
 ///
 /// # Errors
 /// As [`read`], and [`ReadError::Io`] if reading fails.
-pub fn read_stream(mut input: impl Read, name: impl AsRef<Path>) -> Result<Trace, ReadError> {
-    let failed = |source| ReadError::Io { path: name.as_ref().to_owned(), source };
+pub fn read_seekable(mut input: impl Read + Seek) -> Result<Trace, ReadError> {
+    let len = input.seek(SeekFrom::End(0))?;
+    read_source(&Source::elsewhere(&RefCell::new(input), len))
+}
+
+/// Reads a trace from something that can be read once, as a pipe. The first 64 KiB must look like a trace: what goes on for
+/// ever and is none (`/dev/zero`) is refused at once. The rest is read into memory. See [`read`].
+///
+/// # Errors
+/// As [`read`], and [`ReadError::Io`] if reading fails.
+pub fn read_stream(mut input: impl Read) -> Result<Trace, ReadError> {
     let mut bytes = Vec::new();
-    (&mut input).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
+    (&mut input).take(HEAD as u64).read_to_end(&mut bytes)?;
     if bytes.len() == HEAD {
         if kind(&bytes, u64::MAX)? == Kind::Text {
             text::check_head(&bytes)?;
         }
-        input.read_to_end(&mut bytes).map_err(failed)?;
+        input.read_to_end(&mut bytes)?;
     }
     read_source(&Source::owned(bytes))
 }
@@ -103,9 +95,8 @@ fn read_unpacked(source: &Source<'_>, kind: Kind) -> Result<Trace, ReadError> {
 
 /// Reads a trace that gzip packed. What it holds is looked at before it is unpacked as a whole.
 fn read_packed(source: &Source<'_>) -> Result<Trace, ReadError> {
-    let failed = |source| ReadError::Io { path: PathBuf::from("gzip"), source };
     let mut gzip = Gzip::new(Stream::new(source, 0, u64::MAX), source.len());
-    gzip.unpack(HEAD as u64).map_err(failed)?;
+    gzip.unpack(HEAD as u64)?;
     let head = gzip.bytes();
     if head.is_empty() && gzip.is_cut() {
         let found = "a gzip file that is cut or damaged at its beginning";
@@ -113,7 +104,7 @@ fn read_packed(source: &Source<'_>) -> Result<Trace, ReadError> {
     }
     let whole = head.len() < HEAD;
     let kind = kind(head, if whole { head.len() as u64 } else { u64::MAX })?;
-    let unpacked = gzip.unpack_all().map_err(failed)?;
+    let unpacked = gzip.unpack_all()?;
     let mut trace = read_unpacked(&Source::owned(unpacked.bytes), kind)?;
     if let Some(cut) = unpacked.cut {
         let kind = match cut {

@@ -111,15 +111,6 @@ impl Dist {
         let parts = Cumulative::new(parts.into_iter().map(|p| (p.weight, p.dist)))?;
         Ok(Dist(Kind::Mixture(Rc::new(parts))))
     }
-
-    /// The duration, if it is always the same.
-    pub fn as_constant(&self) -> Option<Nanos> {
-        match self.0 {
-            Kind::Constant(d) => Some(d),
-            _ => None,
-        }
-    }
-
     /// The next duration. A constant draws nothing from `rng`.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> Nanos {

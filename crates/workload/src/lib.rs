@@ -1,8 +1,8 @@
 //! What tasks do: the program language, the standard loads, rt-app files and replay of a trace.
 
-pub mod dist;
+mod dist;
 pub mod load;
-pub mod max_series;
+mod max_series;
 pub mod program;
 pub mod record;
 pub mod replay;

@@ -129,7 +129,8 @@ fn errors(fidelity: &ReplayFidelity, figure: impl Fn(&TaskFidelity) -> Pair) -> 
         sum.simulated += pair.simulated;
         apart += pair.recorded.abs_diff(pair.simulated);
     }
-    (sum.error_per_mille(), apart * 1000 / sum.recorded.max(1))
+    let per_mille = |distance: u64| distance * 1000 / sum.recorded.max(1);
+    (per_mille(sum.recorded.abs_diff(sum.simulated)), per_mille(apart))
 }
 
 /// In per mille: CPU time task by task, and switches of all tasks together.

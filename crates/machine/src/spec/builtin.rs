@@ -5,7 +5,7 @@
 
 use super::MachineSpec;
 use super::error::SpecError;
-use super::reader::nearest;
+use suggest::suggest;
 
 /// A machine file that is part of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ impl MachineSpec {
                 let known: Vec<&str> = BUILTIN.iter().map(|b| b.name).collect();
                 Err(SpecError::Unknown {
                     name: name.into(),
-                    nearest: nearest(name, &known).map(str::to_owned),
+                    nearest: suggest(name, &known).map(|near| (*near).to_owned()),
                     known: known.join(", "),
                 })
             }

@@ -1,7 +1,7 @@
 //! Reading a TOML file so that every complaint names line and field.
 
 use super::error::SpecError;
-use crate::spelling::nearest_name;
+use suggest::suggest;
 use toml::de::{DeTable, DeValue};
 
 /// The file being read.
@@ -161,22 +161,10 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The name among `known` that was probably meant: at most about a quarter of it is wrong.
-pub(super) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    nearest_name(name, known.iter().copied(), |known| (*known).to_owned())
-}
-
-fn closest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    known.iter().copied().min_by_key(|known| strsim::damerau_levenshtein(name, known))
-}
-
 fn nearest_advice(name: &str, known: &[&str]) -> String {
-    match closest(name, known) {
-        // Fields are short and few: of ns, us is one letter off.
-        Some(near) if strsim::damerau_levenshtein(name, near) <= near.len() / 2 => {
-            format!("did you mean {near}?")
-        }
-        _ => format!("known are {}", known.join(", ")),
+    match suggest(name, known) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("known are {}", known.join(", ")),
     }
 }
 

@@ -45,7 +45,7 @@ fn experiment() -> ReproducedExperiment {
     ReproducedExperiment {
         name: "009".to_owned(),
         title: "Tasks stay where they are".to_owned(),
-        source: "seed 009; rt-class 99".to_owned(),
+        source: "seed 000; rt-class 13.1".to_owned(),
         about: "Two threads and a lock.".to_owned(),
         seeds: vec![1, 2],
         sweep: Some("cpus".to_owned()),

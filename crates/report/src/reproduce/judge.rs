@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use suggest::suggest;
+
 use super::{
     ExperimentSpec, Fold, Published, ReproducedRequirement, ReproducedRow, ReproducedVariant,
     RequirementSpec, RowSpec, RowUnit, VariantSpec,
@@ -289,12 +291,11 @@ fn matches(pattern: &str, key: &str) -> bool {
 }
 
 fn no_metric(key: &str, run: &Figures) -> String {
-    let nearest = run.keys().max_by(|a, b| {
-        let likeness = |other: &str| strsim::jaro_winkler(key, other);
-        likeness(a).total_cmp(&likeness(b))
-    });
-    let nearest = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
-    format!("its runs have no metric `{key}`{nearest}")
+    let advice = match suggest(key, run.keys()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`compare --format json` of its loads has the keys".to_owned(),
+    };
+    format!("its runs have no metric `{key}`; {advice}")
 }
 
 impl RowUnit {

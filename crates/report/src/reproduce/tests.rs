@@ -139,6 +139,8 @@ fn mistakes_in_rows_are_told() {
     let problem = |text: &str| judged(vec![row(text)], of()).expect_err("a mistake").to_string();
     let nothing = problem(r#"{"what":"a","metric":"x.9"}"#);
     assert!(nothing.contains("no metric `x.9`; did you mean `x."), "{nothing}");
+    let far = problem(r#"{"what":"a","metric":"quicksilver"}"#);
+    assert!(far.contains("no metric `quicksilver`; `compare --format json`"), "{far}");
     assert!(problem(r#"{"what":"a","metric":"x.*"}"#).contains("need a `fold`"));
     assert!(
         problem(r#"{"what":"a","metric":"m","relative_to":"b"}"#).contains("is no variant; there are: v")

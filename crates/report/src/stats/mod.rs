@@ -31,9 +31,9 @@ use serde::{Deserialize, Serialize};
 
 pub use bootstrap::bca_mean_interval;
 pub use digits::nine_digits;
-pub use extreme::{ExtremeValue, FEWEST_BLOCKS, largest_interval};
+pub use extreme::{ExtremeValue, largest_interval};
 pub use false_discovery::benjamini_hochberg;
-pub use ratio::{Ratio, paired_ratio};
+pub use ratio::paired_ratio;
 pub use sample::{mean, standard_deviation};
 pub use splitmix::SplitMix64;
 pub use student_t::{mean_interval, p_value_of_mean};

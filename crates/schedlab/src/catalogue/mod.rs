@@ -6,10 +6,10 @@ mod lists;
 
 use crate::error::Error;
 use crate::kernel::NamedKernel;
-use machine::nearest_name;
 use report::schema::{ExplainResult, ListResult};
 use scheduler::registry::Feature;
 use std::fmt;
+use suggest::suggest;
 
 pub use report::schema::{Entry, LimitDetails, Section};
 
@@ -145,7 +145,10 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
     match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
         Some((kind, entry)) => Ok(explain::explain(kind, entry)),
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
-        None => Err(Error::UnknownName { name: name.to_owned(), nearest: nearest(name) }),
+        None => {
+            let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
+            Err(Error::UnknownName { name: name.to_owned(), nearest: suggest(name, names) })
+        }
     }
 }
 
@@ -155,13 +158,6 @@ fn candidates(name: &str) -> Vec<&str> {
     let bare = bare.split_once('=').map_or(bare, |(name, _)| name);
     let feature = bare.strip_prefix("NO_").filter(|f| Feature::ALL.iter().any(|known| known.name() == *f));
     [Some(name), Some(bare), feature].into_iter().flatten().collect()
-}
-
-/// The most similar of all names, if at most about a quarter of it is wrong.
-fn nearest(name: &str) -> Option<String> {
-    let name = name.to_ascii_lowercase();
-    let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
-    nearest_name(&name, names, |known| known.to_ascii_lowercase())
 }
 
 #[cfg(test)]

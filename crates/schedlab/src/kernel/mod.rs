@@ -2,6 +2,7 @@
 
 mod differences;
 mod distributions;
+mod error;
 mod named;
 mod release;
 
@@ -9,11 +10,12 @@ use crate::error::Error;
 use machine::TimedSetting;
 use report::schema::{Kernel, KernelChange};
 use scheduler::Nanos;
-use scheduler::registry::{Config, Feature, SettingError};
+use scheduler::registry::{Config, Feature};
 use workload::units;
 
 pub use differences::Difference;
 pub use distributions::{DISTRIBUTIONS, Distribution};
+pub use error::KernelError;
 pub use named::NamedKernel;
 pub use release::Release;
 
@@ -69,7 +71,7 @@ impl KernelConfig {
     ///
     /// # Errors
     /// None of this name; the message suggests the nearest.
-    pub fn of_name(name: &str) -> Result<KernelConfig, SettingError> {
+    pub fn of_name(name: &str) -> Result<KernelConfig, KernelError> {
         Ok(KernelConfig::new(NamedKernel::find(name)?))
     }
 
@@ -77,7 +79,7 @@ impl KernelConfig {
     ///
     /// # Errors
     /// As [`KernelConfig::of_name`].
-    pub fn set_name(&mut self, name: &str) -> Result<(), SettingError> {
+    pub fn set_name(&mut self, name: &str) -> Result<(), KernelError> {
         self.named = NamedKernel::find(name)?;
         Ok(())
     }
@@ -86,7 +88,7 @@ impl KernelConfig {
     ///
     /// # Errors
     /// An unknown name (with the nearest known one), or a value that it cannot have.
-    pub fn set(&mut self, change: Change) -> Result<(), SettingError> {
+    pub fn set(&mut self, change: Change) -> Result<(), KernelError> {
         Config::default().set(&change.setting)?;
         self.changes.push(change);
         Ok(())
@@ -126,7 +128,7 @@ impl KernelConfig {
     }
 
     /// The configuration with which the run begins.
-    pub(crate) fn at_start(&self) -> Result<Config, SettingError> {
+    pub(crate) fn at_start(&self) -> Result<Config, KernelError> {
         let config = Config::of_profile(self.named.profile)?;
         if let Some(hz) = self.named.hz {
             config.tunables.hz.set(i64::from(hz));

@@ -1,9 +1,9 @@
 //! Kernels as users and recordings name them: a profile, a release, a distribution, what `uname` says.
 
+use super::KernelError;
 use super::differences::{DIFFERENCES, Difference};
 use super::distributions::DISTRIBUTIONS;
 use super::release::Release;
-use machine::nearest_name;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
 /// Releases from this one on are nearer to 6.1 than to 4.1: one walker for RT_PUSH_IPI (rt-class 6.4), and
@@ -32,8 +32,8 @@ impl NamedKernel {
     ///
     /// # Errors
     /// No profile, release since 2.6.23 or distribution has this name; the error suggests the nearest.
-    pub fn find(word: &str) -> Result<NamedKernel, SettingError> {
-        let unknown = || SettingError::UnknownProfile { name: word.to_owned(), nearest: nearest(word) };
+    pub fn find(word: &str) -> Result<NamedKernel, KernelError> {
+        let unknown = || SettingError::UnknownProfile { name: word.to_owned() }.into();
         NamedKernel::of_profile(word)
             .or_else(|| NamedKernel::of_distribution(word))
             .or_else(|| NamedKernel::of_release(word))
@@ -169,13 +169,6 @@ fn nearest_profile(release: Release) -> Option<&'static str> {
 /// The release of a profile that is one: `2.6.36`, but not `6.1-rt` or `2.6.31.3`.
 fn plain_release(name: &str) -> Option<Release> {
     Release::parse(name).filter(|release| release.to_string() == name)
-}
-
-/// The most similar profile or distribution, if at most about a quarter of it is wrong.
-fn nearest(word: &str) -> Option<&'static str> {
-    let names = PROFILES.iter().map(|p| p.name).chain(DISTRIBUTIONS.iter().map(|d| d.name));
-    let word = word.to_ascii_lowercase();
-    nearest_name(&word, names, |known| known.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub struct Limit {
     pub changes: &'static str,
     /// Profiles whose kernel does it: they are approximate in this.
     pub profiles: &'static [&'static str],
-    /// Where it was found.
+    /// Where to read how Linux does it, or what showed it: sections of docs/spec.
     pub source: &'static str,
 }
 

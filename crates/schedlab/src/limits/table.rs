@@ -58,7 +58,7 @@ pub(super) const PLACEMENT: Limit = Limit {
     missing: "Fair tasks are placed at wakeup, fork and exec, and balanced between CPUs, by the rules and constants of Linux 2.6.36.",
     changes: "Migrations, wakeup preemptions and what follows from them, on several CPUs: builds, hackbench, the threads of a core. By the rules of 6.1, hackbench -g2 on laptop takes 12 % less time and has less than a quarter of the wakeup preemptions; make -j4 on 8 CPUs has 344 migrations in place of 611; 11 hogs on 8 CPUs are balanced almost three times as often.",
     profiles: SINCE_3_3,
-    source: "kernel-audit 0, 4",
+    source: "fair-placement 2, 4",
 };
 
 /// Every limit, those that change most first.
@@ -70,7 +70,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Averages of load and utilisation (PELT since 3.8, util_est since 4.17): a runnable task weighs all that its nice value says, a sleeping one nothing.",
         changes: "The input of every placement and balancing of fair tasks: light periodic tasks count like endless ones while they run. Not measured by itself.",
         profiles: SINCE_4_0,
-        source: "kernel-audit 4; fair-placement 1",
+        source: "fair-placement 1",
     },
     Limit {
         name: "rt_capacity",
@@ -78,7 +78,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "CPU time that real-time tasks and interrupts take does not make a CPU worth less to fair tasks.",
         changes: "Fair tasks beside real-time ones. With a FIFO hog on one of 2 CPUs and three fair hogs, one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
         profiles: SINCE_4_0,
-        source: "kernel-audit 2; fair-placement 1.9",
+        source: "fair-placement 1.9",
     },
     Limit {
         name: "eevdf",
@@ -86,7 +86,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "EEVDF, the fair class since 6.6: newer releases run as 6.1, with CFS.",
         changes: "All figures of fair tasks of such kernels. Against recordings of 6.18, half of the switch counts are more than 15 % off, hackbench over sockets takes 2 to 2.4 times as long, and new threads under a fork storm wait milliseconds in place of tens of microseconds.",
         profiles: &[],
-        source: "truth 1; eevdf-class",
+        source: "eevdf-class 3, 8",
     },
     Limit {
         name: "cgroups",
@@ -94,7 +94,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Control groups (cpu.weight, cpu.max, cpuset): all tasks compete in one flat group, and none is throttled by a quota.",
         changes: "Shares between containers or services, and every delay that a quota causes. rt-app files with a taskgroup are refused. Not measured.",
         profiles: ALL,
-        source: "kernel-audit 6",
+        source: "deadline-groups B2, B7, B10",
     },
     Limit {
         name: "autogroup",
@@ -102,7 +102,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Autogroup: one group for each session, on in the kernels of Debian, Ubuntu and Fedora since 2.6.38.",
         changes: "An interactive task beside a build in another terminal: its median wakeup latency is up to 100 times too long against such recordings.",
         profiles: SINCE_3_3,
-        source: "truth 1; kernel-audit 6",
+        source: "deadline-groups B5; eevdf-class 8",
     },
     Limit {
         name: "frequency",
@@ -110,7 +110,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "CPU frequencies (cpufreq, turbo), and what the hardware threads of a core take from each other: every CPU always runs at full speed.",
         changes: "Run times on laptops and on SMT machines; two busy threads on one core cost nothing. Not measured.",
         profiles: ALL,
-        source: "kernel-audit 6, 8",
+        source: "deadline-groups C2, C3; machine.md 6.2, 6.3",
     },
     Limit {
         name: "interrupts",
@@ -118,7 +118,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Softirqs, threaded interrupts, RCU callbacks and workqueues: a machine file has random stretches with interrupts off and generic kernel threads in their place.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter are within 15 %.",
         profiles: ALL,
-        source: "kernel-audit 6; truth",
+        source: "machine.md 2, 8.3",
     },
     Limit {
         name: "preempt_rt",
@@ -126,7 +126,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The kernel of PREEMPT_RT: sleeping spinlocks, migrate_disable, threaded interrupts, timers in softirq, lazy preemption.",
         changes: "Any comparison with and without PREEMPT_RT: 6.1-rt is 6.1 with preempt_model=full, RT_PUSH_IPI and NO_TTWU_QUEUE, and no more.",
         profiles: REAL_TIME,
-        source: "kernel-audit 5",
+        source: "machine.md 1",
     },
     Limit {
         name: "preemption_points",
@@ -134,7 +134,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Points at which a system call lets itself be preempted (might_sleep, cond_resched) in a kernel with voluntary preemption: it runs through.",
         changes: "Real-time latency beside programs with long system calls. cyclictest beside make -j16 on laptop: at most 341 us, which is the cost of an exec; with preempt_model=full 26 us.",
         profiles: VOLUNTARY,
-        source: "kernel-audit 1",
+        source: "machine.md 4",
     },
     Limit {
         name: "tick_preemption",
@@ -142,7 +142,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "NO_WAKEUP_PREEMPTION also switches off the tick's test whether a waiting task is owed time, as in 2.6.36; in 6.1 that test stays.",
         changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs have a mean latency of 3.9 to 4.3 ms, under 6.1's rule of 1.3 to 1.5 ms.",
         profiles: V6_1,
-        source: "kernel-audit 3",
+        source: "fair-placement 3.2",
     },
     Limit {
         name: "inferred_locks",
@@ -150,7 +150,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "A replay knows no pipes, sockets and poll loops, only who woke whom: where the order changes, waits vanish and none arise. So with mutexes, but for plain ones of three tasks and more of which nearly every lock shows; `--locks inferred` takes those that are mostly free, and those with priority inheritance, too.",
         changes: "Recordings of tasks that wait for each other: native rt_migrate with plain mutexes, inferred, has 0.93 to 1.00 of its switches (0.83 to 0.93 as recorded), with PI mutexes 0.99 (inferred 1.26, and CPU times up to a third off task by task: spinning is part of them), pi_stress 1.0, hackbench 0.3, PostgreSQL 0.9.",
         profiles: ALL,
-        source: "truth 3; validation/replay_figures.py",
+        source: "validation/replay_figures.py",
     },
     Limit {
         name: "last_buddy",
@@ -158,7 +158,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "A fair task that a real-time task interrupts keeps its turn (last buddy), as in 2.6.33 to 2.6.36 and not later.",
         changes: "From 8 runnable tasks on a CPU on: ten hogs beside a periodic FIFO task do 6 % more work than under 6.1's rule.",
         profiles: SINCE_3_3,
-        source: "kernel-audit 3",
+        source: "fair-placement 3.1",
     },
     Limit {
         name: "rt_throttled",
@@ -166,7 +166,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Throttled real-time tasks still count as running on their CPU.",
         changes: "In each 50 ms of throttling a CPU without fair tasks of its own idles where Linux fetches some. Not measured.",
         profiles: SINCE_4_0,
-        source: "kernel-audit 2",
+        source: "read in Linux 6.1.192",
     },
     Limit {
         name: "ticks_apart",
@@ -174,7 +174,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The CPUs' ticks are spread over half a period, as with skew_tick=1; since 2.6.39 they coincide without it.",
         changes: "Contention at the tick: none for run-queue locks with 12 hogs and cyclictest on 8 CPUs, 46 times with ticks close together.",
         profiles: SINCE_3_3,
-        source: "kernel-audit 1; eevdf-class 5.2",
+        source: "machine.md 5.3; eevdf-class 5.2",
     },
     Limit {
         name: "tick_rate",
@@ -182,7 +182,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "A profile ticks 1000 times a second, where most distributions build for 250: name the distribution (--kernel debian12) or --set hz=250. A recording brings its own rate.",
         changes: "When slices end: involuntary switches of fair tasks are 59 % off at the median against recordings of 250 Hz, 6 % with hz=250.",
         profiles: ALL,
-        source: "truth 9",
+        source: "fair-placement 5.1; recordings of 6.1 and 6.18",
     },
     Limit {
         name: "idle_polling",
@@ -190,7 +190,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Idle CPUs that wait with MWAIT, as bare x86 machines have them, need no interrupt to be woken; here they get one unless /dev/cpu_dma_latency is held.",
         changes: "The columns of IPIs, and about 0.6 us for each wakeup of an idle CPU. Right for virtual machines, which halt.",
         profiles: ALL,
-        source: "kernel-audit 1",
+        source: "machine.md 5.5",
     },
     Limit {
         name: "cold_caches",
@@ -198,7 +198,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The kernel's own paths run from warm caches, and timers are almost regular.",
         changes: "cyclictest on vm2: the median is exact when idle, the minimum twice too high, p90 to p99 a third too low, p99.9 a sixth of the recorded; under load wakeups really take a third longer.",
         profiles: ALL,
-        source: "truth 7",
+        source: "machine.md 6.1",
     },
     Limit {
         name: "devices",
@@ -206,7 +206,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Disks and networks: no device is simulated. A replay repeats how long they took in the recording, from when they are asked. A disk that its block events name serves no more requests at once than it did there; without such events (waits in state D) it serves however many there are. A packet answers what its receiver had just sent to the network, as late as it did, whatever the other side is doing; packets that nothing asked for come at their recorded times (--outside).",
         changes: "Loads that saturate a device or a network. A script of computing and disk writes ended within 4 % of the real time on another number of CPUs, exchanges of packets with less work between them as well.",
         profiles: ALL,
-        source: "truth 11",
+        source: "recordings of 6.18",
     },
     Limit {
         name: "kernel_locks",
@@ -214,7 +214,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Locks inside the kernel other than those of run queues and timers of tasks (mmap_lock, inodes, page cache), and spinning for them.",
         changes: "Loads whose system calls wait for each other. Not measured.",
         profiles: ALL,
-        source: "kernel-audit 6",
+        source: "machine.md 1.12, 3.4 to 3.6",
     },
     Limit {
         name: "isolation",
@@ -222,7 +222,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "isolcpus, nohz_full, housekeeping CPUs, affinities of interrupts.",
         changes: "Machines that are tuned for real time; affinities of tasks (cyclictest -a) imitate a part. Not measured.",
         profiles: ALL,
-        source: "kernel-audit 6",
+        source: "deadline-groups B10",
     },
     Limit {
         name: "sched_deadline",
@@ -230,7 +230,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "SCHED_DEADLINE: rt-app files that ask for it are refused; a recorded task of it runs as SCHED_FIFO 99.",
         changes: "Everything beside such a task, which here is never throttled.",
         profiles: SINCE_4_0,
-        source: "kernel-audit 6",
+        source: "deadline-groups A",
     },
     Limit {
         name: "numa",
@@ -238,7 +238,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "NUMA balancing, and the allowance for imbalance between nodes.",
         changes: "Fair loads on machines with several sockets. Not measured.",
         profiles: SINCE_4_0,
-        source: "kernel-audit 4, 6",
+        source: "fair-placement 4.12",
     },
     Limit {
         name: "asymmetric",
@@ -246,7 +246,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "CPUs of different capacity, energy-aware placement, clamps of utilisation (uclamp).",
         changes: "big.LITTLE and hybrid machines, Android. rt-app files with util_min or util_max are refused. Not measured.",
         profiles: V6_1,
-        source: "kernel-audit 6",
+        source: "deadline-groups C1, C4, B11",
     },
     Limit {
         name: "sched_idle_cpus",
@@ -254,7 +254,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Since 5.4 a CPU on which only SCHED_IDLE tasks run counts as idle; here it is busy.",
         changes: "Where tasks are placed beside SCHED_IDLE loads. Not measured.",
         profiles: V6_1,
-        source: "kernel-audit 1",
+        source: "fair-placement 2.9, 8.5",
     },
     Limit {
         name: "ttwu_on_cpu",
@@ -262,7 +262,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Since 5.8 a task that is woken while it leaves its CPU is queued there at once; here the waker waits until it has left, then chooses a CPU.",
         changes: "Tasks on different CPUs that answer each other within the time of a switch: they move more often, and the waker spends the time. Not measured.",
         profiles: V6_1,
-        source: "kernel-audit 1; fair-placement 2.2",
+        source: "fair-placement 2.2",
     },
     Limit {
         name: "stopper",
@@ -270,7 +270,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The stopper threads migration/N: forced moves and active balancing happen in an interrupt.",
         changes: "Two switches less for each such move; exec and changes of affinity do not wait for it.",
         profiles: ALL,
-        source: "kernel-audit 1",
+        source: "fair-placement 5.5",
     },
     Limit {
         name: "replay_costs",
@@ -286,7 +286,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Time in interrupts counts as CPU time of the interrupted task, as without IRQ_TIME_ACCOUNTING.",
         changes: "CPU time and virtual time of tasks under many interrupts.",
         profiles: ALL,
-        source: "kernel-audit 1",
+        source: "read in Linux 6.1.192",
     },
     Limit {
         name: "rare",
@@ -294,6 +294,6 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), HRTICK, yield_to, RLIMIT_RTTIME.",
         changes: "Programs that use them.",
         profiles: ALL,
-        source: "kernel-audit 3, 6",
+        source: "read in Linux 6.1.192",
     },
 ];

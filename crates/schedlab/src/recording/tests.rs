@@ -97,7 +97,7 @@ fn machine(root: &Path) -> Machine {
 
 /// The demo in version 6, where everything has its place.
 fn trace_dat() -> Vec<u8> {
-    let trace = trace::read_file(DEMO).expect("the recording of the demo");
+    let trace = trace::read(&fs::read(DEMO).expect("the recording of the demo")).expect("a trace");
     let mut bytes = Vec::new();
     trace::write_trace_dat(&trace, &mut bytes).expect("memory takes everything");
     bytes

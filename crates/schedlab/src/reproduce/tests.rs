@@ -166,8 +166,8 @@ fn mistakes_in_a_file_are_told_with_their_place() {
         ("within_percent = 60", "unreached = \"x\"", "nothing is wanted of this one"),
         (
             "metric = \"totals.context_switches\"",
-            "metric = \"switches\"",
-            "no metric `switches`; did you mean",
+            "metric = \"totals.context_switch\"",
+            "no metric `totals.context_switch`; did you mean `totals.context_switches`?",
         ),
     ];
     for (from, to, expected) in cases {

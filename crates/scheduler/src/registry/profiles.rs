@@ -41,7 +41,7 @@ impl Profile {
     }
 }
 
-/// What all profiles from 2.6.31 on share; of the later kernels not all have these switches (`schedlab list limits`).
+/// What all profiles from 2.6.31 on share; of the later kernels not all have these switches.
 const FAIR_BASE: &str = "fair-base";
 
 /// Every profile.

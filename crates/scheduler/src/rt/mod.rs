@@ -97,7 +97,7 @@ pub(crate) use select::{select_task_rq, select_task_rq_fork};
 pub(crate) use tick::task_tick;
 
 use crate::task::TaskTable;
-use crate::{CpuId, CpuMask, Nanos, Prio, TaskId};
+use crate::{CpuId, CpuMask, Prio, TaskId};
 use core::cell::Cell;
 use list::{Links, Member, PrioLists};
 
@@ -267,20 +267,20 @@ impl RootDomain {
     pub fn source_walker_active(&self, source: CpuId) -> bool {
         self.walkers.source_active(source)
     }
-
-    /// RT time that a CPU has used and the period timer has not given back.
-    pub fn rt_time(&self, cpu: CpuId) -> Nanos {
-        self.bandwidth.used(cpu)
-    }
-
-    /// RT time that a CPU may use in each period, borrowed time included.
-    pub fn rt_runtime(&self, cpu: CpuId) -> Nanos {
-        self.bandwidth.runtime(cpu)
-    }
 }
 
 #[cfg(test)]
 impl RootDomain {
+    /// RT time that a CPU has used and the period timer has not given back.
+    pub fn rt_time(&self, cpu: CpuId) -> crate::Nanos {
+        self.bandwidth.used(cpu)
+    }
+
+    /// RT time that a CPU may use in each period, borrowed time included.
+    pub fn rt_runtime(&self, cpu: CpuId) -> crate::Nanos {
+        self.bandwidth.runtime(cpu)
+    }
+
     /// For canaries: cpupri believes that the executing CPU's best queued priority is this one.
     pub(crate) fn misplace_in_cpupri<P: crate::platform::Platform>(&self, me: crate::Cpu<'_, P>, prio: Prio) {
         self.cpupri.set(me, me.id, prio);

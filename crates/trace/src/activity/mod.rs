@@ -103,16 +103,6 @@ impl HrtimerMode {
         self.0 & 2 != 0
     }
 
-    /// It expires in a softirq.
-    pub fn is_soft(self) -> bool {
-        self.0 & 4 != 0
-    }
-
-    /// It expires in the interrupt, on PREEMPT_RT too.
-    pub fn is_hard(self) -> bool {
-        self.0 & 8 != 0
-    }
-
     /// What the bits are called.
     pub(crate) const NAMES: [ModeName; 5] = [
         ModeName { bits: 0, text: "ABS" },

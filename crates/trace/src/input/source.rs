@@ -2,37 +2,49 @@
 //! memory as a whole.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::cell::RefCell;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 
 use crate::error::ReadError;
 
 /// A recording that can be read at any offset.
-#[derive(Debug)]
 pub(crate) struct Source<'a> {
     data: Data<'a>,
     len: u64,
 }
 
-#[derive(Debug)]
 enum Data<'a> {
     Memory(Cow<'a, [u8]>),
-    File { file: File, path: PathBuf },
+    Elsewhere(&'a dyn AnyPlace),
+}
+
+/// What can be read at any place.
+pub(crate) trait AnyPlace {
+    /// Appends the `len` bytes from `at` on to `out`, or as many as there are.
+    fn append(&self, at: u64, len: usize, out: &mut Vec<u8>) -> io::Result<()>;
+}
+
+impl<R: Read + Seek> AnyPlace for RefCell<R> {
+    fn append(&self, at: u64, len: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        let input = &mut *self.borrow_mut();
+        input.seek(SeekFrom::Start(at))?;
+        out.reserve_exact(len);
+        input.take(len as u64).read_to_end(out).map(drop)
+    }
 }
 
 impl<'a> Source<'a> {
     pub(crate) fn memory(bytes: &'a [u8]) -> Self {
         Source { len: bytes.len() as u64, data: Data::Memory(Cow::Borrowed(bytes)) }
     }
+
+    /// `len` bytes that are elsewhere.
+    pub(crate) fn elsewhere(input: &'a dyn AnyPlace, len: u64) -> Self {
+        Source { len, data: Data::Elsewhere(input) }
+    }
 }
 
 impl Source<'static> {
-    /// A regular file of `len` bytes.
-    pub(crate) fn file(file: File, len: u64, path: &Path) -> Self {
-        Source { len, data: Data::File { file, path: path.to_owned() } }
-    }
-
     /// Bytes that are nowhere else.
     pub(crate) fn owned(bytes: Vec<u8>) -> Self {
         Source { len: bytes.len() as u64, data: Data::Memory(Cow::Owned(bytes)) }
@@ -50,7 +62,7 @@ impl Source<'_> {
         let start = at.min(end);
         match &self.data {
             Data::Memory(bytes) => Ok(Cow::Borrowed(&bytes[start as usize..end as usize])),
-            Data::File { .. } => {
+            Data::Elsewhere(_) => {
                 let mut bytes = Vec::new();
                 self.append(start, (end - start) as usize, &mut bytes)?;
                 Ok(Cow::Owned(bytes))
@@ -80,25 +92,15 @@ impl Source<'_> {
                 out.extend_from_slice(&bytes[start..start.saturating_add(len).min(bytes.len())]);
                 Ok(())
             }
-            Data::File { file, path } => {
-                out.reserve_exact(len);
-                append_from(file, at, len, out).map_err(|source| ReadError::Io { path: path.clone(), source })
-            }
+            Data::Elsewhere(input) => Ok(input.append(at, len, out)?),
         }
     }
-}
-
-fn append_from(mut file: &File, at: u64, len: usize, out: &mut Vec<u8>) -> io::Result<()> {
-    file.seek(SeekFrom::Start(at))?;
-    file.take(len as u64).read_to_end(out)?;
-    Ok(())
 }
 
 /// How much of a file is fetched at once.
 const STEP: usize = 256 << 10;
 
 /// The bytes of a source from one offset to another, in order.
-#[derive(Debug)]
 pub(crate) struct Stream<'a> {
     source: &'a Source<'a>,
     /// Offset of the next byte.
@@ -152,7 +154,7 @@ impl<'a> Stream<'a> {
     pub(crate) fn skip(&mut self, len: u64) {
         let len = len.min(self.remaining());
         self.at += len;
-        if matches!(self.source.data, Data::File { .. }) {
+        if matches!(self.source.data, Data::Elsewhere(_)) {
             self.pos = self.pos.saturating_add(len as usize);
             if self.pos >= self.buffer.len() {
                 self.buffer.clear();
@@ -176,20 +178,11 @@ impl Read for Stream<'_> {
 mod tests {
     use super::*;
 
-    /// A file with these bytes in it, in the folder that Cargo gives for such things.
-    fn file(name: &str, bytes: &[u8]) -> Source<'static> {
-        let path = std::env::temp_dir().join(format!("schedlab-source-{name}-{}", std::process::id()));
-        std::fs::write(&path, bytes).expect("a file can be made");
-        let source = Source::file(File::open(&path).expect("it is there"), bytes.len() as u64, &path);
-        // The open file stays readable.
-        let _ = std::fs::remove_file(&path);
-        source
-    }
-
     #[test]
     fn a_file_and_memory_give_the_same_bytes() {
         let bytes: Vec<u8> = (0..3 * STEP as u32 + 17).map(|n| ((n * 31) >> 3) as u8).collect();
-        let (memory, file) = (Source::memory(&bytes), file("same", &bytes));
+        let input = RefCell::new(io::Cursor::new(&bytes));
+        let (memory, file) = (Source::memory(&bytes), Source::elsewhere(&input, bytes.len() as u64));
         assert_eq!(memory.len(), file.len());
         for (at, len) in [(0, 10), (5, STEP as u64 * 2), (bytes.len() as u64 - 3, 10), (u64::MAX, 4)] {
             assert_eq!(memory.load(at, len).expect("memory"), file.load(at, len).expect("a file"));
@@ -211,7 +204,8 @@ mod tests {
 
     #[test]
     fn skipping_over_what_was_not_fetched_is_no_reading() {
-        let file = file("skip", &[7; 100]);
+        let input = RefCell::new(io::Cursor::new([7; 100]));
+        let file = Source::elsewhere(&input, 100);
         let mut stream = Stream::new(&file, 0, 90);
         assert_eq!(stream.peek(4).expect("a file")[0], 7);
         stream.skip(80);

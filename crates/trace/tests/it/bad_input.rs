@@ -1,6 +1,6 @@
 //! What a user is told about a file that cannot be used.
 
-use trace::{NoteKind, ReadError, Severity};
+use trace::{NoteKind, Severity};
 
 use crate::common::{fixture, without_feature};
 
@@ -172,13 +172,6 @@ fn a_trace_without_switches() {
         b"# tracer: nop\n#\n",
         "no sched_switch event among 0 events; record with trace-cmd record -e sched or perf sched record",
     );
-}
-
-#[test]
-fn a_file_that_is_not_there() {
-    let error = trace::read_file("no/such/trace.dat").expect_err("it is not there");
-    assert!(matches!(&error, ReadError::Io { .. }));
-    assert_eq!(error.to_string(), "no/such/trace.dat: No such file or directory (os error 2)");
 }
 
 const SWITCH: &str = "<idle>-0 [001] d... 0.000200: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> \

@@ -1,7 +1,6 @@
 //! What can be read only once, and what is packed with gzip.
 
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use flate2::{Compression, write::GzEncoder};
 use trace::{NoteKind, ReadError, Trace};
@@ -44,17 +43,45 @@ fn a_stream_and_a_packed_file_say_the_same() {
     for name in FILES {
         let file = fixture(name);
         let trace = trace::read(&file).expect("a trace");
-        assert_equal(name, &trace, &trace::read_stream(Trickle(&file), "-").expect("a trace"));
+        assert_equal(name, &trace, &trace::read_stream(Trickle(&file)).expect("a trace"));
         let packed = packed(&file);
         assert_equal(name, &trace, &trace::read(&packed).expect("a trace"));
-        assert_equal(name, &trace, &trace::read_stream(Trickle(&packed), "-").expect("a trace"));
+        assert_equal(name, &trace, &trace::read_stream(Trickle(&packed)).expect("a trace"));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mix-rr.v6.dat.gz");
-    assert_equal(
-        "a file",
-        &trace::read_file(path).expect("a trace"),
-        &trace::read(&fixture(FILES[1])).expect("a trace"),
-    );
+}
+
+#[test]
+fn what_can_be_read_at_any_place_is_read_from_its_beginning() {
+    for name in FILES {
+        let mut file = Cursor::new(fixture(name));
+        file.set_position(5);
+        let trace = trace::read_seekable(&mut file).expect("a trace");
+        assert_equal(name, &trace::read(file.get_ref()).expect("a trace"), &trace);
+    }
+}
+
+/// Promises bytes and has none.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the disk is gone"))
+    }
+}
+
+impl Seek for Broken {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(100)
+    }
+}
+
+#[test]
+fn an_error_of_the_reader_is_told() {
+    for result in [trace::read_seekable(Broken), trace::read_stream(Broken)] {
+        let error = result.expect_err("no byte can be had");
+        assert!(matches!(error, ReadError::Io { .. }), "{error}");
+        assert_eq!(error.to_string(), "reading fails: the disk is gone");
+    }
 }
 
 /// Something without end, of which at most a megabyte may be asked for.
@@ -75,7 +102,7 @@ impl<F: FnMut() -> u8> Read for Endless<F> {
 #[test]
 fn what_has_no_end_and_is_no_trace_is_refused_at_once() {
     let refused = |name: &str, byte: &mut dyn FnMut() -> u8| {
-        let error = trace::read_stream(Endless { byte, given: 0 }, name).expect_err(name);
+        let error = trace::read_stream(Endless { byte, given: 0 }).expect_err(name);
         assert!(matches!(error, ReadError::NotATrace { .. }), "{name}: {error}");
     };
     refused("zeros", &mut || 0);
@@ -86,13 +113,6 @@ fn what_has_no_end_and_is_no_trace_is_refused_at_once() {
     });
     let mut text = b"yes\n".iter().cycle();
     refused("text", &mut || *text.next().expect("it goes on"));
-}
-
-#[test]
-fn a_device_is_refused_and_a_folder_is_an_error() {
-    let error = trace::read_file("/dev/zero").expect_err("it is no trace");
-    assert!(matches!(error, ReadError::NotATrace { .. }), "{error}");
-    assert!(matches!(trace::read_file("/").expect_err("a folder"), ReadError::Io { .. }));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{
     vmark, wakeup_latency,
 };
 use clap::Command;
-use machine::nearest_name;
+use suggest::suggest;
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug)]
@@ -152,8 +152,8 @@ const ENTRIES: [Entry; 12] = [
 /// The load of this name.
 pub fn find(name: &str) -> Result<&'static Entry, LoadError> {
     ENTRIES.iter().find(|e| e.name == name).ok_or_else(|| {
-        let nearest = nearest_name(name, ENTRIES, |entry| entry.name.to_owned());
-        LoadError::Unknown { name: name.to_string(), nearest: nearest.map(|e| e.name.to_string()) }
+        let nearest = suggest(name, ENTRIES.iter().map(|entry| entry.name));
+        LoadError::Unknown { name: name.to_string(), nearest: nearest.map(str::to_string) }
     })
 }
 

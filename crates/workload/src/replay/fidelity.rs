@@ -14,15 +14,6 @@ pub struct Pair {
     pub simulated: u64,
 }
 
-impl Pair {
-    /// The distance relative to the recording, in per mille; 1000 if only one side is zero.
-    pub fn error_per_mille(self) -> u64 {
-        let larger = self.recorded.max(self.simulated).max(1);
-        let base = if self.recorded == 0 { larger } else { self.recorded };
-        (u128::from(self.recorded.abs_diff(self.simulated)) * 1000 / u128::from(base)) as u64
-    }
-}
-
 /// A replay beside its recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplayFidelity {
@@ -80,32 +71,6 @@ impl TaskFidelity {
             recorded: self.voluntary_switches.recorded + self.involuntary_switches.recorded,
             simulated: self.voluntary_switches.simulated + self.involuntary_switches.simulated,
         }
-    }
-}
-
-impl ReplayFidelity {
-    /// Half of all recorded CPU time belongs to tasks whose CPU time is off by at most this, in per mille.
-    pub fn cpu_time_error_per_mille(&self) -> u64 {
-        self.weighted_median(|task| task.cpu_time_ns)
-    }
-
-    /// Half of all recorded switches belong to tasks whose number of switches is off by at most this, in per mille.
-    pub fn switches_error_per_mille(&self) -> u64 {
-        self.weighted_median(TaskFidelity::switches)
-    }
-
-    /// Median of the tasks' relative errors, weighted by the recorded figure.
-    fn weighted_median(&self, figure: impl Fn(&TaskFidelity) -> Pair) -> u64 {
-        let mut errors: Vec<(u64, u64)> =
-            self.tasks.iter().map(&figure).map(|pair| (pair.error_per_mille(), pair.recorded)).collect();
-        errors.sort_unstable();
-        let half = errors.iter().map(|(_, weight)| weight).sum::<u64>().div_ceil(2);
-        let mut passed = 0;
-        let reaches = |(_, weight): &&(u64, u64)| {
-            passed += weight;
-            passed >= half
-        };
-        errors.iter().find(reaches).map_or(0, |(error, _)| *error)
     }
 }
 
@@ -174,17 +139,5 @@ fn row(task: &ReplayedTask, cpu_time_ns: Pair, sides: [Option<&TaskSummary>; 2])
         latency_mean_ns: pair(&|s| s.wake_latency.mean_ns().unwrap_or(0)),
         latency_p99_ns: pair(&|s| s.wake_latency.percentile_ns(990).unwrap_or(0)),
         latency_max_ns: pair(&|s| s.wake_latency.max_ns().unwrap_or(0)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_are_relative_to_the_recording() {
-        let error = |recorded, simulated| Pair { recorded, simulated }.error_per_mille();
-        assert_eq!((error(100, 110), error(100, 90), error(0, 0)), (100, 100, 0));
-        assert_eq!((error(0, 5), error(5, 0), error(1, 3)), (1000, 1000, 2000));
     }
 }

@@ -1,5 +1,7 @@
 //! The keys that rt-app knows (its tutorial.txt and parser, versions 1.0 to 2026).
 
+use suggest::suggest;
+
 /// The events, recognised by the start of a key: `run0` and `run_long` are `run`, but `runtime…` is `runtime`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EventKey {
@@ -108,14 +110,10 @@ pub(super) fn task_key(key: &str) -> TaskKey {
     property.or_else(event).unwrap_or(TaskKey::Unknown)
 }
 
-/// The event or property that an unknown key probably means: at most two letters differ, fewer in short names.
+/// The event or property that an unknown key probably means.
 pub(super) fn nearest_task_key(key: &str) -> Option<&'static str> {
     let names = EVENTS.iter().map(|(name, _)| *name).chain(PROPERTIES.iter().map(|(name, _)| *name));
-    names
-        .map(|name| (strsim::osa_distance(&key.to_ascii_lowercase(), name), name))
-        .filter(|(distance, name)| *distance <= (name.len() / 3).clamp(1, 2))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    suggest(key, names)
 }
 
 #[cfg(test)]

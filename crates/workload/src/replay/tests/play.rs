@@ -274,7 +274,6 @@ fn a_replay_without_costs_repeats_its_recording() {
         assert_eq!(cpu_time.recorded, cpu_time.simulated, "{comm}");
         assert_eq!(switches.recorded, switches.simulated, "{comm}");
     }
-    assert_eq!((fidelity.cpu_time_error_per_mille(), fidelity.switches_error_per_mille()), (0, 0));
 }
 
 #[test]

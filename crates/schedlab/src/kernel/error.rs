@@ -1,0 +1,77 @@
+//! Why a kernel or a setting was refused, and what was probably meant.
+
+use super::DISTRIBUTIONS;
+use scheduler::registry::{ALIASES, Feature, PROFILES, RULES, SettingError, TUNABLES};
+use std::fmt;
+use suggest::suggest;
+
+/// An unknown kernel, feature, rule or tunable, or a value that it cannot have; says what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelError {
+    /// What the scheduler says of it.
+    pub problem: SettingError,
+}
+
+impl From<SettingError> for KernelError {
+    fn from(problem: SettingError) -> Self {
+        KernelError { problem }
+    }
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let KernelError { problem } = self;
+        write!(f, "{problem}")?;
+        match problem {
+            SettingError::Unknown { name } => match nearest_setting(name) {
+                Some(near) => write!(f, "; did you mean `{near}`?"),
+                None => f.write_str("; `schedlab list features`, `list rules` and `list tunables` show all"),
+            },
+            SettingError::UnknownProfile { name } => match nearest_kernel(name) {
+                Some(near) => write!(f, "; did you mean `{near}`?"),
+                None => f.write_str("; `schedlab list kernels` shows all"),
+            },
+            SettingError::UnknownValue { .. } | SettingError::OutOfRange { .. } => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+/// The setting that was probably meant; a feature that was to be switched off, with its `NO_`.
+fn nearest_setting(name: &str) -> Option<String> {
+    let features = Feature::ALL.iter().map(|feature| feature.name());
+    let others = RULES.iter().map(|rule| rule.name).chain(TUNABLES.iter().map(|tunable| tunable.name));
+    let names = features.clone().chain(others).chain(ALIASES.iter().map(|alias| alias.name));
+    let off = name.strip_prefix("NO_");
+    let near = suggest(off.unwrap_or(name), names)?;
+    let no = if off.is_some() && features.clone().any(|feature| feature == near) { "NO_" } else { "" };
+    Some(format!("{no}{near}"))
+}
+
+/// The profile or distribution that was probably meant.
+fn nearest_kernel(word: &str) -> Option<&'static str> {
+    let profiles = PROFILES.iter().map(|profile| profile.name);
+    suggest(word, profiles.chain(DISTRIBUTIONS.iter().map(|distribution| distribution.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_settings_get_the_nearest_and_strange_ones_the_way_to_the_list() {
+        let text =
+            |name: &str| KernelError::from(SettingError::Unknown { name: name.to_owned() }).to_string();
+        for (wrong, right) in [
+            ("RT_PUSH_IPY", "RT_PUSH_IPI"),
+            ("NO_START_DEBI", "NO_START_DEBIT"),
+            ("sched_latency", "sched_latency_ns"),
+        ] {
+            assert!(text(wrong).ends_with(&format!("; did you mean `{right}`?")), "{}", text(wrong));
+        }
+        for strange in ["", "foo", "quicksilver"] {
+            assert!(text(strange).ends_with("`list tunables` show all"), "{}", text(strange));
+        }
+    }
+}

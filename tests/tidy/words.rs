@@ -1,0 +1,90 @@
+//! Words that must not stand in the repository, each with the reason.
+
+use regex_lite::Regex;
+
+use crate::tree::{Finding, Texts, expect_none, planted, texts};
+
+/// A word that must not stand in a file.
+struct Banned {
+    pattern: &'static str,
+    /// Why, and what to write.
+    reason: &'static str,
+}
+
+const BANNED: [Banned; 7] = [
+    Banned {
+        pattern: r"\b(TODO|FIXME|XXX|HACK)\b",
+        reason: "what is missing is an issue, or a row of docs/limits.md",
+    },
+    Banned { pattern: r"\b(todo|unimplemented|dbg)!", reason: "what is there works, and prints nothing" },
+    Banned {
+        pattern: r"\b(kernel-audit|truth) [0-9]",
+        reason: "a document outside the repository: name a section of docs/spec",
+    },
+    Banned { pattern: r"(^|[^\w.-])/(work|home|root|Users)/[a-z]", reason: "a path of one machine" },
+    Banned {
+        pattern: r"\b(seeds?|data|shared|spec)/[0-9a-z_-]*\.(txt|py)\b|\bshared/(data|spec|seeds|review)\b",
+        reason: "a path outside the repository: say in words where it is",
+    },
+    Banned {
+        pattern: r"\b[Ww]hite-?list|\b[Bb]lack-?list|\b[Ss]anity.check",
+        reason: "write what is allowed, refused or checked",
+    },
+    Banned {
+        pattern: r"\bstrsim::|\bedit_distance\b",
+        reason: "there is one \"did you mean\": suggest::suggest",
+    },
+];
+
+/// Where a banned word may stand.
+const EXCEPTIONS: [&str; 2] = [
+    // The words themselves.
+    "tests/tidy/words.rs",
+    "crates/suggest/src/lib.rs",
+];
+
+fn spoken(files: &Texts) -> Vec<Finding> {
+    let banned: Vec<(Regex, &Banned)> =
+        BANNED.iter().map(|word| (Regex::new(word.pattern).expect("a pattern"), word)).collect();
+    let mut findings = Vec::new();
+    for (path, text) in files.iter().filter(|(path, _)| !EXCEPTIONS.contains(&path.as_str())) {
+        for (index, line) in text.lines().enumerate() {
+            for (pattern, word) in &banned {
+                if let Some(found) = pattern.find(line) {
+                    let what = format!("{:?}: {}", found.as_str(), word.reason);
+                    findings.push(Finding { path: path.clone(), line: index + 1, what });
+                }
+            }
+        }
+    }
+    findings
+}
+
+#[test]
+fn no_banned_word_stands_anywhere() {
+    let roots = ["crates", "tests", "machines", "experiments", "demo", "fuzz", "validation", "docs"];
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "Cargo.toml"];
+    let mut files = texts(&roots, &["rs", "toml", "md", "py", "trycmd"]);
+    files.extend(pages.map(|page| (page.to_owned(), crate::tree::text(page))));
+    expect_none(&spoken(&files));
+    for exception in EXCEPTIONS {
+        assert!(files.contains_key(exception), "{exception} is not there");
+    }
+}
+
+#[test]
+fn a_banned_word_is_found() {
+    for (line, expected) in [
+        ("// TODO: later", 1),
+        ("todo!()", 1),
+        ("source: \"kernel-audit 6\"", 1),
+        ("see /work/main/x", 1),
+        ("\"/home/somebody\"", 1),
+        ("data in shared/data/native", 1),
+        ("strsim::jaro_winkler(a, b)", 1),
+        ("a blacklist", 1),
+        ("the truth of it, a todo list, usr/home/x, workload/spec, https://x.org/work/x", 0),
+    ] {
+        assert_eq!(spoken(&planted(&[("a.rs", line)])).len(), expected, "{line}");
+    }
+}
