@@ -1,8 +1,9 @@
 //! Run queues behind their locks.
 //!
-//! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the lock
-//! lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and gets two new
-//! ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up again.
+//! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the
+//! lock lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and
+//! gets two new ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up
+//! again.
 
 use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
@@ -48,8 +49,8 @@ impl WakeList {
     }
 }
 
-/// State of a run queue that is read without its lock, hence possibly stale. Written only by holders of the lock,
-/// but for `need_resched`, which its own CPU clears.
+/// State of a run queue that is read without its lock, hence possibly stale. Written only by holders of the
+/// lock, but for `need_resched`, which its own CPU clears.
 #[derive(Debug)]
 pub struct Published {
     /// Task that the CPU executes or has just selected.
@@ -68,7 +69,8 @@ pub struct Published {
     pub rt_pushable: Cell<bool>,
     /// Sum of the weights of the runnable fair tasks.
     pub load: Cell<u64>,
-    /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class 8.2).
+    /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class
+    /// 8.2).
     pub cpu_load: [Cell<u64>; 5],
     /// Floor of virtual time of the fair queue.
     pub min_vruntime: Cell<u64>,
@@ -183,7 +185,8 @@ impl<'k, P: Platform> Cpu<'k, P> {
         self.guard(cpu)
     }
 
-    /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves meanwhile.
+    /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves
+    /// meanwhile.
     pub async fn task_rq_lock(self, task: TaskId) -> RqGuard<'k, P> {
         loop {
             let rq = self.lock(self.task(task).cpu.get()).await;
@@ -193,8 +196,8 @@ impl<'k, P: Platform> Cpu<'k, P> {
         }
     }
 
-    // The steps of `lock`. A hot path takes them itself: it suspends and goes on where it is, without a future of its own
-    // for the lock, and the guard is made where it stays.
+    // The steps of `lock`. A hot path takes them itself: it suspends and goes on where it is, without a
+    // future of its own for the lock, and the guard is made where it stays.
 
     /// The wait for the time that has been charged so far, in front of every run-queue lock.
     #[inline]

@@ -25,8 +25,8 @@ pub enum Entry {
     Stopped,
 }
 
-/// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
-/// other CPUs' while it pulls, pushes or balances.
+/// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock,
+/// and at other CPUs' while it pulls, pushes or balances.
 pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     me.settle().await;
     if !me.take_at_once(me.id) {
@@ -127,8 +127,8 @@ fn context_switch<P: Platform>(
     owner_left(me, prev);
 }
 
-/// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other one. Nobody
-/// who changes its affinity meanwhile can find it on a queue, so it looks itself.
+/// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other
+/// one. Nobody who changes its affinity meanwhile can find it on a queue, so it looks itself.
 pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) {
     let p = me.curr();
     schedule(me, Entry::Stopped).await;

@@ -41,8 +41,8 @@ pub enum Class {
     Idle,
 }
 
-/// A task. Every field is a cell: which lock protects it is said at the field; the others may read it racily, as on
-/// the real machine.
+/// A task. Every field is a cell: which lock protects it is said at the field; the others may read it racily,
+/// as on the real machine.
 #[derive(Debug, Default)]
 pub struct Task {
     /// Set at creation.
@@ -126,8 +126,8 @@ impl Task {
     }
 }
 
-/// All tasks. A reference to one stays good while others are created; slots of reaped tasks are reused, so nothing
-/// is allocated in steady state.
+/// All tasks. A reference to one stays good while others are created; slots of reaped tasks are reused, so
+/// nothing is allocated in steady state.
 #[derive(Debug, Default)]
 pub struct TaskTable {
     slots: Chunks<Task>,
@@ -135,7 +135,8 @@ pub struct TaskTable {
 }
 
 impl TaskTable {
-    /// An empty table with room for `expected` tasks; more are possible, at a little more time for each lookup.
+    /// An empty table with room for `expected` tasks; more are possible, at a little more time for each
+    /// lookup.
     pub fn with_room_for(expected: usize) -> TaskTable {
         TaskTable { slots: Chunks::with_room_for(expected), free: RefCell::default() }
     }

@@ -12,8 +12,8 @@ use crate::{Cpu, CpuMask, Prio, Reason, TaskId};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
-/// The running task that dropped: pulls, and makes room if something here beats it now. A waiting one: reschedules
-/// if it beats the running task; nobody pushes or pulls it.
+/// The running task that dropped: pulls, and makes room if something here beats it now. A waiting one:
+/// reschedules if it beats the running task; nobody pushes or pulls it.
 pub(crate) async fn prio_changed<P: Platform>(
     mut rq: RqGuard<'_, P>,
     p: TaskId,
@@ -76,8 +76,8 @@ fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable list and
-/// overload follow; no balancing does.
+/// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable
+/// list and overload follow; no balancing does.
 pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cpus: CpuMask) {
     let me = rq.me;
     let task = me.task(p);
@@ -101,9 +101,9 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     publish(rq);
 }
 
-/// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks that an
-/// older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while the machine
-/// runs calls it, on any CPU.
+/// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks
+/// that an older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while
+/// the machine runs calls it, on any CPU.
 pub async fn rules_changed<P: Platform>(me: Cpu<'_, P>) {
     for cpu in me.k.online.iter() {
         let mut rq = me.lock(cpu).await;
