@@ -5,8 +5,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, FromArgMatches};
 use std::error::Error;
 
-/// The parser of a load's options, with the habits of getopt: a repeated option's last value counts, long options may
-/// be shortened, and nothing but options is printed by the parser itself.
+/// The parser of a load's options, with the habits of getopt: a repeated option's last value counts, long
+/// options may be shortened, and nothing but options is printed by the parser itself.
 pub(super) fn parser<T: Args>(name: &'static str) -> Command {
     T::augment_args(Command::new(name))
         .no_binary_name(true)

@@ -1,8 +1,9 @@
 //! What the tasks of a trace used of the CPUs, who followed whom, and when they exited.
 //!
-//! The kernel says itself how long a task ran (`sched_stat_runtime`). Where it does, that is believed rather than the time
-//! between two switches: some recordings lack switches, mostly of idle tasks, and then a burst seems to last until the next
-//! one. Kernels say so of fair tasks only, so a task that is seen with a real-time priority is timed by its switches.
+//! The kernel says itself how long a task ran (`sched_stat_runtime`). Where it does, that is believed rather
+//! than the time between two switches: some recordings lack switches, mostly of idle tasks, and then a burst
+//! seems to last until the next one. Kernels say so of fair tasks only, so a task that is seen with a
+//! real-time priority is timed by its switches.
 
 use super::lives::{Lives, TraceTask};
 use super::recording::FIRST_FAIR_PRIO;
@@ -105,8 +106,8 @@ impl Accounted {
         self.index(task).map_or(0, |index| self.cpu_time_ns[index])
     }
 
-    /// When a task exited, since the first event: the time of `sched_process_exit`, and where that was not recorded, that
-    /// at which it left its CPU for good; `None` if it did not.
+    /// When a task exited, since the first event: the time of `sched_process_exit`, and where that was not
+    /// recorded, that at which it left its CPU for good; `None` if it did not.
     pub fn exit(&self, task: TraceTask) -> Option<Nanos> {
         self.exits[self.index(task)?]
     }
@@ -125,7 +126,8 @@ fn id(task: &TaskSummary) -> TraceTask {
 mod tests {
     use super::*;
 
-    /// A task runs for 100 µs, then its CPU is idle for 900 µs, and no event tells of the switch to the idle task.
+    /// A task runs for 100 µs, then its CPU is idle for 900 µs, and no event tells of the switch to the idle
+    /// task.
     fn trace(prio: i32, runtime: &str) -> Trace {
         let text = format!(
             " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio={prio}\n\
@@ -136,7 +138,8 @@ mod tests {
         trace::read(text.as_bytes()).expect("a trace")
     }
 
-    const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] vruntime=100000 [ns]\n";
+    const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] \
+                           vruntime=100000 [ns]\n";
 
     fn us(trace: &Trace, pid: i32) -> u64 {
         Accounted::of(trace, Stretch::of(trace)).cpu_time_ns((Pid(pid), 0)) / 1_000

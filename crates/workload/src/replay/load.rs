@@ -42,7 +42,8 @@ pub struct ReplayResult {
     pub command: Option<RecordedCommand>,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
-    /// What had to be changed because the machine has another number of CPUs than the recorded one, a sentence each.
+    /// What had to be changed because the machine has another number of CPUs than the recorded one, a
+    /// sentence each.
     pub notes: Vec<String>,
 }
 
@@ -206,7 +207,8 @@ fn allowed(cpus: &CpuMask, comm: &str, count: usize) -> Result<CpuMask, LoadErro
     let on_machine = cpus.and(&CpuMask::first_n(count));
     if on_machine.is_empty() {
         let message = format!(
-            "--affinity: task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to {}",
+            "--affinity: task {comm} of the trace is to run on CPUs {cpus} only: the machine has CPUs 0 to \
+             {}",
             count.saturating_sub(1)
         );
         return Err(LoadError::Usage { load: "replay".into(), message });

@@ -195,7 +195,8 @@ impl Reader {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, idle, waiters, kernel, paths, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, \
+                     idle, waiters, kernel, paths, and the objects of told steps"
                 ));
             }
         }
@@ -353,7 +354,8 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
     Ok(true)
 }
 
-/// Whether `work` is the step with these words (a number of a piece of work) and not the factor for all CPU time (a share).
+/// Whether `work` is the step with these words (a number of a piece of work) and not the factor for all CPU
+/// time (a share).
 fn is_piece(words: &[&str]) -> bool {
     words.first().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -36,7 +36,8 @@ const HEAD: &str = "\
 ";
 
 impl Recording {
-    /// The recording as a workload file; [`Recording::from_text`] reads it. `kernel` is the recording kernel's `uname`.
+    /// The recording as a workload file; [`Recording::from_text`] reads it. `kernel` is the recording
+    /// kernel's `uname`.
     #[must_use]
     pub fn to_text(&self, kernel: Option<&str>) -> String {
         let mut text = format!("{MAGIC} {VERSION}\n{HEAD}\ncpus {}\nspan {}\n", self.cpus, time(self.span));

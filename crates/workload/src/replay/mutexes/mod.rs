@@ -1,24 +1,24 @@
 //! Mutexes with priority inheritance, where a trace shows them.
 //!
-//! `sched_pi_setprio` in the context of a task that asks for a mutex names the mutex's owner: both use such mutexes. Among
-//! users, a wakeup is a hand-over, the owner's unlock and the sleeper's lock (`evidence`), unless the sleeper outranks the
-//! waker and lent it nothing: who waits for a mutex lends.
+//! `sched_pi_setprio` in the context of a task that asks for a mutex names the mutex's owner: both use such
+//! mutexes. Among users, a wakeup is a hand-over, the owner's unlock and the sleeper's lock (`evidence`),
+//! unless the sleeper outranks the waker and lent it nothing: who waits for a mutex lends.
 //!
-//! From hand-overs follow the stretches for which each user had a mutex (`holds`). Locks and unlocks for which nobody waited
-//! do not show; what is assumed of them:
+//! From hand-overs follow the stretches for which each user had a mutex (`holds`). Locks and unlocks for
+//! which nobody waited do not show; what is assumed of them:
 //!
 //! - A task has one mutex at a time, and none while it sleeps for something else.
 //! - It has it as long as it usually does, from as soon after its last sleep as usual.
 //! - Who nearly always takes a mutex between two sleeps took one where it had not to wait, too.
-//! - Stretches that follow each other by hand-overs are of one mutex; of the others as few as will do, so that no two have one
-//!   at the same time (`naming`).
+//! - Stretches that follow each other by hand-overs are of one mutex; of the others as few as will do, so
+//!   that no two have one at the same time (`naming`).
 //!
-//! A replay with the mutexes in place of the wakeups (`edits`) can come to them in another order: whoever is first has one,
-//! and the others spin, lend their priority and sleep.
+//! A replay with the mutexes in place of the wakeups (`edits`) can come to them in another order: whoever is
+//! first has one, and the others spin, lend their priority and sleep.
 //!
-//! That is one way to see a recording, [`Locks::Inferred`]; the other takes every wait as it was recorded. A recording that is
-//! replayed where it was made comes back better as it was recorded, in its CPU time above all: spinning is part of that, and
-//! who spins for how long depends on the order to the microsecond.
+//! That is one way to see a recording, [`Locks::Inferred`]; the other takes every wait as it was recorded. A
+//! recording that is replayed where it was made comes back better as it was recorded, in its CPU time above
+//! all: spinning is part of that, and who spins for how long depends on the order to the microsecond.
 
 mod edits;
 mod evidence;
@@ -37,7 +37,8 @@ use machine::{MutexKind, MutexSpec};
 /// What waits for locks are in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Locks {
-    /// Each that was recorded lasts until its waker gets there, and no other arises; priorities are lent as they were.
+    /// Each that was recorded lasts until its waker gets there, and no other arises; priorities are lent as
+    /// they were.
     #[default]
     Recorded,
     /// Mutexes with priority inheritance are inferred where they show: whoever comes first has one.

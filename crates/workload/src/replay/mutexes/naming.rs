@@ -15,8 +15,8 @@ struct Chain {
     slack_ns: u64,
 }
 
-/// The mutex of each of these stretches, which are in the order of their beginnings: that of the one before it, if it was
-/// handed over; else the first that is free.
+/// The mutex of each of these stretches, which are in the order of their beginnings: that of the one before
+/// it, if it was handed over; else the first that is free.
 pub(super) fn name(holds: &[Hold]) -> Vec<MutexId> {
     // Of each hand-over, the stretch that it ended.
     let mut given: BTreeMap<usize, usize> = BTreeMap::new();
