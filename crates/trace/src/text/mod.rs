@@ -1,7 +1,7 @@
 //! ftrace text: the kernel's `trace` file, `trace-cmd report` and `trace-cmd report -R`.
 //!
-//! The three differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by line, so
-//! the dialect need not be known beforehand and is only reported at the end.
+//! The three differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line
+//! by line, so the dialect need not be known beforehand and is only reported at the end.
 
 mod activity;
 mod fields;
@@ -43,7 +43,8 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
             reader.line(without_return(&bytes[used..]), number + 1, false);
             used = bytes.len();
         }
-        // A line that was not fetched whole: twice as much next time, so that no line is searched again and again.
+        // A line that was not fetched whole: twice as much next time, so that no line is searched again and
+        // again.
         wanted = 2 * (bytes.len() - used) + 1;
         stream.skip(used as u64);
     }
