@@ -40,7 +40,8 @@ impl NamedKernel {
             .ok_or_else(unknown)
     }
 
-    /// The kernel of a recording, from its `uname`, such as `Linux 6.18.44 x86_64`; `None` for a text without a release.
+    /// The kernel of a recording, from its `uname`, such as `Linux 6.18.44 x86_64`; `None` for a text without
+    /// a release.
     pub fn of_uname(uname: &str) -> Option<NamedKernel> {
         let profile = uname.strip_prefix("Linux ").and_then(NamedKernel::of_profile);
         let of_word = || {
@@ -115,7 +116,8 @@ impl NamedKernel {
         self.release.is_none_or(same) && self.remark.is_none() && self.differences().next().is_none()
     }
 
-    /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own name.
+    /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own
+    /// name.
     pub fn note(&self) -> Option<String> {
         let release = self.release?;
         let ticks = self.hz.map_or(String::new(), |hz| format!(" with hz={hz}"));
@@ -144,8 +146,8 @@ impl NamedKernel {
     }
 }
 
-/// The profile of the same release, or the newest one before it, but 6.1 for all that is nearer to it; `None` for
-/// releases before the fair class.
+/// The profile of the same release, or the newest one before it, but 6.1 for all that is nearer to it; `None`
+/// for releases before the fair class.
 fn nearest_profile(release: Release) -> Option<&'static str> {
     if release < FIRST_CFS {
         return None;
