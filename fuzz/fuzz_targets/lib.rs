@@ -9,7 +9,8 @@ use trace::{Annotations, DelaysFrom, TextOptions};
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-/// What reading may take however short the input is: tables with an entry for each of 8192 CPUs, windows of decompression.
+/// What reading may take however short the input is: tables with an entry for each of 8192 CPUs, windows of
+/// decompression.
 const FIXED: usize = 4 << 20;
 /// What reading may take for each byte of the input.
 const TIMES: usize = 10;
@@ -55,8 +56,8 @@ pub fn read_and_use(data: &[u8]) {
     trace::write_perfetto(&trace, &Annotations::new(), sink()).expect("a sink takes everything");
 }
 
-/// As [`read_and_use`], for an input whose first bytes say which format it is: those are put right, so that no time is
-/// spent on finding them.
+/// As [`read_and_use`], for an input whose first bytes say which format it is: those are put right, so that
+/// no time is spent on finding them.
 pub fn read_with_magic(magic: &[u8], data: &[u8]) {
     let mut bytes = data.to_vec();
     let len = magic.len().min(bytes.len());

@@ -13,7 +13,8 @@ fn is_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
         [.., "src", "lib.rs" | "main.rs"] | [.., "build.rs"] => true,
-        // Without `mod`: `tests/name.rs`, `tests/name/main.rs`; below `src`, folders called tests are modules.
+        // Without `mod`: `tests/name.rs`, `tests/name/main.rs`; below `src`, folders called tests are
+        // modules.
         [before @ .., "tests" | "benches" | "examples", _] => !before.contains(&"src"),
         [before @ .., "tests" | "benches" | "examples", _, "main.rs"] => !before.contains(&"src"),
         ["fuzz", "fuzz_targets", _] => true,

@@ -110,7 +110,8 @@ fn dependencies_are_those_of_the_map() {
 
 #[test]
 fn a_wrong_dependency_is_found() {
-    let map = "  scheduler/ a\n  machine/ b\n  report/ c\nDependencies point one way: report → machine; machine →\nscheduler.\n\n";
+    let map = "  scheduler/ a\n  machine/ b\n  report/ c\nDependencies point one way: report → machine; \
+               machine →\nscheduler.\n\n";
     let map = format!("\n{map}");
     let manifest = |rest: &str| format!("[lints]\nworkspace = true\n[dependencies]\n{rest}");
     let found = |scheduler: &str, machine: &str, report: &str| -> Vec<String> {

@@ -1,4 +1,5 @@
-//! ARCHITECTURE.md as a map: the files that it names are there, and the words of its glossary stand where it says.
+//! ARCHITECTURE.md as a map: the files that it names are there, and the words of its glossary stand where it
+//! says.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::tree::{Finding, Texts, expect_none, files_below, planted, text, texts
 
 const MAP: &str = "ARCHITECTURE.md";
 
-/// Files that a short path of the map means: `rt/push.rs`, `machine/engine/`, `scheduler/check`.
+/// Files that a short path of the map means: `rt/push.rs`, `machine/engine/`, `scheduler/check`, `cpu.rs`.
 fn meant<'f>(short: &str, files: &'f BTreeSet<String>) -> Vec<&'f String> {
     let short = short.trim_end_matches('/');
     let (first, rest) = short.split_once('/').unwrap_or((short, ""));
@@ -24,6 +25,7 @@ fn meant<'f>(short: &str, files: &'f BTreeSet<String>) -> Vec<&'f String> {
     let of_crate = of_crate.trim_end_matches('/');
     let fits = |file: &&String| {
         begins(file, short)
+            || (rest.is_empty() && file.ends_with(&format!("/{short}")))
             || begins(file, &format!("crates/{short}"))
             || begins(file, of_crate)
             || of_any(file)
@@ -35,7 +37,8 @@ fn meant<'f>(short: &str, files: &'f BTreeSet<String>) -> Vec<&'f String> {
 fn paths(line: &str) -> Vec<&str> {
     let quoted = line.split('`').skip(1).step_by(2);
     quoted
-        .filter(|text| text.contains('/') && !text.contains([' ', ':', '<', '*']) && !text.contains("NAME"))
+        .filter(|text| text.contains('/') || text.ends_with(".rs"))
+        .filter(|text| !text.contains([' ', ':', '<', '*']) && !text.contains("NAME"))
         .collect()
 }
 
@@ -114,15 +117,18 @@ fn what_is_not_there_is_found() {
         planted(&[("crates/a/src/rt/push.rs", "/// A pushable task."), ("crates/a/src/lib.rs", "")]);
     let files = sources.keys().cloned().collect();
     let lost = |map: &str| lost_paths(map, &files).len();
-    for there in ["`rt/push.rs`", "`a/rt/push.rs`", "`a/rt`", "`crates/a/src/`", "no/path", "`a b/c`"] {
+    for there in
+        ["`rt/push.rs`", "`a/rt/push.rs`", "`a/rt`", "`crates/a/src/`", "`push.rs`", "no/path", "`a b/c`"]
+    {
         assert_eq!(lost(there), 0, "{there}");
     }
-    for gone in ["`rt/pull.rs`", "`a/r`", "`rt/push`", "`b/rt/push.rs`"] {
+    for gone in ["`rt/pull.rs`", "`a/r`", "`rt/push`", "`pull.rs`", "`b/rt/push.rs`"] {
         assert_eq!(lost(gone), 1, "{gone}");
     }
     let map = |word: &str, place: &str| {
         format!(
-            "# A\n\n## Words\n\n| word | meaning | where |\n|---|---|---|\n| {word} | x | {place} |\n\n## B\n| c |"
+            "# A\n\n## Words\n\n| word | meaning | where |\n|---|---|---|\n| {word} | x | {place} |\n\n## \
+             B\n| c |"
         )
     };
     let words = |word: &str, place: &str| lost_words(&map(word, place), &sources).len();

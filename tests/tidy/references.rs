@@ -1,5 +1,5 @@
-//! "rt-class 5.3", "P4", "seed 002": whatever the sources, the machine files, the experiments and the documents name of
-//! the specification has to be there.
+//! "rt-class 5.3", "P4", "seed 002": what sources, machine files, experiments and documents name of the
+//! specification has to be there.
 
 use std::ops::Range;
 
@@ -20,7 +20,9 @@ impl Joined {
         let mut joined = Joined { text: String::new(), starts: Vec::new() };
         for line in text.lines() {
             joined.starts.push(joined.text.len());
-            joined.text.push_str(line.trim().trim_start_matches(['/', '!', '#']).trim_start());
+            let text = line.trim().trim_start_matches(['/', '!', '#']).trim_start();
+            // A literal goes on behind a backslash.
+            joined.text.push_str(text.trim_end_matches('\\').trim_end());
             joined.text.push(' ');
         }
         joined
@@ -149,8 +151,8 @@ fn dangling(spec: &Spec, files: &Texts) -> Vec<Finding> {
     for (path, text) in files {
         let joined = Joined::new(text);
         let (mut references, taken) = patterns.named(&joined.text);
-        // What stands behind a document's name is that document's; what is left belongs by its letters. The documents
-        // themselves number their own items, and write of processors and kernels.
+        // What stands behind a document's name is that document's; what is left belongs by its letters. The
+        // documents themselves number their own items, and write of processors and kernels.
         references.extend(match path.starts_with(spec::FOLDER) {
             true => patterns.short(&joined.text),
             false => patterns.bare(&joined.text, &taken),
@@ -210,6 +212,7 @@ fn a_reference_that_leads_nowhere_is_found() {
         ("fine\n// rt-class 5.99 says", "crates/a.rs:2: rt-class has no 5.99"),
         ("// rt-class 5.2 to 5.77", "crates/a.rs:1: rt-class has no 5.77"),
         ("// fair-class 7, 99.", "crates/a.rs:1: fair-class has no 99"),
+        ("\"rt-class \\\n  78\"", "crates/a.rs:2: rt-class has no 78"),
         ("// (rt-class\n/// 77)", "crates/a.rs:2: rt-class has no 77"),
         ("// rt-class 5.5z", "crates/a.rs:1: rt-class has no 5.5z"),
         ("// rt-class U99", "crates/a.rs:1: rt-class has no U99"),

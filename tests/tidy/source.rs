@@ -1,4 +1,5 @@
-//! A Rust text line by line: what is code, what is comment, and where a literal goes on from one line to the next.
+//! A Rust text line by line: what is code, what is comment, and where a literal goes on from one line to the
+//! next.
 
 /// One line.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -10,8 +10,8 @@ pub fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().expect("the repository")
 }
 
-/// Paths from the root, with `/` between their parts, of the files below these folders and files. Build outputs and hidden
-/// folders are left out.
+/// Paths from the root, with `/` between their parts, of the files below these folders and files. Build
+/// outputs and hidden folders are left out.
 pub fn files_below(starts: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for start in starts {

@@ -1,7 +1,7 @@
 //! What the machine asks of a task: its next [`Step`].
 //!
-//! The machine executes steps and charges their costs; the *choice* of steps (programs, standard loads, replay)
-//! lives in the workload crate, behind the [`Behaviour`] trait.
+//! The machine executes steps and charges their costs; the *choice* of steps (programs, standard loads,
+//! replay) lives in the workload crate, behind the [`Behaviour`] trait.
 
 use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::rng::Rng;
@@ -23,8 +23,8 @@ pub enum Step {
     SleepUntil(Nanos),
     /// nanosleep for a span.
     SleepFor(Nanos),
-    /// pthread_mutex_lock; PI or plain is a property of the mutex. Unlocking a mutex that the task does not own,
-    /// or locking one twice, stops the run with an error that names both.
+    /// pthread_mutex_lock; PI or plain is a property of the mutex. Unlocking a mutex that the task does not
+    /// own, or locking one twice, stops the run with an error that names both.
     Lock(MutexId),
     /// pthread_mutex_unlock.
     Unlock(MutexId),
@@ -36,13 +36,15 @@ pub enum Step {
     Sections(Sections),
     /// Write one message; blocks while the channel is full. Wakes a reader (with the channel's sync hint).
     Send(ChannelId),
-    /// Write one message without blocking (O_NONBLOCK): a full channel loses it. Wakes a reader, without the hint.
+    /// Write one message without blocking (O_NONBLOCK): a full channel loses it. Wakes a reader, without the
+    /// hint.
     TrySend(ChannelId),
-    /// One such message to each of these, in one system call: the readers are woken one after the other, and who preempts the
-    /// task meanwhile runs when all are.
+    /// One such message to each of these, in one system call: the readers are woken one after the other, and
+    /// who preempts the task meanwhile runs when all are.
     TrySendAll(Box<[ChannelId]>),
-    /// Take another policy and write a message to each of these channels without blocking, in one system call: so a mutex with
-    /// inheritance is unlocked, by a task that gives back the priority that it was lent and wakes who lent it.
+    /// Take another policy and write a message to each of these channels without blocking, in one system
+    /// call: so a mutex with inheritance is unlocked, by a task that gives back the priority that it was lent
+    /// and wakes who lent it.
     GiveBack {
         /// The policy that is left to it.
         policy: Policy,
@@ -51,8 +53,8 @@ pub enum Step {
     },
     /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
     Receive(ChannelId),
-    /// Hand a request to a device and go on at once. When the device has served it, its interrupt sends a message, which a
-    /// full channel loses.
+    /// Hand a request to a device and go on at once. When the device has served it, its interrupt sends a
+    /// message, which a full channel loses.
     Submit {
         /// Who serves it.
         device: DeviceId,
@@ -166,8 +168,8 @@ impl TaskSpec {
 
 /// Decides what a task does next. Called each time the previous step has completed, in the task's context.
 pub trait Behaviour: std::fmt::Debug {
-    /// The next step. Must not return an unbounded sequence of steps that take no time: the machine stops a run
-    /// after a million such steps of one task and names the task.
+    /// The next step. Must not return an unbounded sequence of steps that take no time: the machine stops a
+    /// run after a million such steps of one task and names the task.
     fn next(&mut self, env: &mut Env<'_>) -> Step;
 }
 

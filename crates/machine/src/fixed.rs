@@ -45,8 +45,8 @@ pub fn nearly_log2_q32(x: u64) -> u64 {
     (whole << 32) + PARTS[i].log2_q32 + log2_q32
 }
 
-/// The largest difference between [`nearly_log2_q32`] and [`log2_q32`]: the latter rounds down in each of its steps,
-/// here once for the table and once for the result.
+/// The largest difference between [`nearly_log2_q32`] and [`log2_q32`]: the latter rounds down in each of its
+/// steps, here once for the table and once for the result.
 pub const NEARLY: u64 = 8;
 
 /// 1 + i/128.

@@ -67,8 +67,8 @@ impl Latency {
         self.sum
     }
 
-    /// The value that `per_mille` thousandths of all do not exceed, to two significant digits and never above the
-    /// maximum.
+    /// The value that `per_mille` thousandths of all do not exceed, to two significant digits and never above
+    /// the maximum.
     pub fn quantile(&self, per_mille: u32) -> Nanos {
         let of = |histogram: &Histogram<u64>| histogram.value_at_quantile(f64::from(per_mille) / 1000.0);
         let value = match &self.recorded {

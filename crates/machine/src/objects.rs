@@ -1,4 +1,5 @@
-//! Things that tasks share: channels, futexes, barriers, user spinlocks, devices (mutexes are the scheduler's).
+//! Things that tasks share: channels, futexes, barriers, user spinlocks, devices (mutexes are the
+//! scheduler's).
 
 use crate::setup::MutexSpec;
 
@@ -62,13 +63,14 @@ pub struct Objects {
 pub struct ChannelSpec {
     /// Messages it holds before a writer blocks, at least 1.
     pub capacity: u32,
-    /// A blocked writer is woken once at most this many messages are left, below `capacity`: a pipe when its reader
-    /// has emptied a page, a UNIX socket when three quarters are free. `capacity` − 1 wakes at every read.
+    /// A blocked writer is woken once at most this many messages are left, below `capacity`: a pipe when its
+    /// reader has emptied a page, a UNIX socket when three quarters are free. `capacity` − 1 wakes at every
+    /// read.
     pub writers_wake_at: u32,
     /// Whether its wakeups carry the sync hint ("the waker is about to sleep", fair-class 12.2).
     pub sync: bool,
-    /// Whether its wakeups happen in the soft interrupt that delivers the message, as those of TCP over loopback do: they
-    /// say nothing about the habits of the task that sends (fair-class 6.6, 12.2).
+    /// Whether its wakeups happen in the soft interrupt that delivers the message, as those of TCP over
+    /// loopback do: they say nothing about the habits of the task that sends (fair-class 6.6, 12.2).
     pub softirq: bool,
     /// Kernel CPU time of one send beyond the bare system call.
     pub send_cost: scheduler::Nanos,

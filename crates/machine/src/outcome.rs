@@ -26,8 +26,9 @@ pub struct Outcome {
     pub totals: TotalsOutcome,
     /// How often each decision fell for each reason that occurred.
     pub decisions: Vec<DecisionCount>,
-    /// Where every task that still lived at the end slept, and nothing could have woken any of them: each, and what
-    /// it waited for. Empty otherwise. (A cycle of mutexes is an error instead: [`RunError::Deadlock`].)
+    /// Where every task that still lived at the end slept, and nothing could have woken any of them: each,
+    /// and what it waited for. Empty otherwise. (A cycle of mutexes is an error instead:
+    /// [`RunError::Deadlock`].)
     pub stalled: Vec<StuckTask>,
     /// Messages from outside that found their channel full.
     pub outside_lost: u64,
@@ -55,8 +56,8 @@ pub struct Outcome {
     pub snapshots: Vec<Snapshot>,
     /// The exited tasks that it asked for.
     pub exited: Vec<TaskSnapshot>,
-    /// The stretch that [`crate::RunOptions::window`] asked for, if the run reached it. Latencies and maxima of the rest of
-    /// the outcome begin with it, too.
+    /// The stretch that [`crate::RunOptions::window`] asked for, if the run reached it. Latencies and maxima
+    /// of the rest of the outcome begin with it, too.
     pub window: Option<WindowOutcome>,
 }
 
@@ -76,8 +77,8 @@ pub enum TaskOrigin {
     Setup,
     /// Another task forked it in the run.
     Forked,
-    /// It belongs to the machine: an idle task or a kernel thread of its background noise. The run does not wait for
-    /// it to exit.
+    /// It belongs to the machine: an idle task or a kernel thread of its background noise. The run does not
+    /// wait for it to exit.
     Machine,
 }
 
@@ -94,8 +95,8 @@ pub struct TaskOutcome {
     pub policy: Policy,
     /// Its last nice value.
     pub nice: Nice,
-    /// CPU time under each policy and nice value that it had, in the order in which it first had them; empty if it never
-    /// changed them.
+    /// CPU time under each policy and nice value that it had, in the order in which it first had them; empty
+    /// if it never changed them.
     pub time_under: Vec<TimeUnder>,
     /// Its last affinity.
     pub cpus: CpuMask,
@@ -223,7 +224,8 @@ pub enum RunError {
     },
     /// A program that makes no progress in time.
     #[error(
-        "task {comm} ({pid}) takes a million steps at {at} s without spending time; give its loop something to do"
+        "task {comm} ({pid}) takes a million steps at {at} s without spending time; give its loop something \
+         to do"
     )]
     EndlessSteps {
         /// Which task.

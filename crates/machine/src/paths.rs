@@ -1,8 +1,9 @@
-//! How long the way from a wakeup to the woken task's first instruction takes on a machine, where that was measured.
+//! How long the way from a wakeup to the woken task's first instruction takes on a machine, where that was
+//! measured.
 //!
-//! The primitive costs of a machine file give one figure for that way, and a generic one where nobody calibrated it. A
-//! recording of a real machine shows it thousands of times. [`crate::Setup::take_paths`] hands such times to a run, which
-//! draws from them.
+//! The primitive costs of a machine file give one figure for that way, and a generic one where nobody
+//! calibrated it. A recording of a real machine shows it thousands of times. [`crate::Setup::take_paths`]
+//! hands such times to a run, which draws from them.
 
 use crate::rng::Rng;
 use scheduler::Nanos;
@@ -92,7 +93,8 @@ pub struct PathTimes {
 }
 
 impl PathTimes {
-    /// More measured times than this are drawn together, so many shares of neighbours; each share keeps its mean.
+    /// More measured times than this are drawn together, so many shares of neighbours; each share keeps its
+    /// mean.
     pub const SHARES: usize = 200;
 
     /// Of measured times in any order; `None` of none.
@@ -111,8 +113,8 @@ impl PathTimes {
         Some(PathTimes { measured: count as u64, shares: (0..shares).map(share).collect() })
     }
 
-    /// Of shares as [`PathTimes::shares`] gives them; `None` unless they ascend, are one at least, and no more than were
-    /// measured.
+    /// Of shares as [`PathTimes::shares`] gives them; `None` unless they ascend, are one at least, and no
+    /// more than were measured.
     #[must_use]
     pub fn of_shares(measured: u64, shares: Vec<Nanos>) -> Option<PathTimes> {
         let fits = !shares.is_empty() && shares.len() as u64 <= measured && shares.is_sorted();
@@ -144,8 +146,8 @@ impl PathTimes {
     }
 }
 
-/// Times of ways from a wakeup to the switch to the woken task, where nothing else came between the two: by kind, as far as
-/// they were measured.
+/// Times of ways from a wakeup to the switch to the woken task, where nothing else came between the two: by
+/// kind, as far as they were measured.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WakePaths {
     /// From where they count.

@@ -1,11 +1,11 @@
 //! Seeded streams of random numbers.
 //!
-//! Our own, because a run must give the same bytes in ten years and on any machine: no float, no library whose
-//! next version draws differently. The generator is xoshiro256++ seeded through SplitMix64 (Blackman and Vigna,
-//! 2018, public domain algorithms); a snapshot test pins the stream.
+//! Our own, because a run must give the same bytes in ten years and on any machine: no float, no library
+//! whose next version draws differently. The generator is xoshiro256++ seeded through SplitMix64 (Blackman
+//! and Vigna, 2018, public domain algorithms); a snapshot test pins the stream.
 //!
-//! Each user of randomness has its own stream, keyed by seed, purpose and number, so that a switched feature does
-//! not shift the dice of the others.
+//! Each user of randomness has its own stream, keyed by seed, purpose and number, so that a switched feature
+//! does not shift the dice of the others.
 
 use crate::fixed::{LN_2_Q32, NEARLY, log2_q32, nearly_log2_q32};
 use scheduler::{Nanos, Pid};
@@ -13,7 +13,8 @@ use scheduler::{Nanos, Pid};
 /// What a stream is for; part of its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// A task's program; numbered by the task's place in the work: which task of the setup, which of its forks.
+    /// A task's program; numbered by the task's place in the work: which task of the setup, which of its
+    /// forks.
     Task,
     /// Interrupt and timer noise of a CPU; numbered by CPU.
     CpuNoise,
@@ -25,8 +26,8 @@ pub enum Purpose {
     WakePath,
 }
 
-/// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So the same
-/// load does the same work under every kernel, and a comparison is paired.
+/// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So
+/// the same load does the same work under every kernel, and a comparison is paired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TaskStream(u64);
 

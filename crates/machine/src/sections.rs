@@ -3,9 +3,10 @@
 use crate::objects::SpinlockId;
 use scheduler::Nanos;
 
-/// Work that is cut by critical sections: `first`, a section, `part`, a section, …, `part`. The same as a sequence of
-/// [`crate::Step::Compute`], [`crate::Step::SpinLock`], [`crate::Step::Compute`], [`crate::Step::SpinUnlock`] and so on, but
-/// the machine need not look around at each of them while nobody else wants the locks.
+/// Work that is cut by critical sections: `first`, a section, `part`, a section, …, `part`. The same as a
+/// sequence of
+/// [`crate::Step::Compute`], [`crate::Step::SpinLock`], [`crate::Step::Compute`], [`crate::Step::SpinUnlock`]
+/// and so on, but the machine need not look around at each of them while nobody else wants the locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sections {
     locks: [SpinlockId; Sections::MOST],

@@ -48,8 +48,8 @@ pub struct MutexSpec {
     pub kind: MutexKind,
 }
 
-/// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an interrupt that sends
-/// on a channel.
+/// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an
+/// interrupt that sends on a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outside {
     /// When the interrupt fires; for [`Arrival::Tick`] see there.
@@ -70,8 +70,9 @@ pub enum Arrival {
     /// One of its own.
     #[default]
     Own,
-    /// The tick of its CPU that lies nearest to its time, after the tick has done its work: timers of the timer wheel expire
-    /// there, in the soft interrupt that the tick raises (machine.md 2.3). An idle CPU takes that tick, too.
+    /// The tick of its CPU that lies nearest to its time, after the tick has done its work: timers of the
+    /// timer wheel expire there, in the soft interrupt that the tick raises (machine.md 2.3). An idle CPU
+    /// takes that tick, too.
     Tick,
 }
 
@@ -155,31 +156,33 @@ impl Setup {
         DeviceId(self.devices.len() as u32 - 1)
     }
 
-    /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt, so the
-    /// machine's `idle_exit` is not paid.
+    /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt,
+    /// so the machine's `idle_exit` is not paid.
     pub fn hold_cpu_dma_latency(&mut self) {
         self.cpu_dma_latency_held = true;
     }
 
-    /// The load brings the background kernel threads of the first `cpus` CPUs itself, and those that belong to no CPU: of
-    /// those of the machine file only the other CPUs' are there.
+    /// The load brings the background kernel threads of the first `cpus` CPUs itself, and those that belong
+    /// to no CPU: of those of the machine file only the other CPUs' are there.
     pub fn bring_kernel_threads(&mut self, cpus: usize) {
         self.kernel_threads_of = self.kernel_threads_of.max(cpus);
     }
 
-    /// The ways from wakeups to the woken tasks take these times, where the machine's primitive costs come to less. Wakeup
-    /// latencies count from the event from which these times do.
+    /// The ways from wakeups to the woken tasks take these times, where the machine's primitive costs come to
+    /// less. Wakeup latencies count from the event from which these times do.
     pub fn take_paths(&mut self, paths: WakePaths) {
         self.paths = Some(paths);
     }
 
-    /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else happens then.
+    /// [`crate::Machine::run_until`] is to ask at exactly this time whether the run is over, whatever else
+    /// happens then.
     pub fn look_at(&mut self, time: Nanos) {
         self.looks.push(time);
     }
 
-    /// A tick of `cpu` lies at `time`, and the others whole periods before and after. Without it, CPU i's ticks are shifted
-    /// by i · (period/2) / CPUs that the kernel was built for, from the beginning of the run on (fair-class 2.7).
+    /// A tick of `cpu` lies at `time`, and the others whole periods before and after. Without it, CPU i's
+    /// ticks are shifted by i · (period/2) / CPUs that the kernel was built for, from the beginning of the
+    /// run on (fair-class 2.7).
     pub fn tick_at(&mut self, cpu: CpuId, time: Nanos) {
         self.ticks_at.resize(self.ticks_at.len().max(cpu.index() + 1), None);
         self.ticks_at[cpu.index()] = Some(time);

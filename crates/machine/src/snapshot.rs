@@ -38,7 +38,8 @@ impl ExitedTasks {
     }
 }
 
-/// A moment. The queues are not all seen at the same instant: as on Linux, each is seen once its lock is free.
+/// A moment. The queues are not all seen at the same instant: as on Linux, each is seen once its lock is
+/// free.
 #[derive(Debug)]
 pub struct Snapshot {
     /// When it was asked for; the end of the run for the one at the end.
@@ -135,8 +136,8 @@ pub struct TaskSnapshot {
     pub prio: Prio,
     /// Its load weight.
     pub weight: u64,
-    /// Virtual runtime in ns. On the way from one queue to another, and while the real-time class serves the task, it
-    /// counts from a floor that is not known yet.
+    /// Virtual runtime in ns. On the way from one queue to another, and while the real-time class serves the
+    /// task, it counts from a floor that is not known yet.
     pub vruntime: u64,
     /// START_NICE: left shift of its virtual time.
     pub penalty: u8,

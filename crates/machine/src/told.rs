@@ -1,7 +1,8 @@
 //! What the trace of a run tells of its programs, step by step.
 //!
-//! The scheduler's events show who woke whom. They do not show a message to a reader who was awake, a lock that was free or a
-//! timer that was set: what decides whether a task would have slept if something had come a microsecond later.
+//! The scheduler's events show who woke whom. They do not show a message to a reader who was awake, a lock
+//! that was free or a timer that was set: what decides whether a task would have slept if something had come
+//! a microsecond later.
 
 use crate::behaviour::{ForkKind, Step};
 use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};

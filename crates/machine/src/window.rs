@@ -23,7 +23,8 @@ impl Window {
     }
 }
 
-/// What was counted between two moments of a run. CPU time and waiting are cut at both; a latency counts where it ends.
+/// What was counted between two moments of a run. CPU time and waiting are cut at both; a latency counts
+/// where it ends.
 #[derive(Debug)]
 pub struct WindowOutcome {
     /// The stretch. It ends with the run if that ended before.

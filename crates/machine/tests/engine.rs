@@ -449,8 +449,9 @@ fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
     );
 }
 
-/// Twelve tasks of different priority meet at four mutexes of both kinds, on a machine where all of it takes time: an
-/// unlock on one CPU falls into every stage of a lock on another. A wakeup that is lost leaves tasks asleep for good.
+/// Twelve tasks of different priority meet at four mutexes of both kinds, on a machine where all of it takes
+/// time: an unlock on one CPU falls into every stage of a lock on another. A wakeup that is lost leaves tasks
+/// asleep for good.
 #[test]
 fn no_wakeup_for_a_mutex_is_lost() {
     for profile in ["6.1", "4.0", "2.6.36"] {

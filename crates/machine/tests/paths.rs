@@ -1,4 +1,5 @@
-//! Where the way from a wakeup to the woken task was measured, it takes as long as it did; elsewhere what its parts cost.
+//! Where the way from a wakeup to the woken task was measured, it takes as long as it did; elsewhere what its
+//! parts cost.
 
 use machine::{
     Behaviour, ChannelId, ChannelSpec, CountedFrom, Env, Latency, Machine, MachineSpec, Onto, Outcome,
@@ -188,7 +189,8 @@ fn a_way_that_counts_from_waking_contains_the_wakeup() {
     assert_eq!(latency(&outcome).max(), us(8));
 }
 
-/// The machine counts from the queue's clock, which stood still while the waker sent its interrupt; a recording does not.
+/// The machine counts from the queue's clock, which stood still while the waker sent its interrupt; a
+/// recording does not.
 #[test]
 fn latencies_count_from_the_event_of_the_recording() {
     let mut costly = ideal();

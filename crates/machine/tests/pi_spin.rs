@@ -53,8 +53,8 @@ struct Played {
 }
 
 impl Stage {
-    /// The owner runs on CPU 0, takes the mutex at once and holds it for 5 ms of its CPU time. The waiter comes to CPU 1
-    /// at 1 ms, FIFO 60.
+    /// The owner runs on CPU 0, takes the mutex at once and holds it for 5 ms of its CPU time. The waiter
+    /// comes to CPU 1 at 1 ms, FIFO 60.
     fn m7(settings: &[&'static str]) -> Stage {
         let mut setup = Setup::new(3);
         let mutex = setup.mutex("m", MutexKind::Pi);
@@ -136,7 +136,8 @@ fn m7_a_waiter_burns_the_time_of_its_wait_and_is_not_switched() {
     assert_eq!((played.owned("waiter"), played.spun("waiter")), (us(5_000), us(4_000)));
 }
 
-/// The news is a cache line, then the waiter takes the lock: neither a switch nor an interrupt lies on the way.
+/// The news is a cache line, then the waiter takes the lock: neither a switch nor an interrupt lies on the
+/// way.
 #[test]
 fn m7_the_mutex_is_handed_over_within_a_line_transfer_and_the_paths() {
     let mut stage = Stage::m7(&[]);
@@ -200,7 +201,8 @@ fn m12_without_the_rule_it_sleeps_once_and_burns_nothing() {
     assert_eq!(played.owned("waiter"), us(5_000));
 }
 
-/// An owner that goes to sleep with the mutex (machine.md 3.2, evidence: ¼ of the hold before the sleep, then none).
+/// An owner that goes to sleep with the mutex (machine.md 3.2, evidence: ¼ of the hold before the sleep, then
+/// none).
 #[test]
 fn a_waiter_sleeps_when_the_owner_does() {
     let mut stage = Stage::m7(&[]);

@@ -1,5 +1,5 @@
-//! Work with critical sections on the way is what the same steps one by one are, whoever wants the locks and whoever
-//! interrupts; only that the machine need not look around at each of them.
+//! Work with critical sections on the way is what the same steps one by one are, whoever wants the locks and
+//! whoever interrupts; only that the machine need not look around at each of them.
 
 use machine::{
     Backoff, Behaviour, Env, Machine, MachineSpec, Outcome, Purpose, Rng, RunOptions, Sections, Setup,

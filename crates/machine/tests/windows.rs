@@ -26,7 +26,8 @@ impl Behaviour for InTurn {
     }
 }
 
-/// Three that compete for two CPUs, one that exits after 20 ms, one that appears after 60 ms, and a real-time task.
+/// Three that compete for two CPUs, one that exits after 20 ms, one that appears after 60 ms, and a real-time
+/// task.
 fn run(window: Option<Window>) -> Outcome {
     let mut setup = Setup::new(2);
     let in_turn = |compute: u64, sleep| InTurn {

@@ -14,8 +14,9 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// A chart for each figure that has several values in the sweep; none without a sweep. A bar goes from the least to the
-/// most of any seed. What the document says is a cross (of a dashed line a triangle) in the colour of its variant.
+/// A chart for each figure that has several values in the sweep; none without a sweep. A bar goes from the
+/// least to the most of any seed. What the document says is a cross (of a dashed line a triangle) in the
+/// colour of its variant.
 #[must_use]
 pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
     let Some(sweep) = &experiment.sweep else { return Vec::new() };
@@ -230,8 +231,8 @@ mod tests {
         assert_eq!(plots[0].name, "009.search-cost");
         let svg = &plots[0].svg;
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-        // Lines with their samples in the legend; a circle for each value; a cross of two strokes for each figure of
-        // the document.
+        // Lines with their samples in the legend; a circle for each value; a cross of two strokes for each
+        // figure of the document.
         assert_eq!(svg.matches("<circle").count(), 6);
         for text in ["before", "after", "cpus", "256", "search cost", "cross at cpus 6"] {
             assert!(svg.contains(text), "{text}");

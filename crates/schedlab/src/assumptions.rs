@@ -1,12 +1,13 @@
-//! What a replay assumes of waits whose cause the trace does not show decides how a what-if ends. So it is tried the other way,
-//! too, and the result says what that would change.
+//! What a replay assumes of waits whose cause the trace does not show decides how a what-if ends. So it is
+//! tried the other way, too, and the result says what that would change.
 
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
 use report::schema::{LoadResult, ReplayFinish, RunResult};
 use report::text::{many, moment};
 
-/// A sentence for each recording with such waits: when it would finish if they lasted as long as they were recorded.
+/// A sentence for each recording with such waits: when it would finish if they lasted as long as they were
+/// recorded.
 pub fn if_relative(experiment: &Experiment, result: &RunResult) -> Vec<String> {
     let numbers = 0..experiment.loads.len();
     numbers.filter_map(|number| of_load(experiment, result, number)).collect()

@@ -43,11 +43,12 @@ impl Plan {
     }
 }
 
-/// Runs each configuration with each seed and compares the variants with the base. `finished` is called after each
-/// run, from any thread. The answer does not depend on the number of threads or on which run ends first.
+/// Runs each configuration with each seed and compares the variants with the base. `finished` is called after
+/// each run, from any thread. The answer does not depend on the number of threads or on which run ends first.
 ///
 /// # Errors
-/// Those of [`Experiment::run`], of the first run in the order of configurations and seeds that has one; no variant.
+/// Those of [`Experiment::run`], of the first run in the order of configurations and seeds that has one; no
+/// variant.
 pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, Error> {
     let first = plan.experiment.seed;
     let seeds: Vec<u64> = (0..u64::from(plan.repeat)).map(|n| first.wrapping_add(n)).collect();

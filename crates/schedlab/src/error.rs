@@ -108,7 +108,11 @@ pub enum Error {
         length: Nanos,
     },
     /// A stretch of no length.
-    #[error("--from, --to: {} is not after {}: there is nothing in between", exact_duration(.0.to.0), exact_duration(.0.from.0))]
+    #[error(
+        "--from, --to: {} is not after {}: there is nothing in between",
+        exact_duration(.0.to.0),
+        exact_duration(.0.from.0)
+    )]
     NoStretch(Window),
     /// A stretch of a run that ended before.
     #[error("--from: {} is behind the end of the run, which lasted {}", exact_duration(.from.0), moment(.end.0))]

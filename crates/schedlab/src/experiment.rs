@@ -20,7 +20,8 @@ use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::Whom;
 
-/// Everything that decides about a run. The same experiment gives the same result, on any machine and in any build.
+/// Everything that decides about a run. The same experiment gives the same result, on any machine and in any
+/// build.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// What runs, all at the same time.
@@ -37,15 +38,16 @@ pub struct Experiment {
     pub check: bool,
     /// Whether to keep every event, for a trace.
     pub record: bool,
-    /// Whether to compare replays with their recordings. Where this is not the machine and the kernel of the recording, each
-    /// is run once more on these for it. Costs memory for every event of that run.
+    /// Whether to compare replays with their recordings. Where this is not the machine and the kernel of the
+    /// recording, each is run once more on these for it. Costs memory for every event of that run.
     pub fidelity: bool,
     /// Files of Linux to show, of moments of the run.
     pub dumps: Vec<DumpRequest>,
-    /// The tasks to tell of; empty: all. What is said of the machine and of a replay as a whole is of all tasks.
+    /// The tasks to tell of; empty: all. What is said of the machine and of a replay as a whole is of all
+    /// tasks.
     pub tasks: Vec<Whom>,
-    /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it. What loads report
-    /// and a trace of the run are of all of it, too.
+    /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it.
+    /// What loads report and a trace of the run are of all of it, too.
     pub window: Option<Window>,
 }
 
@@ -86,9 +88,9 @@ impl Experiment {
     /// Runs it on the calling thread.
     ///
     /// # Errors
-    /// No load, a duration of zero, a load that this machine cannot run (no such CPU), and what only shows while it
-    /// runs: a deadlock, a program that misuses its locks, a broken invariant; a dump of a time after its end or of a
-    /// task that does not exist.
+    /// No load, a duration of zero, a load that this machine cannot run (no such CPU), and what only shows
+    /// while it runs: a deadlock, a program that misuses its locks, a broken invariant; a dump of a time
+    /// after its end or of a task that does not exist.
     pub fn run(&self) -> Result<Run, Error> {
         let mut run = self.run_alone()?;
         if self.fidelity && !self.repeats_a_recording() {
@@ -104,7 +106,8 @@ impl Experiment {
         Ok(run)
     }
 
-    /// The same with other loads, for one figure of its result: nothing is recorded, dumped, checked or left out.
+    /// The same with other loads, for one figure of its result: nothing is recorded, dumped, checked or left
+    /// out.
     pub(crate) fn aside(&self, loads: Vec<LoadSpec>) -> Experiment {
         Experiment {
             loads,
@@ -254,8 +257,9 @@ impl Experiment {
         self.window.is_some_and(|window| window.from >= recorded)
     }
 
-    /// What the ways from wakeups to the woken tasks took when a load was recorded, if it was recorded on this make of machine:
-    /// the recording knows that better than the machine file. (Another machine is asked for to see what its costs change.)
+    /// What the ways from wakeups to the woken tasks took when a load was recorded, if it was recorded on
+    /// this make of machine: the recording knows that better than the machine file. (Another machine is asked
+    /// for to see what its costs change.)
     pub(crate) fn recorded_paths(&self) -> Option<&WakePaths> {
         let here = |load: &&LoadSpec| {
             let machine = load.recorded().and_then(|recorded| recorded.machine.as_ref());
@@ -264,8 +268,8 @@ impl Experiment {
         self.loads.iter().filter(here).find_map(LoadSpec::recorded_paths)
     }
 
-    /// Ticks a second of the kernel that recorded the loads, where they show and the user does not say otherwise: they
-    /// decide when slices end.
+    /// Ticks a second of the kernel that recorded the loads, where they show and the user does not say
+    /// otherwise: they decide when slices end.
     pub(crate) fn recorded_hz(&self) -> Option<u32> {
         let recorded = self.loads.iter().find_map(|load| load.recorded()?.replay.recording().hz);
         recorded.filter(|_| !self.kernel.says_hz())

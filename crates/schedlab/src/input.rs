@@ -46,7 +46,8 @@ impl<'a> Input<'a> {
         Ok(self.bytes)
     }
 
-    /// A trace. One in a file is never in memory as a whole; of anything else the beginning must look like one.
+    /// A trace. One in a file is never in memory as a whole; of anything else the beginning must look like
+    /// one.
     pub fn into_trace(self) -> Result<Trace, Error> {
         let name = self.name;
         let trace = if self.is_file {

@@ -27,7 +27,8 @@ pub struct Inspection {
 /// Reads a trace and says what is in it; `-` is standard input.
 ///
 /// # Errors
-/// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is not there.
+/// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is
+/// not there.
 pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
     let trace = Input::open(path)?.into_trace()?;
     let command = command_pids(&trace);

@@ -1,7 +1,7 @@
 //! How long a run lasts when nobody says.
 //!
-//! A run ends when all its loads that come to an end by themselves have done so; loads without an end are background
-//! then and stop with it. Where every load is endless, the run lasts [`ENDLESS`].
+//! A run ends when all its loads that come to an end by themselves have done so; loads without an end are
+//! background then and stop with it. Where every load is endless, the run lasts [`ENDLESS`].
 
 use scheduler::Nanos;
 use workload::load::Length;

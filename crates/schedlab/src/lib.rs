@@ -1,8 +1,9 @@
 //! A laboratory for the Linux CPU scheduler.
 //!
-//! One type holds a whole experiment, [`Experiment`]: loads, machine, kernel configuration, seed, length. It runs to a
-//! [`report::schema::RunResult`], the same bytes for the same experiment on any machine. [`compare()`] runs several
-//! configurations of one experiment over several seeds and says what changed.
+//! One type holds a whole experiment, [`Experiment`]: loads, machine, kernel configuration, seed, length. It
+//! runs to a
+//! [`report::schema::RunResult`], the same bytes for the same experiment on any machine. [`compare()`] runs
+//! several configurations of one experiment over several seeds and says what changed.
 //!
 //! ```
 //! use schedlab::{Experiment, KernelConfig, LoadSpec};
@@ -19,9 +20,10 @@
 //! # }
 //! ```
 //!
-//! The crates below: `scheduler` (the algorithms), `machine` (simulated hardware), `workload` (what tasks do), `trace`
-//! (real trace files), `report` (results). This one opens what the user names, puts the parts together, and turns what
-//! the machine counted into a result. The command line is the binary of this package.
+//! The crates below: `scheduler` (the algorithms), `machine` (simulated hardware), `workload` (what tasks
+//! do), `trace` (real trace files), `report` (results). This one opens what the user names, puts the parts
+//! together, and turns what the machine counted into a result. The command line is the binary of this
+//! package.
 
 mod assumptions;
 pub mod calibration;

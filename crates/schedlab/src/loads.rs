@@ -1,4 +1,5 @@
-//! From what the user gives as a load to a load: a command line, an rt-app file, a workload file, a recorded trace.
+//! From what the user gives as a load to a load: a command line, an rt-app file, a workload file, a recorded
+//! trace.
 
 use crate::error::Error;
 use crate::input::{Input, shown};
@@ -46,9 +47,9 @@ pub enum LoadSource {
 }
 
 impl LoadSource {
-    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files do. The
-    /// bare name of a standard load is always that load; a file of that name is written `./hackbench`. `-` is standard
-    /// input.
+    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files
+    /// do. The bare name of a standard load is always that load; a file of that name is written
+    /// `./hackbench`. `-` is standard input.
     #[must_use]
     pub fn of(text: &str) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
@@ -107,7 +108,8 @@ pub struct Reading {
 /// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WakeupCosts {
-    /// On the machine of a recording, how long it took there, as far as that shows; elsewhere the machine file.
+    /// On the machine of a recording, how long it took there, as far as that shows; elsewhere the machine
+    /// file.
     #[default]
     Recorded,
     /// The machine file.
@@ -129,7 +131,8 @@ impl LoadSpec {
     /// Opens what the user gave.
     ///
     /// # Errors
-    /// A command line that is not understood, a file that cannot be read, an rt-app file or a trace that is damaged.
+    /// A command line that is not understood, a file that cannot be read, an rt-app file or a trace that is
+    /// damaged.
     pub fn open(text: &str) -> Result<LoadSpec, Error> {
         LoadSpec::open_as(text, &Reading::default())
     }
@@ -180,8 +183,8 @@ impl LoadSpec {
         LoadSpec { text: text.into(), kind: Kind::Other(Arc::new(load)) }
     }
 
-    /// Says on which machine a trace was recorded: what that machine's kernel did around the tasks is taken out of
-    /// their recorded CPU time, because the simulated one does it again. Other loads stay as they are.
+    /// Says on which machine a trace was recorded: what that machine's kernel did around the tasks is taken
+    /// out of their recorded CPU time, because the simulated one does it again. Other loads stay as they are.
     #[must_use]
     pub fn recorded_on(self, machine: &MachineSpec) -> LoadSpec {
         self.map_recorded(|recorded| Recorded {
@@ -278,7 +281,8 @@ impl LoadSpec {
         self.recorded().is_some_and(|recorded| recorded.replay.recording().counts.handed_over > 0)
     }
 
-    /// How long it took from wakeups to the woken tasks when it was recorded, if it is a recording that shows it.
+    /// How long it took from wakeups to the woken tasks when it was recorded, if it is a recording that shows
+    /// it.
     pub(crate) fn recorded_paths(&self) -> Option<&WakePaths> {
         Some(&self.recorded()?.replay.recording().paths).filter(|paths| !paths.is_empty())
     }
@@ -324,7 +328,8 @@ impl LoadSpec {
     }
 }
 
-/// Traces are told apart by content; what is neither JSON by name nor by its first letter is one, and so is Chrome's JSON.
+/// Traces are told apart by content; what is neither JSON by name nor by its first letter is one, and so is
+/// Chrome's JSON.
 fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
     let chrome =
         [&b"{\"displayTimeUnit\""[..], b"{\"traceEvents\""].iter().any(|magic| bytes.starts_with(magic));

@@ -28,8 +28,8 @@ impl MachineChoice {
         }
     }
 
-    /// The machine. Where no name is given, it is the one that is described beside a recording among the loads. Where no
-    /// number of CPUs is given either, it has as many as the largest of the recordings.
+    /// The machine. Where no name is given, it is the one that is described beside a recording among the
+    /// loads. Where no number of CPUs is given either, it has as many as the largest of the recordings.
     ///
     /// # Errors
     /// As [`machine()`].
@@ -109,11 +109,12 @@ impl DescribedMachine {
     }
 }
 
-/// A machine that comes with the program, or a machine file: what ends in `.toml`, holds a `/`, or is a file and no
-/// machine's name. `cpus` gives it another number of CPUs.
+/// A machine that comes with the program, or a machine file: what ends in `.toml`, holds a `/`, or is a file
+/// and no machine's name. `cpus` gives it another number of CPUs.
 ///
 /// # Errors
-/// An unknown name, a file that cannot be read or describes an impossible machine, a number of CPUs out of range.
+/// An unknown name, a file that cannot be read or describes an impossible machine, a number of CPUs out of
+/// range.
 pub fn machine(name_or_file: &str, cpus: Option<usize>) -> Result<MachineSpec, Error> {
     let spec =
         if is_file(name_or_file) { of_file(name_or_file)? } else { MachineSpec::builtin(name_or_file)? };

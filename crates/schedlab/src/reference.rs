@@ -1,12 +1,14 @@
-//! How far a replay may be trusted shows where the truth is known: on the machine and under the kernel of the recording.
+//! How far a replay may be trusted shows where the truth is known: on the machine and under the kernel of the
+//! recording.
 
 use crate::experiment::Experiment;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::loads::LoadSpec;
 use report::schema::ReplayFidelity;
 
-/// Replays a recording alone, unchanged, on the machine and under the kernel that recorded it, as far as both are known, and
-/// compares the two. `None` for a load that is no recording or of which no machine is known; a sentence where it does not run.
+/// Replays a recording alone, unchanged, on the machine and under the kernel that recorded it, as far as both
+/// are known, and compares the two. `None` for a load that is no recording or of which no machine is known; a
+/// sentence where it does not run.
 pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<ReplayFidelity, String>> {
     let recorded = load.recorded().filter(|recorded| recorded.replay.has_original())?;
     let machine = recorded.machine.as_ref()?.with_cpus(recorded.replay.cpus() as usize);

@@ -17,15 +17,16 @@ pub struct Settings {
     pub machine: MachineChoice,
     /// Loads in place of those of the base: `load=edited.workload`.
     pub loads: Vec<String>,
-    /// Changes of tasks of recordings: `policy=TASK=fifo:50`, `nice=TASK=-5`, `affinity=TASK=0-3`, `scale=all=1.5`,
-    /// `without=TASK`.
+    /// Changes of tasks of recordings: `policy=TASK=fifo:50`, `nice=TASK=-5`, `affinity=TASK=0-3`,
+    /// `scale=all=1.5`, `without=TASK`.
     pub tasks: TaskOptions,
     /// Everything else: `NO_RT_PUSH_IPI`, `search=linear`, `2s:RT_PUSH_IPI`.
     pub changes: Vec<Change>,
 }
 
 impl Settings {
-    /// Reads words with blanks between them. What a name or value means is checked when the settings are used.
+    /// Reads words with blanks between them. What a name or value means is checked when the settings are
+    /// used.
     ///
     /// # Errors
     /// A word that can be neither, such as `cpus=many` or a second `kernel=`.

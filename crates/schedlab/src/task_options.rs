@@ -1,4 +1,5 @@
-//! What options say about single tasks: `TASK=...`, where TASK is a name, a pattern of names, or a recorded id.
+//! What options say about single tasks: `TASK=...`, where TASK is a name, a pattern of names, or a recorded
+//! id.
 
 use crate::error::Error;
 use crate::loads::LoadSpec;
@@ -16,8 +17,8 @@ pub struct TaskOptions {
 }
 
 impl TaskOptions {
-    /// Reads one of them by the name of its option: `policy`, `nice`, `affinity`, `scale`, `outside`, `without`. `None` for another
-    /// name.
+    /// Reads one of them by the name of its option: `policy`, `nice`, `affinity`, `scale`, `outside`,
+    /// `without`. `None` for another name.
     pub(crate) fn word(&mut self, option: &str, value: &str) -> Option<Result<(), String>> {
         let read = match option {
             "affinity" => affinity(value).map(|known| self.affinities.push(known)),

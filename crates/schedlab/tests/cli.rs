@@ -1,4 +1,5 @@
-//! The binary itself: what it prints and its exit codes. To accept new output: `TRYCMD=overwrite cargo test -p schedlab`.
+//! The binary itself: what it prints and its exit codes. To accept new output: `TRYCMD=overwrite cargo
+//! test -p schedlab`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,8 @@ fn the_demo_tells_what_would_change_and_how_far_to_trust_it() {
     }
 }
 
-/// Seed 000's program writes where it is into the trace; KernelShark's file has every line that the kernel's text has.
+/// Seed 000's program writes where it is into the trace; KernelShark's file has every line that the kernel's
+/// text has.
 #[test]
 fn a_trace_for_kernelshark_shows_what_the_program_wrote() {
     let [dat, text] = ["markers.dat", "markers.txt"].map(temporary);
@@ -76,7 +78,8 @@ fn a_trace_for_kernelshark_shows_what_the_program_wrote() {
         assert_eq!(schedlab(&args).status.code(), Some(0));
     }
     let text = fs::read_to_string(text).expect("text");
-    // What the program wrote and what the trace tells of it; notes about tasks and the machine are read back as such.
+    // What the program wrote and what the trace tells of it; notes about tasks and the machine are read back
+    // as such.
     let markers = text.lines().filter_map(|line| line.split_once("tracing_mark_write: "));
     let is_note = |text: &str| text.starts_with("schedlab: task ") || text.starts_with("schedlab: machine ");
     let written = markers.filter(|(_, marker)| !is_note(marker)).count();
@@ -88,7 +91,8 @@ fn a_trace_for_kernelshark_shows_what_the_program_wrote() {
     assert_eq!(markers, Some(written.to_string().as_str()), "{inspected}");
 }
 
-/// What programs do is told by an event of our own, which --no-program leaves out; markers are those of the programs.
+/// What programs do is told by an event of our own, which --no-program leaves out; markers are those of the
+/// programs.
 #[test]
 fn programs_are_told_by_an_event_of_our_own_that_can_be_left_out() {
     let lines = |name: &str, options: &[&str]| {
@@ -267,7 +271,8 @@ fn there_are_manual_pages() {
 
 #[test]
 fn each_shell_gets_its_completions() {
-    // Commands and their options come from the same definition, so that one word of each shows that all are there.
+    // Commands and their options come from the same definition, so that one word of each shows that all are
+    // there.
     for shell in ["bash", "zsh", "fish"] {
         let output = schedlab(&["completions", shell]);
         let text = String::from_utf8(output.stdout).expect("text");

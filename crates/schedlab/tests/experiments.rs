@@ -122,8 +122,8 @@ fn a_setting_for_after_the_end_is_told() {
     assert_eq!(notes, ["setting RT_PUSH_IPI at 2s had no effect: the run ended before"]);
 }
 
-/// A timer that expires while a polling idle CPU acts on a wakeup handed to it is served after that: it does not wait for
-/// the task that the CPU has switched to meanwhile.
+/// A timer that expires while a polling idle CPU acts on a wakeup handed to it is served after that: it does
+/// not wait for the task that the CPU has switched to meanwhile.
 #[test]
 fn a_timer_does_not_wait_for_a_task_that_it_preempts() {
     let loads = ["cyclictest --numa -p95 -m -d0 -i100", "periodic --random -n 16 -p 400 -r 200 -P 50"];

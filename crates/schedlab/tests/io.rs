@@ -1,16 +1,18 @@
-//! Work, disk writes and packets, recorded on Linux 6.18 with two CPUs, replayed on other numbers of them, or with other work,
-//! beside the real times.
+//! Work, disk writes and packets, recorded on Linux 6.18 with two CPUs, replayed on other numbers of them, or
+//! with other work, beside the real times.
 //!
-//! A script starts three times four processes at once; each computes for 86 ms, then writes 40 times 4 KiB synchronously
-//! (virtio disk); then it waits for all. `io-cpu2.dat.gz` was recorded free on both CPUs, `io-cpu1.dat.gz` under `taskset -c 1`.
-//! Untraced, it really took 0.56 to 0.59 s on two CPUs and 1.06 to 1.12 s on one (five times each). `io-wave.trace.txt.gz` is the
-//! first third of a third recording, on both CPUs, with events of interrupts, timers and block requests.
+//! A script starts three times four processes at once; each computes for 86 ms, then writes 40 times 4 KiB
+//! synchronously (virtio disk); then it waits for all. `io-cpu2.dat.gz` was recorded free on both CPUs,
+//! `io-cpu1.dat.gz` under `taskset -c 1`. Untraced, it really took 0.56 to 0.59 s on two CPUs and 1.06 to
+//! 1.12 s on one (five times each). `io-wave.trace.txt.gz` is the first third of a third recording, on both
+//! CPUs, with events of interrupts, timers and block requests.
 //!
-//! `loopback.dat.gz`: a client asks a server, forty times over TCP on the loopback device, both SCHED_FIFO 10 and on either CPU;
-//! the client counts to 2000, then the server to 60000. Untraced, that took 52.7 to 79.7 ms, and with the server counting to a
-//! fifth of it 32.3 to 38.8 ms (seven times each, the medians 58.4 and 35.6). `asker.dat.gz`: a process asks a name server on
-//! another machine, twelve times, counting to 80000 each time before it does. Untraced, 41.5 to 48.0 ms; counting to three
-//! tenths of it 30.4 to 34.8 ms (median 33.3).
+//! `loopback.dat.gz`: a client asks a server, forty times over TCP on the loopback device, both SCHED_FIFO 10
+//! and on either CPU; the client counts to 2000, then the server to 60000. Untraced, that took 52.7 to 79.7
+//! ms, and with the server counting to a fifth of it 32.3 to 38.8 ms (seven times each, the medians 58.4 and
+//! 35.6). `asker.dat.gz`: a process asks a name server on another machine, twelve times, counting to 80000
+//! each time before it does. Untraced, 41.5 to 48.0 ms; counting to three tenths of it 30.4 to 34.8 ms
+//! (median 33.3).
 
 use report::schema::{LoadResult, RunResult};
 use std::process::Command;
@@ -47,7 +49,8 @@ fn a_recording_of_one_cpu_ends_freed_on_two_as_it_really_did() {
     assert!((972..=1188).contains(&bound), "{bound} ms, really 1080");
 }
 
-/// Three times 86 ms of computing, some 6 ms of one job's writes and 3 ms to start it; and 5 ms before the script begins.
+/// Three times 86 ms of computing, some 6 ms of one job's writes and 3 ms to start it; and 5 ms before the
+/// script begins.
 #[test]
 fn on_eight_cpus_the_critical_path_decides() {
     let ms = done_ms("io-cpu2.dat.gz", &["--cpus", "8"]);
@@ -61,7 +64,8 @@ fn on_eight_cpus_the_critical_path_decides() {
     assert!(pinned > 500, "{pinned} ms");
 }
 
-/// A third of the real 1080 ms on one CPU and of the critical path on eight, and 14 ms of the recorder's before.
+/// A third of the real 1080 ms on one CPU and of the critical path on eight, and 14 ms of the recorder's
+/// before.
 #[test]
 fn a_recording_with_block_events_ends_as_one_without() {
     const BEFORE: u64 = 14;
@@ -72,7 +76,8 @@ fn a_recording_with_block_events_ends_as_one_without() {
     assert!((critical_path * 9 / 10..=critical_path * 11 / 10).contains(&ms), "{ms} ms");
 }
 
-/// In all 7559 lines of the recording, never more than two requests are between `block_rq_issue` and `block_rq_complete`.
+/// In all 7559 lines of the recording, never more than two requests are between `block_rq_issue` and
+/// `block_rq_complete`.
 #[test]
 fn the_disk_has_its_number_and_its_limit() {
     let notes = replay("io-wave.trace.txt.gz", &[]).notes;

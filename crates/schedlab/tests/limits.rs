@@ -1,4 +1,5 @@
-//! docs/limits.md is what the tables say. To make it anew: `SNAPSHOTS=overwrite cargo test -p schedlab --test limits`.
+//! docs/limits.md is what the tables say. To make it anew: `SNAPSHOTS=overwrite cargo test -p schedlab --test
+//! limits`.
 
 #[test]
 fn the_page_is_made_of_the_tables() {

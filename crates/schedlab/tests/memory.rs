@@ -1,7 +1,8 @@
-//! What replaying a long recording costs in memory, results included: at most 300 bytes an event, 2 KB a task, and 200 MB.
+//! What replaying a long recording costs in memory, results included: at most 300 bytes an event, 2 KB a
+//! task, and 200 MB.
 //!
-//! Linux tells the most memory that a process has ever had: this replays a recording in a process of its own, then one of three times
-//! as long, and sees by how much that has grown.
+//! Linux tells the most memory that a process has ever had: this replays a recording in a process of its own,
+//! then one of three times as long, and sees by how much that has grown.
 #![cfg(target_os = "linux")]
 
 use schedlab::{Experiment, LoadSpec};
@@ -13,8 +14,8 @@ use std::process::Command;
 const EVENTS_A_TASK: u64 = 5;
 const BYTES_AN_EVENT: u64 = 300;
 const BYTES_A_TASK: u64 = 2_048;
-/// What there may be besides, and the tasks of the largest recording for which the bound was asked: of the growth it is this
-/// much a task.
+/// What there may be besides, and the tasks of the largest recording for which the bound was asked: of the
+/// growth it is this much a task.
 const BYTES_BESIDES: u64 = 200 << 20;
 const MOST_TASKS: u64 = 200_000;
 

@@ -1,5 +1,5 @@
-//! What the binary reads and writes: whatever goes wrong, no file is lost and none is left behind; pipes, devices and the
-//! standard streams are as good as files; nothing that a terminal obeys reaches it.
+//! What the binary reads and writes: whatever goes wrong, no file is lost and none is left behind; pipes,
+//! devices and the standard streams are as good as files; nothing that a terminal obeys reaches it.
 #![cfg(target_os = "linux")]
 
 use rustix::fs::{CWD, Mode, inotify, mkfifoat};

@@ -1,4 +1,5 @@
-//! The examples of the README print what it says. To accept new output: `TRYCMD=overwrite cargo test -p schedlab`.
+//! The examples of the README print what it says. To accept new output: `TRYCMD=overwrite cargo test -p
+//! schedlab`.
 
 #[test]
 fn examples_of_the_readme() {

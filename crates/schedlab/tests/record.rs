@@ -1,5 +1,5 @@
-//! `schedlab record` on the real kernel: whatever ends it, tracing is as it was before. Needs root and tracefs; where a machine
-//! gives neither, these tests say so and prove nothing.
+//! `schedlab record` on the real kernel: whatever ends it, tracing is as it was before. Needs root and
+//! tracefs; where a machine gives neither, these tests say so and prove nothing.
 #![cfg(target_os = "linux")]
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -87,7 +87,8 @@ fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
         let mut child = recorder(&tracefs, &output);
         let instance = tracefs.instance_of(child.id());
         assert_eq!(fs::read_to_string(instance.join("tracing_on")).expect("an instance"), "1\n");
-        // What wakes tasks is recorded, too, as far as the kernel has it; whether it happens in so short a time is chance.
+        // What wakes tasks is recorded, too, as far as the kernel has it; whether it happens in so short a
+        // time is chance.
         let causes = [
             "irq_vectors/local_timer_entry",
             "irq/softirq_entry",

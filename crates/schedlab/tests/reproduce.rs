@@ -1,5 +1,5 @@
-//! Published experiments: what they must show, that it hangs on what they are about, and that the stored results are
-//! those of this program. Too slow unoptimised: run with `--release`, as `make test` does.
+//! Published experiments: what they must show, that it hangs on what they are about, and that the stored
+//! results are those of this program. Too slow unoptimised: run with `--release`, as `make test` does.
 
 use report::reproduce::{ReproducedExperiment, Reproduction};
 use schedlab::{Length, PUBLISHED, PublishedExperiment};
@@ -58,8 +58,8 @@ fn stored_texts_are_those_of_the_stored_results() {
     }
 }
 
-/// A word of the settings, what stands in its place (or nothing), and rows that must agree one by one, or groups, that
-/// are lost with that.
+/// A word of the settings, what stands in its place (or nothing), and rows that must agree one by one, or
+/// groups, that are lost with that.
 struct Loss<'a> {
     word: &'a str,
     instead: &'a str,
@@ -86,8 +86,8 @@ fn assert_loses(name: &str, losses: &[Loss<'_>]) {
     }
 }
 
-/// Iterations and the totals of migrations and of voluntary switches hardly change with the routing, in the document as
-/// here: no switch makes them disagree.
+/// Iterations and the totals of migrations and of voluntary switches hardly change with the routing, in the
+/// document as here: no switch makes them disagree.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_000_hangs_on_the_routing_of_wakeups() {
@@ -123,7 +123,8 @@ fn seed_000_hangs_on_the_routing_of_wakeups() {
     assert_loses("000", &losses);
 }
 
-/// Minima and means are the same with and without the series, in the document as here: no switch makes them disagree.
+/// Minima and means are the same with and without the series, in the document as here: no switch makes them
+/// disagree.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_002_hangs_on_the_series() {
@@ -202,8 +203,8 @@ fn seed_001_hangs_on_rt_push_ipi() {
     assert_loses("001-seconds", &[instead_of("NO_RT_PUSH_IPI", "RT_PUSH_IPI", &["pull: largest latency"])]);
 }
 
-/// One interrupt in flight: for each CPU with a walker of its own, of all CPUs with one for the root domain; not so when
-/// every overloaded CPU is interrupted.
+/// One interrupt in flight: for each CPU with a walker of its own, of all CPUs with one for the root domain;
+/// not so when every overloaded CPU is interrupted.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_001_hangs_on_the_walker() {

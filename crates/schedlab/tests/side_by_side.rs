@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How often in a second `worker` is woken and how long it waits, on a CPU of its own. `steady` on another CPU is woken
-/// every 10 ms, waits 20 to 26 us and runs 1 ms, always.
+/// How often in a second `worker` is woken and how long it waits, on a CPU of its own. `steady` on another
+/// CPU is woken every 10 ms, waits 20 to 26 us and runs 1 ms, always.
 struct Load {
     wakeups_per_s: u64,
     waits_us: u64,

@@ -1,7 +1,8 @@
 //! What is said of a replay: when the build is done, whose tasks they are, and how far to trust it.
 //!
-//! `fixtures/build.txt` is a made-up trace of one CPU: the recorder's child becomes make, which forks cc1 and ld; each has
-//! 10 ms of work, ld under SCHED_FIFO for most of it. A kernel thread works again 180 ms after all are done.
+//! `fixtures/build.txt` is a made-up trace of one CPU: the recorder's child becomes make, which forks cc1 and
+//! ld; each has 10 ms of work, ld under SCHED_FIFO for most of it. A kernel thread works again 180 ms after
+//! all are done.
 
 use report::schema::{Grade, LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
 use std::process::{Command, Output};

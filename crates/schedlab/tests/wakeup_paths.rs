@@ -1,9 +1,10 @@
-//! A quiet cyclictest, replayed on a machine file of which nobody knows that it fits: the recording tells how long it takes
-//! from a timer's interrupt to the woken thread.
+//! A quiet cyclictest, replayed on a machine file of which nobody knows that it fits: the recording tells how
+//! long it takes from a timer's interrupt to the woken thread.
 //!
-//! `cyclictest-idle.dat` is half a second of `cyclictest -q -m -D 3 --smp -p95 -d0 -i1000` on an idle virtual machine with
-//! two CPUs, Linux 6.18, recorded by trace-cmd 3.1.6 (and cut by `trace-cmd split`) with timer and interrupt events. Many
-//! switches of the idle task are missing on CPU 1, so the thread of CPU 0 is judged.
+//! `cyclictest-idle.dat` is half a second of `cyclictest -q -m -D 3 --smp -p95 -d0 -i1000` on an idle virtual
+//! machine with two CPUs, Linux 6.18, recorded by trace-cmd 3.1.6 (and cut by `trace-cmd split`) with timer
+//! and interrupt events. Many switches of the idle task are missing on CPU 1, so the thread of CPU 0 is
+//! judged.
 
 use report::schema::{LatencySummary, RunResult};
 use std::process::Command;

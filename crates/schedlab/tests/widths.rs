@@ -1,4 +1,5 @@
-//! All printed text fits the width that COLUMNS names, but for words that are longer and lines that belong to real tools.
+//! All printed text fits the width that COLUMNS names, but for words that are longer and lines that belong to
+//! real tools.
 
 use std::process::Command;
 

@@ -9,9 +9,9 @@ use crate::task::Class;
 use crate::wakeup::fallback_cpu;
 use crate::{Cpu, CpuId, CpuMask, Reason, TaskId, TaskState, fair, rt};
 
-/// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be queued
-/// there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs (rt-class 12 E8, E9,
-/// E20). No balancing follows from a widened affinity.
+/// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be
+/// queued there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs
+/// (rt-class 12 E8, E9, E20). No balancing follows from a widened affinity.
 ///
 /// `cpus` must share a CPU with the machine: the caller has refused anything else.
 pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuMask) {
@@ -72,16 +72,16 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
     }
 }
 
-/// Whether a task is here, where it may not run. One that is being switched away from is here as long as it is the
-/// queue's current one: a waker may queue it where it is.
+/// Whether a task is here, where it may not run. One that is being switched away from is here as long as it
+/// is the queue's current one: a waker may queue it where it is.
 fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let task = rq.me.task(p);
     let here = task.cpu.get() == rq.cpu && (task.on_rq.get() || rq.curr == p);
     here && !task.may_run_on(rq.cpu)
 }
 
-/// Handler of [`Ipi::Stop`]: the stopper moves a task away that may no longer run here, or the running one if a
-/// balancing CPU asked for it.
+/// Handler of [`Ipi::Stop`]: the stopper moves a task away that may no longer run here, or the running one if
+/// a balancing CPU asked for it.
 pub async fn migration_cpu_stop<P: Platform>(me: Cpu<'_, P>) {
     if let Some(p) = me.k.rq(me.id).stop_list.pop() {
         let task = me.task(p);

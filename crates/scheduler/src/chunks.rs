@@ -8,7 +8,8 @@ const FIRST_LOG2: u32 = 6;
 /// Chunks double in size; these hold more slots than pids exist.
 const CHUNKS: usize = 24;
 
-/// Slots numbered from 0, made with their default value. A reference to one stays good while others are added.
+/// Slots numbered from 0, made with their default value. A reference to one stays good while others are
+/// added.
 #[derive(Debug)]
 pub(crate) struct Chunks<T> {
     /// The slots that are known to be needed: most lookups end here, after one comparison.

@@ -33,13 +33,14 @@ pub struct TopologyLevel {
     pub spans: Vec<CpuMask>,
 }
 
-/// A machine's CPUs and how they are grouped, smallest level first. The last level must have one span: all CPUs.
+/// A machine's CPUs and how they are grouped, smallest level first. The last level must have one span: all
+/// CPUs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Topology {
     /// Number of CPUs.
     pub cpus: usize,
-    /// Smallest first; levels whose spans are single CPUs, or the same as those of the level below, are left out of
-    /// the domains.
+    /// Smallest first; levels whose spans are single CPUs, or the same as those of the level below, are left
+    /// out of the domains.
     pub levels: Vec<TopologyLevel>,
 }
 
@@ -136,8 +137,8 @@ impl Default for BalanceState {
     }
 }
 
-/// The chain of domains of every CPU, smallest domain first. Partitions are shared: a flat machine of 512 CPUs has one
-/// of 512 groups, not 512 of them.
+/// The chain of domains of every CPU, smallest domain first. Partitions are shared: a flat machine of 512
+/// CPUs has one of 512 groups, not 512 of them.
 pub fn domains_of(topology: &Topology) -> Box<[Vec<SchedDomain>]> {
     let mut partitions = Vec::new();
     let cpus = (0..topology.cpus as u16).map(CpuId);

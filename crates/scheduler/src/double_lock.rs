@@ -1,10 +1,11 @@
 //! Two run-queue locks at once (rt-class 5.6).
 //!
-//! Whoever holds the lock of one queue and wants that of another may have to let the first one go, because the global
-//! order is by CPU number. So the guard is given away, and two new ones come back, with the word whether everything
-//! known about the first queue is stale.
+//! Whoever holds the lock of one queue and wants that of another may have to let the first one go, because
+//! the global order is by CPU number. So the guard is given away, and two new ones come back, with the word
+//! whether everything known about the first queue is stale.
 //!
-//! Most double locks are had at once. So a hot path asks [`double_lock_at_once`], and only what is left to wait for,
+//! Most double locks are had at once. So a hot path asks [`double_lock_at_once`], and only what is left to
+//! wait for,
 //! [`Pending`], is awaited: a future that is not needed is not made and moved.
 
 use crate::platform::Platform;

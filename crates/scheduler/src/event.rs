@@ -114,7 +114,8 @@ macro_rules! reasons {
 reasons! {
     WakePinned "wake_pinned" "The woken task may run on one CPU only.";
     WakeStay "wake_stay" "The woken RT task stays on its last CPU: the routing rule asks for no search.";
-    WakeLowestHere "wake_lowest_here" "The woken RT task stays: its last CPU is among those with the lowest priority.";
+    WakeLowestHere "wake_lowest_here"
+        "The woken RT task stays: its last CPU is among those with the lowest priority.";
     WakeNoLower "wake_no_lower" "The woken RT task found no CPU with a lower priority and stays.";
     WakeRouted "wake_routed" "The woken RT task goes to a CPU with a lower priority.";
     WakeTargetRose "wake_target_rose" "The CPU found for the woken RT task had risen meanwhile; it stays.";
@@ -123,23 +124,27 @@ reasons! {
     WakeIdleSibling "wake_idle_sibling" "The woken fair task goes to an idle CPU that shares cache.";
     WakeLoad "wake_load" "The woken RT task was routed by load, blind to its priority.";
     WakeFallback "wake_fallback" "The chosen CPU was not allowed; any allowed one was taken.";
-    WakePassive "wake_passive" "The woken fair task comes to the waker's CPU, which is clearly less loaded (2.6.31).";
+    WakePassive "wake_passive"
+        "The woken fair task comes to the waker's CPU, which is clearly less loaded (2.6.31).";
     ForkLocal "fork_local" "The new task stays where its parent runs: no other CPU is clearly less loaded.";
     ForkIdlest "fork_idlest" "The new task goes to the idlest CPU of the idlest group.";
     ForkChildFirst "fork_child_first" "A new task changed places with its parent, to run first.";
     PreemptClass "preempt_class" "The woken task's class outranks that of the running one.";
     PreemptPrio "preempt_prio" "The woken RT task beats the running one.";
     PreemptEqual "preempt_equal" "An equal RT task that can run elsewhere makes room for one that cannot.";
-    PreemptVruntime "preempt_vruntime" "The woken fair task is left of the running one by more than the granularity.";
+    PreemptVruntime "preempt_vruntime"
+        "The woken fair task is left of the running one by more than the granularity.";
     PreemptIdlePolicy "preempt_idle_policy" "A SCHED_IDLE task makes room for any other.";
     PreemptSync "preempt_sync" "A wakeup with the sync hint preempts, by WAKEUP_SYNC.";
     PreemptOverlap "preempt_overlap" "The woken task and the running one overlap little, by WAKEUP_OVERLAP.";
-    PreemptRunning "preempt_running" "The woken task runs for shorter at a time than the running one, by WAKEUP_RUNNING.";
+    PreemptRunning "preempt_running"
+        "The woken task runs for shorter at a time than the running one, by WAKEUP_RUNNING.";
     PreemptPending "preempt_pending" "The running fair task was already asked to make room.";
     NoPreemptPolicy "no_preempt_policy" "A SCHED_BATCH or SCHED_IDLE task does not preempt when it wakes.";
     NoPreemptOff "no_preempt_off" "WAKEUP_PREEMPT is off.";
     NoPreemptRight "no_preempt_right" "The woken fair task is not left of the running one.";
-    NoPreemptGran "no_preempt_gran" "The woken fair task is left of the running one, but by no more than the granularity.";
+    NoPreemptGran "no_preempt_gran"
+        "The woken fair task is left of the running one, but by no more than the granularity.";
     NoPreempt "no_preempt" "The woken task does not preempt.";
     TickSlice "tick_slice" "The running fair task used up its slice.";
     TickLatency "tick_latency" "The running fair task is ahead of the leftmost by more than a slice.";
@@ -151,7 +156,8 @@ reasons! {
     Pulled "pulled" "An RT task was pulled from an overloaded CPU.";
     PullSkipped "pull_skipped" "An overloaded CPU was passed over without locking: it has nothing better.";
     PullNothing "pull_nothing" "An overloaded CPU was locked for nothing.";
-    PullPreempts "pull_preempts" "A task was not pulled: it beats its CPU's running task and is about to run there.";
+    PullPreempts "pull_preempts"
+        "A task was not pulled: it beats its CPU's running task and is about to run there.";
     PrioRaised "prio_raised" "A waiting task beats the running one since its priority or class changed.";
     PrioDropped "prio_dropped" "The running task dropped below another one that waits there.";
     Boosted "boosted" "A lock owner inherits the priority of its top waiter.";

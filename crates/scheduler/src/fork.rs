@@ -1,7 +1,8 @@
 //! Fork, exec and exit, as far as they concern the scheduler (fair-class 5.1).
 //!
-//! A fork has two ends: [`sched_fork`] at its start and [`wake_up_new_task`] after the work of copying. Which of
-//! them chooses the CPU and places the child on the virtual time line depends on the era (rule `fork_path`).
+//! A fork has two ends: [`sched_fork`] at its start and [`wake_up_new_task`] after the work of copying. Which
+//! of them chooses the CPU and places the child on the virtual time line depends on the era (rule
+//! `fork_path`).
 
 use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
 use crate::platform::{Cost, Platform};

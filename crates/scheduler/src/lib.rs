@@ -1,11 +1,12 @@
 //! The Linux CPU scheduler: run queues, wakeup, fork, tick, the real-time and the fair class.
 //!
-//! Knows neither simulation nor files: it runs on whatever implements [`platform::Platform`]. Kernel paths are async
-//! functions over virtual locks; **an `.await` means that virtual time may pass and other CPUs may act here**, and
-//! nothing else awaits. What a run queue's lock protects is reachable only through its guard ([`rq::RqGuard`]).
+//! Knows neither simulation nor files: it runs on whatever implements [`platform::Platform`]. Kernel paths
+//! are async functions over virtual locks; **an `.await` means that virtual time may pass and other CPUs may
+//! act here**, and nothing else awaits. What a run queue's lock protects is reachable only through its guard
+//! ([`rq::RqGuard`]).
 //!
-//! Start at [`wakeup::try_to_wake_up`] and [`schedule::schedule`]; the classes are [`rt`] and [`fair`]; everything
-//! that differs between kernels is in [`registry`].
+//! Start at [`wakeup::try_to_wake_up`] and [`schedule::schedule`]; the classes are [`rt`] and [`fair`];
+//! everything that differs between kernels is in [`registry`].
 
 #![no_std]
 

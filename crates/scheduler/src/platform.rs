@@ -1,10 +1,11 @@
-//! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts, events.
+//! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts,
+//! events.
 
 use crate::{Cpu, CpuId, Event, MutexId, Nanos, TaskId};
 use core::future::Future;
 
-/// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks that
-/// are always free.
+/// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks
+/// that are always free.
 ///
 /// One kernel path is executed at a time; [`Platform::now`] and [`Platform::charge`] speak of that path. **An
 /// `.await` on a method here means: virtual time may pass and other CPUs may act.**
@@ -12,14 +13,14 @@ pub trait Platform: Sized {
     /// The executing CPU's clock, costs charged so far included.
     fn now(&self) -> Nanos;
 
-    /// Lets the time pass that the executing path has been charged, as far as other CPUs may act in it. Locks of run
-    /// queues do so by themselves; who has done it before finds most of them free at once.
+    /// Lets the time pass that the executing path has been charged, as far as other CPUs may act in it. Locks
+    /// of run queues do so by themselves; who has done it before finds most of them free at once.
     fn settle(&self, _me: CpuId) -> impl Future<Output = ()> {
         core::future::ready(())
     }
 
-    /// Takes `lock` if that is possible before any other CPU can act: a shorter way to do what [`Platform::acquire`]
-    /// does, for most cases. A platform need not have one.
+    /// Takes `lock` if that is possible before any other CPU can act: a shorter way to do what
+    /// [`Platform::acquire`] does, for most cases. A platform need not have one.
     fn acquire_at_once(&self, _me: CpuId, _lock: Lock) -> bool {
         false
     }
@@ -30,7 +31,8 @@ pub trait Platform: Sized {
     /// Takes `lock` if it is free at this moment.
     fn try_acquire(&self, me: CpuId, lock: Lock) -> impl Future<Output = bool>;
 
-    /// The same without a wait: whether it was free; `None` if another CPU may act first. A platform need not have one.
+    /// The same without a wait: whether it was free; `None` if another CPU may act first. A platform need not
+    /// have one.
     fn try_acquire_at_once(&self, _me: CpuId, _lock: Lock) -> Option<bool> {
         None
     }
@@ -41,14 +43,16 @@ pub trait Platform: Sized {
     /// Lets a moment pass in a busy-wait for another CPU (cpu_relax).
     fn relax(&self, me: CpuId) -> impl Future<Output = ()>;
 
-    /// `spinner` executes while it waits for another task, and what it watches has changed: it is to look again as soon as
-    /// the news reaches its CPU. A platform on which spinners look all the time has nothing to do.
+    /// `spinner` executes while it waits for another task, and what it watches has changed: it is to look
+    /// again as soon as the news reaches its CPU. A platform on which spinners look all the time has nothing
+    /// to do.
     fn look_again(&self, _me: Cpu<'_, Self>, _spinner: TaskId) {}
 
     /// Adds the cost of a piece of work to the executing path.
     fn charge(&self, cost: Cost);
 
-    /// Reads or writes a cache line that CPUs share, paying for its transfer and for the queue in front of it.
+    /// Reads or writes a cache line that CPUs share, paying for its transfer and for the queue in front of
+    /// it.
     fn touch(&self, me: CpuId, line: Line, access: Access);
 
     /// Sends an interrupt. Sending to itself is allowed.
@@ -57,7 +61,8 @@ pub trait Platform: Sized {
     /// Starts the real-time period timer; [`crate::rt::period_timer`] is to be called at `at`.
     fn start_rt_period_timer(&self, at: Nanos);
 
-    /// Something happened that tracepoints and counters tell about. The platform may look at the tasks involved.
+    /// Something happened that tracepoints and counters tell about. The platform may look at the tasks
+    /// involved.
     fn event(&self, me: Cpu<'_, Self>, event: Event);
 }
 
@@ -136,8 +141,8 @@ pub enum Ipi {
     Reschedule,
     /// Enqueue the wakeups on your list ([`crate::wakeup::sched_ttwu_pending`]).
     Wakeup,
-    /// Run the push walker ([`crate::rt::push_irq_work`]); the CPU is the source whose walker it is (2015, broadcast),
-    /// or the requester (2017).
+    /// Run the push walker ([`crate::rt::push_irq_work`]); the CPU is the source whose walker it is (2015,
+    /// broadcast), or the requester (2017).
     Push(CpuId),
     /// Run the stopper: move the named tasks away ([`crate::affinity::migration_cpu_stop`]).
     Stop,

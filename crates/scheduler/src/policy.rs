@@ -1,10 +1,11 @@
-//! A task's policy, nice value and effective priority change: sched_setscheduler, set_user_nice, rt_mutex_setprio.
+//! A task's policy, nice value and effective priority change: sched_setscheduler, set_user_nice,
+//! rt_mutex_setprio.
 //!
-//! All three do the same thing to a task in whatever state it is: off its queue, change, back on, then let the
-//! classes draw their conclusions (`conclude`). Where the task comes back (rt-class 2.1): a task whose priority rose
-//! goes behind its new equals; one whose priority dropped goes before them, because it must not lose its turn for
-//! having held a lock or for a change it did not ask for (rule `deboost_place`). One whose effective priority stays
-//! as it was is not moved at all.
+//! All three do the same thing to a task in whatever state it is: off its queue, change, back on, then let
+//! the classes draw their conclusions (`conclude`). Where the task comes back (rt-class 2.1): a task whose
+//! priority rose goes behind its new equals; one whose priority dropped goes before them, because it must not
+//! lose its turn for having held a lock or for a change it did not ask for (rule `deboost_place`). One whose
+//! effective priority stays as it was is not moved at all.
 
 use crate::class::{
     DequeueKind, EnqueueKind, Place, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
@@ -51,8 +52,8 @@ pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: 
     requeue_waiter(me, p).await;
 }
 
-/// Gives `p` a nice value in whatever state the task is. A real-time task only remembers it; so does a normal task
-/// that is boosted by a lock, which keeps its place (rt-class 2.1, fair-class 2.6).
+/// Gives `p` a nice value in whatever state the task is. A real-time task only remembers it; so does a normal
+/// task that is boosted by a lock, which keeps its place (rt-class 2.1, fair-class 2.6).
 pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
@@ -87,8 +88,8 @@ pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
     conclude(rq, p, old, renice_reschedules).await;
 }
 
-/// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns whether
-/// it changed. The caller holds the pi_lock of `p` and follows up on the mutex that `p` may wait for.
+/// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns
+/// whether it changed. The caller holds the pi_lock of `p` and follows up on the mutex that `p` may wait for.
 pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Prio) -> bool {
     let (me, p) = (pi.me, pi.task);
     let task = me.task(p);
@@ -123,8 +124,8 @@ impl Served {
     }
 }
 
-/// Off the queue, no longer current, change, current again, back on (fair-class 2.6). `set` changes what else is to
-/// change; a task whose priority drops comes back to the end `drops_to` of its list.
+/// Off the queue, no longer current, change, current again, back on (fair-class 2.6). `set` changes what else
+/// is to change; a task whose priority drops comes back to the end `drops_to` of its list.
 fn change<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     pi: &PiGuard<'_, P>,
@@ -163,8 +164,9 @@ fn change<P: Platform>(
     }
 }
 
-/// What follows from a change that has been made: rescheduling, pulling, pushing (rt-class 5.1 and 7.3, fair-class
-/// 2.6). Nothing follows for a task that is not queued. Releases the run queue's lock, in between too.
+/// What follows from a change that has been made: rescheduling, pulling, pushing (rt-class 5.1 and 7.3,
+/// fair-class 2.6). Nothing follows for a task that is not queued. Releases the run queue's lock, in between
+/// too.
 async fn conclude<P: Platform>(
     mut rq: RqGuard<'_, P>,
     p: TaskId,
@@ -190,8 +192,8 @@ async fn conclude<P: Platform>(
     }
 }
 
-/// A normal task got another nice value or policy: it reschedules its CPU if it improved, or if it worsened while
-/// running (fair-class 2.6).
+/// A normal task got another nice value or policy: it reschedules its CPU if it improved, or if it worsened
+/// while running (fair-class 2.6).
 fn renice_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
     let prio = rq.me.task(p).prio.get();
     if prio.beats(old) || (old.beats(prio) && rq.curr == p) {
@@ -199,8 +201,8 @@ fn renice_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio
     }
 }
 
-/// A normal task inherited the priority of another normal one, or lost it. Its weight is its own, so a waiting one
-/// competes by virtual time as after a wakeup.
+/// A normal task inherited the priority of another normal one, or lost it. Its weight is its own, so a
+/// waiting one competes by virtual time as after a wakeup.
 fn inheritance_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
     if rq.curr != p {
         check_preempt_curr(rq, p, PreemptCause::Migration);

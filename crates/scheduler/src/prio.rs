@@ -139,7 +139,8 @@ impl Policy {
         }
     }
 
-    /// Load weight in the fair class under this policy (RT tasks are outside its timeline: [`RT_LOAD_WEIGHT`]).
+    /// Load weight in the fair class under this policy (RT tasks are outside its timeline:
+    /// [`RT_LOAD_WEIGHT`]).
     pub const fn weight(self, nice: Nice) -> u64 {
         match self {
             Policy::Idle => IDLE_POLICY_WEIGHT,

@@ -1,8 +1,9 @@
 //! Run queues behind their locks.
 //!
-//! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the lock
-//! lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and gets two new
-//! ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up again.
+//! What a lock protects is reachable only through its guard ([`RqGuard`]); what the kernel reads without the
+//! lock lies beside it as [`Published`] cells. Whoever needs a second lock gives the first guard away and
+//! gets two new ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up
+//! again.
 
 use crate::fair::{CfsRq, CpuBalance};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
@@ -203,7 +204,8 @@ impl<'k, P: Platform> Cpu<'k, P> {
         lock_here!(self, cpu)
     }
 
-    /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves meanwhile.
+    /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves
+    /// meanwhile.
     pub async fn task_rq_lock(self, task: TaskId) -> RqGuard<'k, P> {
         loop {
             let rq = self.lock(self.task(task).cpu.get()).await;

@@ -134,8 +134,8 @@ fn context_switch<P: Platform>(
     owner_left(me, prev);
 }
 
-/// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other one. Nobody
-/// who changes its affinity meanwhile can find it on a queue, so it looks itself.
+/// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other
+/// one. Nobody who changes its affinity meanwhile can find it on a queue, so it looks itself.
 pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) {
     let p = me.curr();
     schedule(me, Entry::Stopped).await;

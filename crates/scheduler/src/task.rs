@@ -135,8 +135,8 @@ impl Task {
     }
 }
 
-/// All tasks. A reference to one stays good while others are created; slots of reaped tasks are reused, so nothing
-/// is allocated in steady state.
+/// All tasks. A reference to one stays good while others are created; slots of reaped tasks are reused, so
+/// nothing is allocated in steady state.
 #[derive(Debug, Default)]
 pub struct TaskTable {
     slots: Chunks<Task>,
@@ -144,7 +144,8 @@ pub struct TaskTable {
 }
 
 impl TaskTable {
-    /// An empty table with room for `expected` tasks; more are possible, at a little more time for each lookup.
+    /// An empty table with room for `expected` tasks; more are possible, at a little more time for each
+    /// lookup.
     pub fn with_room_for(expected: usize) -> TaskTable {
         TaskTable { slots: Chunks::with_room_for(expected), free: RefCell::default() }
     }

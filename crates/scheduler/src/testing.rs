@@ -1,5 +1,5 @@
-//! A platform for unit tests: locks are always free (but in [`Lab::race`]), time stands still until a test moves it,
-//! and interrupts wait in a queue until [`Lab::settle`] delivers them. Every event is recorded.
+//! A platform for unit tests: locks are always free (but in [`Lab::race`]), time stands still until a test
+//! moves it, and interrupts wait in a queue until [`Lab::settle`] delivers them. Every event is recorded.
 
 use crate::affinity::migration_cpu_stop;
 use crate::check::{Past, violations};
@@ -156,8 +156,8 @@ impl Lab {
         }
     }
 
-    /// Runs a path to its end, and each time before it takes a lock that `at` names, what other CPUs do while it
-    /// waits. They cannot use a queue that the path holds.
+    /// Runs a path to its end, and each time before it takes a lock that `at` names, what other CPUs do while
+    /// it waits. They cannot use a queue that the path holds.
     pub fn meanwhile<T>(
         &self,
         at: LockFilter,

@@ -1,8 +1,9 @@
 //! try_to_wake_up: from a sleeping task to a queued one (rt-class 3).
 //!
-//! The stages are the same in every kernel; what differs is the lock under which the CPU is chosen. Up to 2.6.38 the
-//! waker holds the run-queue lock of the sleeper's last CPU, then takes the new one's. Since 3.0 it holds only the
-//! sleeper's pi_lock and takes one run-queue lock, or hands the rest of the work to the target CPU.
+//! The stages are the same in every kernel; what differs is the lock under which the CPU is chosen. Up to
+//! 2.6.38 the waker holds the run-queue lock of the sleeper's last CPU, then takes the new one's. Since 3.0
+//! it holds only the sleeper's pi_lock and takes one run-queue lock, or hands the rest of the work to the
+//! target CPU.
 
 use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr, set_task_cpu};
 use crate::pi_lock::{PiGuard, pi_lock_here};
@@ -32,8 +33,8 @@ pub fn try_to_wake_up<P: Platform>(
     try_to_wake_up_if(me, p, flags, || true)
 }
 
-/// The same for a waker that no lock keeps informed: `still` is asked, once the sleeper can no longer be woken by
-/// others, whether it sleeps for the reason that the waker knows.
+/// The same for a waker that no lock keeps informed: `still` is asked, once the sleeper can no longer be
+/// woken by others, whether it sleeps for the reason that the waker knows.
 pub(crate) async fn try_to_wake_up_if<P: Platform>(
     me: Cpu<'_, P>,
     p: TaskId,
@@ -67,8 +68,8 @@ async fn wake_under_pi_lock<P: Platform>(
     woken
 }
 
-/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue. Not if it has by the
-/// time that its queue is locked.
+/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue. Not if it
+/// has by the time that its queue is locked.
 async fn wake_while_queued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let mut rq = me.task_rq_lock(p).await;
     if !me.task(p).on_rq.get() {

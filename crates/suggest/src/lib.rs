@@ -1,9 +1,9 @@
-//! "Did you mean …?": which known name was meant by one that is not known. All parts of schedlab ask here, so that a typing
-//! error counts as one everywhere by the same rule.
+//! "Did you mean …?": which known name was meant by one that is not known. All parts of schedlab ask here, so
+//! that a typing error counts as one everywhere by the same rule.
 
-/// The one of `known` that was probably meant by `name`: the most similar by its spelling, capitals aside, if at most
-/// about a quarter of the longer one is wrong, or one letter of short ones. Two letters in the wrong order count once. Of several that
-/// are equally similar, the first.
+/// The one of `known` that was probably meant by `name`: the most similar by its spelling, capitals aside, if
+/// at most about a quarter of the longer one is wrong, or one letter of short ones. Two letters in the wrong
+/// order count once. Of several that are equally similar, the first.
 ///
 /// ```
 /// assert_eq!(suggest::suggest("cyclictets", ["hackbench", "cyclictest"]), Some("cyclictest"));

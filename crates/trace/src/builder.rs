@@ -1,5 +1,5 @@
-//! Collects events in any order and makes a [`Trace`] of them. Readers and simulators both end here, so that every
-//! trace keeps the same promises: events by time, CPU numbers in range, no negative ids, breaks noted.
+//! Collects events in any order and makes a [`Trace`] of them. Readers and simulators both end here, so that
+//! every trace keeps the same promises: events by time, CPU numbers in range, no negative ids, breaks noted.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -49,7 +49,8 @@ struct CpuEvents {
 }
 
 impl TraceBuilder {
-    /// An empty trace of a machine with `cpus` CPUs. With 0 the events decide; above [`MAX_CPUS`] counts as that.
+    /// An empty trace of a machine with `cpus` CPUs. With 0 the events decide; above [`MAX_CPUS`] counts as
+    /// that.
     pub fn new(cpus: u32) -> Self {
         let meta = Meta {
             format: Format::Built,
@@ -87,8 +88,8 @@ impl TraceBuilder {
         thread.tgid = thread.tgid.or(tgid);
     }
 
-    /// Adds an event. Events may come in any order; those of one CPU and time keep the order in which they come.
-    /// An event with an impossible CPU or a negative task id is counted and dropped.
+    /// Adds an event. Events may come in any order; those of one CPU and time keep the order in which they
+    /// come. An event with an impossible CPU or a negative task id is counted and dropped.
     pub fn push(&mut self, event: Event) {
         self.push_at(event, Position::Time(event.time_ns));
     }
@@ -137,7 +138,8 @@ impl TraceBuilder {
         list.events.push(event);
     }
 
-    /// Takes in what a recorder of ours knew about a task. The first that it says stays: later it may be another task.
+    /// Takes in what a recorder of ours knew about a task. The first that it says stays: later it may be
+    /// another task.
     fn note(&mut self, note: TaskNote) {
         let comm = self.strings.intern(&note.comm);
         self.thread(note.pid, comm, Some(note.facts.tgid));
@@ -149,7 +151,8 @@ impl TraceBuilder {
         self.events.get(cpu.index()).map_or(0, |list| list.last_ns)
     }
 
-    /// Counts events that `cpu`'s buffer lost before time `before_ns`; `None` where their number is not known.
+    /// Counts events that `cpu`'s buffer lost before time `before_ns`; `None` where their number is not
+    /// known.
     pub(crate) fn lost(&mut self, cpu: Cpu, before_ns: u64, events: Option<u64>, at: Position) {
         if cpu.0 < MAX_CPUS {
             self.notes.add_many(NoteKind::LostEvents, events.unwrap_or(1), at);
@@ -157,7 +160,8 @@ impl TraceBuilder {
         }
     }
 
-    /// The trace of everything added so far, without what has an impossible time: for recordings, in which a bit may be wrong.
+    /// The trace of everything added so far, without what has an impossible time: for recordings, in which a
+    /// bit may be wrong.
     pub(crate) fn finish_recording(mut self) -> Trace {
         if self.events.iter().any(|list| list.jumped) {
             self.leave_out_misplaced();
@@ -168,8 +172,8 @@ impl TraceBuilder {
         trace
     }
 
-    /// Where a CPU's clock goes back by much, something was shifted. What lies within the time of the rest is put in order, as
-    /// if pieces of the file had changed places; what does not is left out.
+    /// Where a CPU's clock goes back by much, something was shifted. What lies within the time of the rest is
+    /// put in order, as if pieces of the file had changed places; what does not is left out.
     fn leave_out_misplaced(&mut self) {
         let misplaced: Vec<_> = self
             .events
@@ -314,8 +318,8 @@ fn lowest_pid(kind: &EventKind) -> Pid {
     }
 }
 
-/// `sched_switch` is emitted by the task that leaves, so its context must be `prev`. A file where that fails more than
-/// once in a hundred times has a task column that cannot be used to tell who runs.
+/// `sched_switch` is emitted by the task that leaves, so its context must be `prev`. A file where that fails
+/// more than once in a hundred times has a task column that cannot be used to tell who runs.
 fn note_contexts(trace: &mut Trace) {
     let (mut switches, mut contradictions, mut first) = (0u64, 0u64, None);
     for event in &trace.events {

@@ -1,11 +1,13 @@
-//! Times that cannot be: one flipped bit in a recording shifts an event, or the rest of a page, by up to centuries.
+//! Times that cannot be: one flipped bit in a recording shifts an event, or the rest of a page, by up to
+//! centuries.
 //!
-//! A CPU's clock does not go back. Where it seems to, by more than disorder explains, the recording falls into pieces, and
+//! A CPU's clock does not go back. Where it seems to, by more than disorder explains, the recording falls
+//! into pieces, and
 //! [`misplaced`] finds those that have to go so that the rest goes forward: as few events as possible.
 //!
-//! A clock that leaps forward and stays there proves nothing: the machine may have been idle all night. But a machine on which
-//! nothing at all happens for days, or for an hour while a task runs, does not exist; [`Silences`] finds the longest
-//! stretch of a trace without such a hole.
+//! A clock that leaps forward and stays there proves nothing: the machine may have been idle all night. But a
+//! machine on which nothing at all happens for days, or for an hour while a task runs, does not exist;
+//! [`Silences`] finds the longest stretch of a trace without such a hole.
 //!
 //! What is left is wrong by at most a minute, or a note says that a minute and more passed in silence.
 
@@ -14,7 +16,8 @@ use std::ops::Range;
 use crate::events::Events;
 use crate::model::{Event, EventKind, Pid};
 
-/// Events of one CPU may be out of order by this much, ns: nested interrupts write theirs late, and so do recorders.
+/// Events of one CPU may be out of order by this much, ns: nested interrupts write theirs late, and so do
+/// recorders.
 pub(crate) const MAX_DISORDER_NS: u64 = 1_000_000_000;
 /// A machine on which nothing happens for longer than this is worth a note, ns.
 const LONG_SILENCE_NS: u64 = 60 * 1_000_000_000;
@@ -34,9 +37,9 @@ struct Piece {
     to_ns: u64,
 }
 
-/// Positions of the events of one CPU, given as they were recorded, that have to be left out so that no time goes back by more
-/// than [`MAX_DISORDER_NS`]. Of all ways to do so this leaves out the fewest events. None where the clock is not damaged here
-/// and there, but makes no sense at all.
+/// Positions of the events of one CPU, given as they were recorded, that have to be left out so that no time
+/// goes back by more than [`MAX_DISORDER_NS`]. Of all ways to do so this leaves out the fewest events. None
+/// where the clock is not damaged here and there, but makes no sense at all.
 pub(crate) fn misplaced(events: &Events) -> Vec<Range<usize>> {
     let Some(pieces) = pieces(events) else { return Vec::new() };
     // What the best choice of pieces that ends with this one keeps, and the piece before it in that choice.
@@ -141,7 +144,8 @@ impl Table {
     }
 }
 
-/// `None` for more pieces than an idle machine makes of its recording: they would take as much memory as the events.
+/// `None` for more pieces than an idle machine makes of its recording: they would take as much memory as the
+/// events.
 fn pieces(events: &Events) -> Option<Vec<Piece>> {
     let most = events.len() / 4 + 64;
     let mut pieces: Vec<Piece> = Vec::new();

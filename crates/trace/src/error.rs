@@ -41,7 +41,8 @@ pub enum ReadError {
 
     /// The file ends inside something without which nothing can be read.
     #[error(
-        "byte {at}: the file ends inside {what}: at least {missing} bytes are missing; copy or record it again"
+        "byte {at}: the file ends inside {what}: at least {missing} bytes are missing; copy or record it \
+         again"
     )]
     Truncated {
         /// What is incomplete.
@@ -63,7 +64,8 @@ pub enum ReadError {
 
     /// The description of a needed event is missing or incomplete.
     #[error(
-        "the file does not describe {event} as needed: {why}; record with trace-cmd record -e sched or perf sched record"
+        "the file does not describe {event} as needed: {why}; record with trace-cmd record -e sched or perf \
+         sched record"
     )]
     Format {
         /// The event.
@@ -74,7 +76,8 @@ pub enum ReadError {
 
     /// The file was read, but holds no `sched_switch`.
     #[error(
-        "no sched_switch event among {events} events{}; record with trace-cmd record -e sched or perf sched record{}",
+        "no sched_switch event among {events} events{}; record with trace-cmd record -e sched or perf sched \
+         record{}",
         list_seen(seen),
         list_notes(notes)
     )]

@@ -1,5 +1,5 @@
-//! A list of events in pieces: it grows without copying, and what has been taken from its front is free again. A vector
-//! would need twice its memory each time it grows, and again to be put in order.
+//! A list of events in pieces: it grows without copying, and what has been taken from its front is free
+//! again. A vector would need twice its memory each time it grows, and again to be put in order.
 
 use std::iter::Flatten;
 use std::ops::Index;

@@ -1,7 +1,7 @@
 //! What a recorder knows and no event tells: policies and affinities of tasks, and what idle CPUs do.
 //!
-//! It writes them into the trace itself, a marker a task and one for the machine, so that they survive every conversion that
-//! keeps markers:
+//! It writes them into the trace itself, a marker a task and one for the machine, so that they survive every
+//! conversion that keeps markers:
 //!
 //! ```text
 //! schedlab: task pid=812 tgid=800 policy=fifo cpus=0-3 comm=audio thread
@@ -26,7 +26,8 @@ const MACHINE_PREFIX: &str = "schedlab: machine ";
 pub enum IdleKind {
     /// It halted, and had to be woken by an interrupt.
     Halts,
-    /// It looked for work all the time: somebody held `/dev/cpu_dma_latency` at 0, or the kernel was booted so.
+    /// It looked for work all the time: somebody held `/dev/cpu_dma_latency` at 0, or the kernel was booted
+    /// so.
     Polls,
 }
 

@@ -1,5 +1,5 @@
-//! What a recorder knows about the whole recording: the machine and its kernel as they were set up, which command was recorded,
-//! and to which groups of the scheduler the processes belonged.
+//! What a recorder knows about the whole recording: the machine and its kernel as they were set up, which
+//! command was recorded, and to which groups of the scheduler the processes belonged.
 //!
 //! As with [`TaskNote`](crate::TaskNote), each fact is a marker in the trace itself:
 //!
@@ -21,10 +21,11 @@ const GROUP: &str = "schedlab: group tgid=";
 /// What a recorder wrote down about a recording; empty where none of ours did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Host {
-    /// The machine and its kernel, by name: `hz`, `preempt`, `features`, `smt`, `governor`, `isolated`, sysctls and the like, each
-    /// as the kernel itself writes it.
+    /// The machine and its kernel, by name: `hz`, `preempt`, `features`, `smt`, `governor`, `isolated`,
+    /// sysctls and the like, each as the kernel itself writes it.
     pub facts: BTreeMap<String, String>,
-    /// The command that the recorder ran. Its process and the descendants of that are what was meant to be recorded.
+    /// The command that the recorder ran. Its process and the descendants of that are what was meant to be
+    /// recorded.
     pub command: Option<RecordedCommand>,
     /// The groups of each process, by process id.
     pub groups: BTreeMap<Pid, TaskGroup>,

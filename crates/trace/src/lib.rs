@@ -1,16 +1,20 @@
 //! Scheduler traces in and out.
 //!
-//! - **In**: [`read`], [`read_seekable`] and [`read_stream`] turn a recording into a [`Trace`]: events with the kernel's tracepoint names and fields,
-//!   in order of time, and beside them [`ImportNotes`], which count everything that could not be used. Formats are told
-//!   apart by content: trace.dat of trace-cmd (versions 6 and 7, plain, zlib, zstd), perf.data (plain, zstd), Perfetto (with
-//!   ftrace events, single or compact), the kernel's `trace` file, `trace-cmd report` with and without `-R`; any of them also packed with gzip.
-//!   What else the kernel did ([`Activity`]: interrupts, timers, block requests, system calls) is among the events where it was
-//!   recorded; figures leave it out.
+//! - **In**: [`read`], [`read_seekable`] and [`read_stream`] turn a recording into a [`Trace`]: events with
+//!   the kernel's tracepoint names and fields, in order of time, and beside them [`ImportNotes`], which count
+//!   everything that could not be used. Formats are told apart by content: trace.dat of trace-cmd (versions 6
+//!   and 7, plain, zlib, zstd), perf.data (plain, zstd), Perfetto (with ftrace events, single or compact),
+//!   the kernel's `trace` file, `trace-cmd report` with and without `-R`; any of them also packed with gzip.
+//!   What else the kernel did ([`Activity`]: interrupts, timers, block requests, system calls) is among the
+//!   events where it was recorded; figures leave it out.
 //! - **Made**: a simulator fills a [`TraceBuilder`] and gets the same [`Trace`].
-//! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time, switches, migrations and wakeup latencies per task and idle time per CPU, [`summarise_in_windows`] also how they vary, [`summarise_within`] those of a stretch;
-//!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes; [`infer_missing_switches`] fills
-//!   those that later events prove.
-//! - **Out**: [`write_trace_dat`], [`write_ftrace_text`], [`write_chrome_json`] and [`write_perfetto`], or [`TextWriter`] and [`PerfettoWriter`] event by event;
+//! - **Figures**: [`sched_latency`] gives the table of `perf sched latency`; [`summarise`] gives CPU time,
+//!   switches, migrations and wakeup latencies per task and idle time per CPU, [`summarise_in_windows`] also
+//!   how they vary, [`summarise_within`] those of a stretch;
+//!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes;
+//!   [`infer_missing_switches`] fills those that later events prove.
+//! - **Out**: [`write_trace_dat`], [`write_ftrace_text`], [`write_chrome_json`] and [`write_perfetto`], or
+//!   [`TextWriter`] and [`PerfettoWriter`] event by event;
 //!   [`Annotations`] add what events cannot say: decisions and their reasons, waits, queue lengths.
 //!
 //! This crate knows no simulator and no scheduler, and nothing here prints.

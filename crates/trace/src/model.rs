@@ -1,8 +1,9 @@
 //! The event model: what a scheduler trace says, whatever file it came from.
 //!
-//! Names are the kernel's: an event is a tracepoint, its fields have the tracepoint's names and meaning (rt-class 11.2).
-//! `prio` is always the kernel's number: 0 to 98 real-time (99 minus the user's priority), 100 to 139 nice -20 to 19,
-//! -1 deadline. Nothing here knows a simulator; a simulator can produce this as well as a recorder.
+//! Names are the kernel's: an event is a tracepoint, its fields have the tracepoint's names and meaning
+//! (rt-class 11.2). `prio` is always the kernel's number: 0 to 98 real-time (99 minus the user's priority),
+//! 100 to 139 nice -20 to 19, -1 deadline. Nothing here knows a simulator; a simulator can produce this as
+//! well as a recorder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,8 +17,8 @@ use crate::notes::ImportNotes;
 use crate::state::PrevState;
 use crate::strings::{StrId, Strings};
 
-/// Thread id; 0 is the idle task of each CPU. Never negative in a [`Trace`], except that the context of an event
-/// is -1 where the file does not know it.
+/// Thread id; 0 is the idle task of each CPU. Never negative in a [`Trace`], except that the context of an
+/// event is -1 where the file does not know it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pid(pub i32);
 
@@ -157,8 +158,8 @@ pub struct SchedStatRuntime {
     pub vruntime: Option<VirtualNanos>,
 }
 
-/// Virtual run time in ns. With it an `Option` takes no more room than a number, and an event 56 bytes in place of 64; for that,
-/// the largest number of all is taken for the one below it.
+/// Virtual run time in ns. With it an `Option` takes no more room than a number, and an event 56 bytes in
+/// place of 64; for that, the largest number of all is taken for the one below it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VirtualNanos(
     /// The complement, which is never 0.
@@ -207,7 +208,8 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The task whose end the event tells: it exits, or it leaves its CPU dead. `perf sched record` has only the latter.
+    /// The task whose end the event tells: it exits, or it leaves its CPU dead. `perf sched record` has only
+    /// the latter.
     pub fn ended(&self) -> Option<Pid> {
         match self {
             EventKind::SchedProcessExit(task) => Some(task.pid),
@@ -240,7 +242,8 @@ impl EventKind {
     }
 }
 
-/// What the CPU was doing when an event was recorded. A wakeup from an interrupt is not the interrupted task's doing.
+/// What the CPU was doing when an event was recorded. A wakeup from an interrupt is not the interrupted
+/// task's doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Context {
     /// The file does not say, as text without the column of flags.
@@ -269,8 +272,8 @@ impl Context {
     }
 }
 
-/// Whether the task that runs is to leave its CPU soon: the second column of ftrace's flags. A wakeup inside the tick's
-/// interrupt whose task was to be preempted anyway shows it.
+/// Whether the task that runs is to leave its CPU soon: the second column of ftrace's flags. A wakeup inside
+/// the tick's interrupt whose task was to be preempted anyway shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum NeedResched {
     /// The file does not say.
@@ -297,7 +300,8 @@ impl NeedResched {
     }
 
     pub(crate) const COMMON_FLAG: u64 = 0x04;
-    /// Before 6.13 this bit was for architectures that cannot tell whether interrupts are off; none of today's is one.
+    /// Before 6.13 this bit was for architectures that cannot tell whether interrupts are off; none of
+    /// today's is one.
     pub(crate) const COMMON_FLAG_LAZY: u64 = 0x02;
 }
 
@@ -378,7 +382,8 @@ pub struct Meta {
     pub format: Format,
     /// System name, release and machine of the recording kernel, as in `uname`.
     pub kernel: Option<String>,
-    /// The trace clock's name, e.g. `mono` or `local`. Times of `local` clocks of different CPUs may differ by some µs.
+    /// The trace clock's name, e.g. `mono` or `local`. Times of `local` clocks of different CPUs may differ
+    /// by some µs.
     pub clock: Option<String>,
     /// The recording program and its version.
     pub tool: Option<String>,
@@ -421,8 +426,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Time of the first event that is not [`Activity`], ns; 0 for an empty trace. What a trace says of tasks does not depend
-    /// on which other tracepoints were on.
+    /// Time of the first event that is not [`Activity`], ns; 0 for an empty trace. What a trace says of tasks
+    /// does not depend on which other tracepoints were on.
     pub fn start_ns(&self) -> u64 {
         self.events.iter().find(|event| !event.kind.is_activity()).map_or(0, |event| event.time_ns)
     }

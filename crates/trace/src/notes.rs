@@ -1,7 +1,7 @@
 //! What an importer could not use, or what its user should know: counted, never dropped in silence.
 //!
-//! Every kind of trouble is one [`NoteKind`] with a severity and a sentence; a reader counts occurrences and keeps the
-//! first place. An importer does not give up while there is something left to read.
+//! Every kind of trouble is one [`NoteKind`] with a severity and a sentence; a reader counts occurrences and
+//! keeps the first place. An importer does not give up while there is something left to read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -105,7 +105,8 @@ note_kinds! {
     OpenLastLine, Info, "open_last_line",
         "the last line has no line end: the text may have been cut there";
     LostEvents, DataLoss, "lost_events",
-        "the recorder lost events because its buffer was full; record with a larger buffer (trace-cmd record -b)";
+        "the recorder lost events because its buffer was full; record with a larger buffer (trace-cmd record \
+         -b)";
     Overwritten, Info, "overwritten",
         "older events were overwritten before they were saved: the trace begins later than the recording";
     BrokenSwitchChain, DataLoss, "broken_switch_chain",
@@ -125,7 +126,8 @@ note_kinds! {
         "events have times that cannot be, as one damaged bit makes them: far from all around them, or beyond days in which \
          nothing happens; they were left out";
     LongSilence, Info, "long_silence",
-        "for more than a minute no CPU has an event; if the machine was neither idle nor asleep, a time in the file is damaged";
+        "for more than a minute no CPU has an event; if the machine was neither idle nor asleep, a time in \
+         the file is damaged";
     CpuOutOfRange, Error, "cpu_out_of_range",
         "an event names a CPU that no machine has; it was dropped";
     CpuBeyondHeader, Info, "cpu_beyond_header",
@@ -135,7 +137,8 @@ note_kinds! {
     UnknownPrevState, Info, "unknown_prev_state",
         "a task state is of a kind that we do not know; it counts as a sleep";
     NoPreemptionMark, Info, "no_preemption_mark",
-        "trace-cmd report prints R for preempted tasks too; use the trace.dat or report -R to tell them apart";
+        "trace-cmd report prints R for preempted tasks too; use the trace.dat or report -R to tell them \
+         apart";
     SwitchWithoutPrev, Info, "switch_without_prev",
         "a CPU's first switch (of the trace, or after lost events) does not say who left, as Perfetto's compact \
          encoding has it; it was left out";

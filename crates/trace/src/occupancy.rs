@@ -1,8 +1,8 @@
 //! Who runs on each CPU, followed through the events of a trace.
 //!
-//! `sched_switch` says who leaves and who comes. Between two switches every event says once more who runs, because an
-//! event is recorded in the context of the task that it interrupts. Real recordings have holes (a full buffer, a pid
-//! filter), and this is where they show: the CPU runs a task that never came.
+//! `sched_switch` says who leaves and who comes. Between two switches every event says once more who runs,
+//! because an event is recorded in the context of the task that it interrupts. Real recordings have holes (a
+//! full buffer, a pid filter), and this is where they show: the CPU runs a task that never came.
 
 use crate::model::{Cpu, Event, EventKind, Pid, Trace};
 use crate::notes::NoteKind;
@@ -72,7 +72,8 @@ impl Occupancy {
         self.trust_context
     }
 
-    /// Takes in the next event. [`Activity`](crate::Activity) tells of no task: who runs is the same with it and without.
+    /// Takes in the next event. [`Activity`](crate::Activity) tells of no task: who runs is the same with it
+    /// and without.
     pub fn observe(&mut self, event: &Event) -> Observed {
         let state = &mut self.cpus[event.cpu.index()];
         let mut observed = Observed::default();

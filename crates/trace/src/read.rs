@@ -18,8 +18,8 @@ const HEAD: usize = 64 << 10;
 /// No text has a zero in as many of its first bytes.
 const TEXT_HEAD: usize = 4096;
 
-/// Reads a trace from something that can be read at any place, as a file: from its beginning on, wherever it stands, a
-/// piece at a time, so that it is never in memory as a whole. See [`read`].
+/// Reads a trace from something that can be read at any place, as a file: from its beginning on, wherever it
+/// stands, a piece at a time, so that it is never in memory as a whole. See [`read`].
 ///
 /// # Errors
 /// As [`read`], and [`ReadError::Io`] if reading fails.
@@ -28,8 +28,9 @@ pub fn read_seekable(mut input: impl Read + Seek) -> Result<Trace, ReadError> {
     read_source(&Source::elsewhere(&RefCell::new(input), len))
 }
 
-/// Reads a trace from something that can be read once, as a pipe. The first 64 KiB must look like a trace: what goes on for
-/// ever and is none (`/dev/zero`) is refused at once. The rest is read into memory. See [`read`].
+/// Reads a trace from something that can be read once, as a pipe. The first 64 KiB must look like a trace:
+/// what goes on for ever and is none (`/dev/zero`) is refused at once. The rest is read into memory. See
+/// [`read`].
 ///
 /// # Errors
 /// As [`read`], and [`ReadError::Io`] if reading fails.
@@ -48,12 +49,13 @@ pub fn read_stream(mut input: impl Read) -> Result<Trace, ReadError> {
 /// Reads a trace: trace.dat of version 6 or 7, perf.data, a Perfetto trace, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
 /// report -R`, `perf script`), any of them also packed with gzip.
 ///
-/// Whatever is wrong with single events, lines or pages is counted in [`Trace::notes`]. An error means that there is
-/// nothing to return: some other format, a file cut before its first events, no `sched_switch` in it.
+/// Whatever is wrong with single events, lines or pages is counted in [`Trace::notes`]. An error means that
+/// there is nothing to return: some other format, a file cut before its first events, no `sched_switch` in
+/// it.
 ///
-/// Memory stays below ten times the input; for compressed input, below ten times what it decompresses to, which is
-/// limited to a hundred times the file plus 64 MiB; for Perfetto's compact encoding, in which an event can have five bytes,
-/// below the 64 bytes that an event takes here and ten times the rest.
+/// Memory stays below ten times the input; for compressed input, below ten times what it decompresses to,
+/// which is limited to a hundred times the file plus 64 MiB; for Perfetto's compact encoding, in which an
+/// event can have five bytes, below the 64 bytes that an event takes here and ten times the rest.
 ///
 /// # Errors
 /// A [`ReadError`] says what is wrong, where, and what to do.

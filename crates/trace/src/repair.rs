@@ -1,8 +1,9 @@
 //! Fills holes in the chain of switches.
 //!
-//! Recorders drop switches: a pid filter hides what happens next to a filtered task, a full buffer loses anything. What
-//! remains often proves that a switch happened, because each event carries the task in whose context it was recorded.
-//! Replay needs whole chains; this adds the missing links, marked [`Provenance::Inferred`].
+//! Recorders drop switches: a pid filter hides what happens next to a filtered task, a full buffer loses
+//! anything. What remains often proves that a switch happened, because each event carries the task in whose
+//! context it was recorded. Replay needs whole chains; this adds the missing links, marked
+//! [`Provenance::Inferred`].
 
 use std::collections::BTreeMap;
 
@@ -20,21 +21,22 @@ use crate::strings::Strings;
 pub struct Repair {
     /// Switches added.
     pub switches: u64,
-    /// The sum over them of the time between the earliest and the latest moment at which each can have happened, ns: by
-    /// so much CPU times may be wrong in all.
+    /// The sum over them of the time between the earliest and the latest moment at which each can have
+    /// happened, ns: by so much CPU times may be wrong in all.
     pub uncertain_ns: u64,
 }
 
 /// Adds the switches that events prove and no event records.
 ///
-/// Such a switch is put at the earliest possible time: right after the last event in the context of the task that left, and
-/// not before a wakeup of the task that came. Only a task that comes from the idle task unwoken may be put later: many
-/// virtual machines record nothing while they idle, so the earliest time is the beginning of that idle time. Such a task
-/// came as long before its next `sched_stat_runtime` as that says; without one it stayed as long as it usually does.
+/// Such a switch is put at the earliest possible time: right after the last event in the context of the task
+/// that left, and not before a wakeup of the task that came. Only a task that comes from the idle task
+/// unwoken may be put later: many virtual machines record nothing while they idle, so the earliest time is
+/// the beginning of that idle time. Such a task came as long before its next `sched_stat_runtime` as that
+/// says; without one it stayed as long as it usually does.
 ///
-/// The state of the task that left is `R` for the idle task, `X` after its exit, `R+` if it next runs or moves without having
-/// been woken, and `S` otherwise. Where events were lost and counted as such, nothing is added: too much may have happened
-/// there.
+/// The state of the task that left is `R` for the idle task, `X` after its exit, `R+` if it next runs or
+/// moves without having been woken, and `S` otherwise. Where events were lost and counted as such, nothing is
+/// added: too much may have happened there.
 pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
     let mut occupancy = Occupancy::new(trace);
     let trust_context = occupancy.trusts_context();
@@ -46,7 +48,8 @@ pub fn infer_missing_switches(trace: &mut Trace) -> Repair {
             let known = tasks.known.get(came);
             let woken_ns = known.map_or(0, |known| known.woken_ns);
             let earliest_ns = gone.last_ns.max(woken_ns).min(event.time_ns);
-            // Behind the wakeup in the order of events, too: those of one time stand by the numbers of their CPUs.
+            // Behind the wakeup in the order of events, too: those of one time stand by the numbers of their
+            // CPUs.
             let time_ns = (earliest_ns + u64::from(earliest_ns == woken_ns)).min(event.time_ns);
             let next = match &event.kind {
                 EventKind::SchedSwitch(switch) => switch.prev,
@@ -108,15 +111,17 @@ struct Added {
 }
 
 impl Added {
-    /// The task that came had run for `stay_ns` at `end_ns`: moves the switch there, as far as the events around it allow.
+    /// The task that came had run for `stay_ns` at `end_ns`: moves the switch there, as far as the events
+    /// around it allow.
     fn place(&mut self, end_ns: u64, stay_ns: u64) {
         self.event.time_ns = end_ns.saturating_sub(stay_ns).clamp(self.event.time_ns, self.latest_ns);
         self.unwoken = false;
     }
 }
 
-/// Places the arrivals of which nothing else tells the time: the task stayed for as long as it does at the median of the
-/// stays that are recorded from one end to the other, and without such stays only for as long as is proven.
+/// Places the arrivals of which nothing else tells the time: the task stayed for as long as it does at the
+/// median of the stays that are recorded from one end to the other, and without such stays only for as long
+/// as is proven.
 fn place_by_usual_stay(events: &Events, added: &mut [Added]) {
     let came =
         |new: &Added| if let EventKind::SchedSwitch(s) = &new.event.kind { s.next.pid } else { Pid::IDLE };
@@ -154,7 +159,8 @@ struct Known {
     ended: bool,
     /// The inferred switch by which it left, until its next event has told in which state.
     left_by: Option<usize>,
-    /// The inferred switch by which it came from the idle task, until an event has told how long ago that was.
+    /// The inferred switch by which it came from the idle task, until an event has told how long ago that
+    /// was.
     came_by: Option<usize>,
 }
 
@@ -246,7 +252,8 @@ impl Tasks {
         }
     }
 
-    /// The switch by which a task came from the idle task, if that was inferred and has not been asked for yet.
+    /// The switch by which a task came from the idle task, if that was inferred and has not been asked for
+    /// yet.
     fn came_by<'a>(&mut self, pid: Pid, added: &'a mut [Added]) -> Option<&'a mut Added> {
         let n = self.known.get(pid)?.came_by?;
         self.update(pid, |known| known.came_by = None);

@@ -1,18 +1,20 @@
-//! The table of `perf sched latency`: for each task its run time, how often it came to run after having waited, and how
-//! long it waited.
+//! The table of `perf sched latency`: for each task its run time, how often it came to run after having
+//! waited, and how long it waited.
 //!
-//! The rules are those of perf 6.1, found from its behaviour, so that the figures agree with its own to the last digit:
+//! The rules are those of perf 6.1, found from its behaviour, so that the figures agree with its own to the
+//! last digit:
 //!
-//! - Time is given by `sched_stat_runtime`, which the fair class emits at each accounting. A trace without that event gets
-//!   the time between switches instead.
-//! - A *delay* begins when a sleeping task is woken (`sched_wakeup`, `sched_wakeup_new`) or when a task leaves its CPU in
-//!   state `R`, and ends when a switch brings the task. Switches count the ends of delays, not all switches.
-//! - `sched_waking` begins no delay, although `perf sched record` records it in place of `sched_wakeup` on kernels that have
-//!   it. [`DelaysFrom::Waking`] departs from perf here.
-//! - A task in state `R+`, preempted, is taken for asleep: perf looks at the lowest bit of the state alone. Its delay
-//!   begins with the next wakeup event, of which a preempted task has none.
-//! - A task first seen when it comes or is accounted counts as one that has waited from this moment on: its first delay
-//!   is 0.
+//! - Time is given by `sched_stat_runtime`, which the fair class emits at each accounting. A trace without
+//!   that event gets the time between switches instead.
+//! - A *delay* begins when a sleeping task is woken (`sched_wakeup`, `sched_wakeup_new`) or when a task
+//!   leaves its CPU in state `R`, and ends when a switch brings the task. Switches count the ends of delays,
+//!   not all switches.
+//! - `sched_waking` begins no delay, although `perf sched record` records it in place of `sched_wakeup` on
+//!   kernels that have it. [`DelaysFrom::Waking`] departs from perf here.
+//! - A task in state `R+`, preempted, is taken for asleep: perf looks at the lowest bit of the state alone.
+//!   Its delay begins with the next wakeup event, of which a preempted task has none.
+//! - A task first seen when it comes or is accounted counts as one that has waited from this moment on: its
+//!   first delay is 0.
 //! - A task id is one task, also where it was given out again.
 
 use std::cmp::Reverse;
@@ -73,8 +75,8 @@ pub enum RuntimeSource {
 /// The whole table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchedLatency {
-    /// The tasks that waited at least once, the idle task left out: those with the longest mean delay first, then by
-    /// longest delay, switches and run time.
+    /// The tasks that waited at least once, the idle task left out: those with the longest mean delay first,
+    /// then by longest delay, switches and run time.
     pub tasks: Vec<TaskDelays>,
     /// Where the run times come from.
     pub runtime_source: RuntimeSource,

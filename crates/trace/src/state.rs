@@ -5,7 +5,8 @@ use std::fmt;
 /// Why a task left its CPU, as `sched_switch` says it (rt-class 11.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PrevState {
-    /// `R`: runnable and not preempted, e.g. it yielded. Text that cannot show the plus sign also reads as this.
+    /// `R`: runnable and not preempted, e.g. it yielded. Text that cannot show the plus sign also reads as
+    /// this.
     Running,
     /// `R+`: runnable, switched out by preemption.
     Preempted,
@@ -57,7 +58,8 @@ impl PrevState {
         }
     }
 
-    /// The bits that kernels since 4.14 put into `prev_state`. `Unknown` has none and gives 0x200, which no kernel uses.
+    /// The bits that kernels since 4.14 put into `prev_state`. `Unknown` has none and gives 0x200, which no
+    /// kernel uses.
     pub fn bits(self) -> i64 {
         match self {
             PrevState::Running => 0,
@@ -74,8 +76,9 @@ impl PrevState {
         }
     }
 
-    /// Reads the kernel's letters: `S`, `R+`, `D|K`. Of several the first counts, and a plus sign means preempted
-    /// whatever stands before it: kernels before 4.14 wrote `S+` for a task preempted on its way to sleep.
+    /// Reads the kernel's letters: `S`, `R+`, `D|K`. Of several the first counts, and a plus sign means
+    /// preempted whatever stands before it: kernels before 4.14 wrote `S+` for a task preempted on its way to
+    /// sleep.
     pub fn from_letters(text: &[u8]) -> PrevState {
         if text.last() == Some(&b'+') {
             return PrevState::Preempted;
@@ -94,8 +97,9 @@ impl PrevState {
         }
     }
 
-    /// Reads the letters of `trace-cmd report`'s own printing of `sched_switch`. It names bits by an old table (`Z` for
-    /// 0x10, `X` for 0x20, `x` for 0x40, `W` for 0x80) and knows no plus sign, so `R` may mean preempted.
+    /// Reads the letters of `trace-cmd report`'s own printing of `sched_switch`. It names bits by an old
+    /// table (`Z` for 0x10, `X` for 0x20, `x` for 0x40, `W` for 0x80) and knows no plus sign, so `R` may mean
+    /// preempted.
     pub fn from_plugin_letters(text: &[u8]) -> PrevState {
         match text.first() {
             Some(b'Z') => PrevState::Dead,

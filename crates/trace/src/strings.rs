@@ -1,14 +1,15 @@
 //! Interned strings: task names (comm), marker texts and file names.
 //!
-//! A trace repeats a few names millions of times; an event stores a four-byte [`StrId`] in their place. The table is a
-//! plain open-addressing one because the standard library's hash map is not allowed here (its order differs from run
-//! to run) and because a lookup per name is the reader's hottest step.
+//! A trace repeats a few names millions of times; an event stores a four-byte [`StrId`] in their place. The
+//! table is a plain open-addressing one because the standard library's hash map is not allowed here (its
+//! order differs from run to run) and because a lookup per name is the reader's hottest step.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Index;
 
-/// Number of a string in a [`Strings`] table; meaningless in any other table. An `Option` of it takes no more room.
+/// Number of a string in a [`Strings`] table; meaningless in any other table. An `Option` of it takes no more
+/// room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StrId(
     /// From 1.

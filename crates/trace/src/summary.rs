@@ -12,8 +12,9 @@
 //! | wakeup to run | from the last such event of a task that is not running to the `sched_switch` that brings it |
 //! | CPU time | from the `sched_switch` that brings a task to the one that takes it away |
 //!
-//! Where the trace has holes, what spans a hole is left out rather than guessed: an interval counts only if both its ends
-//! were recorded. [`infer_missing_switches`](crate::infer_missing_switches) fills some holes first.
+//! Where the trace has holes, what spans a hole is left out rather than guessed: an interval counts only if
+//! both its ends were recorded. [`infer_missing_switches`](crate::infer_missing_switches) fills some holes
+//! first.
 
 use crate::model::{Cpu, Event, EventKind, Pid, Provenance, Trace};
 use crate::occupancy::{Occupancy, Since, Stay};
@@ -51,8 +52,8 @@ impl WakeLatency {
         self.samples_ns.iter().max().copied()
     }
 
-    /// The smallest sample that at least `permille` thousandths of the samples do not exceed (nearest rank): 500 for the
-    /// median, 999 for p99.9. Sorts a copy.
+    /// The smallest sample that at least `permille` thousandths of the samples do not exceed (nearest rank):
+    /// 500 for the median, 999 for p99.9. Sorts a copy.
     pub fn percentile_ns(&self, permille: u32) -> Option<u64> {
         let mut sorted = self.samples_ns.clone();
         sorted.sort_unstable();
@@ -109,10 +110,11 @@ pub struct CpuSummary {
     pub unknown_ns: u64,
 }
 
-/// Which event says that a task was woken, beside `sched_wakeup_new`. The kernel emits both for each wakeup, the one when it
-/// begins, in the waker's context, the other when the task is on a queue; some recorders, as `perf sched record` on
-/// kernels that have it, keep only the former. Figures from different events must not be compared: counts agree, but
-/// latencies from `sched_waking` contain the wakeup itself, an interrupt to another CPU included.
+/// Which event says that a task was woken, beside `sched_wakeup_new`. The kernel emits both for each wakeup,
+/// the one when it begins, in the waker's context, the other when the task is on a queue; some recorders, as
+/// `perf sched record` on kernels that have it, keep only the former. Figures from different events must not
+/// be compared: counts agree, but latencies from `sched_waking` contain the wakeup itself, an interrupt to
+/// another CPU included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WakeupEvent {
     /// `sched_wakeup`.
@@ -166,8 +168,8 @@ pub fn summarise_from(trace: &Trace, wakeups_from: WakeupEvent) -> Summary {
     summarise_in_windows(trace, wakeups_from, 0).summary
 }
 
-/// Summarises a stretch of a trace: CPU time is cut at its ends, a latency counts where it ends, and what happened before it
-/// tells who ran when it began.
+/// Summarises a stretch of a trace: CPU time is cut at its ends, a latency counts where it ends, and what
+/// happened before it tells who ran when it began.
 pub fn summarise_within(trace: &Trace, wakeups_from: WakeupEvent, stretch: Stretch) -> Summary {
     in_windows(trace, wakeups_from, stretch, Windows::of(trace, 0)).summary
 }
@@ -483,7 +485,8 @@ mod tests {
         assert_eq!(summary.duration_ns, 400_000);
     }
 
-    /// A task sleeps and is woken; the switch from the idle task that brings it was not traced, but what it does then was.
+    /// A task sleeps and is woken; the switch from the idle task that brings it was not traced, but what it
+    /// does then was.
     #[test]
     fn a_wakeup_whose_switch_was_not_traced_is_one_without_a_latency() {
         let mut trace = read(
@@ -564,7 +567,8 @@ mod tests {
         let waking = " <idle>-0 [001] d... 0.000100: sched_waking: comm=a pid=7 prio=120 target_cpu=000\n";
         let wakeup = " <idle>-0 [000] d... 0.000104: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000\n";
         let new = " b-8 [001] d... 0.000105: sched_wakeup_new: comm=c pid=9 prio=120 target_cpu=000\n";
-        let switch = " <idle>-0 [000] d... 0.000110: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120\n";
+        let switch = " <idle>-0 [000] d... 0.000110: sched_switch: prev_comm=swapper/0 prev_pid=0 \
+                      prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120\n";
         for (text, from, latency_ns) in [
             ([waking, wakeup, new, switch].concat(), WakeupEvent::Wakeup, 6000),
             ([wakeup, new, switch].concat(), WakeupEvent::Wakeup, 6000),

@@ -1,7 +1,8 @@
-//! What reading a long recording costs in memory: at most 64 bytes an event, 2 KB a task, and never the file itself.
+//! What reading a long recording costs in memory: at most 64 bytes an event, 2 KB a task, and never the file
+//! itself.
 //!
-//! Linux tells the most memory that a process has ever had: this reads a recording in a process of its own, then one of twice
-//! the length, and sees by how much that has grown.
+//! Linux tells the most memory that a process has ever had: this reads a recording in a process of its own,
+//! then one of twice the length, and sees by how much that has grown.
 #![cfg(target_os = "linux")]
 
 #[path = "grown/mod.rs"]

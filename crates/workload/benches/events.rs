@@ -2,11 +2,13 @@
 //!
 //! The core's time is that of this thread, so that what else a machine does falls into it less.
 //!
-//! The figures to reach were measured with the fastest simulator known, the kernel's own C with no-op locks, which
-//! charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken within one run.
+//! The figures to reach were measured with the fastest simulator known, the kernel's own C with no-op locks,
+//! which charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken
+//! within one run.
 //!
-//! `-- --once periodic 8` (or `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case once and prints its number of events: for
-//! profilers, which count instructions and cache misses where the clock of a busy machine says little.
+//! `-- --once periodic 8` (or `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case once and prints its
+//! number of events: for profilers, which count instructions and cache misses where the clock of a busy
+//! machine says little.
 
 use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup};
 use rustix::time::{ClockId, clock_gettime};
@@ -69,7 +71,8 @@ fn fair(tasks: usize) -> Case {
     }
 }
 
-/// Clients and servers of a database with user-space locks: two switches and two wakeups a request, some thirty steps.
+/// Clients and servers of a database with user-space locks: two switches and two wakeups a request, some
+/// thirty steps.
 fn oltp(clients: usize, database: &str) -> Case {
     Case {
         name: if database == "pgsql" { "oltp --db pgsql" } else { "oltp --db mysql" },
@@ -83,7 +86,8 @@ fn oltp(clients: usize, database: &str) -> Case {
     }
 }
 
-/// Seed 001 (experiments/001.toml): forty CPUs become idle together and want the RT task that waits somewhere.
+/// Seed 001 (experiments/001.toml): forty CPUs become idle together and want the RT task that waits
+/// somewhere.
 fn herd(how: &'static str) -> Case {
     let settings: &[&str] = match how {
         "pull" => &["double_lock=fair", "preempt_model=full", "NO_RT_PUSH_IPI"],

@@ -81,7 +81,8 @@ impl Dist {
         }
     }
 
-    /// `offset` plus an exponentially distributed span of this mean (fair-class 13.4 writes `0.4 + Exp(1.5)`).
+    /// `offset` plus an exponentially distributed span of this mean (fair-class 13.4 writes `0.4 +
+    /// Exp(1.5)`).
     pub const fn exponential(offset: Nanos, mean: Nanos) -> Dist {
         Dist(Kind::Exponential { offset, mean })
     }

@@ -10,8 +10,8 @@ const FIRST_INTERVAL: Nanos = Nanos::from_millis(100);
 const MOST_INTERVALS: usize = 1_000;
 const MERGED: usize = 10;
 
-/// Largest value by interval, shared by all who record into it. Intervals are 100 ms long; ten times longer, and again,
-/// in runs that would have more than 1000 of them.
+/// Largest value by interval, shared by all who record into it. Intervals are 100 ms long; ten times longer,
+/// and again, in runs that would have more than 1000 of them.
 #[derive(Clone, Debug)]
 pub struct MaxSeries(Rc<RefCell<State>>);
 

@@ -171,8 +171,8 @@ impl LatencyStats {
         self.histogram.as_ref()
     }
 
-    /// A value that `per_mille` of 1000 samples do not exceed: exact below 32 ns, else at most 1/16 too high, and
-    /// never above the largest sample. Zero without a sample.
+    /// A value that `per_mille` of 1000 samples do not exceed: exact below 32 ns, else at most 1/16 too high,
+    /// and never above the largest sample. Zero without a sample.
     pub fn quantile(&self, per_mille: u64) -> Nanos {
         let wanted = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1_000).max(1);
         let mut seen = 0;

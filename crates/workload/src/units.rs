@@ -18,8 +18,9 @@ const UNITS: [(&str, u64); 8] = [
     ("d", 86_400_000_000_000),
 ];
 
-/// A duration such as `100us`, `1.5ms`, `10s`, `1m`, `2h`, `1d`. A number without a unit counts in `default_unit`.
-/// Decimals beyond a nanosecond are cut off. The error says what is wrong with `text`, without naming an option.
+/// A duration such as `100us`, `1.5ms`, `10s`, `1m`, `2h`, `1d`. A number without a unit counts in
+/// `default_unit`. Decimals beyond a nanosecond are cut off. The error says what is wrong with `text`,
+/// without naming an option.
 pub fn duration(text: &str, default_unit: Nanos) -> Result<Nanos, String> {
     let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(number_end);
@@ -56,7 +57,8 @@ pub fn positive_duration(text: &str, default_unit: Nanos) -> Result<Nanos, Strin
     }
 }
 
-/// What the options of loads may be at most. Products and sums of them stay below the 584 years that can be counted.
+/// What the options of loads may be at most. Products and sums of them stay below the 584 years that can be
+/// counted.
 const LONGEST_STEP: Limit = Limit { most: Nanos(3_600_000_000_000), text: "1h" };
 const LONGEST_PERIOD: Limit = Limit { most: Nanos(10 * 86_400_000_000_000), text: "10d" };
 const LONGEST_RUN: Limit = Limit { most: Nanos(3_650 * 86_400_000_000_000), text: "3650d" };

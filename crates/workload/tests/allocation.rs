@@ -1,7 +1,7 @@
 //! No event allocates in steady state.
 //!
-//! A run is warmed up, then the allocations of its next events are counted. What may still grow is stated at [`GROWTH`].
-//! Alone in its file, because it counts the allocations of the whole process.
+//! A run is warmed up, then the allocations of its next events are counted. What may still grow is stated at
+//! [`GROWTH`]. Alone in its file, because it counts the allocations of the whole process.
 
 use machine::{Machine, MachineSpec, RunOptions, Setup};
 use scheduler::Nanos;
@@ -14,10 +14,10 @@ use workload::load;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A histogram grows when a latency is larger than any before, at most once for each doubling; so do queues of
-/// waiters when more wait than ever before. After the warm-up that happens about once to each of the forty tasks. A task that
-/// was woken seldom during the warm-up keeps its latencies one by one until then: that list doubles a few times, and then
-/// becomes the histogram.
+/// A histogram grows when a latency is larger than any before, at most once for each doubling; so do queues
+/// of waiters when more wait than ever before. After the warm-up that happens about once to each of the forty
+/// tasks. A task that was woken seldom during the warm-up keeps its latencies one by one until then: that
+/// list doubles a few times, and then becomes the histogram.
 const GROWTH: usize = 60 + 40 * 4;
 
 /// Events of the engine before counting starts, and while it goes on.

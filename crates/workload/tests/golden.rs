@@ -1,7 +1,8 @@
 //! The same inputs give the same bytes: in a debug and in a release build, on any machine, next year.
 //!
-//! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace. A change of behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p schedlab-workload
-//! --test golden`; CI runs it in both profiles.
+//! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace. A change of
+//! behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p schedlab-workload --test
+//! golden`; CI runs it in both profiles.
 
 use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, TimedSetting, Tracing};
 use scheduler::Nanos;

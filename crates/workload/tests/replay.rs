@@ -1,5 +1,5 @@
-//! Replay of recorded traces: what is extracted agrees with the summary, the replay comes close to the recording, and no
-//! damage to a trace makes it panic.
+//! Replay of recorded traces: what is extracted agrees with the summary, the replay comes close to the
+//! recording, and no damage to a trace makes it panic.
 
 use machine::{Machine, MachineSpec, RunOptions, Setup, Tracing};
 use proptest::prelude::*;
@@ -30,8 +30,9 @@ fn fixture(name: &str) -> Vec<u8> {
     miniz_oxide::inflate::decompress_to_vec(&bytes[10..bytes.len() - 8]).expect("a sound gzip file")
 }
 
-/// The extracted CPU time is the summary's, for each task id; more only where stays on a CPU have no recorded end. (A
-/// damaged trace may give an id to a new task while the old one runs: whose time that is, is anybody's guess.)
+/// The extracted CPU time is the summary's, for each task id; more only where stays on a CPU have no recorded
+/// end. (A damaged trace may give an id to a new task while the old one runs: whose time that is, is
+/// anybody's guess.)
 fn agrees_with_summary(trace: &Trace) {
     let (recording, summary) = (Recording::extract(trace), summarise(trace));
     let mut here = BTreeMap::new();
@@ -56,8 +57,8 @@ fn agrees_with_summary(trace: &Trace) {
     }
 }
 
-/// Written and read back, a recording plays the same: every step, time, priority and name is the same. What only explains
-/// how it was understood (counts, evidence, times passed beside idle CPUs) is not in the file.
+/// Written and read back, a recording plays the same: every step, time, priority and name is the same. What
+/// only explains how it was understood (counts, evidence, times passed beside idle CPUs) is not in the file.
 #[test]
 fn a_workload_file_is_the_recording_to_the_nanosecond() {
     for name in FIXTURES {
@@ -119,7 +120,8 @@ fn play_on(name: &str, spec: MachineSpec) -> ReplayFidelity {
     replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, cpus).expect("a recording")
 }
 
-/// The sum of a figure over all tasks, and the sum of the distances, both in relation to the recording, per mille.
+/// The sum of a figure over all tasks, and the sum of the distances, both in relation to the recording, per
+/// mille.
 fn errors(fidelity: &ReplayFidelity, figure: impl Fn(&TaskFidelity) -> Pair) -> (u64, u64) {
     let mut sum = Pair::default();
     let mut apart = 0;
@@ -144,8 +146,8 @@ fn check(name: &str, cpu_time: u64, switches: u64) {
 
 #[test]
 fn a_replay_comes_close_to_its_recording() {
-    // The guest runs the kernel of the profile. The others run 6.18, whose fair class is EEVDF: fair tasks that share a
-    // CPU take turns more often there than under CFS.
+    // The guest runs the kernel of the profile. The others run 6.18, whose fair class is EEVDF: fair tasks
+    // that share a CPU take turns more often there than under CFS.
     check("guest-6.1-mix-rr-smp2.dat", 5, 50);
     check("mix-rr.dat", 20, 80);
     check("mix-rtover.dat", 5, 50);
@@ -299,7 +301,10 @@ proptest! {
     #[test]
     fn whatever_becomes_of_a_workload_file_is_an_error_or_plays(
         file in 0..FIXTURES.len(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..5u8), 1..6),
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..5u8),
+            1..6,
+        ),
     ) {
         let trace = trace::read(&fixture(FIXTURES[file])).expect("a trace");
         let text = Recording::extract(&trace).to_text(workload::replay::Origin::default());
@@ -332,8 +337,8 @@ proptest! {
     }
 }
 
-/// A virtual machine that records little of what it does while idle: by the switches alone a kernel thread that worked for
-/// 161 µs in all would have run for 187 ms. The expectation is the kernel's own accounting.
+/// A virtual machine that records little of what it does while idle: by the switches alone a kernel thread
+/// that worked for 161 µs in all would have run for 187 ms. The expectation is the kernel's own accounting.
 #[test]
 fn cpu_time_is_what_the_kernel_accounted() {
     let mut trace = trace::read(&fixture("rtmigrate.perf.data.gz")).expect("a trace");
@@ -365,7 +370,8 @@ fn cpu_time_is_what_the_kernel_accounted() {
     }
 }
 
-/// In a recording of a real kernel: RCU's threads are woken by soft timers, so the ticks are where soft interrupts do that.
+/// In a recording of a real kernel: RCU's threads are woken by soft timers, so the ticks are where soft
+/// interrupts do that.
 #[test]
 fn ticks_lie_where_soft_timers_wake() {
     for (name, cpus) in [("mix-nice.dat", 2), ("guest-6.1-make-smp1.trace.txt.gz", 1)] {
@@ -391,8 +397,8 @@ fn ticks_lie_where_soft_timers_wake() {
     }
 }
 
-/// Wakeups of soft timers beside the tick, as if they were interrupts of their own, make two preemptions of one: a third too
-/// many switches.
+/// Wakeups of soft timers beside the tick, as if they were interrupts of their own, make two preemptions of
+/// one: a third too many switches.
 #[test]
 fn a_build_on_one_cpu_switches_as_often_as_recorded() {
     let laptop = MachineSpec::builtin("laptop").and_then(|spec| spec.with_cpus(1)).expect("a machine");

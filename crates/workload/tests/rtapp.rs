@@ -247,7 +247,8 @@ fn priorities_have_the_range_of_their_policy() {
     // In a phase that gives only a priority, the policy of the phase before it counts.
     let phases = |priority: i32| {
         task(&format!(
-            r#""phases": {{"a": {{"policy": "SCHED_FIFO", "run": 1}}, "b": {{"priority": {priority}, "run": 1}}}}"#
+            r#""phases": {{"a": {{"policy": "SCHED_FIFO", "run": 1}},
+                "b": {{"priority": {priority}, "run": 1}}}}"#
         ))
     };
     accept(&phases(50));

@@ -1,4 +1,5 @@
-//! The engine without a scheduler: what the benchmark compares with, to say what the scheduler's own work takes.
+//! The engine without a scheduler: what the benchmark compares with, to say what the scheduler's own work
+//! takes.
 
 use super::cpu_hw::Mode;
 use super::hw::{Hw, Source};
@@ -10,10 +11,10 @@ use scheduler::{CpuId, Nanos, TaskId};
 use std::future::Future;
 use std::task::{Context, Waker};
 
-/// Lets every CPU of a machine do for `duration` what `cyclictest -S -i100` makes it do: a timer interrupt, its
-/// run-queue lock for the wakeup, the lock for the switch, a little user time, a timer, the lock for the switch to
-/// idle. Locks, costs, events and CPUs are the engine's; queues, tasks and decisions there are none. Returns how many
-/// wakeups and switches these would have been.
+/// Lets every CPU of a machine do for `duration` what `cyclictest -S -i100` makes it do: a timer interrupt,
+/// its run-queue lock for the wakeup, the lock for the switch, a little user time, a timer, the lock for the
+/// switch to idle. Locks, costs, events and CPUs are the engine's; queues, tasks and decisions there are
+/// none. Returns how many wakeups and switches these would have been.
 pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
     let cpus = spec.topology.cpus;
     let hw = Hw::new(spec, LockKind::Queued, 1, Recorder::new(cpus, Tracing::Off), None);

@@ -1,5 +1,6 @@
-//! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event, and those
-//! that need the engine's clock here (fair-class 14, I11). It costs a test of a pointer when it is off.
+//! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event,
+//! and those that need the engine's clock here (fair-class 14, I11). It costs a test of a pointer when it is
+//! off.
 
 use super::cpu_hw::Mode;
 use super::hw::Hw;
@@ -81,8 +82,8 @@ impl Sim {
         self.k.online.iter().filter(quiet).collect()
     }
 
-    /// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the time there
-    /// was.
+    /// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the
+    /// time there was.
     fn time_adds_up(&self, watch: &Watch, idle_or_user: &CpuMask) -> Option<Violation> {
         if !watch.nothing_costs || *idle_or_user != self.k.online {
             return None;

@@ -155,8 +155,8 @@ impl Sim {
         wake_up_new_task_on(me, task, cpu).await;
     }
 
-    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible. (One that spins for
-    /// an owner sees the request itself, and sleeps.)
+    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible. (One
+    /// that spins for an owner sees the request itself, and sleeps.)
     fn may_preempt(&self, me: Cpu<'_, Hw>, curr: TaskId) -> bool {
         curr == self.k.idle_task(me.id)
             || self.k.config.rules.preempt_model.get() == PreemptModel::Full
@@ -174,7 +174,8 @@ impl Sim {
         self.switched_in(me.id, curr);
     }
 
-    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel: a task that runs after idle starts them again.
+    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel: a task that runs after idle starts them
+    /// again.
     pub fn keep_ticking(&self, cpu: CpuId) {
         let tick = self.hw().tick_slot(cpu);
         if !self.hw().queue.is_set(tick) {
@@ -182,7 +183,8 @@ impl Sim {
         }
     }
 
-    /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more came.
+    /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more
+    /// came.
     async fn messages_by_tick(&self, me: Cpu<'_, Hw>) {
         let due = self.cpu(me.id).by_tick.take();
         for message in due {

@@ -58,7 +58,8 @@ pub(crate) struct Arriving {
 #[derive(Debug)]
 pub(crate) struct CpuHw {
     pub mode: Cell<Mode>,
-    /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until then.
+    /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until
+    /// then.
     pub ready_at: Cell<Nanos>,
     /// Its idle loop looks at the need-resched flag all the time.
     pub polling: Cell<bool>,

@@ -1,5 +1,6 @@
-//! What the running task does next, as far as nobody has to be waited for: it executes for a while, or takes a step. All of
-//! this is plain code: a future for each step, as large as the largest path of the kernel, would cost more than the steps.
+//! What the running task does next, as far as nobody has to be waited for: it executes for a while, or takes
+//! a step. All of this is plain code: a future for each step, as large as the largest path of the kernel,
+//! would cost more than the steps.
 
 use super::hw::Hw;
 use super::recorder::RecordKind;
@@ -23,7 +24,8 @@ pub(super) enum Next {
 pub(super) struct Stretch {
     start: Nanos,
     length: Nanos,
-    /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot fires at its end.
+    /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot
+    /// fires at its end.
     pub is_over: bool,
 }
 
@@ -123,7 +125,8 @@ impl Sim {
             t.stepped_at = now;
             t.idle_steps
         });
-        // A step is a large value: nothing else is returned with it, so that it stays where the behaviour has put it.
+        // A step is a large value: nothing else is returned with it, so that it stays where the behaviour has
+        // put it.
         let step = self.with(p, |t| {
             t.behaviour.next(&mut Env {
                 now,

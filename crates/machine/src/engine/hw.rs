@@ -1,7 +1,8 @@
 //! The hardware: the clock, the locks and lines, interrupts on their way. It is the scheduler's [`Platform`].
 //!
-//! One path is executed at a time. Costs it is charged add up as a *debt*; the debt is settled where other CPUs may
-//! act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock just advances.
+//! One path is executed at a time. Costs it is charged add up as a *debt*; the debt is settled where other
+//! CPUs may act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock
+//! just advances.
 
 use super::check::Watch;
 use super::cpu_hw::{CpuHw, Mode};
@@ -223,8 +224,8 @@ impl Hw {
         self.queue.set(slot, at);
     }
 
-    /// Takes the next event that lies before or at `end` and moves the clock there. A part of the engine's loop: what is to
-    /// happen does not go through memory.
+    /// Takes the next event that lies before or at `end` and moves the clock there. A part of the engine's
+    /// loop: what is to happen does not go through memory.
     #[inline(always)]
     pub fn next_event(&self, end: Nanos) -> Option<Source> {
         let time = self.queue.next_time();
@@ -248,7 +249,8 @@ impl Hw {
         self.now.get() + self.debt.get()
     }
 
-    /// Lets the time that the path has been charged pass, if nothing else happens meanwhile. Whether no debt is left.
+    /// Lets the time that the path has been charged pass, if nothing else happens meanwhile. Whether no debt
+    /// is left.
     #[inline]
     fn run_ahead(&self) -> bool {
         let then = self.local_now();
@@ -259,7 +261,8 @@ impl Hw {
         self.debt.get() == Nanos::ZERO
     }
 
-    /// Gives control back to the engine until this CPU's work slot fires (or, if interruptible, an interrupt comes).
+    /// Gives control back to the engine until this CPU's work slot fires (or, if interruptible, an interrupt
+    /// comes).
     #[inline]
     pub fn suspend(&self, me: CpuId, meanwhile: Mode) -> Suspend<'_> {
         let mode = &self.cpus[me.index()].mode;
@@ -301,7 +304,8 @@ impl Hw {
     }
 }
 
-// The innermost of all futures are written by hand: polling one is a few instructions within whoever awaits it.
+// The innermost of all futures are written by hand: polling one is a few instructions within whoever awaits
+// it.
 
 /// Pending once; then the CPU is in a path again.
 pub(crate) struct Suspend<'h> {
@@ -359,7 +363,8 @@ impl Platform for Hw {
         Settle { hw: self, me, waits: false }
     }
 
-    // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in passing.
+    // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in
+    // passing.
 
     #[inline]
     fn acquire_at_once(&self, me: CpuId, lock: Lock) -> bool {
@@ -408,7 +413,8 @@ impl Platform for Hw {
 
     async fn relax(&self, me: CpuId) {
         self.charge_ns(RELAX);
-        // Through the queue even if nothing else is due: the CPU that is waited for may be about to act at this time.
+        // Through the queue even if nothing else is due: the CPU that is waited for may be about to act at
+        // this time.
         let then = self.local_now();
         self.debt.set(Nanos::ZERO);
         self.queue.set(self.work_slot(me), then);

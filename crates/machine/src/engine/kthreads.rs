@@ -1,7 +1,7 @@
 //! The background kernel threads that a machine file describes ([`crate::KthreadNoise`]).
 //!
-//! A thread that something else wakes sleeps at a *door*: a channel of one message, so that a thread that is already
-//! to run is not woken again, as a softirq that is already raised.
+//! A thread that something else wakes sleeps at a *door*: a channel of one message, so that a thread that is
+//! already to run is not woken again, as a softirq that is already raised.
 
 use super::hw::Hw;
 use super::sim::Sim;
@@ -295,7 +295,8 @@ mod tests {
 
     #[test]
     fn threads_woken_together_overload_their_cpu_by_depth_and_others_pull_in_vain() {
-        // Built for 255 CPUs, CPU 1 ticks 2 µs after CPU 0, whose threads run for 20 µs; for 2, 250 µs (rt-class 1.6).
+        // Built for 255 CPUs, CPU 1 ticks 2 µs after CPU 0, whose threads run for 20 µs; for 2, 250 µs
+        // (rt-class 1.6).
         let futile = |settings: &[&str]| {
             let outcome = run(settings, None, &SOFTIRQS);
             outcome.decisions.iter().find(|d| d.reason == Reason::PullNothing).map_or(0, |d| d.count)

@@ -134,7 +134,8 @@ impl LineState {
     /// How long a transfer takes from `now` on, behind those that are under way.
     #[inline]
     fn queue_up(&self, now: Nanos, transfer: Nanos) -> Nanos {
-        // Paths run a little ahead of each other: what others have asked for at a later time is not in the way.
+        // Paths run a little ahead of each other: what others have asked for at a later time is not in the
+        // way.
         if now + transfer <= self.busy_from.get() {
             return transfer;
         }

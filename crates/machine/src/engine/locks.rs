@@ -1,4 +1,5 @@
-//! How kernel spinlocks are handed over in time (design 4, rt-class 10.5): the three kinds that Linux had on x86.
+//! How kernel spinlocks are handed over in time (design 4, rt-class 10.5): the three kinds that Linux had on
+//! x86.
 
 use super::transfers::Transfers;
 use crate::spec::MachineSpec;
@@ -33,7 +34,8 @@ impl LockTiming {
 pub(crate) struct SpinState {
     /// By somebody, who may be a waiter on its way: a lock that is not held has no waiters.
     held: bool,
-    /// Until when the last holder keeps it: a release lies at the end of a path that has already been computed.
+    /// Until when the last holder keeps it: a release lies at the end of a path that has already been
+    /// computed.
     free_at: Nanos,
     /// Who had its cache line last.
     last: CpuId,
@@ -63,7 +65,8 @@ pub struct LockStats {
     pub wait_sum: Nanos,
     /// Most CPUs that waited at once.
     pub waiters_max: u32,
-    /// Most CPUs that waited at once while each held the lock of its own run queue: whoever wants theirs waits, too.
+    /// Most CPUs that waited at once while each held the lock of its own run queue: whoever wants theirs
+    /// waits, too.
     pub waiters_holding_own_max: u32,
 }
 
@@ -111,8 +114,8 @@ impl SpinState {
         self.held && self.last == cpu
     }
 
-    /// `me` tries to take the lock at its local time `now`; `holds_own` says whether it holds that of its own run
-    /// queue.
+    /// `me` tries to take the lock at its local time `now`; `holds_own` says whether it holds that of its own
+    /// run queue.
     pub fn acquire(&mut self, me: CpuId, now: Nanos, holds_own: bool, timing: &LockTiming) -> Attempt {
         self.stats.acquisitions += 1;
         if !self.held {

@@ -1,8 +1,9 @@
 //! The engine: hardware, CPUs and tasks as coroutines over one event queue.
 //!
-//! Each CPU is one future ([`cpu::cpu_main`]) that lives as long as the run and is polled when something happens to
-//! it: its work goes on (a cost has passed, a lock was handed over, a task has executed for as long as it wanted) or
-//! an interrupt arrives while it takes them. Everything that takes time goes through [`hw::Hw`].
+//! Each CPU is one future ([`cpu::cpu_main`]) that lives as long as the run and is polled when something
+//! happens to it: its work goes on (a cost has passed, a lock was handed over, a task has executed for as
+//! long as it wanted) or an interrupt arrives while it takes them. Everything that takes time goes through
+//! [`hw::Hw`].
 
 mod bare;
 mod check;

@@ -1,10 +1,10 @@
 //! Stretches in which a CPU takes no interrupt ([`crate::spec::IrqOff`]), and the CPU's dice.
 //!
-//! Each source of each CPU has a slot in the event queue: when it fires, a stretch begins. On a CPU that idles nobody
-//! notices, unless something arrives or the stretch wakes a kernel thread. So the stretches of an idle CPU go by unseen:
-//! the slot that fires there stays out of the queue, and whoever next has business with the CPU makes up for it first
-//! ([`Hw::catch_up`]). That draws the same dice in the same order and finds the CPU as if it had served every stretch
-//! in its time.
+//! Each source of each CPU has a slot in the event queue: when it fires, a stretch begins. On a CPU that
+//! idles nobody notices, unless something arrives or the stretch wakes a kernel thread. So the stretches of
+//! an idle CPU go by unseen: the slot that fires there stays out of the queue, and whoever next has business
+//! with the CPU makes up for it first ([`Hw::catch_up`]). That draws the same dice in the same order and
+//! finds the CPU as if it had served every stretch in its time.
 
 use super::cpu_hw::Irq;
 use super::hw::Hw;
@@ -63,8 +63,8 @@ impl Hw {
         }
     }
 
-    /// The slot of a source on `cpu` fires: a stretch begins, which keeps the CPU for the time returned. `None` if
-    /// nobody has to know yet.
+    /// The slot of a source on `cpu` fires: a stretch begins, which keeps the CPU for the time returned.
+    /// `None` if nobody has to know yet.
     pub fn stretch_begins(&self, cpu: CpuId, source: usize, nobody_notices: bool) -> Option<Nanos> {
         if nobody_notices {
             self.cpus[cpu.index()].noise.unseen.set(true);
@@ -75,8 +75,8 @@ impl Hw {
         Some(length)
     }
 
-    /// Makes up for the stretches that began on an idle CPU up to now. One that began while another kept the CPU
-    /// waited for it, with those that came meanwhile.
+    /// Makes up for the stretches that began on an idle CPU up to now. One that began while another kept the
+    /// CPU waited for it, with those that came meanwhile.
     #[inline]
     pub fn catch_up(&self, cpu: CpuId) {
         if self.cpus[cpu.index()].noise.unseen.replace(false) {

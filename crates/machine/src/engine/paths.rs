@@ -1,8 +1,8 @@
 //! The way from a wakeup to the woken task, on a machine of which its length is known ([`crate::WakePaths`]).
 //!
-//! The primitive costs are charged as ever. Where they come to less than the way takes, the CPU that is about to switch
-//! makes up the difference first: in the kernel, on top of the task that has to go. The engine notes a wakeup whose task is
-//! to run at once; whatever else the CPU switches to before makes the note void.
+//! The primitive costs are charged as ever. Where they come to less than the way takes, the CPU that is about
+//! to switch makes up the difference first: in the kernel, on top of the task that has to go. The engine
+//! notes a wakeup whose task is to run at once; whatever else the CPU switches to before makes the note void.
 
 use super::cpu_hw::Arriving;
 use super::hw::Hw;
@@ -118,8 +118,8 @@ impl TaskCtx {
         self.progress = Progress::Compute { left: length.saturating_sub(ahead) };
     }
 
-    /// Another task's way is to take so much of its CPU time; how much it takes. Where its work was recorded, that contains
-    /// such times: it works meanwhile, and longer than it has to nobody waits for it.
+    /// Another task's way is to take so much of its CPU time; how much it takes. Where its work was recorded,
+    /// that contains such times: it works meanwhile, and longer than it has to nobody waits for it.
     fn gives_way(&mut self, time: Nanos) -> Nanos {
         let Some(ahead) = &mut self.done_ahead else { return time };
         let Progress::Compute { left } = &mut self.progress else {

@@ -12,7 +12,8 @@ use scheduler::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_u
 use scheduler::{Cpu, CpuId, CpuMask, Nanos, Pid, TaskId, TaskState};
 
 impl Sim {
-    /// What the scheduler has to know about a task to be; an affinity without a CPU of this machine is an error.
+    /// What the scheduler has to know about a task to be; an affinity without a CPU of this machine is an
+    /// error.
     pub fn new_task(&self, pid: Pid, spec: &TaskSpec) -> Result<NewTask, RunError> {
         let asked = spec.cpus.unwrap_or(CpuMask::ALL);
         let cpus_allowed = asked.and(&self.k.online);
@@ -107,7 +108,8 @@ impl Sim {
             Ok(new) => new,
             Err(error) => return self.fail(error),
         };
-        // Before the fork lets time pass, in which others may fork: slots are filled in the order of their ids.
+        // Before the fork lets time pass, in which others may fork: slots are filled in the order of their
+        // ids.
         let child = new_task(&self.k, new);
         let parent = Parent { task: p, pid: me.task(p).pid.get() };
         let vfork = kind == ForkKind::Vfork;

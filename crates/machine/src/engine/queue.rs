@@ -1,8 +1,9 @@
 //! The event queue: which slot fires next.
 //!
-//! An event *source* (a CPU's work, a task's timer, an interrupt on its way) owns a slot and is in the queue at most
-//! once; setting it again moves it. So the queue never holds stale entries, is as small as the machine, and nothing
-//! is allocated in steady state. Events at one time fire in the order in which they were set.
+//! An event *source* (a CPU's work, a task's timer, an interrupt on its way) owns a slot and is in the queue
+//! at most once; setting it again moves it. So the queue never holds stale entries, is as small as the
+//! machine, and nothing is allocated in steady state. Events at one time fire in the order in which they were
+//! set.
 
 use scheduler::Nanos;
 use std::cell::{Cell, RefCell};
@@ -12,8 +13,8 @@ use std::hint::select_unpredictable;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot(pub u32);
 
-/// What a slot fires by: its time, then how often anything had been set before it; and its number, so that one
-/// comparison says which slot is first.
+/// What a slot fires by: its time, then how often anything had been set before it; and its number, so that
+/// one comparison says which slot is first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     time: Nanos,
@@ -41,8 +42,9 @@ impl Key {
         Slot(self.order as u32 & ((1 << SLOT_BITS) - 1))
     }
 
-    /// The one that fires first. Which of two CPUs is first that act within the same microsecond is anybody's guess: the
-    /// processor shall not make it, so there is no branch here. (Compilers make one of a comparison of pairs or of u128.)
+    /// The one that fires first. Which of two CPUs is first that act within the same microsecond is anybody's
+    /// guess: the processor shall not make it, so there is no branch here. (Compilers make one of a
+    /// comparison of pairs or of u128.)
     #[inline(always)]
     fn or_earlier(self, other: Key) -> Key {
         let (a, b) = (self, other);
@@ -55,8 +57,8 @@ impl Key {
     }
 }
 
-/// A tree of winners: each slot has a leaf, and each node holds the smallest key of the four below it. A change goes
-/// from a leaf towards the root and ends where another slot wins anyway.
+/// A tree of winners: each slot has a leaf, and each node holds the smallest key of the four below it. A
+/// change goes from a leaf towards the root and ends where another slot wins anyway.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     nodes: RefCell<Nodes>,
@@ -66,8 +68,8 @@ pub(crate) struct EventQueue {
     next_time: Cell<Nanos>,
 }
 
-/// Nodes that have the same parent lie together, four to a cache line, level by level: the root's children first, the
-/// leaves last.
+/// Nodes that have the same parent lie together, four to a cache line, level by level: the root's children
+/// first, the leaves last.
 #[derive(Debug)]
 struct Nodes {
     fours: Box<[[Key; 4]]>,
@@ -214,8 +216,8 @@ impl Nodes {
     }
 }
 
-/// Puts a key in its place; the smallest of the four. The key is not read back: what the siblings are does not wait for
-/// what comes from below.
+/// Puts a key in its place; the smallest of the four. The key is not read back: what the siblings are does
+/// not wait for what comes from below.
 #[inline(always)]
 fn put(four: &mut [Key; 4], at: usize, key: Key) -> Key {
     let sibling = four[at ^ 1].or_earlier(four[at ^ 2]).or_earlier(four[at ^ 3]);

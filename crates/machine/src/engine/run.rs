@@ -141,8 +141,8 @@ impl Machine {
         self.run_until(|_| false)
     }
 
-    /// As [`Machine::run`], but ends earlier when `done`, which is asked after every event and told its time, says so: for
-    /// loads that go on in the background of others.
+    /// As [`Machine::run`], but ends earlier when `done`, which is asked after every event and told its time,
+    /// says so: for loads that go on in the background of others.
     ///
     /// # Errors
     /// As [`Machine::run`].
@@ -182,7 +182,8 @@ fn poll(future: Pin<&mut impl Future<Output = ()>>) {
 }
 
 impl Sim {
-    /// Creates every task of the setup and of the machine's background; the ids are those that the setup promised.
+    /// Creates every task of the setup and of the machine's background; the ids are those that the setup
+    /// promised.
     fn populate(&self, spawns: Vec<crate::setup::Spawn>, first_kthread: usize) -> Result<(), RunError> {
         // The slots before the first task's belong to the idle tasks.
         for c in 0..self.k.cpus() as u32 {
@@ -232,7 +233,8 @@ impl Sim {
         }
     }
 
-    /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick is the nearest.
+    /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick
+    /// is the nearest.
     fn leaves_at(&self, message: &Outside) -> Nanos {
         match message.by {
             Arrival::Own => message.at,
@@ -347,7 +349,8 @@ impl Sim {
         reader.map(|reader| self.k.task(reader).cpu.get()).unwrap_or_default()
     }
 
-    /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it does.
+    /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it
+    /// does.
     #[inline]
     fn raise(&self, cpu: CpuId, irq: Irq) -> Option<CpuId> {
         self.hw().catch_up(cpu);
@@ -363,7 +366,8 @@ impl Sim {
         None
     }
 
-    /// Every task but the idle ones; a fork that the end of the run interrupts has a task that is not known here yet.
+    /// Every task but the idle ones; a fork that the end of the run interrupts has a task that is not known
+    /// here yet.
     pub fn known_tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
         let known = |p: &TaskId| {
             let pid = self.k.task(*p).pid.get();
@@ -402,7 +406,8 @@ impl Sim {
         })
     }
 
-    /// The tasks that still live, if all of them sleep and neither a timer nor anything from outside will wake one.
+    /// The tasks that still live, if all of them sleep and neither a timer nor anything from outside will
+    /// wake one.
     fn stalled(&self, end: Nanos) -> Vec<StuckTask> {
         let queue = &self.hw().queue;
         let asleep = |p: TaskId| {

@@ -1,14 +1,15 @@
 //! Work with short critical sections, without a trip through the event queue for each.
 //!
-//! A task that begins such work *plans* its sections: as far as nobody holds or has planned the locks for the same time, it
-//! executes all of it in one stretch. What a plan promises is kept in the locks, and whoever crosses it makes it come true:
+//! A task that begins such work *plans* its sections: as far as nobody holds or has planned the locks for the
+//! same time, it executes all of it in one stretch. What a plan promises is kept in the locks, and whoever
+//! crosses it makes it come true:
 //!
-//! - Who takes a lock before a planned section begins ends the planner's stretch where that section would begin; the planner
-//!   then finds the lock taken.
-//! - Who wants a lock during a planned section finds it taken, and ends the planner's stretch where that section ends, so
-//!   that the planner wakes who sleeps for the lock.
-//! - An interrupt ends the planner's stretch anyway: what is past has happened, a section that is under way takes its lock,
-//!   for who knows how long, and the rest is planned anew.
+//! - Who takes a lock before a planned section begins ends the planner's stretch where that section would
+//!   begin; the planner then finds the lock taken.
+//! - Who wants a lock during a planned section finds it taken, and ends the planner's stretch where that
+//!   section ends, so that the planner wakes who sleeps for the lock.
+//! - An interrupt ends the planner's stretch anyway: what is past has happened, a section that is under way
+//!   takes its lock, for who knows how long, and the rest is planned anew.
 
 use super::execution::Next;
 use super::hw::Hw;

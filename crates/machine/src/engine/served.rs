@@ -1,4 +1,5 @@
-//! CPU time by policy: a program may change its policy many times, and what it is like shows in where its time went.
+//! CPU time by policy: a program may change its policy many times, and what it is like shows in where its
+//! time went.
 
 use super::sim::Sim;
 use crate::outcome::TimeUnder;
@@ -14,7 +15,8 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Whether CPU time of this entry was used so. Real-time policies remember the nice value and do not use it.
+    /// Whether CPU time of this entry was used so. Real-time policies remember the nice value and do not use
+    /// it.
     pub fn is_under(self, under: &TimeUnder) -> bool {
         under.policy == self.policy && (under.nice == self.nice || self.policy.is_rt())
     }

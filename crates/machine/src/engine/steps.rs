@@ -16,8 +16,8 @@ use scheduler::schedule::{Entry, sched_yield, schedule, set_current_state};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{Cpu, CpuMask, MutexId, Nanos, TaskId, TaskState};
 
-/// What a step comes to once all is done that needs nobody to wait: most steps of most loads come to nothing more, and no
-/// future is made for them.
+/// What a step comes to once all is done that needs nobody to wait: most steps of most loads come to nothing
+/// more, and no future is made for them.
 #[derive(Debug)]
 pub(super) enum Path {
     /// The step is done, or under way: see the task's progress.
@@ -356,7 +356,8 @@ impl Sim {
         }
     }
 
-    /// A user-space spinlock: try, spin a little, after enough tries sleep for a growing time (fair-class 12.4).
+    /// A user-space spinlock: try, spin a little, after enough tries sleep for a growing time (fair-class
+    /// 12.4).
     pub fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
         let backoff = {
             let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];

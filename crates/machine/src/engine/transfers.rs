@@ -11,8 +11,8 @@ pub(crate) struct Transfers {
     ns: [Nanos; 5],
 }
 
-/// Which node, cache and core a CPU belongs to, each named by its lowest CPU, and the CPU itself: 16 bits each, the
-/// largest first. So the first bit in which two places differ says how far apart they are.
+/// Which node, cache and core a CPU belongs to, each named by its lowest CPU, and the CPU itself: 16 bits
+/// each, the largest first. So the first bit in which two places differ says how far apart they are.
 #[derive(Clone, Copy, Debug)]
 struct Place(u64);
 

@@ -1,5 +1,6 @@
-//! Cache warmth of tasks (design 4, fair-class 12.1): running warms a task's working set on a CPU, others that run
-//! there displace it, moving makes it cold by distance. Being cold costs extra work when it next runs.
+//! Cache warmth of tasks (design 4, fair-class 12.1): running warms a task's working set on a CPU, others
+//! that run there displace it, moving makes it cold by distance. Being cold costs extra work when it next
+//! runs.
 
 use super::sim::Sim;
 use crate::fixed::exp_neg_q32;

@@ -1,4 +1,5 @@
-//! Measures a stretch of a run: what has been counted at its end, less what had been counted at its beginning.
+//! Measures a stretch of a run: what has been counted at its end, less what had been counted at its
+//! beginning.
 
 use super::sim::Sim;
 use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TimeUnder, TotalsOutcome};
@@ -30,7 +31,8 @@ struct Counted {
 }
 
 impl Sim {
-    /// The window begins now. Latencies and maxima are not counters that could be subtracted: they start anew.
+    /// The window begins now. Latencies and maxima are not counters that could be subtracted: they start
+    /// anew.
     pub fn begin_window(&self) {
         let counted = self.counted(self.hw().now.get());
         *self.measurement.begun.borrow_mut() = Some(counted);

@@ -1,4 +1,5 @@
-//! What tasks share besides mutexes: channels, futexes, barriers, user spinlocks, devices, and who waits at each.
+//! What tasks share besides mutexes: channels, futexes, barriers, user spinlocks, devices, and who waits at
+//! each.
 
 use crate::objects::{Backoff, ChannelSpec, DeviceSpec, Objects, SpinlockId};
 use crate::setup::{MutexSpec, Setup};

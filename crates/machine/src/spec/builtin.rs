@@ -1,7 +1,7 @@
 //! The machines that come with the program.
 //!
-//! Their files are the workspace's `machines/` folder, so that users find them; a package built for a registry
-//! cannot reach outside its own folder and would have to carry a copy.
+//! Their files are the workspace's `machines/` folder, so that users find them; a package built for a
+//! registry cannot reach outside its own folder and would have to carry a copy.
 
 use super::MachineSpec;
 use super::error::SpecError;
@@ -28,7 +28,8 @@ macro_rules! builtin {
 builtin! { "laptop" "vm2" "seed000" "seed001" "seed002" "seed003" "seed004" }
 
 impl MachineSpec {
-    /// A machine that comes with the program, by its name. The error for an unknown name suggests the nearest.
+    /// A machine that comes with the program, by its name. The error for an unknown name suggests the
+    /// nearest.
     pub fn builtin(name: &str) -> Result<MachineSpec, SpecError> {
         match BUILTIN.iter().find(|b| b.name == name) {
             Some(builtin) => MachineSpec::parse(builtin.text, &format!("machines/{name}.toml")),

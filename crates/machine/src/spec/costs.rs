@@ -11,8 +11,8 @@ pub struct CostInfo {
     pub meaning: &'static str,
 }
 
-/// A line for each cost: field (also its key in the file) and meaning; first those that are one figure, then those
-/// that depend on how far apart two CPUs are.
+/// A line for each cost: field (also its key in the file) and meaning; first those that are one figure, then
+/// those that depend on how far apart two CPUs are.
 macro_rules! costs {
     ($($name:ident $meaning:literal;)+ => $($line:ident $line_meaning:literal;)+) => {
         /// The time that primitive pieces of work take, cache lines at hand unless said otherwise.
@@ -20,8 +20,8 @@ macro_rules! costs {
         pub struct Costs {
             $(#[doc = $meaning] pub $name: Nanos,)+
             $(#[doc = $line_meaning] pub $line: ByDistance,)+
-            /// Each further CPU that spins on a ticket lock makes its hand-over this much dearer, in percent of
-            /// the line transfer (rt-class 10.5: 30).
+            /// Each further CPU that spins on a ticket lock makes its hand-over this much dearer, in percent
+            /// of the line transfer (rt-class 10.5: 30).
             pub ticket_spinner_percent: u32,
         }
 
@@ -61,9 +61,13 @@ costs! {
     set_prio "Changing a task's priority, inheritance included.";
     irq_entry "From the arrival of an interrupt to the first line of its handler.";
     irq_exit "From the last line of an interrupt handler to the interrupted code.";
-    timer_expiry "From the entry of the timer interrupt to the wakeup call: reading the clock, taking the timer off its queue.";
+    timer_expiry
+        "From the entry of the timer interrupt to the wakeup call: reading the clock, taking the timer off \
+         its queue.";
     syscall "Entry and exit of a system call that does nothing.";
-    timer_program "Programming the hardware for another timer: when a task arms the earliest one, and once at the end of each timer interrupt.";
+    timer_program
+        "Programming the hardware for another timer: when a task arms the earliest one, and once at the end \
+         of each timer interrupt.";
     fork "fork(2) in the parent: copying the task and its address space.";
     thread_create "clone(2) of a thread in the parent.";
     exec "execve(2), until the new program's first instruction.";
@@ -72,7 +76,9 @@ costs! {
     wait "wait(2) that finds a child which has exited.";
     lock_uncontended "Taking and releasing a free spinlock whose line this CPU owns.";
     ipi_send "What sending an interrupt costs its sender, before the interrupt is under way.";
-    idle_exit "Leaving the idle state, from the interrupt's arrival to its entry; nothing where idle polls (/dev/cpu_dma_latency held at 0, as cyclictest does).";
+    idle_exit
+        "Leaving the idle state, from the interrupt's arrival to its entry; nothing where idle polls \
+         (/dev/cpu_dma_latency held at 0, as cyclictest does).";
     =>
     ipi "From the end of ipi_send to the arrival of the interrupt at the other CPU.";
     line "Fetching a cache line that the other CPU modified.";

@@ -3,13 +3,15 @@
 use super::costs::Distance;
 use scheduler::{CpuId, CpuMask, LevelKind, Topology, TopologyLevel};
 
-/// The physical arrangement behind a [`Topology`]: what two CPUs share, and what a larger machine of the same make
-/// would look like.
+/// The physical arrangement behind a [`Topology`]: what two CPUs share, and what a larger machine of the same
+/// make would look like.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Layout {
-    /// Packages or memory nodes, where the file names them; otherwise the spans of the largest level below NUMA.
+    /// Packages or memory nodes, where the file names them; otherwise the spans of the largest level below
+    /// NUMA.
     pub named_nodes: Option<Vec<CpuMask>>,
-    /// Per level: a span of all CPUs grows up to this many CPUs, then further spans are added. `None`: no limit.
+    /// Per level: a span of all CPUs grows up to this many CPUs, then further spans are added. `None`: no
+    /// limit.
     pub grows_to: Vec<Option<usize>>,
     /// Per CPU.
     places: Vec<Place>,
@@ -79,8 +81,9 @@ impl Layout {
         Distance::ALL.into_iter().filter(possible).collect()
     }
 
-    /// The same machine with `cpus` CPUs (at least one): its whole pattern repeated, then cut off. A span of all
-    /// CPUs stays one span of all, up to what the level grows to; only that of the threads of a core is repeated.
+    /// The same machine with `cpus` CPUs (at least one): its whole pattern repeated, then cut off. A span of
+    /// all CPUs stays one span of all, up to what the level grows to; only that of the threads of a core is
+    /// repeated.
     pub fn resized(&self, topology: &Topology, cpus: usize) -> (Topology, Layout) {
         let old = topology.cpus;
         let levels: Vec<TopologyLevel> = topology

@@ -47,8 +47,8 @@ pub struct MachineSpec {
 pub struct CacheModel {
     /// Time to fetch a byte of the working set that was lost, in picoseconds.
     pub refill_ps_per_byte: u64,
-    /// Other tasks running for a time x displace 1 − e^(−x/tau) of a task's working set on that CPU. Above zero in
-    /// every machine that comes from a file.
+    /// Other tasks running for a time x displace 1 − e^(−x/tau) of a task's working set on that CPU. Above
+    /// zero in every machine that comes from a file.
     pub tau: Nanos,
     /// What a task loses when it moves to another core that shares a cache, in percent.
     pub shared_cache_lost_percent: u32,
@@ -84,9 +84,9 @@ impl MachineSpec {
         self.layout.distance(a, b)
     }
 
-    /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the whole
-    /// pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to the
-    /// `grows_to` of the file.
+    /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the
+    /// whole pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to
+    /// the `grows_to` of the file.
     pub fn with_cpus(&self, n: usize) -> Result<MachineSpec, SpecError> {
         if n == 0 || n > CpuMask::BITS {
             return Err(SpecError::CpuCount { machine: self.name.clone(), asked: n });

@@ -82,8 +82,9 @@ pub struct Noise {
     pub kthreads: Vec<KthreadNoise>,
 }
 
-/// A source of stretches with interrupts held off (interrupt handlers, drivers, the hypervisor), in which the CPU
-/// also makes no progress. They arrive independently of each other (exponential gaps), on every CPU alike.
+/// A source of stretches with interrupts held off (interrupt handlers, drivers, the hypervisor), in which the
+/// CPU also makes no progress. They arrive independently of each other (exponential gaps), on every CPU
+/// alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IrqOff {
     /// What causes them.
@@ -114,11 +115,11 @@ pub struct KthreadNoise {
 /// When a kernel thread wakes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Woken {
-    /// By a timer of its own: so long from one wakeup to the next. The first comes at a random moment of the first
-    /// period.
+    /// By a timer of its own: so long from one wakeup to the next. The first comes at a random moment of the
+    /// first period.
     Every(Spread),
-    /// By something else, in so many percent of the cases (1 to 100). Of a thread per CPU, the one wakes on whose CPU
-    /// that happened. A thread that is already to run is not woken again.
+    /// By something else, in so many percent of the cases (1 to 100). Of a thread per CPU, the one wakes on
+    /// whose CPU that happened. A thread that is already to run is not woken again.
     By {
         /// By what.
         event: WakeEvent,

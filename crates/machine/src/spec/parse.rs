@@ -15,8 +15,8 @@ const MAX_COST_NS: u64 = 1_000_000_000;
 const MAX_LINE_NS: u64 = 1_000_000;
 
 impl MachineSpec {
-    /// Reads a machine file. `file` is its name for messages. Fails at the first thing that is wrong, naming line
-    /// and field.
+    /// Reads a machine file. `file` is its name for messages. Fails at the first thing that is wrong, naming
+    /// line and field.
     pub fn parse(text: &str, file: &str) -> Result<MachineSpec, SpecError> {
         read_file(text, file, read_machine)
     }
@@ -114,8 +114,8 @@ fn read_cache(
     Ok(model)
 }
 
-/// The field that speaks of `distance`: it must be there if two CPUs of the machine are that far apart, and must
-/// not if none are.
+/// The field that speaks of `distance`: it must be there if two CPUs of the machine are that far apart, and
+/// must not if none are.
 fn at_distance<'a>(
     table: &Table<'a>,
     key: &str,

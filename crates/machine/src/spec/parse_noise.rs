@@ -203,7 +203,8 @@ fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
         (None, min, None, Some(mean)) => Ok(Spread::Exponential { min: min.unwrap_or_default(), mean }),
         _ => Err(table.field().error(
             "is no distribution",
-            "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or without min_ns)",
+            "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or \
+             without min_ns)",
         )),
     }
 }

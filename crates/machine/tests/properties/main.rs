@@ -1,7 +1,9 @@
-//! Properties of any run, on random machines with random tasks under random kernels, with settings that change in the
-//! middle: rt-class 12 and fair-class 14 by the checking mode, and what only the end of a run shows.
+//! Properties of any run, on random machines with random tasks under random kernels, with settings that
+//! change in the middle: rt-class 12 and fair-class 14 by the checking mode, and what only the end of a run
+//! shows.
 //!
-//! The cases are the same in each run of the tests. For other ones and more: `PROPTEST_RNG_SEED=7 PROPTEST_CASES=10000`.
+//! The cases are the same in each run of the tests. For other ones and more: `PROPTEST_RNG_SEED=7
+//! PROPTEST_CASES=10000`.
 
 mod determinism;
 mod invariants;
@@ -14,7 +16,8 @@ mod switches;
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The configuration of a property: `cases` of them, the same ones each time, unless the environment says otherwise.
+/// The configuration of a property: `cases` of them, the same ones each time, unless the environment says
+/// otherwise.
 fn config(cases: u32) -> Config {
     let given = |name| std::env::var_os(name).is_some();
     let from_environment = Config { failure_persistence: None, max_shrink_iters: 3_000, ..Config::default() };

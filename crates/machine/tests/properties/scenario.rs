@@ -1,5 +1,5 @@
-//! A random experiment: machine, kernel, settings before and during the run, tasks with their programs. It prints as
-//! what one has to write down to run it again, and shrinks.
+//! A random experiment: machine, kernel, settings before and during the run, tasks with their programs. It
+//! prints as what one has to write down to run it again, and shrinks.
 
 use crate::settings::{kernel, setting};
 use proptest::collection::vec;
@@ -76,7 +76,8 @@ pub enum Plan {
     Rr(u8),
 }
 
-/// One thing that a task does. Times are in µs; numbers of shared things and tasks are taken modulo how many exist.
+/// One thing that a task does. Times are in µs; numbers of shared things and tasks are taken modulo how many
+/// exist.
 #[derive(Clone, Debug)]
 pub enum Op {
     Run(u32),
@@ -203,7 +204,8 @@ fn simple_op() -> impl Strategy<Value = Op> {
         6 => time(5_000).prop_map(Op::Sleep),
         2 => Just(Op::Yield),
         1 => Just(Op::Exec),
-        4 => (any::<u8>(), time(2_000), time(500)).prop_map(|(set, run, sleep)| Op::Locked { set, run, sleep }),
+        4 => (any::<u8>(), time(2_000), time(500))
+            .prop_map(|(set, run, sleep)| Op::Locked { set, run, sleep }),
         2 => any::<u8>().prop_map(Op::Post),
         2 => any::<u8>().prop_map(Op::Take),
         2 => any::<u8>().prop_map(Op::Write),

@@ -24,8 +24,8 @@ pub fn all_settings() -> Vec<String> {
     features.chain(rules).chain(tunables).collect()
 }
 
-/// Values of a tunable that make a difference to runs of some milliseconds. None of them forbids real-time tasks to
-/// run at all, or no run would end.
+/// Values of a tunable that make a difference to runs of some milliseconds. None of them forbids real-time
+/// tasks to run at all, or no run would end.
 pub fn values(tunable: &TunableInfo) -> Vec<i64> {
     match tunable.name {
         "sched_latency_ns" => vec![100_000, 1_000_000, 20_000_000],

@@ -55,16 +55,16 @@ fn round_robin() -> Scenario {
     stage(Shape::Flat(1), Price::Free, vec![hog(0), hog(50)])
 }
 
-/// A task that wakes another one every few microseconds of its CPU time, and sleeps for less than a granularity, beside
-/// one that never sleeps.
+/// A task that wakes another one every few microseconds of its CPU time, and sleeps for less than a
+/// granularity, beside one that never sleeps.
 fn messenger() -> Scenario {
     let writes = (0..60).flat_map(|_| [Op::Write(0), Op::Run(5), Op::Sleep(300)]).collect();
     let hog = task(Plan::Normal, 0, vec![Op::Run(4_000); 60]);
     stage(Shape::Flat(1), Price::Free, vec![task(Plan::Normal, 0, writes), hog])
 }
 
-/// A task that was often interrupted, so that nobody expects it to sleep soon, wakes the reader of a pipe on a CPU with
-/// so much more to do that only a waker about to sleep could draw it over.
+/// A task that was often interrupted, so that nobody expects it to sleep soon, wakes the reader of a pipe on
+/// a CPU with so much more to do that only a waker about to sleep could draw it over.
 fn unbelieved_hint() -> Scenario {
     let pinned = |cpus, ops| TaskPlan { cpus, ..task(Plan::Normal, 0, ops) };
     let hog = |cpus| pinned(cpus, vec![Op::Run(4_000); 50]);
@@ -79,8 +79,8 @@ fn real_time_hogs() -> Scenario {
     stage(Shape::Flat(2), Price::Free, vec![hog, task(Plan::Normal, 0, vec![Op::Run(4_000); 5])])
 }
 
-/// More real-time tasks than CPUs, all of different habits, on a machine where locks are dear: CPUs meet at locks, and
-/// candidates change while they wait.
+/// More real-time tasks than CPUs, all of different habits, on a machine where locks are dear: CPUs meet at
+/// locks, and candidates change while they wait.
 fn storm(shape: Shape) -> Scenario {
     let storming = (0..24u32).map(|n| {
         let (run, sleep) = (5 + 7 * (n % 5), 20 + 11 * (n % 7));

@@ -1,8 +1,8 @@
-//! Every switch switches something: for each feature, each value of a rule and each tunable there is a run whose trace
-//! depends on it.
+//! Every switch switches something: for each feature, each value of a rule and each tunable there is a run
+//! whose trace depends on it.
 //!
-//! The runs are random ones; [`CONTEXT`] says in which company a switch can matter at all. A switch that the scheduler
-//! ignores makes no difference anywhere, and fails here.
+//! The runs are random ones; [`CONTEXT`] says in which company a switch can matter at all. A switch that the
+//! scheduler ignores makes no difference anywhere, and fails here.
 
 use crate::lab::{DURATION, run_unchecked};
 use crate::scenario::{Scenario, any_scenario};

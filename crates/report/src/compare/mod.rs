@@ -1,8 +1,9 @@
 //! The same load under several configurations, over the same seeds: what changed, and how sure we are.
 //!
-//! [`compare()`] takes the runs of a base and of one or more variants, takes the same list of figures from each run
-//! ([`measure`]), pairs them by seed and judges each difference as described in `stats`. Every variant is
-//! compared with the base on its own, so that adding a variant does not alter what is said about another.
+//! [`compare()`] takes the runs of a base and of one or more variants, takes the same list of figures from
+//! each run ([`measure`]), pairs them by seed and judges each difference as described in `stats`. Every
+//! variant is compared with the base on its own, so that adding a variant does not alter what is said about
+//! another.
 
 mod extract;
 mod input;

@@ -6,8 +6,8 @@ use super::Metric;
 use crate::schema::{Kernel, Machine, ReplayFidelity, Window};
 use crate::stats::{Interval, IntervalMethod};
 
-/// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON is
-/// the same on every machine.
+/// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON
+/// is the same on every machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
@@ -22,8 +22,8 @@ pub struct Comparison {
     pub loads: Vec<String>,
     /// Simulated time of the base's first run, nanoseconds.
     pub simulated_ns: u64,
-    /// The stretch of each run to which the figures are limited, as it was in the base's first run. What the loads report is
-    /// of a whole run and left out then.
+    /// The stretch of each run to which the figures are limited, as it was in the base's first run. What the
+    /// loads report is of a whole run and left out then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     /// The seeds, ascending; every configuration was run with each.
@@ -34,8 +34,8 @@ pub struct Comparison {
     pub base: Configuration,
     /// One for each variant, in the order given.
     pub variants: Vec<VariantComparison>,
-    /// How close the base's first run came to each replayed trace; empty when the base is not what the trace was
-    /// recorded on.
+    /// How close the base's first run came to each replayed trace; empty when the base is not what the trace
+    /// was recorded on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replay: Vec<ReplayFidelity>,
     /// Why figures may mean something else than a reader expects: warnings of the first run of each configuration; those
@@ -61,7 +61,8 @@ impl Comparison {
     /// The answer as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
+        // type.
         let mut text =
             serde_json::to_string_pretty(self).expect("a Comparison is always representable as JSON");
         text.push('\n');
@@ -127,8 +128,8 @@ pub struct Configuration {
 pub struct VariantComparison {
     /// The variant.
     pub configuration: Configuration,
-    /// True when several seeds gave the same figures under both configurations: the load draws nothing at random. The
-    /// differences are those of the model, which may be wrong.
+    /// True when several seeds gave the same figures under both configurations: the load draws nothing at
+    /// random. The differences are those of the model, which may be wrong.
     pub exact: bool,
     /// True when it is the base under another name: the same loads, machine and settings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -180,7 +181,8 @@ pub struct MetricComparison {
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
     pub verdict: Verdict,
-    /// How far the replay itself is off in this figure, as a share of what was recorded; absent where no recording has it.
+    /// How far the replay itself is off in this figure, as a share of what was recorded; absent where no
+    /// recording has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_off: Option<f64>,
     /// Whether the replay's verdict on these tasks is poor in this question.

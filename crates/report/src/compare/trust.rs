@@ -1,7 +1,8 @@
-//! What the recording says against the model: how far a replay is off in a figure in which it is compared with itself.
+//! What the recording says against the model: how far a replay is off in a figure in which it is compared
+//! with itself.
 //!
-//! No seed makes a difference to many replays, and that is no proof: the replay that a variant is compared with may be as
-//! far from what was recorded as the variant is from it.
+//! No seed makes a difference to many replays, and that is no proof: the replay that a variant is compared
+//! with may be as far from what was recorded as the variant is from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

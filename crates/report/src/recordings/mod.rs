@@ -1,8 +1,8 @@
 //! Two recordings side by side: what differs, by how much, and how sure is that?
 //!
-//! A recording happened once, so nothing can be paired. Its rates are taken in equal windows and its wakeup latencies one by one;
-//! how much these vary within each recording says what a difference between the two is worth (`stats::Difference`). That the next
-//! recording of the same thing may differ from both it cannot say.
+//! A recording happened once, so nothing can be paired. Its rates are taken in equal windows and its wakeup
+//! latencies one by one; how much these vary within each recording says what a difference between the two is
+//! worth (`stats::Difference`). That the next recording of the same thing may differ from both it cannot say.
 
 mod input;
 mod result;

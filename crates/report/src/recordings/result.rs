@@ -26,8 +26,8 @@ pub struct RecordingsComparison {
     pub method: Method,
     /// Command names that both have, the most CPU time first.
     pub commands: Vec<CommandOfBoth>,
-    /// Figures that both have: those that changed first, the largest relative change first; then untested ones likewise; then
-    /// the rest.
+    /// Figures that both have: those that changed first, the largest relative change first; then untested
+    /// ones likewise; then the rest.
     pub figures: Vec<FigureDifference>,
     /// Command names of the first recording only.
     pub only_in_first: Vec<String>,
@@ -44,7 +44,8 @@ impl RecordingsComparison {
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
+        // type.
         let mut text = serde_json::to_string_pretty(self).expect("always representable as JSON");
         text.push('\n');
         text
@@ -167,8 +168,8 @@ pub struct FigureDifference {
 }
 
 impl FigureDifference {
-    /// How many times larger the larger value is. One step is added to both, so that "0 instead of 1" does not come before
-    /// "100 instead of 400".
+    /// How many times larger the larger value is. One step is added to both, so that "0 instead of 1" does
+    /// not come before "100 instead of 400".
     #[must_use]
     pub(super) fn size(&self) -> f64 {
         let step = self.step.max(f64::MIN_POSITIVE);

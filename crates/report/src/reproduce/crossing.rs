@@ -9,8 +9,8 @@ pub struct Crossing<'a> {
     pub what: &'a str,
     /// The variants, in the order of the experiment.
     pub between: [&'a str; 2],
-    /// The value of the sweep where they cross for the last time, in proportion between two that were run; `None` where
-    /// they do not.
+    /// The value of the sweep where they cross for the last time, in proportion between two that were run;
+    /// `None` where they do not.
     pub at: Option<f64>,
 }
 

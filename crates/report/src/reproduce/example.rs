@@ -13,7 +13,8 @@ pub fn reproduction() -> Reproduction {
     }
 }
 
-/// The first variant of it with a figure at each value of the sweep, and a second variant that begins above it.
+/// The first variant of it with a figure at each value of the sweep, and a second variant that begins above
+/// it.
 pub fn swept() -> ReproducedExperiment {
     let mut experiment = experiment();
     let row = experiment.variants[0].rows[0].clone();

@@ -42,7 +42,8 @@ pub fn figures(run: &RunResult) -> Figures {
 pub struct Observed {
     /// The value of the sweep, if there is one.
     pub at: Option<f64>,
-    /// The figures of one run for each seed; every variant has the same seeds in the same order, at least one.
+    /// The figures of one run for each seed; every variant has the same seeds in the same order, at least
+    /// one.
     pub runs: Vec<Figures>,
 }
 
@@ -89,11 +90,12 @@ pub struct JudgeError {
     pub problem: String,
 }
 
-/// Judges every row and every requirement. `runs` holds the runs of each variant, in the order of the experiment.
+/// Judges every row and every requirement. `runs` holds the runs of each variant, in the order of the
+/// experiment.
 ///
 /// # Errors
-/// A row that names a metric which its runs do not have, more metrics than one without a way to fold them, a variant
-/// that does not exist, or another number of published figures than there are values in the sweep.
+/// A row that names a metric which its runs do not have, more metrics than one without a way to fold them, a
+/// variant that does not exist, or another number of published figures than there are values in the sweep.
 pub fn judge(spec: &ExperimentSpec, runs: &[VariantRuns]) -> Result<Judged, JudgeError> {
     let pairs = spec.variants.iter().zip(runs);
     let variants: Vec<ReproducedVariant> =

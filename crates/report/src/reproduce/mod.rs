@@ -1,8 +1,8 @@
 //! Published experiments beside simulated ones: which figures, how close they must come, and whether they do.
 //!
 //! An experiment file says what to look at ([`RowSpec`], [`TableSpec`]) and how many of it must agree
-//! ([`RequirementSpec`]). [`judge()`] takes these and the figures of the runs ([`crate::compare::measure`]), and makes
-//! a [`Reproduction`] of it. How the runs are made is not this module's business.
+//! ([`RequirementSpec`]). [`judge()`] takes these and the figures of the runs ([`crate::compare::measure`]),
+//! and makes a [`Reproduction`] of it. How the runs are made is not this module's business.
 
 mod crossing;
 mod fold;

@@ -65,8 +65,8 @@ pub struct ReproducedExperiment {
     pub free: Vec<FreeParameter>,
     /// How the outcome moves with them; empty when it was not asked for.
     pub sensitivity: Vec<Sensitivity>,
-    /// In stored results of full length: the events of each variant's quick runs by the same program. When quick runs
-    /// have other numbers now, the stored results are those of an older program.
+    /// In stored results of full length: the events of each variant's quick runs by the same program. When
+    /// quick runs have other numbers now, the stored results are those of an older program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quick_events: Vec<u64>,
 }
@@ -118,8 +118,8 @@ pub struct ReproducedRow {
     pub published: Option<f64>,
     /// What the simulation says, over all seeds.
     pub simulated: f64,
-    /// The least of any seed; of an extrapolated figure ([`RowSpec::largest_of_runs`](super::RowSpec::largest_of_runs)) the
-    /// lower end of its 95 % interval.
+    /// The least of any seed; of an extrapolated figure
+    /// ([`RowSpec::largest_of_runs`](super::RowSpec::largest_of_runs)) the lower end of its 95 % interval.
     pub low: f64,
     /// The most of any seed, or the upper end.
     pub high: f64,

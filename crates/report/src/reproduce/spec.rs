@@ -55,8 +55,8 @@ pub struct RowSpec {
     /// Fold the means of the metrics over the seeds, in place of the metrics of each seed.
     #[serde(default)]
     pub of_means: bool,
-    /// In place of `over_seeds`: the median of the largest value of so many runs, by an extreme value distribution fitted
-    /// to the seeds' values.
+    /// In place of `over_seeds`: the median of the largest value of so many runs, by an extreme value
+    /// distribution fitted to the seeds' values.
     pub largest_of_runs: Option<f64>,
     /// The unit of published figures and bounds; otherwise that of the metric.
     pub unit: Option<RowUnit>,
@@ -85,8 +85,8 @@ pub struct RowSpec {
 }
 
 impl RowSpec {
-    /// Whether something is wanted of the figure. Otherwise it is only reported, and counts neither as agreement nor as
-    /// disagreement.
+    /// Whether something is wanted of the figure. Otherwise it is only reported, and counts neither as
+    /// agreement nor as disagreement.
     #[must_use]
     pub fn expects(&self) -> bool {
         self.is_close_to_something() || self.at_least.is_some() || self.at_most.is_some()
@@ -99,8 +99,8 @@ impl RowSpec {
     /// Refuses what would look like a check and is none.
     ///
     /// # Errors
-    /// A bound that no figure can miss, a tolerance without a published figure, a group or an excuse for a row of which
-    /// nothing is wanted.
+    /// A bound that no figure can miss, a tolerance without a published figure, a group or an excuse for a
+    /// row of which nothing is wanted.
     pub fn check(&self) -> Result<(), SpecFault> {
         let fault = |problem: &str| {
             Err(SpecFault { place: format!("row `{}`", self.what), problem: problem.to_owned() })

@@ -33,8 +33,8 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
     }
 }
 
-/// Every field of a result, of a trace's inspection and that of two, of comparisons of one and of several seeds, of a list, an explanation
-/// and a reproduction.
+/// Every field of a result, of a trace's inspection and that of two, of comparisons of one and of several
+/// seeds, of a list, an explanation and a reproduction.
 fn fields() -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     let mut run = example::run();

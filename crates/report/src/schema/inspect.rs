@@ -72,7 +72,8 @@ impl InspectResult {
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
+        // type.
         let mut text = serde_json::to_string_pretty(self).expect("always representable as JSON");
         text.push('\n');
         text

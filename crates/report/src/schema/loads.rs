@@ -88,7 +88,8 @@ impl LoadResult {
 pub struct CyclictestResult {
     /// The load as it was given.
     pub load: String,
-    /// Number of one-microsecond buckets asked for with `-h`; absent without it. Buckets are 0 to this less one.
+    /// Number of one-microsecond buckets asked for with `-h`; absent without it. Buckets are 0 to this less
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram_us: Option<u64>,
     /// The measuring threads, by number.
@@ -117,7 +118,8 @@ impl MaxOverTime {
     }
 }
 
-/// One measuring thread of cyclictest. Latency = time read after waking up, less the time the timer was set to.
+/// One measuring thread of cyclictest. Latency = time read after waking up, less the time the timer was set
+/// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CyclictestThread {
@@ -342,8 +344,8 @@ pub struct ReplayResult {
     pub bursts_completed: u64,
     /// Length of the recording.
     pub recorded_s: Seconds,
-    /// From the start to the end of the last burst of any task, kernel threads included; absent when the run ended
-    /// before.
+    /// From the start to the end of the last burst of any task, kernel threads included; absent when the run
+    /// ended before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
     /// When what was recorded is done; absent if nothing in the recording exits.
@@ -351,8 +353,8 @@ pub struct ReplayResult {
     pub finish: Option<ReplayFinish>,
 }
 
-/// When what was recorded is done: the last exit among the recorded command and its descendants, and where the trace does
-/// not show a command, among all tasks that exit in the recording, kernel threads left out.
+/// When what was recorded is done: the last exit among the recorded command and its descendants, and where
+/// the trace does not show a command, among all tasks that exit in the recording, kernel threads left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayFinish {
@@ -364,8 +366,8 @@ pub struct ReplayFinish {
     /// The last exit in the recording, from its start; absent for a workload file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_s: Option<Seconds>,
-    /// The last exit in the replay, from the start of the recording; absent if some task had not exited when the run
-    /// ended.
+    /// The last exit in the replay, from the start of the recording; absent if some task had not exited when
+    /// the run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
 }

@@ -1,9 +1,10 @@
 //! Schema `schedlab/1`: the result of one run, as written to and read from JSON.
 //!
 //! Every field is described for users in `docs/schema.md`; a test keeps the two in step. Rules of the schema:
-//! times are whole nanoseconds (`_ns`) or microseconds (`_us`) of simulated time unless the name says otherwise;
-//! counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by key; unknown
-//! fields are an error on reading, because a misspelt field that is silently dropped is a wrong result.
+//! times are whole nanoseconds (`_ns`) or microseconds (`_us`) of simulated time unless the name says
+//! otherwise; counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by
+//! key; unknown fields are an error on reading, because a misspelt field that is silently dropped is a wrong
+//! result.
 
 mod catalogue;
 mod cpus;

@@ -40,8 +40,8 @@ pub struct ReplayFidelity {
     pub tasks: Vec<ReplayTask>,
     /// All tasks together.
     pub summary: ReplaySummary,
-    /// When what was recorded is done, nanoseconds from the start of the recording, as in [`super::ReplayFinish`]; absent
-    /// if that is not known of both.
+    /// When what was recorded is done, nanoseconds from the start of the recording, as in
+    /// [`super::ReplayFinish`]; absent if that is not known of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_ns: Option<Fidelity>,
     /// How far a replay may be trusted.
@@ -71,8 +71,8 @@ pub struct ReplayOrder {
 }
 
 impl ReplayFidelity {
-    /// Puts tasks, their sums and the verdict together. `wakeup_latency_p99_ns` is the percentile over the wakeups of all
-    /// tasks, which cannot be had from the tasks' own percentiles.
+    /// Puts tasks, their sums and the verdict together. `wakeup_latency_p99_ns` is the percentile over the
+    /// wakeups of all tasks, which cannot be had from the tasks' own percentiles.
     #[must_use]
     pub fn new(
         trace: String,

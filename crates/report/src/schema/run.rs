@@ -21,8 +21,8 @@ pub struct RunResult {
     pub machine: Machine,
     /// The scheduler's configuration.
     pub kernel: Kernel,
-    /// The stretch of the run to which tasks, CPUs, totals, decisions and the comparison with a recording are limited. Absent
-    /// where they are those of all of it, as what the loads report always is.
+    /// The stretch of the run to which tasks, CPUs, totals, decisions and the comparison with a recording are
+    /// limited. Absent where they are those of all of it, as what the loads report always is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     /// Every task that the loads created, by pid.
@@ -51,8 +51,8 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Sets [`Engine::wall_ns`] to 0: the only field that may differ between two runs with the same inputs and
-    /// seed. What remains must be equal byte for byte.
+    /// Sets [`Engine::wall_ns`] to 0: the only field that may differ between two runs with the same inputs
+    /// and seed. What remains must be equal byte for byte.
     pub fn zero_wall_clock(&mut self) {
         self.engine.wall_ns = 0;
     }
@@ -60,8 +60,8 @@ impl RunResult {
     /// Reads a result from JSON.
     ///
     /// # Errors
-    /// Text that is not JSON, another schema, an unknown or missing field, a value of the wrong type or range:
-    /// the message says which, and at which line and column.
+    /// Text that is not JSON, another schema, an unknown or missing field, a value of the wrong type or
+    /// range: the message says which, and at which line and column.
     pub fn from_json(text: &str) -> Result<Self, ReadError> {
         serde_json::from_str(text).map_err(|source| ReadError { source })
     }
@@ -69,7 +69,8 @@ impl RunResult {
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the type.
+        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
+        // type.
         let mut text =
             serde_json::to_string_pretty(self).expect("a RunResult is always representable as JSON");
         text.push('\n');
@@ -179,18 +180,19 @@ pub struct Machine {
     pub name: String,
     /// Number of CPUs.
     pub cpus: u32,
-    /// How long it took from wakeups to the woken tasks on the recorded machine, by kind; the machine of the run takes as long
-    /// where its own costs come to less. Empty where those alone decide.
+    /// How long it took from wakeups to the woken tasks on the recorded machine, by kind; the machine of the
+    /// run takes as long where its own costs come to less. Empty where those alone decide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded_paths: Vec<RecordedPath>,
 }
 
-/// How long it took from wakeups of one kind to the switches to the woken tasks, where nothing came between the two.
+/// How long it took from wakeups of one kind to the switches to the woken tasks, where nothing came between
+/// the two.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedPath {
-    /// Who woke (`interrupt` or `task` on the same CPU, another CPU that queued the task, `elsewhere`, or that left this to
-    /// the task's, `handed-over`), and what had to go: `idle` or a `lower` task.
+    /// Who woke (`interrupt` or `task` on the same CPU, another CPU that queued the task, `elsewhere`, or
+    /// that left this to the task's, `handed-over`), and what had to go: `idle` or a `lower` task.
     pub kind: String,
     /// The event from which it counts: `sched_wakeup`, or `sched_waking` where the recording has only that.
     pub from: String,
@@ -209,8 +211,8 @@ pub struct RecordedPath {
 pub struct Kernel {
     /// Name of the kernel profile.
     pub profile: String,
-    /// What was asked for where that is no profile's name: a release, a distribution, the kernel of a recording. What
-    /// is known to differ is in the notes.
+    /// What was asked for where that is no profile's name: a release, a distribution, the kernel of a
+    /// recording. What is known to differ is in the notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
     /// Features by their kernel name (without `NO_`): on or off.
@@ -225,7 +227,8 @@ pub struct Kernel {
 }
 
 impl RunResult {
-    /// The stretches of the run between the times at which settings changed, in order: one without such changes.
+    /// The stretches of the run between the times at which settings changed, in order: one without such
+    /// changes.
     #[must_use]
     pub fn phases(&self) -> Vec<Phase> {
         let end = self.engine.simulated_ns;

@@ -18,15 +18,16 @@ pub struct TaskResult {
     pub rt_priority: u32,
     /// Nice value -20..=19 that goes with it.
     pub nice: i32,
-    /// CPU time under every policy and priority that it had, in the order in which it first had them; empty if it never
-    /// changed them.
+    /// CPU time under every policy and priority that it had, in the order in which it first had them; empty
+    /// if it never changed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub time_under: Vec<TimeUnder>,
-    /// Whether it is the command that was recorded or one of its descendants, in the replay of a trace that shows it.
+    /// Whether it is the command that was recorded or one of its descendants, in the replay of a trace that
+    /// shows it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_command: bool,
-    /// When it exited, nanoseconds from the start of the run, of a replayed task from the start of the recording; absent
-    /// if it lived at the end.
+    /// When it exited, nanoseconds from the start of the run, of a replayed task from the start of the
+    /// recording; absent if it lived at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exited_ns: Option<u64>,
     /// Switches away because the task blocked or ended.

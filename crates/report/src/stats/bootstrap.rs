@@ -12,9 +12,10 @@ const SEED: u64 = 0x5ced_1ab0_0000_0001;
 
 /// The 95 % BCa interval (Efron 1987) of the mean of a sample of at least two values.
 ///
-/// Means of resamples drawn with replacement show how the mean varies. Their plain percentiles are then shifted by
-/// two corrections: for *bias*, how far from the middle of the resamples the mean itself lies; for *acceleration*,
-/// how the spread changes with the mean, from the skewness of the means that leave one value out.
+/// Means of resamples drawn with replacement show how the mean varies. Their plain percentiles are then
+/// shifted by two corrections: for *bias*, how far from the middle of the resamples the mean itself lies;
+/// for *acceleration*, how the spread changes with the mean, from the skewness of the means that leave one
+/// value out.
 #[must_use]
 pub fn bca_mean_interval(sample: &[f64]) -> Interval {
     let mean = mean(sample);

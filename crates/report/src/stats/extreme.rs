@@ -1,8 +1,8 @@
 //! Extreme values: from the largest values of many equal blocks to what is to be expected of many more.
 //!
-//! The largest of many values follows a *generalised extreme value* distribution, whatever they follow themselves (Fisher
-//! and Tippett 1928, Gnedenko 1943). It is fitted to the maxima of the blocks by L-moments (Hosking, Wallis and Wood
-//! 1985), which do well with few blocks. No well-kept crate does it.
+//! The largest of many values follows a *generalised extreme value* distribution, whatever they follow
+//! themselves (Fisher and Tippett 1928, Gnedenko 1943). It is fitted to the maxima of the blocks by L-moments
+//! (Hosking, Wallis and Wood 1985), which do well with few blocks. No well-kept crate does it.
 
 use statrs::function::gamma::gamma;
 
@@ -23,8 +23,8 @@ const GUMBEL: f64 = 1e-6;
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
 
-/// A generalised extreme value distribution. Its sign of the shape is that of Hosking: above 0 there is an upper bound,
-/// at 0 it is Gumbel's, below 0 the tail is heavy.
+/// A generalised extreme value distribution. Its sign of the shape is that of Hosking: above 0 there is an
+/// upper bound, at 0 it is Gumbel's, below 0 the tail is heavy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExtremeValue {
     /// Location, in the unit of the values.
@@ -68,8 +68,8 @@ impl ExtremeValue {
     }
 }
 
-/// The 95 % interval of [`ExtremeValue::median_of_largest`] from percentiles of a bootstrap over the blocks; `None` of
-/// fewer than [`FEWEST_BLOCKS`].
+/// The 95 % interval of [`ExtremeValue::median_of_largest`] from percentiles of a bootstrap over the blocks;
+/// `None` of fewer than [`FEWEST_BLOCKS`].
 #[must_use]
 pub fn largest_interval(maxima: &[f64], blocks: f64) -> Option<Interval> {
     ExtremeValue::fit(maxima)?;

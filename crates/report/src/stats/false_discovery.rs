@@ -5,8 +5,8 @@ use super::FALSE_DISCOVERY_RATE;
 /// Benjamini and Hochberg's procedure (1995): true for each p-value that is a discovery, in the order given.
 /// Of the discoveries, the share that is chance is expected to stay below [`FALSE_DISCOVERY_RATE`].
 ///
-/// Sorted upwards, the k-th of m values may be as large as k / m of the rate; the largest that keeps this bound
-/// and all before it are discoveries.
+/// Sorted upwards, the k-th of m values may be as large as k / m of the rate; the largest that keeps this
+/// bound and all before it are discoveries.
 #[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
@@ -23,7 +23,8 @@ mod tests {
 
     #[test]
     fn the_example_of_the_original_paper() {
-        // Benjamini and Hochberg 1995, section 3.2: fifteen p-values, four discoveries at 0.05 (Bonferroni: three).
+        // Benjamini and Hochberg 1995, section 3.2: fifteen p-values, four discoveries at 0.05 (Bonferroni:
+        // three).
         let p = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
             0.6528, 0.7590, 1.0,

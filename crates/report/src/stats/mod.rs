@@ -1,19 +1,23 @@
 //! Statistics of paired runs: each seed is run under two configurations, and each figure of a run gives one
-//! difference per seed. What is the mean difference, how sure are we, and which of many figures really changed?
+//! difference per seed. What is the mean difference, how sure are we, and which of many figures really
+//! changed?
 //!
-//! - Interval of the mean difference: **Student's t** below [`BOOTSTRAP_FROM`] seeds, where a bootstrap has too few
-//!   values to draw from; the **BCa bootstrap** (bias-corrected and accelerated, Efron 1987) from there on, because
-//!   latencies are skewed; none for a single seed.
-//! - p-value: Student's t on the differences, at every number of seeds. A bootstrap or a permutation of few seeds
-//!   cannot give a p-value small enough to survive a correction for hundreds of figures.
-//! - Which figures changed: **Benjamini-Hochberg** at [`FALSE_DISCOVERY_RATE`] over all figures of one comparison.
-//!   Of what is called changed, about one in twenty is expected to be chance. Holm's method would promise that
-//!   none is, at the price of missing most real changes among hundreds of figures that depend on each other.
+//! - Interval of the mean difference: **Student's t** below [`BOOTSTRAP_FROM`] seeds, where a bootstrap has
+//!   too few values to draw from; the **BCa bootstrap** (bias-corrected and accelerated, Efron 1987) from
+//!   there on, because latencies are skewed; none for a single seed.
+//! - p-value: Student's t on the differences, at every number of seeds. A bootstrap or a permutation of few
+//!   seeds cannot give a p-value small enough to survive a correction for hundreds of figures.
+//! - Which figures changed: **Benjamini-Hochberg** at [`FALSE_DISCOVERY_RATE`] over all figures of one
+//!   comparison. Of what is called changed, about one in twenty is expected to be chance. Holm's method would
+//!   promise that none is, at the price of missing most real changes among hundreds of figures that depend on
+//!   each other.
 //! - Two recordings, whose samples are not paired: [`Difference`], from the intervals of both.
-//! - The largest figure of many more runs than were made: **generalised extreme value** distribution, fitted by L-moments.
-//! - Figures are whole numbers. Differences that agree more closely than a figure can show have no variance to
-//!   calculate with, so their standard deviation is taken as that of rounding twice: resolution / √6. When this
-//!   rules out chance, a difference that is the same in every pair is reported as the certain value it is.
+//! - The largest figure of many more runs than were made: **generalised extreme value** distribution, fitted
+//!   by L-moments.
+//! - Figures are whole numbers. Differences that agree more closely than a figure can show have no variance
+//!   to calculate with, so their standard deviation is taken as that of rounding twice: resolution / √6. When
+//!   this rules out chance, a difference that is the same in every pair is reported as the certain value it
+//!   is.
 //!
 //! Resampling draws from a fixed stream, so the same values give the same interval.
 

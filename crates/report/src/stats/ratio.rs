@@ -12,11 +12,11 @@ pub struct Ratio {
     pub plus_minus: Option<f64>,
 }
 
-/// The ratio of the means of `over` and `under`, values of the same seeds in the same order; `None` unless both
-/// means are above 0.
+/// The ratio of the means of `over` and `under`, values of the same seeds in the same order; `None` unless
+/// both means are above 0.
 ///
-/// Its uncertainty is that of `over − ratio · under`, the residuals of the pairs (the delta method), so what both
-/// configurations have in common cancels out.
+/// Its uncertainty is that of `over − ratio · under`, the residuals of the pairs (the delta method), so what
+/// both configurations have in common cancels out.
 #[must_use]
 pub fn paired_ratio(over: &[f64], under: &[f64]) -> Option<Ratio> {
     debug_assert_eq!(over.len(), under.len(), "pairs");
@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn the_uncertainty_is_that_of_the_residuals() {
-        // Ratio 2; residuals (20−2·9, 20−2·11)/10 = ±0.2; standard error 0.2; t of one degree of freedom 12.706.
+        // Ratio 2; residuals (20−2·9, 20−2·11)/10 = ±0.2; standard error 0.2; t of one degree of freedom
+        // 12.706.
         let ratio = paired_ratio(&[20.0, 20.0], &[9.0, 11.0]).expect("positive means");
         assert_eq!(ratio.value, 2.0);
         assert!((ratio.plus_minus.expect("pairs") - 2.5412).abs() < 0.0005);

@@ -1,7 +1,7 @@
 //! The random stream of the bootstrap.
 
-/// SplitMix64 (Steele, Lea and Flood 2014): 64 bits of state, integers only, so that resampling gives the same
-/// indices on every machine and in every version. Not for anything that must resist guessing.
+/// SplitMix64 (Steele, Lea and Flood 2014): 64 bits of state, integers only, so that resampling gives the
+/// same indices on every machine and in every version. Not for anything that must resist guessing.
 #[derive(Debug, Clone)]
 pub struct SplitMix64 {
     state: u64,
@@ -23,7 +23,8 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// The next index below `len`. The bias of scaling 64 bits is below 2^-32 for any sample that fits in memory.
+    /// The next index below `len`. The bias of scaling 64 bits is below 2^-32 for any sample that fits in
+    /// memory.
     pub fn next_index(&mut self, len: usize) -> usize {
         ((u128::from(self.next_u64()) * len as u128) >> 64) as usize
     }

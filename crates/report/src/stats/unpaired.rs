@@ -1,8 +1,10 @@
-//! Two samples that have nothing to do with each other: how far apart are their means or quantiles, and how sure is that?
+//! Two samples that have nothing to do with each other: how far apart are their means or quantiles, and how
+//! sure is that?
 //!
-//! Each figure gets its own 95 % interval: of a mean the BCa bootstrap up to [`BOOTSTRAP_UP_TO`] values, Student's t beyond,
-//! where both agree; of a quantile the order statistics that hold it. The two intervals then give that of the difference
-//! (Zou and Donner 2008, "method of variance estimates recovery"): nothing is assumed of the shape of either sample.
+//! Each figure gets its own 95 % interval: of a mean the BCa bootstrap up to [`BOOTSTRAP_UP_TO`] values,
+//! Student's t beyond, where both agree; of a quantile the order statistics that hold it. The two intervals
+//! then give that of the difference (Zou and Donner 2008, "method of variance estimates recovery"): nothing
+//! is assumed of the shape of either sample.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -40,8 +42,9 @@ impl Estimate {
         Self { value, interval: widest(interval, rounding), count }
     }
 
-    /// The smallest value that `permille` thousandths of the ascending values (at least two) do not exceed. Its interval
-    /// lies between the two whose ranks are 1.96 binomial deviations away, and is no narrower than `resolution`.
+    /// The smallest value that `permille` thousandths of the ascending values (at least two) do not exceed.
+    /// Its interval lies between the two whose ranks are 1.96 binomial deviations away, and is no narrower
+    /// than `resolution`.
     #[must_use]
     pub fn of_quantile(ascending: &[f64], permille: u32, resolution: f64) -> Self {
         let (count, share) = (ascending.len(), f64::from(permille) / 1e3);
@@ -63,8 +66,8 @@ pub struct Difference {
     pub value: f64,
     /// 95 % interval.
     pub interval: Interval,
-    /// How often chance alone gives one as far from 0: Student's t with the freedom of the smaller sample and the spread of
-    /// the interval's side towards 0, so that it is below 5 % where the interval excludes 0.
+    /// How often chance alone gives one as far from 0: Student's t with the freedom of the smaller sample and
+    /// the spread of the interval's side towards 0, so that it is below 5 % where the interval excludes 0.
     pub p_value: f64,
 }
 

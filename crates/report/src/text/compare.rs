@@ -16,8 +16,8 @@ const MAX_POOR_ROWS: usize = 10;
 /// Columns for the name of a metric.
 const LABEL_COLUMNS: u16 = 26;
 
-/// The whole comparison: head, then for each variant what changed, in words and numbers, how it was judged, how close
-/// a replay came to its recording, and notes.
+/// The whole comparison: head, then for each variant what changed, in words and numbers, how it was judged,
+/// how close a replay came to its recording, and notes.
 #[must_use]
 pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
     let mut sections = vec![comparison_head(comparison), warnings(&comparison.warnings)];
@@ -170,7 +170,8 @@ fn sentence(metric: &MetricComparison, name: &str) -> String {
     text
 }
 
-/// One difference in hyperfine's words: `cyclictest worst latency: 3.10 ± 0.40 times lower with NO_RT_PUSH_IPI`.
+/// One difference in hyperfine's words: `cyclictest worst latency: 3.10 ± 0.40 times lower with
+/// NO_RT_PUSH_IPI`.
 fn difference(metric: &MetricComparison, name: &str) -> String {
     let label = &metric.metric.label;
     let direction = if metric.difference < 0.0 { "lower" } else { "higher" };
@@ -197,7 +198,8 @@ fn difference(metric: &MetricComparison, name: &str) -> String {
     format!("{label}: {:.2}{plus_minus} % {direction} with {name}", share * 100.0)
 }
 
-/// `+` for better, `-` for worse, `*` for a change that is neither, `~` for one that may be the replay's own error.
+/// `+` for better, `-` for worse, `*` for a change that is neither, `~` for one that may be the replay's own
+/// error.
 fn mark(metric: &MetricComparison) -> &'static str {
     match (metric.metric.better, metric.difference < 0.0) {
         _ if !shown(metric) => "",

@@ -11,8 +11,8 @@ const MAX_ROWS: usize = 64;
 const FOLDED_ROWS: usize = 16;
 
 /// Switches, idle time, run-queue lock and interrupts of each CPU; folded, of those whose lock was waited for
-/// longest. "Holding own" are the most waiters at one time that held their own CPU's lock meanwhile: the ripple of a
-/// contended lock (seed 001).
+/// longest. "Holding own" are the most waiters at one time that held their own CPU's lock meanwhile: the
+/// ripple of a contended lock (seed 001).
 #[must_use]
 pub fn cpus(cpus: &[CpuResult], rows: Rows) -> String {
     if cpus.is_empty() {

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::schema::CyclictestResult;
 
-/// The lines that cyclictest keeps on the screen, one a thread, letter by letter as the real tool prints them.
+/// The lines that cyclictest keeps on the screen, one a thread, letter by letter as the real tool prints
+/// them.
 #[must_use]
 pub fn cyclictest_lines(result: &CyclictestResult) -> String {
     let mut out = String::new();

@@ -1,4 +1,5 @@
-//! Numbers and paragraphs for tables: three significant digits, the unit that suits, at most seven characters.
+//! Numbers and paragraphs for tables: three significant digits, the unit that suits, at most seven
+//! characters.
 
 use super::width::columns;
 
@@ -107,8 +108,8 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     }
 }
 
-/// A paragraph of at most as many columns as a line may have, broken at blanks; `first` opens it and `next` its further lines.
-/// A word longer than a line stays whole: a file name that is broken is no file name.
+/// A paragraph of at most as many columns as a line may have, broken at blanks; `first` opens it and `next`
+/// its further lines. A word longer than a line stays whole: a file name that is broken is no file name.
 pub fn wrap(text: &str, first: &str, next: &str) -> String {
     let columns = columns();
     let mut out = String::new();

@@ -54,7 +54,8 @@ pub fn machine_name(machine: &Machine) -> String {
     format!("{}, {} CPU{plural}", machine.name, machine.cpus)
 }
 
-/// A profile, what was asked for if that is something else, and what was set on top of it, in the syntax of `--set`.
+/// A profile, what was asked for if that is something else, and what was set on top of it, in the syntax of
+/// `--set`.
 pub fn kernel(kernel: &Kernel) -> String {
     let mut text = kernel.profile.clone();
     if let Some(asked) = &kernel.asked {

@@ -1,8 +1,9 @@
 //! Results as text: the tables that users of the real tools know, then counters.
 //!
-//! Everything fits [`WIDTH`] columns, or as many as [`in_columns`] gives, except words that are longer, and lines whose layout belongs to a real
-//! tool and that its users parse (cyclictest's, hackbench's, sysbench's, rt-migrate-test's). Nothing here looks at the terminal, the wall clock or the
-//! locale: same result and width, same text. A list too long to read is folded, and says how much of it.
+//! Everything fits [`WIDTH`] columns, or as many as [`in_columns`] gives, except words that are longer, and
+//! lines whose layout belongs to a real tool and that its users parse (cyclictest's, hackbench's, sysbench's,
+//! rt-migrate-test's). Nothing here looks at the terminal, the wall clock or the locale: same result and
+//! width, same text. A list too long to read is folded, and says how much of it.
 
 mod compare;
 mod counters;
@@ -63,7 +64,8 @@ pub enum Rows {
     All,
 }
 
-/// The whole result of a run: head, each load's own table, fidelity of a replay, tasks, CPUs, counters, notes.
+/// The whole result of a run: head, each load's own table, fidelity of a replay, tasks, CPUs, counters,
+/// notes.
 #[must_use]
 pub fn run(result: &RunResult, rows: Rows) -> String {
     let mut sections = vec![head(result), warnings(&result.warnings)];
@@ -100,7 +102,8 @@ fn where_columns_end(result: &RunResult) -> String {
         None => String::new(),
         Some(recorded) => format::wrap(
             &format!(
-                "Recorded and replay above end with the recording, after {}; the tables below tell of the whole run, {}.",
+                "Recorded and replay above end with the recording, after {}; the tables below tell of the \
+                 whole run, {}.",
                 format::duration_ns(recorded),
                 format::duration_ns(ran)
             ),
@@ -220,7 +223,8 @@ mod tests {
     #[test]
     fn a_replay_says_where_its_columns_end_and_where_those_of_the_run() {
         let mut result = example::run();
-        let line = "Recorded and replay above end with the recording, after 8.04s; the tables below\ntell of the whole run, 10.0s.\n";
+        let line = "Recorded and replay above end with the recording, after 8.04s; the tables below\ntell of \
+                    the whole run, 10.0s.\n";
         assert!(run(&result, Rows::All).contains(line));
         result.window = Some(Window { from_ns: 0, to_ns: 1_000_000_000 });
         assert!(!run(&result, Rows::All).contains("Recorded and replay above"), "both have the same end");

@@ -8,7 +8,8 @@ use crate::schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, Replay
 /// Tasks that a folded table shows: those that ran longest.
 const MAX_ROWS: usize = 20;
 
-/// CPU time, switches and wakeup latency of each task, recorded and simulated, those of the recorded command first.
+/// CPU time, switches and wakeup latency of each task, recorded and simulated, those of the recorded command
+/// first.
 #[must_use]
 pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
     let mut shown: Vec<&ReplayTask> = fidelity.tasks.iter().collect();
@@ -78,7 +79,8 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
     table
 }
 
-/// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways count.
+/// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways
+/// count.
 fn summary(sum: &ReplaySummary) -> String {
     let line = |label: &str, figure: Fidelity, show: fn(u64) -> String, abs_error: Option<u64>| {
         let mut text = format!("recorded {}, replay {}", show(figure.recorded), show(figure.simulated));

@@ -1,4 +1,5 @@
-//! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came of it.
+//! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came
+//! of it.
 
 use super::format::{count, digits3, fit, wrap};
 use super::head::labelled;

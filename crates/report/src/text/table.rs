@@ -13,8 +13,8 @@ pub enum Align {
     Right,
 }
 
-/// A table that is filled row by row. Where it is wider than the terminal, it is printed in parts, one below the other,
-/// each with the first columns again.
+/// A table that is filled row by row. Where it is wider than the terminal, it is printed in parts, one below
+/// the other, each with the first columns again.
 pub struct Table {
     columns: Vec<Column>,
     /// The first are the headings.
@@ -46,8 +46,8 @@ impl Table {
         self
     }
 
-    /// Breaks the cells of a column over lines when they are longer than this, on [`WIDTH`] columns; a wider terminal
-    /// gives it the difference.
+    /// Breaks the cells of a column over lines when they are longer than this, on [`WIDTH`] columns; a wider
+    /// terminal gives it the difference.
     pub fn limit(&mut self, column: usize, limit: u16) {
         if let Some(column) = self.columns.get_mut(column) {
             column.limit = Some(usize::from(limit) + columns().saturating_sub(WIDTH));
@@ -88,8 +88,8 @@ impl Table {
         parts.join("\n")
     }
 
-    /// Headings and widths of a part whose first column is this: where a heading of two lines stood above several columns, its
-    /// first line stands above the first of those that are left, too.
+    /// Headings and widths of a part whose first column is this: where a heading of two lines stood above
+    /// several columns, its first line stands above the first of those that are left, too.
     fn beginning_at(&self, column: usize, widths: &[usize]) -> (Vec<String>, Vec<usize>) {
         let (mut headings, mut widths) = (self.rows[0].clone(), widths.to_vec());
         let above = headings[..column].iter().rev().find_map(|heading| heading.split_once('\n'));

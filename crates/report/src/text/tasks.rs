@@ -10,8 +10,9 @@ use crate::schema::{Policy, TaskResult};
 /// More tasks than this are folded by command name, more names than this by CPU time.
 const MAX_ROWS: usize = 32;
 
-/// CPU time, waiting time, switches, migrations, wakeup latency and time of exit of each task; folded, of each command name
-/// (latencies are then those of its worst task, the exit is that of its last). Those of the recorded command come first.
+/// CPU time, waiting time, switches, migrations, wakeup latency and time of exit of each task; folded, of
+/// each command name (latencies are then those of its worst task, the exit is that of its last). Those of the
+/// recorded command come first.
 #[must_use]
 pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
     if tasks.is_empty() {
@@ -154,7 +155,8 @@ fn folded(lines: Vec<Line>) -> Vec<Line> {
     names
 }
 
-/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`. A mark says that it had others, too.
+/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`. A mark says that it had others,
+/// too.
 fn class(task: &TaskResult) -> String {
     let letters = task.policy.class_letters();
     let mut class = match task.policy {

@@ -1,4 +1,5 @@
-//! What costs depend on how far apart two CPUs are: measured where the machine has such CPUs, else between what it has.
+//! What costs depend on how far apart two CPUs are: measured where the machine has such CPUs, else between
+//! what it has.
 
 use super::file::{BASE, Cost, Primitives};
 use machine::Distance;
@@ -41,24 +42,25 @@ impl Primitives<'_> {
             }
             Kind::Ipi => {
                 let round = pair.round?;
-                // Where the other CPU did something else meanwhile, nobody was interrupted: low samples are no better ones
-                // here. The sender's part takes what the round trip leaves for it, so that no CPU is interrupted before it
-                // was asked.
+                // Where the other CPU did something else meanwhile, nobody was interrupted: low samples are
+                // no better ones here. The sender's part takes what the round trip leaves for it, so that no
+                // CPU is interrupted before it was asked.
                 let known = self.ns("syscall")
                     + self.ns("ipi_send")
                     + self.ns("irq_entry")
                     + self.over(Kind::Line, distance).ns;
                 let ns = round.median_ns.saturating_sub(known).max(round.median_ns / 10);
                 let origin = format!(
-                    "measured: membarrier's round trip, the median, {round} less a system call, ipi_send, irq_entry and a line; at least a tenth"
+                    "measured: membarrier's round trip, the median, {round} less a system call, ipi_send, \
+                     irq_entry and a line; at least a tenth"
                 );
                 Some(Cost { ns, origin })
             }
         }
     }
 
-    /// What no pair of CPUs here could show. It is never cheaper than what was measured between nearer CPUs, never dearer
-    /// than between farther ones.
+    /// What no pair of CPUs here could show. It is never cheaper than what was measured between nearer CPUs,
+    /// never dearer than between farther ones.
     fn assumed_over(&self, kind: Kind, distance: Distance) -> Cost {
         let name = |distance: Distance| format!("{}.{}", kind.name(), distance.name());
         let (ns, origin) = match self.base_ns(&name(distance)) {

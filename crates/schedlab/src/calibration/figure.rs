@@ -32,8 +32,8 @@ impl Figure {
     }
 }
 
-/// `1010 (median 1016, 1006 to 1031, n 2000)`: the lower quartile, the median, where nine tenths of the samples are, how
-/// many there are.
+/// `1010 (median 1016, 1006 to 1031, n 2000)`: the lower quartile, the median, where nine tenths of the
+/// samples are, how many there are.
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Figure { samples, low_ns, quarter_ns, median_ns, high_ns } = self;

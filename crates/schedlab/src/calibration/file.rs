@@ -107,8 +107,8 @@ fn topology(host: &Host) -> String {
     text + "]\norigin = \"measured: sysfs, the CPUs that are online\"\n"
 }
 
-/// What a measurement says that may be missing. Other work on the machine can only make it longer, so that the lower
-/// quartile is nearer to the truth than the median.
+/// What a measurement says that may be missing. Other work on the machine can only make it longer, so that
+/// the lower quartile is nearer to the truth than the median.
 fn undisturbed(figure: Option<Figure>) -> Option<u64> {
     figure.map(|figure| figure.quarter_ns)
 }
@@ -174,7 +174,8 @@ impl Primitives<'_> {
             }
             "wakeup" => self.of_hop(WAKEUP_PERCENT),
             "enqueue" | "dequeue" => self.of_hop(ENQUEUE_PERCENT),
-            // Where another timer was due even sooner, the hardware was not told: low samples are no better ones here.
+            // Where another timer was due even sooner, the hardware was not told: low samples are no better
+            // ones here.
             "timer_program" => of(
                 m.timer_program?.median_ns,
                 format!(
@@ -194,7 +195,8 @@ impl Primitives<'_> {
                 of(
                     call.quarter_ns.saturating_sub(known),
                     format!(
-                        "a write that wakes a task on an idle CPU {call} less a write that wakes nobody, the wakeup, the insertion and 4 locks"
+                        "a write that wakes a task on an idle CPU {call} less a write that wakes nobody, the \
+                         wakeup, the insertion and 4 locks"
                     ),
                 )
             }
@@ -215,7 +217,8 @@ impl Primitives<'_> {
                 of(
                     hop.quarter_ns.saturating_sub(known),
                     format!(
-                        "a hop through a pipe to an idle CPU {hop} less all that a hop costs without idling; nothing left means that idle CPUs poll, or that none was idle"
+                        "a hop through a pipe to an idle CPU {hop} less all that a hop costs without idling; \
+                         nothing left means that idle CPUs poll, or that none was idle"
                     ),
                 )
             }
@@ -223,7 +226,8 @@ impl Primitives<'_> {
         }
     }
 
-    /// Whether other work came to run at every yield: a hop through a pipe has a switch and more, but leaves no turn to others.
+    /// Whether other work came to run at every yield: a hop through a pipe has a switch and more, but leaves
+    /// no turn to others.
     fn yields_were_disturbed(&self) -> bool {
         let longer = |other: Option<Figure>| undisturbed(other) > undisturbed(self.measured.hop.hop);
         longer(self.measured.yield_alone) || longer(self.measured.yield_switch)
@@ -250,7 +254,8 @@ impl Primitives<'_> {
         Some(Cost {
             ns,
             origin: format!(
-                "measured: {percent} % (assumed) of a hop through a pipe on one CPU {hop} less the pipe, a switch and 4 locks"
+                "measured: {percent} % (assumed) of a hop through a pipe on one CPU {hop} less the pipe, a \
+                 switch and 4 locks"
             ),
         })
     }
@@ -306,7 +311,8 @@ impl Primitives<'_> {
             let least = timer.low_ns.saturating_sub(known);
             let mean = timer.median_ns.saturating_sub(timer.low_ns).max(1);
             let origin = format!(
-                "measured: a timer's expiry until user code runs on an idle CPU {timer} less all that such a wakeup costs"
+                "measured: a timer's expiry until user code runs on an idle CPU {timer} less all that such a \
+                 wakeup costs"
             );
             let _ = write!(
                 text,

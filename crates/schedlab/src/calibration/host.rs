@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use workload::units;
 
-/// What the scheduler's levels derive from. CPUs are numbered without gaps, in the order of the kernel's numbers.
+/// What the scheduler's levels derive from. CPUs are numbered without gaps, in the order of the kernel's
+/// numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Host {
     /// The kernel's numbers of the CPUs that are online.
@@ -22,7 +23,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads `/sys/devices/system`, or a tree that looks like it. What a machine does not say is assumed to be the simplest.
+    /// Reads `/sys/devices/system`, or a tree that looks like it. What a machine does not say is assumed to
+    /// be the simplest.
     pub fn read(system: &Path) -> Host {
         let text = |name: String| fs::read_to_string(system.join(name)).unwrap_or_default();
         let list = |name: String| units::cpu_list(text(name).trim()).unwrap_or(CpuMask::EMPTY);

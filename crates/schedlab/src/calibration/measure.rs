@@ -159,7 +159,8 @@ impl<'a> Bench<'a> {
         let mut samples = Vec::new();
         self.beside(pair, |ball| {
             for _ in 0..1000 {
-                // A CPU that does not run this process is not interrupted: the other thread must be running right now.
+                // A CPU that does not run this process is not interrupted: the other thread must be running
+                // right now.
                 round_trip(ball);
                 let start = now();
                 membarrier(MembarrierCommand::PrivateExpedited)?;
@@ -184,7 +185,8 @@ impl<'a> Bench<'a> {
         Ok(Figure::of(samples))
     }
 
-    /// Runs `what` on the first CPU while a thread on the second spins: it makes odd numbers of the word even.
+    /// Runs `what` on the first CPU while a thread on the second spins: it makes odd numbers of the word
+    /// even.
     fn beside(&self, pair: Pair, what: impl FnOnce(&AtomicU64) -> io::Result<()>) -> io::Result<()> {
         let (ball, over) = (AtomicU64::new(0), AtomicBool::new(false));
         self.pin(pair.b)?;
@@ -266,8 +268,8 @@ impl<'a> Bench<'a> {
         Ok(Figure::of(samples))
     }
 
-    /// What a pass over a working set of 256 KiB costs more after a move to the other CPU, in ps a byte: in the order of
-    /// memory, and at random.
+    /// What a pass over a working set of 256 KiB costs more after a move to the other CPU, in ps a byte: in
+    /// the order of memory, and at random.
     pub fn refill(&self, pair: Pair) -> io::Result<Refill> {
         const LINES: usize = 4096;
         const LINE_WORDS: usize = 16;

@@ -1,8 +1,8 @@
 //! Measures this machine and describes it as a machine file.
 //!
-//! What a program can time from outside are composites: a hop through a pipe, a timer's wakeup. The primitive costs of a
-//! machine file are taken from them by differences, and their origins say which. What cannot be told from outside is
-//! taken over from the built-in laptop, and marked as assumed.
+//! What a program can time from outside are composites: a hop through a pipe, a timer's wakeup. The primitive
+//! costs of a machine file are taken from them by differences, and their origins say which. What cannot be
+//! told from outside is taken over from the built-in laptop, and marked as assumed.
 
 mod distances;
 mod figure;
@@ -99,7 +99,8 @@ struct MeasuredPair {
 /// A measurement that the system does not allow.
 pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrated, CalibrationError> {
     let host = Host::read(Path::new(SYSTEM));
-    // Other work takes next to nothing from the highest priority of fair tasks. Who may not have it measures as he is.
+    // Other work takes next to nothing from the highest priority of fair tasks. Who may not have it measures
+    // as he is.
     let nice = getpriority_process(None).unwrap_or(0);
     let _ = setpriority_process(None, -20);
     let measured = measure(&host, progress);

@@ -1,5 +1,5 @@
-//! Everything that has a name: kernels, distributions, features, rules, tunables, aliases, machines, loads, decisions,
-//! experiments, limits.
+//! Everything that has a name: kernels, distributions, features, rules, tunables, aliases, machines, loads,
+//! decisions, experiments, limits.
 
 mod explain;
 mod lists;
@@ -130,8 +130,8 @@ impl Explanation {
 }
 
 /// Explains a name of any kind. Settings are found as they are written: `NO_RT_PUSH_IPI`, `search=linear`,
-/// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match. What is none of these may be a
-/// release of Linux: `5.14`.
+/// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match. What is none of these may
+/// be a release of Linux: `5.14`.
 ///
 /// # Errors
 /// Nothing has this name; the error suggests the nearest.

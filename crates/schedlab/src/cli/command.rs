@@ -20,7 +20,8 @@ const INTERVAL: Duration = Duration::from_millis(20);
 pub struct Running(Child);
 
 impl Running {
-    /// Starts `program` for `user`, or for whoever runs this. With `quiet`, what it says goes to standard error.
+    /// Starts `program` for `user`, or for whoever runs this. With `quiet`, what it says goes to standard
+    /// error.
     pub fn start(program: &str, args: &[String], user: Option<&User>, quiet: bool) -> Result<Running, Error> {
         let mut command = Command::new(program);
         command.args(args);
@@ -53,8 +54,8 @@ impl Running {
         }
     }
 
-    /// Waits for a command that was asked to end. What has not ended after the patience, or at another Ctrl-C, is
-    /// killed.
+    /// Waits for a command that was asked to end. What has not ended after the patience, or at another
+    /// Ctrl-C, is killed.
     pub fn wait(mut self, patience: Duration) {
         let (signals, watch) = (Taken::take(), Watch::start());
         while !self.has_ended() {

@@ -18,10 +18,11 @@ use workload::units;
 // As typed. (A doc comment here would become the help text of both commands.)
 #[derive(Debug, clap::Args)]
 pub struct Common {
-    /// What runs: a quoted command line ('cyclictest -t8 -p90'), an rt-app file or a trace; several run together.
+    /// What runs: a quoted command line ('cyclictest -t8 -p90'), an rt-app file or a trace; several run
+    /// together.
     ///
-    /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace, .gz,
-    /// .pftrace, .perfetto-trace); `-` is standard input.
+    /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace,
+    /// .gz, .pftrace, .perfetto-trace); `-` is standard input.
     /// `schedlab list loads` shows the command lines that are known.
     #[arg(value_name = "LOAD", required = true)]
     loads: Vec<String>,
@@ -31,11 +32,11 @@ pub struct Common {
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
     #[arg(long, value_name = "N", value_parser = cpus)]
     cpus: Option<usize>,
-    /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default: 6.1; with
-    /// a trace, the recording's].
+    /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default:
+    /// 6.1; with a trace, the recording's].
     ///
-    /// A release or distribution without a profile of its own runs as the nearest one; a note says what is known to
-    /// differ.
+    /// A release or distribution without a profile of its own runs as the nearest one; a note says what is
+    /// known to differ.
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<String>,
     /// A feature, rule or tunable on top of it: NO_RT_PUSH_IPI, search=linear; with a time, 2s:RT_PUSH_IPI.
@@ -45,8 +46,8 @@ pub struct Common {
     set: Vec<String>,
     /// Simulated time, seconds without a unit [default: until the loads end; 10s where none does].
     ///
-    /// Without this option the run ends when all loads that come to an end have done so, at the latest a minute
-    /// after the longest time that one of them states. Endless loads are background then.
+    /// Without this option the run ends when all loads that come to an end have done so, at the latest a
+    /// minute after the longest time that one of them states. Endless loads are background then.
     #[arg(long = "for", value_name = "TIME", value_parser = positive)]
     duration: Option<Nanos>,
     /// Everything random derives from it.
@@ -60,20 +61,21 @@ pub struct Common {
     dialect: RtAppDialect,
     /// Machine on which a trace was recorded [default: the machine of the run, of a comparison's base].
     ///
-    /// What its kernel did around the tasks is taken out of their recorded CPU time, because the simulated kernel
-    /// does it again.
+    /// What its kernel did around the tasks is taken out of their recorded CPU time, because the simulated
+    /// kernel does it again.
     #[arg(long, value_name = "NAME|FILE")]
     recorded_on: Option<String>,
-    /// How long a replay takes from a wakeup to the woken task: as in the recording, or as the machine file says.
+    /// How long a replay takes from a wakeup to the woken task: as in the recording, or as the machine file
+    /// says.
     ///
-    /// `recorded` holds on the machine of the recording (see --recorded-on), where nothing came between the two, and never
-    /// makes it shorter than the machine's costs. Elsewhere those of the machine hold.
+    /// `recorded` holds on the machine of the recording (see --recorded-on), where nothing came between the
+    /// two, and never makes it shorter than the machine's costs. Elsewhere those of the machine hold.
     #[arg(long, value_name = "FROM", value_enum, default_value_t = CostsFrom::Recorded)]
     wakeup_costs: CostsFrom,
     /// CPUs that a task of a trace and its children may use; `all` frees what is bound.
     ///
-    /// TASK is a name, a pattern of names (cc*), or a recorded pid. A trace does not show affinities, only some traces of
-    /// them. Children have what their parent has unless another --affinity names them.
+    /// TASK is a name, a pattern of names (cc*), or a recorded pid. A trace does not show affinities, only
+    /// some traces of them. Children have what their parent has unless another --affinity names them.
     #[arg(long, value_name = "TASK=CPUS", value_parser = task_options::affinity)]
     affinity: Vec<KnownAffinity>,
     /// Gives a task of a recording another policy: fifo:PRIORITY, rr:PRIORITY, other, batch or idle.
@@ -87,10 +89,12 @@ pub struct Common {
     /// Makes the CPU work of a task of a recording so many times as long; all=1.5: as on a slower machine.
     #[arg(long, value_name = "TASK=FACTOR", value_parser = task_options::scale)]
     scale: Vec<Override>,
-    /// Waits of a recording that end by interrupts: `absolute`, at their recorded times; `relative`, after as long.
+    /// Waits of a recording that end by interrupts: `absolute`, at their recorded times; `relative`, after as
+    /// long.
     ///
-    /// Without it, waits for devices (state D, or what block events show) and for answers over the network are relative,
-    /// and those whose cause the trace does not show are absolute. TASK=absolute or TASK=relative says it of one task.
+    /// Without it, waits for devices (state D, or what block events show) and for answers over the network
+    /// are relative, and those whose cause the trace does not show are absolute. TASK=absolute or
+    /// TASK=relative says it of one task.
     #[arg(long, value_name = "[TASK=]HOW", value_parser = task_options::outside)]
     outside: Vec<Override>,
     /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it; `auto`.
@@ -256,7 +260,8 @@ impl Meant {
         loads.into_iter().map(|load| load.recorded_on(origin)).collect()
     }
 
-    /// The experiment on this machine, which is also the one of the recordings unless the user says otherwise.
+    /// The experiment on this machine, which is also the one of the recordings unless the user says
+    /// otherwise.
     pub fn on(self, machine: MachineSpec, kernel: KernelConfig) -> Experiment {
         Experiment {
             loads: self.recorded(self.loads.clone(), &machine),

@@ -9,10 +9,10 @@ use schedlab::{Arm, Error, LoadSpec, Plan, Settings};
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
 ///
 /// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N,
-/// load=FILE in place of the base's loads, policy=TASK=fifo:50 and likewise nice=, affinity=, scale= and without= for
-/// tasks of recordings, and whatever --set takes. Those of --base come on top of the options --machine, --cpus, --kernel and --set; those of
-/// each --with come on top of the base, so they say only what differs. (kernel= replaces the profile; single settings
-/// of the base stay.)
+/// load=FILE in place of the base's loads, policy=TASK=fifo:50 and likewise nice=, affinity=, scale= and
+/// without= for tasks of recordings, and whatever --set takes. Those of --base come on top of the
+/// options --machine, --cpus, --kernel and --set; those of each --with come on top of the base, so they say
+/// only what differs. (kernel= replaces the profile; single settings of the base stay.)
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -24,7 +24,12 @@ pub struct Args {
     #[arg(long, value_name = "SETTINGS", required = true, value_parser = not_blank)]
     with: Vec<String>,
     /// Number of seeds, from --seed on.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+    )]
     repeat: u32,
 }
 

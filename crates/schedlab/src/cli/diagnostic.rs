@@ -21,8 +21,8 @@ pub fn text(error: &Error) -> String {
     text
 }
 
-/// A message whose lines are no longer than those of standard error, where it says how long they may be. What goes into a file
-/// or a pipe stays a line, for those who search it.
+/// A message whose lines are no longer than those of standard error, where it says how long they may be. What
+/// goes into a file or a pipe stays a line, for those who search it.
 fn wrapped(text: &str) -> String {
     let Some(columns) = columns::of_stderr() else { return text.to_owned() };
     in_columns(columns, || fit(text))
@@ -55,7 +55,8 @@ impl InFile {
             }
             _ => excerpt.problem.clone(),
         };
-        // The library knows nothing of terminals; what it is given is safe to show, and so is what it draws around it.
+        // The library knows nothing of terminals; what it is given is safe to show, and so is what it draws
+        // around it.
         let part = |range: Range<usize>| escape(excerpt.text.get(range).unwrap_or_default());
         let (start, end) = (excerpt.span.start, excerpt.span.end);
         let (before, inside, after) = (part(0..start), part(start..end), part(end..excerpt.text.len()));

@@ -2,7 +2,8 @@
 
 /// The command did what it was asked to; also when the reader of its output went away.
 pub const OK: u8 = 0;
-/// The experiment ran, and `--check` found an invariant of the scheduler broken, or a reproduction does not agree.
+/// The experiment ran, and `--check` found an invariant of the scheduler broken, or a reproduction does not
+/// agree.
 pub const CHECK_FAILED: u8 = 1;
 /// The command line, a file or an experiment is not possible: the message says what is wrong and where.
 pub const BAD_INPUT: u8 = 2;

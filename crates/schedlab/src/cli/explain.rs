@@ -8,8 +8,8 @@ use schedlab::{Explanation, explain};
 
 /// Say what a kernel, feature, rule, tunable, machine, load, limit or decision is, and where it comes from.
 ///
-/// Settings are found as they are written (NO_RT_PUSH_IPI, search=linear), and so are releases and distributions (5.14,
-/// debian12).
+/// Settings are found as they are written (NO_RT_PUSH_IPI, search=linear), and so are releases and
+/// distributions (5.14, debian12).
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its name.

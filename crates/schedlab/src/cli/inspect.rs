@@ -9,7 +9,8 @@ use schedlab::Inspection;
 use trace::DelaysFrom;
 use workload::replay::Whom;
 
-/// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency; of two, what differs.
+/// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency; of two,
+/// what differs.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A trace.dat, a perf.data, a Perfetto trace or ftrace text; `-` for standard input.
@@ -21,7 +22,8 @@ pub struct Args {
     /// Where a task's delay begins.
     #[arg(long, value_name = "EVENT", value_enum, default_value_t = Wakeups::Wakeup)]
     delays_from: Wakeups,
-    /// Tasks in the table of latencies and in those of two traces, by name, pattern of names (cc*) or pid; may be repeated [default: all].
+    /// Tasks in the table of latencies and in those of two traces, by name, pattern of names (cc*) or pid;
+    /// may be repeated [default: all].
     #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
     task: Vec<Whom>,
     #[command(flatten)]

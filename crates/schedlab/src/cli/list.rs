@@ -10,7 +10,8 @@ use schedlab::{Entry, Kind};
 /// Names longer than this stand on a line of their own.
 const NAME_COLUMNS: usize = 28;
 
-/// List kernels, features, machines, loads, what is not modelled and whatever else has a name, with a sentence each.
+/// List kernels, features, machines, loads, what is not modelled and whatever else has a name, with a
+/// sentence each.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to list.
@@ -81,7 +82,8 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
 pub fn columns(entries: &[Entry], indent: &str) -> String {
     let width = |entry: &Entry| entry.name.chars().count();
     let column = entries.iter().map(width).filter(|w| *w <= NAME_COLUMNS).max().unwrap_or(2);
-    // Where names would take more than half of the line, or a word has no room beside them, sentences stand below them.
+    // Where names would take more than half of the line, or a word has no room beside them, sentences stand
+    // below them.
     let (beside, line) = (indent.len() + column + 2, line_columns());
     let has_no_room = |word: &str| beside + word.chars().count() > line;
     let mut words = entries.iter().flat_map(|entry| entry.meaning.split_whitespace());

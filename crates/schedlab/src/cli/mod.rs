@@ -33,7 +33,8 @@ use report::text::{WIDTH, fit, in_columns};
 use std::process::ExitCode;
 use voice::Voice;
 
-/// A laboratory for the Linux CPU scheduler: what changes when this load meets another kernel, machine or setting?
+/// A laboratory for the Linux CPU scheduler: what changes when this load meets another kernel, machine or
+/// setting?
 #[derive(Debug, Parser)]
 #[command(name = "schedlab", version, after_help = exit::help(), arg_required_else_help = true)]
 struct Cli {

@@ -28,8 +28,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Record the scheduler's events of this machine into a trace that replays without guessing; needs root.
 ///
-/// Ends after the time, when the command ends, or at Ctrl-C, and then writes FILE, and FILE.machine.toml with the
-/// machine's topology, which `run` takes for a machine where none is named.
+/// Ends after the time, when the command ends, or at Ctrl-C, and then writes FILE, and FILE.machine.toml with
+/// the machine's topology, which `run` takes for a machine where none is named.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// For how long, seconds without a unit [default: until the command ends; 10s without one].
@@ -37,8 +37,8 @@ pub struct Args {
     length: Option<Nanos>,
     /// The file to write; `-` for standard output.
     ///
-    /// A file that exists is replaced when the recording is complete. Beside a device, a pipe or standard output there
-    /// is no FILE.machine.toml.
+    /// A file that exists is replaced when the recording is complete. Beside a device, a pipe or standard
+    /// output there is no FILE.machine.toml.
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
     output: PathBuf,
     /// Where tracefs is mounted [default: found, or mounted for the time of the recording].

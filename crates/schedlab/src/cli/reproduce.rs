@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// Run published experiments again and print their figures beside the simulated ones.
 ///
-/// `schedlab list experiments` shows the names. Whatever should agree and does not, without a known reason, makes the
-/// exit code 1.
+/// `schedlab list experiments` shows the names. Whatever should agree and does not, without a known reason,
+/// makes the exit code 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which: 001, the beginning of several names (001-), all, or an experiment file (.toml).
@@ -23,16 +23,19 @@ pub struct Args {
     /// Fewer seeds and shorter runs: everything in two minutes.
     #[arg(long)]
     quick: bool,
-    /// Also halve and double each parameter that no document gives (at quick length), and say what that changes.
+    /// Also halve and double each parameter that no document gives (at quick length), and say what that
+    /// changes.
     #[arg(long)]
     sensitivity: bool,
-    /// Store each result in this folder: NAME.json and NAME.txt, and NAME.quick.json to tell when they are outdated.
+    /// Store each result in this folder: NAME.json and NAME.txt, and NAME.quick.json to tell when they are
+    /// outdated.
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
     /// Draw what a sweep varies, a picture (SVG) for each figure, into this folder: NAME.FIGURE.svg.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
-    /// Also say, on standard error, how many times real time each variant ran on one core: simulated time by CPU time.
+    /// Also say, on standard error, how many times real time each variant ran on one core: simulated time by
+    /// CPU time.
     #[arg(long)]
     speed: bool,
     /// How to print the result.

@@ -16,22 +16,25 @@ pub struct Args {
     /// Also write a trace of the run: .dat for KernelShark and trace-cmd; .pftrace or .perfetto-trace for
     /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
     ///
-    /// All but .json can be run again: `schedlab run OUT`. For that, OUT.machine.toml is written beside it, the file of the
-    /// machine. OUT may be a device or a pipe, or `-` for standard output; the result goes to standard error then.
+    /// All but .json can be run again: `schedlab run OUT`. For that, OUT.machine.toml is written beside it,
+    /// the file of the machine. OUT may be a device or a pipe, or `-` for standard output; the result goes to
+    /// standard error then.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
     /// Format of the trace [default: what the ending of OUT says; dat for `-`].
     #[arg(long, value_name = "FORMAT", value_enum, requires = "trace")]
     trace_format: Option<WrittenFormat>,
-    /// Leave out of the trace what the programs do (events `schedlab_program`): it holds what a recorder would have seen.
+    /// Leave out of the trace what the programs do (events `schedlab_program`): it holds what a recorder
+    /// would have seen.
     ///
     /// Such a trace is smaller, and a replay of it infers the programs, as that of a recording does.
     #[arg(long, requires = "trace")]
     no_program: bool,
-    /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may be repeated.
+    /// Also show a file of Linux as of some moment: sched_debug@2s, schedstat@end, proc/1000/sched@end; may
+    /// be repeated.
     ///
-    /// The files are sched_debug, schedstat, sched_features, proc/PID/sched and proc/PID/schedstat; PIDs are those of
-    /// the result, in a replay the recorded ones. A time without a unit is in seconds.
+    /// The files are sched_debug, schedstat, sched_features, proc/PID/sched and proc/PID/schedstat; PIDs are
+    /// those of the result, in a replay the recorded ones. A time without a unit is in seconds.
     #[arg(long, value_name = "FILE@TIME")]
     dump: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C and its relatives: they end the program without leaving half a file behind, and a recording with a whole one.
+//! Ctrl-C and its relatives: they end the program without leaving half a file behind, and a recording with a
+//! whole one.
 
 use schedlab::outputs::remove_unfinished;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};

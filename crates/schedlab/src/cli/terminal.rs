@@ -1,10 +1,11 @@
-//! Text for people. What comes from a file or from the command line may hold characters that a terminal obeys.
+//! Text for people. What comes from a file or from the command line may hold characters that a terminal
+//! obeys.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text with every character that steers a terminal in place of being shown written as `\x1b` or `\u{202e}`. Line
-/// ends and tabs stay.
+/// The text with every character that steers a terminal in place of being shown written as `\x1b` or
+/// `\u{202e}`. Line ends and tabs stay.
 pub fn escape(text: &str) -> Cow<'_, str> {
     if !text.chars().any(steers) {
         return Cow::Borrowed(text);
@@ -23,7 +24,8 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters (C0, DEL and C1), and those that turn the direction of writing, which make one text look like another.
+/// Control characters (C0, DEL and C1), and those that turn the direction of writing, which make one text
+/// look like another.
 fn steers(c: char) -> bool {
     let turns =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -38,8 +38,8 @@ impl User {
         }
         let (uid, gid) =
             (rustix::process::Uid::from_raw(uid.as_raw()), rustix::process::Gid::from_raw(gid.as_raw()));
-        // The rights of a thread are its own, and a child gets those of the thread that starts it. (The standard library's way
-        // to start a command as another user takes its groups away.)
+        // The rights of a thread are its own, and a child gets those of the thread that starts it. (The
+        // standard library's way to start a command as another user takes its groups away.)
         let start = || -> io::Result<Child> {
             set_thread_groups(&self.groups)?;
             set_thread_res_gid(gid, gid, gid)?;

@@ -1,5 +1,5 @@
-//! What is said besides results and errors: progress, warnings, what became of a file. On standard error, and not with
-//! `--quiet`.
+//! What is said besides results and errors: progress, warnings, what became of a file. On standard error, and
+//! not with `--quiet`.
 
 use super::output::say;
 use indicatif::ProgressDrawTarget;

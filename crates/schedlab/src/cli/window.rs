@@ -8,10 +8,11 @@ use workload::units;
 // As typed. (A doc comment here would become the help text of the commands.)
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Stretch {
-    /// Tell of the time from here on, since the first event of a recording or the start of the run; seconds without a unit.
+    /// Tell of the time from here on, since the first event of a recording or the start of the run; seconds
+    /// without a unit.
     ///
-    /// Tasks, latencies, CPUs, counters and the comparison with a recording are then those of this stretch. What is simulated is so from
-    /// the beginning all the same.
+    /// Tasks, latencies, CPUs, counters and the comparison with a recording are then those of this stretch.
+    /// What is simulated is so from the beginning all the same.
     #[arg(long, value_name = "TIME", value_parser = time)]
     from: Option<Nanos>,
     /// Tell of the time up to here [default: the end].

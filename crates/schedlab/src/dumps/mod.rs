@@ -1,4 +1,5 @@
-//! Files as Linux shows them under /proc and /sys, of any moment of a run: `--dump sched_debug@2s` (fair-class 11).
+//! Files as Linux shows them under /proc and /sys, of any moment of a run: `--dump sched_debug@2s`
+//! (fair-class 11).
 
 mod format;
 mod proc_sched;
@@ -15,8 +16,8 @@ use scheduler::registry::Profile;
 use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 
-/// What the machine has to keep for these dumps. Where a recording is replayed, pids are the recorded ones, and which task
-/// has which of them shows only when it has begun.
+/// What the machine has to keep for these dumps. Where a recording is replayed, pids are the recorded ones,
+/// and which task has which of them shows only when it has begun.
 pub(crate) fn plan(requests: &[DumpRequest], replays: bool) -> SnapshotPlan {
     let mut at: Vec<Nanos> = requests.iter().filter_map(|r| r.moment()).collect();
     at.sort_unstable();
@@ -47,7 +48,8 @@ pub(crate) fn check(requests: &[DumpRequest], longest: Nanos) -> Result<(), Erro
     }
 }
 
-/// The files that were asked for, in that order. `recorded` holds the pids of replayed tasks by those of the run.
+/// The files that were asked for, in that order. `recorded` holds the pids of replayed tasks by those of the
+/// run.
 ///
 /// # Errors
 /// A time after the end of the run; a pid that no task had then.
@@ -92,7 +94,8 @@ impl Of<'_> {
         found.ok_or_else(|| self.request.beyond(self.outcome.simulated))
     }
 
-    /// A task of the moment; at the end, also one that has exited. Of several lives under a recorded pid, the one that goes on.
+    /// A task of the moment; at the end, also one that has exited. Of several lives under a recorded pid, the
+    /// one that goes on.
     fn task<'s>(&'s self, shown: u32, snapshot: &'s Snapshot) -> Result<&'s TaskSnapshot, Error> {
         let exited: &[TaskSnapshot] =
             if self.request.time == DumpTime::End { &self.outcome.exited } else { &[] };

@@ -88,7 +88,8 @@ fn queue_block(cpu: &CpuSnapshot, first_floor: u64, out: &mut String) {
     line(out, "nr_spread_over", queue.nr_spread_over);
 }
 
-const COLUMNS: &str = "            task   PID         tree-key  switches  prio     exec-runtime         sum-exec        sum-sleep nice-pen nice-pen-timeout";
+const COLUMNS: &str = "            task   PID         tree-key  switches  prio     exec-runtime         \
+                       sum-exec        sum-sleep nice-pen nice-pen-timeout";
 
 fn task_rows(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
     let _infallible = writeln!(out, "\nrunnable tasks:\n{COLUMNS}\n{:-<126}", "");

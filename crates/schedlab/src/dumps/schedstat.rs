@@ -5,7 +5,8 @@ use machine::{CpuSnapshot, DomainSnapshot, TaskSnapshot};
 use scheduler::{CpuId, CpuMask};
 use std::fmt::Write;
 
-/// Switches between the two arrays of a scheduler that was gone before 2.6.23: the field is kept for its readers.
+/// Switches between the two arrays of a scheduler that was gone before 2.6.23: the field is kept for its
+/// readers.
 pub(super) const NO_ARRAY_SWITCHES: u64 = 0;
 
 /// Balancing on exec and fork has three fields each that no kernel of the era counts in.

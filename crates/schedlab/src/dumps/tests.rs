@@ -97,7 +97,8 @@ fn what_cannot_be_shown_is_an_error() {
     );
 }
 
-/// The pids of a replay are those of the recording, also of tasks that are made on the way and of those that have exited.
+/// The pids of a replay are those of the recording, also of tasks that are made on the way and of those that
+/// have exited.
 #[test]
 fn a_replayed_task_is_shown_by_its_recorded_pid() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");

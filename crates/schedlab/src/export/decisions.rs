@@ -5,8 +5,8 @@ use machine::RecordKind;
 use std::collections::BTreeMap;
 use trace::{Annotations, Pid, TrackId};
 
-/// An instant for each decision, on the track of the task that it is about; those about an idle task on a track of
-/// their own.
+/// An instant for each decision, on the track of the task that it is about; those about an idle task on a
+/// track of their own.
 pub(super) fn annotations(run: &Run) -> Annotations {
     let mut annotations = Annotations::new();
     let mut tracks: BTreeMap<scheduler::Pid, TrackId> = BTreeMap::new();

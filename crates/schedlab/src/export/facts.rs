@@ -1,5 +1,5 @@
-//! What a run knows and no event tells, as [`crate::recording`] writes it down of a real machine: a replay of the trace then
-//! guesses nothing.
+//! What a run knows and no event tells, as [`crate::recording`] writes it down of a real machine: a replay of
+//! the trace then guesses nothing.
 
 use super::Programs;
 use machine::Outcome;
@@ -40,8 +40,9 @@ impl Facts {
         Facts { tasks: tasks.collect(), idle, told }
     }
 
-    /// Events at the time of the first one, by the idle task of its CPU: markers for what a recorder would note, and events
-    /// of our own for what only a run can tell. Nothing is put before no event. Each task is named as the process that it is.
+    /// Events at the time of the first one, by the idle task of its CPU: markers for what a recorder would
+    /// note, and events of our own for what only a run can tell. Nothing is put before no event. Each task is
+    /// named as the process that it is.
     pub(super) fn put_before(&self, trace: &mut Trace, programs: Programs) {
         for note in &self.tasks {
             if let Some(thread) = trace.threads.get_mut(&note.pid) {

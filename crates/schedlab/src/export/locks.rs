@@ -4,7 +4,8 @@ use machine::LockWait;
 use std::collections::BTreeMap;
 use trace::{Annotations, TrackId};
 
-/// Adds a slice for each wait, on a track of the CPU that spun, and for each CPU a counter of those that wait for its lock.
+/// Adds a slice for each wait, on a track of the CPU that spun, and for each CPU a counter of those that wait
+/// for its lock.
 pub(super) fn annotate(annotations: &mut Annotations, waits: &[LockWait], cpus: u32) {
     let mut waits = waits.to_vec();
     waits.sort_by_key(|wait| (wait.since, wait.cpu, wait.of));

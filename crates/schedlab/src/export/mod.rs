@@ -19,8 +19,8 @@ use workload::run_trace;
 /// A format, known by the ending of a file name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceFormat {
-    /// Perfetto's protobuf: events, the decisions with their reasons as instants of the tasks, the waits for run-queue
-    /// locks, and how many tasks are runnable on each CPU and how many CPUs wait for its lock.
+    /// Perfetto's protobuf: events, the decisions with their reasons as instants of the tasks, the waits for
+    /// run-queue locks, and how many tasks are runnable on each CPU and how many CPUs wait for its lock.
     Perfetto,
     /// Chrome's JSON, with the same.
     ChromeJson,

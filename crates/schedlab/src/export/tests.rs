@@ -89,7 +89,8 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     assert!(made[0].len() > 3, "{made:?}");
 }
 
-/// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the same kernel.
+/// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the
+/// same kernel.
 fn round_trip(loads: &[&str], ending: &str, way: Programs) -> [Run; 2] {
     let run = recorded_run(loads, 500);
     let words: String = loads.concat().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -106,8 +107,8 @@ fn round_trip(loads: &[&str], ending: &str, way: Programs) -> [Run; 2] {
     [run, again.run().expect("it runs")]
 }
 
-/// Asserts that each task whose name begins so has the same CPU time, up to some per mille, and the same switches, up to what the
-/// trace's edges cut off. How many tasks there were.
+/// Asserts that each task whose name begins so has the same CPU time, up to some per mille, and the same
+/// switches, up to what the trace's edges cut off. How many tasks there were.
 fn assert_same(runs: &[Run; 2], comm: &str, per_mille: u64, switches: u64) -> usize {
     let named = |run: &Run| -> Vec<TaskResult> {
         run.result.tasks.iter().filter(|task| task.comm.starts_with(comm)).cloned().collect()
@@ -138,7 +139,8 @@ fn assert_same(runs: &[Run; 2], comm: &str, per_mille: u64, switches: u64) -> us
 
 const CAN_BE_READ: [&str; 3] = ["dat", "txt", "pftrace"];
 
-/// Messages and waits, locks with inheritance, forks and timers: nothing is the least bit different, in any format.
+/// Messages and waits, locks with inheritance, forks and timers: nothing is the least bit different, in any
+/// format.
 #[test]
 fn a_run_comes_back_from_its_trace_as_it_was() {
     let loads = [
@@ -165,7 +167,8 @@ fn a_run_comes_back_from_its_trace_as_it_was() {
     }
 }
 
-/// A replay knows where the recorded CPUs ticked, and wakes tasks in ticks; so does the replay of its trace, to the nanosecond.
+/// A replay knows where the recorded CPUs ticked, and wakes tasks in ticks; so does the replay of its trace,
+/// to the nanosecond.
 #[test]
 fn a_replay_comes_back_from_its_trace_as_it_was() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
@@ -270,7 +273,8 @@ fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
     assert!(migrations[0].abs_diff(migrations[1]) <= 1, "{who}: {migrations:?} migrations");
 }
 
-/// What somebody cut out of a run's trace, or changed in it, is replayed by its events or by what it tells, or is an error.
+/// What somebody cut out of a run's trace, or changed in it, is replayed by its events or by what it tells,
+/// or is an error.
 #[test]
 fn a_damaged_trace_of_a_run_is_no_panic() {
     let machine = two_cpus();
@@ -309,8 +313,8 @@ fn what_a_recorder_would_see_replays_with_the_same_cpu_time_and_switches() {
     }
 }
 
-/// Bursts of three microseconds, half of which is the kernel's work: what that costs is not paid twice, nor are the
-/// interrupts that come on top of each other's tasks.
+/// Bursts of three microseconds, half of which is the kernel's work: what that costs is not paid twice, nor
+/// are the interrupts that come on top of each other's tasks.
 #[test]
 fn bursts_of_microseconds_come_back_too() {
     for ending in CAN_BE_READ {

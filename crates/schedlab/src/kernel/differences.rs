@@ -163,7 +163,8 @@ mod tests {
         }
     }
 
-    /// Fair-placement 8.7, eevdf-class 0.4: RT_PUSH_IPI was on until the stable releases of 2026, branch by branch.
+    /// Fair-placement 8.7, eevdf-class 0.4: RT_PUSH_IPI was on until the stable releases of 2026, branch by
+    /// branch.
     #[test]
     fn rt_push_ipi_went_off_branch_by_branch() {
         let on = |release: &str| {

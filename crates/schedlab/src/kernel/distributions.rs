@@ -11,11 +11,13 @@ pub struct Distribution {
     pub linux: Release,
     /// CONFIG_HZ of its x86-64 build: ticks a second.
     pub hz: u32,
-    /// Whether it follows the stable branch; others carry a selection of later changes, which no document here lists.
+    /// Whether it follows the stable branch; others carry a selection of later changes, which no document
+    /// here lists.
     pub follows_stable: bool,
 }
 
-/// Every distribution that `--kernel` knows. Sources: the build configurations of the distributions' x86-64 kernels.
+/// Every distribution that `--kernel` knows. Sources: the build configurations of the distributions' x86-64
+/// kernels.
 pub const DISTRIBUTIONS: &[Distribution] = &[
     debian("debian10", Release::new(4, 19, 0)),
     debian("debian11", Release::new(5, 10, 0)),

@@ -40,7 +40,8 @@ impl NamedKernel {
             .ok_or_else(unknown)
     }
 
-    /// The kernel of a recording, from its `uname`, such as `Linux 6.18.44 x86_64`; `None` for a text without a release.
+    /// The kernel of a recording, from its `uname`, such as `Linux 6.18.44 x86_64`; `None` for a text without
+    /// a release.
     pub fn of_uname(uname: &str) -> Option<NamedKernel> {
         let profile = uname.strip_prefix("Linux ").and_then(NamedKernel::of_profile);
         let of_word = || {
@@ -152,8 +153,8 @@ impl NamedKernel {
     }
 }
 
-/// The profile of the same release, or the newest one before it, but 6.1 for all that is nearer to it; `None` for
-/// releases before the fair class.
+/// The profile of the same release, or the newest one before it, but 6.1 for all that is nearer to it; `None`
+/// for releases before the fair class.
 fn nearest_profile(release: Release) -> Option<&'static str> {
     if release < FIRST_CFS {
         return None;

@@ -5,7 +5,8 @@ use std::fmt;
 /// A release of Linux. Ordered by age.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Release {
-    /// The three numbers of `6.1.178`; the third is 0 where none is written, and a fourth (`2.6.36.4`) is left out.
+    /// The three numbers of `6.1.178`; the third is 0 where none is written, and a fourth (`2.6.36.4`) is
+    /// left out.
     numbers: [u32; 3],
 }
 
@@ -24,13 +25,14 @@ impl Release {
         Release { numbers: [version, patchlevel, sublevel] }
     }
 
-    /// The end of its stable branch: a distribution's kernel, whose own number does not tell the stable release.
+    /// The end of its stable branch: a distribution's kernel, whose own number does not tell the stable
+    /// release.
     pub const fn end_of_branch(self) -> Release {
         Release { numbers: [self.numbers[0], self.numbers[1], u32::MAX] }
     }
 
-    /// Reads `6.8`, `v6.8`, `2.6.36.4`, or what `uname -r` prints: `6.1.0-18-rt-amd64`, `6.8.0+`. `None` for anything
-    /// else, and for numbers that no release ever had.
+    /// Reads `6.8`, `v6.8`, `2.6.36.4`, or what `uname -r` prints: `6.1.0-18-rt-amd64`, `6.8.0+`. `None` for
+    /// anything else, and for numbers that no release ever had.
     pub fn parse(text: &str) -> Option<Release> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let text = text.strip_suffix('+').unwrap_or(text);

@@ -1,5 +1,5 @@
-//! What is not modelled, and what that changes: one table, from which `schedlab list limits`, `--explain`, the note of
-//! a run and docs/limits.md are made.
+//! What is not modelled, and what that changes: one table, from which `schedlab list limits`, `--explain`,
+//! the note of a run and docs/limits.md are made.
 
 mod page;
 mod table;
@@ -79,8 +79,8 @@ impl Limit {
     }
 }
 
-/// What a result must say about the profile on a machine of this size, in one line: where fair tasks have a choice
-/// of CPUs and do not choose as the kernel of the profile's name does.
+/// What a result must say about the profile on a machine of this size, in one line: where fair tasks have a
+/// choice of CPUs and do not choose as the kernel of the profile's name does.
 pub(crate) fn note(profile: &str, cpus: usize) -> Option<&'static str> {
     let placed_otherwise = cpus > 1 && PLACEMENT.applies_to(profile);
     placed_otherwise.then_some("fair tasks choose among CPUs as in Linux 2.6.36: `schedlab list limits`")

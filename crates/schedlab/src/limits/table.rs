@@ -1,5 +1,5 @@
-//! The limits. Measured figures are those of the review of commit 906d226 against Linux 6.1.192 and of the recordings of 6.1
-//! and 6.18 kernels.
+//! The limits. Measured figures are those of the review of commit 906d226 against Linux 6.1.192 and of the
+//! recordings of 6.1 and 6.18 kernels.
 
 use super::{Effect, Limit};
 
@@ -55,8 +55,12 @@ const REAL_TIME: &[&str] = &["6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
 pub(super) const PLACEMENT: Limit = Limit {
     name: "placement",
     effect: Effect::Large,
-    missing: "Fair tasks are placed at wakeup, fork and exec, and balanced between CPUs, by the rules and constants of Linux 2.6.36.",
-    changes: "Migrations, wakeup preemptions and what follows from them, on several CPUs: builds, hackbench, the threads of a core. By the rules of 6.1, hackbench -g2 on laptop takes 12 % less time and has less than a quarter of the wakeup preemptions; make -j4 on 8 CPUs has 344 migrations in place of 611; 11 hogs on 8 CPUs are balanced almost three times as often.",
+    missing: "Fair tasks are placed at wakeup, fork and exec, and balanced between CPUs, by the rules and \
+              constants of Linux 2.6.36.",
+    changes: "Migrations, wakeup preemptions and what follows from them, on several CPUs: builds, hackbench, \
+              the threads of a core. By the rules of 6.1, hackbench -g2 on laptop takes 12 % less time and \
+              has less than a quarter of the wakeup preemptions; make -j4 on 8 CPUs has 344 migrations in \
+              place of 611; 11 hogs on 8 CPUs are balanced almost three times as often.",
     profiles: SINCE_3_3,
     source: "fair-placement 2, 4",
 };
@@ -67,16 +71,20 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "pelt",
         effect: Effect::Large,
-        missing: "Averages of load and utilisation (PELT since 3.8, util_est since 4.17): a runnable task weighs all that its nice value says, a sleeping one nothing.",
-        changes: "The input of every placement and balancing of fair tasks: light periodic tasks count like endless ones while they run. Not measured by itself.",
+        missing: "Averages of load and utilisation (PELT since 3.8, util_est since 4.17): a runnable task \
+                  weighs all that its nice value says, a sleeping one nothing.",
+        changes: "The input of every placement and balancing of fair tasks: light periodic tasks count like \
+                  endless ones while they run. Not measured by itself.",
         profiles: SINCE_4_0,
         source: "fair-placement 1",
     },
     Limit {
         name: "rt_capacity",
         effect: Effect::Large,
-        missing: "CPU time that real-time tasks and interrupts take does not make a CPU worth less to fair tasks.",
-        changes: "Fair tasks beside real-time ones. With a FIFO hog on one of 2 CPUs and three fair hogs, one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
+        missing: "CPU time that real-time tasks and interrupts take does not make a CPU worth less to fair \
+                  tasks.",
+        changes: "Fair tasks beside real-time ones. With a FIFO hog on one of 2 CPUs and three fair hogs, \
+                  one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
         profiles: SINCE_4_0,
         source: "fair-placement 1.9",
     },
@@ -84,63 +92,79 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "eevdf",
         effect: Effect::Large,
         missing: "EEVDF, the fair class since 6.6: newer releases run as 6.1, with CFS.",
-        changes: "All figures of fair tasks of such kernels. Against recordings of 6.18, half of the switch counts are more than 15 % off, hackbench over sockets takes 2 to 2.4 times as long, and new threads under a fork storm wait milliseconds in place of tens of microseconds.",
+        changes: "All figures of fair tasks of such kernels. Against recordings of 6.18, half of the switch \
+                  counts are more than 15 % off, hackbench over sockets takes 2 to 2.4 times as long, and \
+                  new threads under a fork storm wait milliseconds in place of tens of microseconds.",
         profiles: &[],
         source: "eevdf-class 3, 8",
     },
     Limit {
         name: "cgroups",
         effect: Effect::Large,
-        missing: "Control groups (cpu.weight, cpu.max, cpuset): all tasks compete in one flat group, and none is throttled by a quota.",
-        changes: "Shares between containers or services, and every delay that a quota causes. rt-app files with a taskgroup are refused. Not measured.",
+        missing: "Control groups (cpu.weight, cpu.max, cpuset): all tasks compete in one flat group, and \
+                  none is throttled by a quota.",
+        changes: "Shares between containers or services, and every delay that a quota causes. rt-app files \
+                  with a taskgroup are refused. Not measured.",
         profiles: ALL,
         source: "deadline-groups B2, B7, B10",
     },
     Limit {
         name: "autogroup",
         effect: Effect::Large,
-        missing: "Autogroup: one group for each session, on in the kernels of Debian, Ubuntu and Fedora since 2.6.38.",
-        changes: "An interactive task beside a build in another terminal: its median wakeup latency is up to 100 times too long against such recordings.",
+        missing: "Autogroup: one group for each session, on in the kernels of Debian, Ubuntu and Fedora \
+                  since 2.6.38.",
+        changes: "An interactive task beside a build in another terminal: its median wakeup latency is up to \
+                  100 times too long against such recordings.",
         profiles: SINCE_3_3,
         source: "deadline-groups B5; eevdf-class 8",
     },
     Limit {
         name: "frequency",
         effect: Effect::Large,
-        missing: "CPU frequencies (cpufreq, turbo), and what the hardware threads of a core take from each other: every CPU always runs at full speed.",
-        changes: "Run times on laptops and on SMT machines; two busy threads on one core cost nothing. Not measured.",
+        missing: "CPU frequencies (cpufreq, turbo), and what the hardware threads of a core take from each \
+                  other: every CPU always runs at full speed.",
+        changes: "Run times on laptops and on SMT machines; two busy threads on one core cost nothing. Not \
+                  measured.",
         profiles: ALL,
         source: "deadline-groups C2, C3; machine.md 6.2, 6.3",
     },
     Limit {
         name: "interrupts",
         effect: Effect::Large,
-        missing: "Softirqs, threaded interrupts, RCU callbacks and workqueues: a machine file has random stretches with interrupts off and generic kernel threads in their place.",
-        changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter are within 15 %.",
+        missing: "Softirqs, threaded interrupts, RCU callbacks and workqueues: a machine file has random \
+                  stretches with interrupts off and generic kernel threads in their place.",
+        changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter \
+                  are within 15 %.",
         profiles: ALL,
         source: "machine.md 2, 8.3",
     },
     Limit {
         name: "preempt_rt",
         effect: Effect::Large,
-        missing: "The kernel of PREEMPT_RT: sleeping spinlocks, migrate_disable, threaded interrupts, timers in softirq, lazy preemption.",
-        changes: "Any comparison with and without PREEMPT_RT: 6.1-rt is 6.1 with preempt_model=full, RT_PUSH_IPI and NO_TTWU_QUEUE, and no more.",
+        missing: "The kernel of PREEMPT_RT: sleeping spinlocks, migrate_disable, threaded interrupts, timers \
+                  in softirq, lazy preemption.",
+        changes: "Any comparison with and without PREEMPT_RT: 6.1-rt is 6.1 with preempt_model=full, \
+                  RT_PUSH_IPI and NO_TTWU_QUEUE, and no more.",
         profiles: REAL_TIME,
         source: "machine.md 1",
     },
     Limit {
         name: "preemption_points",
         effect: Effect::Large,
-        missing: "Points at which a system call lets itself be preempted (might_sleep, cond_resched) in a kernel with voluntary preemption: it runs through.",
-        changes: "Real-time latency beside programs with long system calls. cyclictest beside make -j16 on laptop: at most 341 us, which is the cost of an exec; with preempt_model=full 26 us.",
+        missing: "Points at which a system call lets itself be preempted (might_sleep, cond_resched) in a \
+                  kernel with voluntary preemption: it runs through.",
+        changes: "Real-time latency beside programs with long system calls. cyclictest beside make -j16 on \
+                  laptop: at most 341 us, which is the cost of an exec; with preempt_model=full 26 us.",
         profiles: VOLUNTARY,
         source: "machine.md 4",
     },
     Limit {
         name: "tick_preemption",
         effect: Effect::Large,
-        missing: "NO_WAKEUP_PREEMPTION also switches off the tick's test whether a waiting task is owed time, as in 2.6.36; in 6.1 that test stays.",
-        changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs have a mean latency of 3.9 to 4.3 ms, under 6.1's rule of 1.3 to 1.5 ms.",
+        missing: "NO_WAKEUP_PREEMPTION also switches off the tick's test whether a waiting task is owed \
+                  time, as in 2.6.36; in 6.1 that test stays.",
+        changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs have a \
+                  mean latency of 3.9 to 4.3 ms, under 6.1's rule of 1.3 to 1.5 ms.",
         profiles: V6_1,
         source: "fair-placement 3.2",
     },
@@ -155,8 +179,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "last_buddy",
         effect: Effect::Medium,
-        missing: "A fair task that a real-time task interrupts keeps its turn (last buddy), as in 2.6.33 to 2.6.36 and not later.",
-        changes: "From 8 runnable tasks on a CPU on: ten hogs beside a periodic FIFO task do 6 % more work than under 6.1's rule.",
+        missing: "A fair task that a real-time task interrupts keeps its turn (last buddy), as in 2.6.33 to \
+                  2.6.36 and not later.",
+        changes: "From 8 runnable tasks on a CPU on: ten hogs beside a periodic FIFO task do 6 % more work \
+                  than under 6.1's rule.",
         profiles: SINCE_3_3,
         source: "fair-placement 3.1",
     },
@@ -164,31 +190,38 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "rt_throttled",
         effect: Effect::Medium,
         missing: "Throttled real-time tasks still count as running on their CPU.",
-        changes: "In each 50 ms of throttling a CPU without fair tasks of its own idles where Linux fetches some. Not measured.",
+        changes: "In each 50 ms of throttling a CPU without fair tasks of its own idles where Linux fetches \
+                  some. Not measured.",
         profiles: SINCE_4_0,
         source: "read in Linux 6.1.192",
     },
     Limit {
         name: "ticks_apart",
         effect: Effect::Medium,
-        missing: "The CPUs' ticks are spread over half a period, as with skew_tick=1; since 2.6.39 they coincide without it.",
-        changes: "Contention at the tick: none for run-queue locks with 12 hogs and cyclictest on 8 CPUs, 46 times with ticks close together.",
+        missing: "The CPUs' ticks are spread over half a period, as with skew_tick=1; since 2.6.39 they \
+                  coincide without it.",
+        changes: "Contention at the tick: none for run-queue locks with 12 hogs and cyclictest on 8 CPUs, 46 \
+                  times with ticks close together.",
         profiles: SINCE_3_3,
         source: "machine.md 5.3; eevdf-class 5.2",
     },
     Limit {
         name: "tick_rate",
         effect: Effect::Medium,
-        missing: "A profile ticks 1000 times a second, where most distributions build for 250: name the distribution (--kernel debian12) or --set hz=250. A recording brings its own rate.",
-        changes: "When slices end: involuntary switches of fair tasks are 59 % off at the median against recordings of 250 Hz, 6 % with hz=250.",
+        missing: "A profile ticks 1000 times a second, where most distributions build for 250: name the \
+                  distribution (--kernel debian12) or --set hz=250. A recording brings its own rate.",
+        changes: "When slices end: involuntary switches of fair tasks are 59 % off at the median against \
+                  recordings of 250 Hz, 6 % with hz=250.",
         profiles: ALL,
         source: "fair-placement 5.1; recordings of 6.1 and 6.18",
     },
     Limit {
         name: "idle_polling",
         effect: Effect::Medium,
-        missing: "Idle CPUs that wait with MWAIT, as bare x86 machines have them, need no interrupt to be woken; here they get one unless /dev/cpu_dma_latency is held.",
-        changes: "The columns of IPIs, and about 0.6 us for each wakeup of an idle CPU. Right for virtual machines, which halt.",
+        missing: "Idle CPUs that wait with MWAIT, as bare x86 machines have them, need no interrupt to be \
+                  woken; here they get one unless /dev/cpu_dma_latency is held.",
+        changes: "The columns of IPIs, and about 0.6 us for each wakeup of an idle CPU. Right for virtual \
+                  machines, which halt.",
         profiles: ALL,
         source: "machine.md 5.5",
     },
@@ -196,22 +229,32 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "cold_caches",
         effect: Effect::Medium,
         missing: "The kernel's own paths run from warm caches, and timers are almost regular.",
-        changes: "cyclictest on vm2: the median is exact when idle, the minimum twice too high, p90 to p99 a third too low, p99.9 a sixth of the recorded; under load wakeups really take a third longer.",
+        changes: "cyclictest on vm2: the median is exact when idle, the minimum twice too high, p90 to p99 a \
+                  third too low, p99.9 a sixth of the recorded; under load wakeups really take a third \
+                  longer.",
         profiles: ALL,
         source: "machine.md 6.1",
     },
     Limit {
         name: "devices",
         effect: Effect::Medium,
-        missing: "Disks and networks: no device is simulated. A replay repeats how long they took in the recording, from when they are asked. A disk that its block events name serves no more requests at once than it did there; without such events (waits in state D) it serves however many there are. A packet answers what its receiver had just sent to the network, as late as it did, whatever the other side is doing; packets that nothing asked for come at their recorded times (--outside).",
-        changes: "Loads that saturate a device or a network. A script of computing and disk writes ended within 4 % of the real time on another number of CPUs, exchanges of packets with less work between them as well.",
+        missing: "Disks and networks: no device is simulated. A replay repeats how long they took in the \
+                  recording, from when they are asked. A disk that its block events name serves no more \
+                  requests at once than it did there; without such events (waits in state D) it serves \
+                  however many there are. A packet answers what its receiver had just sent to the network, \
+                  as late as it did, whatever the other side is doing; packets that nothing asked for come \
+                  at their recorded times (--outside).",
+        changes: "Loads that saturate a device or a network. A script of computing and disk writes ended \
+                  within 4 % of the real time on another number of CPUs, exchanges of packets with less work \
+                  between them as well.",
         profiles: ALL,
         source: "recordings of 6.18",
     },
     Limit {
         name: "kernel_locks",
         effect: Effect::Medium,
-        missing: "Locks inside the kernel other than those of run queues and timers of tasks (mmap_lock, inodes, page cache), and spinning for them.",
+        missing: "Locks inside the kernel other than those of run queues and timers of tasks (mmap_lock, \
+                  inodes, page cache), and spinning for them.",
         changes: "Loads whose system calls wait for each other. Not measured.",
         profiles: ALL,
         source: "machine.md 1.12, 3.4 to 3.6",
@@ -220,14 +263,16 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "isolation",
         effect: Effect::Medium,
         missing: "isolcpus, nohz_full, housekeeping CPUs, affinities of interrupts.",
-        changes: "Machines that are tuned for real time; affinities of tasks (cyclictest -a) imitate a part. Not measured.",
+        changes: "Machines that are tuned for real time; affinities of tasks (cyclictest -a) imitate a part. \
+                  Not measured.",
         profiles: ALL,
         source: "deadline-groups B10",
     },
     Limit {
         name: "sched_deadline",
         effect: Effect::Medium,
-        missing: "SCHED_DEADLINE: rt-app files that ask for it are refused; a recorded task of it runs as SCHED_FIFO 99.",
+        missing: "SCHED_DEADLINE: rt-app files that ask for it are refused; a recorded task of it runs as \
+                  SCHED_FIFO 99.",
         changes: "Everything beside such a task, which here is never throttled.",
         profiles: SINCE_4_0,
         source: "deadline-groups A",
@@ -244,7 +289,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "asymmetric",
         effect: Effect::Medium,
         missing: "CPUs of different capacity, energy-aware placement, clamps of utilisation (uclamp).",
-        changes: "big.LITTLE and hybrid machines, Android. rt-app files with util_min or util_max are refused. Not measured.",
+        changes: "big.LITTLE and hybrid machines, Android. rt-app files with util_min or util_max are \
+                  refused. Not measured.",
         profiles: V6_1,
         source: "deadline-groups C1, C4, B11",
     },
@@ -259,8 +305,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "ttwu_on_cpu",
         effect: Effect::Medium,
-        missing: "Since 5.8 a task that is woken while it leaves its CPU is queued there at once; here the waker waits until it has left, then chooses a CPU.",
-        changes: "Tasks on different CPUs that answer each other within the time of a switch: they move more often, and the waker spends the time. Not measured.",
+        missing: "Since 5.8 a task that is woken while it leaves its CPU is queued there at once; here the \
+                  waker waits until it has left, then chooses a CPU.",
+        changes: "Tasks on different CPUs that answer each other within the time of a switch: they move more \
+                  often, and the waker spends the time. Not measured.",
         profiles: V6_1,
         source: "fair-placement 2.2",
     },
@@ -275,15 +323,19 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "replay_costs",
         effect: Effect::Small,
-        missing: "A replay takes from its recording how long it takes from a wakeup to a task that runs at once, and nothing else of what the machine costs: timers' lateness, switches, forks, pushes and fair preemptions cost what the machine file says.",
-        changes: "Latencies of fair tasks that preempt others, and of pushed tasks. Under another kernel, a task that is preempted more often than recorded does not pay for the longer paths.",
+        missing: "A replay takes from its recording how long it takes from a wakeup to a task that runs at \
+                  once, and nothing else of what the machine costs: timers' lateness, switches, forks, \
+                  pushes and fair preemptions cost what the machine file says.",
+        changes: "Latencies of fair tasks that preempt others, and of pushed tasks. Under another kernel, a \
+                  task that is preempted more often than recorded does not pay for the longer paths.",
         profiles: ALL,
         source: "docs/cli.md, what wakeups cost",
     },
     Limit {
         name: "interrupt_time",
         effect: Effect::Small,
-        missing: "Time in interrupts counts as CPU time of the interrupted task, as without IRQ_TIME_ACCOUNTING.",
+        missing: "Time in interrupts counts as CPU time of the interrupted task, as without \
+                  IRQ_TIME_ACCOUNTING.",
         changes: "CPU time and virtual time of tasks under many interrupts.",
         profiles: ALL,
         source: "read in Linux 6.1.192",
@@ -291,7 +343,8 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "rare",
         effect: Effect::Small,
-        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), HRTICK, yield_to, RLIMIT_RTTIME.",
+        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), HRTICK, yield_to, \
+                  RLIMIT_RTTIME.",
         changes: "Programs that use them.",
         profiles: ALL,
         source: "read in Linux 6.1.192",

@@ -1,5 +1,5 @@
-//! Files that commands write. A file is written beside its place and moved there when it is complete, so that whatever
-//! goes wrong on the way (an error, a signal, a full disk) leaves the file that was there as it was.
+//! Files that commands write. A file is written beside its place and moved there when it is complete, so that
+//! whatever goes wrong on the way (an error, a signal, a full disk) leaves the file that was there as it was.
 
 mod error;
 mod partial;
@@ -20,8 +20,8 @@ pub use unfinished::remove_unfinished;
 /// The name by which standard input and standard output go.
 pub const STANDARD_STREAM: &str = "-";
 
-/// An output under way. Dropped before [`Output::commit`], it leaves nothing behind, but for what a device, a pipe or
-/// standard output has taken already.
+/// An output under way. Dropped before [`Output::commit`], it leaves nothing behind, but for what a device, a
+/// pipe or standard output has taken already.
 #[derive(Debug)]
 pub struct Output {
     /// As it was given.
@@ -47,13 +47,14 @@ enum Place {
 }
 
 impl Output {
-    /// Begins to write `path`; `-` is standard output. Files stay as they are until [`Output::commit`]. What is written under
-    /// a name that ends in `.gz` is packed with gzip.
+    /// Begins to write `path`; `-` is standard output. Files stay as they are until [`Output::commit`]. What
+    /// is written under a name that ends in `.gz` is packed with gzip.
     ///
     /// Waits for a reader where `path` is a pipe without one.
     ///
     /// # Errors
-    /// A path that cannot be written, is one of the `inputs`, or is written by another process of this program now.
+    /// A path that cannot be written, is one of the `inputs`, or is written by another process of this
+    /// program now.
     pub fn open(path: &Path, inputs: &[PathBuf]) -> Result<Output, OutputError> {
         let place = BufWriter::new(place(path, inputs)?);
         let to = if is_packed(path) {

@@ -1,7 +1,7 @@
 //! A file on its way: under another name in the same folder until it is complete.
 //!
-//! The name is made of that of the file, and a lock keeps others from writing the same file at the same time. A killed
-//! process leaves such a file without its lock; the next that writes there takes it away.
+//! The name is made of that of the file, and a lock keeps others from writing the same file at the same time.
+//! A killed process leaves such a file without its lock; the next that writes there takes it away.
 
 use super::unfinished::Unfinished;
 use super::{OutputError, identity};

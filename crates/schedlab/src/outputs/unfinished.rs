@@ -50,8 +50,8 @@ pub struct Standstill {
     _files: Files,
 }
 
-/// Removes what is unfinished, for a process that is about to end. Until what is returned is dropped, no other thread
-/// begins or finishes a file.
+/// Removes what is unfinished, for a process that is about to end. Until what is returned is dropped, no
+/// other thread begins or finishes a file.
 #[must_use]
 pub fn remove_unfinished() -> Standstill {
     let files = files();

@@ -58,7 +58,8 @@ const BLOCK: EventGroup = EventGroup { system: "block", events: &["block_rq_issu
 /// Who sent the packets that end waits, and when.
 const NET: EventGroup = EventGroup { system: "net", events: &["net_dev_xmit", "netif_receive_skb"] };
 
-/// In what a task sleeps by its own wish. Reads and writes are among them, since pipes and sockets are waited for in these.
+/// In what a task sleeps by its own wish. Reads and writes are among them, since pipes and sockets are waited
+/// for in these.
 const SYSCALLS: EventGroup = EventGroup {
     system: "syscalls",
     events: &[

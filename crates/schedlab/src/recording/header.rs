@@ -9,8 +9,8 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use trace::{DatHeader, DatSystem, Pid, TaskNote};
 
-/// Functions that events name by their addresses: where markers come from, what timers call that end a sleep of the task that set
-/// them, and what the tick's timer calls, since Linux 6.8 and before.
+/// Functions that events name by their addresses: where markers come from, what timers call that end a sleep
+/// of the task that set them, and what the tick's timer calls, since Linux 6.8 and before.
 const FUNCTIONS: [&str; 5] =
     ["tracing_mark_write", "hrtimer_wakeup", "process_timeout", "tick_nohz_handler", "tick_sched_timer"];
 
@@ -86,7 +86,8 @@ fn symbols_of(all: impl BufRead) -> String {
     symbols
 }
 
-/// The kernel's list of names, which is short, and ours of all tasks that lived when the recording began or ended.
+/// The kernel's list of names, which is short, and ours of all tasks that lived when the recording began or
+/// ended.
 fn cmdlines(saved: &str, tasks: &BTreeMap<Pid, TaskNote>) -> String {
     let mut names: BTreeMap<i32, &str> = BTreeMap::new();
     for line in saved.lines() {
@@ -129,7 +130,8 @@ mod tests {
                    5000 t hrtimer_wakeup\n6000 t process_timeout\n7000 t other\n8000 t more\n";
         assert_eq!(
             symbols_of(all.as_bytes()),
-            "2000 t tracing_mark_write\n3000 T after\n5000 t hrtimer_wakeup\n6000 t process_timeout\n7000 t other\n"
+            "2000 t tracing_mark_write\n3000 T after\n5000 t hrtimer_wakeup\n6000 t process_timeout\n7000 t \
+             other\n"
         );
     }
 

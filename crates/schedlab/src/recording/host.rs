@@ -1,5 +1,5 @@
-//! The machine and its kernel as they are set up, and the groups of its processes: what decides how tasks are scheduled and is in
-//! no event.
+//! The machine and its kernel as they are set up, and the groups of its processes: what decides how tasks are
+//! scheduled and is in no event.
 
 use super::mounted::Mounted;
 use super::tasks::numbers;
@@ -90,7 +90,8 @@ impl Host {
         facts.into_iter().map(|(name, value)| HostNote::Fact { name, value }).collect()
     }
 
-    /// What only debugfs says. A kernel that is locked down does not let it be read, and then that is a fact, too.
+    /// What only debugfs says. A kernel that is locked down does not let it be read, and then that is a fact,
+    /// too.
     fn add_debug(&self, debug: &Path, add: &mut impl FnMut(&str, Option<String>)) {
         let sched = debug.join("sched");
         // Before 5.13 it lay beside the folder.
@@ -147,7 +148,8 @@ fn hz(config: &str) -> Option<String> {
     Some(config.lines().find_map(|line| line.strip_prefix("CONFIG_HZ="))?.to_owned())
 }
 
-/// Of a kernel's command line, what is for the scheduler, timers and idle CPUs. The rest is nobody's business.
+/// Of a kernel's command line, what is for the scheduler, timers and idle CPUs. The rest is nobody's
+/// business.
 fn boot_options(line: &str) -> String {
     let is_wanted = |word: &&str| BOOT_OPTIONS.contains(&word.split('=').next().unwrap_or_default());
     line.split_whitespace().filter(is_wanted).collect::<Vec<_>>().join(" ")

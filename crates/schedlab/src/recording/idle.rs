@@ -1,5 +1,5 @@
-//! Whether idle CPUs halt. A program that cannot wait for them to wake up holds `/dev/cpu_dma_latency` at 0 µs, and they
-//! look for work all the time instead; so they must in a replay.
+//! Whether idle CPUs halt. A program that cannot wait for them to wake up holds `/dev/cpu_dma_latency` at 0
+//! µs, and they look for work all the time instead; so they must in a replay.
 
 use std::fs::File;
 use std::io::Read;

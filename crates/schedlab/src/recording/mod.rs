@@ -1,9 +1,10 @@
 //! Records the scheduler's events of this machine, into a trace.dat that replays without guessing.
 //!
-//! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file as they are.
-//! What no event tells goes into the trace as markers: policies and affinities of the tasks ([`trace::TaskNote`]), what idle CPUs
-//! did ([`trace::IdleKind`]), the machine, its groups and which command was recorded ([`trace::HostNote`]).
-//! Whatever ends the recording, removing the instance takes back all that was set.
+//! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file
+//! as they are. What no event tells goes into the trace as markers: policies and affinities of the tasks
+//! ([`trace::TaskNote`]), what idle CPUs did ([`trace::IdleKind`]), the machine, its groups and which command
+//! was recorded ([`trace::HostNote`]). Whatever ends the recording, removing the instance takes back all that
+//! was set.
 
 mod events;
 mod header;
@@ -61,7 +62,8 @@ impl RecordError {
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied => {
-            "; recording needs root, or the capabilities CAP_DAC_OVERRIDE (files of tracefs) and CAP_SYS_ADMIN (to mount it)"
+            "; recording needs root, or the capabilities CAP_DAC_OVERRIDE (files of tracefs) and \
+             CAP_SYS_ADMIN (to mount it)"
         }
         io::ErrorKind::NotFound => {
             "; is this kernel built with tracing (CONFIG_FTRACE, CONFIG_EVENT_TRACING)?"
@@ -119,7 +121,8 @@ struct Pages {
 }
 
 impl Recorder {
-    /// Begins to record. Until it is written, the recording waits in files without a name in the folder `spool`.
+    /// Begins to record. Until it is written, the recording waits in files without a name in the folder
+    /// `spool`.
     ///
     /// # Errors
     /// No right to trace, no tracing in this kernel, no place for the recording.

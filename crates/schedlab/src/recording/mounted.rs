@@ -5,7 +5,8 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the list of mounts calls what we mounted: one that is left over from a killed recorder is ours to unmount.
+/// What the list of mounts calls what we mounted: one that is left over from a killed recorder is ours to
+/// unmount.
 const MOUNT_SOURCE: &str = "schedlab";
 
 /// See the module's head.
@@ -52,7 +53,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Under which name and where a list of mounts has a file system; the conventional place if there are several.
+/// Under which name and where a list of mounts has a file system; the conventional place if there are
+/// several.
 fn mounted<'a>(mounts: &'a str, kind: &str, place: &str) -> Option<(&'a str, PathBuf)> {
     let points = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ');

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// See the module's head. Pages wait in a file without a name, since only their number says where each CPU's begin.
+/// See the module's head. Pages wait in a file without a name, since only their number says where each CPU's
+/// begin.
 #[derive(Debug)]
 pub struct CpuPages {
     cpu: u32,
@@ -37,8 +38,8 @@ impl CpuPages {
         self.bytes
     }
 
-    /// Takes what is there. Taking makes events of its own, so a page that is not half full ends it: there will always be such
-    /// a page.
+    /// Takes what is there. Taking makes events of its own, so a page that is not half full ends it: there
+    /// will always be such a page.
     pub fn collect(&mut self) -> Result<(), RecordError> {
         while self.take()?.is_some_and(|used| used * 2 >= self.page.len()) {}
         Ok(())

@@ -1,4 +1,5 @@
-//! A recording from a tree of plain files that looks like tracefs: whatever machine this runs on, and without root.
+//! A recording from a tree of plain files that looks like tracefs: whatever machine this runs on, and without
+//! root.
 
 use super::host::Host;
 use super::idle::IdleWatch;

@@ -164,7 +164,8 @@ impl Drop for Instance {
     }
 }
 
-/// Some files of tracefs give everything to the first read and nothing to a second one, so that one must be large.
+/// Some files of tracefs give everything to the first read and nothing to a second one, so that one must be
+/// large.
 const READ: usize = 1 << 16;
 
 fn read(path: &Path) -> Result<String, RecordError> {

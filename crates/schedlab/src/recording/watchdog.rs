@@ -1,13 +1,13 @@
-//! Takes a trace instance away when its recorder is killed: nothing else can clean up behind SIGKILL, and an instance goes on
-//! recording until somebody does.
+//! Takes a trace instance away when its recorder is killed: nothing else can clean up behind SIGKILL, and an
+//! instance goes on recording until somebody does.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Its input ends when the recorder does, whatever ends that. An instance can be removed once the kernel has closed the
-/// recorder's files.
+/// Its input ends when the recorder does, whatever ends that. An instance can be removed once the kernel has
+/// closed the recorder's files.
 const SCRIPT: &str = r#"
 read -r _
 echo 0 > "$1/tracing_on"

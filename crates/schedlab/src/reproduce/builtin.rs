@@ -13,10 +13,18 @@ macro_rules! published {
     ($($name:literal)+) => {
         /// Every experiment that comes with the program, in the order of `all`.
         pub const PUBLISHED: &[PublishedFile] = &[$(
-            PublishedFile { name: $name, text: include_str!(concat!("../../../../experiments/", $name, ".toml")) },
+            PublishedFile {
+                name: $name,
+                text: include_str!(concat!("../../../../experiments/", $name, ".toml")),
+            },
         )+];
     };
 }
 
-published! { "000" "001" "001-long" "001-many-queues" "001-seconds" "002" "002-ablation" "002-scaling" "003" "004"
-"004-ablation" "004-idle" "004-keyrepeat" "004-tick" "004-vmark" }
+published! {
+    "000"
+    "001" "001-long" "001-many-queues" "001-seconds"
+    "002" "002-ablation" "002-scaling"
+    "003"
+    "004" "004-ablation" "004-idle" "004-keyrepeat" "004-tick" "004-vmark"
+}

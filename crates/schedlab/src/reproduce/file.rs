@@ -9,8 +9,8 @@ use serde::Deserialize;
 use std::sync::Arc;
 use workload::units;
 
-/// A published experiment: what ran, what came out, and how close is close enough. `experiments/README.md` explains
-/// every field.
+/// A published experiment: what ran, what came out, and how close is close enough. `experiments/README.md`
+/// explains every field.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExperimentFile {
@@ -136,8 +136,8 @@ impl ExperimentFile {
         rows.try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))
     }
 
-    /// Drops variants whose figures do not hang on the wanted ones: leaves these, those that are compared with them, and
-    /// whatever the ones that are left are compared with.
+    /// Drops variants whose figures do not hang on the wanted ones: leaves these, those that are compared
+    /// with them, and whatever the ones that are left are compared with.
     pub fn keep_variants(&mut self, wanted: impl Fn(&VariantFile) -> bool) {
         let compared_with = |variant: &VariantFile| -> Vec<String> {
             let rows = variant.row.iter().chain(&self.row);

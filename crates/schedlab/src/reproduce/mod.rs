@@ -1,8 +1,8 @@
 //! Published experiments, run again from the files in `experiments/`.
 //!
-//! A file ([`file`]) is read, filled in with its parameters ([`parameters`]), turned into runs ([`plan`]), run on all
-//! cores, and judged by `report::reproduce`. A free parameter halved or doubled makes the same experiment with
-//! another figure ([`parameters::Change`]).
+//! A file ([`file`]) is read, filled in with its parameters ([`parameters`]), turned into runs ([`plan`]),
+//! run on all cores, and judged by `report::reproduce`. A free parameter halved or doubled makes the same
+//! experiment with another figure ([`parameters::Change`]).
 
 mod builtin;
 mod file;
@@ -44,7 +44,8 @@ pub struct FinishedRun<'a> {
     pub variant: &'a str,
     /// Simulated time.
     pub simulated: Nanos,
-    /// What it took of a core: CPU time of the thread that ran it, so that other work of this machine does not count.
+    /// What it took of a core: CPU time of the thread that ran it, so that other work of this machine does
+    /// not count.
     pub cpu: Nanos,
 }
 
@@ -71,8 +72,8 @@ pub struct PublishedExperiment {
 }
 
 impl PublishedExperiment {
-    /// The experiments of this name: one (`001`), all whose names begin so (`001-` is `001-long` and others, without
-    /// `001` itself), `all`, or a file that ends in `.toml`.
+    /// The experiments of this name: one (`001`), all whose names begin so (`001-` is `001-long` and others,
+    /// without `001` itself), `all`, or a file that ends in `.toml`.
     ///
     /// # Errors
     /// No experiment has the name; a file cannot be read or is not an experiment.
@@ -149,8 +150,8 @@ impl PublishedExperiment {
         once(length) + once(Length::Quick) * changes as u64
     }
 
-    /// Runs every variant with every seed on all cores and judges the figures. `finished` is called after each run,
-    /// from any thread.
+    /// Runs every variant with every seed on all cores and judges the figures. `finished` is called after
+    /// each run, from any thread.
     ///
     /// # Errors
     /// A variant that cannot run, and rows that cannot be judged.
@@ -194,8 +195,8 @@ impl PublishedExperiment {
         Ok(found)
     }
 
-    /// Puts other words (or none: `""`) in the place of one in the settings, and leaves out the variants whose figures do
-    /// not hang on that. For tests: the agreements that the word is about must be lost.
+    /// Puts other words (or none: `""`) in the place of one in the settings, and leaves out the variants
+    /// whose figures do not hang on that. For tests: the agreements that the word is about must be lost.
     #[must_use]
     pub fn with_instead(mut self, word: &str, instead: &str) -> PublishedExperiment {
         let is_in = |settings: &str| settings.split_whitespace().any(|w| w == word);

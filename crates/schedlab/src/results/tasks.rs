@@ -8,8 +8,8 @@ use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 use workload::replay::Role;
 
-/// All but the machine's own: idle tasks and the kernel threads of its background noise. `replayed` holds what is known of
-/// replayed tasks by their pids in the run. What happened after `end` is not told.
+/// All but the machine's own: idle tasks and the kernel threads of its background noise. `replayed` holds
+/// what is known of replayed tasks by their pids in the run. What happened after `end` is not told.
 pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, Replayed>, end: Nanos) -> Vec<TaskResult> {
     let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
     let mut own: Vec<(u32, &TaskOutcome)> = own.map(|task| (shown_pid(task, replayed), task)).collect();

@@ -1,9 +1,9 @@
 //! P2: with all affinities full, the best runnable RT tasks run.
 //!
-//! Balancing is event driven: it restores this state after each event that can break it, but for those that by design
-//! trigger nothing (a waiting task's priority is raised, its affinity widened, a setting changes). So the state is not
-//! always right; but once it was right, it stays right until such an event. The checker follows that: it is *armed*
-//! whenever it sees the right state, and disarmed by every excuse.
+//! Balancing is event driven: it restores this state after each event that can break it, but for those that
+//! by design trigger nothing (a waiting task's priority is raised, its affinity widened, a setting changes).
+//! So the state is not always right; but once it was right, it stays right until such an event. The checker
+//! follows that: it is *armed* whenever it sees the right state, and disarmed by every excuse.
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
@@ -40,11 +40,12 @@ impl BestRun {
             {
                 self.excuse();
             }
-            // A pull looks at one task of each CPU. What waits behind it is pushed from there after the switch, unless
-            // it was dropped from the pushable list.
+            // A pull looks at one task of each CPU. What waits behind it is pushed from there after the
+            // switch, unless it was dropped from the pushable list.
             Event::Decision { reason: Reason::PullPreempts, .. } if past.dropped => self.excuse(),
-            // The pull makes this CPU overloaded: one of another CPU that has passed it by does not come back, and what
-            // waits here is not pushed after the switch either if it was dropped from the pushable list.
+            // The pull makes this CPU overloaded: one of another CPU that has passed it by does not come
+            // back, and what waits here is not pushed after the switch either if it was dropped from the
+            // pushable list.
             Event::Decision { task, reason: Reason::Pulled } if past.dropped && another_waits(me, task) => {
                 self.excuse();
             }
@@ -77,8 +78,8 @@ fn waiters_changed<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>) -> 
     moment.tasks().filter(waits).any(|p| memory.tasks.of(p, k.task(p).pid.get()).changed)
 }
 
-/// Whether P2 speaks of this state: every queued RT task may run anywhere, no two have the same priority, and none is
-/// held back by throttling.
+/// Whether P2 speaks of this state: every queued RT task may run anywhere, no two have the same priority, and
+/// none is held back by throttling.
 fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let mut seen: u128 = 0;
     let k = moment.k;
@@ -91,8 +92,9 @@ fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
     distinct && !moment.queues().any(|q| q.rq.rt.is_throttled())
 }
 
-/// Whether a CPU that lowers takes whatever waits elsewhere. With RT_PUSH_IPI the walkers of others do it in their own
-/// time; and a task that `drop_and_continue` took off the pushable list is found by scanning the queue only (5.3).
+/// Whether a CPU that lowers takes whatever waits elsewhere. With RT_PUSH_IPI the walkers of others do it in
+/// their own time; and a task that `drop_and_continue` took off the pushable list is found by scanning the
+/// queue only (5.3).
 fn pull_finds_all<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let rules = &moment.k.config.rules;
     let scans = rules.pull_source.get() == PullSource::QueueScan

@@ -8,8 +8,8 @@ use crate::platform::{Ipi, Platform};
 use crate::{Cpu, CpuId, CpuMask, Event, Scheduler};
 use alloc::boxed::Box;
 
-/// Watches one scheduler through one run. The platform tells it of events, interrupts and changes of the settings, and
-/// calls [`Checker::look`] whenever no path is being executed, or between two.
+/// Watches one scheduler through one run. The platform tells it of events, interrupts and changes of the
+/// settings, and calls [`Checker::look`] whenever no path is being executed, or between two.
 #[derive(Debug)]
 pub struct Checker {
     past: Past,
@@ -79,9 +79,9 @@ impl Checker {
         self.best_run.excuse();
     }
 
-    /// Looks at everything that can be looked at now. `idle_or_user` holds the CPUs on which no kernel path is under way
-    /// and no interrupt is pending; interrupts on their way the checker knows itself. Returns the first violation
-    /// since the last look.
+    /// Looks at everything that can be looked at now. `idle_or_user` holds the CPUs on which no kernel path
+    /// is under way and no interrupt is pending; interrupts on their way the checker knows itself. Returns
+    /// the first violation since the last look.
     pub fn look<P: Platform>(&mut self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> Option<Violation> {
         let Checker { past, memory, flying, best_run, found, .. } = self;
         memory.now += 1;

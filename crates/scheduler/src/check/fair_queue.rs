@@ -69,8 +69,8 @@ fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut 
     });
 }
 
-/// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force. Before 4.9 a task
-/// that held the floor back could be left behind when it was requeued (`floor_order`).
+/// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force.
+/// Before 4.9 a task that held the floor back could be left behind when it was requeued (`floor_order`).
 fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (floor, bound) = (queue.published.min_vruntime.get(), moment.past.sleeper_threshold);
     for p in queued(moment, queue) {

@@ -6,8 +6,8 @@ use crate::platform::Platform;
 use crate::{MutexId, Prio};
 use alloc::{format, vec};
 
-/// P13: effective priority is the best of the own one and of the top waiters of all PI mutexes that the task owns. And
-/// waiters are in order, by the priority that they have now.
+/// P13: effective priority is the best of the own one and of the top waiters of all PI mutexes that the task
+/// owns. And waiters are in order, by the priority that they have now.
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     let mutexes = || (0..k.mutexes.len() as u32).map(MutexId).filter(|m| k.mutexes.kind(*m) == MutexKind::Pi);

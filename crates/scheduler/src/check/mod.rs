@@ -1,24 +1,26 @@
-//! The invariants of the specs (rt-class 12, fair-class 14, machine.md 8.2), each a small function with the spec's number.
+//! The invariants of the specs (rt-class 12, fair-class 14, machine.md 8.2), each a small function with the
+//! spec's number.
 //!
 //! # Two kinds
 //!
-//! *State* is looked at in one moment ([`violations`]): do the counts agree with the lists, does cpupri agree with the
-//! queues, does each CPU run what it should. *Course* needs a memory ([`Checker`]): was every wakeup finished, did equals
-//! keep their order, did virtual time only advance. The checker is told of every event while it happens, and looks at
-//! the state whenever the platform lets it.
+//! *State* is looked at in one moment ([`violations`]): do the counts agree with the lists, does cpupri agree
+//! with the queues, does each CPU run what it should. *Course* needs a memory ([`Checker`]): was every wakeup
+//! finished, did equals keep their order, did virtual time only advance. The checker is told of every event
+//! while it happens, and looks at the state whenever the platform lets it.
 //!
 //! # When a question may be asked
 //!
 //! - A queue whose lock is held is being changed: it is skipped.
-//! - What a CPU *should* be doing is asked only of a CPU that is **settled**: no path is under way on it, no interrupt
-//!   is pending or on its way to it, it is not asked to reschedule and no wakeup waits on its list.
-//! - What the machine as a whole should be doing is asked only when all CPUs are settled (the spec's "quiescent").
+//! - What a CPU *should* be doing is asked only of a CPU that is **settled**: no path is under way on it, no
+//!   interrupt is pending or on its way to it, it is not asked to reschedule and no wakeup waits on its list.
+//! - What the machine as a whole should be doing is asked only when all CPUs are settled (the spec's
+//!   "quiescent").
 //!
 //! # Settings that change in the middle of a run
 //!
-//! State that was recorded under an old setting stays (fair-class 0.3): a task that `push_fail=drop_and_continue` took
-//! off the pushable list is still off it after the rule changed. [`Past`] remembers which such settings were ever in
-//! force, and the invariants are as strict as that permits.
+//! State that was recorded under an old setting stays (fair-class 0.3): a task that
+//! `push_fail=drop_and_continue` took off the pushable list is still off it after the rule changed. [`Past`]
+//! remembers which such settings were ever in force, and the invariants are as strict as that permits.
 
 mod best_run;
 mod checker;
@@ -52,7 +54,8 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `MI4` (machine.md 8.2), or `lock`.
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `MI4` (machine.md 8.2), or
+    /// `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,
@@ -124,8 +127,8 @@ impl<'k, P: Platform> Moment<'k, P> {
     }
 }
 
-/// The broken invariants of the state at this moment. `at_rest` holds the CPUs on which no kernel path is under way and
-/// for which no interrupt is pending or on its way.
+/// The broken invariants of the state at this moment. `at_rest` holds the CPUs on which no kernel path is
+/// under way and for which no interrupt is pending or on its way.
 pub fn violations<P: Platform>(k: &Scheduler<P>, at_rest: &CpuMask, past: &Past) -> Vec<Violation> {
     let mut found = Findings::default();
     look(&Moment::new(k, at_rest, past), &mut found);

@@ -15,7 +15,8 @@ pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Eve
             let p = me.task(task);
             memory.tasks.of(task, p.pid.get()).was_queued = p.on_rq.get();
         }
-        // It was woken before it had left its queue, a spinner for example: it kept its place, or left after all.
+        // It was woken before it had left its queue, a spinner for example: it kept its place, or left after
+        // all.
         Event::Wakeup { task, .. } if memory.tasks.of(task, me.task(task).pid.get()).was_queued => {
             memory.tasks.of(task, me.task(task).pid.get()).placed = now;
         }
@@ -35,8 +36,8 @@ pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Eve
     }
 }
 
-/// P9: tasks that stayed on a queue with their priority keep their order; one that came or was sent to the end stands
-/// behind them.
+/// P9: tasks that stayed on a queue with their priority keep their order; one that came or was sent to the
+/// end stands behind them.
 pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
     let Memory { tasks, queues, now } = memory;
     for queue in moment.queues() {

@@ -20,8 +20,8 @@ pub struct Past {
     pub(super) child_first: bool,
     /// Another `floor_order` than v49: a floor that moved past a task does not count in its distance.
     pub(super) floor_passed: bool,
-    /// `floor_order=v33`, or v32 where a child is placed early: a new task takes its distance to the floor of its queue
-    /// before that floor moves.
+    /// `floor_order=v33`, or v32 where a child is placed early: a new task takes its distance to the floor of
+    /// its queue before that floor moves.
     pub(super) floor_passed_newcomers: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,

@@ -40,8 +40,8 @@ pub(super) fn runs_what_is_queued<P: Platform>(
     });
 }
 
-/// P3 and P10 at rest: runnable tasks are queued, on allowed CPUs; the others are not, and nobody is half awake. (Before,
-/// somebody may be about to move a task whose affinity has just changed.)
+/// P3 and P10 at rest: runnable tasks are queued, on allowed CPUs; the others are not, and nobody is half
+/// awake. (Before, somebody may be about to move a task whose affinity has just changed.)
 pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     let queued: u32 = moment.queues().map(|q| q.rq.nr_running).sum();

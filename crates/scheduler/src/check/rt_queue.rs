@@ -85,7 +85,8 @@ fn published_is_what_is_protected(queue: &Queue<'_>, found: &mut Findings) {
     let inside = (rq.curr, rq.nr_running, rq.rt.highest(), rq.rt.next(), rq.rt.nr_running(), rq.fair.load);
     found.expect("P4", outside == inside, || {
         format!(
-            "CPU {}: published curr, nr_running, highest_prio.curr, .next, rt_nr_running, load {outside:?} are {inside:?}",
+            "CPU {}: published curr, nr_running, highest_prio.curr, .next, rt_nr_running, load {outside:?} \
+             are {inside:?}",
             rq.cpu
         )
     });

@@ -10,8 +10,8 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     works_while_there_is_work(moment, queue, found);
 }
 
-/// P1: nothing queued here beats the running task, unless the RT queue is throttled. (Among equals, which one runs is
-/// P9's.)
+/// P1: nothing queued here beats the running task, unless the RT queue is throttled. (Among equals, which one
+/// runs is P9's.)
 fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &queue.rq;
     let curr = moment.k.task(rq.curr);

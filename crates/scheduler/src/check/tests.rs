@@ -249,8 +249,9 @@ fn p2_a_push_that_is_skipped() {
     assert_eq!(watched.alarms(), ["P2"]);
 }
 
-/// CPUs 0 and 1 lower at the same time, and both pull from CPU 2. CPU 0 is quicker, which makes it overloaded, but CPU 1
-/// has passed it by already. What waits on CPU 0 was dropped from the pushable list: nobody takes it to CPU 1.
+/// CPUs 0 and 1 lower at the same time, and both pull from CPU 2. CPU 0 is quicker, which makes it
+/// overloaded, but CPU 1 has passed it by already. What waits on CPU 0 was dropped from the pushable list:
+/// nobody takes it to CPU 1.
 #[test]
 fn p2_excuses_a_dropped_task_behind_the_quicker_of_two_pulls() {
     let lab = Lab::new(3, "2.6.36", &["double_lock=fair"]);

@@ -14,7 +14,10 @@ pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, foun
             let left_by = left_of_floor(me, task, target);
             let bound = past.sleeper_threshold;
             found.expect("I8", left_by <= bound as i64, || {
-                format!("{task:?} wakes {left_by} left of min_vruntime of CPU {target}, at most {bound} is allowed")
+                format!(
+                    "{task:?} wakes {left_by} left of min_vruntime of CPU {target}, at most {bound} is \
+                         allowed"
+                )
             });
         }
         Event::WakeupNew { task, target } if me.task(task).class.get() == Class::Fair => {
@@ -60,7 +63,8 @@ fn floors_only_rise<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fo
     }
 }
 
-/// I9: a child that waits for its first wakeup is at or right of the floor from which its virtual time counts.
+/// I9: a child that waits for its first wakeup is at or right of the floor from which its virtual time
+/// counts.
 fn children_start_right_of_the_floor<P: Platform>(moment: &Moment<'_, P>, p: TaskId, found: &mut Findings) {
     let task = moment.k.task(p);
     let new = task.state.get() == TaskState::New && !moment.past.child_first;
@@ -68,7 +72,8 @@ fn children_start_right_of_the_floor<P: Platform>(moment: &Moment<'_, P>, p: Tas
     found.expect("I9", !new || ahead >= 0, || format!("the new {p:?} is placed {ahead} from min_vruntime"));
 }
 
-/// I7: virtual time goes back only where it is converted: with the CPU, or while the task is served as a real-time one.
+/// I7: virtual time goes back only where it is converted: with the CPU, or while the task is served as a
+/// real-time one.
 fn only_forward<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, p: TaskId, found: &mut Findings) {
     let task = moment.k.task(p);
     let asleep = matches!(task.state.get(), TaskState::Interruptible | TaskState::Uninterruptible);

@@ -6,8 +6,8 @@ use crate::platform::Platform;
 use crate::{Cpu, Event};
 use alloc::format;
 
-/// P8: between sched_waking and sched_wakeup of a task lies no other one of it; afterwards it is queued where it says.
-/// (That none stays open: see [`super::placement`].)
+/// P8: between sched_waking and sched_wakeup of a task lies no other one of it; afterwards it is queued where
+/// it says. (That none stays open: see [`super::placement`].)
 pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
     let (p, target) = match event {
         Event::Waking { task: p, .. } => {

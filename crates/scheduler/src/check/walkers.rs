@@ -8,7 +8,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
 
-/// P18 at rest: with nothing under way, no walker believes to be under way. One would swallow all later requests.
+/// P18 at rest: with nothing under way, no walker believes to be under way. One would swallow all later
+/// requests.
 pub(super) fn have_ended<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let domain = &moment.k.root_domain;
     found.expect("P18", !domain.root_walker_active(), || {

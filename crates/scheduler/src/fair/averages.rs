@@ -1,9 +1,9 @@
-//! Three running averages that kernels from 2.6.31 to 2.6.34 kept for each task, to guess how it will behave when it
-//! wakes or is woken (fair-class 6.6).
+//! Three running averages that kernels from 2.6.31 to 2.6.34 kept for each task, to guess how it will behave
+//! when it wakes or is woken (fair-class 6.6).
 //!
-//! They are kept whatever is switched on, so that a feature which asks for them (ADAPTIVE_GRAN, WAKEUP_OVERLAP,
-//! WAKEUP_RUNNING, SYNC_LESS, SYNC_MORE) finds them true when it is switched on in the middle of a run. Tasks of every
-//! class have them.
+//! They are kept whatever is switched on, so that a feature which asks for them (ADAPTIVE_GRAN,
+//! WAKEUP_OVERLAP, WAKEUP_RUNNING, SYNC_LESS, SYNC_MORE) finds them true when it is switched on in the middle
+//! of a run. Tasks of every class have them.
 
 use super::scale;
 use crate::platform::Platform;
@@ -49,8 +49,8 @@ pub(crate) fn start_averages<P: Platform>(k: &Scheduler<P>, task: &Task) {
     averages.start_runtime.set(Nanos::ZERO);
 }
 
-/// The task running here wakes another one. Interrupts, TCP's deliveries among them, say nothing about the task that they
-/// interrupt.
+/// The task running here wakes another one. Interrupts, TCP's deliveries among them, say nothing about the
+/// task that they interrupt.
 pub(crate) fn wakes_another<P: Platform>(me: Cpu<'_, P>, flags: WakeFlags) {
     let waker = me.task(me.curr());
     if flags.interrupt || waker.class.get() == Class::Idle {

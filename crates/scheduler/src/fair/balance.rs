@@ -1,5 +1,5 @@
-//! Periodic balancing: at some ticks a CPU looks through its domains and pulls from the busiest CPU of the busiest
-//! group (fair-class 8.5).
+//! Periodic balancing: at some ticks a CPU looks through its domains and pulls from the busiest CPU of the
+//! busiest group (fair-class 8.5).
 
 use super::active::request_push;
 use super::balance_find::{Busiest, find_busiest};
@@ -36,7 +36,8 @@ impl Situation {
     }
 }
 
-/// What balancing keeps for each CPU beside its lock. Written by the CPU itself, but for what others ask of it.
+/// What balancing keeps for each CPU beside its lock. Written by the CPU itself, but for what others ask of
+/// it.
 #[derive(Debug, Default)]
 pub struct CpuBalance {
     /// When its tick looks through its domains again.
@@ -85,16 +86,16 @@ pub(super) async fn balance_domains<P: Platform>(me: Cpu<'_, P>, dest: CpuId, mu
     me.k.rq(dest).published.balance.next_balance.set(next);
 }
 
-/// When a domain is to be balanced again: rarely for a busy CPU, and no more than once a tick. (The kernel's upper
-/// bound, 0.1 s for each configured CPU, is beyond reach.)
+/// When a domain is to be balanced again: rarely for a busy CPU, and no more than once a tick. (The kernel's
+/// upper bound, 0.1 s for each configured CPU, is beyond reach.)
 pub(super) fn due<P: Platform>(me: Cpu<'_, P>, domain: &SchedDomain, situation: Situation) -> Nanos {
     let factor = if situation == Situation::Busy { SchedDomain::BUSY_FACTOR } else { 1 };
     let interval = Nanos::from_millis(domain.balance.balance_interval_ms.get() * factor);
     domain.balance.last_balance.get() + interval.max(tick_period(me))
 }
 
-/// Balances one domain of `dest`; the executing CPU may act for another one. Takes the locks of both CPUs where
-/// something may move.
+/// Balances one domain of `dest`; the executing CPU may act for another one. Takes the locks of both CPUs
+/// where something may move.
 pub(super) async fn load_balance<P: Platform>(
     me: Cpu<'_, P>,
     dest: CpuId,

@@ -17,8 +17,8 @@ pub(super) struct Busiest {
     pub amount: u64,
 }
 
-/// The busiest CPU of a domain as seen from `dest`; `None` where no action is needed. No lock is taken: what others
-/// publish may be stale.
+/// The busiest CPU of a domain as seen from `dest`; `None` where no action is needed. No lock is taken: what
+/// others publish may be stale.
 pub(super) fn find_busiest<P: Platform>(
     me: Cpu<'_, P>,
     dest: CpuId,

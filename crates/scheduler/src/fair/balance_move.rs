@@ -11,8 +11,8 @@ use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{Cpu, Nanos, Policy, Reason, TaskId};
 
-/// Moves tasks from the queue of a busy CPU until about `amount` of weight has gone, the most recently enqueued first;
-/// how many moved. Looks at sched_nr_migrate tasks and one more.
+/// Moves tasks from the queue of a busy CPU until about `amount` of weight has gone, the most recently
+/// enqueued first; how many moved. Looks at sched_nr_migrate tasks and one more.
 pub(super) fn move_tasks<P: Platform>(
     from: &mut RqGuard<'_, P>,
     to: &mut RqGuard<'_, P>,

@@ -1,14 +1,14 @@
 //! Buddies: two preferences of a queue that may beat the leftmost task (seed 004; fair-class 7).
 //!
 //! - **next** looks forward: the task that was woken, which will consume what its waker has just produced.
-//! - **last** looks backward: the task that a wakeup interrupted; giving it the CPU back keeps its cache useful, and
-//!   lets it release the lock that it may hold.
+//! - **last** looks backward: the task that a wakeup interrupted; giving it the CPU back keeps its cache
+//!   useful, and lets it release the lock that it may hold.
 //!
 //! From 2.6.39 on **skip** names a task that yielded: it is passed over if the second from the left is near.
 //!
-//! A buddy is picked only where it is no further right of the leftmost than the wakeup granularity, so buddies
-//! cannot drift away (D5). Before seed 004 a `last` that was too far right was forgotten at the very pick that followed its
-//! recording, so it rarely helped.
+//! A buddy is picked only where it is no further right of the leftmost than the wakeup granularity, so
+//! buddies cannot drift away (D5). Before seed 004 a `last` that was too far right was forgotten at the very
+//! pick that followed its recording, so it rarely helped.
 
 use super::preempt::{Lead, wakeup_preempt_entity};
 use super::scale;
@@ -98,8 +98,8 @@ fn is_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     rq.me.task(p).policy.get() == Policy::Idle
 }
 
-/// Who runs: the leftmost, a buddy, or the second from the left if the leftmost yielded; and which references are used
-/// up (7.3).
+/// Who runs: the leftmost, a buddy, or the second from the left if the leftmost yielded; and which references
+/// are used up (7.3).
 pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId {
     let before = rq.fair.buddies;
     if before == Buddies::default() {
@@ -153,8 +153,9 @@ fn acceptable<P: Platform>(rq: &RqGuard<'_, P>, buddy: Option<TaskId>, left: Tas
     Some(buddy)
 }
 
-/// Whether balancing should leave a task alone because it is a buddy of its queue (7.6). Since seed 004 a CPU that
-/// has nothing to do may take buddies too; it is the CPU that balances that counts, not the one it balances for.
+/// Whether balancing should leave a task alone because it is a buddy of its queue (7.6). Since seed 004 a CPU
+/// that has nothing to do may take buddies too; it is the CPU that balances that counts, not the one it
+/// balances for.
 pub(super) fn is_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = from.me;
     me.has(Feature::CacheHotBuddy)

@@ -16,8 +16,8 @@ use crate::stats::add;
 use crate::task::Task;
 use crate::{Nanos, TaskId, TaskState};
 
-/// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime, is
-/// published beside the lock, because a task that changes its CPU asleep reads it from both queues.
+/// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
+/// is published beside the lock, because a task that changes its CPU asleep reads it from both queues.
 #[derive(Debug, Default)]
 pub struct CfsRq {
     /// Sum of the weights of the runnable tasks, the running one included.
@@ -97,8 +97,8 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         start_nice::clear(&task.se);
         return;
     }
-    // The leaver may have held the floor back. Since 4.9 one that goes elsewhere takes its distance from the floor as it
-    // was, and one that comes back at once does not find that the floor has passed it.
+    // The leaver may have held the floor back. Since 4.9 one that goes elsewhere takes its distance from the
+    // floor as it was, and one that comes back at once does not find that the floor has passed it.
     let departs = kind == DequeueKind::Departure;
     match me.k.config.rules.floor_order.get() {
         FloorOrder::V49 if departs => {

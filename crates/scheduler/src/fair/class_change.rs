@@ -8,9 +8,9 @@ use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Cpu, CpuId, TaskId, TaskState};
 
-/// A task that is not queued changes its CPU: it keeps its distance from the floor there, and takes it to the floor that
-/// it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one step, and the
-/// destination's may move until the task is queued there.
+/// A task that is not queued changes its CPU: it keeps its distance from the floor there, and takes it to the
+/// floor that it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one
+/// step, and the destination's may move until the task is queued there.
 pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
     let floor = |cpu| me.k.rq(cpu).published.min_vruntime.get();
     if task.se.is_relative() {
@@ -22,9 +22,10 @@ pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: C
     }
 }
 
-/// The task leaves the class for the real-time one, by policy or by inheritance. Called off the queue, in whatever
-/// state it is. While the class serves others, virtual time passes here without it, so it keeps its distance from
-/// the floor; a sleeper's distance is bounded as if it woke now, because that bound will not be applied again.
+/// The task leaves the class for the real-time one, by policy or by inheritance. Called off the queue, in
+/// whatever state it is. While the class serves others, virtual time passes here without it, so it keeps its
+/// distance from the floor; a sleeper's distance is bounded as if it woke now, because that bound will not be
+/// applied again.
 pub(crate) fn detach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     let se = &task.se;

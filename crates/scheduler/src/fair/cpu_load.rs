@@ -1,7 +1,8 @@
 //! How busy a CPU is: the sum of its tasks' weights, now and on average (fair-class 8.2).
 //!
-//! What real-time tasks weigh here is a rule, `rt_load_weight`: nothing since 2.6.35, before that so much that one
-//! outweighs any number of fair tasks (fair-class 1.1). A fair task with an inherited priority counts as real-time.
+//! What real-time tasks weigh here is a rule, `rt_load_weight`: nothing since 2.6.35, before that so much
+//! that one outweighs any number of fair tasks (fair-class 1.1). A fair task with an inherited priority
+//! counts as real-time.
 
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, RtLoadWeight};
@@ -42,8 +43,8 @@ pub(crate) fn load_weight<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> u64 {
     }
 }
 
-/// A low guess, for a CPU that a task would come from: index 0 is the present load, `j` also asks the average over
-/// 2^(j−1) ticks.
+/// A low guess, for a CPU that a task would come from: index 0 is the present load, `j` also asks the average
+/// over 2^(j−1) ticks.
 pub(super) fn source_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
     averaged(me, cpu, index).map_or(present_load(me, cpu), |average| average.min(present_load(me, cpu)))
 }

@@ -1,5 +1,5 @@
-//! Where a new task, or one that calls exec, goes: the idlest CPU of the idlest group, from the largest domain
-//! inwards (SD_BALANCE_FORK and SD_BALANCE_EXEC, fair-class 8.4).
+//! Where a new task, or one that calls exec, goes: the idlest CPU of the idlest group, from the largest
+//! domain inwards (SD_BALANCE_FORK and SD_BALANCE_EXEC, fair-class 8.4).
 
 use super::cpu_load::{look_at, present_load, source_load, target_load};
 use super::select_cpu::WAKE_IMBALANCE_PCT;
@@ -29,8 +29,8 @@ pub(crate) fn select_task_rq_fork<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> Cpu
     cpu
 }
 
-/// The group with the least load for each CPU, if it has clearly less than the local one. Without a local CPU that
-/// is allowed, any other group is better.
+/// The group with the least load for each CPU, if it has clearly less than the local one. Without a local CPU
+/// that is allowed, any other group is better.
 fn idlest_group<'d, P: Platform>(
     me: Cpu<'_, P>,
     domain: &'d SchedDomain,

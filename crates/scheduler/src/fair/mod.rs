@@ -2,68 +2,76 @@
 //!
 //! # What it promises
 //!
-//! On one CPU: runnable tasks get CPU time in proportion to their weights, within about one slice of each other.
-//! Each task has a *virtual runtime* that advances with its CPU time, faster for light tasks and slower for heavy ones
-//! (`vruntime`); whoever is furthest left runs. The rest of the class answers three questions:
+//! On one CPU: runnable tasks get CPU time in proportion to their weights, within about one slice of each
+//! other. Each task has a *virtual runtime* that advances with its CPU time, faster for light tasks and
+//! slower for heavy ones (`vruntime`); whoever is furthest left runs. The rest of the class answers three
+//! questions:
 //!
-//! - Where does somebody enter who has not been running? `place`: a sleeper at most half a latency left of the
-//!   others, a new task one slice to their right.
+//! - Where does somebody enter who has not been running? `place`: a sleeper at most half a latency left of
+//!   the others, a new task one slice to their right.
 //! - When does the running task make room? At a `tick`, when its `slice` is used up; at a wakeup, when the
 //!   newcomer is further left by more than a granularity (`preempt`).
-//! - On which CPU? At a wakeup near the waker or where it was (`select_cpu`), at a fork where there is least to do
-//!   (`idlest`), and later by balancing, which no promise about fairness covers: it evens out load, not service.
+//! - On which CPU? At a wakeup near the waker or where it was (`select_cpu`), at a fork where there is least
+//!   to do (`idlest`), and later by balancing, which no promise about fairness covers: it evens out load, not
+//!   service.
 //!
 //! # The pieces
 //!
-//! `cfs_rq` is a CPU's queue: load, number of tasks, the running one, the `timeline` of those that wait, and a
-//! list of all in the order of their last enqueue, which balancing walks. The floor of virtual time, min_vruntime,
-//! never moves back; it is published, because a sleeper that changes its CPU takes its distance from one floor to the
-//! other without a lock (`class_change`). Virtual times wrap around: [`lag`] is the only way to compare them.
+//! `cfs_rq` is a CPU's queue: load, number of tasks, the running one, the `timeline` of those that wait, and
+//! a list of all in the order of their last enqueue, which balancing walks. The floor of virtual time,
+//! min_vruntime, never moves back; it is published, because a sleeper that changes its CPU takes its distance
+//! from one floor to the other without a lock (`class_change`). Virtual times wrap around: [`lag`] is the
+//! only way to compare them.
 //!
 //! # A wakeup
 //!
 //! `select_cpu` → `cfs_rq::enqueue_task`, which charges the running task, places the sleeper and inserts it →
-//! `preempt::check_preempt_wakeup`, which records buddies and perhaps asks for a reschedule; up to 2.6.34 it also asks the
-//! `averages` of both tasks. schedule() then puts the running task back into the timeline and picks: the leftmost, or a
-//! `buddy` near it.
+//! `preempt::check_preempt_wakeup`, which records buddies and perhaps asks for a reschedule; up to 2.6.34 it
+//! also asks the `averages` of both tasks. schedule() then puts the running task back into the timeline and
+//! picks: the leftmost, or a `buddy` near it.
 //!
 //! # A fork
 //!
-//! `fork::task_fork` copies the parent's virtual time, imposes the penalty of `start_nice`, places the child; where
-//! and when depends on the era. `idlest` chooses the CPU. The child's first enqueue adds the floor that it finds.
+//! `fork::task_fork` copies the parent's virtual time, imposes the penalty of `start_nice`, places the child;
+//! where and when depends on the era. `idlest` chooses the CPU. The child's first enqueue adds the floor that
+//! it finds.
 //!
 //! # A tick
 //!
-//! `cpu_load` averages the load; `tick::task_tick` charges the running task and looks at its slice; without the
-//! lock, `balance::rebalance_domains` looks whether a domain is due.
+//! `cpu_load` averages the load; `tick::task_tick` charges the running task and looks at its slice; without
+//! the lock, `balance::rebalance_domains` looks whether a domain is due.
 //!
 //! # Balancing
 //!
-//! `balance` for busy CPUs at their ticks and, through `nohz`, for idle ones, which take no ticks; `new_idle` for
-//! a CPU that runs out of work. All three: `balance_find` reads what the CPUs publish, without locks, and names the
-//! busiest one and an amount; `balance_move` takes both locks and moves what is neither running, pinned elsewhere,
-//! too heavy nor cache-hot. After repeated failures `active` asks the busy CPU itself.
+//! `balance` for busy CPUs at their ticks and, through `nohz`, for idle ones, which take no ticks; `new_idle`
+//! for a CPU that runs out of work. All three: `balance_find` reads what the CPUs publish, without locks, and
+//! names the busiest one and an amount; `balance_move` takes both locks and moves what is neither running,
+//! pinned elsewhere, too heavy nor cache-hot. After repeated failures `active` asks the busy CPU itself.
 //!
 //! # Older behaviours the registry brings back, and what was wrong with them
 //!
-//! - `START_DEBIT` off: a fork storm keeps everybody else waiting. On: each child waits for a whole period, which seed
-//!   003 measured as 6.8 ms instead of 1.6. `START_NICE`: the forking family pays instead, at up to 256 times the rate.
-//! - `GENTLE_FAIR_SLEEPERS` off: a sleeper comes back a whole latency to the left, and keeps the CPU for as long.
-//! - `ADAPTIVE_GRAN`, `WAKEUP_OVERLAP`, `WAKEUP_RUNNING`, `SYNC_LESS`, `SYNC_MORE`: guesses from what tasks did before;
-//!   the averages are wrong for whoever changes its habits, and say nothing about wakeups in interrupts.
-//! - `floor_order=v33`: a task that held min_vruntime back is left behind it when it is reniced or moved, and runs until
-//!   the others have caught up.
+//! - `START_DEBIT` off: a fork storm keeps everybody else waiting. On: each child waits for a whole period,
+//!   which seed 003 measured as 6.8 ms instead of 1.6. `START_NICE`: the forking family pays instead, at up
+//!   to 256 times the rate.
+//! - `GENTLE_FAIR_SLEEPERS` off: a sleeper comes back a whole latency to the left, and keeps the CPU for as
+//!   long.
+//! - `ADAPTIVE_GRAN`, `WAKEUP_OVERLAP`, `WAKEUP_RUNNING`, `SYNC_LESS`, `SYNC_MORE`: guesses from what tasks
+//!   did before; the averages are wrong for whoever changes its habits, and say nothing about wakeups in
+//!   interrupts.
+//! - `floor_order=v33`: a task that held min_vruntime back is left behind it when it is reniced or moved, and
+//!   runs until the others have caught up.
 //! - `yield_mode=keep`: a task that yields runs on if it is still the leftmost.
-//! - `sched_idle=v36`: SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, and is kept for its warm cache.
+//! - `sched_idle=v36`: SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, and is kept for its
+//!   warm cache.
 //! - `fork_path=late32`: the child inherits the virtual time of whoever happens to run on its CPU.
-//! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed 004 the
-//!   interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
+//! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed
+//!   004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
 //! - `tick_cmp_unsigned`: a task that is still the leftmost was sent through schedule() at each tick.
 //! - `tick_vrt_cmp` off: virtual time is compared with real time, which is wrong for all weights but nice 0.
 //! - `idle_sibling=off`: a woken task waits although a CPU next to it, sharing its cache, is idle.
 //! - `wake_placement=v31`: decides by averages, so a burst is placed by what was, not by what is.
-//! - `newidle_stop=never`: a CPU idles until the next periodic balancing. `on_busiest`: one queue of pinned tasks hides
-//!   the rest of the machine. `on_move` skips the search while idle times are short.
+//! - `newidle_stop=never`: a CPU idles until the next periodic balancing. `on_busiest`: one queue of pinned
+//!   tasks hides the rest of the machine. `on_move` skips the search while idle times are short.
 //! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.
 
 mod active;

@@ -41,7 +41,8 @@ pub(crate) fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
 /// Whether it would find anything, and have the time for it.
 fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     let me = rq.me;
-    // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU itself.
+    // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU
+    // itself.
     if me.k.fair_root.waiting.get() == 0 {
         return false;
     }
@@ -52,8 +53,8 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     }
 }
 
-/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that was
-/// asked to balance on behalf of all idle ones does that instead.
+/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that
+/// was asked to balance on behalf of all idle ones does that instead.
 pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
     let kicked = rq.published.balance.nohz_kick.take();
@@ -76,7 +77,8 @@ pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
     me.lock(me.id).await
 }
 
-/// A task is activated on a CPU that had nothing to run: an idle time ends. It counts only if a wakeup ended it.
+/// A task is activated on a CPU that had nothing to run: an idle time ends. It counts only if a wakeup ended
+/// it.
 pub(crate) fn idle_ends<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind) {
     let Some(since) = rq.fair.idle.since.take() else { return };
     if kind != EnqueueKind::Wakeup {

@@ -1,9 +1,10 @@
 //! Idle CPUs take no ticks, so somebody must tell them that there is work elsewhere (fair-class 8.6).
 //!
-//! As from 2.6.36 on, the tick of a busy CPU that could give something away wakes one idle CPU, at most once a tick in
-//! the whole machine. That one balances itself, then every other idle CPU that is due, until it has work of its
-//! own. It comes here through schedule(), so the kick is an ordinary reschedule interrupt, and its cost falls on an
-//! idle CPU. Up to 2.6.35 one idle CPU kept its tick for that purpose; the effect is the same.
+//! As from 2.6.36 on, the tick of a busy CPU that could give something away wakes one idle CPU, at most once
+//! a tick in the whole machine. That one balances itself, then every other idle CPU that is due, until it has
+//! work of its own. It comes here through schedule(), so the kick is an ordinary reschedule interrupt, and
+//! its cost falls on an idle CPU. Up to 2.6.35 one idle CPU kept its tick for that purpose; the effect is the
+//! same.
 
 use super::balance::{Situation, balance_domains, due};
 use super::cpu_load::{tick_period, update_cpu_load};
@@ -35,8 +36,8 @@ pub(super) async fn kick<P: Platform>(me: Cpu<'_, P>) {
     }
 }
 
-/// Several tasks of which one waits, or a task that shares a part of the machine with others while another part may
-/// be idle.
+/// Several tasks of which one waits, or a task that shares a part of the machine with others while another
+/// part may be idle.
 fn could_give<P: Platform>(me: Cpu<'_, P>) -> bool {
     let rq = &me.k.rq(me.id).published;
     if rq.load.get() == 0 {

@@ -11,8 +11,8 @@ use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Nice, Scheduler};
 
-/// A new task starts at min_vruntime, under START_DEBIT one virtual slice to the right of it; never left of the
-/// virtual time that it inherited.
+/// A new task starts at min_vruntime, under START_DEBIT one virtual slice to the right of it; never left of
+/// the virtual time that it inherited.
 pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let mut target = rq.published.min_vruntime.get();
     if rq.me.has(Feature::StartDebit) {
@@ -21,8 +21,8 @@ pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     task.se.vruntime.set(later(task.se.vruntime.get(), target));
 }
 
-/// A sleeper keeps its virtual time, but does not stay further left of the floor than [`sleeper_threshold`] allows: a bound,
-/// never a bonus.
+/// A sleeper keeps its virtual time, but does not stay further left of the floor than [`sleeper_threshold`]
+/// allows: a bound, never a bonus.
 pub(super) fn place_sleeper<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity, floor: u64) {
     let target = floor.wrapping_sub(sleeper_threshold(rq, se));
     se.vruntime.set(later(se.vruntime.get(), target));
@@ -43,8 +43,8 @@ pub(super) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntit
     if me.has(Feature::GentleFairSleepers) { threshold / 2 } else { threshold }
 }
 
-/// The largest threshold that any task can have under the present settings, in virtual ns: that of the lightest task
-/// if it is scaled by weight, with the largest penalty.
+/// The largest threshold that any task can have under the present settings, in virtual ns: that of the
+/// lightest task if it is scaled by weight, with the largest penalty.
 pub(crate) fn largest_sleeper_threshold<P: Platform>(k: &Scheduler<P>) -> u64 {
     if !k.config.has(Feature::FairSleepers) {
         return 0;

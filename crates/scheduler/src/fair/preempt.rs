@@ -35,9 +35,10 @@ pub(super) fn wakeup_preempt_entity<P: Platform>(
     if ahead > granularity(rq, runner, candidate) as i64 { Lead::Enough } else { Lead::WithinGranularity }
 }
 
-/// The lead that a candidate needs, in its own virtual time: a light one needs more than a heavy one. Without ASYM_GRAN
-/// it is in the runner's time. ADAPTIVE_GRAN lowers it for a candidate that wakes others often, more so if there are
-/// many tasks, and less the longer the runner has been running; not when picking, where nobody runs.
+/// The lead that a candidate needs, in its own virtual time: a light one needs more than a heavy one. Without
+/// ASYM_GRAN it is in the runner's time. ADAPTIVE_GRAN lowers it for a candidate that wakes others often,
+/// more so if there are many tasks, and less the longer the runner has been running; not when picking, where
+/// nobody runs.
 pub(super) fn granularity<P: Platform>(
     rq: &RqGuard<'_, P>,
     runner: &FairEntity,

@@ -1,7 +1,8 @@
 //! Granularities grow with the number of CPUs (fair-class 3.2).
 //!
-//! Nothing is cached: the tunables may change at any moment, and the factor is a logarithm of a small number. The
-//! cap of 200 ms that kernels up to 2.6.32 had is left out: their defaults reach it at 512 CPUs and never exceed it.
+//! Nothing is cached: the tunables may change at any moment, and the factor is a logarithm of a small number.
+//! The cap of 200 ms that kernels up to 2.6.32 had is left out: their defaults reach it at 512 CPUs and never
+//! exceed it.
 
 use crate::platform::Platform;
 use crate::{Nanos, Scheduler};

@@ -1,4 +1,5 @@
-//! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4, 8.7).
+//! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4,
+//! 8.7).
 
 use super::averages::{one_overlaps_much, overlap_little};
 use super::cpu_load::{load_per_task, load_weight, look_at, source_load, target_load};
@@ -12,7 +13,8 @@ use crate::{Cpu, CpuId, CpuMask, Reason, TaskId};
 /// Imbalance tolerated at a wakeup, in percent: half of what balancing tolerates.
 pub(super) const WAKE_IMBALANCE_PCT: u64 = 100 + (SchedDomain::IMBALANCE_PCT - 100) / 2;
 
-/// The CPU for `p`, woken by the executing CPU. It may turn out not to be allowed; then the caller takes another.
+/// The CPU for `p`, woken by the executing CPU. It may turn out not to be allowed; then the caller takes
+/// another.
 pub(crate) fn select_task_rq_wake<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
     let prev = me.task(p).cpu.get();
     let reason = waker_or_previous(me, p, prev, flags);
@@ -74,8 +76,8 @@ enum Affine {
     No,
 }
 
-/// Whether the loads allow the woken task to come here (8.3). Index 0 compares present loads and knows that an idle
-/// CPU is always balanced; index 1 is the form of 2.6.31.
+/// Whether the loads allow the woken task to come here (8.3). Index 0 compares present loads and knows that
+/// an idle CPU is always balanced; index 1 is the form of 2.6.31.
 fn wake_affine<P: Platform>(
     me: Cpu<'_, P>,
     p: TaskId,
@@ -101,8 +103,8 @@ fn wake_affine<P: Platform>(
     if balanced || light { Affine::ByLoad } else { Affine::No }
 }
 
-/// The sync hint, as corrected by what the averages say of waker and woken. 2.6.31 always cancelled it and never
-/// added it.
+/// The sync hint, as corrected by what the averages say of waker and woken. 2.6.31 always cancelled it and
+/// never added it.
 fn will_waker_sleep<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let (waker, woken) = (me.task(me.curr()), me.task(p));
     let old = me.k.config.rules.wake_placement.get() == WakePlacement::V31;
@@ -118,8 +120,8 @@ fn passive_pull<P: Platform>(me: Cpu<'_, P>, prev: CpuId) -> bool {
     WAKE_IMBALANCE_PCT * target_load(me, me.id, 1) <= 100 * source_load(me, prev, 1)
 }
 
-/// An idle CPU for a task that would go to `target`: that one, or one that shares cache with it, near ones first. The
-/// search ends with the domain that holds both the waker's and the previous CPU.
+/// An idle CPU for a task that would go to `target`: that one, or one that shares cache with it, near ones
+/// first. The search ends with the domain that holds both the waker's and the previous CPU.
 fn idle_sibling<P: Platform>(me: Cpu<'_, P>, p: TaskId, target: CpuId, prev: CpuId) -> Option<CpuId> {
     let is_idle = |cpu: &CpuId| {
         look_at(me, *cpu);

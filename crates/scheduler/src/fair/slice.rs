@@ -13,9 +13,9 @@ fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
     if n <= scale::nr_latency(k) { scale::latency(k) } else { scale::min_granularity(k) * u64::from(n) }
 }
 
-/// Slice of a task in ns: its share of the period, by weight. A task that is not on the queue, a new one or one that
-/// has just blocked, counts as if it were. A START_NICE penalty lengthens the slice: seed 003 shifts it like virtual
-/// time (fair-class U17). Under BASE_SLICE it is at least sched_min_granularity.
+/// Slice of a task in ns: its share of the period, by weight. A task that is not on the queue, a new one or
+/// one that has just blocked, counts as if it were. A START_NICE penalty lengthens the slice: seed 003 shifts
+/// it like virtual time (fair-class U17). Under BASE_SLICE it is at least sched_min_granularity.
 pub(super) fn slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let se = &task.se;
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);

@@ -1,8 +1,10 @@
-//! START_NICE (seed 003, fair-class 5.3 to 5.8): for about one slice after a fork, parent and child advance faster
-//! in virtual time, so that a fork-heavy load falls behind, without each child going to the end of the queue.
+//! START_NICE (seed 003, fair-class 5.3 to 5.8): for about one slice after a fork, parent and child advance
+//! faster in virtual time, so that a fork-heavy load falls behind, without each child going to the end of the
+//! queue.
 //!
-//! The penalty is a left shift of virtual time. It lives on the task and ends with its own CPU time or its sleep;
-//! switching the feature off ends nothing. Load and weights never change, so balancing does not see it.
+//! The penalty is a left shift of virtual time. It lives on the task and ends with its own CPU time or its
+//! sleep; switching the feature off ends nothing. Load and weights never change, so balancing does not see
+//! it.
 
 use super::entity::FairEntity;
 use super::slice::slice;

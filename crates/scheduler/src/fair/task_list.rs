@@ -1,4 +1,5 @@
-//! The tasks of one queue in the order of their last enqueue, newest first; balancing walks it (fair-class 2.1).
+//! The tasks of one queue in the order of their last enqueue, newest first; balancing walks it (fair-class
+//! 2.1).
 //!
 //! Links live in the tasks, so nothing is allocated and removal needs no search.
 

@@ -1,8 +1,8 @@
 //! The runnable tasks that wait, ordered by virtual time (fair-class 2.1).
 //!
-//! A sorted vector, rightmost first, so that the leftmost (the one that everybody asks for and that runs next) is at
-//! the end and leaves without moving anything. Queues are short: a shift of a few hundred 16-byte entries is cheaper
-//! than a tree's pointers, and nothing is allocated once the vector has grown.
+//! A sorted vector, rightmost first, so that the leftmost (the one that everybody asks for and that runs
+//! next) is at the end and leaves without moving anything. Queues are short: a shift of a few hundred 16-byte
+//! entries is cheaper than a tree's pointers, and nothing is allocated once the vector has grown.
 
 use super::vruntime::lag;
 use crate::TaskId;

@@ -7,8 +7,8 @@ use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Event, NICE_0_LOAD, Nanos};
 
-/// How far virtual time `a` is to the right of `b`, in ns; negative: to the left. Virtual times wrap around, so this
-/// is the only way to compare them.
+/// How far virtual time `a` is to the right of `b`, in ns; negative: to the left. Virtual times wrap around,
+/// so this is the only way to compare them.
 #[inline]
 pub fn lag(a: u64, b: u64) -> i64 {
     a.wrapping_sub(b) as i64
@@ -83,8 +83,8 @@ pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     rq.me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime });
 }
 
-/// Moves the queue's floor up to the leftmost of the running and the waiting tasks; never back (fair-class 2.4). A
-/// running task that has just blocked counts until it is replaced, as up to 2.6.36.
+/// Moves the queue's floor up to the leftmost of the running and the waiting tasks; never back (fair-class
+/// 2.4). A running task that has just blocked counts until it is replaced, as up to 2.6.36.
 pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
     let curr = rq.fair.curr.map(|c| rq.me.task(c).se.vruntime.get());

@@ -6,8 +6,8 @@ use crate::registry::YieldMode;
 use crate::rq::RqGuard;
 use crate::{Policy, TaskId};
 
-/// The running task offers the CPU. It keeps its virtual time, so it loses the CPU only to somebody left of it; from
-/// 2.6.39 on it is passed over once for somebody near, before that SCHED_BATCH, and everybody under
+/// The running task offers the CPU. It keeps its virtual time, so it loses the CPU only to somebody left of
+/// it; from 2.6.39 on it is passed over once for somebody near, before that SCHED_BATCH, and everybody under
 /// sched_compat_yield, went behind all others.
 pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if rq.fair.nr_running == 1 {

@@ -1,4 +1,5 @@
-//! Who inherits what, and how a change runs along a chain of owners that wait themselves (rt-class 7.1, 7.2 step 4).
+//! Who inherits what, and how a change runs along a chain of owners that wait themselves (rt-class 7.1, 7.2
+//! step 4).
 
 use super::object::WaitGuard;
 use super::waiters::pi_key;
@@ -12,8 +13,8 @@ use crate::{Cpu, MutexId, Prio, TaskId};
 /// Longest chain of owners along which a priority is passed (max_lock_depth).
 pub const MAX_LOCK_DEPTH: u32 = 1024;
 
-/// The priority of a task whose own is `normal`: the best of that and what the mutexes it owns lend it. The caller
-/// holds its pi_lock.
+/// The priority of a task whose own is `normal`: the best of that and what the mutexes it owns lend it. The
+/// caller holds its pi_lock.
 pub(crate) fn effective_prio<P: Platform>(me: Cpu<'_, P>, p: TaskId, normal: Prio) -> Prio {
     lenders(me, p).map(|m| me.k.mutexes.get(m).lends.get()).fold(normal, Prio::min)
 }
@@ -23,8 +24,8 @@ pub(super) fn lenders<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> impl Iterator<I
     core::iter::successors(me.task(p).pi.lenders.get(), move |m| me.k.mutexes.get(*m).next_lender.get())
 }
 
-/// What the mutex's top waiter has is lent to the task that owns the mutex, whose pi_lock is held as well. Returns
-/// whether its effective priority changed.
+/// What the mutex's top waiter has is lent to the task that owns the mutex, whose pi_lock is held as well.
+/// Returns whether its effective priority changed.
 pub(super) async fn lend<P: Platform>(lock: &WaitGuard<'_, P>, owner: &PiGuard<'_, P>) -> bool {
     let me = lock.me;
     let Some(top) = lock.waiters.top() else { return false };
@@ -53,9 +54,10 @@ pub(super) async fn inherit<P: Platform>(task: &PiGuard<'_, P>) -> bool {
     rt_mutex_setprio(task, effective_prio(task.me, task.task, normal)).await
 }
 
-/// The effective priority of `p` may have changed: if it waits for a PI mutex, its place among the waiters follows,
-/// then the owner's priority, then that owner's place where it waits, and so on. Ends at an owner that does not wait,
-/// at a waiter that neither was nor becomes the top one, and where nothing changes. Holds no lock between two hops.
+/// The effective priority of `p` may have changed: if it waits for a PI mutex, its place among the waiters
+/// follows, then the owner's priority, then that owner's place where it waits, and so on. Ends at an owner
+/// that does not wait, at a waiter that neither was nor becomes the top one, and where nothing changes. Holds
+/// no lock between two hops.
 pub(crate) async fn requeue_waiter<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
     let mut waiter = p;
     for _ in 0..MAX_LOCK_DEPTH {

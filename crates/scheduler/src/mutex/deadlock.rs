@@ -38,11 +38,11 @@ impl fmt::Display for Deadlock {
     }
 }
 
-/// Refuses to let `p` wait for `m` if the owner waits, over others, for `p`, or at the end of too long a chain. The
-/// kernel sees a cycle of PI mutexes only; the model follows both kinds.
+/// Refuses to let `p` wait for `m` if the owner waits, over others, for `p`, or at the end of too long a
+/// chain. The kernel sees a cycle of PI mutexes only; the model follows both kinds.
 ///
-/// No virtual time passes, and the caller makes `p` a waiter without letting any pass: of the tasks of a cycle, the
-/// last one is refused.
+/// No virtual time passes, and the caller makes `p` a waiter without letting any pass: of the tasks of a
+/// cycle, the last one is refused.
 pub(super) fn refuse_cycle<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result<(), LockError> {
     let first = WaitsFor { task: p, mutex: m };
     let mut pi_hops = 0;

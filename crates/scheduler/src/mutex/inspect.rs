@@ -6,7 +6,8 @@ use crate::task::TaskTable;
 use crate::{MutexId, Prio, TaskId};
 
 impl MutexTable {
-    /// Priority, among waiters, of the first one that waits for `m`; `None` also while its list is being changed.
+    /// Priority, among waiters, of the first one that waits for `m`; `None` also while its list is being
+    /// changed.
     pub(crate) fn top_waiter_prio(&self, m: MutexId) -> Option<Prio> {
         self.get(m).waiters()?.top().map(|top| top.key)
     }

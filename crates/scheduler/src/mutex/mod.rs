@@ -1,40 +1,42 @@
 //! Mutexes that tasks block on: with priority inheritance, and plain (rt-class 7).
 //!
-//! Both are futexes. A **word** in user space tells whether the mutex is free, taken, or taken with waiters; while
-//! nobody waits, locking and unlocking are one compare-and-swap on it and the kernel knows nothing
+//! Both are futexes. A **word** in user space tells whether the mutex is free, taken, or taken with waiters;
+//! while nobody waits, locking and unlocking are one compare-and-swap on it and the kernel knows nothing
 //! ([`lock_fast`], [`unlock_fast`]). Only when that fails does a task enter the kernel ([`lock_slow`],
 //! [`unlock_slow`]), where the list of waiters lies behind the mutex's wait_lock.
 //!
 //! Since Linux 5.15 the top waiter of a PI mutex does not sleep as long as the owner runs (`spin.rs`).
 //!
-//! A task is not a coroutine: a path that has to wait for a mutex ends with [`LockOutcome::Sleep`]. The task is then
-//! on the waiter list and in state Interruptible; whoever drives it calls [`crate::schedule::schedule`], and when it
-//! runs again, [`lock_resume`], which may say Sleep once more.
+//! A task is not a coroutine: a path that has to wait for a mutex ends with [`LockOutcome::Sleep`]. The task
+//! is then on the waiter list and in state Interruptible; whoever drives it calls
+//! [`crate::schedule::schedule`], and when it runs again, [`lock_resume`], which may say Sleep once more.
 //!
 //! # Priority inheritance
 //!
-//! Waiters of a PI mutex are ordered by effective priority. The first, the top waiter, lends its priority to the
-//! owner: an owner's effective priority is the best of its own and of the top waiters of all the mutexes it owns
-//! (`chain.rs`). A lender may in turn own mutexes that others wait for, so a change runs along a chain.
+//! Waiters of a PI mutex are ordered by effective priority. The first, the top waiter, lends its priority to
+//! the owner: an owner's effective priority is the best of its own and of the top waiters of all the mutexes
+//! it owns (`chain.rs`). A lender may in turn own mutexes that others wait for, so a change runs along a
+//! chain.
 //!
-//! Unlocking does not hand the mutex over. It leaves it without owner but with waiters, and wakes the top waiter,
-//! which takes it when it runs. Until then a strictly higher task can steal it; a lower or equal one cannot, not even
-//! in user space, because the word already names the waiter.
+//! Unlocking does not hand the mutex over. It leaves it without owner but with waiters, and wakes the top
+//! waiter, which takes it when it runs. Until then a strictly higher task can steal it; a lower or equal one
+//! cannot, not even in user space, because the word already names the waiter.
 //!
 //! # Plain mutexes
 //!
-//! No ownership is passed at all: unlocking frees the word and wakes one waiter, which tries again. Whoever comes
-//! first wins, the unlocker included (barging), and a preempted low owner delays everybody.
+//! No ownership is passed at all: unlocking frees the word and wakes one waiter, which tries again. Whoever
+//! comes first wins, the unlocker included (barging), and a preempted low owner delays everybody.
 //!
 //! # What loads get wrong
 //!
-//! Locking twice, unlocking what another task owns and closing a cycle of waits are errors of the load that no kernel
-//! repairs: they are returned, the task is not put to sleep. A task that exits leaves its mutexes locked for ever.
+//! Locking twice, unlocking what another task owns and closing a cycle of waits are errors of the load that
+//! no kernel repairs: they are returned, the task is not put to sleep. A task that exits leaves its mutexes
+//! locked for ever.
 //!
 //! # Locks
 //!
-//! Order: a mutex's wait_lock, a task's pi_lock, a run queue's lock; never two wait_locks or two pi_locks. What a
-//! task inherits and from which mutexes is protected by its pi_lock.
+//! Order: a mutex's wait_lock, a task's pi_lock, a run queue's lock; never two wait_locks or two pi_locks.
+//! What a task inherits and from which mutexes is protected by its pi_lock.
 
 mod chain;
 mod deadlock;
@@ -77,8 +79,8 @@ pub enum LockOutcome {
     Acquired,
     /// The task waits, its state is Interruptible: call schedule, and [`lock_resume`] when it runs again.
     Sleep,
-    /// The task waits, its state is Interruptible, but it goes on executing: ask [`spin_on_owner`] before anything else, and
-    /// again whenever it comes back onto a CPU or is told by [`Platform::look_again`].
+    /// The task waits, its state is Interruptible, but it goes on executing: ask [`spin_on_owner`] before
+    /// anything else, and again whenever it comes back onto a CPU or is told by [`Platform::look_again`].
     Spin,
 }
 
@@ -157,8 +159,8 @@ pub async fn lock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Re
     }
 }
 
-/// `p` runs again after [`LockOutcome::Sleep`], or has seen [`OwnerSeen::Released`]: it takes `m` or waits once more. Only a plain mutex can fail, where
-/// another task barged in and then waited for `p`.
+/// `p` runs again after [`LockOutcome::Sleep`], or has seen [`OwnerSeen::Released`]: it takes `m` or waits
+/// once more. Only a plain mutex can fail, where another task barged in and then waited for `p`.
 pub async fn lock_resume<P: Platform>(
     me: Cpu<'_, P>,
     p: TaskId,
@@ -186,8 +188,8 @@ pub fn unlock_fast<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result
     Ok(if waited_for { FastPath::EnterKernel } else { FastPath::Done })
 }
 
-/// The kernel's part of unlocking, after [`unlock_fast`] asked for it: wakes the next waiter and takes back what `p`
-/// inherited over `m`.
+/// The kernel's part of unlocking, after [`unlock_fast`] asked for it: wakes the next waiter and takes back
+/// what `p` inherited over `m`.
 pub async fn unlock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
     match kind(me, m) {
         MutexKind::Pi => pi::unlock(me, p, m).await,

@@ -25,8 +25,8 @@ pub(super) enum Word {
     Free,
     /// Taken, and its owner may unlock it in user space. Plain: 1; PI: the owner's thread id.
     Locked,
-    /// Its owner has to unlock it through the kernel. Plain: 2; PI: a thread id and the waiters bit. The bit stays
-    /// until the kernel clears it, even when the last waiter has become the owner.
+    /// Its owner has to unlock it through the kernel. Plain: 2; PI: a thread id and the waiters bit. The bit
+    /// stays until the kernel clears it, even when the last waiter has become the owner.
     Waiters,
 }
 
@@ -50,8 +50,8 @@ pub(super) struct Mutex {
     pub kind: Cell<MutexKind>,
     /// Changed atomically, in user space too.
     pub word: Cell<Word>,
-    /// With the word. `None` between unlock and take. The kernel does not know the owner of a plain mutex; the model
-    /// does, to find errors.
+    /// With the word. `None` between unlock and take. The kernel does not know the owner of a plain mutex;
+    /// the model does, to find errors.
     pub owner: Cell<Option<Owner>>,
     /// PI: the waiter that the word named at the latest unlock; wait_lock.
     pub handed_to: Cell<Option<TaskId>>,
@@ -118,8 +118,8 @@ pub struct PiState {
     pub(super) blocked_on: Cell<Option<MutexId>>,
     /// First of the PI mutexes that it owns and others wait for; pi_lock.
     pub(super) lenders: Cell<Option<MutexId>>,
-    /// It waits for a PI mutex by spinning, and what it watches has not changed since it looked; its own, and that of
-    /// whoever changes that.
+    /// It waits for a PI mutex by spinning, and what it watches has not changed since it looked; its own, and
+    /// that of whoever changes that.
     pub(super) spins: Cell<bool>,
 }
 

@@ -77,8 +77,8 @@ async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     lend(&lock, &own).await;
 }
 
-/// The task whose pi_lock is held becomes a waiter, already marked as asleep. If it is the top one, the owner is
-/// boosted, and whoever that one waits for.
+/// The task whose pi_lock is held becomes a waiter, already marked as asleep. If it is the top one, the owner
+/// is boosted, and whoever that one waits for.
 async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let (me, p) = (lock.me, own.task);
     let waiter = Waiter { task: p, key: key(me, p) };
@@ -96,8 +96,8 @@ async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     }
 }
 
-/// Unlock with the waiters bit set (7.4). Whether the owner wakes the top waiter with the priority it inherited or
-/// with its own (7.5) decides which CPU the waiter chooses and whom it preempts.
+/// Unlock with the waiters bit set (7.4). Whether the owner wakes the top waiter with the priority it
+/// inherited or with its own (7.5) decides which CPU the waiter chooses and whom it preempts.
 pub(super) async fn unlock<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
     let lock = me.wait_lock(m).await;
     lock.mutex.owner.set(None);

@@ -9,7 +9,8 @@ use crate::schedule::set_current_state;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{Cpu, MutexId, TaskId, TaskState};
 
-/// Exchanges the word for "taken with waiters" and sleeps as long as it says that, first and after each wakeup.
+/// Exchanges the word for "taken with waiters" and sleeps as long as it says that, first and after each
+/// wakeup.
 pub(super) async fn lock<P: Platform>(
     me: Cpu<'_, P>,
     p: TaskId,

@@ -1,8 +1,9 @@
 //! The top waiter of a PI mutex spins while the owner runs (machine.md 3.2; `rtmutex_spin`).
 //!
-//! It does so in its own time, its state already that of a sleeper. It watches four things without a lock: who owns the
-//! mutex, whether that task is on a CPU, who the top waiter is, and its own need-resched flag. Whoever changes one of the
-//! first three for a spinner tells it ([`look_again`]); the flag comes with an interrupt.
+//! It does so in its own time, its state already that of a sleeper. It watches four things without a lock:
+//! who owns the mutex, whether that task is on a CPU, who the top waiter is, and its own need-resched flag.
+//! Whoever changes one of the first three for a spinner tells it ([`look_again`]); the flag comes with an
+//! interrupt.
 
 use super::owner;
 use crate::platform::Platform;
@@ -20,7 +21,8 @@ pub enum OwnerSeen {
     SleepNow,
 }
 
-/// `p`, running on the executing CPU after [`super::LockOutcome::Spin`], looks at the mutex that it waits for.
+/// `p`, running on the executing CPU after [`super::LockOutcome::Spin`], looks at the mutex that it waits
+/// for.
 pub fn spin_on_owner<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> OwnerSeen {
     let mutex = me.k.mutexes.get(m);
     let seen = if mutex.owner.get().is_none() {

@@ -33,8 +33,8 @@ impl Waiters {
         self.0.remove(at)
     }
 
-    /// Gives a waiter another key, behind its new equals. Whether that changed anything: it is still waiting, and
-    /// had another key.
+    /// Gives a waiter another key, behind its new equals. Whether that changed anything: it is still waiting,
+    /// and had another key.
     pub fn requeue(&mut self, task: TaskId, key: Prio) -> bool {
         let changed = self.0.iter().any(|w| w.task == task && w.key != key);
         if changed {
@@ -61,8 +61,8 @@ pub(super) fn pi_key(prio: Prio) -> Prio {
     if prio.is_rt() { prio } else { Prio::NICE_0 }
 }
 
-/// Key of a task that waits for a plain mutex: its own priority, not an inherited one, and all normal tasks last
-/// (rt-class 7.6).
+/// Key of a task that waits for a plain mutex: its own priority, not an inherited one, and all normal tasks
+/// last (rt-class 7.6).
 pub(super) fn plain_key(normal_prio: Prio) -> Prio {
     normal_prio.min(Prio::NO_RT)
 }

@@ -1,8 +1,8 @@
 //! Scheduler features: on or off, with the kernel's own names (fair-class 9, rt-class 6).
 //!
-//! Some that the kernels list are not here, because nothing in this model could depend on them: ARCH_POWER (all CPUs have
-//! the same power), HRTICK and DOUBLE_TICK (there is no timer for slices), LB_SHARES_UPDATE and ASYM_EFF_LOAD (there
-//! are no groups), OWNER_SPIN (the kernel itself has no mutexes).
+//! Some that the kernels list are not here, because nothing in this model could depend on them: ARCH_POWER
+//! (all CPUs have the same power), HRTICK and DOUBLE_TICK (there is no timer for slices), LB_SHARES_UPDATE
+//! and ASYM_EFF_LOAD (there are no groups), OWNER_SPIN (the kernel itself has no mutexes).
 
 /// One line a feature: variant, the kernel's name, meaning, source.
 macro_rules! features {
@@ -36,27 +36,53 @@ macro_rules! features {
 }
 
 features! {
-    FairSleepers "FAIR_SLEEPERS" "A waking task is placed up to one latency left of min_vruntime." "fair-class 4.3, 9";
+    FairSleepers "FAIR_SLEEPERS"
+        "A waking task is placed up to one latency left of min_vruntime." "fair-class 4.3, 9";
     GentleFairSleepers "GENTLE_FAIR_SLEEPERS" "The sleeper credit is halved." "fair-class 4.3, 9";
-    NormalizedSleeper "NORMALIZED_SLEEPER" "The sleeper credit is scaled by the task's weight." "fair-class 4.3, 9";
-    StartDebit "START_DEBIT" "A new task starts one virtual slice to the right of min_vruntime." "fair-class 4.2, 5";
-    StartNice "START_NICE" "After a fork, parent and child are charged faster for about one slice." "seed 003; fair-class 5.3 to 5.8";
+    NormalizedSleeper "NORMALIZED_SLEEPER"
+        "The sleeper credit is scaled by the task's weight." "fair-class 4.3, 9";
+    StartDebit "START_DEBIT"
+        "A new task starts one virtual slice to the right of min_vruntime." "fair-class 4.2, 5";
+    StartNice "START_NICE"
+        "After a fork, parent and child are charged faster for about one slice."
+        "seed 003; fair-class 5.3 to 5.8";
     WakeupPreemption "WAKEUP_PREEMPT" "A woken fair task may preempt the running one." "fair-class 6.4, 9";
-    AdaptiveGran "ADAPTIVE_GRAN" "The wakeup granularity shrinks for tasks that wake others often." "fair-class 6.5, 6.6, 9";
-    AsymGran "ASYM_GRAN" "The wakeup granularity is scaled by the weight of the woken task, not of the running one." "fair-class 6.5, 9";
+    AdaptiveGran "ADAPTIVE_GRAN"
+        "The wakeup granularity shrinks for tasks that wake others often." "fair-class 6.5, 6.6, 9";
+    AsymGran "ASYM_GRAN"
+        "The wakeup granularity is scaled by the weight of the woken task, not of the running one."
+        "fair-class 6.5, 9";
     WakeupSync "WAKEUP_SYNC" "A wakeup with the sync hint always preempts." "fair-class 6.4, 9";
-    WakeupOverlap "WAKEUP_OVERLAP" "A woken task always preempts if both it and the running one sleep soon after they wake others." "fair-class 6.4, 6.6, 9";
-    WakeupRunning "WAKEUP_RUNNING" "A woken task always preempts one that runs for longer at a time." "fair-class 6.4, 6.6, 9";
+    WakeupOverlap "WAKEUP_OVERLAP"
+        "A woken task always preempts if both it and the running one sleep soon after they wake others."
+        "fair-class 6.4, 6.6, 9";
+    WakeupRunning "WAKEUP_RUNNING"
+        "A woken task always preempts one that runs for longer at a time." "fair-class 6.4, 6.6, 9";
     SyncWakeups "SYNC_WAKEUPS" "The hint that the waker is about to sleep is honoured." "fair-class 8.3, 9";
-    AffineWakeups "AFFINE_WAKEUPS" "A wakeup may pull the woken task to the waker's CPU." "fair-class 8.3, 8.4, 9";
-    SyncLess "SYNC_LESS" "The affine wakeup ignores the sync hint of tasks that go on running after they wake others." "fair-class 8.3, 9";
-    SyncMore "SYNC_MORE" "The affine wakeup assumes the sync hint for tasks that sleep soon after they wake others." "fair-class 8.3, 9";
-    NextBuddy "NEXT_BUDDY" "The task woken last is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
-    LastBuddy "LAST_BUDDY" "A task that a wakeup interrupted is preferred at the next pick, if it is near the leftmost." "seed 004; fair-class 7, 9";
-    CacheHotBuddy "CACHE_HOT_BUDDY" "Balancing treats the buddies of a queue as cache-hot." "fair-class 7.6, 9";
+    AffineWakeups "AFFINE_WAKEUPS"
+        "A wakeup may pull the woken task to the waker's CPU." "fair-class 8.3, 8.4, 9";
+    SyncLess "SYNC_LESS"
+        "The affine wakeup ignores the sync hint of tasks that go on running after they wake others."
+        "fair-class 8.3, 9";
+    SyncMore "SYNC_MORE"
+        "The affine wakeup assumes the sync hint for tasks that sleep soon after they wake others."
+        "fair-class 8.3, 9";
+    NextBuddy "NEXT_BUDDY"
+        "The task woken last is preferred at the next pick, if it is near the leftmost."
+        "seed 004; fair-class 7, 9";
+    LastBuddy "LAST_BUDDY"
+        "A task that a wakeup interrupted is preferred at the next pick, if it is near the leftmost."
+        "seed 004; fair-class 7, 9";
+    CacheHotBuddy "CACHE_HOT_BUDDY"
+        "Balancing treats the buddies of a queue as cache-hot." "fair-class 7.6, 9";
     LbBias "LB_BIAS" "Balancing uses averaged loads (cpu_load) biased against moving." "fair-class 8.2, 9";
     BaseSlice "BASE_SLICE" "A slice is at least sched_min_granularity." "fair-class 4.1, 7.7";
-    RtPushIpi "RT_PUSH_IPI" "A CPU that lowers its priority asks overloaded CPUs by IPI to push, instead of pulling under their locks." "seed 001; rt-class 6";
-    TtwuQueue "TTWU_QUEUE" "Remote wakeups are queued on the target CPU, which does the enqueue itself after an IPI." "rt-class 3.6";
-    RtRuntimeShare "RT_RUNTIME_SHARE" "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
+    RtPushIpi "RT_PUSH_IPI"
+        "A CPU that lowers its priority asks overloaded CPUs by IPI to push, instead of pulling under their \
+         locks." "seed 001; rt-class 6";
+    TtwuQueue "TTWU_QUEUE"
+        "Remote wakeups are queued on the target CPU, which does the enqueue itself after an IPI."
+        "rt-class 3.6";
+    RtRuntimeShare "RT_RUNTIME_SHARE"
+        "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
 }

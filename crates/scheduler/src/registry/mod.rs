@@ -1,5 +1,5 @@
-//! The one registry of everything that differs between kernels: features, rules, tunables, and the profiles that
-//! are named sets of them.
+//! The one registry of everything that differs between kernels: features, rules, tunables, and the profiles
+//! that are named sets of them.
 
 mod features;
 mod profiles;

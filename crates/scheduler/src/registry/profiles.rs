@@ -1,5 +1,5 @@
-//! Kernel profiles: named sets of settings (rt-class 0.4, fair-class 0.4). Each builds on an older entry or on the
-//! defaults, so a document's before and after differ in one line.
+//! Kernel profiles: named sets of settings (rt-class 0.4, fair-class 0.4). Each builds on an older entry or
+//! on the defaults, so a document's before and after differ in one line.
 
 use super::{Config, SettingError};
 
@@ -48,7 +48,8 @@ const FAIR_BASE: &str = "fair-base";
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: FAIR_BASE,
-        meaning: "The settings of the fair class that all profiles from 2.6.31 on share; no kernel, but a base for the others.",
+        meaning: "The settings of the fair class that all profiles from 2.6.31 on share; no kernel, but a \
+                  base for the others.",
         source: "fair-class 9",
         base: None,
         settings: &[
@@ -66,7 +67,10 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1",
-        meaning: "Linux 6.1 (6.1.178 or later) without PREEMPT_RT, but with the placement of 2.6.36 for fair tasks: RT balancing by pull, slices of at least min_granularity, the next buddy before the last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence double_lock=fair.",
+        meaning: "Linux 6.1 (6.1.178 or later) without PREEMPT_RT, but with the placement of 2.6.36 for fair \
+                  tasks: RT balancing by pull, slices of at least min_granularity, the next buddy before the \
+                  last; built with PREEMPT_DYNAMIC and started with voluntary preemption, hence \
+                  double_lock=fair.",
         source: "rt-class 0.3, 0.4, 5.6; fair-class 0.4, 7.7; machine.md 0.4",
         base: Some(FAIR_BASE),
         settings: &["BASE_SLICE", "TTWU_QUEUE", "NO_RT_PUSH_IPI"],
@@ -80,7 +84,9 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "4.0",
-        meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks; built for voluntary preemption, hence double_lock=trylock (for CONFIG_PREEMPT set preempt_model=full double_lock=fair).",
+        meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks; built for voluntary \
+                  preemption, hence double_lock=trylock (for CONFIG_PREEMPT set preempt_model=full \
+                  double_lock=fair).",
         source: "rt-class 0.4 (v4.0), 5.6; fair-class U15; machine.md 3.2",
         base: Some("6.1"),
         settings: &[
@@ -158,14 +164,16 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.35.2+D",
-        meaning: "Seed 003's base kernel: 2.6.35.2 with min_granularity 0.75 ms and the vruntime comparison patch.",
+        meaning: "Seed 003's base kernel: 2.6.35.2 with min_granularity 0.75 ms and the vruntime comparison \
+                  patch.",
         source: "fair-class 0.4 (v2.6.35.2+D), 6.2",
         base: Some("2.6.35"),
         settings: &["sched_min_granularity_ns=750000", "sched_nr_latency=8", "tick_vrt_cmp=on"],
     },
     Profile {
         name: "2.6.33",
-        meaning: "Linux 2.6.33 and 2.6.34: granularities 5/1/1 ms, idle-sibling wakeups, adaptive wakeup granularity.",
+        meaning: "Linux 2.6.33 and 2.6.34: granularities 5/1/1 ms, idle-sibling wakeups, adaptive wakeup \
+                  granularity.",
         source: "fair-class 0.4 (v2.6.33), 3.1",
         base: Some("2.6.36"),
         settings: &[
@@ -196,7 +204,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "tip",
-        meaning: "The development tree at 2.6.32-rc5, before seed 004: buddies are cleared as soon as they are tested.",
+        meaning: "The development tree at 2.6.32-rc5, before seed 004: buddies are cleared as soon as they \
+                  are tested.",
         source: "seed 004; fair-class 0.4",
         base: Some("2.6.32"),
         settings: &["NO_STRONG_BUDDIES"],
@@ -261,7 +270,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "2.6.23-rt5",
-        meaning: "Linux 2.6.23.1-rt5, before seed 002: linear search, RT wakeups routed by load, overload by depth.",
+        meaning: "Linux 2.6.23.1-rt5, before seed 002: linear search, RT wakeups routed by load, overload by \
+                  depth.",
         source: "rt-class 0.4 (rt5)",
         base: Some("2.6.31"),
         settings: &[
@@ -333,7 +343,8 @@ mod tests {
     /// rt-class 0.4, row by row: each says what differs from 6.1. Which double_lock, see 5.6.
     #[test]
     fn presets_are_those_of_rt_class_0_4() {
-        // What a kernel has not got yet, its row leaves out: the choice among equals (4.5), verification (3.3), next (1.5).
+        // What a kernel has not got yet, its row leaves out: the choice among equals (4.5), verification
+        // (3.3), next (1.5).
         const NOT_YET: &str = "pick_any=first wake_verify_target=off next_def=second_best";
         const RT5: &str = "overload_rule=depth overload_scope=global search=linear topology=off wake_route=cfs_load \
                            equal_prio_check=off push_source=queue_scan pull_source=queue_scan push_fail=retry3 \
@@ -380,8 +391,8 @@ mod tests {
         }
     }
 
-    /// rt-class 5.6: a build that can preempt takes a second lock fairly, whatever table 0.4 leaves out; before
-    /// PREEMPT_DYNAMIC such a build also preempted.
+    /// rt-class 5.6: a build that can preempt takes a second lock fairly, whatever table 0.4 leaves out;
+    /// before PREEMPT_DYNAMIC such a build also preempted.
     #[test]
     fn double_lock_follows_the_build() {
         for profile in PROFILES.iter().filter(|p| p.name != FAIR_BASE) {

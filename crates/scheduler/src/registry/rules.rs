@@ -115,18 +115,23 @@ rules! {
         Migratory "migratory" "More than one RT task is queued and at least one of them may move.",
         Depth "depth" "More than one RT task is queued, movable or not.",
     }
-    OverloadScope overload_scope "Who shares one overload mask? (The modelled machine is one root domain, so both values come to the same.)" "rt-class 1.7" {
+    OverloadScope overload_scope
+        "Who shares one overload mask? (The modelled machine is one root domain, so both values come to the \
+         same.)" "rt-class 1.7" {
         RootDomain "root_domain" "The CPUs that balance together: here all.",
         Global "global" "All CPUs (before January 2008).",
     }
     Search search "How is the CPU with the lowest priority found?" "seed 002 item 4; rt-class 4" {
         Cpupri "cpupri" "2-d search by priority level, without locks, counts before masks (3.2 on).",
-        CpupriLocked "cpupri_locked" "2-d search over a bitmap of active levels; writers lock each level (2.6.27 to 3.1).",
-        Cpupri2007 "cpupri_2007" "As cpupri_locked, but a CPU leaves its old level before it enters the new one.",
+        CpupriLocked "cpupri_locked"
+            "2-d search over a bitmap of active levels; writers lock each level (2.6.27 to 3.1).",
+        Cpupri2007 "cpupri_2007"
+            "As cpupri_locked, but a CPU leaves its old level before it enters the new one.",
         LinearMask "linear_mask" "Scan of every CPU's queue that returns all the lowest ones (2.6.25).",
         Linear "linear" "Scan of every CPU's queue that stops at the first without RT tasks (2.6.23-rt5).",
     }
-    Topology topology "Does the search prefer CPUs near the task's last one?" "seed 002 item 1; rt-class 4.5" {
+    Topology topology
+        "Does the search prefer CPUs near the task's last one?" "seed 002 item 1; rt-class 4.5" {
         On "on" "Last CPU first, then outwards through the sched domains.",
         Off "off" "Lowest CPU number.",
     }
@@ -142,15 +147,18 @@ rules! {
         NotPreempting "not_preempting" "It does not beat the best RT task queued there (the 2007 series).",
         CfsLoad "cfs_load" "Never: routed by load like a fair task, blind to RT priority (2.6.23-rt5).",
     }
-    WakeVerifyTarget wake_verify_target "Is the found CPU's priority checked again before the task goes there?" "rt-class 3.3" {
+    WakeVerifyTarget wake_verify_target
+        "Is the found CPU's priority checked again before the task goes there?" "rt-class 3.3" {
         On "on" "Yes, against its current best queued priority (4.1 on).",
         Off "off" "No.",
     }
     WakeLock wake_lock "Which lock does a waker hold while it selects a CPU?" "rt-class 3.1, Eras" {
         PiLock "pi_lock" "The sleeper's own pi_lock; then exactly one run-queue lock (3.0 on).",
-        OldRq "old_rq" "The run-queue lock of the sleeper's last CPU, then that of the new one (up to 2.6.38).",
+        OldRq "old_rq"
+            "The run-queue lock of the sleeper's last CPU, then that of the new one (up to 2.6.38).",
     }
-    EqualPrioCheck equal_prio_check "Does a pinned newcomer evict an equal that can run elsewhere?" "rt-class 2.3" {
+    EqualPrioCheck equal_prio_check
+        "Does a pinned newcomer evict an equal that can run elsewhere?" "rt-class 2.3" {
         V6 "v6" "Yes; first asks whether the running task has a lower CPU.",
         V2008 "v2008" "Yes; first asks about the newcomer.",
         Off "off" "No.",
@@ -169,7 +177,8 @@ rules! {
     }
     PushFail push_fail "What does push do when its candidate cannot move?" "rt-class 5.3" {
         Stop "stop" "Gives up; the task stays pushable (3.1 on).",
-        DropAndContinue "drop_and_continue" "Takes it off the pushable list and tries the next (2.6.30 to 3.0).",
+        DropAndContinue "drop_and_continue"
+            "Takes it off the pushable list and tries the next (2.6.30 to 3.0).",
         Retry3 "retry3" "Gives up; restarts at most three times when the candidate changed (2007).",
     }
     PostPush post_push "When does the push after a context switch run?" "rt-class 5.4" {
@@ -185,16 +194,21 @@ rules! {
         PerSource "per_source" "One walker for each lowering CPU visits those with something better (2015).",
         Broadcast "broadcast" "All overloaded CPUs at once (seed 001's first draft).",
     }
-    RtoSkipSelf rto_skip_self "May the root-domain walker send its IPI to the CPU that it is on?" "rt-class 6.4" {
+    RtoSkipSelf rto_skip_self
+        "May the root-domain walker send its IPI to the CPU that it is on?" "rt-class 6.4" {
         On "on" "No (2026 fix).",
         Off "off" "Yes: one overloaded CPU can keep interrupting itself.",
     }
     DoubleLock double_lock "How is a second run-queue lock taken?" "rt-class 5.6" {
-        Fair "fair" "Own lock released first, then both in CPU order (builds that can preempt: PREEMPT, PREEMPT_RT, since 5.12 PREEMPT_DYNAMIC).",
-        TryLock "trylock" "Tried at once; own lock released only where the order demands it (builds that cannot).",
+        Fair "fair"
+            "Own lock released first, then both in CPU order (builds that can preempt: PREEMPT, PREEMPT_RT, \
+             since 5.12 PREEMPT_DYNAMIC).",
+        TryLock "trylock"
+            "Tried at once; own lock released only where the order demands it (builds that cannot).",
     }
     RtmutexSpin rtmutex_spin "Does the top waiter of a PI mutex spin?" "machine.md 3.2" {
-        OwnerOnCpu "owner_on_cpu" "While the owner is on a CPU, unless it has to reschedule itself (5.15 on).",
+        OwnerOnCpu "owner_on_cpu"
+            "While the owner is on a CPU, unless it has to reschedule itself (5.15 on).",
         Never "never" "It sleeps at once.",
     }
     DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
@@ -205,37 +219,54 @@ rules! {
         Head "head" "To the head: it does not lose its turn for having held a lock (2.6.34 on).",
         Tail "tail" "To the tail.",
     }
-    SetschedulerPlace setscheduler_place "Where does a task go in its list when sched_setscheduler lowers it?" "rt-class 2.1" {
+    SetschedulerPlace setscheduler_place
+        "Where does a task go in its list when sched_setscheduler lowers it?" "rt-class 2.1" {
         Head "head" "To the head (since 2012).",
         Tail "tail" "To the tail.",
     }
-    PushRevalidate push_revalidate "What must still hold of the task to be pushed after the own lock was dropped?" "rt-class 5.4 step 4" {
+    PushRevalidate push_revalidate
+        "What must still hold of the task to be pushed after the own lock was dropped?"
+        "rt-class 5.4 step 4" {
         FirstPushable "first_pushable" "It is still the first pushable task.",
         StillQueued "still_queued" "It is still queued here and does not run.",
     }
     LockKind lock_kind "How are kernel spinlocks handed over?" "design 4; rt-class 10.5" {
         Queued "queued" "Each waiter spins on its own line, first come first served (x86 since 4.2).",
-        Ticket "ticket" "First come first served; the hand-over gets dearer with each spinner (2.6.25 to 4.1).",
-        TestAndSet "test_and_set" "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
+        Ticket "ticket"
+            "First come first served; the hand-over gets dearer with each spinner (2.6.25 to 4.1).",
+        TestAndSet "test_and_set"
+            "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
     }
-    PreemptModel preempt_model "Can a task be preempted inside the kernel?" "fair-class 2.6, U15; rt-class 5.6" {
+    PreemptModel preempt_model
+        "Can a task be preempted inside the kernel?" "fair-class 2.6, U15; rt-class 5.6" {
         Voluntary "voluntary" "Only when a system call returns or blocks (CONFIG_PREEMPT_VOLUNTARY).",
         Full "full" "Wherever no lock is held (CONFIG_PREEMPT, PREEMPT_RT).",
     }
-    FloorOrder floor_order "From which min_vruntime does a task that leaves or enters a queue count its distance?" "fair-class 2.5, 4.5" {
+    FloorOrder floor_order
+        "From which min_vruntime does a task that leaves or enters a queue count its distance?"
+        "fair-class 2.5, 4.5" {
         V49 "v49" "Leaving: as it was with the task; entering: after the running task is charged (4.9 on).",
-        V33 "v33" "Leaving: as it moves without the task; entering: before the running task is charged (2.6.33 to 4.8).",
-        V32 "v32" "As v33, but from one queue to the other in one step, when the CPU is chosen (up to 2.6.32).",
+        V33 "v33"
+            "Leaving: as it moves without the task; entering: before the running task is charged (2.6.33 to \
+             4.8).",
+        V32 "v32"
+            "As v33, but from one queue to the other in one step, when the CPU is chosen (up to 2.6.32).",
     }
-    SchedIdle sched_idle "What is special about SCHED_IDLE, beyond its weight?" "fair-class 4.3, 6.4, 6.8, 7.7" {
-        V61 "v61" "A SCHED_BATCH wakeup preempts it too, it is never cache-hot, it wakes at most a min_granularity left of the others (5.15 on).",
+    SchedIdle sched_idle
+        "What is special about SCHED_IDLE, beyond its weight?" "fair-class 4.3, 6.4, 6.8, 7.7" {
+        V61 "v61"
+            "A SCHED_BATCH wakeup preempts it too, it is never cache-hot, it wakes at most a min_granularity \
+             left of the others (5.15 on).",
         V39 "v39" "A SCHED_BATCH wakeup preempts it too, and it is never cache-hot (2.6.39 to 5.14).",
         V37 "v37" "It is never cache-hot (2.6.37 and 2.6.38).",
         V36 "v36" "Nothing but that it makes room for SCHED_NORMAL wakeups (up to 2.6.36).",
     }
     YieldMode yield_mode "What does sched_yield do in the fair class?" "fair-class 6.7, 7.1" {
-        Skip "skip" "The task is passed over at the next pick, if the second from the left is near (2.6.39 on).",
-        Keep "keep" "It keeps its place; SCHED_BATCH, and all under sched_compat_yield, go behind all others (up to 2.6.38).",
+        Skip "skip"
+            "The task is passed over at the next pick, if the second from the left is near (2.6.39 on).",
+        Keep "keep"
+            "It keeps its place; SCHED_BATCH, and all under sched_compat_yield, go behind all others (up to \
+             2.6.38).",
     }
     ForkPath fork_path "When is a forked child placed on the virtual time line?" "fair-class 5.1" {
         Early33 "early33" "At the start of fork, on the parent's queue (2.6.33 on).",
@@ -243,12 +274,14 @@ rules! {
     }
     PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3, 7.7" {
         V31 "v31" "next before last; only the picked one is cleared (2.6.31, and again from 2.6.39 on).",
-        After "after" "last has the final word; only the picked one is cleared (seed 004 applied, to 2.6.38).",
+        After "after"
+            "last has the final word; only the picked one is cleared (seed 004 applied, to 2.6.38).",
         Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
         Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
     }
     NextSet next_set "When is the next buddy recorded?" "fair-class 7.2, 7.7" {
-        V61 "v61" "At a wakeup check under NEXT_BUDDY, and whenever a wakeup preempts by virtual time (2.6.39 on).",
+        V61 "v61"
+            "At a wakeup check under NEXT_BUDDY, and whenever a wakeup preempts by virtual time (2.6.39 on).",
         V32 "v32" "At a wakeup check under NEXT_BUDDY (2.6.32 to 2.6.38).",
         V31 "v31" "Also at the check after a fork (2.6.31).",
     }
@@ -261,15 +294,18 @@ rules! {
         On "on" "Only with at least sched_nr_latency tasks runnable.",
         Off "off" "Always.",
     }
-    TickLatencyCheck tick_latency_check "Does the tick bound how long a task may be ahead of the leftmost?" "seed 004; fair-class 6.1" {
+    TickLatencyCheck tick_latency_check
+        "Does the tick bound how long a task may be ahead of the leftmost?" "seed 004; fair-class 6.1" {
         On "on" "Yes, once it ran for sched_min_granularity.",
         Off "off" "No: only the slice ends its stint.",
     }
-    HotBuddyDstBusy hot_buddy_dst_busy "When are buddies cache-hot for balancing?" "seed 004; fair-class 7.6" {
+    HotBuddyDstBusy hot_buddy_dst_busy
+        "When are buddies cache-hot for balancing?" "seed 004; fair-class 7.6" {
         On "on" "Only if the CPU doing the balancing already has work.",
         Off "off" "Always.",
     }
-    TickVrtCmp tick_vrt_cmp "What does the tick's latency check compare the lag with?" "seed 003's base kernel; fair-class 6.2" {
+    TickVrtCmp tick_vrt_cmp
+        "What does the tick's latency check compare the lag with?" "seed 003's base kernel; fair-class 6.2" {
         Off "off" "The slice in real time.",
         On "on" "The slice in the running task's virtual time.",
     }
@@ -290,15 +326,20 @@ rules! {
         V31 "v31" "Loads of index 1, then the passive pull test (2.6.31).",
     }
     NewIdleStop newidle_stop "When does new-idle balancing give up?" "fair-class 8.6" {
-        OnMove "on_move" "At the first domain where something moved; skipped while the CPU's mean idle time is short (2.6.33 on).",
-        OnBusiest "on_busiest" "Also at a domain where a busiest queue was found but nothing could move (up to 2.6.32).",
+        OnMove "on_move"
+            "At the first domain where something moved; skipped while the CPU's mean idle time is short \
+             (2.6.33 on).",
+        OnBusiest "on_busiest"
+            "Also at a domain where a busiest queue was found but nothing could move (up to 2.6.32).",
         Never "never" "There is no balancing of newly idle CPUs (2.6.31).",
     }
     RtLoadWeight rt_load_weight "What does an RT task add to its CPU's load?" "fair-class 1.1; rt-class 9" {
         Zero "zero" "Nothing (2.6.35 on).",
-        TwiceMax "twice_max" "Twice the weight of nice -20, 177522: fair tasks avoid a CPU that runs RT tasks (up to 2.6.34).",
+        TwiceMax "twice_max"
+            "Twice the weight of nice -20, 177522: fair tasks avoid a CPU that runs RT tasks (up to 2.6.34).",
     }
-    LoadBalanceAmount load_balance_amount "What limits how much load one balancing moves?" "fair-class 8.5 step 4" {
+    LoadBalanceAmount load_balance_amount
+        "What limits how much load one balancing moves?" "fair-class 8.5 step 4" {
         Capacity "capacity" "The tasks in excess of the busiest group's capacity (2.6.34 on).",
         LoadPerTask "load_per_task" "One mean task of the busiest group must stay (up to 2.6.33).",
     }

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
 
-/// The configuration of a scheduler: every feature, rule and tunable. Shared cells, so a setting takes effect at
-/// once, also in the middle of a run; state that was recorded under the old setting stays (fair-class 0.3).
+/// The configuration of a scheduler: every feature, rule and tunable. Shared cells, so a setting takes effect
+/// at once, also in the middle of a run; state that was recorded under the old setting stays (fair-class
+/// 0.3).
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     features: Cell<u64>,
@@ -131,8 +132,9 @@ impl Config {
         self.features.set(if on { self.features.get() | bit } else { self.features.get() & !bit });
     }
 
-    /// Applies one setting: `NAME`, `NO_NAME` (features), `name=value` (rules and tunables, `kernel.` allowed in
-    /// front), or an alias. Rules that are a feature on Linux may be written either way (`ttwu_queue=off`).
+    /// Applies one setting: `NAME`, `NO_NAME` (features), `name=value` (rules and tunables, `kernel.` allowed
+    /// in front), or an alias. Rules that are a feature on Linux may be written either way
+    /// (`ttwu_queue=off`).
     ///
     /// # Errors
     /// An unknown name, an unknown value (with the known ones), or a value out of

@@ -69,19 +69,35 @@ pub struct TunableSetting {
 }
 
 tunables! {
-    sched_latency_ns 6_000_000 100_000..=1_000_000_000 "Period in which every runnable fair task runs once, in ns; scaled by the number of CPUs." "fair-class 3";
-    sched_min_granularity_ns 750_000 100_000..=1_000_000_000 "Smallest slice of the period when many tasks run, in ns; scaled by the number of CPUs." "fair-class 3";
-    sched_wakeup_granularity_ns 1_000_000 0..=1_000_000_000 "How far left of the running task a woken one must be to preempt it, in ns; scaled by the number of CPUs." "fair-class 3, 6.5";
-    sched_nr_latency 8 1..=1000 "Number of runnable tasks from which the period grows; also the buddy gate." "fair-class 3, 4.1";
-    sched_migration_cost_ns 500_000 -1..=1_000_000_000 "A task that ran less than this long ago is cache-hot, in ns; -1 always hot, 0 never." "fair-class 3, 8.6";
+    sched_latency_ns 6_000_000 100_000..=1_000_000_000
+        "Period in which every runnable fair task runs once, in ns; scaled by the number of CPUs."
+        "fair-class 3";
+    sched_min_granularity_ns 750_000 100_000..=1_000_000_000
+        "Smallest slice of the period when many tasks run, in ns; scaled by the number of CPUs."
+        "fair-class 3";
+    sched_wakeup_granularity_ns 1_000_000 0..=1_000_000_000
+        "How far left of the running task a woken one must be to preempt it, in ns; scaled by the number of \
+         CPUs." "fair-class 3, 6.5";
+    sched_nr_latency 8 1..=1000
+        "Number of runnable tasks from which the period grows; also the buddy gate." "fair-class 3, 4.1";
+    sched_migration_cost_ns 500_000 -1..=1_000_000_000
+        "A task that ran less than this long ago is cache-hot, in ns; -1 always hot, 0 never."
+        "fair-class 3, 8.6";
     sched_nr_migrate 32 1..=1000 "Tasks that one balancing looks at." "fair-class 3, 8.6";
     sched_child_runs_first 0 0..=1 "1: a forked child runs before its parent." "fair-class 5.2";
     sched_compat_yield 0 0..=1 "1: sched_yield goes behind every other fair task." "fair-class 6.7";
-    sched_tunable_scaling 1 0..=2 "How granularities grow with CPUs: 0 not, 1 logarithmically, 2 linearly." "fair-class 3.2";
-    sched_scaling_cpus_max 8 1..=512 "CPUs beyond this number do not scale the granularities (8 since 2.6.33)." "fair-class 3.2";
-    sched_rr_timeslice_ms 100 -1..=10_000 "SCHED_RR time slice in ms; zero or less restores 100." "rt-class 1.2";
+    sched_tunable_scaling 1 0..=2
+        "How granularities grow with CPUs: 0 not, 1 logarithmically, 2 linearly." "fair-class 3.2";
+    sched_scaling_cpus_max 8 1..=512
+        "CPUs beyond this number do not scale the granularities (8 since 2.6.33)." "fair-class 3.2";
+    sched_rr_timeslice_ms 100 -1..=10_000
+        "SCHED_RR time slice in ms; zero or less restores 100." "rt-class 1.2";
     sched_rt_period_us 1_000_000 1000..=60_000_000 "Period of real-time throttling, in µs." "rt-class 8.1";
-    sched_rt_runtime_us 950_000 -1..=60_000_000 "Real-time run time allowed in each period and CPU, in µs; -1 switches throttling off." "rt-class 8.1";
+    sched_rt_runtime_us 950_000 -1..=60_000_000
+        "Real-time run time allowed in each period and CPU, in µs; -1 switches throttling off."
+        "rt-class 8.1";
     hz 1000 24..=10_000 "Timer ticks per second on a busy CPU (CONFIG_HZ)." "fair-class 2.7";
-    nr_cpus 1 1..=4096 "CPUs that the kernel was built for (CONFIG_NR_CPUS; never fewer than the machine has): the ticks of neighbouring CPUs are half a period divided by this apart." "fair-class 2.7";
+    nr_cpus 1 1..=4096
+        "CPUs that the kernel was built for (CONFIG_NR_CPUS; never fewer than the machine has): the ticks of \
+         neighbouring CPUs are half a period divided by this apart." "fair-class 2.7";
 }

@@ -13,8 +13,8 @@ use crate::{Cpu, CpuMask, Prio, Reason, TaskId};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
-/// The running task that dropped: pulls, and makes room if something here beats it now. A waiting one: reschedules
-/// if it beats the running task; nobody pushes or pulls it.
+/// The running task that dropped: pulls, and makes room if something here beats it now. A waiting one:
+/// reschedules if it beats the running task; nobody pushes or pulls it.
 pub(crate) async fn prio_changed<P: Platform>(
     mut rq: RqGuard<'_, P>,
     p: TaskId,
@@ -102,9 +102,9 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuar
     publish(rq);
 }
 
-/// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks that an
-/// older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while the machine
-/// runs calls it, on any CPU.
+/// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks
+/// that an older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while
+/// the machine runs calls it, on any CPU.
 pub async fn rules_changed<P: Platform>(me: Cpu<'_, P>) {
     for cpu in me.k.online.iter() {
         let mut rq = me.lock(cpu).await;

@@ -1,13 +1,13 @@
 //! cpupri: which CPUs have which best queued priority, by priority (rt-class 4.3).
 //!
-//! Writers hold the run-queue lock of the CPU that changes; readers hold nothing, and what they find is advice. The
-//! levels are numbered as in 6.1: 0 for "no RT task queued", u for user priority u. The kernels up to 3.1 number
-//! them one or two higher, which changes nothing.
+//! Writers hold the run-queue lock of the CPU that changes; readers hold nothing, and what they find is
+//! advice. The levels are numbered as in 6.1: 0 for "no RT task queued", u for user priority u. The kernels
+//! up to 3.1 number them one or two higher, which changes nothing.
 //!
 //! An update is one step of the model, so other CPUs cannot look into it, with one exception: under
-//! `search=cpupri_2007` the CPU leaves its old level before it enters the new one, and a search at a moment between
-//! the two misses it. 6.1's order (new level first, so that the CPU is in both for a moment) can only make a
-//! reader take a CPU that has just risen, which every reader has to expect anyway.
+//! `search=cpupri_2007` the CPU leaves its old level before it enters the new one, and a search at a moment
+//! between the two misses it. 6.1's order (new level first, so that the CPU is in both for a moment) can only
+//! make a reader take a CPU that has just risen, which every reader has to expect anyway.
 
 use crate::platform::{Access, Line, Platform};
 use crate::registry::Search;
@@ -33,8 +33,8 @@ pub(super) struct Cpupri(RefCell<Map>);
 
 #[derive(Debug)]
 struct Map {
-    /// Bit per level that holds a CPU. The kernels up to 3.1 keep it in memory and read it; for 6.1 it only saves
-    /// this program from looking at 100 counts.
+    /// Bit per level that holds a CPU. The kernels up to 3.1 keep it in memory and read it; for 6.1 it only
+    /// saves this program from looking at 100 counts.
     active: u128,
     vectors: Box<[Vector]>,
     /// Level of each CPU.

@@ -1,7 +1,7 @@
 //! 100 FIFO lists, one for each RT priority, with a bitmap of those that hold something.
 //!
-//! The run queue and the pushable list both have this form. Links lie in the tasks, so nothing is allocated, and
-//! every operation takes constant time.
+//! The run queue and the pushable list both have this form. Links lie in the tasks, so nothing is allocated,
+//! and every operation takes constant time.
 
 use super::RtEntity;
 use crate::task::TaskTable;

@@ -70,8 +70,8 @@ fn cache_hot<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
     u64::try_from(cost).map_or(true, |cost| since < Nanos(cost))
 }
 
-/// Keeps a candidate that is idle or has several tasks; else looks for an idle CPU among its hardware threads, the
-/// only domains that had SD_WAKE_IDLE.
+/// Keeps a candidate that is idle or has several tasks; else looks for an idle CPU among its hardware
+/// threads, the only domains that had SD_WAKE_IDLE.
 fn idle_sibling<P: Platform>(me: Cpu<'_, P>, p: TaskId, candidate: CpuId) -> CpuId {
     if me.k.idle_cpu(candidate) || me.k.rq(candidate).published.nr_running.get() > 1 {
         return candidate;

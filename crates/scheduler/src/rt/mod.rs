@@ -2,39 +2,42 @@
 //!
 //! # What it promises
 //!
-//! On one CPU: the best queued priority runs, first come first served among equals. On N CPUs the class tries to keep
-//! the N best tasks running that their affinities permit. No CPU ever knows the whole state, so it gets there by
-//! moves between two CPUs, each made at the moment when something changed. Nothing is periodic.
+//! On one CPU: the best queued priority runs, first come first served among equals. On N CPUs the class tries
+//! to keep the N best tasks running that their affinities permit. No CPU ever knows the whole state, so it
+//! gets there by moves between two CPUs, each made at the moment when something changed. Nothing is periodic.
 //!
 //! # The three moves
 //!
-//! - **Route** (select.rs): a woken task that would not run on its last CPU goes to a lower one, before it is queued.
-//! - **Push** (push.rs): a CPU with a task that it cannot run gives it to a lower one: after a wakeup that does not
-//!   preempt, after every switch to an RT task (that is how a preempted task leaves), or when it is asked.
+//! - **Route** (select.rs): a woken task that would not run on its last CPU goes to a lower one, before it is
+//!   queued.
+//! - **Push** (push.rs): a CPU with a task that it cannot run gives it to a lower one: after a wakeup that
+//!   does not preempt, after every switch to an RT task (that is how a preempted task leaves), or when it is
+//!   asked.
 //! - **Pull** (pull.rs): a CPU whose best priority has just dropped takes what others cannot run.
 //!
-//! Route and push ask search.rs for the lowest CPU, which cpupri.rs knows; pull looks at the mask in overload.rs.
-//! Neither takes a lock, so what they learn is advice. The move itself is made under both run-queue locks, and
-//! everything is looked at again there: taking the second lock may mean to let the first one go, and while it is free
-//! the task may run, leave or change.
+//! Route and push ask search.rs for the lowest CPU, which cpupri.rs knows; pull looks at the mask in
+//! overload.rs. Neither takes a lock, so what they learn is advice. The move itself is made under both
+//! run-queue locks, and everything is looked at again there: taking the second lock may mean to let the first
+//! one go, and while it is free the task may run, leave or change.
 //!
 //! # A wakeup, step by step
 //!
 //! 1. `select_task_rq` reads who runs on the task's last CPU and decides whether to search (select.rs).
-//! 2. `enqueue_task` puts it at the tail of its list and tells everybody: `highest_prio` and cpupri if it is the best
-//!    now, the overload mask if it waits in company, the pushable list if it may move (queue.rs).
-//! 3. `check_preempt_curr` asks the CPU to reschedule if the task beats the running one; a pinned one can also evict
-//!    an equal that is free to go (preempt.rs).
+//! 2. `enqueue_task` puts it at the tail of its list and tells everybody: `highest_prio` and cpupri if it is
+//!    the best now, the overload mask if it waits in company, the pushable list if it may move (queue.rs).
+//! 3. `check_preempt_curr` asks the CPU to reschedule if the task beats the running one; a pinned one can
+//!    also evict an equal that is free to go (preempt.rs).
 //! 4. If the task cannot run here (`woken_cannot_run`), the CPU pushes (push.rs).
 //!
-//! schedule() on that CPU then dequeues or puts the previous task; pulls, if it left and what is queued is lower
-//! (`lowers`, `take_from_others`: pull.rs); picks; switches; and pushes what has become pushable (`wants_post_schedule`: push.rs).
+//! schedule() on that CPU then dequeues or puts the previous task; pulls, if it left and what is queued is
+//! lower (`lowers`, `take_from_others`: pull.rs); picks; switches; and pushes what has become pushable
+//! (`wants_post_schedule`: push.rs).
 //!
 //! # Many CPUs lower at once
 //!
-//! All of them want the lock of the one overloaded CPU, and only the first gets a task: seed 001. With RT_PUSH_IPI
-//! they ask that CPU to push instead (push_ipi.rs): a walker, handed on by interrupt, makes each overloaded CPU push
-//! under its own lock, while the requesters go idle and get the task a moment later.
+//! All of them want the lock of the one overloaded CPU, and only the first gets a task: seed 001. With
+//! RT_PUSH_IPI they ask that CPU to push instead (push_ipi.rs): a walker, handed on by interrupt, makes each
+//! overloaded CPU push under its own lock, while the requesters go idle and get the task a moment later.
 //!
 //! # What happens only in time
 //!
@@ -42,25 +45,28 @@
 //!
 //! # Older behaviours the registry brings back, and what was wrong with them
 //!
-//! - `overload_rule=depth`: two pinned tasks make a CPU overloaded, and everybody looks there in vain; a push stops at
-//!   the first task that cannot move.
-//! - `search=linear`, `linear_mask`: read every run queue's line, with a lock held, at each try; and the first CPU without
-//!   RT tasks wins however far it is. `cpupri_2007`: a CPU that changes its level is in none for a moment.
+//! - `overload_rule=depth`: two pinned tasks make a CPU overloaded, and everybody looks there in vain; a push
+//!   stops at the first task that cannot move.
+//! - `search=linear`, `linear_mask`: read every run queue's line, with a lock held, at each try; and the
+//!   first CPU without RT tasks wins however far it is. `cpupri_2007`: a CPU that changes its level is in
+//!   none for a moment.
 //! - `topology=off`, `pick_any=first`: everybody goes to the lowest-numbered CPU.
-//! - `wake_route=cfs_load`: routed by load (load_route.rs), so tasks land behind higher ones. `not_preempting`: right,
-//!   but asks the queue, which a task about to run has already changed. `any_rt`: a woken task leaves a CPU where it would have
-//!   preempted, so the *higher* task migrates: seed 000. `strictly_higher`: waits behind an equal though another CPU is
-//!   lower, and preempts a pinned task that cannot leave. `higher_or_pinned`: only the former.
+//! - `wake_route=cfs_load`: routed by load (load_route.rs), so tasks land behind higher ones.
+//!   `not_preempting`: right, but asks the queue, which a task about to run has already changed. `any_rt`: a
+//!   woken task leaves a CPU where it would have preempted, so the *higher* task migrates: seed 000.
+//!   `strictly_higher`: waits behind an equal though another CPU is lower, and preempts a pinned task that
+//!   cannot leave. `higher_or_pinned`: only the former.
 //! - `wake_verify_target=off`: goes to a CPU that has risen since it was found.
 //! - `equal_prio_check=off`: a pinned task waits behind an equal that could go elsewhere.
 //! - `push_source`, `pull_source` `=queue_scan`: walk past the running and the pinned tasks each time.
 //! - `next_def=second_best`: counts pinned tasks, so that others lock this CPU for nothing.
-//! - `push_fail=drop_and_continue`: a dropped task is invisible to pushes until its next event. `retry3`: gives up on a
-//!   busy queue.
+//! - `push_fail=drop_and_continue`: a dropped task is invisible to pushes until its next event. `retry3`:
+//!   gives up on a busy queue.
 //! - `post_push=tail_relock`: takes the run-queue lock once more for each preemption.
 //! - `pull_filter=none`: locks CPUs that have nothing to give.
-//! - `push_ipi_walker=broadcast`: all overloaded CPUs fight for the lock of the one that lowered. `per_source`: one overloaded
-//!   CPU is interrupted by every lowering one. `rto_skip_self=off`: it can keep interrupting itself.
+//! - `push_ipi_walker=broadcast`: all overloaded CPUs fight for the lock of the one that lowered.
+//!   `per_source`: one overloaded CPU is interrupted by every lowering one. `rto_skip_self=off`: it can keep
+//!   interrupting itself.
 //! - `RT_RUNTIME_SHARE`: one CPU may run real-time tasks all the time, and starves what is pinned there.
 
 mod change;

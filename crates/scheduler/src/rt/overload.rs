@@ -1,7 +1,7 @@
 //! RT overload: which CPUs have tasks that others should take (rt-class 1.6, 1.7).
 //!
-//! The mask and the count belong to a root domain. The model has one root domain, all CPUs, so `overload_scope`
-//! (root domain, or one global mask before January 2008) names the same set either way.
+//! The mask and the count belong to a root domain. The model has one root domain, all CPUs, so
+//! `overload_scope` (root domain, or one global mask before January 2008) names the same set either way.
 
 use crate::platform::{Access, Line, Platform};
 use crate::registry::OverloadRule;
@@ -39,8 +39,8 @@ impl Overload {
         after.map_or_else(|| mask.first(), |cpu| mask.next_after(cpu))
     }
 
-    /// Whether a CPU that lowered its priority finds any *other* CPU overloaded: a read of the shared line, whose
-    /// outcome is "no" most of the time.
+    /// Whether a CPU that lowered its priority finds any *other* CPU overloaded: a read of the shared line,
+    /// whose outcome is "no" most of the time.
     #[inline]
     pub(super) fn others<P: Platform>(&self, me: Cpu<'_, P>, cpu: CpuId) -> bool {
         me.touch(Line::Rto, Access::Read);
@@ -51,8 +51,8 @@ impl Overload {
         }
     }
 
-    // The bit is set before the count rises, so that a reader who sees the count finds the bit; both are one step
-    // of the model.
+    // The bit is set before the count rises, so that a reader who sees the count finds the bit; both are one
+    // step of the model.
     fn set(&self, cpu: CpuId) {
         self.mask.borrow_mut().insert(cpu);
         self.count.set(self.count.get() + 1);

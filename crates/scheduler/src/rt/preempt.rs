@@ -26,8 +26,8 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
     }
 }
 
-/// A running task that can go elsewhere makes room for an equal one that cannot. Two eras asked in different order,
-/// with the same answer but not the same cost.
+/// A running task that can go elsewhere makes room for an equal one that cannot. Two eras asked in different
+/// order, with the same answer but not the same cost.
 fn evicts_equal<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = rq.me;
     let can_move = |task: TaskId| search::any_lower(me, task);

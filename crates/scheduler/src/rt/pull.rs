@@ -1,5 +1,5 @@
-//! Pull: a CPU that lowered its priority takes RT tasks from overloaded CPUs (rt-class 5.5), or asks those to push
-//! (6).
+//! Pull: a CPU that lowered its priority takes RT tasks from overloaded CPUs (rt-class 5.5), or asks those to
+//! push (6).
 
 use super::push_ipi::tell_cpu_to_push;
 use super::pushable::next_for;
@@ -11,7 +11,8 @@ use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{CpuId, Prio, Reason, TaskId};
 
-/// Whether this schedule lowers the CPU's priority: the previous task is gone, and what is left here is lower.
+/// Whether this schedule lowers the CPU's priority: the previous task is gone, and what is left here is
+/// lower.
 #[inline]
 pub(crate) fn lowers<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
     !rq.me.task(prev).on_rq.get() && prev_prio.beats(rq.rt.active.best())
@@ -23,8 +24,8 @@ pub(crate) fn others_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     rq.me.k.root_domain.overload.others(rq.me, rq.cpu)
 }
 
-/// pull_rt_task for the queue's CPU, which has just lowered its priority. Virtual time passes wherever another
-/// queue is locked, and everything known about this one is stale afterwards.
+/// pull_rt_task for the queue's CPU, which has just lowered its priority. Virtual time passes wherever
+/// another queue is locked, and everything known about this one is stale afterwards.
 pub(super) async fn balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     if others_overloaded(&rq) { take_from_others(rq).await } else { rq }
 }
@@ -40,8 +41,8 @@ pub(crate) async fn take_from_others<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard
     pull_rt_tasks(rq).await
 }
 
-/// Visits every other overloaded CPU once, ascending. It goes on after a success: a later one may have something
-/// even better.
+/// Visits every other overloaded CPU once, ascending. It goes on after a success: a later one may have
+/// something even better.
 async fn pull_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
     let overload = &me.k.root_domain.overload;

@@ -1,15 +1,17 @@
 //! RT_PUSH_IPI: a CPU that lowered its priority asks overloaded CPUs to push, by interrupt (rt-class 6).
 //!
-//! Nothing moves synchronously: the requester goes on with its pick, and the task arrives later. Three walkers:
+//! Nothing moves synchronously: the requester goes on with its pick, and the task arrives later. Three
+//! walkers:
 //!
-//! - root domain (2017): one walker for all. A request counts itself in `loop_next`; only if no walker is under way
-//!   does it start one. The walker visits every overloaded CPU, and starts over if requests came meanwhile.
-//! - per source (2015): each requesting CPU has a walker, which visits the CPUs that have something better than its
-//!   own best. A request during the walk makes it start over.
+//! - root domain (2017): one walker for all. A request counts itself in `loop_next`; only if no walker is
+//!   under way does it start one. The walker visits every overloaded CPU, and starts over if requests came
+//!   meanwhile.
+//! - per source (2015): each requesting CPU has a walker, which visits the CPUs that have something better
+//!   than its own best. A request during the walk makes it start over.
 //! - broadcast (a draft, never merged): every overloaded CPU is interrupted at once.
 //!
-//! A walker that is under way when the rule changes finishes as what it was: the interrupt is recognised by whose
-//! cursor stands on the interrupted CPU.
+//! A walker that is under way when the rule changes finishes as what it was: the interrupt is recognised by
+//! whose cursor stands on the interrupted CPU.
 
 use super::push::{push_rt_task, push_rt_tasks};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
@@ -139,8 +141,8 @@ async fn visit_for_root<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
     }
 }
 
-/// Moves the root domain's cursor to the next overloaded CPU above it; at the end, back to the start if requests
-/// came since it last started. Under [`Lock::Rto`].
+/// Moves the root domain's cursor to the next overloaded CPU above it; at the end, back to the start if
+/// requests came since it last started. Under [`Lock::Rto`].
 fn advance<P: Platform>(me: Cpu<'_, P>) -> Option<CpuId> {
     let walker = &me.k.root_domain.walkers.root;
     let overload = &me.k.root_domain.overload;
@@ -213,8 +215,8 @@ async fn visit_for_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
     }
 }
 
-/// The next overloaded CPU after the cursor, around to the source, that has something better than the source's
-/// best. The cursor follows.
+/// The next overloaded CPU after the cursor, around to the source, that has something better than the
+/// source's best. The cursor follows.
 fn next_hop<P: Platform>(me: Cpu<'_, P>, source: CpuId) -> Option<CpuId> {
     let walker = &me.k.root_domain.walkers.source[source.index()];
     let overload = &me.k.root_domain.overload;

@@ -19,15 +19,16 @@ pub(super) fn next_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId> {
     match rq.me.k.config.rules.push_source.get() {
         PushSource::PushableList => rq.rt.pushable.first(),
         PushSource::QueueScan => {
-            // By depth, an immovable task is as good as any: the push fails on it, and those behind are stranded.
+            // By depth, an immovable task is as good as any: the push fails on it, and those behind are
+            // stranded.
             let any = rq.me.k.config.rules.overload_rule.get() == OverloadRule::Depth;
             scan_queue(rq, |task| any || !rq.me.task(task).is_pinned())
         }
     }
 }
 
-/// The task that `cpu` would take from here: the best that waits here and may run there. The executing CPU reads
-/// another one's queue, and the tasks on it (rt-class 10.2).
+/// The task that `cpu` would take from here: the best that waits here and may run there. The executing CPU
+/// reads another one's queue, and the tasks on it (rt-class 10.2).
 pub(super) fn next_for<P: Platform>(rq: &RqGuard<'_, P>, cpu: CpuId) -> Option<TaskId> {
     let me = rq.me;
     me.touch(Line::Rq(rq.cpu), Access::Read);
@@ -44,7 +45,8 @@ pub(super) fn next_for<P: Platform>(rq: &RqGuard<'_, P>, cpu: CpuId) -> Option<T
     }
 }
 
-/// The best queued task that does not run and suits; the kernels that scanned did so only with two or more queued.
+/// The best queued task that does not run and suits; the kernels that scanned did so only with two or more
+/// queued.
 fn scan_queue<P: Platform>(rq: &RqGuard<'_, P>, suits: impl Fn(TaskId) -> bool) -> Option<TaskId> {
     if rq.rt.nr_running < 2 {
         return None;

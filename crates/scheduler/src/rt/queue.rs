@@ -1,4 +1,5 @@
-//! The queue itself: enqueue, dequeue, pick, and the values that others read without the lock (rt-class 1.1 to 1.8).
+//! The queue itself: enqueue, dequeue, pick, and the values that others read without the lock (rt-class 1.1
+//! to 1.8).
 //!
 //! The running task stays on its list. A task is *pushable* while it is queued, not running and free to move.
 
@@ -61,8 +62,8 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<Tas
     Some(first)
 }
 
-/// The running task stops being current. If it is still queued, it waits and becomes pushable, behind its equals
-/// there; the pick that follows publishes that.
+/// The running task stops being current. If it is still queued, it waits and becomes pushable, behind its
+/// equals there; the pick that follows publishes that.
 #[inline]
 pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     update_curr(rq);

@@ -97,8 +97,9 @@ fn scan<P: Platform>(me: Cpu<'_, P>, prio: Prio, candidates: CpuMask) -> Scanned
     found
 }
 
-/// Chooses by topology (rt-class 4.5): the task's last CPU, then outwards through its sched domains, where the
-/// executing CPU goes before the others of the same domain. The domains are read-mostly: walking them is free.
+/// Chooses by topology (rt-class 4.5): the task's last CPU, then outwards through its sched domains, where
+/// the executing CPU goes before the others of the same domain. The domains are read-mostly: walking them is
+/// free.
 #[inline]
 fn nearest<P: Platform>(me: Cpu<'_, P>, task: &Task, lowest: &CpuMask) -> Option<CpuId> {
     let last = task.cpu.get();

@@ -1,11 +1,11 @@
 //! RT throttling: how much of each period the class may use on a CPU (rt-class 8.1).
 //!
-//! Run time is accounted wherever the running task's time is. A queue that used up its share is throttled: its
-//! tasks stay queued, and others may still take them, but it is passed over when picking. One period timer for the
-//! whole machine gives every queue a new share.
+//! Run time is accounted wherever the running task's time is. A queue that used up its share is throttled:
+//! its tasks stay queued, and others may still take them, but it is passed over when picking. One period
+//! timer for the whole machine gives every queue a new share.
 //!
-//! The shares lie beside the run queues, not in them: in the kernel a lock of their own protects them, so that a
-//! CPU can borrow from another without its run-queue lock.
+//! The shares lie beside the run queues, not in them: in the kernel a lock of their own protects them, so
+//! that a CPU can borrow from another without its run-queue lock.
 
 use crate::platform::{Access, Line, Platform};
 use crate::registry::Feature;
@@ -135,9 +135,9 @@ fn borrow<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
     }
 }
 
-/// Handler of the period timer: gives every CPU one share for each period that passed, and lets throttled queues
-/// run again. Returns when it is due next; `None` when nothing is left to account, until the next RT enqueue starts
-/// it again.
+/// Handler of the period timer: gives every CPU one share for each period that passed, and lets throttled
+/// queues run again. Returns when it is due next; `None` when nothing is left to account, until the next RT
+/// enqueue starts it again.
 pub async fn period_timer<P: Platform>(me: Cpu<'_, P>) -> Option<Nanos> {
     let bandwidth = &me.k.root_domain.bandwidth;
     let on = enabled(me);

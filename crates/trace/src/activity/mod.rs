@@ -1,7 +1,8 @@
 //! What else the kernel did: interrupts, softirqs, timers, work items, block requests, system calls, packets.
 //!
-//! These events do not schedule. They tell *why* a wait ended: a wakeup inside of a timer's expiry is a timer's, one after the
-//! completion of a block request is the disk's. Names are the tracepoints', as in [`EventKind`](crate::EventKind).
+//! These events do not schedule. They tell *why* a wait ended: a wakeup inside of a timer's expiry is a
+//! timer's, one after the completion of a block request is the disk's. Names are the tracepoints', as in
+//! [`EventKind`](crate::EventKind).
 
 mod tracepoints;
 mod values;
@@ -13,8 +14,8 @@ use crate::strings::StrId;
 pub(crate) use tracepoints::{Field, FieldType, TRACEPOINTS, Tracepoint};
 pub(crate) use values::{MAX_FIELDS, Value, Values};
 
-/// Address of a kernel object, by which events of the same timer or work item are told to be that. In text the kernel
-/// prints a hash of it, so it means nothing outside of its trace.
+/// Address of a kernel object, by which events of the same timer or work item are told to be that. In text
+/// the kernel prints a hash of it, so it means nothing outside of its trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct KernelAddress(pub u64);
 
@@ -134,8 +135,8 @@ impl fmt::Display for HrtimerMode {
 pub struct HrtimerExpireEntry {
     /// The timer.
     pub hrtimer: KernelAddress,
-    /// What is called, e.g. `hrtimer_wakeup` to wake a sleeper, `tick_nohz_handler` for the tick; an address in hexadecimal
-    /// where the file does not name it.
+    /// What is called, e.g. `hrtimer_wakeup` to wake a sleeper, `tick_nohz_handler` for the tick; an address
+    /// in hexadecimal where the file does not name it.
     pub function: StrId,
     /// The time on the timer's own clock, ns.
     pub now_ns: i64,
@@ -201,7 +202,8 @@ pub enum BlockOperation {
 }
 
 impl BlockOperation {
-    /// From the kernel's letters (`rwbs`), e.g. `WS` for a synchronous write, `FWFS` for one between two flushes.
+    /// From the kernel's letters (`rwbs`), e.g. `WS` for a synchronous write, `FWFS` for one between two
+    /// flushes.
     pub fn from_rwbs(letters: &str) -> Self {
         // A flush before the request is an F in front of the operation; alone it is the operation.
         let operation =
@@ -216,8 +218,8 @@ impl BlockOperation {
     }
 }
 
-/// A request that is given to a device, or that it has completed. Device and sector tell which completion belongs to which
-/// request; a device that merges or splits may complete it in parts.
+/// A request that is given to a device, or that it has completed. Device and sector tell which completion
+/// belongs to which request; a device that merges or splits may complete it in parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockRq {
     /// The device.
@@ -265,7 +267,8 @@ pub struct Syscall {
 pub struct SysEnter {
     /// Which call.
     pub call: Syscall,
-    /// Its first two arguments, 0 where the trace does not have them: for `futex` the address and the operation.
+    /// Its first two arguments, 0 where the trace does not have them: for `futex` the address and the
+    /// operation.
     pub args: [u64; 2],
 }
 
@@ -304,14 +307,15 @@ pub enum Activity {
     SoftirqEntry(SoftirqVec),
     /// `softirq_exit`: it has been served.
     SoftirqExit(SoftirqVec),
-    /// `hrtimer_start`: a high-resolution timer is set. With the fields in the variant itself it needs no more room than
-    /// the others.
+    /// `hrtimer_start`: a high-resolution timer is set. With the fields in the variant itself it needs no
+    /// more room than the others.
     HrtimerStart {
         /// The timer.
         hrtimer: KernelAddress,
         /// What it will call.
         function: StrId,
-        /// The latest time at which it is to expire, on its own clock, ns. For a relative timer, the distance.
+        /// The latest time at which it is to expire, on its own clock, ns. For a relative timer, the
+        /// distance.
         expires_ns: i64,
         /// The earliest such time, ns; the difference is the slack.
         softexpires_ns: i64,
@@ -352,8 +356,8 @@ pub enum Activity {
     NetDevXmit(Packet),
     /// `netif_receive_skb`: a packet has come.
     NetifReceiveSkb(Packet),
-    /// `schedlab_program`, which no kernel has: by this a simulated run tells what its programs do. The `workload` crate knows
-    /// the words.
+    /// `schedlab_program`, which no kernel has: by this a simulated run tells what its programs do. The
+    /// `workload` crate knows the words.
     SchedlabProgram(StrId),
 }
 

@@ -1,7 +1,8 @@
 //! The tracepoints of [`Activity`] with their fields: one table for all readers and writers.
 //!
-//! A reader finds the fields of an event in its format by their names here, and [`Tracepoint::make`] makes the event of their
-//! values. A writer takes the values from [`Activity::values`]. Fields that we do not keep are not in the table.
+//! A reader finds the fields of an event in its format by their names here, and [`Tracepoint::make`] makes
+//! the event of their values. A writer takes the values from [`Activity::values`]. Fields that we do not keep
+//! are not in the table.
 
 use super::values::Values;
 use super::{

@@ -62,7 +62,8 @@ impl Values {
 }
 
 impl Activity {
-    /// The values of its tracepoint's fields, such that [`Tracepoint::make`](super::Tracepoint::make) makes it of them.
+    /// The values of its tracepoint's fields, such that [`Tracepoint::make`](super::Tracepoint::make) makes
+    /// it of them.
     pub(crate) fn values(&self) -> Values {
         let number = |number: i64| Some(Value::Number(number));
         let bits = |bits: u64| Some(Value::Number(bits as i64));

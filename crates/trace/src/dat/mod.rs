@@ -1,8 +1,8 @@
 //! trace.dat, the file of trace-cmd: versions 6 and 7.
 //!
-//! [`v6`] and [`v7`] read the container and give the same [`contents`]: how pages are laid out, what events look like, where
-//! the pages of each CPU are. From there on there is one way: [`reader`] fetches the pages, [`page`] cuts them into
-//! records, [`Decoder`](crate::records::Decoder) makes events of these.
+//! [`v6`] and [`v7`] read the container and give the same [`contents`]: how pages are laid out, what events
+//! look like, where the pages of each CPU are. From there on there is one way: [`reader`] fetches the pages,
+//! [`page`] cuts them into records, [`Decoder`](crate::records::Decoder) makes events of these.
 
 mod contents;
 mod page;

@@ -1,9 +1,10 @@
 //! The kernel's ring-buffer pages, as trace.dat stores them unchanged.
 //!
-//! A page begins with the time of its first event and a word whose low bits tell how much of the page is filled. Events
-//! follow: a four-byte header with 5 bits of type or length and 27 bits of time since the event before, then the record.
-//! Four types are not events: padding, a time extension for gaps of 2^27 ns and more, an absolute time, and a record with
-//! its length in a word of its own. (Kernel documentation: ring-buffer design; `man 5 trace-cmd.dat`.)
+//! A page begins with the time of its first event and a word whose low bits tell how much of the page is
+//! filled. Events follow: a four-byte header with 5 bits of type or length and 27 bits of time since the
+//! event before, then the record. Four types are not events: padding, a time extension for gaps of 2^27 ns
+//! and more, an absolute time, and a record with its length in a word of its own. (Kernel documentation:
+//! ring-buffer design; `man 5 trace-cmd.dat`.)
 
 use crate::error::ReadError;
 use crate::records::header_page_field;
@@ -145,7 +146,8 @@ impl<'a> Iterator for Page<'a> {
                 TYPE_PADDING if delta == 0 => return None,
                 TYPE_PADDING => {
                     self.time = self.time.saturating_add(delta);
-                    // An event that was discarded, or the rest of a page: the length counts its own four bytes.
+                    // An event that was discarded, or the rest of a page: the length counts its own four
+                    // bytes.
                     let len = self.take_word()?.wrapping_sub(4) as usize;
                     self.take(len)?;
                 }
@@ -174,8 +176,8 @@ impl<'a> Iterator for Page<'a> {
     }
 }
 
-/// The time meant by a stamp of 59 bits: the first one at or after `before` with those low bits, unless the stamp has
-/// all its bits or goes back by a little.
+/// The time meant by a stamp of 59 bits: the first one at or after `before` with those low bits, unless the
+/// stamp has all its bits or goes back by a little.
 fn absolute(stamp: u64, before: u64) -> u64 {
     let low = (1 << STAMP_BITS) - 1;
     let stamp = (stamp & low) | (before & !low);

@@ -1,5 +1,6 @@
-//! The container of version 7: sections anywhere, found through a chain of option lists, most of them compressed
-//! (`man 5 trace-cmd.dat.v7`). The manual describes a compressed section as its data; in the file two lengths come first.
+//! The container of version 7: sections anywhere, found through a chain of option lists, most of them
+//! compressed (`man 5 trace-cmd.dat.v7`). The manual describes a compressed section as its data; in the file
+//! two lengths come first.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,13 +1,15 @@
 //! Decompression of the blocks of a version 7 file, within limits.
 //!
-//! A block says how long it is when decompressed. The promise is believed only within reason: trace pages shrink to
-//! about a tenth, a page of zeros to a thousandth, so a file that asks for far more is damaged or made to fill the memory.
+//! A block says how long it is when decompressed. The promise is believed only within reason: trace pages
+//! shrink to about a tenth, a page of zeros to a thousandth, so a file that asks for far more is damaged or
+//! made to fill the memory.
 
 use ruzstd::decoding::FrameDecoder;
 
 /// A block may grow to this many times its compressed size, plus [`BLOCK_FREE`].
 const BLOCK_RATIO: u64 = 256;
-/// What a block may decompress to however short it is: ten sub-buffers of 64 KiB, all zero, take some fifty bytes.
+/// What a block may decompress to however short it is: ten sub-buffers of 64 KiB, all zero, take some fifty
+/// bytes.
 const BLOCK_FREE: u64 = 1 << 20;
 /// What a zstd frame may ask for as its window: what RFC 8878 expects of every decoder.
 const ZSTD_WINDOW: u64 = 8 << 20;
@@ -51,7 +53,8 @@ impl Decompressor {
         Decompressor { algorithm, zstd: FrameDecoder::new(), budget: unpacked_limit(file_len) }
     }
 
-    /// Decompresses `block` into `out`, which is cleared first and then holds exactly `len` bytes, or is empty on failure.
+    /// Decompresses `block` into `out`, which is cleared first and then holds exactly `len` bytes, or is
+    /// empty on failure.
     pub(crate) fn block(&mut self, block: &[u8], len: u32, out: &mut Vec<u8>) -> Result<(), Failure> {
         out.clear();
         let len64 = u64::from(len);

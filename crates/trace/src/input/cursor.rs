@@ -1,4 +1,5 @@
-//! Reads little-endian numbers and strings from a byte slice, and says where it was when the slice ends too early.
+//! Reads little-endian numbers and strings from a byte slice, and says where it was when the slice ends too
+//! early.
 
 use crate::error::ReadError;
 

@@ -1,5 +1,5 @@
-//! Where importers get their bytes: from memory, or from a file a piece at a time, so that a long recording is never in
-//! memory as a whole.
+//! Where importers get their bytes: from memory, or from a file a piece at a time, so that a long recording
+//! is never in memory as a whole.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -128,8 +128,8 @@ impl<'a> Stream<'a> {
         self.end - self.at
     }
 
-    /// The next bytes, without going on: at least `len`, if there are as many. What is asked for is fetched whole, so
-    /// callers limit `len`.
+    /// The next bytes, without going on: at least `len`, if there are as many. What is asked for is fetched
+    /// whole, so callers limit `len`.
     pub(crate) fn peek(&mut self, len: usize) -> Result<&[u8], ReadError> {
         if let Data::Memory(bytes) = &self.source.data {
             return Ok(&bytes[self.at as usize..self.end as usize]);

@@ -1,4 +1,5 @@
-//! The attributes of the recorded events: they say which fields a record has, and in which order that makes them.
+//! The attributes of the recorded events: they say which fields a record has, and in which order that makes
+//! them.
 
 use super::header::{Header, Section};
 use crate::error::ReadError;

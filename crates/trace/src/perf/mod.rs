@@ -1,11 +1,11 @@
 //! perf.data, the file of `perf record`, as far as `perf sched record` uses it.
 //!
-//! The file is a header, the attributes of the recorded events, the records, and behind these a table of *features*: facts
-//! about the machine, and the kernel's event descriptions in the form that trace.dat has. (Source: perf's documentation,
-//! `perf.data-file-format.txt`, and the manual page perf_event_open(2).)
+//! The file is a header, the attributes of the recorded events, the records, and behind these a table
+//! of *features*: facts about the machine, and the kernel's event descriptions in the form that trace.dat
+//! has. (Source: perf's documentation, `perf.data-file-format.txt`, and the manual page perf_event_open(2).)
 //!
-//! The container is read by hand because the crate for it, linux-perf-data, allocates whatever lengths a file names, gives
-//! up at the first damaged record, and needs a C compiler for zstd.
+//! The container is read by hand because the crate for it, linux-perf-data, allocates whatever lengths a file
+//! names, gives up at the first damaged record, and needs a C compiler for zstd.
 
 mod attr;
 mod features;

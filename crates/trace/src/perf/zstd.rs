@@ -1,18 +1,20 @@
-//! Decompression of what `perf record -z` writes: one stream of zstd, cut into records wherever one was full, and not
-//! ended.
+//! Decompression of what `perf record -z` writes: one stream of zstd, cut into records wherever one was full,
+//! and not ended.
 //!
-//! The decoder wants whole blocks, so bytes are kept until a block is complete; the lengths in front of frames and
-//! blocks are those of RFC 8878, sections 3.1.1.1 and 3.1.1.2.
+//! The decoder wants whole blocks, so bytes are kept until a block is complete; the lengths in front of
+//! frames and blocks are those of RFC 8878, sections 3.1.1.1 and 3.1.1.2.
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::input::Failure;
 
-/// What a frame may ask for as its window: what RFC 8878 expects of every decoder, and more than perf's default level uses.
+/// What a frame may ask for as its window: what RFC 8878 expects of every decoder, and more than perf's
+/// default level uses.
 const WINDOW: u64 = 8 << 20;
 /// A block decompresses to at most this.
 const MAX_BLOCK: usize = 128 << 10;
-/// A last block without content: ends a frame that its writer left open. The checksum that may follow is not looked at.
+/// A last block without content: ends a frame that its writer left open. The checksum that may follow is not
+/// looked at.
 const END: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
 
 /// A stream of zstd that comes in pieces.

@@ -5,14 +5,16 @@ use super::wire::Value as Wire;
 use crate::activity::{Activity, FieldType, SysEnter, SysExit, Syscall, Tracepoint, Value, Values};
 use crate::strings::Strings;
 
-/// A kind of ftrace event: its number, and those of the fields that we keep in the order of our table. 0 is no field.
+/// A kind of ftrace event: its number, and those of the fields that we keep in the order of our table. 0 is
+/// no field.
 struct MessageKind {
     event: u64,
     name: &'static str,
     fields: &'static [usize],
 }
 
-/// From the schema (`ftrace_event.proto`, `irq.proto`, `block.proto`, `workqueue.proto`, `raw_syscalls.proto`, `net.proto`).
+/// From the schema (`ftrace_event.proto`, `irq.proto`, `block.proto`, `workqueue.proto`,
+/// `raw_syscalls.proto`, `net.proto`).
 const MESSAGES: [MessageKind; 13] = [
     MessageKind { event: 24, name: "softirq_entry", fields: &[1] },
     MessageKind { event: 25, name: "softirq_exit", fields: &[1] },
@@ -29,7 +31,8 @@ const MESSAGES: [MessageKind; 13] = [
     MessageKind { event: 361, name: "net_dev_xmit", fields: &[2, 1] },
 ];
 
-/// The event in the message of kind `number`: `None` if the kind is not of our table, `Some(None)` if a field is missing.
+/// The event in the message of kind `number`: `None` if the kind is not of our table, `Some(None)` if a field
+/// is missing.
 pub(super) fn message(number: u64, message: &Message<'_>, strings: &mut Strings) -> Option<Option<Activity>> {
     let kind = MESSAGES.iter().find(|kind| kind.event == number)?;
     let tracepoint = Tracepoint::find(kind.name)?;

@@ -1,5 +1,5 @@
-//! `CompactSched`: switches and wakings of a CPU as columns, each a list of numbers. Times are distances from the row
-//! before, names are places in a list, and a switch does not say who leaves: that is who came before.
+//! `CompactSched`: switches and wakings of a CPU as columns, each a list of numbers. Times are distances from
+//! the row before, names are places in a list, and a switch does not say who leaves: that is who came before.
 
 use super::wire::{Field, Fields, Numbers};
 use crate::model::{Cpu, Pid, TaskRef};

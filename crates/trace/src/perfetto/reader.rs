@@ -24,8 +24,8 @@ const PACKED_FREE: usize = 1 << 20;
 /// The longest head of a packet: the byte that says that it is one, and ten of its length.
 const PACKET_HEAD: usize = 11;
 
-/// Whether a file is a trace of Perfetto, which has no magic number: its beginning must read as packets, up to eight of
-/// them, each with a field that can be. `head` is the beginning, `len` the length of the file.
+/// Whether a file is a trace of Perfetto, which has no magic number: its beginning must read as packets, up
+/// to eight of them, each with a field that can be. `head` is the beginning, `len` the length of the file.
 pub(crate) fn is_perfetto(head: &[u8], len: u64) -> bool {
     let mut rest = head;
     let mut packets = 0;
@@ -50,7 +50,8 @@ pub(crate) fn is_perfetto(head: &[u8], len: u64) -> bool {
     packets > 0 && (packets > 1 || head.len() as u64 == len || long_packet(head))
 }
 
-/// Whether `head` begins with a packet that is longer than itself and begins with a field of bytes, as bundles do.
+/// Whether `head` begins with a packet that is longer than itself and begins with a field of bytes, as
+/// bundles do.
 fn long_packet(head: &[u8]) -> bool {
     let Ok(packet) = Packet::read(head, u64::MAX) else { return false };
     let mut inside = head.get(packet.head..).unwrap_or_default();

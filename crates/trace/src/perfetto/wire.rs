@@ -1,8 +1,8 @@
-//! The wire format of protocol buffers, read without allocating: a message is a sequence of fields, each a number, a kind
-//! and a value.
+//! The wire format of protocol buffers, read without allocating: a message is a sequence of fields, each a
+//! number, a kind and a value.
 //!
-//! prost, with which we write, would build every message in memory, and an event of two bytes takes a hundred there; a
-//! damaged or made-up file could so fill the memory.
+//! prost, with which we write, would build every message in memory, and an event of two bytes takes a hundred
+//! there; a damaged or made-up file could so fill the memory.
 
 /// The value of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,8 @@
 //! The kernel's descriptions of its events: tracefs `events/*/*/format`, which trace.dat and perf.data embed.
 //!
-//! Offsets and sizes of fields differ from kernel to kernel, and so do some fields themselves (a comm may be an array in
-//! place or text elsewhere in the record), so nothing about a record is known but what its description says.
+//! Offsets and sizes of fields differ from kernel to kernel, and so do some fields themselves (a comm may be
+//! an array in place or text elsewhere in the record), so nothing about a record is known but what its
+//! description says.
 
 /// Where the value of a field is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! Where the fields of our events are in a record: a description turned into offsets once, so that decoding is reading.
+//! Where the fields of our events are in a record: a description turned into offsets once, so that decoding
+//! is reading.
 
 use super::format::{EventFormat, Field, Storage};
 use crate::activity::{FieldType, MAX_FIELDS, Tracepoint};
@@ -129,8 +130,8 @@ impl Place {
     }
 }
 
-/// Turns a description into a layout: `Ok(None)` if it is not of one of our events, the name of the first missing field if
-/// it lacks any.
+/// Turns a description into a layout: `Ok(None)` if it is not of one of our events, the name of the first
+/// missing field if it lacks any.
 pub(crate) fn layout(format: &EventFormat) -> Result<Option<Layout>, &str> {
     Finder { format, missing: None }.layout()
 }

@@ -1,5 +1,6 @@
-//! The kernel's event records, as trace.dat and perf.data hold them: what they look like is told by descriptions in the
-//! file ([`format`]), which become offsets once ([`layout`]); [`decode`] makes events of the records.
+//! The kernel's event records, as trace.dat and perf.data hold them: what they look like is told by
+//! descriptions in the file ([`format`]), which become offsets once ([`layout`]); [`decode`] makes events of
+//! the records.
 
 mod decode;
 mod descriptions;

@@ -1,8 +1,9 @@
-//! What the bits of `prev_state` mean, read from the C expression with which the kernel prints `sched_switch`.
+//! What the bits of `prev_state` mean, read from the C expression with which the kernel prints
+//! `sched_switch`.
 //!
-//! The expression names the states as pairs, `{ 0x01, "S" }`, and the preemption bit as `REC->prev_state & (…) ? "+"`.
-//! Their values moved between kernels (0x10 was `Z` up to 3.13 and is `X` since; the preemption bit has been 0x400, 0x800
-//! and 0x100), so reading them is the only way to be right on all.
+//! The expression names the states as pairs, `{ 0x01, "S" }`, and the preemption bit as `REC->prev_state &
+//! (…) ? "+"`. Their values moved between kernels (0x10 was `Z` up to 3.13 and is `X` since; the preemption
+//! bit has been 0x400, 0x800 and 0x100), so reading them is the only way to be right on all.
 
 use crate::state::{PrevState, StateBits};
 

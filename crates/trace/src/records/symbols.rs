@@ -23,8 +23,8 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// Reads lines such as `ffffffff81498b10 t process_timeout`, perhaps with a module behind the name. What is no such line
-    /// names nothing.
+    /// Reads lines such as `ffffffff81498b10 t process_timeout`, perhaps with a module behind the name. What
+    /// is no such line names nothing.
     pub(crate) fn parse(text: &[u8]) -> Self {
         let mut symbols = Vec::new();
         let mut line_start = 0;
@@ -37,8 +37,9 @@ impl Symbols {
         Symbols { text: text.to_vec(), symbols, known: BTreeMap::new() }
     }
 
-    /// The name of the function that begins at `address`, or the address itself in hexadecimal. (Events have addresses of
-    /// whole functions, and recorders need not write all symbols: the one before would be a guess.)
+    /// The name of the function that begins at `address`, or the address itself in hexadecimal. (Events have
+    /// addresses of whole functions, and recorders need not write all symbols: the one before would be a
+    /// guess.)
     pub(crate) fn name(&mut self, address: u64, strings: &mut Strings) -> StrId {
         if let Some(known) = self.known.get(&address) {
             return *known;

@@ -1,4 +1,5 @@
-//! The fields of [`Activity`] in text: `key=value` as a rule, and what the kernel writes in a form of its own.
+//! The fields of [`Activity`] in text: `key=value` as a rule, and what the kernel writes in a form of its
+//! own.
 
 use memchr::memmem;
 
@@ -79,7 +80,8 @@ impl Reader<'_, '_> {
         Value::Text(self.strings.intern_bytes(text))
     }
 
-    /// `work struct 000000000e740519: function blk_mq_run_work_fn`; older kernels have no function where the work ends.
+    /// `work struct 000000000e740519: function blk_mq_run_work_fn`; older kernels have no function where the
+    /// work ends.
     fn work(&mut self) -> Option<Values> {
         let rest = self.body.strip_prefix(b"work struct ")?;
         let end = rest.iter().position(|byte| matches!(byte, b':' | b' ')).unwrap_or(rest.len());
@@ -135,8 +137,9 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The event of a single system call: the kernel writes `sys_futex(uaddr: 7ffc, op: 80)` and `sys_futex -> 0x0`,
-/// trace-cmd `sys_enter_futex: uaddr: 0x7ffc, op: 0x80` and `sys_exit_futex: 0x0`. `None` for any other line.
+/// The event of a single system call: the kernel writes `sys_futex(uaddr: 7ffc, op: 80)` and `sys_futex ->
+/// 0x0`, trace-cmd `sys_enter_futex: uaddr: 0x7ffc, op: 0x80` and `sys_exit_futex: 0x0`. `None` for any other
+/// line.
 pub(super) fn syscall(event: &[u8], body: &[u8], strings: &mut Strings) -> Option<Activity> {
     if let Some(name) = event.strip_prefix(b"sys_enter_") {
         return Some(enter(name, body, strings));
@@ -178,8 +181,8 @@ fn arguments(list: &[u8]) -> [u64; 2] {
     [(); 2].map(|()| arguments.next().unwrap_or(0))
 }
 
-/// The last place where a field's name stands at the start or behind a blank and has a `=` behind it. The kernel prints some
-/// fields under another name; `report -R` has that of the record.
+/// The last place where a field's name stands at the start or behind a blank and has a `=` behind it. The
+/// kernel prints some fields under another name; `report -R` has that of the record.
 fn find(body: &[u8], field: &Field) -> Option<Place> {
     [field.printed, field.name].into_iter().find_map(|name| {
         memmem::rfind_iter(body, name.as_bytes()).find_map(|key| {

@@ -1,7 +1,8 @@
 //! The fields of an event, in the two ways in which text has them.
 //!
-//! The kernel (and `report -R`, nearly) writes `key=value` pairs; `trace-cmd report` writes sched_switch and the wakeups in a
-//! form of its own, `comm:pid [prio]`. Either is read from the right, where the numbers are: a comm may hold anything.
+//! The kernel (and `report -R`, nearly) writes `key=value` pairs; `trace-cmd report` writes sched_switch and
+//! the wakeups in a form of its own, `comm:pid [prio]`. Either is read from the right, where the numbers are:
+//! a comm may hold anything.
 
 use super::line::digits;
 use crate::model::{Cpu, Pid};
@@ -48,7 +49,8 @@ pub(super) struct Wakeup<'a> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The value of the last ` key=` in the text, up to its end; the text before it remains. `key` has its `=` with it.
+    /// The value of the last ` key=` in the text, up to its end; the text before it remains. `key` has its
+    /// `=` with it.
     fn take(&mut self, key: &[u8]) -> Option<&'a [u8]> {
         let at = self.find_last(key)?;
         let value = &self.0[at + key.len()..];
@@ -272,8 +274,8 @@ pub(super) fn stat_runtime(body: &[u8]) -> Option<StatRuntime<'_>> {
     })
 }
 
-/// The text of a `print` event of `trace-cmd report`: an address or a function's name stands before it, or with `-R`
-/// `ip=… buf=`.
+/// The text of a `print` event of `trace-cmd report`: an address or a function's name stands before it, or
+/// with `-R` `ip=… buf=`.
 pub(super) fn print_text(body: &[u8]) -> &[u8] {
     if body.starts_with(b"ip=")
         && let Some(at) = body.windows(5).position(|window| window == b" buf=")
@@ -301,9 +303,11 @@ mod tests {
     #[test]
     fn a_switch_in_all_three_dialects() {
         let (prev, next) = (task("rr1", 7, 89), task("swapper/1", 0, 120));
-        let kernel = "prev_comm=rr1 prev_pid=7 prev_prio=89 prev_state=R+ ==> next_comm=swapper/1 next_pid=0 next_prio=120";
+        let kernel = "prev_comm=rr1 prev_pid=7 prev_prio=89 prev_state=R+ ==> next_comm=swapper/1 next_pid=0 \
+                      next_prio=120";
         check_switch(kernel, prev, PrevState::Preempted, next, Style::Kernel);
-        let raw = "prev_comm=rr1 prev_pid=7 prev_prio=89 prev_state=256 next_comm=swapper/1 next_pid=0 next_prio=120";
+        let raw = "prev_comm=rr1 prev_pid=7 prev_prio=89 prev_state=256 next_comm=swapper/1 next_pid=0 \
+                   next_prio=120";
         check_switch(raw, prev, PrevState::Preempted, next, Style::Raw);
         check_switch(&raw.replace("256", "0x80"), prev, PrevState::Idle, next, Style::Raw);
         check_switch(

@@ -7,14 +7,15 @@
 //!           mix_lab  8038 [000]  5239.643250: sched:sched_process_fork: comm=…  perf script; or 8038/8038, with the process
 //! ```
 //!
-//! A comm may hold blanks, brackets, colons and dashes. What cannot lie inside one (it has 15 bytes at most) is a CPU in
-//! brackets, a time and an event in a row, so that is what is searched for; the task is what stands before it.
+//! A comm may hold blanks, brackets, colons and dashes. What cannot lie inside one (it has 15 bytes at most)
+//! is a CPU in brackets, a time and an event in a row, so that is what is searched for; the task is what
+//! stands before it.
 
 use crate::model::{Context, Cpu, NeedResched, Pid};
 use memchr::memchr_iter;
 
-/// The CPU is searched for in this many bytes. Task, pid and process take about forty; no line may cost more than its
-/// length.
+/// The CPU is searched for in this many bytes. Task, pid and process take about forty; no line may cost more
+/// than its length.
 const MAX_TASK_COLUMN: usize = 200;
 /// Kernels print four to seven flags and may come to print more.
 const MAX_FLAGS: usize = 16;
@@ -89,7 +90,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The third column of the flags, or the fourth where kernels with PREEMPT_RT put one for lazy preemption before it.
+/// The third column of the flags, or the fourth where kernels with PREEMPT_RT put one for lazy preemption
+/// before it.
 fn context(flags: &[u8]) -> Context {
     match flags.iter().skip(2).take(2).find(|flag| b"hHzZs".contains(flag)) {
         Some(b's') => Context::Softirq,
@@ -98,8 +100,9 @@ fn context(flags: &[u8]) -> Context {
     }
 }
 
-/// The second column, and the third where kernels with PREEMPT_RT have one for lazy preemption: `n` and `N` alone, `l` and `L`
-/// for lazy, `b` and `B` for both; `p` is the processor's own copy of the flag, which says nothing more.
+/// The second column, and the third where kernels with PREEMPT_RT have one for lazy preemption: `n` and `N`
+/// alone, `l` and `L` for lazy, `b` and `B` for both; `p` is the processor's own copy of the flag, which says
+/// nothing more.
 fn need_resched(flags: &[u8]) -> NeedResched {
     match (flags.get(1), flags.get(2)) {
         (Some(b'n' | b'N' | b'b' | b'B'), _) => NeedResched::Yes,

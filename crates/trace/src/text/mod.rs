@@ -44,7 +44,8 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Trace, ReadError> {
             reader.line(without_return(&bytes[used..]), number + 1, false);
             used = bytes.len();
         }
-        // A line that was not fetched whole: twice as much next time, so that no line is searched again and again.
+        // A line that was not fetched whole: twice as much next time, so that no line is searched again and
+        // again.
         wanted = 2 * (bytes.len() - used) + 1;
         stream.skip(used as u64);
     }

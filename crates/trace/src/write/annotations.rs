@@ -1,4 +1,5 @@
-//! What a trace's events cannot say: decisions and their reasons, waits, queue lengths, on named tracks of their own.
+//! What a trace's events cannot say: decisions and their reasons, waits, queue lengths, on named tracks of
+//! their own.
 
 use crate::model::Pid;
 
@@ -89,8 +90,9 @@ impl Annotations {
         CounterId(self.add(name, parent, TrackKind::Counter { unit: unit.to_owned() }))
     }
 
-    /// Something that lasts. Slices of a track lie inside each other or apart; where one reaches beyond the one in which it
-    /// began, the writer cuts it there and counts that. `details` are pairs of name and value, shown on demand.
+    /// Something that lasts. Slices of a track lie inside each other or apart; where one reaches beyond the
+    /// one in which it began, the writer cuts it there and counts that. `details` are pairs of name and
+    /// value, shown on demand.
     pub fn slice(
         &mut self,
         track: TrackId,

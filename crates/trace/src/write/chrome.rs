@@ -1,7 +1,8 @@
-//! Writes Chrome's JSON ("Trace Event Format"), which chrome://tracing, Perfetto's UI, Speedscope and many scripts read.
+//! Writes Chrome's JSON ("Trace Event Format"), which chrome://tracing, Perfetto's UI, Speedscope and many
+//! scripts read.
 //!
-//! The format knows processes and threads and nothing of a scheduler, so three processes stand for what there is to
-//! see: the CPUs with who runs there, the tasks with their states, and the annotations.
+//! The format knows processes and threads and nothing of a scheduler, so three processes stand for what there
+//! is to see: the CPUs with who runs there, the tasks with their states, and the annotations.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,8 +21,9 @@ const NOTES: u32 = 3;
 
 /// Writes a whole trace and what there is to say about it as JSON.
 ///
-/// CPUs show who runs, tasks when they run and when they wait for a CPU; arrows lead from a waker to where the woken task
-/// runs, unless an interrupt on an idle CPU woke it. Markers and changes of priority are instants of the tasks.
+/// CPUs show who runs, tasks when they run and when they wait for a CPU; arrows lead from a waker to where
+/// the woken task runs, unless an interrupt on an idle CPU woke it. Markers and changes of priority are
+/// instants of the tasks.
 ///
 /// # Errors
 /// Those of `out`.
@@ -214,8 +216,8 @@ impl<W: Write> Writer<'_, W> {
         self.finish(process, thread, end_ns.max(start_ns), json!({}))
     }
 
-    // Begins and ends apart: readers count in floating point, and a beginning and a length may then add up to more than the
-    // beginning of what follows.
+    // Begins and ends apart: readers count in floating point, and a beginning and a length may then add up to
+    // more than the beginning of what follows.
 
     fn begin(&mut self, process: u32, thread: i64, at_ns: u64, name: &str, args: Value) -> io::Result<()> {
         self.put(process, thread, at_ns, json!({"ph": "B", "name": name, "args": args}))

@@ -18,7 +18,8 @@ fn wakeup(w: &model::SchedWakeup, strings: &Strings) -> SchedWakeup {
     }
 }
 
-/// The message for an event. Events that the schema does not know become its generic one, with the same names.
+/// The message for an event. Events that the schema does not know become its generic one, with the same
+/// names.
 pub(super) fn ftrace_event(kind: &EventKind, strings: &Strings) -> Ftrace {
     let comm = |id| Some(strings[id].to_owned());
     match kind {
@@ -136,8 +137,9 @@ fn field(name: &str, value: GenericValue) -> GenericField {
     GenericField { name: Some(name.to_owned()), value: Some(value) }
 }
 
-/// The viewer takes printed text for atrace's commands and counts everything else as a failure. A marker that is no such
-/// command becomes the command for an instant with that name; process 0 leaves open to which process the task belongs.
+/// The viewer takes printed text for atrace's commands and counts everything else as a failure. A marker that
+/// is no such command becomes the command for an instant with that name; process 0 leaves open to which
+/// process the task belongs.
 fn marker(text: &str) -> String {
     let mut chars = text.chars();
     let command = matches!(chars.next(), Some('B' | 'E' | 'C' | 'S' | 'F' | 'G' | 'H' | 'I' | 'N'));

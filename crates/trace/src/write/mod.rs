@@ -1,7 +1,7 @@
 //! Traces out: trace.dat, ftrace text, Perfetto, Chrome's JSON.
 //!
-//! Each has a function that writes a whole [`Trace`](crate::Trace). The writers of text and Perfetto also take events one at a
-//! time.
+//! Each has a function that writes a whole [`Trace`](crate::Trace). The writers of text and Perfetto also
+//! take events one at a time.
 
 use crate::model::{Context, Event, NeedResched};
 

@@ -1,5 +1,6 @@
-//! Writes Perfetto's protobuf, as its own recorders would: Linux events as ftrace bundles of a CPU each, from which the
-//! viewer derives scheduling slices, thread states and wakers by itself; annotations as track events.
+//! Writes Perfetto's protobuf, as its own recorders would: Linux events as ftrace bundles of a CPU each, from
+//! which the viewer derives scheduling slices, thread states and wakers by itself; annotations as track
+//! events.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -269,8 +270,9 @@ struct KernelVersion {
     minor: u32,
 }
 
-/// The release to write. The viewer decodes task states by it, and we always write the bits of kernels since 4.14; a trace
-/// of an older kernel, or of an unknown one, is therefore labelled as 6.1 (its `uname` stands in the version).
+/// The release to write. The viewer decodes task states by it, and we always write the bits of kernels since
+/// 4.14; a trace of an older kernel, or of an unknown one, is therefore labelled as 6.1 (its `uname` stands
+/// in the version).
 fn release(kernel: Option<&str>) -> String {
     let words = kernel.unwrap_or_default().split(' ');
     let release = words.clone().find(|word| version(word).is_some());

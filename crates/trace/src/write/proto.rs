@@ -1,5 +1,5 @@
-//! The messages of Perfetto's trace format that we write, by hand: names, numbers and types are those of its public
-//! schema (`protos/perfetto/trace/`), everything that we never write is left out.
+//! The messages of Perfetto's trace format that we write, by hand: names, numbers and types are those of its
+//! public schema (`protos/perfetto/trace/`), everything that we never write is left out.
 //!
 //! Fields are optional as in the schema (proto2), so that what is not set is not written.
 

@@ -5,9 +5,9 @@ use crate::model::{Cpu, Event, EventKind, Pid, Trace};
 use crate::pidmap::PidMap;
 
 impl Annotations {
-    /// Adds a counter `nr_running` for each CPU: how many tasks are runnable there, the running one included and the idle
-    /// task not. A task counts from its wakeup to the switch by which it goes to sleep; tasks that were runnable when the
-    /// trace began count from their first event on.
+    /// Adds a counter `nr_running` for each CPU: how many tasks are runnable there, the running one included
+    /// and the idle task not. A task counts from its wakeup to the switch by which it goes to sleep; tasks
+    /// that were runnable when the trace began count from their first event on.
     pub fn run_queue_depth(&mut self, trace: &Trace, parent: Option<TrackId>) {
         let counters =
             (0..trace.cpus).map(|cpu| self.counter(&format!("nr_running CPU {cpu}"), "tasks", parent));

@@ -77,8 +77,9 @@ const HEADER_WITH_TGID: &str = "\
 ";
 
 impl<W: Write> TextWriter<W> {
-    /// Writes the header. `events` is their number, where it is known in advance; `threads` gives names for tasks that no
-    /// event has named yet, and processes for the process column, which is there if any process is known.
+    /// Writes the header. `events` is their number, where it is known in advance; `threads` gives names for
+    /// tasks that no event has named yet, and processes for the process column, which is there if any process
+    /// is known.
     pub fn new(
         mut out: W,
         options: TextOptions,
@@ -99,7 +100,8 @@ impl<W: Write> TextWriter<W> {
         Ok(TextWriter { out, options, names, tgids, line: Vec::new() })
     }
 
-    /// Writes the line by which the kernel says that events are missing. It belongs before the next event of that CPU.
+    /// Writes the line by which the kernel says that events are missing. It belongs before the next event of
+    /// that CPU.
     pub fn gap(&mut self, gap: &Gap) -> io::Result<()> {
         match gap.events {
             Some(events) => writeln!(self.out, "CPU:{} [LOST {events} EVENTS]", gap.cpu),
@@ -135,7 +137,8 @@ impl<W: Write> TextWriter<W> {
             (_, Some(comm)) => &strings[comm],
             (_, None) => "<...>",
         };
-        // A context that is not known is written as `<...>-0`, which the kernel never prints and our reader takes back.
+        // A context that is not known is written as `<...>-0`, which the kernel never prints and our reader
+        // takes back.
         let pid = event.pid.0.max(0);
         write!(line, "{name:>16}-{pid:<7} ")?;
         if !self.tgids.is_empty() {

@@ -45,7 +45,8 @@ fn by_cpu(lines: Vec<String>) -> BTreeMap<String, Vec<String>> {
     cpus
 }
 
-/// Without the names in front: some formats have them for the whole file, some for the moment, some not at all.
+/// Without the names in front: some formats have them for the whole file, some for the moment, some not at
+/// all.
 fn from_pid(lines: Vec<String>) -> Vec<String> {
     let pid = |line: &str| line.split(" [").next().and_then(|task| task.rfind('-')).expect("a pid");
     lines.into_iter().map(|line| line[pid(&line)..].to_owned()).collect()

@@ -30,7 +30,8 @@ fn no_trace_at_all() {
     );
     check(
         b"\x1f\x8b\x08\0",
-        "this is not a trace that can be read: a gzip file that is cut or damaged at its beginning; copy or record it again",
+        "this is not a trace that can be read: a gzip file that is cut or damaged at its beginning; copy or \
+         record it again",
     );
     for chrome in [r#"{"traceEvents":[]}"#, r#"{"displayTimeUnit":"ns","traceEvents":[]}"#] {
         check(
@@ -73,12 +74,14 @@ fn files_that_are_cut_too_early() {
     let file = fixture("mix-rr.dat");
     check(
         &file[..9000],
-        "byte 9000: the file ends inside the sections: at least 83 bytes are missing; copy or record it again",
+        "byte 9000: the file ends inside the sections: at least 83 bytes are missing; copy or record it \
+         again",
     );
     let file = fixture("mix-rr.v6.dat.gz");
     check(
         &file[..1000],
-        "byte 481: the file ends inside the event descriptions: at least 334 bytes are missing; copy or record it again",
+        "byte 481: the file ends inside the event descriptions: at least 334 bytes are missing; copy or \
+         record it again",
     );
 }
 
@@ -127,7 +130,8 @@ fn perf_data_without_descriptions() {
     );
     check(
         &replaced(&file, b"name: sched_switch\n", b"name: sched_swatch\n"),
-        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e sched or perf sched record",
+        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e \
+         sched or perf sched record",
     );
     let trace =
         trace::read(&replaced(&file, b"int target_cpu;", b"int target_cpx;")).expect("switches are there");
@@ -140,7 +144,8 @@ fn missing_descriptions() {
     let file = fixture("mix-rr.v6.dat.gz");
     check(
         &replaced(&file, b"name: sched_switch\n", b"name: sched_swatch\n"),
-        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e sched or perf sched record",
+        "the file does not describe sched_switch as needed: it is not there; record with trace-cmd record -e \
+         sched or perf sched record",
     );
     check(
         &replaced(&file, b"next_pid;", b"mext_pid;"),
@@ -192,7 +197,8 @@ fn lines_that_cannot_be_used_are_counted_with_their_place() {
     );
     assert_eq!(
         notes(
-            "x-1 [9999] d... 0.000100: sched_switch: prev_comm=x prev_pid=1 prev_prio=1 prev_state=S ==> next_comm=y next_pid=2 next_prio=1\n"
+            "x-1 [9999] d... 0.000100: sched_switch: prev_comm=x prev_pid=1 prev_prio=1 prev_state=S ==> \
+             next_comm=y next_pid=2 next_prio=1\n"
         ),
         "error: an event names a CPU that no machine has; it was dropped (1×, first at line 1): CPU 9999"
     );
@@ -231,7 +237,8 @@ fn bombs_and_rings() {
     bomb[37 + 16 + 4..37 + 16 + 8].copy_from_slice(&[0xff; 4]);
     check(
         &bomb,
-        "byte 37: section 16 decompresses to far more than such sections do; the file is damaged, copy or record it again",
+        "byte 37: section 16 decompresses to far more than such sections do; the file is damaged, copy or \
+         record it again",
     );
     let mut ring = file;
     let done = 9083 + 16 + 568 - 8;

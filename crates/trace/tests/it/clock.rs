@@ -6,7 +6,8 @@ use crate::common::{assert_sound, fixture};
 
 /// What a wrong bit may change without being noticed, ns: silences of up to a minute, and disorder.
 const UNNOTICED_NS: u64 = 62 * 1_000_000_000;
-/// What a wrong bit may add in any case, ns: a silence of two days before what was shifted, and one behind it.
+/// What a wrong bit may add in any case, ns: a silence of two days before what was shifted, and one behind
+/// it.
 const MOST_NS: u64 = 2 * 48 * 3600 * 1_000_000_000;
 
 fn span_ns(trace: &Trace) -> u64 {

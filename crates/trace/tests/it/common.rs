@@ -5,8 +5,8 @@ use std::path::Path;
 
 use trace::{EventKind, Trace};
 
-/// A file of tests/fixtures; `.gz` is unpacked. A name that goes on with `.pftrace` is such a file written as a Perfetto
-/// trace, with `.compact.pftrace` its switches and wakings alone, in columns.
+/// A file of tests/fixtures; `.gz` is unpacked. A name that goes on with `.pftrace` is such a file written as
+/// a Perfetto trace, with `.compact.pftrace` its switches and wakings alone, in columns.
 pub fn fixture(name: &str) -> Vec<u8> {
     if let Some(other) = name.strip_suffix(".compact.pftrace") {
         return crate::compact::encode(&trace::read(&fixture(other)).expect("a trace"));

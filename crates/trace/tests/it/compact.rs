@@ -1,4 +1,5 @@
-//! Writes switches and wakings as Perfetto's recorders do: in columns. A second hand for what the importer reads.
+//! Writes switches and wakings as Perfetto's recorders do: in columns. A second hand for what the importer
+//! reads.
 
 use trace::{Cpu, Event, EventKind, Trace};
 

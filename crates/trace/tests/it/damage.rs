@@ -37,7 +37,8 @@ impl Random {
     }
 }
 
-/// Recordings of seconds, in which up to twenty places were damaged, each of which can make two days of silence.
+/// Recordings of seconds, in which up to twenty places were damaged, each of which can make two days of
+/// silence.
 const MOST_NS: u64 = 40 * 24 * 3600 * 1_000_000_000;
 
 /// Reads, and uses everything that a user would do with the result. Returns whether there was one.

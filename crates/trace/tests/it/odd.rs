@@ -8,8 +8,8 @@ use trace::{
 use crate::common::{assert_sound, fixture};
 use crate::grown;
 
-/// A trace of the oddities: names with blanks and brackets, an id that is given out again, a CPU that comes late and goes,
-/// lost events.
+/// A trace of the oddities: names with blanks and brackets, an id that is given out again, a CPU that comes
+/// late and goes, lost events.
 fn odd() -> Trace {
     let mut builder = TraceBuilder::new(2);
     let names = ["a b", "[x] (y)-7", "p=q pid=3", "==> [9]"].map(|name| builder.strings.intern(name));
@@ -94,7 +94,8 @@ fn oddities_in_perf_data() {
             file[at..at + renamed.len()].copy_from_slice(renamed);
         }
     }
-    // Records begin at 1224; the tenth sample from here on gets the time 1, so that its CPU's clock goes back by hours.
+    // Records begin at 1224; the tenth sample from here on gets the time 1, so that its CPU's clock goes back
+    // by hours.
     let (mut at, mut samples) = (1224, 0);
     while samples < 10 {
         samples += u32::from(file[at] == 9);
@@ -110,7 +111,8 @@ fn oddities_in_perf_data() {
     assert!(trace.strings.find("ha] [nc=h").is_some() && trace.strings.find("hackbench").is_none());
 }
 
-/// In perf.data: a sample becomes a record of five lost events, and another one happens on a CPU that the header does not have.
+/// In perf.data: a sample becomes a record of five lost events, and another one happens on a CPU that the
+/// header does not have.
 #[test]
 fn losses_and_new_cpus_in_perf_data() {
     const SAMPLE: u8 = 9;
@@ -152,8 +154,8 @@ fn task_ids_that_perf_data_gives_out_again_are_other_tasks() {
     assert_eq!(tasks.iter().filter(|task| task.incarnation == 1).count(), 8);
 }
 
-/// The clock of a CPU goes back: in trace.dat two pages have changed places, in a Perfetto trace two bundles, in text two
-/// lines. Each is read as if they had not, and tells.
+/// The clock of a CPU goes back: in trace.dat two pages have changed places, in a Perfetto trace two bundles,
+/// in text two lines. Each is read as if they had not, and tells.
 #[test]
 fn a_clock_that_goes_back_is_told_and_put_in_order() {
     let original = trace::read(&fixture("mix-rr.v6.dat.gz")).expect("a trace");

@@ -6,7 +6,8 @@ use trace::{DelaysFrom, SchedLatency, TaskDelays, Trace, WakeupEvent};
 
 use crate::common::{assert_sound, fixture};
 
-/// perf's table, written by us: the same figures, rounded as perf rounds them, and the line about broken switches.
+/// perf's table, written by us: the same figures, rounded as perf rounds them, and the line about broken
+/// switches.
 fn table(trace: &Trace, latency: &SchedLatency) -> Vec<String> {
     let mut lines: Vec<String> = latency.tasks.iter().map(|task| row(trace, task)).collect();
     lines.push(format!("TOTAL: {:.3} {}", ms(latency.runtime_sum_ns()), latency.switches()));
@@ -118,7 +119,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// A recording with both events, and the same without `sched_wakeup`, as perf records it on kernels that have `sched_waking`.
+/// A recording with both events, and the same without `sched_wakeup`, as perf records it on kernels that have
+/// `sched_waking`.
 #[test]
 fn wakeups_are_as_many_by_either_event() {
     let both = trace::read(&fixture("mix-rr.dat")).expect("a trace");

@@ -1,4 +1,5 @@
-//! Perfetto traces: what we write comes back, columns say the same as messages, packed packets the same as plain ones.
+//! Perfetto traces: what we write comes back, columns say the same as messages, packed packets the same as
+//! plain ones.
 
 use trace::{EventKind, Format, NoteKind, Trace};
 
@@ -35,8 +36,8 @@ fn what_is_written_comes_back() {
     }
 }
 
-/// What columns say of switches and wakings from the second switch of each CPU on: all but who left, which follows from the
-/// switch before, and who woke, which follows from who runs.
+/// What columns say of switches and wakings from the second switch of each CPU on: all but who left, which
+/// follows from the switch before, and who woke, which follows from who runs.
 #[test]
 fn columns_say_the_same_as_messages() {
     let name = "guest-6.1-mix-rr-smp2.dat";

@@ -57,7 +57,8 @@ fn check_task(trace: &Trace, task: &TaskSummary, expected: &Value) {
     let latency = &expected["wake_to_run"];
     let samples = latency["n"].as_u64().expect("a count");
     if task.comm.is_some_and(|comm| &trace.strings[comm] == "tokio-rt-worker") {
-        // The recorder's filter hid how these leave their CPU; the reference takes them for running ever after.
+        // The recorder's filter hid how these leave their CPU; the reference takes them for running ever
+        // after.
         assert!(task.wake_latency.count() >= samples);
         assert!(task.unseen_switches > 0);
         return;
@@ -97,9 +98,9 @@ fn guest_task(summary: &Summary, pid: i32) -> (u64, u64, u64, u64) {
     (task.voluntary_switches, task.involuntary_switches, task.migrations, task.cpu_time_ns / 1_000_000)
 }
 
-/// The program read these counters of the kernel (getrusage, /proc/self/sched) just before each task ended: rr1 45 voluntary,
-/// 16 involuntary, 1 migration, 1444 ms; rr2 31, 29, 0, 2501 ms; low 27, 1, 0, 30 ms. Its end is one more voluntary switch,
-/// and rr1 was preempted once more on the way.
+/// The program read these counters of the kernel (getrusage, /proc/self/sched) just before each task ended:
+/// rr1 45 voluntary, 16 involuntary, 1 migration, 1444 ms; rr2 31, 29, 0, 2501 ms; low 27, 1, 0, 30 ms. Its
+/// end is one more voluntary switch, and rr1 was preempted once more on the way.
 #[test]
 fn the_kernels_own_counters() {
     let trace = trace::read(&fixture("guest-6.1-mix-rr-smp2.dat")).expect("a trace");
@@ -155,8 +156,8 @@ fn holes_are_filled() {
     }
 }
 
-/// Kernel 6.18 fills the rest of a page with a padding event when the reader takes it early. The count of records is that of
-/// another program, which walked the pages.
+/// Kernel 6.18 fills the rest of a page with a padding event when the reader takes it early. The count of
+/// records is that of another program, which walked the pages.
 #[test]
 fn pages_with_padding_at_their_end_are_sound() {
     let trace = trace::read(&fixture("padding.dat.gz")).expect("a trace");

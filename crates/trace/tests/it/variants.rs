@@ -15,8 +15,8 @@ fn lines_with(trace: &Trace, change: impl Fn(&str) -> String) -> Vec<String> {
     lines(trace).iter().map(|line| change(line)).collect()
 }
 
-/// Without the name in the task column, which only trace.dat's list of threads gives for the whole file, and without the
-/// flags, which trace-cmd's text does not have.
+/// Without the name in the task column, which only trace.dat's list of threads gives for the whole file, and
+/// without the flags, which trace-cmd's text does not have.
 fn without_task(line: &str) -> String {
     let from_cpu = &line[line.find("[0").expect("a CPU")..];
     format!("{}{}", &from_cpu[.."[001] ".len()], &from_cpu["[001] .....".len()..])

@@ -4,9 +4,10 @@ use super::error::LoadError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, FromArgMatches};
 use std::error::Error;
+use suggest::suggest;
 
-/// The parser of a load's options, with the habits of getopt: a repeated option's last value counts, long options may
-/// be shortened, and nothing but options is printed by the parser itself.
+/// The parser of a load's options, with the habits of getopt: a repeated option's last value counts, long
+/// options may be shortened, and nothing but options is printed by the parser itself.
 pub(super) fn parser<T: Args>(name: &'static str) -> Command {
     T::augment_args(Command::new(name))
         .no_binary_name(true)
@@ -16,16 +17,22 @@ pub(super) fn parser<T: Args>(name: &'static str) -> Command {
         .infer_long_args(true)
 }
 
+/// The long option that was probably meant, as `--threads`.
+fn nearest_option(command: &Command, option: &str) -> Option<String> {
+    let longs = command.get_arguments().filter_map(|arg| arg.get_long_and_visible_aliases());
+    suggest(option.strip_prefix("--")?, longs.flatten()).map(|long| format!("--{long}"))
+}
+
 /// The options in `words`, the command's name not among them.
 pub(super) fn options<T: Args + FromArgMatches>(
     name: &'static str,
     words: &[String],
 ) -> Result<T, LoadError> {
-    let command = parser::<T>(name);
+    let mut command = parser::<T>(name);
     command
-        .try_get_matches_from(words)
+        .try_get_matches_from_mut(words)
         .and_then(|matches| T::from_arg_matches(&matches))
-        .map_err(|error| explain(name, &error))
+        .map_err(|error| explain(name, &command, &error))
 }
 
 /// A usage error of this load.
@@ -33,7 +40,7 @@ pub(super) fn usage(name: &str, message: impl Into<String>) -> LoadError {
     LoadError::Usage { load: name.to_string(), message: message.into() }
 }
 
-fn explain(name: &str, error: &clap::Error) -> LoadError {
+fn explain(name: &str, command: &Command, error: &clap::Error) -> LoadError {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => texts.first().cloned(),
@@ -43,8 +50,8 @@ fn explain(name: &str, error: &clap::Error) -> LoadError {
     match error.kind() {
         ErrorKind::UnknownArgument if option.starts_with('-') => LoadError::UnknownOption {
             load: name.to_string(),
+            nearest: nearest_option(command, &option),
             option,
-            nearest: context(ContextKind::SuggestedArg),
         },
         ErrorKind::UnknownArgument => usage(name, format!("'{option}' is not an option")),
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {

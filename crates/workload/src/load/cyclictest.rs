@@ -1,8 +1,9 @@
 //! cyclictest: how late do threads wake up from an absolute timer?
 //!
-//! The defaults and the meaning of the options are those of rt-tests 2.x. One of them matters for old reports: until
-//! 0.83 every further thread got a priority one lower (`-t 8 -p 90` ran at 90 to 83, seed 002); since then that takes
-//! `--priospread`, and without it all threads have the same priority. The load follows the newer meaning.
+//! The defaults and the meaning of the options are those of rt-tests 2.x. One of them matters for old
+//! reports: until 0.83 every further thread got a priority one lower (`-t 8 -p 90` ran at 90 to 83, seed
+//! 002); since then that takes `--priospread`, and without it all threads have the same priority. The load
+//! follows the newer meaning.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -43,10 +44,23 @@ fn threads(text: &str) -> Result<Count, String> {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Number of threads (1); without a number one for each CPU.
-    #[arg(short = 't', long, value_name = "NUM", num_args = 0..=1, default_missing_value = "each", value_parser = threads)]
+    #[arg(
+        short = 't',
+        long,
+        value_name = "NUM",
+        num_args = 0..=1,
+        default_missing_value = "each",
+        value_parser = threads,
+    )]
     threads: Option<Count>,
     /// Priority of the highest thread (0: no real-time policy).
-    #[arg(short = 'p', long, value_name = "PRIO", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=99))]
+    #[arg(
+        short = 'p',
+        long,
+        value_name = "PRIO",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=99),
+    )]
     priority: u8,
     /// Give each further thread a priority one lower, as versions up to 0.83 did without being asked.
     #[arg(short = 'Q', long)]
@@ -67,7 +81,14 @@ pub(super) struct Options {
     #[arg(short = 'h', long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     histogram: Option<u32>,
     /// Run thread n on the nth CPU of the list, or of all CPUs.
-    #[arg(short = 'a', long, value_name = "CPUSET", num_args = 0..=1, default_missing_value = "all", value_parser = cpu_set)]
+    #[arg(
+        short = 'a',
+        long,
+        value_name = "CPUSET",
+        num_args = 0..=1,
+        default_missing_value = "all",
+        value_parser = cpu_set,
+    )]
     affinity: Option<CpuMask>,
     /// One thread pinned to each CPU, all of the same priority.
     #[arg(short = 'S', long, conflicts_with = "priospread")]
@@ -92,14 +113,14 @@ pub(super) struct Options {
     quiet: bool,
     /// Model: each thread starts so long after the one before, microseconds without a unit (0: all at once).
     ///
-    /// The real tool creates them one by one, and without --aligned each counts its intervals from its own start.
-    /// Measured: 2.6 ms apart on the recorded machine of two CPUs.
+    /// The real tool creates them one by one, and without --aligned each counts its intervals from its own
+    /// start. Measured: 2.6 ms apart on the recorded machine of two CPUs.
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = micros)]
     stagger: Nanos,
     /// Model: CPU time of a thread in each cycle beyond the system calls, nanoseconds without a unit (1500).
     ///
-    /// Two clock readings, the statistics and their cold cache lines; assumed. Rt-class 13.3 puts the work of seed
-    /// 001's threads at 2 to 10 µs.
+    /// Two clock readings, the statistics and their cold cache lines; assumed. Rt-class 13.3 puts the work of
+    /// seed 001's threads at 2 to 10 µs.
     #[arg(long, value_name = "TIME", default_value = "1500", value_parser = step_nanos)]
     cycle_cost: Nanos,
 }

@@ -42,7 +42,8 @@ const fn of(program: &'static str, word: &'static str, command: &'static str, wh
     Nearest { program, word, command, why }
 }
 
-/// What comes nearest to a command line of another program, if that is known. An option may have its value attached.
+/// What comes nearest to a command line of another program, if that is known. An option may have its value
+/// attached.
 pub(super) fn nearest(program: &str, words: &[String]) -> Option<&'static Nearest> {
     let has =
         |word: &str| words.iter().any(|w| w == word || w.split_once('=').is_some_and(|(w, _)| w == word));

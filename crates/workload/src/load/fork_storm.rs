@@ -1,8 +1,8 @@
 //! fork_storm: jobs forked as fast as possible, and how much CPU they leave to a hog (fair-class 13.6).
 //!
-//! The forker computes a little, forks a job and goes on without waiting while fewer than `-j` jobs live; then it waits
-//! for one of them. With `--depth` a job is a chain of processes, each of which forks the next and waits for it; the
-//! last one works (fair-class 5.7: a penalised child forks).
+//! The forker computes a little, forks a job and goes on without waiting while fewer than `-j` jobs live;
+//! then it waits for one of them. With `--depth` a job is a chain of processes, each of which forks the next
+//! and waits for it; the last one works (fair-class 5.7: a penalised child forks).
 
 use super::command::options;
 use super::error::LoadError;
@@ -23,13 +23,25 @@ pub(super) const NAME: &str = "fork_storm";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Jobs that live at one time (20).
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        short = 'j',
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+    )]
     jobs: u32,
     /// Jobs altogether (endless).
     #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Stop forking after this time, seconds without a unit (endless).
-    #[arg(short = 's', long, value_name = "TIME", value_parser = seconds_above_zero, conflicts_with = "count")]
+    #[arg(
+        short = 's',
+        long,
+        value_name = "TIME",
+        value_parser = seconds_above_zero,
+        conflicts_with = "count",
+    )]
     duration: Option<Nanos>,
     /// CPU time of a job, microseconds without a unit (3ms).
     #[arg(short = 'b', long, value_name = "TIME", default_value = "3ms", value_parser = micros_above_zero)]
@@ -38,10 +50,20 @@ pub(super) struct Options {
     #[arg(short = 'g', long, value_name = "TIME", default_value = "1ms", value_parser = micros)]
     gap: Nanos,
     /// Processes of a job, each forked by the one before (1).
-    #[arg(long, value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=64),
+    )]
     depth: u32,
     /// Endless loops beside the storm (1).
-    #[arg(long, value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(0..=10_000),
+    )]
     hogs: u32,
 }
 

@@ -1,7 +1,8 @@
 //! hackbench: groups of senders that pass messages to all receivers of their group.
 //!
-//! Main creates receivers and senders, group by group; all wait until every one is there, then each sender passes
-//! `loops` messages to each receiver, and main waits for them to end. The result is the time in between.
+//! Main creates receivers and senders, group by group; all wait until every one is there, then each sender
+//! passes `loops` messages to each receiver, and main waits for them to end. The result is the time in
+//! between.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -20,16 +21,41 @@ pub(super) const NAME: &str = "hackbench";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Number of groups (10).
-    #[arg(short = 'g', long, value_name = "NUM", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(
+        short = 'g',
+        long,
+        value_name = "NUM",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..=1_000),
+    )]
     groups: u32,
     /// Senders, and receivers, of each group (20).
-    #[arg(short = 'f', long, value_name = "NUM", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(
+        short = 'f',
+        long,
+        value_name = "NUM",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1_000),
+    )]
     fds: u32,
     /// Messages of each sender to each receiver (100).
-    #[arg(short = 'l', long, value_name = "LOOPS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "LOOPS",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u64).range(1..),
+    )]
     loops: u64,
     /// Size of a message in bytes (100).
-    #[arg(short = 's', long, visible_alias = "datasize", value_name = "SIZE", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(
+        short = 's',
+        long,
+        visible_alias = "datasize",
+        value_name = "SIZE",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=65_536),
+    )]
     data_size: u32,
     /// Pipes in place of socket pairs.
     #[arg(short = 'p', long)]
@@ -40,9 +66,11 @@ pub(super) struct Options {
     /// Threads.
     #[arg(short = 'T', long, overrides_with = "process")]
     threads: bool,
-    /// Model: kernel time of a send beyond the bare system call, nanoseconds without a unit (pipe 255, socket 900).
+    /// Model: kernel time of a send beyond the bare system call, nanoseconds without a unit (pipe 255, socket
+    /// 900).
     ///
-    /// Measured for 100 bytes on a 2-CPU machine with kernel 6.18; larger messages take 0.1 ns a byte more (assumed).
+    /// Measured for 100 bytes on a 2-CPU machine with kernel 6.18; larger messages take 0.1 ns a byte more
+    /// (assumed).
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     send_cost: Option<Nanos>,
     /// Model: kernel time of a receive beyond the bare system call, likewise (pipe 255, socket 670).
@@ -67,10 +95,10 @@ struct Hackbench {
     options: Options,
 }
 
-/// CPU time per message, from the recorded runs of 100-byte messages on the native-6.18 machine (2 busy CPUs):
-/// `-p -P -g 4 -l 2000`, 3.2 million messages in 1.26 s, and `-T -g 2 -l 2000` (sockets), 1.6 million in 1.49 s. Two
-/// bare system calls (117 ns each, microcosts) and the switches (1 µs each) are taken off. Halved for pipes; sockets
-/// allocate their buffer on sending, so more of it is put there (assumed).
+/// CPU time per message, from the recorded runs of 100-byte messages on the native-6.18 machine (2 busy
+/// CPUs): `-p -P -g 4 -l 2000`, 3.2 million messages in 1.26 s, and `-T -g 2 -l 2000` (sockets), 1.6 million
+/// in 1.49 s. Two bare system calls (117 ns each, microcosts) and the switches (1 µs each) are taken off.
+/// Halved for pipes; sockets allocate their buffer on sending, so more of it is put there (assumed).
 const PIPE_SEND: Nanos = Nanos(255);
 const PIPE_RECEIVE: Nanos = Nanos(255);
 const SOCKET_SEND: Nanos = Nanos(900);
@@ -107,8 +135,8 @@ pub(super) struct Room {
     pub writers_wake_at: u32,
 }
 
-/// A pipe holds 16 pages, each with whole messages only, or messages of several pages; its writer goes on when a page,
-/// or message, is free.
+/// A pipe holds 16 pages, each with whole messages only, or messages of several pages; its writer goes on
+/// when a page, or message, is free.
 pub(super) fn pipe_room(size: u32) -> Room {
     const PAGE: u32 = 4_096;
     const PAGES: u32 = 16;
@@ -117,9 +145,9 @@ pub(super) fn pipe_room(size: u32) -> Room {
     Room { capacity, writers_wake_at: capacity - freed_at_once }
 }
 
-/// On a UNIX socket the sender may go on while its buffers take less than the default limit, and is woken when they
-/// take a quarter of it. A buffer takes its header and the next power of two that holds the message and the trailer
-/// (Linux on 64 bits).
+/// On a UNIX socket the sender may go on while its buffers take less than the default limit, and is woken
+/// when they take a quarter of it. A buffer takes its header and the next power of two that holds the message
+/// and the trailer (Linux on 64 bits).
 pub(super) fn socket_room(size: u32) -> Room {
     const LIMIT: u32 = 212_992;
     const HEADER: u32 = 256;
@@ -136,7 +164,8 @@ struct Shared {
 }
 
 impl Hackbench {
-    /// Children of one group in the order of their creation: receivers, each with a channel of its own, then senders.
+    /// Children of one group in the order of their creation: receivers, each with a channel of its own, then
+    /// senders.
     fn group(&self, shared: &Shared, setup: &mut Setup) -> Result<Vec<Template>, LoadError> {
         let fds = self.options.fds;
         let channels: Vec<ChannelId> = (0..fds).map(|_| setup.channel(self.options.channel())).collect();

@@ -17,7 +17,13 @@ pub(super) const NAME: &str = "hog";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Number of tasks (1).
-    #[arg(short = 'n', long, value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "NUM",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+    )]
     count: u32,
     /// Nice value, -20 to 19 (0).
     #[arg(long, value_name = "NICE", default_value = "0", allow_negative_numbers = true, value_parser = nice)]

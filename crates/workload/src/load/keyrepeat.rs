@@ -1,8 +1,8 @@
 //! keyrepeat: the low-tech test of seed 003. A key is held down in a terminal; the cursor should move evenly.
 //!
-//! The keyboard interrupts; the display server reads the key and tells the terminal; the terminal writes it to the
-//! shell, which echoes it; the terminal asks the display server to draw it (fair-class 13.7). The times between two
-//! drawings are the frames that the eye sees. Nobody forks.
+//! The keyboard interrupts; the display server reads the key and tells the terminal; the terminal writes it
+//! to the shell, which echoes it; the terminal asks the display server to draw it (fair-class 13.7). The
+//! times between two drawings are the frames that the eye sees. Nobody forks.
 
 use super::command::options;
 use super::error::LoadError;
@@ -25,7 +25,13 @@ pub(super) const NAME: &str = "keyrepeat";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Keys a second while the key is held down (30).
-    #[arg(short = 'r', long, value_name = "HZ", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    #[arg(
+        short = 'r',
+        long,
+        value_name = "HZ",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=1_000),
+    )]
     rate: u64,
     /// Release the key after this time, seconds without a unit (endless).
     #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
@@ -45,7 +51,8 @@ pub(super) struct Options {
     /// Model: shortest CPU time of the display server to draw; the longest is twice that, likewise (1ms).
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = micros_above_zero)]
     draw: Nanos,
-    /// Model: working set of display server and terminal in bytes, K or M (assumed; the shell has an eighth of it).
+    /// Model: working set of display server and terminal in bytes, K or M (assumed; the shell has an eighth
+    /// of it).
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = bytes)]
     working_set: u64,
 }
@@ -59,7 +66,8 @@ struct Keyrepeat {
     options: Options,
 }
 
-/// Kernel time of a small write or read of a local socket or terminal (fair-class 12.1: 1 to 3 µs with the call).
+/// Kernel time of a small write or read of a local socket or terminal (fair-class 12.1: 1 to 3 µs with the
+/// call).
 const WRITE: Nanos = Nanos::from_micros(2);
 const READ: Nanos = Nanos::from_micros(1);
 /// Nobody holds a key for so long that this many of them wait.
@@ -82,7 +90,8 @@ struct Inbox {
 }
 
 impl Inbox {
-    /// The step that sends a message; it is the whole of its round, so that kinds are written down as they are sent.
+    /// The step that sends a message; it is the whole of its round, so that kinds are written down as they
+    /// are sent.
     fn send(&self, kind: ToTerminal) -> Step {
         self.kinds.borrow_mut().push_back(kind);
         Step::Send(self.channel)

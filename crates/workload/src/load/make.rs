@@ -1,8 +1,9 @@
 //! `make -jN`: a build as the scheduler sees it (fair-class 13.1).
 //!
-//! make vforks and execs a shell for each object and keeps N of them alive. The shell forks gcc and, after it, three
-//! helpers (fixdep, mv, rm), waiting for each. gcc vforks cc1, the hog, then as. So seven processes an object. In the
-//! recorded build make starts gcc itself: three processes an object, and no waits for files.
+//! make vforks and execs a shell for each object and keeps N of them alive. The shell forks gcc and, after
+//! it, three helpers (fixdep, mv, rm), waiting for each. gcc vforks cc1, the hog, then as. So seven processes
+//! an object. In the recorded build make starts gcc itself: three processes an object, and no waits for
+//! files.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -23,7 +24,13 @@ pub(super) const NAME: &str = "make";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Jobs at one time.
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(
+        short = 'j',
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+    )]
     jobs: u32,
     /// Objects to build (endless).
     #[arg(value_name = "OBJECTS", value_parser = objects)]
@@ -34,7 +41,8 @@ pub(super) struct Options {
     /// Model: mean CPU time of a cc1, microseconds without a unit (kernel: 300ms; recorded: 131ms).
     #[arg(long, value_name = "TIME", value_parser = micros_above_zero)]
     cc1: Option<Nanos>,
-    /// Model: mean wait of cc1 for a file, after each 40 ms of CPU time on average, likewise (kernel: 80ms; recorded: none).
+    /// Model: mean wait of cc1 for a file, after each 40 ms of CPU time on average, likewise (kernel: 80ms;
+    /// recorded: none).
     #[arg(long, value_name = "TIME", value_parser = micros)]
     cc1_wait: Option<Nanos>,
     /// Model: working set of cc1 in bytes, K or M (assumed; the other processes have an eighth of it).

@@ -48,9 +48,9 @@ pub(super) fn kernel(cc1_mean: Nanos) -> BuildTimes {
     }
 }
 
-/// Lowest, each tenth and highest CPU time in microseconds from exec to exit in make10-trace (gcc 112 processes, cc1
-/// 111, as 103). What the machine charges for the end of an exec and for the exit (300 µs; gcc 500 with its two
-/// forks) is taken off.
+/// Lowest, each tenth and highest CPU time in microseconds from exec to exit in make10-trace (gcc 112
+/// processes, cc1 111, as 103). What the machine charges for the end of an exec and for the exit (300 µs; gcc
+/// 500 with its two forks) is taken off.
 const GCC_US: [u64; 11] = [807, 997, 1_120, 1_211, 1_269, 1_306, 1_327, 1_370, 1_411, 1_467, 2_345];
 const CC1_US: [u64; 11] =
     [8_374, 60_742, 96_755, 109_405, 119_997, 129_838, 148_743, 162_549, 179_903, 195_830, 288_149];

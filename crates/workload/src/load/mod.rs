@@ -1,8 +1,8 @@
 //! The field's standard loads, named and optioned as on their real command lines.
 //!
 //! A quoted command line becomes a [`Load`] ([`parse`]); a load adds its tasks to a [`Setup`] and gives a
-//! [`BuiltLoad`], which tells the load's own results during and after the run. A load holds no state of a run, so one
-//! can be built many times, on many threads.
+//! [`BuiltLoad`], which tells the load's own results during and after the run. A load holds no state of a
+//! run, so one can be built many times, on many threads.
 
 mod command;
 mod cyclictest;
@@ -56,8 +56,8 @@ pub trait Load: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Adds its tasks to the setup; they start at time zero. What depends on the machine, such as one thread for
-    /// each CPU, is decided here; an affinity without a CPU of the machine is an error.
+    /// Adds its tasks to the setup; they start at time zero. What depends on the machine, such as one thread
+    /// for each CPU, is decided here; an affinity without a CPU of the machine is an error.
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError>;
 }
 

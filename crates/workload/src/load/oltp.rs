@@ -1,8 +1,10 @@
-//! oltp: sysbench's read-only OLTP test on a database server of 2009, all on one machine (fair-class 12.3 to 12.5).
+//! oltp: sysbench's read-only OLTP test on a database server of 2009, all on one machine (fair-class 12.3 to
+//! 12.5).
 //!
-//! Each client is a thread of sysbench with a connection of its own to one server task: a process of PostgreSQL, a
-//! thread of MySQL. It sends a request, sleeps until the answer, and goes on without thinking. A transaction is BEGIN, 14
-//! reads, COMMIT. Where the databases differ: the locks that all server tasks share.
+//! Each client is a thread of sysbench with a connection of its own to one server task: a process of
+//! PostgreSQL, a thread of MySQL. It sends a request, sleeps until the answer, and goes on without thinking.
+//! A transaction is BEGIN, 14 reads, COMMIT. Where the databases differ: the locks that all server tasks
+//! share.
 
 use super::command::options;
 use super::error::LoadError;
@@ -26,21 +28,34 @@ pub(super) struct Options {
     #[arg(long, value_name = "DB", default_value = "pgsql")]
     db: DbName,
     /// Clients, each with a connection of its own (1).
-    #[arg(long, visible_alias = "num-threads", value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        long,
+        visible_alias = "num-threads",
+        value_name = "NUM",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+    )]
     clients: u32,
     /// How long to count, seconds without a unit (10s).
-    #[arg(long, visible_alias = "max-time", value_name = "TIME", default_value = "10s", value_parser = seconds_above_zero)]
+    #[arg(
+        long,
+        visible_alias = "max-time",
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = seconds_above_zero,
+    )]
     time: Nanos,
     /// Run for so long before counting, likewise (0.5s and 25ms for each client).
     ///
-    /// The virtual clock of each CPU has to move on by more than a latency and a wakeup granularity before the
-    /// scheduler is in its steady state (fair-class 12.4).
+    /// The virtual clock of each CPU has to move on by more than a latency and a wakeup granularity before
+    /// the scheduler is in its steady state (fair-class 12.4).
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     warmup: Option<Nanos>,
     /// Model: CPU time of the client before a request, nanoseconds without a unit (pgsql 14us, mysql 24us).
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     client_work: Option<Nanos>,
-    /// Model: CPU time of the server for a read, likewise (pgsql 42us, mysql 72us); BEGIN and COMMIT take a quarter.
+    /// Model: CPU time of the server for a read, likewise (pgsql 42us, mysql 72us); BEGIN and COMMIT take a
+    /// quarter.
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     server_work: Option<Nanos>,
     /// Model: what each doubling of the clients above 8 costs a request, likewise (pgsql 2us, mysql 0).
@@ -48,7 +63,8 @@ pub(super) struct Options {
     /// Page tables, TLB and kernel structures of more tasks outgrow the caches, whatever the scheduler does.
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     footprint: Option<Nanos>,
-    /// Model: what each client costs a request, likewise (pgsql 0, mysql 130ns): lists of threads that are walked.
+    /// Model: what each client costs a request, likewise (pgsql 0, mysql 130ns): lists of threads that are
+    /// walked.
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     per_client: Option<Nanos>,
     /// Model: working set of a server task in bytes, K or M (260K).

@@ -30,7 +30,8 @@ const AFTER_RECEIVE: Nanos = Nanos(500);
 /// Times vary by so many percent of themselves, up and down (fair-class 12.4).
 const CLIENT_SPREAD: u64 = 30;
 const SERVER_SPREAD: u64 = 40;
-/// sysbench hands out a transaction under a mutex of the process (fair-class 12.4: once in 16 requests, 0.8 µs).
+/// sysbench hands out a transaction under a mutex of the process (fair-class 12.4: once in 16 requests, 0.8
+/// µs).
 const HAND_OUT: Nanos = Nanos(800);
 
 fn varied(time: Nanos, percent: u64, rng: &mut Rng) -> Nanos {
@@ -60,15 +61,15 @@ enum Sections {
 }
 
 impl Locks {
-    /// A read has six short sections under hot spinlocks. It takes the sleeping lock shared, which holds nobody up; the
-    /// ends of a transaction take it alone (fair-class 12.4, where each request does).
+    /// A read has six short sections under hot spinlocks. It takes the sleeping lock shared, which holds
+    /// nobody up; the ends of a transaction take it alone (fair-class 12.4, where each request does).
     pub fn pgsql(spinlocks: Vec<SpinlockId>, mutexes: Vec<MutexId>, spin_hold: Nanos) -> Locks {
         let (read, short) = (Sections::Spinlock(6, spin_hold), Sections::Mutex(1, Nanos(2_000)));
         Locks { spinlocks, mutexes, read, short }
     }
 
-    /// Four sections under mutexes in a read, one at the ends of a transaction (fair-class 12.5). All are taken for
-    /// mutexes of the storage engine, which are spun for before a task sleeps.
+    /// Four sections under mutexes in a read, one at the ends of a transaction (fair-class 12.5). All are
+    /// taken for mutexes of the storage engine, which are spun for before a task sleeps.
     pub fn mysql(spinlocks: Vec<SpinlockId>) -> Locks {
         let (read, short) = (Sections::Spinlock(4, Nanos(1_200)), Sections::Spinlock(1, Nanos(1_200)));
         Locks { spinlocks, mutexes: Vec::new(), read, short }

@@ -1,9 +1,12 @@
-//! periodic: tasks that are released again and again, use some CPU time, and should be done by the next release.
+//! periodic: tasks that are released again and again, use some CPU time, and should be done by the next
+//! release.
 //!
-//! `--bench` is the load that scheduler simulators are commonly measured with: on N CPUs 2N tasks, the periods spread
-//! geometrically from 100 µs to 10 ms, each task using 0.35 of its period, SCHED_FIFO rate-monotonic from 95 down.
+//! `--bench` is the load that scheduler simulators are commonly measured with: on N CPUs 2N tasks, the
+//! periods spread geometrically from 100 µs to 10 ms, each task using 0.35 of its period, SCHED_FIFO
+//! rate-monotonic from 95 down.
 //!
-//! `--random` makes the releases a Poisson process, as those of devices and of network traffic are often modelled.
+//! `--random` makes the releases a Poisson process, as those of devices and of network traffic are often
+//! modelled.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -27,19 +30,41 @@ pub(super) struct Options {
     #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: Option<u32>,
     /// Periods of the tasks, taken in turn, microseconds without a unit, as in 1ms,2ms,10ms (10ms).
-    #[arg(short = 'p', long, visible_alias = "periods", value_name = "LIST", value_delimiter = ',', num_args = 1, default_value = "10ms", value_parser = micros_above_zero)]
+    #[arg(
+        short = 'p',
+        long,
+        visible_alias = "periods",
+        value_name = "LIST",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "10ms",
+        value_parser = micros_above_zero,
+    )]
     period: Vec<Nanos>,
     /// Share of its period that each task runs, as 0.35 or 35% (0.35).
     #[arg(short = 'u', long, value_name = "SHARE", default_value = "0.35", value_parser = share_ppm)]
     utilisation: u64,
     /// Run time of each task in place of a share, microseconds without a unit.
-    #[arg(short = 'r', long, value_name = "TIME", value_parser = micros_above_zero, conflicts_with = "utilisation")]
+    #[arg(
+        short = 'r',
+        long,
+        value_name = "TIME",
+        value_parser = micros_above_zero,
+        conflicts_with = "utilisation",
+    )]
     run: Option<Nanos>,
-    /// Random releases: the time from one to the next is exponential, the period is its mean. There are no deadlines.
+    /// Random releases: the time from one to the next is exponential, the period is its mean. There are no
+    /// deadlines.
     #[arg(short = 'x', long)]
     random: bool,
     /// SCHED_FIFO priority (none: SCHED_OTHER).
-    #[arg(short = 'P', long, visible_alias = "prio", value_name = "PRIO", value_parser = clap::value_parser!(u8).range(1..=99))]
+    #[arg(
+        short = 'P',
+        long,
+        visible_alias = "prio",
+        value_name = "PRIO",
+        value_parser = clap::value_parser!(u8).range(1..=99),
+    )]
     priority: Option<u8>,
     /// Rate-monotonic: the shortest period has that priority, each longer one the next lower, not below 1.
     #[arg(short = 'R', long, requires = "priority")]
@@ -50,8 +75,12 @@ pub(super) struct Options {
     /// Stop after this time, seconds without a unit (endless).
     #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
     duration: Option<Nanos>,
-    /// The common benchmark load: 2 tasks for each CPU, periods 100us to 10ms, 0.35 of each, rate-monotonic from 95.
-    #[arg(long, conflicts_with_all = ["count", "period", "utilisation", "run", "random", "priority", "affinity"])]
+    /// The common benchmark load: 2 tasks for each CPU, periods 100us to 10ms, 0.35 of each, rate-monotonic
+    /// from 95.
+    #[arg(
+        long,
+        conflicts_with_all = ["count", "period", "utilisation", "run", "random", "priority", "affinity"],
+    )]
     bench: bool,
 }
 
@@ -114,7 +143,8 @@ fn bench(count: u32) -> Vec<Task> {
     tasks
 }
 
-/// The shortest period gets `top`, each longer one the next priority below, down to 1; equal periods in their order.
+/// The shortest period gets `top`, each longer one the next priority below, down to 1; equal periods in their
+/// order.
 fn rate_monotonic(tasks: &mut [Task], top: u8) {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|index| tasks[*index].period);
@@ -123,10 +153,11 @@ fn rate_monotonic(tasks: &mut [Task], top: u8) {
     }
 }
 
-/// `count` periods from `first` to `first · ratio`, each the same factor above the one before, to the nanosecond.
+/// `count` periods from `first` to `first · ratio`, each the same factor above the one before, to the
+/// nanosecond.
 ///
-/// In integers, because the periods decide what runs: ratio^(i/m) is the product of the 2^k-th roots of the ratio
-/// that belong to the binary digits of i/m.
+/// In integers, because the periods decide what runs: ratio^(i/m) is the product of the 2^k-th roots of the
+/// ratio that belong to the binary digits of i/m.
 fn geometric(first: Nanos, ratio: u64, count: u32) -> Vec<Nanos> {
     /// Fraction bits; the ratio takes the rest of 64.
     const BITS: u32 = 56;

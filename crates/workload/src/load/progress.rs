@@ -6,7 +6,8 @@ use scheduler::Nanos;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// How many tasks of a load have not finished. As an observer at the end of a program, it counts that task off.
+/// How many tasks of a load have not finished. As an observer at the end of a program, it counts that task
+/// off.
 #[derive(Clone, Debug)]
 pub(crate) struct Remaining(Rc<Cell<u32>>);
 

@@ -117,7 +117,8 @@ const ENTRIES: [Entry; 12] = [
     },
     Entry {
         name: vmark::NAME,
-        about: "Chat rooms over TCP loopback, four threads for each user, like VolanoMark; messages per second.",
+        about: "Chat rooms over TCP loopback, four threads for each user, like VolanoMark; messages per \
+                second.",
         ends: "When all messages are received; the time that takes is its result.",
         source: "seed 004 (fair-class 12.6)",
         command: parser::<vmark::Options>,
@@ -125,7 +126,8 @@ const ENTRIES: [Entry; 12] = [
     },
     Entry {
         name: oltp::NAME,
-        about: "sysbench's read-only OLTP test on PostgreSQL or MySQL: clients and server tasks over local sockets.",
+        about: "sysbench's read-only OLTP test on PostgreSQL or MySQL: clients and server tasks over local \
+                sockets.",
         ends: "After the warm-up and --time (10s).",
         source: "seed 004 (fair-class 12.3 to 12.5)",
         command: parser::<oltp::Options>,
@@ -157,8 +159,8 @@ pub fn find(name: &str) -> Result<&'static Entry, LoadError> {
     })
 }
 
-/// The load of a command line such as `cyclictest -t8 -p90 -i100 -d100 -n`, split as a shell splits it. A folder before
-/// the name (`/usr/bin/hackbench`) is ignored.
+/// The load of a command line such as `cyclictest -t8 -p90 -i100 -d100 -n`, split as a shell splits it. A
+/// folder before the name (`/usr/bin/hackbench`) is ignored.
 pub fn parse(command: &str) -> Result<Box<dyn Load>, LoadError> {
     let words = shlex::split(command).ok_or_else(|| LoadError::Quotes { command: command.to_string() })?;
     let (program, options) = words.split_first().ok_or(LoadError::Empty)?;

@@ -55,8 +55,8 @@ pub struct CyclictestThread {
     pub prio: u8,
     /// Interval between two wakeups.
     pub interval: Nanos,
-    /// One latency for each cycle: clock after the wakeup less the time the timer was set to. The histogram is there
-    /// when `-h` asked for it.
+    /// One latency for each cycle: clock after the wakeup less the time the timer was set to. The histogram
+    /// is there when `-h` asked for it.
     pub latency: LatencyStats,
 }
 
@@ -142,7 +142,8 @@ pub struct ThreadResult {
     pub name: String,
     /// Completed cycles.
     pub cycles: u64,
-    /// From the release of each cycle to its end; its limit is the deadline. `None` for a load without releases.
+    /// From the release of each cycle to its end; its limit is the deadline. `None` for a load without
+    /// releases.
     pub response: Option<LatencyStats>,
 }
 

@@ -7,7 +7,8 @@ use std::fmt::Debug;
 
 /// Decides on one round after the other.
 pub(super) trait Rounds: Debug {
-    /// Adds the steps of the next round; all those of the round before are done. A round without steps ends the task.
+    /// Adds the steps of the next round; all those of the round before are done. A round without steps ends
+    /// the task.
     fn plan(&mut self, env: &mut Env<'_>, steps: &mut VecDeque<Step>);
 }
 

@@ -1,9 +1,9 @@
 //! rt-migrate: the program of seed 000 (rt-class 13.1), under which real-time tasks migrate all the time.
 //!
 //! Thread `id` has priority base + id. Until told to stop it passes over all locks: lock, spin for
-//! (threads − id + extra) ms by the clock, unlock, sleep id ms. The lower the priority, the longer it holds a lock. Main
-//! waits at the start barrier, sleeps for the run length at a priority above all, and raises the stop flag, which each
-//! thread looks at between two passes.
+//! (threads − id + extra) ms by the clock, unlock, sleep id ms. The lower the priority, the longer it holds a
+//! lock. Main waits at the start barrier, sleeps for the run length at a priority above all, and raises the
+//! stop flag, which each thread looks at between two passes.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -45,7 +45,13 @@ pub(super) struct Options {
     #[arg(short = 's', long, value_name = "TIME", value_parser = seconds_above_zero)]
     seconds: Option<Nanos>,
     /// Stop each thread after so many passes instead.
-    #[arg(short = 'i', long, value_name = "PASSES", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "seconds")]
+    #[arg(
+        short = 'i',
+        long,
+        value_name = "PASSES",
+        value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with = "seconds",
+    )]
     iterations: Option<u64>,
     /// Priority of thread 0 (2).
     #[arg(short = 'b', long, value_name = "PRIO", default_value_t = 2)]

@@ -1,8 +1,8 @@
 //! vmark: chat rooms over TCP loopback, as VolanoMark has them (fair-class 12.6).
 //!
-//! Each connection has four threads: the client's sender and receiver, the server's receiver and sender. A message goes
-//! from a client's sender to its server receiver, which hands it to the server senders of all others in the room, each
-//! of which passes it to its client receiver. Nobody waits for an answer.
+//! Each connection has four threads: the client's sender and receiver, the server's receiver and sender. A
+//! message goes from a client's sender to its server receiver, which hands it to the server senders of all
+//! others in the room, each of which passes it to its client receiver. Nobody waits for an answer.
 
 use super::command::{options, usage};
 use super::error::LoadError;
@@ -22,21 +22,47 @@ pub(super) const NAME: &str = "vmark";
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Options {
     /// Chat rooms (10).
-    #[arg(long, value_name = "NUM", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..=1_000),
+    )]
     rooms: u32,
     /// Users of each room (20).
-    #[arg(long, value_name = "NUM", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(2..=1_000),
+    )]
     users: u32,
     /// Messages that each user sends (100).
-    #[arg(long, value_name = "NUM", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+    )]
     count: u64,
     /// Model: messages that a connection holds in each direction before its sender waits (4).
-    #[arg(long, value_name = "NUM", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 4,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+    )]
     queue: u32,
     /// Model: CPU time of all steps, percent of those of fair-class 12.6 (100).
-    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u64).range(1..=10_000),
+    )]
     work: u64,
-    /// Model: kernel time of a send over TCP loopback, its delivery included, nanoseconds without a unit (8us).
+    /// Model: kernel time of a send over TCP loopback, its delivery included, nanoseconds without a unit
+    /// (8us).
     #[arg(long, value_name = "TIME", default_value = "8us", value_parser = step_nanos)]
     send_cost: Nanos,
     /// Model: working set of each thread in bytes, K or M (30K).
@@ -62,8 +88,8 @@ struct Vmark {
     options: Options,
 }
 
-/// CPU time of each step beyond the send, where it has one (fair-class 12.6: 12, 6 and 1.2 for each target, 14, 9 µs,
-/// with sends of 8 and reads of 1.5).
+/// CPU time of each step beyond the send, where it has one (fair-class 12.6: 12, 6 and 1.2 for each target,
+/// 14, 9 µs, with sends of 8 and reads of 1.5).
 const CLIENT_SENDER: Nanos = Nanos(4_000);
 const SERVER_RECEIVER: Nanos = Nanos(4_500);
 const EACH_TARGET: Nanos = Nanos(1_200);

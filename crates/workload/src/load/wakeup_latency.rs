@@ -1,8 +1,8 @@
 //! wakeup-latency: how late does the callback of a periodic POSIX timer run? (seed 003; fair-class 13.2)
 //!
-//! The C library keeps a helper thread that waits for the timer's signal and starts a new thread for each expiry; that
-//! thread reads the clock and compares it with the intended expiry. So a lateness is the helper's wakeup, the copying
-//! of a thread, and the wait of a freshly forked thread for its first run.
+//! The C library keeps a helper thread that waits for the timer's signal and starts a new thread for each
+//! expiry; that thread reads the clock and compares it with the intended expiry. So a lateness is the
+//! helper's wakeup, the copying of a thread, and the wait of a freshly forked thread for its first run.
 
 use super::command::options;
 use super::error::LoadError;
@@ -34,8 +34,8 @@ pub(super) struct Options {
     nanosleep: bool,
     /// Model: expiries lie this long after a whole millisecond (wherever the start puts them), likewise.
     ///
-    /// Ticks come at whole milliseconds on a machine of one CPU with hz=1000, so this is how long after a tick the timer
-    /// expires, at every expiry of a period of whole milliseconds.
+    /// Ticks come at whole milliseconds on a machine of one CPU with hz=1000, so this is how long after a
+    /// tick the timer expires, at every expiry of a period of whole milliseconds.
     #[arg(long, value_name = "TIME", value_parser = micros)]
     phase: Option<Nanos>,
 }
@@ -67,7 +67,8 @@ struct Shared {
     remaining: Remaining,
 }
 
-/// Notes what the thread to be created has to know, and the expiries that passed while the signal was still pending.
+/// Notes what the thread to be created has to know, and the expiries that passed while the signal was still
+/// pending.
 #[derive(Debug)]
 struct Expiry(Shared);
 
@@ -110,8 +111,8 @@ impl Shared {
 }
 
 impl WakeupLatency {
-    /// `note` looks at each expiry when its signal is taken, which sets the timer to the next expiry that has not
-    /// passed; `serve` follows.
+    /// `note` looks at each expiry when its signal is taken, which sets the timer to the next expiry that has
+    /// not passed; `serve` follows.
     fn every_expiry(&self, note: Block, serve: Block) -> Block {
         let times = self.options.events.map_or(Times::Forever, Times::Count);
         let interval = self.options.interval;

@@ -105,7 +105,8 @@ pub enum Action {
         /// What happens if the result has passed already.
         overrun: Overrun,
     },
-    /// Record now minus the variable's time (zero if that lies ahead): the latency of a wakeup, a response time.
+    /// Record now minus the variable's time (zero if that lies ahead): the latency of a wakeup, a response
+    /// time.
     Probe {
         /// Since when.
         since: TimeVar,

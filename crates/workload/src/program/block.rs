@@ -21,8 +21,8 @@ pub enum Op {
         /// What.
         body: Block,
     },
-    /// Use CPU time in bursts with waits in between: `total` is drawn once, then `burst` and `gap` until it is used
-    /// up. No gap follows the last burst; a burst that was drawn as zero takes a nanosecond.
+    /// Use CPU time in bursts with waits in between: `total` is drawn once, then `burst` and `gap` until it
+    /// is used up. No gap follows the last burst; a burst that was drawn as zero takes a nanosecond.
     Bursts {
         /// CPU time altogether.
         total: Dist,

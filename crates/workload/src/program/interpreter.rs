@@ -6,8 +6,8 @@ use machine::{Behaviour, Env, Step};
 use scheduler::Nanos;
 use std::rc::Rc;
 
-/// A task that runs a [`super::Program`]. Nothing is allocated after its first step, except the boxes that forks,
-/// execs and markers hand to the machine.
+/// A task that runs a [`super::Program`]. Nothing is allocated after its first step, except the boxes that
+/// forks, execs and markers hand to the machine.
 #[derive(Debug)]
 pub struct Interpreter {
     code: Rc<Code>,

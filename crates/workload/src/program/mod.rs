@@ -19,8 +19,8 @@
 //! # Ok::<(), workload::program::ProgramError>(())
 //! ```
 //!
-//! Time passes only in actions that are a [`machine::Step`]. The others ([`Action::takes_a_step`] is false) happen
-//! between two steps. Every pass of an endless loop must take a step; [`Program::new`] refuses others.
+//! Time passes only in actions that are a [`machine::Step`]. The others ([`Action::takes_a_step`] is false)
+//! happen between two steps. Every pass of an endless loop must take a step; [`Program::new`] refuses others.
 
 mod action;
 mod block;

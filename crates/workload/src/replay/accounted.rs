@@ -146,8 +146,8 @@ impl Accounted {
         self.index(task).map_or(0, |index| self.cpu_time_ns[index])
     }
 
-    /// When a task exited, since the first event: the time of `sched_process_exit`, and where that was not recorded, that
-    /// at which it left its CPU for good; `None` if it did not.
+    /// When a task exited, since the first event: the time of `sched_process_exit`, and where that was not
+    /// recorded, that at which it left its CPU for good; `None` if it did not.
     pub fn exit(&self, task: TraceTask) -> Option<Nanos> {
         self.exits[self.index(task)?]
     }
@@ -166,7 +166,8 @@ fn id(task: &TaskSummary) -> TraceTask {
 mod tests {
     use super::*;
 
-    /// A task runs for 100 µs, then its CPU is idle for 900 µs, and no event tells of the switch to the idle task.
+    /// A task runs for 100 µs, then its CPU is idle for 900 µs, and no event tells of the switch to the idle
+    /// task.
     fn trace(prio: i32, runtime: &str) -> Trace {
         let text = format!(
             " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio={prio}\n\
@@ -177,7 +178,8 @@ mod tests {
         trace::read(text.as_bytes()).expect("a trace")
     }
 
-    const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] vruntime=100000 [ns]\n";
+    const RUNTIME: &str = " a-7 [000] d... 1.000100: sched_stat_runtime: comm=a pid=7 runtime=100000 [ns] \
+                           vruntime=100000 [ns]\n";
 
     fn us(trace: &Trace, pid: i32) -> u64 {
         Accounted::of(trace, Stretch::of(trace)).cpu_time_ns((Pid(pid), 0)) / 1_000

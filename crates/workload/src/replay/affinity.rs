@@ -1,23 +1,24 @@
-//! What a trace says about affinities. It does not show them, but it shows tasks that stay where they are although
-//! another CPU has nothing to do.
+//! What a trace says about affinities. It does not show them, but it shows tasks that stay where they are
+//! although another CPU has nothing to do.
 
 use super::recording::{Begin, Evidence, Pinned, Recorded, RecordedTask, TaskIndex};
 use super::track::Track;
 use scheduler::Nanos;
 
-/// A fair task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle CPUs look for
-/// work when they become idle and at every tick.
+/// A fair task that may run elsewhere is not kept waiting beside idle CPUs for as long as this in all: idle
+/// CPUs look for work when they become idle and at every tick.
 const PINNED_AFTER: Nanos = Nanos::from_millis(10);
 /// Nor is a real-time task, whose waker looks for such CPUs.
 const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 
-/// A real-time task whose wakeup finds a pinned one running is sent elsewhere if it may go there (rt-class 3.1, all kernels
-/// from 2.6.37 on), but for races: an idle CPU may just have been taken. So a few times say little.
+/// A real-time task whose wakeup finds a pinned one running is sent elsewhere if it may go there (rt-class
+/// 3.1, all kernels from 2.6.37 on), but for races: an idle CPU may just have been taken. So a few times say
+/// little.
 const PINNED_AFTER_STAYS: u64 = 10;
 
-/// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle ones or stayed
-/// where those preempt each other, and their children that ran on that CPU only. Takes out the steps [`Recorded::Pin`] of
-/// all others.
+/// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle
+/// ones or stayed where those preempt each other, and their children that ran on that CPU only. Takes out the
+/// steps [`Recorded::Pin`] of all others.
 ///
 /// A machine with one CPU shows nothing but names: whoever is free stays there, too.
 pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: u32) {
@@ -87,8 +88,8 @@ fn parents(tasks: &[RecordedTask]) -> Vec<Option<usize>> {
     parents
 }
 
-/// Affinity comes from the parent: where one child is pinned, its parent is, as `taskset` does it, if nothing speaks against
-/// that. Waiting beside an idle CPU shows only in those that were made to wait.
+/// Affinity comes from the parent: where one child is pinned, its parent is, as `taskset` does it, if nothing
+/// speaks against that. Waiting beside an idle CPU shows only in those that were made to wait.
 fn hand_up(tasks: &mut [RecordedTask], parents: &[Option<usize>], child: usize, last_cpus: &[Option<u32>]) {
     let Some(cpu) = tasks[child].placement.pinned.map(|pinned| pinned.cpu) else { return };
     let mut above = parents[child];

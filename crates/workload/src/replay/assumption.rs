@@ -1,6 +1,6 @@
-//! What waits are taken for that an interrupt ended whose cause the trace does not show. A disk's answer comes so long after the
-//! question; a packet from another machine comes when it comes. Which of them a wait was decides what a what-if makes of it, so
-//! the user may say what he knows.
+//! What waits are taken for that an interrupt ended whose cause the trace does not show. A disk's answer
+//! comes so long after the question; a packet from another machine comes when it comes. Which of them a wait
+//! was decides what a what-if makes of it, so the user may say what he knows.
 
 use super::recording::{Brought, Recorded, Recording, TaskIndex, Waking};
 use std::fmt;
@@ -55,8 +55,8 @@ impl Waits {
 }
 
 impl Recording {
-    /// Waits that end by an interrupt of unknown cause at their recorded times, and could be relative: those of tasks that
-    /// are no threads of the kernel for devices and timers.
+    /// Waits that end by an interrupt of unknown cause at their recorded times, and could be relative: those
+    /// of tasks that are no threads of the kernel for devices and timers.
     #[must_use]
     pub fn waits_for_outside(&self) -> usize {
         let relative =

@@ -1,11 +1,13 @@
-//! Requests to block devices: from `block_rq_issue` to `block_rq_complete`, and how many of them a device served at once.
+//! Requests to block devices: from `block_rq_issue` to `block_rq_complete`, and how many of them a device
+//! served at once.
 
 use super::causes::{Answer, NamedDevice};
 use super::track::Place;
 use std::collections::BTreeMap;
 use trace::{BlockDevice, BlockOperation, BlockRq, Strings};
 
-/// Requests without a place on the device (flushes) have this sector when they complete, and 0 when they are issued.
+/// Requests without a place on the device (flushes) have this sector when they complete, and 0 when they are
+/// issued.
 const NOWHERE: u64 = u64::MAX;
 
 /// Where a request is, which tells its completion.
@@ -47,8 +49,8 @@ impl Blocks {
         }
     }
 
-    /// A device has completed a request, or its first part: who had asked for it. `None` for requests that the trace does not
-    /// show being issued.
+    /// A device has completed a request, or its first part: who had asked for it. `None` for requests that
+    /// the trace does not show being issued.
     pub fn complete(&mut self, rq: &BlockRq, strings: &Strings) -> Option<Asked> {
         let (dev, operation, sector) = whereabouts(rq, strings);
         let request = self.in_flight.remove(&(dev, operation, sector))?;

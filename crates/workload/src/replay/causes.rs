@@ -1,5 +1,5 @@
-//! Why an interrupt wakes a task, where the trace shows it: events of timers, block requests, packets and soft interrupts say
-//! what each CPU is about when it makes a wakeup.
+//! Why an interrupt wakes a task, where the trace shows it: events of timers, block requests, packets and
+//! soft interrupts say what each CPU is about when it makes a wakeup.
 
 use super::track::Place;
 use trace::{BlockDevice, Context, SoftirqVec, StrId};
@@ -14,7 +14,8 @@ pub(super) enum Cause {
     OwnTimer,
     /// Another high-resolution timer: periodic ones, those of signals and files.
     HighResolution,
-    /// A timer of the wheel, which expires in the soft interrupt of a tick; the sleeper's own for this sleep, or another.
+    /// A timer of the wheel, which expires in the soft interrupt of a tick; the sleeper's own for this sleep,
+    /// or another.
     Wheel { own: bool },
     /// Something that a task had asked for has come.
     Answer(Answer),
@@ -61,7 +62,8 @@ pub(super) enum NamedDevice {
     Network(Option<StrId>),
 }
 
-/// What an expired timer calls to wake the task that has set it, in its own sleep: high-resolution ones, and those of the wheel.
+/// What an expired timer calls to wake the task that has set it, in its own sleep: high-resolution ones, and
+/// those of the wheel.
 const OWN_TIMER: &str = "hrtimer_wakeup";
 const OWN_WHEEL_TIMER: &str = "process_timeout";
 
@@ -74,7 +76,8 @@ pub(super) struct Interrupts {
     after_device: bool,
     high_resolution: Option<Cause>,
     wheel: Option<Cause>,
-    /// What the interrupt has last found done, of hard and of soft ones: a hard one may come in the midst of a soft one.
+    /// What the interrupt has last found done, of hard and of soft ones: a hard one may come in the midst of
+    /// a soft one.
     hard_answer: Option<Answer>,
     soft_answer: Option<Answer>,
 }

@@ -1,13 +1,13 @@
-//! Waits for devices. What a disk took to answer is a service time, not a time of day: it begins when the task asks, and where
-//! a what-if lets the task ask sooner, the answer comes sooner.
+//! Waits for devices. What a disk took to answer is a service time, not a time of day: it begins when the
+//! task asks, and where a what-if lets the task ask sooner, the answer comes sooner.
 //!
-//! Where the trace has the events of block devices and of the network (`blocks`, `packets`), these say who asked which device,
-//! when, and for how long it worked on that: the rest of a wait is not the device's. A named block device has no more requests
-//! at once than it had in the recording.
+//! Where the trace has the events of block devices and of the network (`blocks`, `packets`), these say who
+//! asked which device, when, and for how long it worked on that: the rest of a wait is not the device's. A
+//! named block device has no more requests at once than it had in the recording.
 //!
-//! Elsewhere, a task that sleeps uninterruptibly (state D) until an interrupt wakes it has waited for a device without a name.
-//! Often the interrupt wakes a thread of the kernel (a kworker) which finishes the work and wakes the task: then that thread's
-//! wakeup is the answer.
+//! Elsewhere, a task that sleeps uninterruptibly (state D) until an interrupt wakes it has waited for a
+//! device without a name. Often the interrupt wakes a thread of the kernel (a kworker) which finishes the
+//! work and wakes the task: then that thread's wakeup is the answer.
 
 use super::causes::{Answer, Cause, NamedDevice};
 use super::recording::{Recorded, TaskIndex};
@@ -60,8 +60,9 @@ pub(super) fn works_for(tasks: &mut [Track], worker: TaskIndex, sleeper: TaskInd
     let Some(idle) = tasks[worker.index()].work_came().map(|idle| *idle) else { return };
     let answers = matches!(idle.state, PrevState::Idle | PrevState::Unknown) && by_interrupt(&idle);
     let Some(end) = idle.end.filter(|end| answers && !end.cause.is_timer()) else { return };
-    // Nobody is answered before asking: it was for the last one that asked in time. Where nobody had, the task that it wakes
-    // first had asked, and was on its way to sleep. (Of what comes before, no task can be the cause by its later sleep.)
+    // Nobody is answered before asking: it was for the last one that asked in time. Where nobody had, the
+    // task that it wakes first had asked, and was on its way to sleep. (Of what comes before, no task can be
+    // the cause by its later sleep.)
     let asked_in_time = slept_ns <= end.at_ns;
     let better = match idle.on_behalf {
         None => asked_in_time || tasks[worker.index()].has_woken_one_since_work_came(),
@@ -73,8 +74,8 @@ pub(super) fn works_for(tasks: &mut [Track], worker: TaskIndex, sleeper: TaskInd
     }
 }
 
-/// An interrupt has woken a worker of high priority (`kworker/1:1H`): those serve disks, here the task that asked last. If no
-/// task waits, it is nobody's.
+/// An interrupt has woken a worker of high priority (`kworker/1:1H`): those serve disks, here the task that
+/// asked last. If no task waits, it is nobody's.
 pub(super) fn serves(tasks: &mut [Track], worker: TaskIndex, asked_last: Option<TaskIndex>) {
     let Some(asked_last) = asked_last.filter(|task| *task != worker) else { return };
     let waits = &tasks[asked_last.index()];

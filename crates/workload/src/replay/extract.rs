@@ -23,12 +23,14 @@ use trace::{IdleKind, TaskFacts, TaskPolicy, Trace};
 const LATENCY_HOLDERS: [&str; 1] = ["cyclictest"];
 
 impl Recording {
-    /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could not be
-    /// understood is in its counts. Traces with holes give better programs after [`trace::infer_missing_switches`].
+    /// Extracts the programs of all tasks. Whatever the trace contains, this gives a recording; what could
+    /// not be understood is in its counts. Traces with holes give better programs after
+    /// [`trace::infer_missing_switches`].
     ///
-    /// The CPU time of each task is what `sched_stat_runtime` says. For stays of which the trace has none it is the one of
-    /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the beginning or the
-    /// end of a stay on a CPU, the proven part counts here and not there.
+    /// The CPU time of each task is what `sched_stat_runtime` says. For stays of which the trace has none it
+    /// is the one of
+    /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the
+    /// beginning or the end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
         Recording::extract_with(trace, Locks::default())
     }
@@ -99,8 +101,8 @@ impl Recording {
     }
 }
 
-/// Where a timer explains a sleep: its interrupt is what was on top of the task that ran then, also if the trace let it
-/// seem to be that task's own step.
+/// Where a timer explains a sleep: its interrupt is what was on top of the task that ran then, also if the
+/// trace let it seem to be that task's own step.
 fn settle(tasks: &mut [Track]) {
     let explained = |sleep: &Sleep| match (sleep.timer, sleep.end?.by) {
         (Some(_), By::Task { place, .. }) => Some(place),
@@ -191,8 +193,8 @@ impl Finish<'_> {
         steps
     }
 
-    /// The name at the start; a task that never calls exec has the name that it took later on, as programs name their
-    /// threads.
+    /// The name at the start; a task that never calls exec has the name that it took later on, as programs
+    /// name their threads.
     fn comm(&self, track: &Track) -> &str {
         let execs = track.steps.iter().any(|step| matches!(step, Draft::Exec(_)));
         let listed = self.trace.threads.get(&track.pid).map(|thread| thread.comm);
@@ -205,7 +207,8 @@ impl Finish<'_> {
         self.trace.facts.get(&track.pid).filter(|_| track.incarnation == 0)
     }
 
-    /// The CPUs that the recorder saw allowed. A task that may use all CPUs may use all of a larger machine, too.
+    /// The CPUs that the recorder saw allowed. A task that may use all CPUs may use all of a larger machine,
+    /// too.
     fn allowed(&self, track: &Track) -> Option<CpuMask> {
         let cpus = units::cpu_list(&self.facts(track)?.cpus).ok()?;
         let all = cpus.weight() >= self.trace.cpus && cpus == CpuMask::first_n(cpus.weight() as usize);
@@ -320,8 +323,8 @@ impl Finish<'_> {
         }
     }
 
-    /// The tick in whose interrupt a sleep ended, if it did. Where the trace does not show the cause, a soft interrupt near a
-    /// tick is taken for its.
+    /// The tick in whose interrupt a sleep ended, if it did. Where the trace does not show the cause, a soft
+    /// interrupt near a tick is taken for its.
     fn tick_of(&self, end: &Ending) -> Option<u64> {
         match (end.cause, end.by) {
             (Cause::Wheel { .. }, _) => self.ticks.before(end.made_on, end.at_ns),

@@ -36,8 +36,8 @@ pub struct Order {
     pub common: u64,
 }
 
-/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`], except that CPU time is
-/// what the kernel accounted, where it says so (`sched_stat_runtime`).
+/// One task on both sides. Both are read from traces with the definitions of [`trace::summarise`], except
+/// that CPU time is what the kernel accounted, where it says so (`sched_stat_runtime`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskFidelity {
     /// Recorded task id.

@@ -1,7 +1,8 @@
 //! A recording on a machine with fewer or more CPUs than the one on which it was made.
 //!
-//! Kernel threads of a CPU that is not there are left out, as far as nobody waits for them; those of new CPUs are the
-//! machine file's. Affinities are cut to the CPUs that exist; where nothing is left of one, the nearest CPU takes its place.
+//! Kernel threads of a CPU that is not there are left out, as far as nobody waits for them; those of new CPUs
+//! are the machine file's. Affinities are cut to the CPUs that exist; where nothing is left of one, the
+//! nearest CPU takes its place.
 
 use super::affinity::per_cpu_thread;
 use super::reading::KnownAffinity;
@@ -36,7 +37,8 @@ enum Loss {
 }
 
 impl Fitted {
-    /// For a recording of `recorded_cpus` CPUs on a machine with `cpus`, both above 0. Simulated machines have up to 512.
+    /// For a recording of `recorded_cpus` CPUs on a machine with `cpus`, both above 0. Simulated machines
+    /// have up to 512.
     pub fn new(recorded_cpus: usize, cpus: usize) -> Fitted {
         Fitted { recorded_cpus: recorded_cpus.min(CpuId::LIMIT), cpus, ..Fitted::default() }
     }
@@ -129,13 +131,20 @@ impl Fitted {
             sentence(
                 kept,
                 "kernel thread",
-                "of CPUs that this machine does not have: put on its last CPU, because others wait for the work",
+                "of CPUs that this machine does not have: put on its last CPU, because others wait for the \
+                 work",
             ),
-            sentence(cut, "task", "with an affinity to CPUs that this machine does not have: left to the others"),
+            sentence(
+                cut,
+                "task",
+                "with an affinity to CPUs that this machine does not have: left to the \
+                                   others",
+            ),
             sentence(
                 moved,
                 "task",
-                "bound to CPUs that this machine does not have: put on the nearest one (--affinity TASK=all frees them)",
+                "bound to CPUs that this machine does not have: put on the nearest one (--affinity TASK=all \
+                 frees them)",
             ),
         ]
         .into_iter()
@@ -144,7 +153,8 @@ impl Fitted {
         .collect();
         if cpus > recorded_cpus {
             notes.push(format!(
-                "the recording has {recorded_cpus} CPUs: kernel threads of CPUs {recorded_cpus} to {} are those of the machine file",
+                "the recording has {recorded_cpus} CPUs: kernel threads of CPUs {recorded_cpus} to {} are \
+                 those of the machine file",
                 cpus - 1
             ));
         }

@@ -43,7 +43,8 @@ pub struct ReplayResult {
     pub command: Option<RecordedCommand>,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
-    /// What had to be changed because the machine has another number of CPUs than the recorded one, a sentence each.
+    /// What had to be changed because the machine has another number of CPUs than the recorded one, a
+    /// sentence each.
     pub notes: Vec<String>,
 }
 

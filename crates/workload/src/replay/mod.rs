@@ -2,11 +2,11 @@
 //!
 //! # From the trace to programs
 //!
-//! A run's own trace tells them (`told`): `programs` takes them as they are, and a replay is the run again. From all
-//! other traces they are inferred:
+//! A run's own trace tells them (`told`): `programs` takes them as they are, and a replay is the run again.
+//! From all other traces they are inferred:
 //!
-//! `walk` goes through the events in order of time and drafts a program for each task; `timers` and `affinity` look at
-//! whole tasks afterwards; `extract` puts the drafts into words, a [`Recording`].
+//! `walk` goes through the events in order of time and drafts a program for each task; `timers` and
+//! `affinity` look at whole tasks afterwards; `extract` puts the drafts into words, a [`Recording`].
 //!
 //! - **Bursts** are CPU time between two sleeps. Preemptions and migrations inside are the scheduler's doing and leave no
 //!   trace in the program; a `sched_yield` does, as far as it can be told from a preemption (`yields`).
@@ -37,21 +37,23 @@
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its ticks elsewhere
 //!   has two preemptions for one, because soft timers expire in the tick.
 //!
-//! A recording can be written as a file that people change, and read back (`file`); single tasks can be changed without one
-//! (`overrides`). `roles` tells the recorded command from what else ran.
+//! A recording can be written as a file that people change, and read back (`file`); single tasks can be
+//! changed without one (`overrides`). `roles` tells the recorded command from what else ran.
 //!
 //! # On the machine
 //!
-//! `reading` has the recording and what the user changes, `load` is the [`Load`](crate::load::Load), `player` plays one task. The recorded bursts contain what the recording
-//! machine's kernel did around them, and the simulated one does it again; `overhead` takes it out once. How long the way from a
-//! wakeup to the woken task took is an input, too: `paths`.
+//! `reading` has the recording and what the user changes, `load` is the [`Load`](crate::load::Load), `player`
+//! plays one task. The recorded bursts contain what the recording machine's kernel did around them, and the
+//! simulated one does it again; `overhead` takes it out once. How long the way from a wakeup to the woken
+//! task took is an input, too: `paths`.
 //!
 //! # How far to trust it
 //!
-//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself, both read by the
-//! same rules (`accounted`). What a recording cannot tell stays unknown there and in every what-if: loads that would have
-//! behaved differently (an adaptive program, a timeout that a faster run would not hit), spinning on locks (it is CPU time
-//! like any other), and cache misses (bursts keep the recorded ones). Two effects are worth knowing:
+//! [`Replay::fidelity`] compares a run on the machine and kernel of the recording with the recording itself,
+//! both read by the same rules (`accounted`). What a recording cannot tell stays unknown there and in every
+//! what-if: loads that would have behaved differently (an adaptive program, a timeout that a faster run would
+//! not hit), spinning on locks (it is CPU time like any other), and cache misses (bursts keep the recorded
+//! ones). Two effects are worth knowing:
 //!
 //! - A wait that is no inferred mutex is a dependency on whoever ended it. Where a replay runs in another order, such a wait
 //!   may vanish because the token is there already, but none can arise that was not recorded.

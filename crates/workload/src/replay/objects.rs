@@ -48,7 +48,8 @@ impl Made {
         self.spinlocks[recorded.0 as usize]
     }
 
-    /// The step with the objects of the run; whoever read it has looked whether they exist. `None` for a step that a
+    /// The step with the objects of the run; whoever read it has looked whether they exist. `None` for a step
+    /// that a
     /// [`Recorded`] of its own stands for.
     ///
     /// [`Recorded`]: super::recording::Recorded

@@ -1,12 +1,13 @@
 //! What the recorded machine's work around the tasks cost, so that it is not paid twice.
 //!
-//! A recorded burst contains the context switch that began it, its system calls, the wakeups and forks it made and the
-//! interrupts it served. The simulated machine charges all of that again, at its own prices. So each burst is
-//! shortened by what the machine *from which the trace came* would charge for its steps; what a run on another machine
-//! or kernel pays more or less than that is then a result.
+//! A recorded burst contains the context switch that began it, its system calls, the wakeups and forks it
+//! made and the interrupts it served. The simulated machine charges all of that again, at its own prices. So
+//! each burst is shortened by what the machine *from which the trace came* would charge for its steps; what a
+//! run on another machine or kernel pays more or less than that is then a result.
 //!
-//! What depends on others at that moment cannot be told from a recording and stays in the bursts: waiting for locks, and
-//! cache lines that other CPUs have just written. Eight real-time threads that all wake at once pay 3 to 6 % too much so.
+//! What depends on others at that moment cannot be told from a recording and stays in the bursts: waiting for
+//! locks, and cache lines that other CPUs have just written. Eight real-time threads that all wake at once
+//! pay 3 to 6 % too much so.
 
 use super::recording::{Brought, Interrupt, Recorded, RecordedTask, Waking};
 use machine::{Costs, MachineSpec, Spread};
@@ -39,7 +40,8 @@ pub(super) struct Overhead {
     timer_expiry: Nanos,
     /// Ticks and interrupts held off by the host, in parts per million of the CPU time.
     background_ppm: u64,
-    /// From a timer's time to `sched_waking`, its least lateness included: for times, which are those of early wakeups.
+    /// From a timer's time to `sched_waking`, its least lateness included: for times, which are those of
+    /// early wakeups.
     timer_latency: Nanos,
     /// The same with its mean lateness: for spans, which are those of usual sleeps.
     mean_timer_latency: Nanos,
@@ -83,7 +85,8 @@ impl Overhead {
         }
     }
 
-    /// An interrupt is sent, and a timer set, so that the wakeup comes when it was recorded, with what the machine adds.
+    /// An interrupt is sent, and a timer set, so that the wakeup comes when it was recorded, with what the
+    /// machine adds.
     fn sooner(&self, waking: Waking) -> Waking {
         match waking {
             Waking::At(at) => Waking::At(at.saturating_sub(self.timer_latency)),
@@ -112,9 +115,9 @@ impl Overhead {
         }
     }
 
-    /// What a wakeup by an interrupt costs that comes so long after another one, of the same task's CPU time. Several timers
-    /// that expire at one time are served by one interrupt, and it alone is followed by the next wakeup as soon as the first
-    /// one is done.
+    /// What a wakeup by an interrupt costs that comes so long after another one, of the same task's CPU time.
+    /// Several timers that expire at one time are served by one interrupt, and it alone is followed by the
+    /// next wakeup as soon as the first one is done.
     fn interrupted(&self, by_timer: bool, since_another: Option<Nanos>) -> Nanos {
         let for_timer = |cost| if by_timer { cost } else { Nanos::ZERO };
         let own = self.interrupt_wake + for_timer(self.timer_expiry);
@@ -212,7 +215,8 @@ struct Bill {
 }
 
 impl Bill {
-    /// What lies between two wakes of one system call is the kernel's way from one to the other: it comes after both.
+    /// What lies between two wakes of one system call is the kernel's way from one to the other: it comes
+    /// after both.
     fn put_before_the_run(&mut self, wake: Recorded) {
         let run = self.paid.pop_if(|step| matches!(step, Recorded::Run(_)));
         self.paid.push(wake);

@@ -35,7 +35,8 @@ pub struct Override {
 pub enum Changed {
     /// It has this policy all the time, and so have its descendants that no override of policies names.
     Policy(Policy),
-    /// It has this nice value whenever it is fair, and so have its descendants that no override of nice values names.
+    /// It has this nice value whenever it is fair, and so have its descendants that no override of nice
+    /// values names.
     Nice(Nice),
     /// Its CPU work is longer or shorter.
     Scale(WorkFactor),
@@ -184,7 +185,8 @@ mod tests {
     use super::*;
     use scheduler::RtPriority;
 
-    /// `a` forks `b`, works for 100 µs, turns SCHED_FIFO 39 for 100 µs more, and wakes nobody; `b` works for 100 µs.
+    /// `a` forks `b`, works for 100 µs, turns SCHED_FIFO 39 for 100 µs more, and wakes nobody; `b` works for
+    /// 100 µs.
     fn recording() -> Recording {
         let switch = |time: &str, prev: &str, state: &str, next: &str| {
             format!(" x-1 [000] d... {time}: sched_switch: {prev} prev_state={state} ==> {next}\n")

@@ -1,5 +1,5 @@
-//! Who caused a packet: over the loopback device it is the task that sent it, and from another machine it may be the answer to
-//! what a task, or another thread of its process, has sent there.
+//! Who caused a packet: over the loopback device it is the task that sent it, and from another machine it may
+//! be the answer to what a task, or another thread of its process, has sent there.
 
 use super::blocks::Asked;
 use super::track::Place;
@@ -12,8 +12,8 @@ const LOOPBACK: &str = "lo";
 /// What a CPU is receiving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Received {
-    /// A packet of a task of this machine, which it gave to the loopback device in this draft step; `None` if that does not
-    /// show.
+    /// A packet of a task of this machine, which it gave to the loopback device in this draft step; `None` if
+    /// that does not show.
     Looped(Option<Place>),
     /// A packet from another machine, by this network device.
     From(StrId),
@@ -91,8 +91,8 @@ impl Packets {
         self.cpus[cpu].receives
     }
 
-    /// What the process has last sent to where such a packet comes from, after `since_ns`: a packet answers what was sent after
-    /// the last one.
+    /// What the process has last sent to where such a packet comes from, after `since_ns`: a packet answers
+    /// what was sent after the last one.
     pub fn asked(&self, process: Pid, received: Option<Received>, since_ns: u64) -> Option<Sent> {
         let sent = *self.sent.get(&process)?;
         let same_way = match (sent.by, received) {

@@ -1,9 +1,11 @@
-//! How long the recorded machine took from a wakeup to the switch to the woken task, where nothing came between the two.
+//! How long the recorded machine took from a wakeup to the switch to the woken task, where nothing came
+//! between the two.
 //!
-//! That way is an input of a replay, as the tasks' CPU time is: the trace shows its length, and no machine file knows it as
-//! well. What counts is a switch that the wakeup alone explains: its CPU idled, or ran a task that the woken one, a
-//! real-time task, outranks; that task had not begun to sleep; the CPU switched to nobody else since the wakeup; and the
-//! switch was recorded. How fair tasks wait for each other is the scheduler's doing, and no part of the way.
+//! That way is an input of a replay, as the tasks' CPU time is: the trace shows its length, and no machine
+//! file knows it as well. What counts is a switch that the wakeup alone explains: its CPU idled, or ran a
+//! task that the woken one, a real-time task, outranks; that task had not begun to sleep; the CPU switched to
+//! nobody else since the wakeup; and the switch was recorded. How fair tasks wait for each other is the
+//! scheduler's doing, and no part of the way.
 
 use super::recording::{FIRST_FAIR_PRIO, TaskIndex};
 use super::track::{By, Ending, Sleep, Track};
@@ -15,7 +17,8 @@ use trace::{Pid, Provenance, SchedSwitch};
 /// Fewer times of a kind than this say too little of how they are distributed.
 const MIN_TIMES: usize = 10;
 
-/// What takes so many times the median of its kind is another matter: the trace lacks events, or the host had the CPU.
+/// What takes so many times the median of its kind is another matter: the trace lacks events, or the host had
+/// the CPU.
 const MUCH_LONGER: u64 = 100;
 
 /// Of the times in ftrace's text.

@@ -50,8 +50,8 @@ impl Part {
         }
     }
 
-    /// Whether the replay waits for the end of its program. A told program that does not exit was cut off by the end of the
-    /// run, which is no end of its own.
+    /// Whether the replay waits for the end of its program. A told program that does not exit was cut off by
+    /// the end of the run, which is no end of its own.
     pub fn reports_its_end(&self) -> bool {
         self.told.is_none() || self.steps.last() == Some(&Recorded::Exit)
     }
@@ -212,7 +212,8 @@ impl Player {
                 }
             }
             Recorded::Fork { child, .. } if stage.parts[child.index()].absent => return None,
-            // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts of the parent.
+            // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts
+            // of the parent.
             Recorded::Fork { child, kind } => Step::Fork { child: Box::new(stage.task(*child)), kind: *kind },
             Recorded::Submit { task, device, service, work } => {
                 stage.bring(*task, *work, env.now.saturating_add(*service));

@@ -1,5 +1,5 @@
-//! From a trace that tells its programs ([`crate::told`]) to these: nothing is inferred, and a replay on the same machine under
-//! the same kernel is the run itself.
+//! From a trace that tells its programs ([`crate::told`]) to these: nothing is inferred, and a replay on the
+//! same machine under the same kernel is the run itself.
 
 use super::affinity::per_cpu_thread;
 use super::file::read_path_line;
@@ -12,8 +12,8 @@ use scheduler::{CpuMask, Nanos, Nice, Policy};
 use std::collections::BTreeMap;
 use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
 
-/// The programs that a trace tells. `None` if it does not tell all that happened: it is a recording of something else, or a part
-/// of a trace.
+/// The programs that a trace tells. `None` if it does not tell all that happened: it is a recording of
+/// something else, or a part of a trace.
 pub(super) fn told(trace: &Trace) -> Option<Recording> {
     if !trace.meta.gaps.is_empty() {
         return None;

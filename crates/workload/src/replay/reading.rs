@@ -122,8 +122,8 @@ impl Replay {
         self.accounted.is_some()
     }
 
-    /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the recorded
-    /// bursts, because the simulated machine charges it again.
+    /// Says on which machine the trace was recorded: what its work around the tasks cost is taken out of the
+    /// recorded bursts, because the simulated machine charges it again.
     #[must_use]
     pub fn recorded_on(mut self, machine: &MachineSpec) -> Replay {
         self.overhead = Overhead::of(machine);

@@ -19,8 +19,8 @@ impl TaskIndex {
     }
 }
 
-/// The programs of all tasks of a trace. Times count from the trace's first event; where the trace tells its programs, from
-/// the beginning of the run.
+/// The programs of all tasks of a trace. Times count from the trace's first event; where the trace tells its
+/// programs, from the beginning of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recording {
     /// Number of CPUs of the recorded machine.
@@ -29,7 +29,8 @@ pub struct Recording {
     pub span: Nanos,
     /// Ticks a second of the recording kernel, if they show: the setting `hz`, which decides when slices end.
     pub hz: Option<u32>,
-    /// By recorded CPU, the time of its first tick, if the ticks show; the others follow at whole periods. Empty if not.
+    /// By recorded CPU, the time of its first tick, if the ticks show; the others follow at whole periods.
+    /// Empty if not.
     pub ticks_at: Vec<Nanos>,
     /// The process of the recorded command, where the recorder wrote it down.
     pub command: Option<Pid>,
@@ -95,8 +96,8 @@ pub struct RecordedTask {
     pub arrivals: u64,
     /// Where it ran, and what that says about its affinity.
     pub placement: Placement,
-    /// What the trace tells of it, if it tells its program: nothing in its steps is inferred then, and they contain nothing of
-    /// what the machine does around them.
+    /// What the trace tells of it, if it tells its program: nothing in its steps is inferred then, and they
+    /// contain nothing of what the machine does around them.
     pub told: Option<Told>,
 }
 
@@ -146,8 +147,8 @@ impl RecordedTask {
         self.steps.last() == Some(&Recorded::Exit)
     }
 
-    /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated scheduler moves
-    /// them itself, so they are not replayed.
+    /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated
+    /// scheduler moves them itself, so they are not replayed.
     pub fn is_stopper(&self) -> bool {
         self.comm.starts_with("migration/")
     }
@@ -201,8 +202,8 @@ pub enum Recorded {
         interrupts: bool,
         /// The piece of work that it gives to it, if that is a worker ([`Waking::Work`]).
         work: Option<u32>,
-        /// In one system call with the step before it, as `FUTEX_WAKE` of many, or with what it gives back: nobody preempts the
-        /// waker in between.
+        /// In one system call with the step before it, as `FUTEX_WAKE` of many, or with what it gives back:
+        /// nobody preempts the waker in between.
         same_call: bool,
     },
     /// Makes another task.
@@ -218,7 +219,8 @@ pub enum Recorded {
         task: TaskIndex,
         /// Which device, a number in [`Recording::objects`].
         device: DeviceId,
-        /// From here to that wakeup, if the device serves it at once; where the trace shows when the device was done, to then.
+        /// From here to that wakeup, if the device serves it at once; where the trace shows when the device
+        /// was done, to then.
         service: Nanos,
         /// The piece of work that this is for the task, if that is a worker ([`Waking::Work`]).
         work: Option<u32>,
@@ -245,8 +247,8 @@ pub enum Recorded {
     Yield,
     /// Changes its own priority to this kernel number.
     SetPrio(i32),
-    /// Lends its priority to a task that has a mutex for which it waits: that one has this kernel priority now. Too late once
-    /// that task has unlocked: once it has given back more often than `round` says.
+    /// Lends its priority to a task that has a mutex for which it waits: that one has this kernel priority
+    /// now. Too late once that task has unlocked: once it has given back more often than `round` says.
     Lend {
         /// Whom.
         to: TaskIndex,
@@ -259,7 +261,8 @@ pub enum Recorded {
     GiveBack(i32),
     /// Is moved to its last CPU; if [`Placement::pinned`] says so, it may use no other one from here on.
     Pin,
-    /// Binds itself to this CPU (`sched_setaffinity`), as far as can be told: the stopper moved it there for its sake.
+    /// Binds itself to this CPU (`sched_setaffinity`), as far as can be told: the stopper moved it there for
+    /// its sake.
     Bind(u32),
     /// May use again what it might before [`Recorded::Bind`]: it ran elsewhere, and no stopper moved it.
     Unbind,
@@ -311,8 +314,8 @@ pub enum Waking {
         /// On which CPU, if that is not the one on which the sleeper last ran.
         cpu: Option<u32>,
     },
-    /// A piece of work. The steps up to the next such sleep are that piece; a worker takes the piece that comes first,
-    /// whichever came first in the recording.
+    /// A piece of work. The steps up to the next such sleep are that piece; a worker takes the piece that
+    /// comes first, whichever came first in the recording.
     Work {
         /// Its number among those of this task.
         number: u32,
@@ -352,7 +355,8 @@ pub struct Interrupt {
 /// Where a task ran and waited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
-    /// The CPUs on which it ran; those above the largest number that a simulated machine can have are left out.
+    /// The CPUs on which it ran; those above the largest number that a simulated machine can have are left
+    /// out.
     pub ran_on: CpuMask,
     /// Time for which it was kept waiting for its last CPU, since it came there, while another one was idle.
     pub passed_idle_cpus: Nanos,
@@ -378,12 +382,13 @@ pub enum Evidence {
     Name,
     /// It waited there for so long in all while another CPU was idle.
     Waited(Nanos),
-    /// It was woken there so often where a pinned real-time task ran, which sends it elsewhere if it may go, while another CPU
-    /// was idle.
+    /// It was woken there so often where a pinned real-time task ran, which sends it elsewhere if it may go,
+    /// while another CPU was idle.
     Stayed(u64),
     /// Its parent is pinned there, and it ran nowhere else.
     Parent,
-    /// So is one of its children by [`Evidence::Waited`], and neither it nor any other child has run elsewhere since.
+    /// So is one of its children by [`Evidence::Waited`], and neither it nor any other child has run
+    /// elsewhere since.
     Children,
     /// The workload file says so.
     File,
@@ -419,7 +424,9 @@ macro_rules! counts {
                 let all = [$((self.$name, $one, $many, $rest),)+];
                 let found = all.iter().filter(|(count, ..)| *count > 0);
                 let what = |count, one, many| if count == 1 { one } else { many };
-                found.map(|(count, one, many, rest)| format!("{count} {}{rest}", what(*count, one, many))).collect()
+                found
+                    .map(|(count, one, many, rest)| format!("{count} {}{rest}", what(*count, one, many)))
+                    .collect()
             }
         }
     };
@@ -428,25 +435,39 @@ macro_rules! counts {
 counts! {
     told "program" "programs" " told by the trace step by step: replayed so, nothing is inferred";
     by_task "wakeup" "wakeups" " by another task: replayed at the same point of that task's progress";
-    by_periodic_timer "wakeup" "wakeups" " by a timer with absolute times (equally spaced): replayed as such a timer";
-    by_relative_timer "wakeup" "wakeups" " by a timer with a span (equal sleeps): replayed as such a timer, from the start of the sleep";
-    by_shown_timer "wakeup" "wakeups" " by a timer of the task's own, as the trace shows, without a pattern: replayed as a span from the start of the sleep";
-    by_named_device "wait" "waits" " for a device of which the trace shows the request: replayed as a service time, from when the request was given to the device";
-    by_device "wait" "waits" " for a device that the trace does not name (asleep in state D until an interrupt): replayed as a service time, from when the task asks";
+    by_periodic_timer "wakeup" "wakeups" " by a timer with absolute times (equally spaced): replayed as such \
+                                          a timer";
+    by_relative_timer "wakeup" "wakeups" " by a timer with a span (equal sleeps): replayed as such a timer, \
+                                          from the start of the sleep";
+    by_shown_timer "wakeup" "wakeups" " by a timer of the task's own, as the trace shows, without a pattern: \
+                                       replayed as a span from the start of the sleep";
+    by_named_device "wait" "waits" " for a device of which the trace shows the request: replayed as a \
+                                    service time, from when the request was given to the device";
+    by_device "wait" "waits" " for a device that the trace does not name (asleep in state D until an \
+                              interrupt): replayed as a service time, from when the task asks";
     work "piece" "pieces" " of work for kworker threads: done in the order in which it comes";
-    by_device_for_another "wakeup" "wakeups" " of kernel threads by a device that had served a task: replayed so, from when that task asks";
-    by_response "wakeup" "wakeups" " by a packet after the task, or another thread of its process, had sent something: replayed as an answer, from when that was sent";
-    by_loopback "wakeup" "wakeups" " by a packet over the loopback device: replayed at the same point of the sender's progress";
-    by_network "wakeup" "wakeups" " by a packet that nothing in the trace had asked for: replayed at the recorded time";
-    by_other_device "wakeup" "wakeups" " by the interrupt of a device without a request in the trace: replayed at the recorded time";
+    by_device_for_another "wakeup" "wakeups" " of kernel threads by a device that had served a task: \
+                                              replayed so, from when that task asks";
+    by_response "wakeup" "wakeups" " by a packet after the task, or another thread of its process, had sent \
+                                    something: replayed as an answer, from when that was sent";
+    by_loopback "wakeup" "wakeups" " by a packet over the loopback device: replayed at the same point of the \
+                                    sender's progress";
+    by_network "wakeup" "wakeups" " by a packet that nothing in the trace had asked for: replayed at the \
+                                   recorded time";
+    by_other_device "wakeup" "wakeups" " by the interrupt of a device without a request in the trace: \
+                                        replayed at the recorded time";
     by_interrupt "wakeup" "wakeups" " by other interrupts: replayed at the recorded time";
-    by_tick "wakeup" "wakeups" " by soft timers of the kernel: replayed in the interrupt of the tick at that time";
+    by_tick "wakeup" "wakeups" " by soft timers of the kernel: replayed in the interrupt of the tick at that \
+                                time";
     by_softirq "wakeup" "wakeups" " by other soft interrupts: replayed at the recorded time";
     unseen "wakeup" "wakeups" " not shown by the trace: replayed when the task ran again";
     without_effect "wakeup" "wakeups" " of tasks that were not asleep: left out";
-    by_stopper "sleep" "sleeps" " until the kernel's stopper (migration/N) had moved the task on its exec: left out, the simulated scheduler does so itself";
-    bound "time" "times" " the kernel's stopper (migration/N) moved a task that waited for it: replayed as an affinity to that CPU, which it sets itself";
-    context_guessed "wakeup" "wakeups" " of which the trace does not say whether a task or an interrupt made it: taken for the task's unless a timer explains it";
+    by_stopper "sleep" "sleeps" " until the kernel's stopper (migration/N) had moved the task on its exec: \
+                                 left out, the simulated scheduler does so itself";
+    bound "time" "times" " the kernel's stopper (migration/N) moved a task that waited for it: replayed as \
+                          an affinity to that CPU, which it sets itself";
+    context_guessed "wakeup" "wakeups" " of which the trace does not say whether a task or an interrupt made \
+                                        it: taken for the task's unless a timer explains it";
     forks "fork" "forks" ": replayed at the same point of the parent's progress";
     appeared "task" "tasks" " from nowhere: started at the time at which it first ran";
     yields "call" "calls" " of sched_yield: inferred, as traces do not tell them from preemption";

@@ -1,8 +1,8 @@
 //! Whose work a recording is: that of the command that the recorder ran, of the kernel, of others.
 //!
-//! Recorders (trace-cmd, perf, schedlab) fork a child that becomes the command. Where the recorder wrote down which it is
-//! (schedlab does), or the trace shows it, the child and all that come from it are the command's tasks. Where not, nobody's
-//! are: nothing is guessed from names or loads.
+//! Recorders (trace-cmd, perf, schedlab) fork a child that becomes the command. Where the recorder wrote down
+//! which it is (schedlab does), or the trace shows it, the child and all that come from it are the command's
+//! tasks. Where not, nobody's are: nothing is guessed from names or loads.
 
 use super::recording::{Recorded, RecordedTask, Recording, TaskIndex};
 use std::collections::BTreeSet;
@@ -50,8 +50,8 @@ pub(super) struct Roles {
     pub command: Option<RecordedCommand>,
 }
 
-/// The ids of the recorded command and of all that comes from it, where the trace shows them. An id that was given out again
-/// counts if any of its tasks is one.
+/// The ids of the recorded command and of all that comes from it, where the trace shows them. An id that was
+/// given out again counts if any of its tasks is one.
 #[must_use]
 pub fn command_pids(trace: &Trace) -> BTreeSet<Pid> {
     let recording = Recording::extract(trace);
@@ -85,8 +85,8 @@ impl Roles {
     }
 }
 
-/// Who the recorder says it was; or the child of a recorder that became something else: by exec, or where the trace has no
-/// exec, by its name.
+/// Who the recorder says it was; or the child of a recorder that became something else: by exec, or where the
+/// trace has no exec, by its name.
 fn command(recording: &Recording) -> Option<TaskIndex> {
     let tasks = &recording.tasks;
     let told = recording.command.and_then(|pid| tasks.iter().position(|task| task.pid == pid));
@@ -119,10 +119,12 @@ mod tests {
         (recording, roles)
     }
 
-    const WAITS: &str = " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=trace-cmd next_pid=7 next_prio=120";
+    const WAITS: &str = " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 \
+                         prev_prio=120 prev_state=R ==> next_comm=trace-cmd next_pid=7 next_prio=120";
     const FORKS: &str =
         " make-7 [000] .... 1.000200: sched_process_fork: comm=make pid=7 child_comm=make child_pid=8";
-    const THREAD: &str = " kthreadd-2 [001] .... 1.000300: sched_process_fork: comm=kthreadd pid=2 child_comm=kthreadd child_pid=9";
+    const THREAD: &str = " kthreadd-2 [001] .... 1.000300: sched_process_fork: comm=kthreadd pid=2 \
+                          child_comm=kthreadd child_pid=9";
 
     #[test]
     fn the_recorders_child_and_its_children_are_the_command() {

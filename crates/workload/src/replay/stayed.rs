@@ -1,5 +1,6 @@
-//! A recorded command whose tasks all stayed on one CPU may be bound to it (`record -- taskset -c 1 ...`), and may be not: where
-//! nobody was made to wait beside an idle CPU, nothing in a trace tells. What is not known is said.
+//! A recorded command whose tasks all stayed on one CPU may be bound to it (`record -- taskset -c 1 ...`),
+//! and may be not: where nobody was made to wait beside an idle CPU, nothing in a trace tells. What is not
+//! known is said.
 
 use super::reading::KnownAffinity;
 use super::recording::{RecordedTask, Recording};
@@ -38,19 +39,29 @@ mod tests {
     use crate::load::Load;
     use crate::replay::Replay;
 
-    /// The recorder's child becomes sh on CPU 0, comes to CPU 1, and forks two children, of which the second runs on this CPU.
+    /// The recorder's child becomes sh on CPU 0, comes to CPU 1, and forks two children, of which the second
+    /// runs on this CPU.
     fn replay(second: u32) -> Replay {
         let lines = [
-            " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=trace-cmd next_pid=7 next_prio=120".to_owned(),
+            " <idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 \
+             prev_state=R ==> next_comm=trace-cmd next_pid=7 next_prio=120".to_owned(),
             " sh-7 [000] .... 1.000100: sched_process_exec: filename=/bin/sh pid=7 old_pid=7".to_owned(),
-            " sh-7 [000] d... 1.000200: sched_switch: prev_comm=sh prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm=swapper/0 next_pid=0 next_prio=120".to_owned(),
-            " <idle>-0 [001] d... 1.000300: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sh next_pid=7 next_prio=120".to_owned(),
-            " sh-7 [001] .... 1.000400: sched_process_fork: comm=sh pid=7 child_comm=sh child_pid=8".to_owned(),
-            " sh-7 [001] .... 1.000500: sched_process_fork: comm=sh pid=7 child_comm=sh child_pid=9".to_owned(),
-            " sh-7 [001] d... 1.000600: sched_switch: prev_comm=sh prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=sh next_pid=8 next_prio=120".to_owned(),
-            " sh-8 [001] d... 1.000700: sched_switch: prev_comm=sh prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120".to_owned(),
-            format!(" <idle>-0 [00{second}] d... 1.000800: sched_switch: prev_comm=swapper/{second} prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sh next_pid=9 next_prio=120"),
-            format!(" sh-9 [00{second}] d... 1.000900: sched_switch: prev_comm=sh prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/{second} next_pid=0 next_prio=120"),
+            " sh-7 [000] d... 1.000200: sched_switch: prev_comm=sh prev_pid=7 prev_prio=120 prev_state=R+ \
+             ==> next_comm=swapper/0 next_pid=0 next_prio=120".to_owned(),
+            " <idle>-0 [001] d... 1.000300: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 \
+             prev_state=R ==> next_comm=sh next_pid=7 next_prio=120".to_owned(),
+            " sh-7 [001] .... 1.000400: sched_process_fork: comm=sh pid=7 child_comm=sh \
+             child_pid=8".to_owned(),
+            " sh-7 [001] .... 1.000500: sched_process_fork: comm=sh pid=7 child_comm=sh \
+             child_pid=9".to_owned(),
+            " sh-7 [001] d... 1.000600: sched_switch: prev_comm=sh prev_pid=7 prev_prio=120 prev_state=S ==> \
+             next_comm=sh next_pid=8 next_prio=120".to_owned(),
+            " sh-8 [001] d... 1.000700: sched_switch: prev_comm=sh prev_pid=8 prev_prio=120 prev_state=S ==> \
+             next_comm=swapper/1 next_pid=0 next_prio=120".to_owned(),
+            format!(" <idle>-0 [00{second}] d... 1.000800: sched_switch: prev_comm=swapper/{second} \
+                     prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sh next_pid=9 next_prio=120"),
+            format!(" sh-9 [00{second}] d... 1.000900: sched_switch: prev_comm=sh prev_pid=9 prev_prio=120 \
+                     prev_state=S ==> next_comm=swapper/{second} next_pid=0 next_prio=120"),
         ];
         Replay::new(trace::read(format!("{}\n", lines.join("\n")).as_bytes()).expect("a trace"))
     }

@@ -1,6 +1,6 @@
-//! Finds the tick of the recording kernel (CONFIG_HZ). It decides when slices end, and few recorders name it; but a fair task
-//! that leaves its CPU although nobody was queued there leaves at a tick, and soft interrupts wake RCU's threads in one. Some
-//! recorders show the tick's own timer. Ticks come at equal steps.
+//! Finds the tick of the recording kernel (CONFIG_HZ). It decides when slices end, and few recorders name it;
+//! but a fair task that leaves its CPU although nobody was queued there leaves at a tick, and soft interrupts
+//! wake RCU's threads in one. Some recorders show the tick's own timer. Ticks come at equal steps.
 
 mod phase;
 
@@ -9,15 +9,16 @@ use trace::Trace;
 
 pub(super) use phase::TickPhases;
 
-/// The values that kernels are built with, in the order in which they can be told apart: ticks of one also lie at the steps
-/// of all that come after it and have it as a factor, but not the other way round. (100 before 250 would not do: loads have
-/// periods of 10 ms.)
+/// The values that kernels are built with, in the order in which they can be told apart: ticks of one also
+/// lie at the steps of all that come after it and have it as a factor, but not the other way round. (100
+/// before 250 would not do: loads have periods of 10 ms.)
 const CHOICES: [u32; 4] = [250, 100, 300, 1000];
 /// Fewer could be chance.
 const MIN_SAMPLES: usize = 30;
 /// So many make a crowd of half of them certain.
 const MANY_SAMPLES: usize = 100;
-/// The period is divided into so many parts, and most samples must lie in [`NEAR`] of them, which follow each other.
+/// The period is divided into so many parts, and most samples must lie in [`NEAR`] of them, which follow each
+/// other.
 const PARTS: usize = 20;
 const NEAR: usize = 3;
 
@@ -35,8 +36,8 @@ pub(super) fn told(trace: &Trace) -> Option<u32> {
     hz.filter(|hz| HZ.contains(hz))
 }
 
-/// The number of ticks a second, if it shows: most samples lie at its steps; or, where much else happens, half of many do and
-/// half again as many as at the steps of any other rate. (By chance a fifth would.)
+/// The number of ticks a second, if it shows: most samples lie at its steps; or, where much else happens,
+/// half of many do and half again as many as at the steps of any other rate. (By chance a fifth would.)
 pub(super) fn find(samples: &[TickSample]) -> Option<u32> {
     if samples.len() < MIN_SAMPLES {
         return None;

@@ -1,15 +1,15 @@
-//! Finds the timers behind a task's wakeups. A trace shows that an interrupt woke the task, not that the task itself had
-//! set the timer; but a task that sets timers does so over and over, and that leaves a pattern:
+//! Finds the timers behind a task's wakeups. A trace shows that an interrupt woke the task, not that the task
+//! itself had set the timer; but a task that sets timers does so over and over, and that leaves a pattern:
 //!
-//! - **Absolute**: the wakeups lie on a grid of equal steps, however long the task ran in between (cyclictest, rt-app's
-//!   `timer`).
+//! - **Absolute**: the wakeups lie on a grid of equal steps, however long the task ran in between
+//!   (cyclictest, rt-app's `timer`).
 //! - **Relative**: the sleeps have equal lengths, however long the task ran in between (`usleep` in a loop).
 //!
-//! The kernel's own threads sleep so, too, in state D (`msleep`), where others wait for devices: if nearly all such sleeps of a
-//! task have the same length, that is a timer's.
+//! The kernel's own threads sleep so, too, in state D (`msleep`), where others wait for devices: if nearly
+//! all such sleeps of a task have the same length, that is a timer's.
 //!
-//! A replay with such timers reacts: a task that is late starts its relative sleep later. What fits neither stays an
-//! interrupt at a fixed time.
+//! A replay with such timers reacts: a task that is late starts its relative sleep later. What fits neither
+//! stays an interrupt at a fixed time.
 
 use super::causes::Cause;
 use super::devices::{self, Served};
@@ -126,7 +126,8 @@ impl Grid {
         let mut errors: Vec<i128> =
             on_grid.iter().map(|(step, at)| i128::from(*at) - grid.time(*step)).collect();
         errors.sort_unstable();
-        // What lies between a timer's time and the wakeup only ever delays it, so the early ones tell the time.
+        // What lies between a timer's time and the wakeup only ever delays it, so the early ones tell the
+        // time.
         grid.origin_ns = u64::try_from(i128::from(grid.origin_ns) + errors[errors.len() / EARLY]).ok()?;
         let near: Vec<u64> = times.iter().filter_map(|at| Some(at.abs_diff(grid.nearest(*at)?))).collect();
         let most = times.len() * 3 / 5;
@@ -170,8 +171,8 @@ impl Grid {
         (at.abs_diff(at_ns) <= JITTER_NS.min(half_a_period / 4)).then_some(at)
     }
 
-    /// The time of the grid for which the timer of a late wakeup was set: the last one, if the task slept by then and the
-    /// wakeup is not so late that another cause is likelier.
+    /// The time of the grid for which the timer of a late wakeup was set: the last one, if the task slept by
+    /// then and the wakeup is not so late that another cause is likelier.
     fn late(&self, candidate: &Candidate) -> Option<u64> {
         let at = self.before(candidate.woken_ns)?;
         let slept = candidate.slept_ns.is_some_and(|slept_ns| slept_ns < at);
@@ -187,8 +188,9 @@ impl Grid {
     }
 }
 
-/// The longest row of times that are whole periods from each other, each with its number of periods from the first. The
-/// period is only roughly known: its error grows with each step, so each time is compared with the one before.
+/// The longest row of times that are whole periods from each other, each with its number of periods from the
+/// first. The period is only roughly known: its error grows with each step, so each time is compared with the
+/// one before.
 fn longest_chain(times: &[u64], period_ns: u64) -> Vec<(u64, u64)> {
     /// A task that is off its grid so often in a row has begun a new one.
     const MAX_MISSES: usize = 5;

@@ -18,7 +18,8 @@ pub(super) enum Draft {
     Fork(TaskIndex),
     /// Number of an entry in [`Track::sleeps`].
     Sleep(usize),
-    /// It gives a request to a device or a packet to the network. What comes of that is in the sleeps that it ends.
+    /// It gives a request to a device or a packet to the network. What comes of that is in the sleeps that it
+    /// ends.
     Sends,
     Yield,
     SetPrio(i32),
@@ -149,7 +150,8 @@ impl Prio {
         Prio { own: prio, effective: prio }
     }
 
-    /// An event shows this priority. True if that is a change of its own: not inherited, and not the end of that.
+    /// An event shows this priority. True if that is a change of its own: not inherited, and not the end of
+    /// that.
     pub fn sight(&mut self, prio: i32) -> bool {
         let news = prio != self.effective && prio != self.own;
         self.effective = prio;
@@ -193,7 +195,8 @@ pub(super) struct Track {
     pub prio: Option<Prio>,
     pub steps: Vec<Draft>,
     pub sleeps: Vec<Sleep>,
-    /// The last one that was not in state D: in the middle of a piece of work, a worker may wait for a device itself.
+    /// The last one that was not in state D: in the middle of a piece of work, a worker may wait for a device
+    /// itself.
     idle_sleep: Option<usize>,
     pub state: State,
     /// It has passed `sched_process_exit`.
@@ -301,8 +304,8 @@ impl Track {
         since.filter(|step| matches!(step, Draft::Wake { .. })).take(2).count() == 1
     }
 
-    /// It comes onto a CPU: where the stopper has brought it, for which it waited, it has bound itself; elsewhere it is bound no
-    /// more, and was not when it went to sleep.
+    /// It comes onto a CPU: where the stopper has brought it, for which it waited, it has bound itself;
+    /// elsewhere it is bound no more, and was not when it went to sleep.
     pub fn arrive(&mut self, cpu: u32) {
         match self.steps.last_mut() {
             Some(step @ Draft::Sleep(_)) if self.sleeps.last().is_some_and(Sleep::is_ended_by_stopper) => {
@@ -360,7 +363,8 @@ impl Track {
         true
     }
 
-    /// Something other than an event of its own shows which priority it has of its own; true if it has changed it.
+    /// Something other than an event of its own shows which priority it has of its own; true if it has
+    /// changed it.
     pub fn had(&mut self, prio: i32) -> bool {
         let changed = self.prio.as_mut().is_some_and(|known| known.has_own(prio));
         if changed {

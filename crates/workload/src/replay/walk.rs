@@ -1,9 +1,11 @@
 //! Walks through the events of a trace in order of time and drafts each task's program.
 //!
-//! What a CPU does between two events is one task's CPU time; a step is drafted at the point of that time at which its
-//! event lies. Where the kernel accounts run time (`sched_stat_runtime`: the fair class always, the others since Linux 6.8),
-//! the task's CPU time is what it says: time that the host stole, and what recording costs, are not the task's. A wakeup counts when it ends a sleep: `sched_waking` says who does it, `sched_wakeup` that it has an
-//! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
+//! What a CPU does between two events is one task's CPU time; a step is drafted at the point of that time at
+//! which its event lies. Where the kernel accounts run time (`sched_stat_runtime`: the fair class always, the
+//! others since Linux 6.8), the task's CPU time is what it says: time that the host stole, and what recording
+//! costs, are not the task's. A wakeup counts when it ends a sleep: `sched_waking` says who does it,
+//! `sched_wakeup` that it has an effect. A waker on another CPU may be so early that its sleeper has not
+//! switched out yet.
 
 mod activity;
 mod wakeups;
@@ -23,8 +25,9 @@ use trace::{
     TaskRef, Trace, WakeupEvent,
 };
 
-/// The kernel accounts from picking a task on, and to picking the next one; a switch is recorded a little later. Differences of
-/// this size are no missing switches, and what a switch costs is taken out by `overhead`, from switch to switch.
+/// The kernel accounts from picking a task on, and to picking the next one; a switch is recorded a little
+/// later. Differences of this size are no missing switches, and what a switch costs is taken out by
+/// `overhead`, from switch to switch.
 const WAY_TO_THE_NEXT_NS: u64 = 1_000;
 
 /// What a CPU does.
@@ -64,8 +67,8 @@ pub(super) struct Walk<'a> {
     by_pid: BTreeMap<Pid, TaskIndex>,
     cpus: Vec<CpuNow>,
     pub counts: Counts,
-    /// What only a tick can have caused: departures of fair tasks whose slice is over, and wakeups of RCU's threads by soft
-    /// interrupts.
+    /// What only a tick can have caused: departures of fair tasks whose slice is over, and wakeups of RCU's
+    /// threads by soft interrupts.
     pub by_ticks: Vec<TickSample>,
     /// Other wakeups by soft interrupts: those of soft timers come with the tick.
     pub soft_wakeups: Vec<TickSample>,

@@ -28,8 +28,8 @@ pub(super) struct Whereabouts {
     pub waits: Option<Wait>,
     /// Time since then for which it was kept waiting although another CPU was idle.
     pub passed_idle_ns: u64,
-    /// How often it has been woken there since then, under real-time priority, where one of these ran, less important than it
-    /// and real-time as well, although another CPU was idle.
+    /// How often it has been woken there since then, under real-time priority, where one of these ran, less
+    /// important than it and real-time as well, although another CPU was idle.
     pub stayed_with: Vec<(TaskIndex, u64)>,
     /// How often it came onto a CPU, and onto another one than before.
     arrivals: u64,
@@ -55,8 +55,8 @@ impl Whereabouts {
         }
         let Some(wait) = wait else { return false };
         let passed_ns = idle_clock_ns.saturating_sub(wait.idle_clock_ns);
-        // A real-time task is sent to a CPU that can take it at once, so that even a short wait tells; but not one that
-        // preempts what runs on its own CPU.
+        // A real-time task is sent to a CPU that can take it at once, so that even a short wait tells; but
+        // not one that preempts what runs on its own CPU.
         let tells = if wait.real_time { wait.outranked } else { passed_ns >= LONG_WAIT_NS };
         if tells {
             self.passed_idle_ns += passed_ns;
@@ -72,8 +72,8 @@ impl Whereabouts {
         }
     }
 
-    /// Whether it stays where it is now. Whoever moves all the time stays nowhere, even if it happens to be at one place for
-    /// a while: by chance it would have moved several times since.
+    /// Whether it stays where it is now. Whoever moves all the time stays nowhere, even if it happens to be
+    /// at one place for a while: by chance it would have moved several times since.
     pub fn has_settled(&self) -> bool {
         const BY_CHANCE: u64 = 5;
         const FEW: u64 = 2;

@@ -1,6 +1,7 @@
-//! Workers of the kernel (`kworker/…`): threads that do pieces of work for others, one after the other, in the order in which
-//! these come. In a what-if that is another order than the recorded one, so a worker has no program of its own but one for each
-//! piece, and whoever woke it in the recording brings the piece for which it did.
+//! Workers of the kernel (`kworker/…`): threads that do pieces of work for others, one after the other, in
+//! the order in which these come. In a what-if that is another order than the recorded one, so a worker has
+//! no program of its own but one for each piece, and whoever woke it in the recording brings the piece for
+//! which it did.
 
 use super::load::FromOutside;
 use super::recording::{Recorded, TaskIndex, Waking};
@@ -15,12 +16,14 @@ pub(super) fn is_worker(comm: &str) -> bool {
     comm.starts_with("kworker/")
 }
 
-/// Whether it is one of high priority, which serve disks: those have an H behind their number, `kworker/1:2H-kblockd`.
+/// Whether it is one of high priority, which serve disks: those have an H behind their number,
+/// `kworker/1:2H-kblockd`.
 pub(super) fn serves_disks(comm: &str) -> bool {
     is_worker(comm) && comm.split('-').next().is_some_and(|number| number.ends_with('H'))
 }
 
-/// Whether a worker that sleeps so waits for work. (Inside of a piece of work it waits for devices and locks.)
+/// Whether a worker that sleeps so waits for work. (Inside of a piece of work it waits for devices and
+/// locks.)
 pub(super) fn awaits_work(sleep: &Sleep) -> bool {
     sleep.state != PrevState::Uninterruptible
 }
@@ -49,7 +52,8 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// The pieces of a task's program, if it has any; interrupts from outside bring theirs at `lead_in` after their times.
+    /// The pieces of a task's program, if it has any; interrupts from outside bring theirs at `lead_in` after
+    /// their times.
     pub fn of(steps: &[Recorded], lead_in: Nanos) -> Option<Bench> {
         let mut bench = Bench::default();
         for (n, step) in steps.iter().enumerate() {

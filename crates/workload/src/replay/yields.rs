@@ -1,10 +1,11 @@
-//! Tells why a task that could go on left its CPU. Traces give no event for `sched_yield`, and `R` in `sched_switch` also
-//! stands for preemption on the way back to user mode, so the circumstances decide.
+//! Tells why a task that could go on left its CPU. Traces give no event for `sched_yield`, and `R` in
+//! `sched_switch` also stands for preemption on the way back to user mode, so the circumstances decide.
 
 use super::recording::FIRST_FAIR_PRIO;
 
-/// A real-time task that makes way for an equal after so long does so at a tick (4 ms at HZ=250): its SCHED_RR slice is
-/// over. The slice itself (sched_rr_timeslice_ms, 100 ms) does not show: it goes on across sleeps and is counted in ticks.
+/// A real-time task that makes way for an equal after so long does so at a tick (4 ms at HZ=250): its
+/// SCHED_RR slice is over. The slice itself (sched_rr_timeslice_ms, 100 ms) does not show: it goes on across
+/// sleeps and is counted in ticks.
 const ROUND_ROBIN_NS: u64 = 3_000_000;
 /// A fair task that leaves so soon after it came can hardly have used up a slice.
 const SOON_NS: u64 = 100_000;
@@ -36,9 +37,9 @@ pub(super) enum Departure {
 }
 
 impl Left {
-    /// Nothing preempts a task on whose CPU nobody was queued meanwhile, except the tick. For a real-time task that
-    /// makes way for an equal one, the tick means the end of a SCHED_RR slice; for a fair one, that it has run for a
-    /// while.
+    /// Nothing preempts a task on whose CPU nobody was queued meanwhile, except the tick. For a real-time
+    /// task that makes way for an equal one, the tick means the end of a SCHED_RR slice; for a fair one, that
+    /// it has run for a while.
     pub fn departure(&self) -> Departure {
         let Some(next_prio) = self.next_prio.filter(|_| self.by_call && !self.disturbed) else {
             return Departure::Preempted;

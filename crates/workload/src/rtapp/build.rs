@@ -57,7 +57,8 @@ impl Shared {
     }
 }
 
-/// Whether a thread that exists from the start would go on for ever. Those that only forks start do not count.
+/// Whether a thread that exists from the start would go on for ever. Those that only forks start do not
+/// count.
 fn is_endless(task: &Task) -> bool {
     task.instances > 0
         && (task.repeat == Repeat::Forever || task.phases.iter().any(|phase| phase.repeat == Repeat::Forever))

@@ -1,8 +1,8 @@
-//! What a file can get wrong across events: locks that are taken twice or never given back, barriers without a
-//! known number of parties, waits that nothing ends.
+//! What a file can get wrong across events: locks that are taken twice or never given back, barriers without
+//! a known number of parties, waits that nothing ends.
 //!
-//! A task's events run in a fixed order, so a walk over them knows which mutexes it holds at each: two passes over
-//! every loop are enough, because a loop that changes what is held fails in its second pass.
+//! A task's events run in a fixed order, so a walk over them knows which mutexes it holds at each: two passes
+//! over every loop are enough, because a loop that changes what is held fails in its second pass.
 
 use super::error::{Fault, RtAppError};
 use super::model::{Event, Repeat, Resources, Task, What};

@@ -1,5 +1,5 @@
-//! What events cost that rt-app leaves to the machine it runs on. The figures are of one machine; a load file that
-//! needs others says `run` instead.
+//! What events cost that rt-app leaves to the machine it runs on. The figures are of one machine; a load file
+//! that needs others says `run` instead.
 
 use scheduler::Nanos;
 
@@ -14,20 +14,21 @@ impl BytesPerMicro {
     }
 }
 
-/// `mem`: memset into a buffer that is warm in the cache. Measured: glibc's memset of 4 MiB, median of 201 calls
-/// 35.0 µs, on a virtual machine with an AMD EPYC (64 KiB are as fast).
+/// `mem`: memset into a buffer that is warm in the cache. Measured: glibc's memset of 4 MiB, median of 201
+/// calls 35.0 µs, on a virtual machine with an AMD EPYC (64 KiB are as fast).
 pub const MEMSET: BytesPerMicro = BytesPerMicro(120_000);
 
-/// `iorun`: one write call without the copying. Measured: write to /dev/null, median of 201 × 100 calls 156 to 182 ns,
-/// same machine.
+/// `iorun`: one write call without the copying. Measured: write to /dev/null, median of 201 × 100 calls 156
+/// to 182 ns, same machine.
 pub const WRITE_CALL: Nanos = Nanos(170);
 
-/// `iorun` to anything but /dev/null: copying into the page cache. Measured: write of 4 MiB to a tmpfs file that has
-/// its pages, median of 201 calls 294 µs, same machine.
+/// `iorun` to anything but /dev/null: copying into the page cache. Measured: write of 4 MiB to a tmpfs file
+/// that has its pages, median of 201 calls 294 µs, same machine.
 pub const PAGE_CACHE_COPY: BytesPerMicro = BytesPerMicro(14_300);
 
-/// What a loop costs besides its events: two readings of the clock and a line of the log. Measured: rt-app 1.0, gap
-/// between the end of a loop and the start of the next in its log, 22 700 loops: 0 or 1 µs in 97 of 100, same machine.
+/// What a loop costs besides its events: two readings of the clock and a line of the log. Measured: rt-app
+/// 1.0, gap between the end of a loop and the start of the next in its log, 22 700 loops: 0 or 1 µs in 97 of
+/// 100, same machine.
 pub const LOOP: Nanos = Nanos(500);
 
 /// `runtime` looks at the clock after this much work (rt-app's source).

@@ -222,15 +222,14 @@ impl Fault {
             Fault::OutOfRange { .. } => "choose a value in that range".into(),
             Fault::UnknownWord { known, .. } => format!("use one of {known}"),
             Fault::UnknownKey { nearest, .. } => format!("did you mean `{nearest}`?"),
-            Fault::Deadline { .. } => {
-                "use SCHED_FIFO or SCHED_RR with a `priority`, or SCHED_OTHER"
-                    .into()
-            }
+            Fault::Deadline { .. } => "use SCHED_FIFO or SCHED_RR with a `priority`, or SCHED_OTHER".into(),
             Fault::NotModelled { .. } => {
                 "remove it to run the tasks without (`schedlab list limits` says what that changes)".into()
             }
             Fault::OldFormat { .. } => {
-                "write what the task does as events: run, lock, unlock, timer (rt-app since 1.0 refuses it too)".into()
+                "write what the task does as events: run, lock, unlock, timer (rt-app since 1.0 refuses it \
+                 too)"
+                    .into()
             }
             Fault::MissingMember { event, member } => {
                 format!(r#"write "{event}": {{"{member}": …}} with the members that it needs"#)

@@ -2,7 +2,8 @@
 
 use suggest::suggest;
 
-/// The events, recognised by the start of a key: `run0` and `run_long` are `run`, but `runtime…` is `runtime`.
+/// The events, recognised by the start of a key: `run0` and `run_long` are `run`, but `runtime…` is
+/// `runtime`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EventKey {
     Run,

@@ -1,5 +1,5 @@
-//! The pre-pass: turns what json-c and workgen accept beyond comments, trailing commas and single quotes into text
-//! that the parser takes, and remembers where, so that positions still mean the user's file.
+//! The pre-pass: turns what json-c and workgen accept beyond comments, trailing commas and single quotes into
+//! text that the parser takes, and remembers where, so that positions still mean the user's file.
 //!
 //! - a key without value (`"suspend",`) gets one;
 //! - `True`, `NULL` and their like become lower case;

@@ -1,5 +1,6 @@
-//! What threads measure: the columns of rt-app's log (`perf run period start end slack c_duration c_period wu_lat`),
-//! summed up, because a log would grow with the simulated time. Times are in nanoseconds, not cut to microseconds.
+//! What threads measure: the columns of rt-app's log (`perf run period start end slack c_duration c_period
+//! wu_lat`), summed up, because a log would grow with the simulated time. Times are in nanoseconds, not cut
+//! to microseconds.
 
 use scheduler::{Nanos, Pid};
 
@@ -21,7 +22,8 @@ pub struct RtAppThread {
     pub pid: Option<Pid>,
     /// Completed loops: lines that rt-app's log would have.
     pub loops: u64,
-    /// Work done, in thousands of calibration loops, with rt-app's rounding; `None` if `calibration` is no number.
+    /// Work done, in thousands of calibration loops, with rt-app's rounding; `None` if `calibration` is no
+    /// number.
     pub perf: Option<u64>,
     /// Start of the first loop; zero without one.
     pub first_start: Nanos,
@@ -35,11 +37,11 @@ pub struct RtAppThread {
     pub run: Summary,
     /// Wall-clock time of each loop.
     pub period: Summary,
-    /// Time from the last timer event of a loop (all of them with `cumulative_slack`) to its expiry; negative if it
-    /// came too late. Only of loops with a timer.
+    /// Time from the last timer event of a loop (all of them with `cumulative_slack`) to its expiry; negative
+    /// if it came too late. Only of loops with a timer.
     pub slack: Summary,
-    /// Wakeup latency after the timers of a loop: rt-app sets it to zero where a timer was missed. Only of loops with
-    /// a timer.
+    /// Wakeup latency after the timers of a loop: rt-app sets it to zero where a timer was missed. Only of
+    /// loops with a timer.
     pub wu_lat: Summary,
     /// Loops with negative slack.
     pub late: u64,

@@ -1,8 +1,8 @@
-//! rt-app's own thread: when the duration is over it wakes whoever waits for another thread, so that all come to
-//! their end.
+//! rt-app's own thread: when the duration is over it wakes whoever waits for another thread, so that all come
+//! to their end.
 //!
-//! Here the first thread that comes to the end of its loop then ends the use case for all. So this one is needed only
-//! where none does, because all that are left wait on conditions or at barriers.
+//! Here the first thread that comes to the end of its loop then ends the use case for all. So this one is
+//! needed only where none does, because all that are left wait on conditions or at barriers.
 
 use super::shared::Shared;
 use crate::program::FAIR_TIMER_SLACK;

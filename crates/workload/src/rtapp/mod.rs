@@ -1,20 +1,23 @@
 //! rt-app: reads its JSON files and runs what they describe.
 //!
-//! rt-app (scheduler-tools/rt-app, documented in its doc/tutorial.txt) is an interpreter: each thread walks its
-//! phases and events and reads the clock in between. So is this: a thread here is one behaviour that walks the same
-//! lists, decides with the clock that it reads, and hands the machine one step at a time.
+//! rt-app (scheduler-tools/rt-app, documented in its doc/tutorial.txt) is an interpreter: each thread walks
+//! its phases and events and reads the clock in between. So is this: a thread here is one behaviour that
+//! walks the same lists, decides with the clock that it reads, and hands the machine one step at a time.
 //!
 //! # From the file to the machine
 //!
-//! `lexical` → `json` → `read`, `read_global`, `read_task`, `read_event` → `model` → `check` make an [`RtApp`] or an
-//! [`RtAppError`] with its place. [`Load::build`](crate::load::Load::build) knows the machine: it makes mutexes, barriers and channels and
-//! spawns the threads. `thread` runs one of them, `shared` holds what they have in common, `log` what they measure.
+//! `lexical` → `json` → `read`, `read_global`, `read_task`, `read_event` → `model` → `check` make an
+//! [`RtApp`] or an
+//! [`RtAppError`] with its place. [`Load::build`](crate::load::Load::build) knows the machine: it makes
+//! mutexes, barriers and channels and spawns the threads. `thread` runs one of them, `shared` holds what they
+//! have in common, `log` what they measure.
 //!
 //! # Dialects
 //!
-//! rt-app itself reads JSON with comments, trailing commas and single quotes, and keeps of a repeated key only the
-//! last value, at the place of the first. Its wrapper workgen keeps all of them, under names of its own, and allows
-//! `"suspend"` without a value. Most published files mean the second, so it is the default; see [`Dialect`].
+//! rt-app itself reads JSON with comments, trailing commas and single quotes, and keeps of a repeated key
+//! only the last value, at the place of the first. Its wrapper workgen keeps all of them, under names of its
+//! own, and allows `"suspend"` without a value. Most published files mean the second, so it is the default;
+//! see [`Dialect`].
 //!
 //! # What the events mean here
 //!
@@ -35,8 +38,9 @@
 //! | `yield` | sched_yield | the same |
 //!
 //! Not modelled, and refused: SCHED_DEADLINE, clamps of utilisation, task groups. Not modelled, and said by
-//! [`RtApp::notes`]: slices of EEVDF (`dl-runtime` of a fair task), NUMA memory binding, log files. Threads start at time 0 with the policy of their task (rt-app sets it after pthread_create), there is no main thread, and
-//! the threads that are blocked when `duration` is over stay so (rt-app wakes and ends them).
+//! [`RtApp::notes`]: slices of EEVDF (`dl-runtime` of a fair task), NUMA memory binding, log files. Threads
+//! start at time 0 with the policy of their task (rt-app sets it after pthread_create), there is no main
+//! thread, and the threads that are blocked when `duration` is over stay so (rt-app wakes and ends them).
 
 pub mod cost;
 mod log;
@@ -71,7 +75,8 @@ pub enum Dialect {
     /// workgen in front of rt-app: every repeated key counts, `"suspend"` needs no value.
     #[default]
     Workgen,
-    /// rt-app alone: of a repeated key the last value counts, at the place of the first; each key needs a value.
+    /// rt-app alone: of a repeated key the last value counts, at the place of the first; each key needs a
+    /// value.
     #[value(name = "rt-app")]
     RtApp,
 }
@@ -80,8 +85,8 @@ pub enum Dialect {
 ///
 /// # Errors
 ///
-/// Whatever rt-app would refuse, what cannot be modelled (SCHED_DEADLINE), and mistakes that rt-app finds only while
-/// it runs, or never: see [`Fault`].
+/// Whatever rt-app would refuse, what cannot be modelled (SCHED_DEADLINE), and mistakes that rt-app finds
+/// only while it runs, or never: see [`Fault`].
 pub fn parse(text: &str, file_name: &str, dialect: Dialect) -> Result<RtApp, RtAppError> {
     read::file(text, file_name, dialect)
 }

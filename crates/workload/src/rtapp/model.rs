@@ -23,7 +23,8 @@ pub(super) struct App {
 }
 
 impl RtApp {
-    /// What the file says that changes nothing here, and what else its user should know; empty for most files.
+    /// What the file says that changes nothing here, and what else its user should know; empty for most
+    /// files.
     pub fn notes(&self) -> &[Note] {
         &self.0.notes
     }
@@ -194,7 +195,8 @@ pub(super) enum TimerRef {
     Own(usize),
 }
 
-/// Everything that tasks share, by the order of first mention. rt-app makes resources as it meets their names.
+/// Everything that tasks share, by the order of first mention. rt-app makes resources as it meets their
+/// names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resources {
     pub mutexes: Names,

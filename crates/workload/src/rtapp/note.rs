@@ -1,4 +1,5 @@
-//! What a file says that changes nothing here, or not what its author may think: counted and told, never dropped.
+//! What a file says that changes nothing here, or not what its author may think: counted and told, never
+//! dropped.
 
 use super::source::Place;
 use std::fmt;
@@ -55,7 +56,8 @@ impl fmt::Display for Note {
         let text = match self.kind {
             NoteKind::RepeatsKept => {
                 n("repeated key")
-                    + " kept as workgen does; plain rt-app would keep only the last value of each, at the first place"
+                    + " kept as workgen does; plain rt-app would keep only the last value of each, at the \
+                       first place"
             }
             NoteKind::RepeatsDropped => {
                 n("repeated key") + " dropped as plain rt-app does; workgen would keep each with its value"

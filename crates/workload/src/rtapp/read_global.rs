@@ -65,7 +65,8 @@ pub(super) fn global(reader: &mut Reader, members: &[Member]) -> Result<Global, 
     Ok(global)
 }
 
-/// Nanoseconds of one calibration loop, or `None` where rt-app would measure them on a CPU: then `run` is exact.
+/// Nanoseconds of one calibration loop, or `None` where rt-app would measure them on a CPU: then `run` is
+/// exact.
 fn calibration(reader: &Reader, member: &Member) -> Result<Option<u64>, RtAppError> {
     let Value::Text(cpu) = &member.value.value else {
         if !matches!(member.value.value, Value::Integer(_)) {

@@ -2,13 +2,13 @@
 //!
 //! # Condition variables
 //!
-//! pthread_cond_wait gives the mutex back and goes to sleep as one, so that no signal falls in between; glibc does it
-//! with a sequence number that the kernel compares. Here a waiter enters the list of the condition while it still
-//! holds the mutex, then unlocks, then reads from a channel of its own; a signal takes the first waiter off the list
-//! and writes to its channel, where the message stays until it is read. The list is in the order of the kernel's futex
-//! queue: real-time waiters by their priority, all others behind them, first come first served (rt-class 7.6). A
-//! signal without a waiter costs nothing, as in glibc. A broadcast is one write for each waiter, where glibc needs one
-//! call for all.
+//! pthread_cond_wait gives the mutex back and goes to sleep as one, so that no signal falls in between; glibc
+//! does it with a sequence number that the kernel compares. Here a waiter enters the list of the condition
+//! while it still holds the mutex, then unlocks, then reads from a channel of its own; a signal takes the
+//! first waiter off the list and writes to its channel, where the message stays until it is read. The list is
+//! in the order of the kernel's futex queue: real-time waiters by their priority, all others behind them,
+//! first come first served (rt-class 7.6). A signal without a waiter costs nothing, as in glibc. A broadcast
+//! is one write for each waiter, where glibc needs one call for all.
 
 use super::log::RtAppThread;
 use super::model::{App, TimerRef};

@@ -105,13 +105,14 @@ pub(super) struct Thread {
     inherited: CpuMask,
     affinity: CpuMask,
     held: Vec<usize>,
-    /// Locks less unlocks in this loop: when the use case is over, a loop that holds locks goes on to give them back.
+    /// Locks less unlocks in this loop: when the use case is over, a loop that holds locks goes on to give
+    /// them back.
     open_locks: i64,
     line: Line,
 }
 
-/// A thread as the machine wants it, entered in the log. `inherited` are the CPUs of whoever creates it: pthread_create
-/// hands them on, and they count where the file names none.
+/// A thread as the machine wants it, entered in the log. `inherited` are the CPUs of whoever creates it:
+/// pthread_create hands them on, and they count where the file names none.
 pub(super) fn spec(
     shared: &Rc<Shared>,
     task: usize,
@@ -248,7 +249,8 @@ impl Thread {
         }
     }
 
-    /// What rt-app sets before each loop: the affinity if it differs, the scheduling if another phase set it last.
+    /// What rt-app sets before each loop: the affinity if it differs, the scheduling if another phase set it
+    /// last.
     fn change_attributes(&mut self, phase: &Phase, affinity: CpuMask) {
         if affinity != self.affinity {
             self.affinity = affinity;
@@ -344,7 +346,8 @@ impl Thread {
             TimerRef::Shared(number) => state.shared_timer(number),
             TimerRef::Own(number) => &mut self.own_timers[number],
         };
-        // A timer starts with the first thread that uses it: at the start of the use case and after its delay.
+        // A timer starts with the first thread that uses it: at the start of the use case and after its
+        // delay.
         let due = next.unwrap_or(shared.app.tasks[self.task].delay).saturating_add(period);
         let line = &mut self.line;
         line.has_timer = true;
@@ -452,7 +455,8 @@ impl Thread {
         })
     }
 
-    /// `runtime` looks at the clock between loops of work, so the loop under way when its time is up is finished.
+    /// `runtime` looks at the clock between loops of work, so the loop under way when its time is up is
+    /// finished.
     fn finish_runtime(&mut self, since: Nanos, cpu_time: Nanos) {
         let loop_time = self.shared.work(cost::RUNTIME_LOOP).0;
         if loop_time > 0 {

@@ -1,6 +1,6 @@
-//! What the trace of a run tells beyond the events of Linux, in events of our own ([`trace::Activity::SchedlabProgram`]): how
-//! each task began, what the objects are like that tasks share, the steps of the programs, and messages from outside. A replay of it
-//! need not guess. Their texts:
+//! What the trace of a run tells beyond the events of Linux, in events of our own
+//! ([`trace::Activity::SchedlabProgram`]): how each task began, what the objects are like that tasks share,
+//! the steps of the programs, and messages from outside. A replay of it need not guess. Their texts:
 //!
 //! ```text
 //! run until=34557045
@@ -21,8 +21,8 @@
 //!
 //! and how long it takes from wakeups to the woken tasks, as a workload file does (`path …`).
 //!
-//! Times are in nanoseconds, and those that are absolute are times of the run. Older traces have the same texts as markers, behind
-//! `schedlab: `.
+//! Times are in nanoseconds, and those that are absolute are times of the run. Older traces have the same
+//! texts as markers, behind `schedlab: `.
 
 mod object;
 mod start;
@@ -129,8 +129,8 @@ fn message(text: &str) -> Option<ToldMessage> {
     Some(ToldMessage { channel: ChannelId(channel.parse().ok()?), by, at: time(at)? })
 }
 
-/// Reads nanoseconds. The clock ends after centuries, so that sums of a few times of a year are far from there; longer times are
-/// none.
+/// Reads nanoseconds. The clock ends after centuries, so that sums of a few times of a year are far from
+/// there; longer times are none.
 fn time(text: &str) -> Option<Nanos> {
     text.parse().ok().map(Nanos).filter(|time| *time <= LONGEST)
 }

@@ -217,7 +217,8 @@ mod tests {
             "channel 0 capacity=0 writers-wake-at=0 sync=no softirq=no send-cost=0 receive-cost=0",
             "channel 0 capacity=9 writers-wake-at=9 sync=no softirq=no send-cost=0 receive-cost=0",
             "channel 0 capacity=9 writers-wake-at=8 sync=no softirq=no send-cost=0 receive-cost=0 x",
-            "channel 0 capacity=9 writers-wake-at=8 sync=no softirq=no send-cost=9999999999999 receive-cost=0",
+            "channel 0 capacity=9 writers-wake-at=8 sync=no softirq=no send-cost=9999999999999 \
+             receive-cost=0",
             "mutex 0 kind=fair name=x",
             "barrier 0 parties=0",
             "spinlock 0 backoff=none",

@@ -24,7 +24,8 @@ pub(super) fn text(start: &TaskStart) -> String {
     let cpus = cpus.map_or_else(|| "all".to_owned(), |cpus| cpus.to_string());
     let work = if *recorded_work { RECORDED_WORK } else { "" };
     format!(
-        "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} timer-slack={}{work} comm={}",
+        "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} \
+         timer-slack={}{work} comm={}",
         pid.0,
         policy(*of),
         nice.get(),
@@ -115,8 +116,10 @@ mod tests {
     fn what_cannot_be_is_no_beginning() {
         for text in [
             "pid=0 start=fork policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
-            "pid=1 start=18446744073709551615 policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
-            "pid=1 start=0 policy=other nice=0 cpus=all working-set=18446744073709551615 timer-slack=0 comm=a",
+            "pid=1 start=18446744073709551615 policy=other nice=0 cpus=all working-set=0 timer-slack=0 \
+             comm=a",
+            "pid=1 start=0 policy=other nice=0 cpus=all working-set=18446744073709551615 timer-slack=0 \
+             comm=a",
             "pid=1 start=later policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
             "pid=1 start=0 on=512 policy=other nice=0 cpus=all working-set=0 timer-slack=0 comm=a",
             "pid=1 start=0 policy=other nice=20 cpus=all working-set=0 timer-slack=0 comm=a",

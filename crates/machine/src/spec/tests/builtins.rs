@@ -69,8 +69,8 @@ fn distances_follow_what_cpus_share() {
     assert_eq!([distance(&seed004, 0, 1), distance(&seed004, 1, 2)], ["shared_cache", "same_node"]);
 }
 
-/// On the 8-way of 2007 another die and another socket differ, though the scheduler sees one level. The figures are those
-/// of rt-class 10.5 (25, 120, 140) on a bus that eight compilers share.
+/// On the 8-way of 2007 another die and another socket differ, though the scheduler sees one level. The
+/// figures are those of rt-class 10.5 (25, 120, 140) on a bus that eight compilers share.
 #[test]
 fn packages_that_are_no_domain_still_count_for_distance() {
     let spec = builtin("seed002");

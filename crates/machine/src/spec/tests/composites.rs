@@ -1,5 +1,5 @@
-//! The primitive costs of a machine, added up along a path, must give back what was measured or published of the
-//! whole path.
+//! The primitive costs of a machine, added up along a path, must give back what was measured or published of
+//! the whole path.
 
 use super::builtin;
 use crate::spec::{Costs, Distance, MachineSpec};
@@ -58,8 +58,8 @@ fn seed002_can_reach_the_published_minimum() {
     assert_eq!(timer_wakeup(&spec) / 1_000, 2);
 }
 
-/// fair-class 12.1: a pipe round trip (two hops) on one CPU took 8.5 to 9 µs in 2008, of which the pipe's own work,
-/// which belongs to the load, is some 2 to 4 µs; a remote reschedule 1 to 2 µs.
+/// fair-class 12.1: a pipe round trip (two hops) on one CPU took 8.5 to 9 µs in 2008, of which the pipe's own
+/// work, which belongs to the load, is some 2 to 4 µs; a remote reschedule 1 to 2 µs.
 #[test]
 fn seed004_fits_the_figures_of_its_time() {
     let c = &builtin("seed004").costs;

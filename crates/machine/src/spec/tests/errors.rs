@@ -162,7 +162,8 @@ fn growth_that_does_not_fit() {
     check(
         package,
         r#"spans = ["0-3"], grows_to = 8"#,
-        "7: topology.levels[1]: is the last level and has a limit to its growth; leave it out, or add a larger level",
+        "7: topology.levels[1]: is the last level and has a limit to its growth; leave it out, or add a \
+         larger level",
     );
     check(
         r#"spans = ["0-1", "2-3"]"#,
@@ -302,7 +303,8 @@ fn noise_that_cannot_be() {
         "min_ns = 0",
         "ns = 0",
         &format!(
-            "{jitter}: noise.timer_jitter: is no distribution; give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or without min_ns)"
+            "{jitter}: noise.timer_jitter: is no distribution; give ns (always the same), min_ns and max_ns \
+             (uniform), or mean_ns (exponential, with or without min_ns)"
         ),
     );
     let irq = line_of("per_second_per_cpu");
@@ -315,7 +317,8 @@ fn noise_that_cannot_be() {
         "mean_ns = 2000",
         "mean_ns = 9500000",
         &format!(
-            "{irq}: noise.irq_off[0].per_second_per_cpu: 100 times 9500000 ns on average (exponential) leaves tasks less than a tenth of the time; make it rarer or shorter"
+            "{irq}: noise.irq_off[0].per_second_per_cpu: 100 times 9500000 ns on average (exponential) \
+             leaves tasks less than a tenth of the time; make it rarer or shorter"
         ),
     );
     let thread = line_of("comm");
@@ -323,7 +326,8 @@ fn noise_that_cannot_be() {
         "rt_priority = 50",
         "rt_priority = 100",
         &format!(
-            "{}: noise.kthread[0].rt_priority: 100 (real-time priority) is impossible; give 1 to 99 (real-time priority)",
+            "{}: noise.kthread[0].rt_priority: 100 (real-time priority) is impossible; give 1 to 99 \
+             (real-time priority)",
             thread + 2
         ),
     );

@@ -57,8 +57,8 @@ pub(super) fn oltp(result: &OltpResult, run: &RunResult, figures: &mut Figures) 
     why(run, result.all_requests, figures);
 }
 
-/// What makes a throughput of seed 004's loads what it is. These are the whole machine's, the warm-up included; for
-/// each of `done` requests or messages where that tells more.
+/// What makes a throughput of seed 004's loads what it is. These are the whole machine's, the warm-up
+/// included; for each of `done` requests or messages where that tells more.
 fn why(run: &RunResult, done: u64, figures: &mut Figures) {
     let decided =
         |reasons: &[&str]| -> u64 { reasons.iter().filter_map(|reason| run.decisions.get(*reason)).sum() };

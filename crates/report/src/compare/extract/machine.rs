@@ -3,7 +3,8 @@
 use super::{Better, Figures};
 use crate::schema::RunResult;
 
-/// Totals, then sums and maxima over the CPUs. Single CPUs are not compared: which one a task lands on is chance.
+/// Totals, then sums and maxima over the CPUs. Single CPUs are not compared: which one a task lands on is
+/// chance.
 pub fn measure(run: &RunResult, figures: &mut Figures) {
     use Better::{Lower, Neutral};
     let totals = &run.totals;

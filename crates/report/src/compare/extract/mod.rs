@@ -8,8 +8,8 @@ mod tasks;
 use super::{Better, Measurement, Metric, Unit};
 use crate::schema::RunResult;
 
-/// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures that a
-/// run may lack (the time of a load that did not finish) and for tasks that only one of them has.
+/// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
+/// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
 #[must_use]
 pub fn measure(run: &RunResult) -> Vec<Measurement> {
     let mut figures = Figures::default();

@@ -161,8 +161,8 @@ fn the_widest_row_fits() {
     check_width(&comparison(&compared, Rows::All));
 }
 
-/// Three figures change by 4 %: of the recorded command in which the replay is 1 % off, of another task in which it is 20 %
-/// off, and of one on which its verdict is poor.
+/// Three figures change by 4 %: of the recorded command in which the replay is 1 % off, of another task in
+/// which it is 20 % off, and of one on which its verdict is poor.
 #[test]
 fn a_change_that_may_be_the_replays_own_error_is_marked_and_poor_tasks_stand_apart() {
     let mut compared = against(&runs(1..=3, |_| 100_000), &runs(1..=3, |_| 104_000));

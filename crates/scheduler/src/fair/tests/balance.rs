@@ -58,7 +58,8 @@ fn full_preemption_pulls_one_task() {
     assert_eq!(newly_idle("6.1", &["preempt_model=voluntary"], 6, Nanos::from_millis(1)).0, [3, 3]);
 }
 
-/// fair-class 1.1: up to 2.6.34 RT tasks weigh in the load of their CPU, so fair tasks are pulled from there first.
+/// fair-class 1.1: up to 2.6.34 RT tasks weigh in the load of their CPU, so fair tasks are pulled from there
+/// first.
 #[test]
 fn fair_tasks_are_pulled_from_behind_rt_tasks() {
     let pulled_from = |profile| {
@@ -280,8 +281,8 @@ fn only_one_cpu_of_a_group_balances_between_groups() {
     assert_eq!(queued(&lab)[1], 1, "CPU 1 is neither idle nor the first of its die; CPU 0 is not allowed");
 }
 
-/// I2, D12: balancing changes neither the sum of weights nor a task's distance from the floor by more than the
-/// floor's own advance.
+/// I2, D12: balancing changes neither the sum of weights nor a task's distance from the floor by more than
+/// the floor's own advance.
 #[test]
 fn moving_keeps_weights_and_distances() {
     let lab = Lab::new(2, "6.1", &[]);

@@ -86,7 +86,8 @@ fn the_last_buddy_gets_the_cpu_back() {
     assert_eq!(runs("NO_LAST_BUDDY"), (false, 0));
 }
 
-/// `sleeper` blocks and wakes `lead` ms left of the task that runs then; all others are a bit left of that one.
+/// `sleeper` blocks and wakes `lead` ms left of the task that runs then; all others are a bit left of that
+/// one.
 fn sleeper_wakes(lab: &Lab, sleeper: TaskId, lead: f64) -> TaskId {
     assert_eq!(lab.block(0), sleeper);
     let runner = lab.running(0);
@@ -156,7 +157,8 @@ fn only_2_6_31_prefers_a_new_task() {
     assert!(!next("next_set=v32") && !next("next_set=v61"));
 }
 
-/// 7.7: in 6.1 a wakee that preempts is next, whether NEXT_BUDDY is on or not and however few tasks there are.
+/// 7.7: in 6.1 a wakee that preempts is next, whether NEXT_BUDDY is on or not and however few tasks there
+/// are.
 #[test]
 fn a_wakee_that_preempts_is_next_from_2_6_39_on() {
     assert_eq!(recorded("2.6.32", &["next_set=v61"], 2, 2.0), (true, false));

@@ -7,7 +7,8 @@ use crate::testing::{Dice, Lab};
 use crate::{CpuId, Event, Nanos, Reason, TaskId, TaskState};
 use alloc::vec::Vec;
 
-/// A course on CPU 0: tasks sleep and wake at random, ticks come every millisecond. Who was switched to, and when.
+/// A course on CPU 0: tasks sleep and wake at random, ticks come every millisecond. Who was switched to, and
+/// when.
 fn course(lab: &Lab, tasks: &[TaskId], seed: u64) -> Vec<(Nanos, TaskId)> {
     watched_course(lab, tasks, seed, |_| {})
 }
@@ -82,7 +83,8 @@ fn buddies_change_nothing_below_the_gate() {
     assert_ne!(course(6, "LAST_BUDDY"), off(6), "the course is one on which they matter");
 }
 
-/// D5: a buddy that is picked is ahead of the leftmost by no more than the granularity, in the leftmost's time.
+/// D5: a buddy that is picked is ahead of the leftmost by no more than the granularity, in the leftmost's
+/// time.
 #[test]
 fn a_picked_buddy_is_near_the_leftmost() {
     for mode in ["pick_mode=after", "pick_mode=tip", "pick_mode=rc", "pick_mode=v31"] {
@@ -112,8 +114,8 @@ fn a_course_repeats() {
     assert_eq!(course(), course());
 }
 
-/// D2: two tasks that are always runnable stay within a slice and a tick of each other, and a granularity, in the
-/// virtual time of each.
+/// D2: two tasks that are always runnable stay within a slice and a tick of each other, and a granularity, in
+/// the virtual time of each.
 #[test]
 fn the_lag_of_runnable_tasks_is_bounded() {
     for nices in [&[0, 0, 0][..], &[0, 5, -5], &[10, 0, 0, 3, -3]] {
@@ -141,8 +143,8 @@ fn the_lag_of_runnable_tasks_is_bounded() {
     }
 }
 
-/// D4: how long the first task may have to wait for the others: until each has come up to it in virtual time from as
-/// far left as a sleeper may be, and has used up its slice and a tick.
+/// D4: how long the first task may have to wait for the others: until each has come up to it in virtual time
+/// from as far left as a sleeper may be, and has used up its slice and a tick.
 fn longest_wait(lab: &Lab, tasks: &[TaskId]) -> u64 {
     let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
     let se = |p: TaskId| &lab.k.task(p).se;

@@ -16,8 +16,8 @@ fn settings(lab: Lab, all: &[&str]) -> Lab {
     lab
 }
 
-/// A6: 2.6.32, 4 CPUs, so granularity 3 ms; six tasks are runnable with the wakee, whose avg_wakeup is 20 µs; the running
-/// one has had 50 µs.
+/// A6: 2.6.32, 4 CPUs, so granularity 3 ms; six tasks are runnable with the wakee, whose avg_wakeup is 20 µs;
+/// the running one has had 50 µs.
 fn a6(all: &[&str], lead: f64) -> bool {
     let lab = settings(Lab::new(4, "2.6.32", &[]), all);
     lab.crowd(0, &[0; 6]);
@@ -38,7 +38,8 @@ fn a6_an_adaptive_granularity_follows_the_wakees_habit() {
     assert!(a6(&["NO_ADAPTIVE_GRAN"], 3.1) && !a6(&["NO_ADAPTIVE_GRAN"], 2.9));
 }
 
-/// 6.5 step 2: the running task's stint counts down to zero, and no further; a slow waker has the usual granularity.
+/// 6.5 step 2: the running task's stint counts down to zero, and no further; a slow waker has the usual
+/// granularity.
 #[test]
 fn an_adaptive_granularity_is_between_zero_and_the_usual_one() {
     let lab = Lab::new(1, "2.6.32", &[]);
@@ -84,7 +85,8 @@ fn let_run(lab: &Lab, p: TaskId) {
     assert_eq!(lab.running(0), p);
 }
 
-/// One CPU of 2.6.32 (granularity 1 ms, migration cost 0.5 ms) where the first of three tasks runs and the others sleep.
+/// One CPU of 2.6.32 (granularity 1 ms, migration cost 0.5 ms) where the first of three tasks runs and the
+/// others sleep.
 fn waker() -> (Lab, [TaskId; 3]) {
     let lab = Lab::new(1, "2.6.32", &[]);
     let all: [TaskId; 3] = lab.crowd(0, &[0, 0, 0]).try_into().expect("three");

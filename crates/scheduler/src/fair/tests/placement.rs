@@ -145,7 +145,8 @@ fn the_floor_moves_before_a_task_leaves_or_after() {
     assert_eq!(leftmost_departs("floor_order=v32"), (ms(110.0), ms(90.0)));
 }
 
-/// 2.5: a SCHED_IDLE task has run for 3 ms, not charged yet; somebody arrives who was level with the floor elsewhere.
+/// 2.5: a SCHED_IDLE task has run for 3 ms, not charged yet; somebody arrives who was level with the floor
+/// elsewhere.
 #[test]
 fn a_task_enters_by_the_floor_before_or_after_the_charge() {
     let enters = |rule: &str| {
@@ -248,7 +249,8 @@ fn renice_and_boost_keep_the_distance_from_the_floor() {
     assert_eq!(lab.distance(running), before);
 }
 
-/// Found by random runs: the old queue's floor jumped to a task far right before the leaving one had its distance.
+/// Found by random runs: the old queue's floor jumped to a task far right before the leaving one had its
+/// distance.
 #[test]
 fn a_task_that_exec_moves_away_keeps_its_distance() {
     let lab = Lab::new(2, "6.1", &[]);

@@ -117,7 +117,8 @@ fn a_parent_that_waits_leaves_its_child_penalised_for_one_slice() {
     assert_eq!(state(&lab, child).2, 0);
 }
 
-/// 5.7: a fork per interval that is shorter than the window it adds: the penalty never ends until the task sleeps.
+/// 5.7: a fork per interval that is shorter than the window it adds: the penalty never ends until the task
+/// sleeps.
 #[test]
 fn a_steady_forker_stays_at_eight_until_it_sleeps() {
     let (lab, parent) = a3(&[]);
@@ -228,8 +229,8 @@ fn a_penalty_survives_real_time_and_never_changes_the_load() {
     assert_eq!(state(&lab, p).2, 1);
 }
 
-/// 13.6: a hog against a task that forks each millisecond of its CPU time and waits only while 20 children live, which
-/// use 3 ms each. The hog's share of 4 s, and how many children came to an end.
+/// 13.6: a hog against a task that forks each millisecond of its CPU time and waits only while 20 children
+/// live, which use 3 ms each. The hog's share of 4 s, and how many children came to an end.
 fn fork_storm(settings: &[&str]) -> (f64, usize) {
     let lab = Lab::new(1, "2.6.35.2+D", settings);
     let [hog, forker] = lab.crowd(0, &[0, 0])[..] else { unreachable!() };

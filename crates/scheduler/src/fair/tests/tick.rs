@@ -4,8 +4,8 @@ use super::ms;
 use crate::testing::Lab;
 use crate::{Policy, Reason};
 
-/// A5: 2.6.32, 4 CPUs (15 / 3 / 3 ms), `n` tasks on CPU 0 of which the running one has had `ran` ms and is `lag` ms
-/// right of the leftmost: whether the tick reschedules.
+/// A5: 2.6.32, 4 CPUs (15 / 3 / 3 ms), `n` tasks on CPU 0 of which the running one has had `ran` ms and is
+/// `lag` ms right of the leftmost: whether the tick reschedules.
 fn a5(profile: &str, settings: &[&str], n: usize, ran: f64, lag: f64) -> bool {
     let lab = Lab::new(4, profile, settings);
     let crowd = lab.crowd(0, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..n]);

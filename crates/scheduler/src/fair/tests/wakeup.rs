@@ -3,7 +3,8 @@
 use crate::testing::Lab;
 use crate::{CpuMask, Nanos, Policy, Reason};
 
-/// A sleeper of this policy and nice value wakes `lead` ms left of a running task; whether it gets the CPU, and why.
+/// A sleeper of this policy and nice value wakes `lead` ms left of a running task; whether it gets the CPU,
+/// and why.
 struct Wakeup {
     wakee: Policy,
     nice: i8,

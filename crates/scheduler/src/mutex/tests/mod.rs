@@ -29,7 +29,8 @@ impl Bench {
         Bench { lab: Lab::new(cpus, profile, settings), waiting: RefCell::default() }
     }
 
-    /// Under 6.1, but waiters sleep at once: what they inherit and who comes first does not depend on how they wait.
+    /// Under 6.1, but waiters sleep at once: what they inherit and who comes first does not depend on how
+    /// they wait.
     fn sleeping(cpus: usize, settings: &[&str]) -> Bench {
         let bench = Bench::new(cpus, "6.1", settings);
         bench.lab.k.config.rules.rtmutex_spin.set(RtmutexSpin::Never);

@@ -45,8 +45,11 @@ fn a_waiter_sleeps_interruptibly_with_one_voluntary_switch() {
     assert_eq!(b.lab.k.task(waiter).state.get(), TaskState::Interruptible);
     assert_eq!(b.voluntary_switches(waiter), 1);
     let events = b.lab.k.platform.events.borrow();
-    let left = |e: &Event| matches!(e, Event::Switch { prev, prev_state: SwitchState::Interruptible, .. } if *prev == waiter);
-    assert!(events.iter().any(left));
+    let mut left_in = events.iter().filter_map(|event| match event {
+        Event::Switch { prev, prev_state, .. } if *prev == waiter => Some(*prev_state),
+        _ => None,
+    });
+    assert!(left_in.any(|state| state == SwitchState::Interruptible));
 }
 
 #[test]

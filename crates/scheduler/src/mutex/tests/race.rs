@@ -1,5 +1,5 @@
-//! Many CPUs lock, unlock, sleep, wake and change priorities at once, interleaved at every lock: no mutex has two
-//! owners, no wakeup is lost, and P13 holds whenever no path is under way.
+//! Many CPUs lock, unlock, sleep, wake and change priorities at once, interleaved at every lock: no mutex has
+//! two owners, no wakeup is lost, and P13 holds whenever no path is under way.
 
 use super::chain::expected_prio;
 use super::{Bench, FastPath, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow};
@@ -141,8 +141,8 @@ impl Race {
         }
     }
 
-    /// A spinner's move; whether it saw the mutex released. It looks when it comes onto a CPU or is told to, and at no other
-    /// time: if somebody forgets to tell it, it spins for ever.
+    /// A spinner's move; whether it saw the mutex released. It looks when it comes onto a CPU or is told to,
+    /// and at no other time: if somebody forgets to tell it, it spins for ever.
     async fn spun(&self, me: Cpu<'_, TestPlatform>, actor: &Actor) -> bool {
         let (p, want) = (actor.task, actor.wants.get().expect("it spins for one"));
         if !actor.arrived.take() && me.task(p).pi.spins_for().is_some() {
@@ -291,8 +291,8 @@ fn a_plain_mutex_that_is_unlocked_meanwhile_is_not_slept_for() {
     assert_eq!(outcome, Ok(LockOutcome::Acquired));
 }
 
-/// The unlocker has let the wait_lock go, but not yet woken the waiter; until it does, others make the waiter take the
-/// mutex, leave it, and sleep for something else.
+/// The unlocker has let the wait_lock go, but not yet woken the waiter; until it does, others make the waiter
+/// take the mutex, leave it, and sleep for something else.
 #[test]
 fn a_late_waker_leaves_the_waiter_alone() {
     let (b, [owner, waiter, thief]) = Bench::pinned([10, 20, 30]);

@@ -1,4 +1,5 @@
-//! machine.md 3.2: who spins for a PI mutex, and what makes it stop. Times are the machine's: its tests have M7 to M12.
+//! machine.md 3.2: who spins for a PI mutex, and what makes it stop. Times are the machine's: its tests have
+//! M7 to M12.
 
 use super::Bench;
 use crate::mutex::{LockOutcome, OwnerSeen, spin_on_owner};
@@ -101,7 +102,8 @@ fn a_spinner_that_has_to_reschedule_sleeps() {
     b.lab.k.rq(CpuId(1)).published.need_resched.overwrite(false);
 }
 
-/// The one that was woken for it has the first claim; a released mutex that one may not take is no reason to spin.
+/// The one that was woken for it has the first claim; a released mutex that one may not take is no reason to
+/// spin.
 #[test]
 fn who_may_not_take_a_released_mutex_sleeps() {
     let (b, [owner, first, late], m) = spinning([10, 20, 5]);

@@ -112,7 +112,8 @@ fn leaving_the_class_pulls() {
     check_invariants(&lab);
 }
 
-/// E8: affinity narrowed to one CPU while pushable. E20: widened again: pushable, overloaded, and nobody pushes.
+/// E8: affinity narrowed to one CPU while pushable. E20: widened again: pushable, overloaded, and nobody
+/// pushes.
 #[test]
 fn e8_and_e20_affinity_of_a_waiter() {
     let lab = Lab::new(2, "6.1", &[]);
@@ -210,8 +211,8 @@ fn what_does_not_pull() {
     assert_eq!((lab.k.totals.pulls.get(), lab.cpu_of(waiting)), (0, 1), "another RT task is left here");
 }
 
-/// 7.3: the running task dropped, and while its queue's lock was dropped for the pull, it went to sleep: nobody has
-/// to make room.
+/// 7.3: the running task dropped, and while its queue's lock was dropped for the pull, it went to sleep:
+/// nobody has to make room.
 #[test]
 fn the_task_that_dropped_is_gone_after_the_pull() {
     let lab = Lab::new(3, "6.1", &[]);

@@ -134,8 +134,8 @@ fn the_own_queue_is_looked_at_again_after_the_lock_was_dropped() {
     assert_eq!(Some(lab.running(1)), better);
 }
 
-/// 5.5c: the first pushable task is not allowed here, the second is; both sources find it. A task that the push
-/// dropped from the pushable list is found only by the scan.
+/// 5.5c: the first pushable task is not allowed here, the second is; both sources find it. A task that the
+/// push dropped from the pushable list is found only by the scan.
 #[test]
 fn pull_source() {
     for source in ["pushable_list", "queue_scan"] {

@@ -82,7 +82,8 @@ fn e5_the_head_blocks_the_rest_of_the_list() {
     }
 }
 
-/// 1.4, 5.3: a task that `drop_and_continue` dropped is invisible to pushes, and comes back as a preempted task does.
+/// 1.4, 5.3: a task that `drop_and_continue` dropped is invisible to pushes, and comes back as a preempted
+/// task does.
 #[test]
 fn a_dropped_task_is_not_pushable_until_its_next_event() {
     let lab = Lab::new(2, V6_1, &["push_fail=drop_and_continue"]);
@@ -307,8 +308,8 @@ fn pushable_does_not_imply_overloaded() {
     assert_eq!((lab.count(Reason::PushPreempts), lab.k.totals.pushes.get()), (0, 0));
 }
 
-/// 5.4: with `queue_scan` the push after a switch is tried whenever the CPU is overloaded; with the list, only if
-/// something is on it.
+/// 5.4: with `queue_scan` the push after a switch is tried whenever the CPU is overloaded; with the list,
+/// only if something is on it.
 #[test]
 fn what_starts_the_push_after_a_switch() {
     for (source, tried) in [("queue_scan", 1), ("pushable_list", 0)] {

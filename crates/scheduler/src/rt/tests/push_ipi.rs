@@ -33,8 +33,8 @@ fn deliver_next(lab: &Lab) -> Sent {
     sent
 }
 
-/// E10: K CPUs lower their priority at once, one overloaded CPU, one task to push. Nobody takes a remote lock, and
-/// the overloaded CPU pushes once.
+/// E10: K CPUs lower their priority at once, one overloaded CPU, one task to push. Nobody takes a remote
+/// lock, and the overloaded CPU pushes once.
 #[test]
 fn e10_the_herd_asks_instead() {
     for (walker, interrupts) in [("root_domain", 1), ("per_source", 3), ("broadcast", 3)] {
@@ -58,9 +58,9 @@ fn e10_the_herd_asks_instead() {
     }
 }
 
-/// E11: several overloaded CPUs, one lowers. 2015 visits those with something better than what the source has left,
-/// 2017 and the draft visit all. The walker of 2017 goes around once more: at its first end it has not yet accounted
-/// for the request that started it.
+/// E11: several overloaded CPUs, one lowers. 2015 visits those with something better than what the source has
+/// left, 2017 and the draft visit all. The walker of 2017 goes around once more: at its first end it has not
+/// yet accounted for the request that started it.
 #[test]
 fn e11_who_is_visited() {
     for (walker, visited) in
@@ -190,7 +190,8 @@ fn a_second_request_restarts_the_source_walker() {
     assert!(!running(&lab).contains(&first));
 }
 
-/// 6.3: after a restart the only hop may be the CPU that the walker is on: it pushes again without an interrupt.
+/// 6.3: after a restart the only hop may be the CPU that the walker is on: it pushes again without an
+/// interrupt.
 #[test]
 fn a_restart_on_the_same_cpu_needs_no_interrupt() {
     let lab = lab(2, "per_source", &[]);
@@ -210,8 +211,8 @@ fn a_restart_on_the_same_cpu_needs_no_interrupt() {
         "pushed, and nobody is overloaded any more"
     );
 
-    // The first push goes to CPU 2, which nobody else serves; the second task is still better than what the source
-    // runs.
+    // The first push goes to CPU 2, which nobody else serves; the second task is still better than what the
+    // source runs.
     let lab = self::lab(3, "per_source", &[]);
     for priority in [70, 40, 25] {
         lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));

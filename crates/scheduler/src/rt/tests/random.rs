@@ -1,5 +1,5 @@
-//! Random loads under random rules: whatever happens, the queues and what is told about them agree, every task is
-//! where it may be, and in the kernels that promise it the best tasks run (P2 to P11).
+//! Random loads under random rules: whatever happens, the queues and what is told about them agree, every
+//! task is where it may be, and in the kernels that promise it the best tasks run (P2 to P11).
 
 use super::super::{push_irq_work, rules_changed};
 use super::{check_invariants, sleeper};
@@ -92,7 +92,8 @@ fn invariants_hold_under_every_combination_of_rules() {
     }
 }
 
-/// What a CPU does in a race: serve interrupts, reschedule when asked, and now and then one of the moves above.
+/// What a CPU does in a race: serve interrupts, reschedule when asked, and now and then one of the moves
+/// above.
 async fn race_cpu(me: Cpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId]) {
     let cpus = me.k.cpus();
     for _ in 0..12 {

@@ -24,8 +24,8 @@ fn two_packages() -> Topology {
     }
 }
 
-/// A machine of those packages whose CPU n runs a task of priority `busy[n]`, or none (0); and a task of priority 50
-/// that last ran on `last`.
+/// A machine of those packages whose CPU n runs a task of priority `busy[n]`, or none (0); and a task of
+/// priority 50 that last ran on `last`.
 struct Machine {
     lab: Lab,
     p: TaskId,
@@ -48,7 +48,8 @@ impl Machine {
     }
 }
 
-/// The contract of all of them: strictly lower, the lowest level first, allowed CPUs only, none for a pinned task.
+/// The contract of all of them: strictly lower, the lowest level first, allowed CPUs only, none for a pinned
+/// task.
 #[test]
 fn contract() {
     let find = |search: &str, busy, last, allowed: CpuMask| {
@@ -127,7 +128,8 @@ fn pick_any() {
     assert_eq!(answers("distribute"), [4, 5, 6, 4]);
 }
 
-/// 4.2: with every CPU RT-busy `linear_mask` lets topology choose; a CPU without RT tasks ends the scan, alone.
+/// 4.2: with every CPU RT-busy `linear_mask` lets topology choose; a CPU without RT tasks ends the scan,
+/// alone.
 #[test]
 fn linear_mask_returns_a_free_cpu_alone() {
     let find = |search: &str, busy| {
@@ -162,7 +164,8 @@ fn lines_read_by_linear_scans() {
     );
 }
 
-/// 10.3: 6.1 reads counts, four to a line, and one mask for each level that holds a CPU; before, an active bitmap.
+/// 10.3: 6.1 reads counts, four to a line, and one mask for each level that holds a CPU; before, an active
+/// bitmap.
 #[test]
 fn lines_read_by_cpupri() {
     let lines = |search: &str, busy| {

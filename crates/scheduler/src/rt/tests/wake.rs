@@ -168,7 +168,8 @@ fn e21_no_post_push_once_a_reschedule_is_pending() {
     assert_eq!(lab.cpu_of(low), 0);
 }
 
-/// 3.5: the push after a wakeup. Search and verification are kept from routing, so that only the push can move p.
+/// 3.5: the push after a wakeup. Search and verification are kept from routing, so that only the push can
+/// move p.
 #[test]
 fn post_wakeup_push_by_variant() {
     // Whether p, queued behind `curr`, is pushed to the idle CPU 1 at once.
@@ -200,8 +201,8 @@ fn e21_post_wakeup_push_with_a_reschedule_pending() {
     }
 }
 
-/// Whether p, queued behind `curr` on CPU 0 by its wakeup, is pushed to CPU 2 at once; `flagged`: `curr` is asked
-/// to reschedule already.
+/// Whether p, queued behind `curr` on CPU 0 by its wakeup, is pushed to CPU 2 at once; `flagged`: `curr` is
+/// asked to reschedule already.
 fn pushes_after_wakeup(route: &str, curr: Curr, p_allowed: &[u16], flagged: bool) -> bool {
     let lab = Lab::new(3, V6_1, &[route]);
     let p = sleeper(&lab, fifo(50), 0, cpus(p_allowed));
@@ -292,7 +293,8 @@ fn one_interrupt_for_a_pending_reschedule() {
     assert_eq!(lab.k.platform.ipis.borrow().len(), 1);
 }
 
-/// 3.5: a task that already executes is not a reason to push (it was woken while it was being switched away from).
+/// 3.5: a task that already executes is not a reason to push (it was woken while it was being switched away
+/// from).
 #[test]
 fn no_post_push_for_the_running_task() {
     let lab = Lab::new(2, V6_1, &[]);

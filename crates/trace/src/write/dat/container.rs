@@ -57,11 +57,12 @@ const OPTION_UNAME: u16 = 5;
 const OPTION_CPUCOUNT: u16 = 8;
 const OPTION_VERSION: u16 = 9;
 
-/// Writes a trace.dat of version 6, little-endian, for a 64-bit kernel. `cpus` are the pages of each CPU from 0 on.
+/// Writes a trace.dat of version 6, little-endian, for a 64-bit kernel. `cpus` are the pages of each CPU from
+/// 0 on.
 ///
 /// # Errors
-/// Those of `out` and of the pages' readers; a reader that gives other than the announced number of bytes; a text
-/// of 4 GB and more.
+/// Those of `out` and of the pages' readers; a reader that gives other than the announced number of bytes; a
+/// text of 4 GB and more.
 pub fn write_dat_container<R: Read>(
     header: &DatHeader,
     cpus: Vec<DatPages<R>>,

@@ -1,5 +1,6 @@
-//! The descriptions of our events, in the form of tracefs `events/*/*/format`: names and fields are the kernel's, with
-//! the sizes of a 64-bit machine. Readers take every offset from these texts, and so do we when we make records.
+//! The descriptions of our events, in the form of tracefs `events/*/*/format`: names and fields are the
+//! kernel's, with the sizes of a 64-bit machine. Readers take every offset from these texts, and so do we
+//! when we make records.
 
 use std::fmt::Write;
 
@@ -257,7 +258,8 @@ pub(super) const PRINT: Description = Description {
     print: "\"%ps: %s\", (void *)REC->ip, REC->buf",
 };
 
-/// The address from which markers seem to come, and the only kernel symbol: readers print its name before the text.
+/// The address from which markers seem to come, and the only kernel symbol: readers print its name before the
+/// text.
 pub(super) const MARKER_ADDRESS: u64 = 0xffff_ffff_8100_0000;
 /// As `/proc/kallsyms`.
 pub(super) const SYMBOLS: &str = "ffffffff81000000 T tracing_mark_write\n";

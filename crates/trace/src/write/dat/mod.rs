@@ -26,8 +26,8 @@ pub struct DatReport {
 
 /// Writes a whole trace as trace.dat of version 6.
 ///
-/// Names of tasks have 15 bytes at most, as on Linux: longer ones are cut. Which process a thread belongs to has no place
-/// in such a file.
+/// Names of tasks have 15 bytes at most, as on Linux: longer ones are cut. Which process a thread belongs to
+/// has no place in such a file.
 ///
 /// # Errors
 /// Those of `out`.

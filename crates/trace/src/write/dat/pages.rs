@@ -1,4 +1,5 @@
-//! Records into the kernel's ring-buffer pages. What they look like is told where they are read, in `dat/page.rs`.
+//! Records into the kernel's ring-buffer pages. What they look like is told where they are read, in
+//! `dat/page.rs`.
 
 /// Bytes of a page, as on x86.
 pub(super) const PAGE_SIZE: usize = 4096;
@@ -96,7 +97,8 @@ impl Pages {
         self.end();
         self.page = Some(self.bytes.len());
         self.told = self.untold.take();
-        // A clock that went back cannot be shown inside of a page, so no event of one is earlier than those before it.
+        // A clock that went back cannot be shown inside of a page, so no event of one is earlier than those
+        // before it.
         let start_ns = time_ns.max(self.last_ns);
         self.bytes.extend_from_slice(&start_ns.to_le_bytes());
         self.bytes.extend_from_slice(&[0; PAGE_HEADER - 8]);

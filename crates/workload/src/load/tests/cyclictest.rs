@@ -198,7 +198,8 @@ fn refusals() {
         ("cyclictest foo", "cyclictest: 'foo' is not an option"),
         (
             "cyclictest -y deadline",
-            "cyclictest: option '--policy <NAME>', value 'deadline': choose one of other, batch, idle, fifo, rr",
+            "cyclictest: option '--policy <NAME>', value 'deadline': choose one of other, batch, idle, fifo, \
+             rr",
         ),
         (
             "cyclictest -D 5 -l 5",

@@ -1,4 +1,5 @@
-//! The largest values that options take. With overflow checks, as here, a sum or product that does not fit is a panic.
+//! The largest values that options take. With overflow checks, as here, a sum or product that does not fit is
+//! a panic.
 
 use super::*;
 use machine::{Machine, MachineSpec, RunOptions};
@@ -45,9 +46,8 @@ fn the_largest_time_or_size_that_an_option_takes_overflows_nothing() {
 #[test]
 fn all_costs_of_a_load_may_be_the_largest_together() {
     run("vmark --send-cost 1h --work 10000 --working-set 1024G");
-    run(
-        "oltp --client-work 1h --server-work 1h --footprint 1h --per-client 1h --clients 10000 --spin-hold 1h",
-    );
+    run("oltp --client-work 1h --server-work 1h --footprint 1h --per-client 1h --clients 10000 --spin-hold \
+         1h");
     run("hackbench --send-cost 1h --receive-cost 1h");
     run("cyclictest -t 4 -i 10d -d 10d --cycle-cost 1h");
 }

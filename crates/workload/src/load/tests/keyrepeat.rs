@@ -1,7 +1,8 @@
 use super::*;
 use machine::ChannelId;
 
-/// Walks display server, terminal and shell together: messages go from one to the other at once, in the order sent.
+/// Walks display server, terminal and shell together: messages go from one to the other at once, in the order
+/// sent.
 struct Desk {
     tasks: Vec<Script>,
     /// Whom a message on a channel is for, with the number of messages that wait there.
@@ -13,7 +14,8 @@ impl Desk {
     fn new(command: &str) -> Desk {
         let mut built = build(command, 1);
         let tasks = (0..3).map(|number| built.task(number)).collect();
-        // In the order in which the load makes them: requests to the display, input of the shell, of the terminal.
+        // In the order in which the load makes them: requests to the display, input of the shell, of the
+        // terminal.
         Desk { tasks, channels: vec![(0, 0), (2, 0), (1, 0)], built }
     }
 

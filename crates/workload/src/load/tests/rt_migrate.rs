@@ -115,7 +115,8 @@ fn refusals() {
     let cases = [
         (
             "rt-migrate -n 98",
-            "rt-migrate: 98 threads from priority 2 and main at 100 do not fit priorities 1 to 99: choose fewer with -n",
+            "rt-migrate: 98 threads from priority 2 and main at 100 do not fit priorities 1 to 99: choose \
+             fewer with -n",
         ),
         ("rt-migrate -c 5", "rt-migrate: option '-c 5': the machine has 4 CPUs"),
         ("rt-migrate -b 0", "rt-migrate: thread 0 would have real-time priority 0: priorities are 1 to 99"),

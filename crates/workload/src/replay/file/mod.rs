@@ -1,8 +1,8 @@
 //! Workload files: a [`Recording`](super::Recording) as text that people read and change.
 //!
-//! One line is one fact or one step. What people want to change stands once: a task's policy, its CPUs, the period of its
-//! timer, the length of its pauses, a factor for its CPU time. The steps only say what differs from that. What is written
-//! reads back as the same recording, to the nanosecond.
+//! One line is one fact or one step. What people want to change stands once: a task's policy, its CPUs, the
+//! period of its timer, the length of its pauses, a factor for its CPU time. The steps only say what differs
+//! from that. What is written reads back as the same recording, to the nanosecond.
 
 mod paths;
 mod read;

@@ -1,11 +1,13 @@
-//! Lines of a workload file about the recorded machine: how long the paths from wakeups to the woken tasks took.
+//! Lines of a workload file about the recorded machine: how long the paths from wakeups to the woken tasks
+//! took.
 
 use super::read::number;
 use super::words::{read_time, time};
 use machine::{CountedFrom, PathTimes, Situation, WakePaths};
 use scheduler::Nanos;
 
-/// `paths from sched_wakeup`, then a line for each kind: its name, how many were measured, and equal shares of their times.
+/// `paths from sched_wakeup`, then a line for each kind: its name, how many were measured, and equal shares
+/// of their times.
 pub(crate) fn lines(paths: &WakePaths) -> Vec<String> {
     if paths.is_empty() {
         return Vec::new();

@@ -371,7 +371,8 @@ fn fact(task: &mut RecordedTask, manner: &mut Manner, word: &str, rest: &str) ->
     Ok(true)
 }
 
-/// Whether `work` is the step with these words (a number of a piece of work) and not the factor for all CPU time (a share).
+/// Whether `work` is the step with these words (a number of a piece of work) and not the factor for all CPU
+/// time (a share).
 fn is_piece(words: &[&str]) -> bool {
     words.first().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -1,4 +1,5 @@
-//! What users change, and what they get wrong. (That nothing is lost is tested with recordings in tests/replay.rs.)
+//! What users change, and what they get wrong. (That nothing is lost is tested with recordings in
+//! tests/replay.rs.)
 
 use crate::load::Load;
 use crate::replay::Replay;
@@ -93,7 +94,8 @@ fn errors_name_the_line_and_what_to_do() {
         (
             "fifo 90",
             "fifo 100",
-            "line 7: `100` is out of range; write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, or deadline",
+            "line 7: `100` is out of range; write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, \
+             or deadline",
         ),
         ("run 2us", "ran 2us", "line 13: `ran 2us` is no step; the head of a written file lists them"),
         ("stop", "pause 3ms", "line 19: `pause` is a fact of the task; facts stand before the steps"),

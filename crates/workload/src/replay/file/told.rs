@@ -78,7 +78,8 @@ pub(super) fn message(text: &str, objects: &Objects) -> Result<Message, String> 
     let by = if words.pop_if(|word| *word == "tick").is_some() { Arrival::Tick } else { Arrival::Own };
     let ["at", at, "cpu", cpu, "channel", channel] = words[..] else {
         return Err(format!(
-            "`message {text}` is not known; write message at TIME cpu N channel N, and tick behind it if a tick brings it"
+            "`message {text}` is not known; write message at TIME cpu N channel N, and tick behind it if a \
+             tick brings it"
         ));
     };
     let channel = ChannelId(number(channel, 0, u32::MAX)?);

@@ -96,8 +96,8 @@ impl Edit {
     }
 }
 
-/// Makes a program out of inferred locks and unlocks that never has two mutexes, nor one while it sleeps or after its end, and
-/// unlocks only what it has.
+/// Makes a program out of inferred locks and unlocks that never has two mutexes, nor one while it sleeps or
+/// after its end, and unlocks only what it has.
 pub(in crate::replay) fn one_at_a_time(steps: &mut Vec<Recorded>) {
     let mut held = None;
     let mut mended = Vec::with_capacity(steps.len());

@@ -118,14 +118,15 @@ struct Usual {
 }
 
 impl Usual {
-    /// Whether a stretch of this length is one: programs that work until a certain time have them of different lengths.
+    /// Whether a stretch of this length is one: programs that work until a certain time have them of
+    /// different lengths.
     fn is_one(self, length_ns: u64) -> bool {
         self.hold_ns.is_none_or(|hold_ns| length_ns <= hold_ns.saturating_add(hold_ns / 2))
     }
 }
 
-/// Since when a user has had no mutex: its CPU time then, ns, the first step behind that, and how far it has usually from there
-/// to the next one.
+/// Since when a user has had no mutex: its CPU time then, ns, the first step behind that, and how far it has
+/// usually from there to the next one.
 #[derive(Clone, Copy)]
 struct Free {
     cpu_ns: u64,
@@ -206,8 +207,8 @@ impl<'a> User<'a> {
         holds
     }
 
-    /// Of stretches the median of those that show from one end to the other, or else up to the sleep behind or from that before
-    /// them. On the ways
+    /// Of stretches the median of those that show from one end to the other, or else up to the sleep behind
+    /// or from that before them. On the ways
     /// it may have spun: the shortest are without, but for a few that belong to something else.
     fn usual(&self) -> Usual {
         let lengths = |of: fn(Mark, Mark) -> bool| {
@@ -255,8 +256,8 @@ impl<'a> User<'a> {
         self.at(from_ns, free.step, step).unwrap_or(Edge::Alone { step, at_ns: 0 })
     }
 
-    /// It gets a mutex at one step and hands it to nobody before another one, at which it has had none for `way_ns`. Where it
-    /// unlocks, and its CPU time there, ns.
+    /// It gets a mutex at one step and hands it to nobody before another one, at which it has had none for
+    /// `way_ns`. Where it unlocks, and its CPU time there, ns.
     fn unlocked_alone(
         &self,
         given: usize,
@@ -287,7 +288,8 @@ impl<'a> User<'a> {
         Hold { task: self.task, from, to, began_ns, ended_ns }
     }
 
-    /// The stretches between two sleeps that do not show, because nobody waited: if most of those between sleeps do.
+    /// The stretches between two sleeps that do not show, because nobody waited: if most of those between
+    /// sleeps do.
     fn uncontended(&self, shown: usize, hold_ns: u64, way_ns: u64) -> Vec<Hold> {
         let between: Vec<(usize, usize)> = self
             .marks

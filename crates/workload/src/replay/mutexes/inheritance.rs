@@ -84,7 +84,8 @@ impl Evidence {
         handovers
     }
 
-    /// Where a task asked for what it is given at this step. The first time: as the chain of owners grows, it lends again.
+    /// Where a task asked for what it is given at this step. The first time: as the chain of owners grows, it
+    /// lends again.
     fn asked(&self, to: Place, since: Option<usize>) -> Option<usize> {
         let asks = self.asks.get(&to.task)?;
         let first = *asks.get(asks.partition_point(|step| since.is_some_and(|since| *step <= since)))?;

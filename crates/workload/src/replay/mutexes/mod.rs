@@ -3,8 +3,8 @@
 //! Wakeups from one user of a mutex to another are hand-overs, the owner's unlock and the sleeper's lock; `inheritance` and
 //! `plain` find out which wakeups are, in very different ways.
 //!
-//! From hand-overs follow the stretches for which each user had a mutex (`holds`). Locks and unlocks for which nobody waited
-//! do not show; what is assumed of them:
+//! From hand-overs follow the stretches for which each user had a mutex (`holds`). Locks and unlocks for
+//! which nobody waited do not show; what is assumed of them:
 //!
 //! - A task has one mutex at a time, and none while it sleeps for something else.
 //! - It has it as long as it usually does, from as soon after its last sleep as usual.

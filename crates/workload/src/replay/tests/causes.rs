@@ -5,7 +5,8 @@ use super::check;
 use super::play::{Run, replay};
 use scheduler::Nanos;
 
-/// Two processes write at once: a's request is done within 30 µs, that of b, which a worker finishes, within 60.
+/// Two processes write at once: a's request is done within 30 µs, that of b, which a worker finishes,
+/// within 60.
 const TWO_WRITES: &str = "0   0 idle R a
      3   1 idle R kworker/0:1
      5   1 kworker/0:1 I b
@@ -239,9 +240,8 @@ const ASKED_AND_UNASKED: &str = "0   0 idle R a
 fn what_comes_after_a_task_has_sent_something_is_the_answer() {
     let recording = check(
         ASKED_AND_UNASKED,
-        &[
-            "a runnable on 0: 50, ask eth0 for 210 for a, 10, sleep till served, 5, sleep till irq at 860, 5, sleep on",
-        ],
+        &["a runnable on 0: 50, ask eth0 for 210 for a, 10, sleep till served, 5, sleep till irq at 860, \
+             5, sleep on"],
     );
     assert_eq!((recording.counts.by_response, recording.counts.by_network), (1, 1));
     // The answer comes so long after the question, whenever that is asked.

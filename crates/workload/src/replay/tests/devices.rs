@@ -14,9 +14,8 @@ fn what_an_interrupt_ends_in_state_d_began_when_the_task_asked() {
          195 0 idle R dd
          199 0 dd S idle",
         // A sleep in state S may wait for anybody: it ends when it ended.
-        &[
-            "dd runnable on 0: 40, ask for 100 for dd, sleep till served, 10, sleep till irq at 190, 4, sleep on",
-        ],
+        &["dd runnable on 0: 40, ask for 100 for dd, sleep till served, 10, sleep till irq at 190, 4, \
+             sleep on"],
     );
 }
 
@@ -37,7 +36,8 @@ fn a_thread_of_the_kernel_that_an_interrupt_wakes_for_the_task_is_the_answer() {
         &begun,
         &[
             // Its second wakeup was for nobody who waited.
-            "kworker runnable on 0: 10, sleep till served, 10, wake dd, 10, sleep till irq at 240, 20, sleep on",
+            "kworker runnable on 0: 10, sleep till served, 10, wake dd, 10, sleep till irq at 240, 20, sleep \
+             on",
             "dd runnable on 0: 30, ask for 100 for kworker, sleep, 10, sleep on",
         ],
     );

@@ -150,8 +150,8 @@ fn a_fork_without_its_event_is_known_by_the_first_wakeup() {
     check(text, &["a runnable on 0: 20, sleep on", "b runnable on 0: 10, sleep on"]);
 }
 
-/// From a recording of rt_migrate_lab on one CPU: the program raises itself to SCHED_FIFO 98, and no event of its own shows
-/// that before its next switch, long after the forks.
+/// From a recording of rt_migrate_lab on one CPU: the program raises itself to SCHED_FIFO 98, and no event of
+/// its own shows that before its next switch, long after the forks.
 #[test]
 fn a_parent_had_the_real_time_priority_of_its_child_before_the_fork() {
     let text = "\
@@ -205,7 +205,8 @@ fn round_robin_shows_at_the_end_of_its_slices() {
     assert_eq!(round_robin.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
 }
 
-/// What `schedlab record` wrote into the trace: no guessing, for the task itself and for children that it never saw.
+/// What `schedlab record` wrote into the trace: no guessing, for the task itself and for children that it
+/// never saw.
 #[test]
 fn policies_and_affinities_that_the_trace_tells_are_taken() {
     let text = "\
@@ -507,8 +508,8 @@ fn tasks_that_stay_beside_an_idle_cpu_are_pinned_and_so_are_their_children() {
     assert_eq!(read.tasks[0].placement.pinned, on_1(Evidence::File));
 }
 
-/// Waiting for the only CPU there is shows nothing, however long it seems to have been idle meanwhile: from wakeup to run
-/// a virtual machine may take its time.
+/// Waiting for the only CPU there is shows nothing, however long it seems to have been idle meanwhile: from
+/// wakeup to run a virtual machine may take its time.
 #[test]
 fn a_recording_of_one_cpu_shows_no_affinities_but_those_of_kernel_threads() {
     let mut script = String::from("0 0 idle R ksoftirqd/0\n10 0 ksoftirqd/0 S idle\n");

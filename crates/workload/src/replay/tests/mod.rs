@@ -24,9 +24,12 @@ use trace::Trace;
 /// 100 0 resched@a wakes b   a is to be preempted, and goes on
 /// 100 0 a lends b/97 95   sched_pi_setprio of b, in the context of a
 /// 100 0 a issues WS:64          block_rq_issue of a write of a page at sector 64; `completes WS:64`
-/// 100 0 irq@a handles, handled  irq_handler_entry and _exit; `enters BLOCK`, `leaves BLOCK`: softirq_entry, _exit
-/// 100 0 irq@a expires FUNCTION, expired     hrtimer_expire_entry and _exit; `wheel FUNCTION`, `turned`: timer_…
-/// 100 0 a sends lo, receives lo             net_dev_xmit, netif_receive_skb; `a calls sendto`, `returns sendto`
+/// 100 0 irq@a handles, handled  irq_handler_entry and _exit
+/// 100 0 irq@a enters BLOCK, leaves BLOCK    softirq_entry and _exit
+/// 100 0 irq@a expires FUNCTION, expired     hrtimer_expire_entry and _exit
+/// 100 0 irq@a wheel FUNCTION, turned        timer_expire_entry and _exit
+/// 100 0 a sends lo, receives lo             net_dev_xmit, netif_receive_skb
+/// 100 0 a calls sendto, returns sendto      sys_enter and _exit
 /// ```
 ///
 /// `a/89` is task a with kernel priority 89; without it 120.

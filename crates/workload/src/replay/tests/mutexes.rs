@@ -5,8 +5,8 @@ use super::super::{Changed, Locks, Override, ReadOptions, Recording, Replay, Who
 use super::play::Run;
 use super::{programs, trace};
 
-/// Three priorities on one CPU: l has what h asks for at 110 µs, and works on for 500 µs with h's priority, although m, between
-/// them, has 5 ms to do since 300 µs.
+/// Three priorities on one CPU: l has what h asks for at 110 µs, and works on for 500 µs with h's priority,
+/// although m, between them, has 5 ms to do since 300 µs.
 const INHERITANCE: &str = "0    0 idle R l/97
                            100  0 irq@l/97 wakes h/94
                            100  0 l/97 R h/94
@@ -87,8 +87,8 @@ fn who_outranks_its_waker_and_lent_it_nothing_did_not_wait_for_a_mutex() {
     assert!(programs(&recording)[0].ends_with("100, wake h, 100, sleep on"), "{:?}", programs(&recording));
 }
 
-/// Two tasks on a CPU each that work under a mutex for 1 ms of every 3; the second comes first to it in every third round, and
-/// in the rounds in which `both` says so both come at once.
+/// Two tasks on a CPU each that work under a mutex for 1 ms of every 3; the second comes first to it in every
+/// third round, and in the rounds in which `both` says so both come at once.
 fn rounds(both: impl Fn(u64) -> bool) -> String {
     let mut script = String::new();
     for n in 0..40 {

@@ -45,7 +45,8 @@ fn an_idle_cpu_switches_to_the_woken_task() {
 fn a_real_time_task_preempts_a_lower_one() {
     let round = |waker: &str| {
         format!(
-            "+0 0 idle R b\n+2 0 {waker} wakes a/10\n+w 0 b R+ a/10\n+90 0 a/10 S b\n+95 0 b S idle\n+96 0 irq@idle waking b\n"
+            "+0 0 idle R b\n+2 0 {waker} wakes a/10\n+w 0 b R+ a/10\n+90 0 a/10 S b\n+95 0 b S idle\n+96 0 \
+             irq@idle waking b\n"
         )
     };
     check(&round("irq@b"), &["interrupt-lower 12 4-15"]);

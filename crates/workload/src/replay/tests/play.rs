@@ -16,7 +16,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Of a replay on a machine without costs, in front of a more urgent task on CPU 0 that first computes for so long.
+    /// Of a replay on a machine without costs, in front of a more urgent task on CPU 0 that first computes
+    /// for so long.
     pub(super) fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
         let spec = MachineSpec::ideal(Topology::flat(cpus));
         let config = Config::default();

@@ -3,8 +3,8 @@
 use super::super::{Recorded, Recording, Waking};
 use super::trace;
 
-/// A task that runs `burst(n)` µs after each wakeup, the wakeups as `wake` says from the end of the burst before; the
-/// waker's column is `by`.
+/// A task that runs `burst(n)` µs after each wakeup, the wakeups as `wake` says from the end of the burst
+/// before; the waker's column is `by`.
 fn sleeper(by: &str, burst: impl Fn(u64) -> u64, wake: impl Fn(u64, u64) -> u64) -> Vec<Waking> {
     let mut script = String::from("0 0 idle R z\n1 0 z S idle\n");
     let mut slept = 1;

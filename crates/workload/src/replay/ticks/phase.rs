@@ -1,9 +1,10 @@
 //! Where the ticks of the recording kernel lie, once their rate is known.
 //!
-//! Three things happen at ticks: the tick's own timer expires (exact, where `hrtimer_expire_entry` is recorded), soft timers
-//! wake their tasks in the soft interrupt of the tick, and a fair task whose slice is over leaves after it. All come with or
-//! after the tick, never before it, so the early ones of a crowd tell its time. The ticks of all CPUs lie at the same time
-//! unless the kernel was told to skew them (`skew_tick=1`), so the CPUs are pooled; one whose own crowd lies elsewhere has it.
+//! Three things happen at ticks: the tick's own timer expires (exact, where `hrtimer_expire_entry` is
+//! recorded), soft timers wake their tasks in the soft interrupt of the tick, and a fair task whose slice is
+//! over leaves after it. All come with or after the tick, never before it, so the early ones of a crowd tell
+//! its time. The ticks of all CPUs lie at the same time unless the kernel was told to skew them
+//! (`skew_tick=1`), so the CPUs are pooled; one whose own crowd lies elsewhere has it.
 
 use super::TickSample;
 use scheduler::Nanos;
@@ -30,7 +31,8 @@ pub(in crate::replay) struct TickPhases {
 }
 
 impl TickPhases {
-    /// From samples of `cpus` CPUs. `exact` are expiries of the tick's timer; where those are enough, the others do not count.
+    /// From samples of `cpus` CPUs. `exact` are expiries of the tick's timer; where those are enough, the
+    /// others do not count.
     pub fn find(hz: u32, cpus: usize, exact: &[TickSample], others: &[TickSample]) -> TickPhases {
         let period_ns = 1_000_000_000 / u64::from(hz.max(1));
         let samples = if exact.len() < MIN_SAMPLES { others } else { exact };
@@ -61,8 +63,8 @@ impl TickPhases {
         Some(at_ns.saturating_sub((at_ns + self.period_ns - phase_ns) % self.period_ns))
     }
 
-    /// By CPU, the first tick at or after `start_ns`, counted from there; empty if no CPU's is known. A CPU that shows none
-    /// has those of the first one that does.
+    /// By CPU, the first tick at or after `start_ns`, counted from there; empty if no CPU's is known. A CPU
+    /// that shows none has those of the first one that does.
     pub fn since(&self, start_ns: u64) -> Vec<Nanos> {
         let Some(any) = self.phases_ns.iter().flatten().next() else { return Vec::new() };
         let first = |phase_ns: &Option<u64>| {
@@ -107,7 +109,8 @@ mod tests {
 
     const PERIOD_NS: u64 = 4_000_000;
 
-    /// A tick in three of `count` shows on each CPU, `phase_ns(cpu)` after a whole period and late by up to 100 µs.
+    /// A tick in three of `count` shows on each CPU, `phase_ns(cpu)` after a whole period and late by up to
+    /// 100 µs.
     fn samples(count: u64, cpus: u32, phase_ns: impl Fn(u32) -> u64) -> Vec<TickSample> {
         let sample = |n: u64| {
             let cpu = (n % u64::from(cpus)) as u32;

@@ -1,4 +1,5 @@
-//! What else the kernel did on each CPU: interrupts, timers, requests to devices, packets. It tells why wakeups happen.
+//! What else the kernel did on each CPU: interrupts, timers, requests to devices, packets. It tells why
+//! wakeups happen.
 
 use super::Walk;
 use crate::replay::blocks::{Asked, Blocks};
@@ -45,7 +46,8 @@ impl Kernel {
         }
     }
 
-    /// The event with the context in which it was recorded, where it does not say so itself and the events before it do.
+    /// The event with the context in which it was recorded, where it does not say so itself and the events
+    /// before it do.
     pub fn with_context(&mut self, event: &Event) -> Event {
         let interrupts = &mut self.cpus[event.cpu.index()];
         // A task that switches is in no interrupt, and the next one in no system call of its own.
@@ -58,7 +60,8 @@ impl Kernel {
         Event { context: known.unwrap_or(event.context), ..*event }
     }
 
-    /// The most requests that a device had at once, where that is a limit: a network answers each question by itself.
+    /// The most requests that a device had at once, where that is a limit: a network answers each question by
+    /// itself.
     pub fn at_once(&self, device: NamedDevice) -> Option<u32> {
         match device {
             NamedDevice::Block(number) => Some(self.blocks.at_once(number)),
@@ -168,7 +171,8 @@ impl Walk<'_> {
         listed.or_else(|| self.trace.facts.get(&pid).map(|facts| facts.tgid)).unwrap_or(pid)
     }
 
-    /// Who sent the packet that a soft interrupt is receiving, if that was a task here: its wakeups are the sender's.
+    /// Who sent the packet that a soft interrupt is receiving, if that was a task here: its wakeups are the
+    /// sender's.
     pub(super) fn sender(
         &mut self,
         event: &Event,

@@ -87,7 +87,8 @@ impl Walk<'_> {
 
     fn by(&mut self, event: &Event, sleeper: TaskIndex, running: Option<TaskIndex>, cause: Cause) -> By {
         let (cpu, now_ns) = (event.cpu.index(), event.time_ns);
-        // Whoever waits for a device waits for its answer, not for the thread that passes it on when there is much to do.
+        // Whoever waits for a device waits for its answer, not for the thread that passes it on when there is
+        // much to do.
         let awaits_device =
             self.tasks[sleeper.index()].awaits_device() || self.name(sleeper).is_some_and(work::is_worker);
         let serves_softirqs = |task: TaskIndex| self.name_starts(task, "ksoftirqd/") && !awaits_device;
@@ -114,8 +115,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A wakeup is still in the system call of what its waker did just before: of another one, if that is to be preempted and
-    /// goes on; of giving back a priority, which is how a mutex is unlocked for who waits.
+    /// A wakeup is still in the system call of what its waker did just before: of another one, if that is to
+    /// be preempted and goes on; of giving back a priority, which is how a mutex is unlocked for who waits.
     fn is_same_call(&self, event: &Event) -> bool {
         // From one wakeup of many to the next it is a few µs.
         const LONGEST_NS: u64 = 50_000;
@@ -124,8 +125,8 @@ impl Walk<'_> {
         in_it && event.time_ns.saturating_sub(at_ns) <= LONGEST_NS
     }
 
-    /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were one
-    /// interrupt's is for those to tell who know the machine.
+    /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were
+    /// one interrupt's is for those to tell who know the machine.
     fn interrupted(&mut self, cpu: usize, running: Option<TaskIndex>, now_ns: u64) -> Option<Place> {
         Some(self.draft(cpu, running?, now_ns, Draft::Interrupted { by_timer: false }))
     }
@@ -231,8 +232,8 @@ impl Walk<'_> {
         let unseen = Pending { at_ns: now_ns, by: By::Unseen, cause: Cause::Unknown, cpu: 0, last_cpu: 0 };
         self.woken(task, known.unwrap_or(unseen), false);
         if let Some(known) = known.filter(|_| self.counted_from == CountedFrom::Waking) {
-            // Such a trace does not tell whether a task moved when it was woken or was pushed afterwards: one that stayed was
-            // queued where it had slept.
+            // Such a trace does not tell whether a task moved when it was woken or was pushed afterwards: one
+            // that stayed was queued where it had slept.
             let Pending { at_ns, cpu, last_cpu, .. } = known;
             self.tasks[task.index()].woken =
                 Some(Woken { at_ns, from_cpu: cpu, on_cpu: last_cpu, by_cpu: cpu });
@@ -248,7 +249,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Drafts a fork in the running task; the child's first wakeup tells the moment more exactly than the fork event.
+    /// Drafts a fork in the running task; the child's first wakeup tells the moment more exactly than the
+    /// fork event.
     pub(super) fn fork(&mut self, event: &Event, parent: Option<TaskIndex>, child: TaskIndex) {
         let running = self.cpus[event.cpu.index()].running.map(|(task, _)| task);
         let by_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq);
@@ -266,8 +268,9 @@ impl Walk<'_> {
         (track.begin, track.forked_by) = (Some(Begin::Forked), Some(place));
     }
 
-    /// A child begins with the priority of its parent, so a real-time one shows that its parent had that priority before the
-    /// fork, though no event of the parent says so. A fair one shows nothing: SCHED_RESET_ON_FORK makes those, too.
+    /// A child begins with the priority of its parent, so a real-time one shows that its parent had that
+    /// priority before the fork, though no event of the parent says so. A fair one shows nothing:
+    /// SCHED_RESET_ON_FORK makes those, too.
     fn inherited_policy(&mut self, event: &Event, child: TaskIndex, prio: i32) {
         let cpu = event.cpu.index();
         let by_interrupt = matches!(event.context, Context::Hardirq | Context::Softirq);

@@ -73,7 +73,8 @@ fn the_duration_ends_waits_that_nobody_else_would() {
     let sleepers = [
         r#""s": {"suspend": "s"}, "t": {"loop": 2, "sleep": 10, "resume": "s"}"#,
         r#""b": {"barrier": "b"}, "t": {"loop": 2, "sleep": 10, "barrier": "b"}"#,
-        r#""b": {"barrier": "b", "lock": "m", "wait": {"ref": "c", "mutex": "m"}, "unlock": "m"}, "t": {"loop": 1, "barrier": "b"}"#,
+        r#""b": {"barrier": "b", "lock": "m", "wait": {"ref": "c", "mutex": "m"}, "unlock": "m"},
+            "t": {"loop": 1, "barrier": "b"}"#,
     ];
     for members in sleepers {
         assert!(!finished(members, 999_999) && finished(members, 1_000_000), "{members}");
@@ -88,7 +89,8 @@ fn the_duration_ends_waits_that_nobody_else_would() {
 #[test]
 fn a_loop_that_holds_a_lock_at_the_end_gives_it_back() {
     let mut lab = Lab::new(
-        r#"{"global": {"duration": 1}, "tasks": {"t": {"lock": "m", "sleep": 1100000, "run": 5, "unlock": "m", "run": 6}}}"#,
+        r#"{"global": {"duration": 1},
+            "tasks": {"t": {"lock": "m", "sleep": 1100000, "run": 5, "unlock": "m", "run": 6}}}"#,
     );
     let result = lab.run(Nanos::from_secs(5));
     let steps = lab.steps_of("t-0");
@@ -157,7 +159,8 @@ fn timers_of_a_name_are_shared_unless_unique() {
 #[test]
 fn a_delay_shifts_the_first_loop_and_its_timers() {
     let mut lab = Lab::new(
-        r#"{"tasks": {"t": {"delay": 500, "loop": 1, "run": 10, "timer": {"ref": "unique", "period": 100}}}}"#,
+        r#"{"tasks": {"t": {"delay": 500, "loop": 1, "run": 10,
+            "timer": {"ref": "unique", "period": 100}}}}"#,
     );
     let result = lab.run(us(10_000));
     assert_eq!(
