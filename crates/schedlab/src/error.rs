@@ -100,7 +100,11 @@ pub enum Error {
         length: Nanos,
     },
     /// A stretch behind the end of a trace.
-    #[error("--from: {} is behind the end of the trace, which is {} long", exact_duration(.from.0), moment(.length.0))]
+    #[error(
+        "--from: {} is behind the end of the trace, which is {} long",
+        exact_duration(.from.0),
+        moment(.length.0)
+    )]
     BehindTrace {
         /// Where the stretch was to begin.
         from: Nanos,
@@ -115,7 +119,11 @@ pub enum Error {
     )]
     NoStretch(Window),
     /// A stretch of a run that ended before.
-    #[error("--from: {} is behind the end of the run, which lasted {}", exact_duration(.from.0), moment(.end.0))]
+    #[error(
+        "--from: {} is behind the end of the run, which lasted {}",
+        exact_duration(.from.0),
+        moment(.end.0)
+    )]
     BehindRun {
         /// Where the stretch was to begin.
         from: Nanos,

@@ -218,8 +218,8 @@ impl Experiment {
         Ok(config)
     }
 
-    /// Whether two are one simulation under two names: equal loads on equal machines under kernels whose settings are equal at
-    /// every time, whatever the kernels are called.
+    /// Whether two are one simulation under two names: equal loads on equal machines under kernels whose
+    /// settings are equal at every time, whatever the kernels are called.
     pub(crate) fn is_same_simulation(&self, other: &Experiment) -> bool {
         let settings = |experiment: &Experiment| {
             let Kernel { features, rules, tunables, .. } =
@@ -232,8 +232,8 @@ impl Experiment {
             && self.loads.iter().zip(&other.loads).all(|(mine, others)| mine.is_same(others))
     }
 
-    /// Whether this is a replay alone, on the machine and the kernel on which it was recorded, as far as both are
-    /// known.
+    /// Whether this is a replay alone, on the machine and the kernel on which it was recorded, as far as both
+    /// are known.
     pub(crate) fn repeats_a_recording(&self) -> bool {
         let [load] = self.loads.as_slice() else { return false };
         let Some(recorded) = load.recorded() else { return false };
@@ -275,7 +275,8 @@ impl Experiment {
         recorded.filter(|_| !self.kernel.says_hz())
     }
 
-    /// The kernel that recorded the loads does not spin for the owners of mutexes, and the user does not say otherwise.
+    /// The kernel that recorded the loads does not spin for the owners of mutexes, and the user does not say
+    /// otherwise.
     pub(crate) fn was_recorded_without_spinning(&self) -> bool {
         let spins = |load: &LoadSpec| load.recorded()?.replay.recording().rtmutex_spins;
         self.loads.iter().find_map(spins) == Some(false) && !self.kernel.says("rtmutex_spin")

@@ -166,8 +166,8 @@ impl LoadSpec {
         Ok(LoadSpec { text: path.to_owned(), kind })
     }
 
-    /// Its tasks as a workload file, with the file of the recorded machine in it; `None` unless it is a recording or came from
-    /// such a file.
+    /// Its tasks as a workload file, with the file of the recorded machine in it; `None` unless it is a
+    /// recording or came from such a file.
     ///
     /// # Errors
     /// The file of the machine cannot be read.
@@ -258,7 +258,8 @@ impl LoadSpec {
         self.recorded().is_some_and(|recorded| recorded.replay.has_task(whom))
     }
 
-    /// The description of the machine on which it was recorded, if it is a recording with one: beside it, or else in it.
+    /// The description of the machine on which it was recorded, if it is a recording with one: beside it, or
+    /// else in it.
     #[must_use]
     pub fn described_machine(&self) -> Option<DescribedMachine> {
         let Recorded { machine_inside, .. } = self.recorded()?;

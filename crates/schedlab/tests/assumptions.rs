@@ -1,5 +1,5 @@
-//! What a replay takes from its recording and what the recording does not show: the result says it once, and a trace of the
-//! replay tells it, so that the replay of that is the same run.
+//! What a replay takes from its recording and what the recording does not show: the result says it once, and
+//! a trace of the replay tells it, so that the replay of that is the same run.
 
 use report::schema::RunResult;
 use std::fs;
@@ -47,9 +47,8 @@ fn the_rate_of_the_ticks_is_told_once() {
     let unknown = of_ticks(&[DEMO, "--kernel", "2.6.36"]);
     assert_eq!(
         unknown,
-        [
-            "how often the recording kernel ticked does not show: hz=1000, as the profile has it; --set hz=N says it"
-        ]
+        ["how often the recording kernel ticked does not show: hz=1000, as the profile has it; --set hz=N \
+             says it"]
     );
     assert_eq!(of_ticks(&[DEMO, DEMO, "--kernel", "2.6.36"]), unknown, "two recordings are no two rates");
     assert_eq!(of_ticks(&[DEMO, "--kernel", "2.6.36", "--set", "hz=250"]), [""; 0], "the user says it");
@@ -80,14 +79,13 @@ fn waiters_that_slept_are_told_and_sleep_in_the_replay_of_the_replay() {
     assert_eq!(again.notes.iter().filter(|note| note.contains("rtmutex_spin=never")).count(), 1);
 }
 
-/// A program that binds itself, told by the trace of a run on four CPUs: on two, the nearest one takes the place of what is
-/// missing, and that is said. What may use all CPUs may use those of a larger machine.
+/// A program that binds itself, told by the trace of a run on four CPUs: on two, the nearest one takes the
+/// place of what is missing, and that is said. What may use all CPUs may use those of a larger machine.
 #[test]
 fn what_a_trace_tells_of_affinities_fits_every_machine() {
     let bound = r#"{"run": 1000, "cpus": [3]}"#;
-    let load = format!(
-        r#"{{"tasks": {{"t": {{"loop": 2, "phases": {{"a": {bound}, "b": {{"run": 1000, "cpus": [0, 3]}}}}}}}}}}"#
-    );
+    let both = r#"{"run": 1000, "cpus": [0, 3]}"#;
+    let load = format!(r#"{{"tasks": {{"t": {{"loop": 2, "phases": {{"a": {bound}, "b": {both}}}}}}}}}"#);
     let load = file("binds.json", &load);
     let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("binds.dat");
     let [load, trace] = [&load, &trace].map(|path| path.to_str().expect("UTF-8"));

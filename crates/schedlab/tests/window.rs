@@ -107,7 +107,8 @@ fn stretches_that_are_none_are_errors_of_usage() {
     );
 }
 
-/// Where a stretch ends is not known before a run has: it ends with what there is, and that is said everywhere.
+/// Where a stretch ends is not known before a run has: it ends with what there is, and that is said
+/// everywhere.
 #[test]
 fn an_end_behind_the_end_is_said() {
     let to = |more: &[&str]| -> Vec<String> {

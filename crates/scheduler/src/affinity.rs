@@ -27,7 +27,8 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
         task.set_cpus_allowed(&(&pi, &rq), allowed);
     }
     if task.state.get() == TaskState::New && !allowed.contains(rq.cpu) {
-        // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not migrate.
+        // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not
+        // migrate.
         task.cpu.set(&pi, fallback_cpu(me, p));
     }
     let waking = task.state.get() == TaskState::Waking;

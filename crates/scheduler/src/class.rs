@@ -161,8 +161,8 @@ pub(crate) fn outranks(class: Class, other: Class) -> bool {
     (class as u8) < (other as u8)
 }
 
-/// Assigns a task to a CPU: trace, counter and the conversion of its virtual time, where the CPU really changes.
-/// The task must not be queued.
+/// Assigns a task to a CPU: trace, counter and the conversion of its virtual time, where the CPU really
+/// changes. The task must not be queued.
 pub(crate) fn set_task_cpu<P: Platform>(
     me: crate::Cpu<'_, P>,
     held: &impl Proof<Residence>,

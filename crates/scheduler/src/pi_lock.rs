@@ -1,5 +1,5 @@
-//! A task's pi_lock: it serialises the task's wakeups and changes of its parameters. Taken after a mutex's wait_lock and before
-//! a run-queue lock.
+//! A task's pi_lock: it serialises the task's wakeups and changes of its parameters. Taken after a mutex's
+//! wait_lock and before a run-queue lock.
 
 use crate::platform::{Lock, Platform};
 use crate::rq::RqGuard;

@@ -19,8 +19,9 @@ use crate::rq::RqGuard;
 use crate::task::{Class, Task};
 use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, TaskState, fair, rt};
 
-/// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If `p` waits
-/// for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class 7.3).
+/// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If
+/// `p` waits for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class
+/// 7.3).
 pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: Policy) {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;

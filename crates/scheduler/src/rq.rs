@@ -15,8 +15,8 @@ use alloc::collections::VecDeque;
 use core::cell::{RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
 
-/// [`Cpu::lock`] without a future of its own: a hot path suspends and goes on where it is, and the guard is made where it
-/// stays.
+/// [`Cpu::lock`] without a future of its own: a hot path suspends and goes on where it is, and the guard is
+/// made where it stays.
 macro_rules! lock_here {
     ($me:expr, $cpu:expr) => {{
         let (me, cpu) = ($me, $cpu);
@@ -84,7 +84,8 @@ pub struct Published {
     pub rt_pushable: Shared<bool, RqLock>,
     /// Sum of the weights of the runnable fair tasks.
     pub load: Shared<u64, RqLock>,
-    /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class 8.2).
+    /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class
+    /// 8.2).
     pub cpu_load: [Shared<u64, RqLock>; 5],
     /// Floor of virtual time of the fair queue.
     pub min_vruntime: Shared<u64, RqLock>,
@@ -157,8 +158,8 @@ impl RunQueue {
     }
 }
 
-/// Proof that the executing path holds the run-queue lock of this CPU, and has no guard of it yet: only what takes the
-/// lock makes one. Whoever drops it instead of asking for the guard never gives the lock back.
+/// Proof that the executing path holds the run-queue lock of this CPU, and has no guard of it yet: only what
+/// takes the lock makes one. Whoever drops it instead of asking for the guard never gives the lock back.
 #[must_use = "a lock that was taken is given back by its guard"]
 pub(crate) struct Taken(CpuId);
 

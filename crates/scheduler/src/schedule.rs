@@ -36,8 +36,8 @@ struct Itself;
 
 impl Proof<Wakefulness> for Itself {}
 
-/// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
-/// other CPUs' while it pulls, pushes or balances.
+/// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock,
+/// and at other CPUs' while it pulls, pushes or balances.
 pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     let mut rq = lock_here!(me, me.id);
     rq.update_clock();

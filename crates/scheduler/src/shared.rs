@@ -1,9 +1,9 @@
 //! State that everybody reads and few may write.
 //!
-//! As on the real machine, reading takes no lock, and what is read may be stale. Outside this crate nobody writes. Inside,
-//! writing what a lock protects ([`Shared`]) takes a [`Proof`] that the lock is held: a reference to its guard, which costs
-//! nothing when the program runs. A proof says which kind of lock it is, not whose; that the right one is held is for the
-//! invariants of [`crate::check`].
+//! As on the real machine, reading takes no lock, and what is read may be stale. Outside this crate nobody
+//! writes. Inside, writing what a lock protects ([`Shared`]) takes a [`Proof`] that the lock is held: a
+//! reference to its guard, which costs nothing when the program runs. A proof says which kind of lock it is,
+//! not whose; that the right one is held is for the invariants of [`crate::check`].
 
 use core::cell::Cell;
 use core::fmt;
@@ -21,14 +21,16 @@ pub enum PiAndRqLock {}
 #[derive(Debug)]
 pub enum Residence {}
 
-/// The task itself while it runs, and whoever wakes it: under its pi_lock, or as old kernels do under the run-queue lock.
+/// The task itself while it runs, and whoever wakes it: under its pi_lock, or as old kernels do under the
+/// run-queue lock.
 #[derive(Debug)]
 pub enum Wakefulness {}
 
 /// Whoever has one holds what it takes to write what is protected by `L`.
 pub(crate) trait Proof<L> {}
 
-/// Nobody else knows of the task: it is being created, or a path has taken it off its queue and carries it elsewhere.
+/// Nobody else knows of the task: it is being created, or a path has taken it off its queue and carries it
+/// elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unseen;
 

@@ -42,7 +42,8 @@ pub enum Class {
     Idle,
 }
 
-/// A task. Everybody may read it, racily as on the real machine; who writes which field its type says ([`Shared`]).
+/// A task. Everybody may read it, racily as on the real machine; who writes which field its type says
+/// ([`Shared`]).
 #[derive(Debug, Default)]
 pub struct Task {
     /// Set at creation.

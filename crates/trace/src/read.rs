@@ -46,8 +46,9 @@ pub fn read_stream(mut input: impl Read) -> Result<Trace, ReadError> {
     read_source(&Source::owned(bytes))
 }
 
-/// Reads a trace: trace.dat of version 6 or 7, perf.data, a Perfetto trace, or ftrace text (the kernel's `trace` file, `trace-cmd report`, `trace-cmd
-/// report -R`, `perf script`), any of them also packed with gzip.
+/// Reads a trace: trace.dat of version 6 or 7, perf.data, a Perfetto trace, or ftrace text (the kernel's
+/// `trace` file, `trace-cmd report`, `trace-cmd report -R`, `perf script`), any of them also packed with
+/// gzip.
 ///
 /// Whatever is wrong with single events, lines or pages is counted in [`Trace::notes`]. An error means that
 /// there is nothing to return: some other format, a file cut before its first events, no `sched_switch` in
@@ -142,7 +143,8 @@ fn kind(head: &[u8], len: u64) -> Result<Kind, ReadError> {
         None if perfetto::is_perfetto(head, len) => Ok(Kind::Perfetto),
         None if head.iter().take(TEXT_HEAD).any(|byte| *byte == 0) => Err(ReadError::NotATrace {
             found: "binary data of an unknown kind",
-            advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs or perf script",
+            advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs \
+                     or perf script",
         }),
         None => Ok(Kind::Text),
     }

@@ -38,8 +38,8 @@ pub struct Comparison {
     /// was recorded on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replay: Vec<ReplayFidelity>,
-    /// Why figures may mean something else than a reader expects: warnings of the first run of each configuration; those
-    /// that the base does not have begin with the name of the variant.
+    /// Why figures may mean something else than a reader expects: warnings of the first run of each
+    /// configuration; those that the base does not have begin with the name of the variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The notes of these runs, likewise.
@@ -134,8 +134,8 @@ pub struct VariantComparison {
     /// True when it is the base under another name: the same loads, machine and settings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub same_as_base: bool,
-    /// Every figure that both have: those that changed first, the largest relative change first; then untested
-    /// ones likewise; then the rest in the order of the figures.
+    /// Every figure that both have: those that changed first, the largest relative change first; then
+    /// untested ones likewise; then the rest in the order of the figures.
     pub metrics: Vec<MetricComparison>,
     /// Keys of figures that only the base has, for any seed.
     pub only_in_base: Vec<String>,
@@ -167,7 +167,8 @@ pub struct MetricComparison {
     pub variant: f64,
     /// Mean of variant less base, seed by seed.
     pub difference: f64,
-    /// 95 % interval of the difference; absent for one seed, and where the difference is the same under every seed.
+    /// 95 % interval of the difference; absent for one seed, and where the difference is the same under every
+    /// seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// How often chance alone would give such a difference; absent for one seed and for exact differences.
@@ -176,7 +177,8 @@ pub struct MetricComparison {
     /// The larger mean over the smaller, at least 1; absent when one of them is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<f64>,
-    /// Half the width of the 95 % interval of `times`; absent for one seed, and where no seed makes a difference to it.
+    /// Half the width of the 95 % interval of `times`; absent for one seed, and where no seed makes a
+    /// difference to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.

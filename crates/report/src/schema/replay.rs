@@ -135,8 +135,8 @@ pub struct ReplayTask {
 }
 
 impl ReplayTask {
-    /// Whether on this side the ends of half of its wakeups are known at least: the longer ones may be just those that
-    /// are, because idle CPUs of virtual machines do not trace all their switches.
+    /// Whether on this side the ends of half of its wakeups are known at least: the longer ones may be just
+    /// those that are, because idle CPUs of virtual machines do not trace all their switches.
     pub fn tells_latency(&self, side: impl Fn(Fidelity) -> u64) -> bool {
         let samples = side(self.wakeup_latencies);
         samples > 0 && samples * 2 >= side(self.wakeups)

@@ -42,8 +42,8 @@ pub struct RunResult {
     /// Files as Linux shows them under /proc, of moments of the run, in the order asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dumps: Vec<Dump>,
-    /// Why figures may mean something else than a reader expects, for the whole result: said before all of it. One
-    /// sentence each.
+    /// Why figures may mean something else than a reader expects, for the whole result: said before all of
+    /// it. One sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// What else a reader must know before trusting the figures. One sentence each.

@@ -100,7 +100,8 @@ pub struct Answer {
     pub grade: Grade,
     /// Distance of the replay from the recording, in thousandths of the recorded figure.
     pub off_permille: u64,
-    /// How much the recording has of it: microseconds of CPU time, switches, wakeups, microseconds until all was done.
+    /// How much the recording has of it: microseconds of CPU time, switches, wakeups, microseconds until all
+    /// was done.
     pub counted: u64,
 }
 

@@ -27,8 +27,8 @@ pub fn exact_duration(ns: u64) -> String {
     }
 }
 
-/// A moment of a run, to a thousandth of the unit that suits: `8.036s`, `1.5s`, `250us`. A moment that nobody chose is exact in
-/// JSON only.
+/// A moment of a run, to a thousandth of the unit that suits: `8.036s`, `1.5s`, `250us`. A moment that nobody
+/// chose is exact in JSON only.
 pub fn moment(ns: u64) -> String {
     let units = [(1_000_000_000u64, "s"), (1_000_000, "ms"), (1_000, "us")];
     let Some((scale, name)) = units.iter().find(|(scale, _)| ns >= *scale) else {

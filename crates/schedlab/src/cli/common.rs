@@ -97,11 +97,13 @@ pub struct Common {
     /// TASK=relative says it of one task.
     #[arg(long, value_name = "[TASK=]HOW", value_parser = task_options::outside)]
     outside: Vec<Override>,
-    /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it; `auto`.
+    /// Waits for locks of a recording: `recorded`, no others arise; `inferred`, at mutexes found in it;
+    /// `auto`.
     ///
-    /// Mutexes with priority inheritance show in who lends a priority to whom, plain ones in who wakes whom. Inferred, either
-    /// may come first to one, and waits arise as well as vanish. With priority inheritance CPU time is then less exact, because
-    /// spinning is part of it; so `auto` infers plain ones, where nearly every lock shows, and no others.
+    /// Mutexes with priority inheritance show in who lends a priority to whom, plain ones in who wakes whom.
+    /// Inferred, either may come first to one, and waits arise as well as vanish. With priority inheritance
+    /// CPU time is then less exact, because spinning is part of it; so `auto` infers plain ones, where nearly
+    /// every lock shows, and no others.
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.

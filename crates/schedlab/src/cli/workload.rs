@@ -15,7 +15,8 @@ pub struct Args {
     /// The trace, in any format that `run` reads; `-` for standard input.
     #[arg(value_name = "TRACE")]
     trace: String,
-    /// Waits for locks: `recorded`, or `inferred`, at mutexes found in the recording, or `auto` (see `schedlab run --help`).
+    /// Waits for locks: `recorded`, or `inferred`, at mutexes found in the recording, or `auto` (see
+    /// `schedlab run --help`).
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
     /// Where to write the workload [default: standard output, as with `-`].

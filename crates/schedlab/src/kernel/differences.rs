@@ -72,7 +72,10 @@ const SELF_IPI: Difference =
 pub const DIFFERENCES: &[Difference] = &[
     releases(V61_BOTH, "eevdf-class 0.3", "EEVDF serves fair tasks, in place of CFS")
         .since([6, 6, 0])
-        .implies("preemptions, order and latencies of fair tasks are CFS's here; real-time tasks are not concerned"),
+        .implies(
+            "preemptions, order and latencies of fair tasks are CFS's here; real-time tasks are not \
+                  concerned",
+        ),
     releases(V2637, "fair-class 6.7", "sched_yield lets the next task run")
         .since([2, 6, 39])
         .set("yield_mode=skip"),

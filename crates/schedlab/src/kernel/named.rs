@@ -124,7 +124,8 @@ impl NamedKernel {
         (!known.is_empty()).then(|| format!("Linux {release} runs as {profile}; there, {}", known.join("; ")))
     }
 
-    /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own name.
+    /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own
+    /// name.
     pub fn note(&self) -> Option<String> {
         let release = self.release?;
         let ticks = self.hz.map_or(String::new(), |hz| format!(" with hz={hz}"));

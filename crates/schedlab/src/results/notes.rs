@@ -101,7 +101,8 @@ fn ticks(parts: &Parts<'_>) -> Option<String> {
         )),
         None if !experiment.kernel.says_hz() && recordings().any(|recording| !recording.is_told()) => {
             Some(format!(
-                "how often the recording kernel ticked does not show: hz={here}, as the profile has it; --set hz=N says it"
+                "how often the recording kernel ticked does not show: hz={here}, as the profile has it; \
+                 --set hz=N says it"
             ))
         }
         _ => None,

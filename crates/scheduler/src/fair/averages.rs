@@ -16,8 +16,8 @@ use core::cell::Cell;
 /// A task's averages; the run-queue lock of its CPU protects them.
 #[derive(Clone, Debug, Default)]
 pub struct Averages {
-    /// CPU time between two wakeups of others, or between the own wakeup and the first of others. A task that sleeps
-    /// without having woken anybody counts with the wakeup granularity.
+    /// CPU time between two wakeups of others, or between the own wakeup and the first of others. A task that
+    /// sleeps without having woken anybody counts with the wakeup granularity.
     pub wakeup: Kept<Nanos>,
     /// CPU time between the last wakeup of another task and going to sleep: how long waker and woken overlap.
     pub overlap: Kept<Nanos>,

@@ -19,7 +19,8 @@ pub struct FairEntity {
     /// How it behaves when it wakes others and is woken.
     pub averages: Averages,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
-    /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the task.
+    /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the
+    /// task.
     pub(super) relative: Kept<bool>,
     /// It is in the timeline.
     pub(super) in_timeline: Kept<bool>,

@@ -77,8 +77,8 @@ fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable list and
-/// overload follow; no balancing does.
+/// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable
+/// list and overload follow; no balancing does.
 pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuard<'_, P>, cpus: CpuMask) {
     let (me, p) = (rq.me, pi.task);
     let task = me.task(p);

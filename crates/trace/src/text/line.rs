@@ -4,7 +4,7 @@
 //!           <idle>-0       [001] d.h2.  5239.643850: sched_waking: comm=…      the kernel's trace file
 //!  memfd:sealed-91-6868  (  6868) [001] d..2.  5239.643882: sched_switch: …    with option record-tgid
 //!           mix_lab-8038  [000]  5239.643250960: sched_process_fork:   comm=…  trace-cmd report -t
-//!           mix_lab  8038 [000]  5239.643250: sched:sched_process_fork: comm=…  perf script; or 8038/8038, with the process
+//!           mix_lab  8038 [000]  5239.643250: sched:sched_process_fork: comm=… perf script, or pid/tid
 //! ```
 //!
 //! A comm may hold blanks, brackets, colons and dashes. What cannot lie inside one (it has 15 bytes at most)

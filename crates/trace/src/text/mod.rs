@@ -1,8 +1,8 @@
-//! ftrace text: the kernel's `trace` file, `trace-cmd report` and `trace-cmd report -R`, and what `perf script` makes of the same
-//! events.
+//! ftrace text: the kernel's `trace` file, `trace-cmd report` and `trace-cmd report -R`, and what `perf
+//! script` makes of the same events.
 //!
-//! They differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by line, so
-//! the dialect need not be known beforehand and is only reported at the end.
+//! They differ in columns and in how they write fields; [`line`] and [`fields`] accept all of them line by
+//! line, so the dialect need not be known beforehand and is only reported at the end.
 
 mod activity;
 mod fields;
@@ -66,7 +66,8 @@ pub(crate) fn check_head(head: &[u8]) -> Result<(), ReadError> {
 
 const NO_EVENT: ReadError = ReadError::NotATrace {
     found: "text in which no line is an event",
-    advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs or perf script",
+    advice: "give a trace.dat, a perf.data, a Perfetto trace, or text from trace-cmd report, tracefs or perf \
+             script",
 };
 
 fn without_return(line: &[u8]) -> &[u8] {

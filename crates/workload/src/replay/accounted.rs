@@ -1,9 +1,9 @@
 //! What the tasks of a trace used of the CPUs, who followed whom, and when they exited.
 //!
-//! The kernel says itself how long a task ran (`sched_stat_runtime`). Where it does, that is believed rather than the time
-//! between two switches: some recordings lack switches, mostly of idle tasks, and then a burst seems to last until the next
-//! one. Kernels before 6.8 say so of fair tasks only: there, a task that is seen with a real-time priority is timed by its
-//! switches.
+//! The kernel says itself how long a task ran (`sched_stat_runtime`). Where it does, that is believed rather
+//! than the time between two switches: some recordings lack switches, mostly of idle tasks, and then a burst
+//! seems to last until the next one. Kernels before 6.8 say so of fair tasks only: there, a task that is seen
+//! with a real-time priority is timed by its switches.
 
 use super::lives::{Lives, TraceTask};
 use super::recording::FIRST_FAIR_PRIO;
@@ -195,7 +195,8 @@ mod tests {
     #[test]
     fn the_kernel_is_believed_of_real_time_tasks_if_it_tells_of_nearly_every_stay() {
         assert_eq!(us(&trace(19, RUNTIME), 7), 100, "Linux 6.8 and later");
-        // An older one tells of a task that becomes a fair one: it was one for a moment before, with the last stay.
+        // An older one tells of a task that becomes a fair one: it was one for a moment before, with the last
+        // stay.
         let mut older = trace(19, RUNTIME);
         let untold = trace(19, "");
         let (length_ns, stays) = (2_000_000, 3);

@@ -1,4 +1,5 @@
-//! Autogroup, which is not modelled: where the recorder wrote down that it was on, the result says what that changes.
+//! Autogroup, which is not modelled: where the recorder wrote down that it was on, the result says what that
+//! changes.
 
 use super::recording::RecordedTask;
 use std::collections::BTreeSet;
@@ -7,8 +8,8 @@ use trace::Trace;
 /// The setting, as the recorder writes it down.
 const SETTING: &str = "sched_autogroup_enabled";
 
-/// A sentence if autogroup was on and the recorded tasks belong to several sessions, as far as that is known. One session alone
-/// shares with nobody.
+/// A sentence if autogroup was on and the recorded tasks belong to several sessions, as far as that is known.
+/// One session alone shares with nobody.
 pub(super) fn note(trace: &Trace, tasks: &[RecordedTask]) -> Option<String> {
     if trace.host.facts.get(SETTING).map(String::as_str) != Some("1") {
         return None;

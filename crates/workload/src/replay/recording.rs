@@ -471,14 +471,22 @@ counts! {
     forks "fork" "forks" ": replayed at the same point of the parent's progress";
     appeared "task" "tasks" " from nowhere: started at the time at which it first ran";
     yields "call" "calls" " of sched_yield: inferred, as traces do not tell them from preemption";
-    priority_changes "change" "changes" " of priority by a task itself or by somebody unknown: replayed as its own";
-    inherited "change" "changes" " of priority by inheritance: replayed at the same point of the progress of whoever made it (with --locks inferred, by mutexes)";
-    handed_over "time" "times" " a mutex was handed over: inferred from who lends priorities to whom or who wakes whom, and replayed at mutexes, where either may come first (--locks recorded: as recorded)";
-    not_inferred "wait" "waits" " for plain mutexes that are mostly taken while nobody waits, which does not show: replayed as recorded (--locks inferred: at mutexes all the same)";
+    priority_changes "change" "changes" " of priority by a task itself or by somebody unknown: replayed as \
+                                         its own";
+    inherited "change" "changes" " of priority by inheritance: replayed at the same point of the progress of \
+                                  whoever made it (with --locks inferred, by mutexes)";
+    handed_over "time" "times" " a mutex was handed over: inferred from who lends priorities to whom or who \
+                                wakes whom, and replayed at mutexes, where either may come first (--locks \
+                                recorded: as recorded)";
+    not_inferred "wait" "waits" " for plain mutexes that are mostly taken while nobody waits, which does not \
+                                 show: replayed as recorded (--locks inferred: at mutexes all the same)";
     uncontended "time" "times" " such a mutex must have been free: inferred from when else its user takes it";
-    latency_holders "program" "programs" " (cyclictest) kept idle CPUs from halting when it was recorded: the replay's do not halt either";
-    impossible_runtimes "CPU time" "CPU times" " of sched_stat_runtime longer than the whole trace, as damage makes it: taken from the switches";
-    lost_stays "stay" "stays" " on a CPU whose end or beginning was not recorded: replayed as far as it is proven";
+    latency_holders "program" "programs" " (cyclictest) kept idle CPUs from halting when it was recorded: \
+                                          the replay's do not halt either";
+    impossible_runtimes "CPU time" "CPU times" " of sched_stat_runtime longer than the whole trace, as \
+                                                damage makes it: taken from the switches";
+    lost_stays "stay" "stays" " on a CPU whose end or beginning was not recorded: replayed as far as it is \
+                               proven";
 }
 
 #[cfg(test)]

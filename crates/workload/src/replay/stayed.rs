@@ -10,7 +10,8 @@ use scheduler::CpuMask;
 /// Fewer tasks stay together by chance.
 const FEWEST: usize = 3;
 
-/// A sentence if the command's children ran on one CPU only, without a known affinity. `known` is what the user says, by task.
+/// A sentence if the command's children ran on one CPU only, without a known affinity. `known` is what the
+/// user says, by task.
 pub(super) fn note(recording: &Recording, known: &[Option<&KnownAffinity>]) -> Option<String> {
     let Roles { of_tasks, command } = Roles::of(recording);
     let command = command.filter(|_| recording.cpus > 1 && !recording.is_told())?;

@@ -149,7 +149,8 @@ pub struct Decided<'a> {
     pub paths: Option<&'a WakePaths>,
 }
 
-/// What belongs before all events of a run: its end, what a load decided about, its ticks, its objects, and how its tasks began.
+/// What belongs before all events of a run: its end, what a load decided about, its ticks, its objects, and
+/// how its tasks began.
 pub fn told_at_start(outcome: &Outcome, decided: Decided<'_>) -> Vec<String> {
     let Decided { hz, rtmutex_spins, paths } = decided;
     let run = Told::Run { until: outcome.simulated };

@@ -33,7 +33,8 @@ pub struct ReadWorkload {
     pub recording: Recording,
     /// The recording kernel's `uname`.
     pub kernel: Option<String>,
-    /// The file of the recorded machine. Its lines have the numbers that they have in the workload file, so others are empty.
+    /// The file of the recorded machine. Its lines have the numbers that they have in the workload file, so
+    /// others are empty.
     pub machine: Option<String>,
 }
 
@@ -213,7 +214,8 @@ impl Reader {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, idle, waiters, kernel, machine, paths, and the objects of told steps"
+                    "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, \
+                     idle, waiters, kernel, machine, paths, and the objects of told steps"
                 ));
             }
         }

@@ -1,8 +1,8 @@
 //! Mutexes with priority inheritance: what the events of a trace say of them.
 //!
-//! `sched_pi_setprio` in the context of a task that asks for a mutex names the mutex's owner: both use such mutexes. Among
-//! users, a wakeup is a hand-over, the owner's unlock and the sleeper's lock, unless the sleeper outranks the waker and lent it
-//! nothing: who waits for a mutex lends.
+//! `sched_pi_setprio` in the context of a task that asks for a mutex names the mutex's owner: both use such
+//! mutexes. Among users, a wakeup is a hand-over, the owner's unlock and the sleeper's lock, unless the
+//! sleeper outranks the waker and lent it nothing: who waits for a mutex lends.
 
 use super::holds::Handover;
 use crate::replay::recording::TaskIndex;

@@ -1,7 +1,7 @@
 //! Mutexes, where a trace shows them.
 //!
-//! Wakeups from one user of a mutex to another are hand-overs, the owner's unlock and the sleeper's lock; `inheritance` and
-//! `plain` find out which wakeups are, in very different ways.
+//! Wakeups from one user of a mutex to another are hand-overs, the owner's unlock and the sleeper's lock;
+//! `inheritance` and `plain` find out which wakeups are, in very different ways.
 //!
 //! From hand-overs follow the stretches for which each user had a mutex (`holds`). Locks and unlocks for
 //! which nobody waited do not show; what is assumed of them:
@@ -9,15 +9,16 @@
 //! - A task has one mutex at a time, and none while it sleeps for something else.
 //! - It has it as long as it usually does, from as soon after its last sleep as usual.
 //! - Who nearly always takes a mutex between two sleeps took one where it had not to wait, too.
-//! - Stretches that follow each other by hand-overs are of one mutex; of the others as few as will do (`naming`).
+//! - Stretches that follow each other by hand-overs are of one mutex; of the others as few as will do
+//!   (`naming`).
 //!
-//! A replay with the mutexes in place of the wakeups (`edits`) can come to them in another order: whoever is first has one,
-//! and the others sleep; at those with inheritance they spin and lend their priority.
+//! A replay with the mutexes in place of the wakeups (`edits`) can come to them in another order: whoever is
+//! first has one, and the others sleep; at those with inheritance they spin and lend their priority.
 //!
-//! That is one way to see a recording; the other takes every wait as it was recorded. Which is better was measured
-//! ([`Locks::Auto`]): at plain mutexes who waits, and for how long, follows from the stretches, and a wait that vanished comes
-//! back as another. At those with inheritance, spinning is part of the CPU time, and who spins for how long depends on the order
-//! to the microsecond.
+//! That is one way to see a recording; the other takes every wait as it was recorded. Which is better was
+//! measured ([`Locks::Auto`]): at plain mutexes who waits, and for how long, follows from the stretches, and
+//! a wait that vanished comes back as another. At those with inheritance, spinning is part of the CPU time,
+//! and who spins for how long depends on the order to the microsecond.
 
 mod edits;
 mod holds;
@@ -37,13 +38,15 @@ use machine::{MutexKind, MutexSpec};
 /// What waits for locks are in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Locks {
-    /// Plain mutexes are inferred where nearly every stretch shows for which a task had one. All other waits last as they
-    /// were recorded.
+    /// Plain mutexes are inferred where nearly every stretch shows for which a task had one. All other waits
+    /// last as they were recorded.
     #[default]
     Auto,
-    /// Each that was recorded lasts until its waker gets there, and no other arises; priorities are lent as they were.
+    /// Each that was recorded lasts until its waker gets there, and no other arises; priorities are lent as
+    /// they were.
     Recorded,
-    /// Mutexes are inferred where any show, those with priority inheritance, too: whoever comes first has one.
+    /// Mutexes are inferred where any show, those with priority inheritance, too: whoever comes first has
+    /// one.
     Inferred,
 }
 
@@ -51,9 +54,10 @@ pub enum Locks {
 const ENOUGH_TO_SEE_SPINNING: usize = 20;
 /// Where nobody spins, a hand-over finds its taker on the CPU still if it has only begun to wait.
 const SPINS_SO_OFTEN: usize = 10;
-/// A stretch for which nobody waited is a guess: that it was there, how long it was, and which mutex it was about. More of
-/// these than this percentage, and a replay has waits that never were (measured: with a fifth to a third of guesses tasks have
-/// up to 1.3 times the recorded switches, with a twentieth 0.9 to 1.1 times).
+/// A stretch for which nobody waited is a guess: that it was there, how long it was, and which mutex it was
+/// about. More of these than this percentage, and a replay has waits that never were (measured: with a fifth
+/// to a third of guesses tasks have up to 1.3 times the recorded switches, with a twentieth 0.9 to 1.1
+/// times).
 const GUESSED_PERCENT: usize = 10;
 
 /// The mutexes of a trace.

@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 
 /// Edges of stretches that do not show are estimates: an overlap of this share of the shorter one is none.
 const OVERLAP: u64 = 4;
-/// So often must as many stretches be seen at once to be of as many mutexes: a wakeup may have been for something else.
+/// So often must as many stretches be seen at once to be of as many mutexes: a wakeup may have been for
+/// something else.
 const SEEN_SO_OFTEN: u64 = 3;
 
-/// How many mutexes there are at least: as many as are handed to and by somebody at the same time, 1 if none is.
+/// How many mutexes there are at least: as many as are handed to and by somebody at the same time, 1 if none
+/// is.
 pub(super) fn least(holds: &[Hold]) -> usize {
     // Who gives one away at the time at which another gets it does so first.
     let mut edges: Vec<(u64, bool)> = Vec::new();
@@ -35,9 +37,9 @@ pub(super) fn least(holds: &[Hold]) -> usize {
 
 /// The mutex of each of these stretches, which are in the order of their beginnings.
 ///
-/// Those that follow each other by hand-overs are of one: a chain. A chain is of the mutex that is free when it begins, or
-/// soonest; of several that are free of the one that its users mostly take after what each of them had before: programs are
-/// loops.
+/// Those that follow each other by hand-overs are of one: a chain. A chain is of the mutex that is free when
+/// it begins, or soonest; of several that are free of the one that its users mostly take after what each of
+/// them had before: programs are loops.
 pub(super) fn name(holds: &[Hold], mutexes: usize) -> Vec<MutexId> {
     let before = before(holds);
     let mut free_from = vec![Freed { at_ns: 0, slack_ns: u64::MAX }; mutexes];

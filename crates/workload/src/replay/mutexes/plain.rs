@@ -1,14 +1,15 @@
 //! Plain mutexes: what shows of them is who wakes whom.
 //!
-//! Who unlocks a mutex wakes one of those who wait for it. So do tasks that send each other messages; what tells the users of
-//! mutexes from these:
+//! Who unlocks a mutex wakes one of those who wait for it. So do tasks that send each other messages; what
+//! tells the users of mutexes from these:
 //!
-//! - **Anybody meets anybody.** Three tasks or more, nearly each of which has woken nearly each other. Messages go from
-//!   certain tasks to certain others.
-//! - **They meet by chance.** Between their waits for each other they sleep for other reasons. Who waits for messages sleeps
-//!   for hardly anything else.
-//! - **They stand in a queue** (rt-class 7.6): of two that wait at the same time, the more important one is woken first, among
-//!   equals, and among fair tasks, the one that came first. Idle workers that are given something to do have no such order.
+//! - **Anybody meets anybody.** Three tasks or more, nearly each of which has woken nearly each other.
+//!   Messages go from certain tasks to certain others.
+//! - **They meet by chance.** Between their waits for each other they sleep for other reasons. Who waits for
+//!   messages sleeps for hardly anything else.
+//! - **They stand in a queue** (rt-class 7.6): of two that wait at the same time, the more important one is
+//!   woken first, among equals, and among fair tasks, the one that came first. Idle workers that are given
+//!   something to do have no such order.
 //!
 //! A task that is woken by none of them may still be an owner: the least important one of a CPU never waits.
 

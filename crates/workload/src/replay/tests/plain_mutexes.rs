@@ -30,8 +30,8 @@ impl Else {
     }
 }
 
-/// Every 10 ms one of three takes a mutex on CPU 0 for 1 ms, the other two come 200 and 300 µs later on CPU 1, wait, and have
-/// it for 1 ms each; `next` says which of these two is first.
+/// Every 10 ms one of three takes a mutex on CPU 0 for 1 ms, the other two come 200 and 300 µs later on CPU
+/// 1, wait, and have it for 1 ms each; `next` says which of these two is first.
 fn rounds(orders: &[[usize; 3]], elsewhere: Else, next: fn(usize, usize) -> usize) -> String {
     let mut script = String::new();
     for n in 0..60 {
@@ -121,9 +121,9 @@ fn mutexes_that_are_mostly_free_are_left_alone_unless_asked_for() {
     assert_eq!(mutexes(&script, Locks::Inferred), 1);
 }
 
-/// rt_migrate_lab with plain mutexes on two CPUs of Linux 6.18: two mutexes, four threads; markers tell who took which. By
-/// chance half of them would be right. What is wrong: the least important thread does not sleep between two locks, so that
-/// one after the other may look like one.
+/// rt_migrate_lab with plain mutexes on two CPUs of Linux 6.18: two mutexes, four threads; markers tell who
+/// took which. By chance half of them would be right. What is wrong: the least important thread does not
+/// sleep between two locks, so that one after the other may look like one.
 #[test]
 fn inferred_mutexes_are_those_that_the_program_took() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rtlab-plain-2s.trace.txt.gz");
