@@ -9,7 +9,8 @@
 //! machine on which nothing at all happens for days, or for an hour while a task runs, does not exist;
 //! [`Silences`] finds the longest stretch of a trace without such a hole.
 //!
-//! What is left is wrong by at most a minute, or a note says that a minute and more passed in silence.
+//! What is left is wrong by at most some seconds, or by no more than the rest of the trace takes and at most a
+//! minute; or a note says that more than that passed in silence.
 
 use std::ops::Range;
 
@@ -21,6 +22,8 @@ use crate::model::{Event, EventKind, Pid};
 pub(crate) const MAX_DISORDER_NS: u64 = 1_000_000_000;
 /// A machine on which nothing happens for longer than this is worth a note, ns.
 const LONG_SILENCE_NS: u64 = 60 * 1_000_000_000;
+/// If that is longer than all the rest of the trace, for longer than this, ns.
+const LONG_FOR_THE_REST_NS: u64 = 5 * 1_000_000_000;
 /// Nothing happens on an idle machine for at most this long, ns: two days.
 const MAX_SILENCE_NS: u64 = 48 * 3600 * 1_000_000_000;
 /// While a task runs on any of its CPUs, for at most this long, ns: an hour.
@@ -173,7 +176,7 @@ fn pieces(events: &Events) -> Option<Vec<Piece>> {
 pub(crate) struct Silences {
     /// Positions of the events between impossible silences, of which these are the most.
     pub(crate) believed: Range<usize>,
-    /// Silences of more than a minute among them.
+    /// Silences among them that are long by themselves, or for a trace of this length.
     pub(crate) long: u64,
     /// The first of these, and the longest.
     pub(crate) first_ns: u64,
@@ -187,13 +190,16 @@ impl Silences {
         let (mut best, mut current) = (nobody.clone(), nobody);
         let mut busy = Busy { cpus: vec![false; cpus as usize], count: 0 };
         let mut last_ns = events.first().map_or(0, |event| event.time_ns);
+        let span_ns = events.last().map_or(0, |event| event.time_ns) - last_ns;
         for (n, event) in events.iter().enumerate() {
             let silence_ns = event.time_ns - last_ns;
             let most_ns = if busy.count > 0 { MAX_BUSY_SILENCE_NS } else { MAX_SILENCE_NS };
             if silence_ns > most_ns {
                 best = best.or_longer(current);
                 current = Silences { believed: n..n, long: 0, first_ns: 0, longest_ns: 0 };
-            } else if silence_ns > LONG_SILENCE_NS {
+            } else if silence_ns > LONG_SILENCE_NS
+                || silence_ns > LONG_FOR_THE_REST_NS && silence_ns > span_ns - silence_ns
+            {
                 if current.long == 0 {
                     current.first_ns = last_ns;
                 }
@@ -306,6 +312,13 @@ mod tests {
         assert_eq!(believed(0, &[0, 1, 2, 1 << 61]), (0..3, 0));
         assert_eq!(believed(0, &[0, 1 << 61, (1 << 61) + 1]), (1..3, 0));
         assert_eq!(believed(0, &[]), (0..0, 0));
+    }
+
+    #[test]
+    fn a_silence_of_seconds_in_a_trace_of_less_is_told() {
+        assert_eq!(believed(0, &[0, 8 * SECOND, 8 * SECOND + 1]), (0..3, 1), "one bit of a page's time");
+        assert_eq!(believed(0, &[0, 4 * SECOND, 4 * SECOND + 1]), (0..3, 0));
+        assert_eq!(believed(0, &[0, 8 * SECOND, 16 * SECOND]), (0..3, 0));
     }
 
     #[test]

@@ -126,8 +126,8 @@ note_kinds! {
         "events have times that cannot be, as one damaged bit makes them: far from all around them, or beyond days in which \
          nothing happens; they were left out";
     LongSilence, Info, "long_silence",
-        "for more than a minute no CPU has an event; if the machine was neither idle nor asleep, a time in \
-         the file is damaged";
+        "for more than a minute, or for longer than all the rest of the trace takes, no CPU has an event; if \
+         the machine was neither idle nor asleep, a time in the file is damaged";
     CpuOutOfRange, Error, "cpu_out_of_range",
         "an event names a CPU that no machine has; it was dropped";
     CpuBeyondHeader, Info, "cpu_beyond_header",
