@@ -1,4 +1,11 @@
-.PHONY: test demo lint bench
+.PHONY: check test demo lint bench
+
+# After an edit: does it compile, and do the unit tests pass? Without published experiments and recordings.
+check:
+	cargo fmt --all --check
+	cargo test --workspace --lib
+	cargo test --package tidy
+
 
 # All tests, on all cores; published experiments optimised, because they take too long otherwise.
 test:
