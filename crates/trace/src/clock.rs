@@ -9,8 +9,8 @@
 //! machine on which nothing at all happens for days, or for an hour while a task runs, does not exist;
 //! [`Silences`] finds the longest stretch of a trace without such a hole.
 //!
-//! What is left is wrong by at most some seconds, or by no more than the rest of the trace takes and at most a
-//! minute; or a note says that more than that passed in silence.
+//! What is left is wrong by at most some seconds, or by no more than the rest of the trace takes and at most
+//! a minute; or a note says that more than that passed in silence.
 
 use std::ops::Range;
 

@@ -1,13 +1,13 @@
 //! Every invariant, during the run and at its end.
 
-use crate::lab::{DURATION, run};
-use crate::scenario::any_scenario;
-use crate::settings::setting;
+use super::lab::{DURATION, run};
+use super::scenario::any_scenario;
+use super::settings::setting;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(crate::config(40))]
+    #![proptest_config(super::config(40))]
 
     /// The same while something is switched every millisecond or two, anything at all.
     #[test]
@@ -15,7 +15,7 @@ proptest! {
         scenario in any_scenario(),
         later in vec((0u32..60_000, setting()), 30..60),
     ) {
-        let scenario = crate::scenario::Scenario { later, ..scenario };
+        let scenario = super::scenario::Scenario { later, ..scenario };
         match run(&scenario, false) {
             Ok(outcome) => prop_assert!(outcome.simulated < DURATION, "some task never ended"),
             Err(error) => prop_assert!(false, "{error}"),
@@ -24,7 +24,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(crate::config(150))]
+    #![proptest_config(super::config(150))]
 
     /// P1 to P16, P18, I1 to I12 hold at every event; and because no wakeup is lost and no CPU idles while
     /// there is work, every bounded program comes to its end.

@@ -1,7 +1,7 @@
 //! P17: the same inputs give the same bytes.
 
-use crate::lab::{DURATION, run, run_unchecked};
-use crate::scenario::{Scenario, any_scenario};
+use super::lab::{DURATION, run, run_unchecked};
+use super::scenario::{Scenario, any_scenario};
 use machine::{Outcome, RunError};
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn traced(scenario: &Scenario) -> String {
 }
 
 proptest! {
-    #![proptest_config(crate::config(40))]
+    #![proptest_config(super::config(40))]
 
     #[test]
     fn two_runs_are_equal_and_checking_changes_nothing(scenario in any_scenario()) {

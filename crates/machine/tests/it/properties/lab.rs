@@ -1,7 +1,7 @@
 //! Runs a scenario.
 
-use crate::scenario::{Op, Price, Scenario, Shape};
-use crate::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
+use super::scenario::{Op, Price, Scenario, Shape};
+use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Outcome, RunError,
     RunOptions, Setup, Spread, TaskSpec, TimedSetting, Tracing, Woken,

@@ -1,6 +1,6 @@
 //! The program of a random task.
 
-use crate::scenario::{How, Op, Plan};
+use super::scenario::{How, Op, Plan};
 use machine::{Behaviour, ChannelId, Env, ForkKind, FutexId, Step, TaskSpec};
 use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Policy, RtPriority, TaskId};
 use std::cell::Cell;

@@ -4,10 +4,10 @@
 //! The runs are random ones; [`CONTEXT`] says in which company a switch can matter at all. A switch that the
 //! scheduler ignores makes no difference anywhere, and fails here.
 
-use crate::lab::{DURATION, run_unchecked};
-use crate::scenario::{Scenario, any_scenario};
-use crate::settings::values;
-use crate::stages::stages;
+use super::lab::{DURATION, run_unchecked};
+use super::scenario::{Scenario, any_scenario};
+use super::settings::values;
+use super::stages::stages;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use scheduler::registry::{Feature, RULES, TUNABLES};

@@ -1,7 +1,7 @@
 //! A random experiment: machine, kernel, settings before and during the run, tasks with their programs. It
 //! prints as what one has to write down to run it again, and shrinks.
 
-use crate::settings::{kernel, setting};
+use super::settings::{kernel, setting};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Runs that are made for certain switches, where random ones would be long in coming.
 
-use crate::scenario::{Op, Plan, Price, Scenario, Shape, TaskPlan};
+use super::scenario::{Op, Plan, Price, Scenario, Shape, TaskPlan};
 
 /// All of them, the quickest first.
 pub fn stages() -> Vec<Scenario> {

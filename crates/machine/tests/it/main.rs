@@ -1,0 +1,8 @@
+//! Tests of the machine from outside, in one program: building one more takes as long as running them all.
+
+mod engine;
+mod paths;
+mod pi_spin;
+mod properties;
+mod sections;
+mod windows;
