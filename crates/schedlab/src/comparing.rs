@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::kernel::KernelConfig;
+use crate::limits;
 use crate::loads::LoadSpec;
 use machine::MachineSpec;
 use rayon::prelude::*;
@@ -72,6 +73,13 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let plain_base = of_arm(plan, &plan.base);
     for (arm, compared) in plan.variants.iter().zip(&mut comparison.variants) {
         compared.same_as_base = of_arm(plan, arm).is_same_simulation(&plain_base);
+        // The runs themselves say so where fair tasks have a choice.
+        let has_choice = comparison.notes.iter().any(|note| note.ends_with(limits::PLACED_AS_BEFORE));
+        if let Some(warning) = limits::no_difference(plan.base.kernel.profile(), arm.kernel.profile())
+            && has_choice
+        {
+            comparison.warnings.push(format!("{}: {warning}", arm.name));
+        }
     }
     if !plan.experiment.tasks.is_empty() {
         comparison.leave_out_machine();

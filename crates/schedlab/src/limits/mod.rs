@@ -83,7 +83,22 @@ impl Limit {
 /// choice of CPUs and do not choose as the kernel of the profile's name does.
 pub(crate) fn note(profile: &str, cpus: usize) -> Option<&'static str> {
     let placed_otherwise = cpus > 1 && PLACEMENT.applies_to(profile);
-    placed_otherwise.then_some("fair tasks choose among CPUs as in Linux 2.6.36: `schedlab list limits`")
+    placed_otherwise.then_some(PLACED_AS_BEFORE)
+}
+
+/// Of profiles whose fair tasks choose otherwise than those of the kernels of their names.
+pub(crate) const PLACED_AS_BEFORE: &str =
+    "fair tasks choose among CPUs as in Linux 2.6.36: `schedlab list limits`";
+
+/// Between which two profiles a comparison of fair loads misses a difference that their kernels have.
+pub(crate) fn no_difference(base: &str, variant: &str) -> Option<String> {
+    let differ = base != variant && [base, variant].iter().any(|profile| PLACEMENT.applies_to(profile));
+    differ.then(|| {
+        format!(
+            "{base} and {variant} place and balance fair tasks in ways of their own, and here both do it as \
+             2.6.36 did: that nothing changes there shows nothing"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -97,6 +112,14 @@ mod tests {
         assert!(Limit::all().is_sorted_by_key(|limit| limit.effect));
         let names: BTreeSet<&str> = Limit::all().iter().map(|limit| limit.name).collect();
         assert_eq!(names.len(), Limit::all().len());
+    }
+
+    #[test]
+    fn two_kernels_that_are_placed_alike_here_and_not_in_truth_are_told_of() {
+        assert!(no_difference("6.1", "2.6.36").is_some_and(|text| text.starts_with("6.1 and 2.6.36 place")));
+        assert!(no_difference("2.6.36", "4.0").is_some());
+        assert_eq!(no_difference("6.1", "6.1"), None, "other settings of one kernel");
+        assert_eq!(no_difference("2.6.36", "2.6.32"), None, "both as their kernels");
     }
 
     #[test]
