@@ -164,8 +164,11 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 fn is_message(step: &Recorded) -> bool {
-    use Waking::{Outside, Served, Task, Tick, Work};
-    matches!(step, Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. }))
+    use Waking::{Outside, Rest, Served, Task, Tick, Work};
+    matches!(
+        step,
+        Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. } | Rest { .. })
+    )
 }
 
 /// An interrupt that ends a sleep at its recorded time.
@@ -181,9 +184,11 @@ impl FromOutside {
         let Recorded::Sleep(waking) = step else { return None };
         let (interrupt, by) = match *waking {
             Waking::Outside { at, cpu, .. } => (Interrupt { at, cpu }, Arrival::Own),
-            Waking::Work { by: Brought::Outside(interrupt), .. } => (interrupt, Arrival::Own),
+            Waking::Work { by: Brought::Outside(interrupt), .. }
+            | Waking::Rest { by: Brought::Outside(interrupt), .. } => (interrupt, Arrival::Own),
             Waking::Tick { at, cpu } => (Interrupt { at, cpu }, Arrival::Tick),
-            Waking::Work { by: Brought::Tick(interrupt), .. } => (interrupt, Arrival::Tick),
+            Waking::Work { by: Brought::Tick(interrupt), .. }
+            | Waking::Rest { by: Brought::Tick(interrupt), .. } => (interrupt, Arrival::Tick),
             _ => return None,
         };
         Some(FromOutside { at: interrupt.at, by, cpu: interrupt.cpu })

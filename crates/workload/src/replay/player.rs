@@ -111,6 +111,11 @@ impl Stage {
         self.benches.borrow().get(&worker).is_some_and(|bench| !bench.is_done())
     }
 
+    /// The piece of work under way gets to a rest; whether that need not wait.
+    fn goes_on(&self, worker: TaskIndex, rest: u32) -> bool {
+        self.benches.borrow_mut().get_mut(&worker).is_some_and(|bench| bench.reach(rest))
+    }
+
     /// A piece of work comes to a worker, or will.
     fn bring(&self, worker: TaskIndex, work: Option<u32>, at: Nanos) {
         if let (Some(number), Some(bench)) = (work, self.benches.borrow_mut().get_mut(&worker)) {
@@ -165,6 +170,7 @@ struct Player {
 impl Behaviour for Player {
     fn next(&mut self, env: &mut Env<'_>) -> Step {
         let stage = self.stage.clone();
+        let part = &stage.parts[self.index.index()];
         if self.next == 0 {
             stage.pids.borrow_mut()[self.index.index()] = Some(env.pid);
             stage.borrowers.borrow_mut()[self.index.index()] =
@@ -176,13 +182,18 @@ impl Behaviour for Player {
             *env.iterations += 1;
         }
         if std::mem::take(&mut self.takes_work) {
-            let begins = stage.benches.borrow_mut().get_mut(&self.index).and_then(Bench::take);
-            self.next = begins.unwrap_or(self.next);
+            match (stage.benches.borrow_mut().get_mut(&self.index).and_then(Bench::take), part.channel) {
+                (Some(begins), _) => self.next = begins,
+                (None, Some(channel)) => {
+                    self.takes_work = true;
+                    return Step::Receive(channel);
+                }
+                (None, None) => {}
+            }
         }
         if let Some(nice) = self.nice_to_set.take() {
             return Step::SetNice { target: None, nice };
         }
-        let part = &stage.parts[self.index.index()];
         while let Some(step) = part.steps.get(self.next) {
             self.next += 1;
             if let Some(step) = self.step(&stage, part, step, env) {
@@ -222,23 +233,22 @@ impl Player {
             Recorded::Sleep(
                 Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },
             ) => Step::Receive(part.channel?),
+            Recorded::Sleep(Waking::Rest { number, .. }) if stage.goes_on(self.index, *number) => {
+                return None;
+            }
             // The last piece of the recording need not be the last one here.
-            Recorded::Sleep(Waking::Work { .. } | Waking::Never) | Recorded::Exit
+            Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) | Recorded::Exit
                 if stage.has_work(self.index) =>
             {
                 self.takes_work = true;
                 Step::Receive(part.channel?)
             }
-            Recorded::Sleep(Waking::Work { .. }) => {
+            Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) => {
                 self.end(env);
                 Step::SleepUntil(LONG_AFTER)
             }
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
-            Recorded::Sleep(Waking::Never) => {
-                self.end(env);
-                Step::SleepUntil(LONG_AFTER)
-            }
             Recorded::Told(step) => return stage.made.step(step),
             Recorded::Lock { mutex, .. } => Step::Lock(stage.made.mutex(*mutex)),
             Recorded::Unlock { mutex, .. } => Step::Unlock(stage.made.mutex(*mutex)),

@@ -162,6 +162,12 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
             format!("appears at {} on {}", us(at), cpu.map_or("any".into(), |cpu| cpu.to_string()))
         }
     };
+    let brought = |by: Brought| match by {
+        Brought::Task => String::new(),
+        Brought::Outside(irq) => format!(" at {}", us(irq.at)),
+        Brought::Tick(irq) => format!(" in the tick at {}", us(irq.at)),
+        Brought::Served(_) => " when served".into(),
+    };
     let step = |step: &Recorded| match step {
         Recorded::Run(length) => us(*length),
         Recorded::Wake { task, interrupts, work, same_call } => {
@@ -187,12 +193,8 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
             };
             format!("ask{device} for {} for {}{work}", us(*service), name(*task))
         }
-        Recorded::Sleep(Waking::Work { number, by }) => match by {
-            Brought::Task => format!("work {number}"),
-            Brought::Outside(irq) => format!("work {number} at {}", us(irq.at)),
-            Brought::Tick(irq) => format!("work {number} in the tick at {}", us(irq.at)),
-            Brought::Served(_) => format!("work {number} when served"),
-        },
+        Recorded::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
+        Recorded::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
         Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
         Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
             format!("sleep till irq at {} on {cpu}", us(*at))
