@@ -82,6 +82,7 @@ mod reading;
 mod recording;
 mod roles;
 mod stayed;
+mod stuck;
 mod ticks;
 mod timers;
 mod track;

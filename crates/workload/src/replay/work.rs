@@ -45,13 +45,12 @@ pub(super) fn brought_by_steps(tasks: &[Track], workers: &[bool]) -> BTreeMap<(T
 /// The pieces of work of one worker in a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bench {
-    /// For each piece and each rest of one, the step after the sleep that it ends.
+    /// For each piece and each rest of one that has not begun, the step after the sleep that it ends.
     begins: BTreeMap<u32, usize>,
     /// Those that have come, or of which is known when they will: the first is the next.
     queue: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// The rests that have not begun.
     rests: BTreeMap<u32, Rest>,
-    left: usize,
 }
 
 /// How far it is to the rest of a piece of work.
@@ -83,8 +82,7 @@ impl Bench {
                 bench.bring(*number, lead_in.saturating_add(interrupt.at));
             }
         }
-        bench.left = bench.begins.len();
-        (bench.left > 0).then_some(bench)
+        (!bench.is_done()).then_some(bench)
     }
 
     /// A piece comes, or what a rest waits for, or will.
@@ -110,12 +108,25 @@ impl Bench {
 
     fn begin(&mut self, number: u32) -> Option<usize> {
         self.rests.remove(&number);
-        self.left = self.left.saturating_sub(1);
-        self.begins.get(&number).copied()
+        self.begins.remove(&number)
     }
 
     /// Nothing is left to do.
     pub fn is_done(&self) -> bool {
-        self.left == 0
+        self.begins.is_empty()
+    }
+
+    /// What is left to do: numbers of pieces and rests, and the step at which each begins.
+    pub fn left(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        self.begins.iter().map(|(number, step)| (*number, *step))
+    }
+
+    /// What has to come before this piece can begin: itself, or for a rest that has come, the first part of it.
+    pub fn missing(&self, piece: u32) -> u32 {
+        let has_come = self.rests.get(&piece) == Some(&Rest::Come);
+        let before = self.begins.get(&piece).filter(|_| has_come).and_then(|step| {
+            self.left().filter(|(_, before)| before < step).max_by_key(|(_, before)| *before)
+        });
+        before.map_or(piece, |(before, _)| self.missing(before))
     }
 }

@@ -7,7 +7,9 @@ mod mutexes;
 mod paths;
 mod plain_mutexes;
 mod play;
+mod stuck;
 mod timers;
+mod work;
 
 use super::{Begin, Brought, Recorded, RecordedTask, Recording, Waking};
 use std::fmt::Write;

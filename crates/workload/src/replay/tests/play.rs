@@ -12,7 +12,7 @@ use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
 /// A run: its events, and the replay's own result.
 pub(super) struct Run {
     records: Vec<Record>,
-    result: ReplayResult,
+    pub(super) result: ReplayResult,
 }
 
 impl Run {
