@@ -6,6 +6,7 @@
 //! effect. A waker on another CPU may be so early that its sleeper has not switched out yet.
 
 mod activity;
+mod pieces;
 mod wakeups;
 
 use super::mutexes::Evidence;

@@ -2,6 +2,9 @@
 //! these come. In a what-if that is another order than the recorded one, so a worker has no program of its own but one for each
 //! piece, and whoever woke it in the recording brings the piece for which it did.
 //!
+//! A worker that is awake already is not woken for the next piece. Where the events of disks show that it is for another one who
+//! had asked, it is a piece of its own all the same (`walk/pieces`): else everybody would wait for what came first.
+//!
 //! Where a piece waits, for a disk or a lock, the kernel lets another worker of the pool do the next one. Here the same worker
 //! does it, and takes the rest of the first when that can go on. If it waited instead, a replay in another order might never end:
 //! the piece may wait for something that one behind it leads to.

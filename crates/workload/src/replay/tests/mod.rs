@@ -28,6 +28,7 @@ use trace::Trace;
 /// 100 0 a issues WS:64          block_rq_issue of a write of a page at sector 64; `completes WS:64`
 /// 100 0 irq@a handles, handled  irq_handler_entry and _exit; `enters BLOCK`, `leaves BLOCK`: softirq_entry, _exit
 /// 100 0 irq@a expires FUNCTION, expired     hrtimer_expire_entry and _exit; `wheel FUNCTION`, `turned`: timer_…
+/// 100 0 a starts                workqueue_execute_start
 /// 100 0 a sends lo, receives lo             net_dev_xmit, netif_receive_skb; `a calls sendto`, `returns sendto`
 /// ```
 ///
@@ -119,6 +120,7 @@ fn events(who: &Task<'_>, verb: &str, other: &str, target: &str, last: &str) -> 
             vec![format!("timer_expire_entry: timer=00000000000000ff function={other} now=5 baseclk=5")]
         }
         "turned" => vec!["timer_expire_exit: timer=00000000000000ff".to_owned()],
+        "starts" => vec!["workqueue_execute_start: work struct 00000000000000ff: function f".to_owned()],
         "sends" => vec![format!("net_dev_xmit: dev={other} skbaddr=00000000000000ff len=66 rc=0")],
         "receives" => vec![format!("netif_receive_skb: dev={other} skbaddr=00000000000000ff len=52")],
         "calls" => vec![format!("sys_{other}(fd: 3)")],

@@ -79,3 +79,54 @@ fn what_has_come_already_is_not_waited_for() {
     // It asks at 10 + 10 + 90 µs, and after 120 more it has not to wait for what was there after 100: 30 more.
     assert_eq!(times(3_000_000), [260]);
 }
+
+/// The disk answers `x`, and while the worker is busy with that, `y`.
+fn two_answers(starts: &str) -> String {
+    format!(
+        "0    0 idle R x
+         0    1 idle R y
+         10   0 x issues WS:64
+         11   0 x D idle
+         20   1 y issues WS:128
+         30   1 y D idle
+         100  0 irq@idle handles
+         100  0 irq@idle completes WS:64
+         100  0 irq@idle wakes kworker/u4:1
+         101  0 irq@idle handled
+         110  0 idle R kworker/u4:1
+         120  1 irq@idle handles
+         120  1 irq@idle completes WS:128
+         121  1 irq@idle handled
+         150  0 kworker/u4:1 wakes x
+         {starts}
+         170  0 kworker/u4:1 wakes y on 1
+         175  1 idle R y
+         180  0 kworker/u4:1 I x
+         195  1 y S idle
+         200  0 x S idle"
+    )
+}
+
+#[test]
+fn a_worker_that_is_awake_takes_what_comes_without_being_woken() {
+    let [x, y] = [
+        "x runnable on 0: 10, ask 254,0 for 90 for kworker/u4:1 for 0, 1, sleep, 20, sleep on",
+        "y runnable on 1: 20, ask 254,0 for 100 for kworker/u4:1 for 1, 10, sleep, 20, sleep on",
+    ];
+    let of_worker =
+        |rest| format!("kworker/u4:1 asleep: work 0 when served, 40, wake x, {rest}, 10, sleep on");
+    check(&two_answers(""), &[x, y, &of_worker("20, work 1 when served, wake y elsewhere")]);
+    let starts = two_answers("155  0 kworker/u4:1 starts");
+    check(&starts, &[x, y, &of_worker("5, work 1 when served, 15, wake y elsewhere")]);
+}
+
+/// Here `x` asks later.
+#[test]
+fn nobody_waits_for_what_only_came_first_in_the_recording() {
+    let late = Override {
+        whom: Whom::Comm("x".into()),
+        what: Changed::Scale(WorkFactor { millionths: 30_000_000 }),
+    };
+    let run = Run::of(&replay(&two_answers("155  0 kworker/u4:1 starts")).with_overrides(&[late]), 2);
+    assert_eq!((run.wakeups("y"), run.wakeups("x")), (vec![20 + 100 + 15], vec![300 + 90 + 40]));
+}
