@@ -101,8 +101,9 @@ fn an_answer_from_another_machine_comes_so_long_after_the_question() {
     assert!(pinned > 43, "{pinned} ms, recorded in 44.6");
 }
 
-/// `io-busy.trace.txt.gz`: four processes that each write 16 times, recorded beside a build. On one CPU a thread of the kernel
-/// that finishes writes gets them in another order than it did, and in the midst of some it has to wait for the disk.
+/// `io-busy.trace.txt.gz`: four processes that each write 16 times, recorded beside a build. On one CPU a
+/// thread of the kernel that finishes writes gets them in another order than it did, and in the midst of some
+/// it has to wait for the disk.
 #[test]
 fn writes_on_a_busy_machine_come_to_an_end_on_any_number_of_cpus() {
     for cpus in ["1", "2", "3", "8"] {

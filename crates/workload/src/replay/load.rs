@@ -35,8 +35,8 @@ pub struct ReplayResult {
     pub bursts_completed: u64,
     /// Length of the recording.
     pub recorded: Nanos,
-    /// From the beginning of the trace to the end of the last burst; `None` if some bursts were not run, or some tasks could not
-    /// go on.
+    /// From the beginning of the trace to the end of the last burst; `None` if some bursts were not run, or
+    /// some tasks could not go on.
     pub time: Option<Nanos>,
     /// Virtual time at which the trace begins: before that, its sleepers fall asleep.
     pub lead_in: Nanos,
@@ -44,8 +44,8 @@ pub struct ReplayResult {
     pub command: Option<RecordedCommand>,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
-    /// That it could not go on, and what had to be changed because the machine has another number of CPUs than the recorded one,
-    /// a sentence each.
+    /// That it could not go on, and what had to be changed because the machine has another number of CPUs
+    /// than the recorded one, a sentence each.
     pub notes: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
-//! A replay that cannot go on: every task that has not finished waits for something that only another one of them brings. A
-//! recording does not lead to that, for whatever ended a wait in it came before. A file that somebody has changed may, and
-//! inferred mutexes that are taken in another order.
+//! A replay that cannot go on: every task that has not finished waits for something that only another one of
+//! them brings. A recording does not lead to that, for whatever ended a wait in it came before. A file that
+//! somebody has changed may, and inferred mutexes that are taken in another order.
 
 use super::load::{FromOutside, ReplayedTask};
 use super::player::{Part, Stage};
@@ -51,7 +51,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Of a recording and its parts; `None` for told programs, which may wait for what the recording does not contain.
+    /// Of a recording and its parts; `None` for told programs, which may wait for what the recording does not
+    /// contain.
     pub fn of(recording: &Recording, parts: &[Part]) -> Option<Watch> {
         let stand = |part: &Part, begin| match begin {
             _ if part.absent => Stand::Over,
@@ -142,8 +143,9 @@ impl Watch {
         }
     }
 
-    /// A task that waits, one of those that `matter` if possible, the one that is to wake it, the one that is to wake that one,
-    /// and so on: up to the first that is there a second time, or for which nobody is to do anything any more.
+    /// A task that waits, one of those that `matter` if possible, the one that is to wake it, the one that is
+    /// to wake that one, and so on: up to the first that is there a second time, or for which nobody is to do
+    /// anything any more.
     fn chain(
         &self,
         parts: &[Part],

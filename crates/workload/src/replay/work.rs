@@ -2,12 +2,13 @@
 //! these come. In a what-if that is another order than the recorded one, so a worker has no program of its own but one for each
 //! piece, and whoever woke it in the recording brings the piece for which it did.
 //!
-//! A worker that is awake already is not woken for the next piece. Where the events of disks show that it is for another one who
-//! had asked, it is a piece of its own all the same (`walk/pieces`): else everybody would wait for what came first.
+//! A worker that is awake already is not woken for the next piece. Where the events of disks show that it is
+//! for another one who had asked, it is a piece of its own all the same (`walk/pieces`): else everybody would
+//! wait for what came first.
 //!
-//! Where a piece waits, for a disk or a lock, the kernel lets another worker of the pool do the next one. Here the same worker
-//! does it, and takes the rest of the first when that can go on. If it waited instead, a replay in another order might never end:
-//! the piece may wait for something that one behind it leads to.
+//! Where a piece waits, for a disk or a lock, the kernel lets another worker of the pool do the next one.
+//! Here the same worker does it, and takes the rest of the first when that can go on. If it waited instead, a
+//! replay in another order might never end: the piece may wait for something that one behind it leads to.
 
 use super::load::FromOutside;
 use super::recording::{Recorded, TaskIndex, Waking};
@@ -93,7 +94,8 @@ impl Bench {
         self.queue.push(Reverse((at, number)));
     }
 
-    /// Takes what has come first; the step at which it begins. `None` if that is the rest of a piece that has not got there.
+    /// Takes what has come first; the step at which it begins. `None` if that is the rest of a piece that has
+    /// not got there.
     pub fn take(&mut self) -> Option<usize> {
         let Reverse((_, number)) = self.queue.pop()?;
         if let Some(rest @ Rest::Ahead) = self.rests.get_mut(&number) {
@@ -124,7 +126,8 @@ impl Bench {
         self.begins.iter().map(|(number, step)| (*number, *step))
     }
 
-    /// What has to come before this piece can begin: itself, or for a rest that has come, the first part of it.
+    /// What has to come before this piece can begin: itself, or for a rest that has come, the first part of
+    /// it.
     pub fn missing(&self, piece: u32) -> u32 {
         let has_come = self.rests.get(&piece) == Some(&Rest::Come);
         let before = self.begins.get(&piece).filter(|_| has_come).and_then(|step| {

@@ -27,7 +27,8 @@ const HEAD: &str = "\
 # tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
-# here); rest N (the same, but the steps above are a piece of which N is the rest); until TIME; fork TASK; set POLICY; yield; bind CPU (to this
+# here); rest N (the same, but the steps above are a piece of which N is the rest); until TIME;
+# fork TASK; set POLICY; yield; bind CPU (to this
 # CPU alone); unbind; lend TASK POLICY round N (inheritance; not
 # once TASK has given back more than N times); give-back POLICY; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that

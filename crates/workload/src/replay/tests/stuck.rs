@@ -3,8 +3,8 @@
 use super::super::{Recording, Replay};
 use super::play::Run;
 
-/// What a run of a workload file with these tasks says: each its pid, its name and its steps. All begin at once, the first two
-/// on a CPU each, but for those that another one forks.
+/// What a run of a workload file with these tasks says: each its pid, its name and its steps. All begin at
+/// once, the first two on a CPU each, but for those that another one forks.
 fn notes<const N: usize>(tasks: [(u32, &str, &str); N]) -> Vec<String> {
     let forked = |pid: u32| tasks.iter().any(|(.., steps)| steps.contains(&format!("fork {pid}")));
     let task = |(n, (pid, name, steps)): (usize, &(u32, &str, &str))| {

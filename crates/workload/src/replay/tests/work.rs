@@ -35,7 +35,8 @@ fn what_waits_in_the_midst_has_a_rest() {
     assert_eq!(read.tasks, recording.tasks);
 }
 
-/// Here `y` comes first. If the worker did nothing else while it waits for `x`, `x` would wait for it in turn.
+/// Here `y` comes first. If the worker did nothing else while it waits for `x`, `x` would wait for it in
+/// turn.
 #[test]
 fn a_piece_that_waits_does_not_keep_others_waiting() {
     let late =
@@ -76,7 +77,8 @@ fn what_has_come_already_is_not_waited_for() {
         Run::of(&replay(script).with_overrides(&[work]), 1).wakeups("x")
     };
     assert_eq!(times(1_000_000), [160]);
-    // It asks at 10 + 10 + 90 µs, and after 120 more it has not to wait for what was there after 100: 30 more.
+    // It asks at 10 + 10 + 90 µs, and after 120 more it has not to wait for what was there after 100: 30
+    // more.
     assert_eq!(times(3_000_000), [260]);
 }
 

@@ -1,5 +1,6 @@
-//! Pieces of work for which no wakeup shows. A worker that is awake when a disk has answered another request need not be woken
-//! for that: it takes what comes meanwhile, too. That this piece was for the one who had asked shows when the worker wakes it.
+//! Pieces of work for which no wakeup shows. A worker that is awake when a disk has answered another request
+//! need not be woken for that: it takes what comes meanwhile, too. That this piece was for the one who had
+//! asked shows when the worker wakes it.
 
 use super::Walk;
 use crate::replay::causes::{Answer, Cause};
@@ -42,8 +43,8 @@ impl Walk<'_> {
         }
     }
 
-    /// `worker` is about to wake `sleeper`. If a device has answered that one since the worker was last woken, it is for that:
-    /// the piece of work that the answer brought.
+    /// `worker` is about to wake `sleeper`. If a device has answered that one since the worker was last
+    /// woken, it is for that: the piece of work that the answer brought.
     pub(super) fn divides(&mut self, event: &Event, worker: TaskIndex, sleeper: TaskIndex) {
         if !self.name(worker).is_some_and(work::is_worker) {
             return;
