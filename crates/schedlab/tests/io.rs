@@ -105,3 +105,36 @@ fn an_answer_from_another_machine_comes_so_long_after_the_question() {
     let pinned = done_ms("asker.dat.gz", &["--scale", "asker=0.3", "--outside", "absolute"]);
     assert!(pinned > 43, "{pinned} ms, recorded in 44.6");
 }
+
+/// `io-busy.trace.txt.gz`: four processes that each write 16 times, recorded beside a build. On one CPU a
+/// thread of the kernel that finishes writes gets them in another order than it did, and in the midst of some
+/// it has to wait for the disk.
+#[test]
+fn writes_on_a_busy_machine_come_to_an_end_on_any_number_of_cpus() {
+    for cpus in ["1", "2", "3", "8"] {
+        let result = replay("io-busy.trace.txt.gz", &["--cpus", cpus]);
+        let [LoadResult::Replay(done)] = result.loads.as_slice() else { panic!("a replay") };
+        assert_eq!((done.bursts, done.seconds.is_some()), (done.bursts_completed, true), "{cpus} CPUs");
+        assert!(!result.notes.iter().any(|note| note.contains("deadlock")), "{:?}", result.notes);
+    }
+}
+
+/// The file of a user who has taken out a wakeup.
+#[test]
+fn a_replay_that_cannot_go_on_ends_at_once_and_says_who_waits_for_whom() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("edited.workload");
+    let text = "schedlab-workload 1\ncpus 1\nspan 1s\n\
+                task 7 reader\n  begin runnable cpu 0\n    run 1ms\n    receive\n    exit\n\
+                task 8 writer\n  begin runnable cpu 0\n    run 1ms\n    receive\n    wake 7\n    exit\n";
+    std::fs::write(&file, text).expect("written");
+    let run = || Command::new(env!("CARGO_BIN_EXE_schedlab"));
+    let output = run().arg("run").arg(&file).args(["--format", "json"]).output().expect("this package's");
+    let result = RunResult::from_json(&String::from_utf8_lossy(&output.stdout)).expect("JSON");
+    assert!(result.engine.simulated_ns < 10_000_000, "{} ns", result.engine.simulated_ns);
+    let said = "sleep for good; reader (7) waits for writer (8), which waits for a wakeup that no task is \
+                left to make";
+    assert!(result.notes.iter().any(|note| note.ends_with(said)), "{:?}", result.notes);
+    let [LoadResult::Replay(replay)] = result.loads.as_slice() else { panic!("a replay") };
+    assert_eq!((replay.bursts, replay.bursts_completed, replay.seconds), (2, 2, None));
+}

@@ -48,6 +48,9 @@ impl Waits {
             (Waits::Absolute, Waking::Work { number, by: Brought::Served(interrupt) }) => {
                 Waking::Work { number, by: Brought::Outside(interrupt) }
             }
+            (Waits::Absolute, Waking::Rest { number, by: Brought::Served(interrupt) }) => {
+                Waking::Rest { number, by: Brought::Outside(interrupt) }
+            }
             (Waits::Relative, Waking::Outside { slept: Some(slept), .. }) => Waking::After(slept),
             (_, other) => other,
         }

@@ -13,7 +13,6 @@ use super::causes::{Answer, Cause, NamedDevice};
 use super::recording::{Recorded, TaskIndex};
 use super::track::{Behalf, By, Sleep, State, Track};
 use super::walk::Kernel;
-use super::work;
 use machine::{DeviceId, DeviceSpec};
 use scheduler::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +124,7 @@ impl Requests {
             (BTreeMap::<_, Vec<Request>>::new(), BTreeMap::<_, Vec<Request>>::new());
         for (task, track) in (0u32..).map(TaskIndex).zip(tasks) {
             for (number, sleep) in track.sleeps.iter().enumerate() {
-                let work = (workers[task.index()] && work::awaits_work(sleep)).then_some(number as u32);
+                let work = workers[task.index()].then_some(number as u32);
                 let request = |device, service| Request { wakes: task, device, service, work };
                 let since = |slept_ns| Nanos(sleep.end.map_or(0, |end| end.at_ns.saturating_sub(slept_ns)));
                 match (served(sleep), sleep.slept_ns, sleep.on_behalf) {

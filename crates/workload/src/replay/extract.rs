@@ -238,8 +238,9 @@ impl Finish<'_> {
             Draft::Sleep(number) => {
                 let sleep = &track.sleeps[number];
                 let waking = self.waking(sleep, counts)?;
-                let works = self.workers[index.index()] && work::awaits_work(sleep);
-                Recorded::Sleep(if works { self.piece(number as u32, waking, counts) } else { waking })
+                let works = self.workers[index.index()];
+                let number = number as u32;
+                Recorded::Sleep(if works { worked(sleep, number, waking, counts) } else { waking })
             }
             // What takes turns by slices has little use for yields: its slice ended soon after a preemption.
             Draft::Yield if track.round_robin => return None,
@@ -262,19 +263,6 @@ impl Finish<'_> {
             Draft::Exit => Recorded::Exit,
             Draft::Sends | Draft::Nothing => return None,
         })
-    }
-
-    /// The same sleep of a worker, which takes whatever work comes.
-    fn piece(&self, number: u32, waking: Waking, counts: &mut Counts) -> Waking {
-        let by = match waking {
-            Waking::Task => Brought::Task,
-            Waking::Served { at, cpu } => Brought::Served(Interrupt { at, cpu }),
-            Waking::Tick { at, cpu } => Brought::Tick(Interrupt { at, cpu }),
-            Waking::Outside { at, cpu, .. } => Brought::Outside(Interrupt { at, cpu }),
-            other => return other,
-        };
-        counts.work += 1;
-        Waking::Work { number, by }
     }
 
     /// What ends a sleep; `None` if it is none of the task's own.
@@ -336,6 +324,22 @@ impl Finish<'_> {
     fn time(&self, ns: u64) -> Nanos {
         Nanos(ns.saturating_sub(self.start_ns))
     }
+}
+
+/// The same sleep of a worker, which takes whatever work comes.
+fn worked(sleep: &Sleep, number: u32, waking: Waking, counts: &mut Counts) -> Waking {
+    let by = match waking {
+        Waking::Task => Brought::Task,
+        Waking::Served { at, cpu } => Brought::Served(Interrupt { at, cpu }),
+        Waking::Tick { at, cpu } => Brought::Tick(Interrupt { at, cpu }),
+        Waking::Outside { at, cpu, .. } => Brought::Outside(Interrupt { at, cpu }),
+        other => return other,
+    };
+    if !work::awaits_work(sleep) {
+        return Waking::Rest { number, by };
+    }
+    counts.work += 1;
+    Waking::Work { number, by }
 }
 
 /// The name that a task takes from the path of its program: the file's, 15 bytes at most.

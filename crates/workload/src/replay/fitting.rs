@@ -7,7 +7,7 @@
 use super::affinity::per_cpu_thread;
 use super::reading::KnownAffinity;
 use super::recording::{Recorded, RecordedTask};
-use machine::ToldStep;
+use machine::{ChannelId, ToldStep};
 use scheduler::{CpuId, CpuMask};
 use std::collections::BTreeSet;
 
@@ -50,12 +50,16 @@ impl Fitted {
         };
         let mut out: Vec<bool> = tasks.iter().map(of_missing_cpu).collect();
         let threads = out.iter().filter(|out| **out).count();
+        if threads == 0 {
+            return out;
+        }
+        let readers = Readers::of(tasks);
         // Whoever is kept may in turn wait for another one.
         let mut settled = false;
         while !settled {
             settled = true;
             for n in 0..tasks.len() {
-                if out[n] && tasks[n].steps.iter().any(|step| serves(step).is_some_and(|whom| !out[whom])) {
+                if out[n] && tasks[n].steps.iter().any(|step| readers.served(step).any(|whom| !out[whom])) {
                     (out[n], settled) = (false, false);
                 }
             }
@@ -170,12 +174,44 @@ pub(super) fn there_are(cpus: usize) -> String {
     }
 }
 
-/// The task that may wait for this step of another one.
-fn serves(step: &Recorded) -> Option<usize> {
+/// Which tasks read told channels.
+struct Readers(BTreeSet<(ChannelId, usize)>);
+
+impl Readers {
+    fn of(tasks: &[RecordedTask]) -> Readers {
+        let read = |step: &Recorded| match step {
+            Recorded::Told(ToldStep::Receive(channel)) => Some(*channel),
+            _ => None,
+        };
+        let of = |(n, task)| {
+            let task: &RecordedTask = task;
+            task.steps.iter().filter_map(read).map(move |channel| (channel, n))
+        };
+        Readers(tasks.iter().enumerate().flat_map(of).collect())
+    }
+
+    /// The tasks that may wait for this step of another one.
+    fn served(&self, step: &Recorded) -> impl Iterator<Item = usize> {
+        let task = match step {
+            Recorded::Wake { task, .. } | Recorded::Submit { task, .. } => Some(task.index()),
+            Recorded::Fork { child, .. } => Some(child.index()),
+            _ => None,
+        };
+        let channels = if let Recorded::Told(step) = step { messages(step) } else { &[] };
+        let readers =
+            channels.iter().flat_map(|channel| self.0.range((*channel, 0)..=(*channel, usize::MAX)));
+        task.into_iter().chain(readers.map(|(_, reader)| *reader))
+    }
+}
+
+/// Where a told step sends something.
+fn messages(step: &ToldStep) -> &[ChannelId] {
     match step {
-        Recorded::Wake { task, .. } | Recorded::Submit { task, .. } => Some(task.index()),
-        Recorded::Fork { child, .. } => Some(child.index()),
-        _ => None,
+        ToldStep::Send(channel) | ToldStep::TrySend(channel) | ToldStep::Submit { done: channel, .. } => {
+            std::slice::from_ref(channel)
+        }
+        ToldStep::TrySendAll(channels) | ToldStep::GiveBack { wakes: channels, .. } => channels,
+        _ => &[],
     }
 }
 

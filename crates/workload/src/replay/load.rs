@@ -11,6 +11,7 @@ use super::recording::{
 };
 use super::roles::{RecordedCommand, Role, Roles};
 use super::stayed;
+use super::stuck::{self, Watch};
 use super::work::Bench;
 use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
 use machine::{Arrival, ChannelSpec, Outside, Setup, ToldStep};
@@ -35,7 +36,8 @@ pub struct ReplayResult {
     pub bursts_completed: u64,
     /// Length of the recording.
     pub recorded: Nanos,
-    /// From the beginning of the trace to the end of the last burst; `None` if some bursts were not run.
+    /// From the beginning of the trace to the end of the last burst; `None` if some bursts were not run, or
+    /// some tasks could not go on.
     pub time: Option<Nanos>,
     /// Virtual time at which the trace begins: before that, its sleepers fall asleep.
     pub lead_in: Nanos,
@@ -43,8 +45,8 @@ pub struct ReplayResult {
     pub command: Option<RecordedCommand>,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
-    /// What had to be changed because the machine has another number of CPUs than the recorded one, a
-    /// sentence each.
+    /// That it could not go on, and what had to be changed because the machine has another number of CPUs
+    /// than the recorded one, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -171,8 +173,11 @@ fn binds(step: &Recorded) -> bool {
 }
 
 fn is_message(step: &Recorded) -> bool {
-    use Waking::{Outside, Served, Task, Tick, Work};
-    matches!(step, Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. }))
+    use Waking::{Outside, Rest, Served, Task, Tick, Work};
+    matches!(
+        step,
+        Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. } | Rest { .. })
+    )
 }
 
 /// An interrupt that ends a sleep at its recorded time.
@@ -188,9 +193,11 @@ impl FromOutside {
         let Recorded::Sleep(waking) = step else { return None };
         let (interrupt, by) = match *waking {
             Waking::Outside { at, cpu, .. } => (Interrupt { at, cpu }, Arrival::Own),
-            Waking::Work { by: Brought::Outside(interrupt), .. } => (interrupt, Arrival::Own),
+            Waking::Work { by: Brought::Outside(interrupt), .. }
+            | Waking::Rest { by: Brought::Outside(interrupt), .. } => (interrupt, Arrival::Own),
             Waking::Tick { at, cpu } => (Interrupt { at, cpu }, Arrival::Tick),
-            Waking::Work { by: Brought::Tick(interrupt), .. } => (interrupt, Arrival::Tick),
+            Waking::Work { by: Brought::Tick(interrupt), .. }
+            | Waking::Rest { by: Brought::Tick(interrupt), .. } => (interrupt, Arrival::Tick),
             _ => return None,
         };
         Some(FromOutside { at: interrupt.at, by, cpu: interrupt.cpu })
@@ -264,6 +271,7 @@ impl Load for Replay {
         let remaining = Remaining::new(reports);
         let lead_in = self.lead_in();
         let stage = Rc::new(Stage {
+            watch: RefCell::new(Watch::of(&self.recording, &parts)),
             pids: RefCell::new(vec![None; parts.len()]),
             borrowers: RefCell::new(vec![None; parts.len()]),
             benches: RefCell::new(benches(&parts, lead_in)),
@@ -371,15 +379,17 @@ impl Results for Played {
             |part: &Part| part.steps.iter().filter(|step| matches!(step, Recorded::Run(_))).count() as u64;
         let bursts = stage.parts.iter().filter(|part| !part.absent).map(runs).sum();
         let completed = stage.bursts.get();
+        let deadlock = stuck::told(stage, &self.tasks);
+        let finished = completed == bursts && deadlock.is_none();
         LoadResult::Replay(ReplayResult {
             bursts,
             bursts_completed: completed,
             recorded: self.recorded,
-            time: (completed == bursts).then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
+            time: finished.then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
             lead_in: stage.lead_in,
             command: self.command.clone(),
             tasks: present.map(|((_, task), pid)| ReplayedTask { pid: *pid, ..task.clone() }).collect(),
-            notes: self.notes.clone(),
+            notes: deadlock.into_iter().chain(self.notes.iter().cloned()).collect(),
         })
     }
 }

@@ -93,6 +93,7 @@ mod reading;
 mod recording;
 mod roles;
 mod stayed;
+mod stuck;
 mod ticks;
 mod timers;
 mod track;

@@ -99,19 +99,21 @@ impl Overhead {
             Waking::Served { at, cpu } => {
                 Waking::Served { at: at.saturating_sub(self.interrupt_latency), cpu }
             }
-            Waking::Work { number, by } => {
-                let sooner = |interrupt: Interrupt| Interrupt {
-                    at: interrupt.at.saturating_sub(self.interrupt_latency),
-                    ..interrupt
-                };
-                let by = match by {
-                    Brought::Task | Brought::Tick(_) => by,
-                    Brought::Outside(interrupt) => Brought::Outside(sooner(interrupt)),
-                    Brought::Served(interrupt) => Brought::Served(sooner(interrupt)),
-                };
-                Waking::Work { number, by }
-            }
+            Waking::Work { number, by } => Waking::Work { number, by: self.brought_sooner(by) },
+            Waking::Rest { number, by } => Waking::Rest { number, by: self.brought_sooner(by) },
             Waking::Task | Waking::Tick { .. } | Waking::Never => waking,
+        }
+    }
+
+    fn brought_sooner(&self, by: Brought) -> Brought {
+        let sooner = |interrupt: Interrupt| Interrupt {
+            at: interrupt.at.saturating_sub(self.interrupt_latency),
+            ..interrupt
+        };
+        match by {
+            Brought::Task | Brought::Tick(_) => by,
+            Brought::Outside(interrupt) => Brought::Outside(sooner(interrupt)),
+            Brought::Served(interrupt) => Brought::Served(sooner(interrupt)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::objects::Made;
 use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recorded, RecordedTask, TaskIndex, Told, Waking};
+use super::stuck::Watch;
 use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
@@ -90,6 +91,8 @@ pub(super) struct Stage {
     pub cpus: CpuMask,
     /// The work of those that are workers.
     pub benches: RefCell<BTreeMap<TaskIndex, Bench>>,
+    /// Who waits; `None` for told programs, which need not be those of a whole run.
+    pub watch: RefCell<Option<Watch>>,
     /// What told steps share.
     pub made: Made,
     /// When the trace begins, after all its sleepers have fallen asleep.
@@ -109,6 +112,21 @@ impl Stage {
     /// Whether this is a worker that has not done all its pieces of work.
     fn has_work(&self, worker: TaskIndex) -> bool {
         self.benches.borrow().get(&worker).is_some_and(|bench| !bench.is_done())
+    }
+
+    /// Something happens that decides who waits. A replay that cannot go on any more is over.
+    fn watch(&self, happens: impl FnOnce(&mut Watch)) {
+        if let Some(watch) = &mut *self.watch.borrow_mut() {
+            happens(watch);
+            if watch.stuck_since().is_some() {
+                self.remaining.none();
+            }
+        }
+    }
+
+    /// The piece of work under way gets to a rest; whether that need not wait.
+    fn goes_on(&self, worker: TaskIndex, rest: u32) -> bool {
+        self.benches.borrow_mut().get_mut(&worker).is_some_and(|bench| bench.reach(rest))
     }
 
     /// A piece of work comes to a worker, or will.
@@ -165,11 +183,13 @@ struct Player {
 impl Behaviour for Player {
     fn next(&mut self, env: &mut Env<'_>) -> Step {
         let stage = self.stage.clone();
+        let part = &stage.parts[self.index.index()];
         if self.next == 0 {
             stage.pids.borrow_mut()[self.index.index()] = Some(env.pid);
             stage.borrowers.borrow_mut()[self.index.index()] =
                 Some(Borrower { task: env.task, given_back: 0 });
         }
+        stage.watch(|watch| watch.goes_on(self.index));
         if std::mem::take(&mut self.in_burst) {
             stage.bursts.set(stage.bursts.get() + 1);
             stage.last_burst.set(env.now);
@@ -177,12 +197,15 @@ impl Behaviour for Player {
         }
         if std::mem::take(&mut self.takes_work) {
             let begins = stage.benches.borrow_mut().get_mut(&self.index).and_then(Bench::take);
-            self.next = begins.unwrap_or(self.next);
+            match (begins, part.channel) {
+                (Some(begins), _) => self.next = begins,
+                (None, Some(channel)) => return self.takes_work(channel, env.now),
+                (None, None) => {}
+            }
         }
         if let Some(nice) = self.nice_to_set.take() {
             return Step::SetNice { target: None, nice };
         }
-        let part = &stage.parts[self.index.index()];
         while let Some(step) = part.steps.get(self.next) {
             self.next += 1;
             if let Some(step) = self.step(&stage, part, step, env) {
@@ -214,35 +237,43 @@ impl Player {
             Recorded::Fork { child, .. } if stage.parts[child.index()].absent => return None,
             // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts
             // of the parent.
-            Recorded::Fork { child, kind } => Step::Fork { child: Box::new(stage.task(*child)), kind: *kind },
+            Recorded::Fork { child, kind } => {
+                stage.watch(|watch| watch.is_born(*child));
+                Step::Fork { child: Box::new(stage.task(*child)), kind: *kind }
+            }
             Recorded::Submit { task, device, service, work } => {
                 stage.bring(*task, *work, env.now.saturating_add(*service));
                 let (device, done) = (stage.made.device(*device), stage.parts[task.index()].channel?);
+                stage.watch(|watch| watch.will_wake(*task));
                 Step::Submit { device, service: *service, done }
             }
             Recorded::Sleep(
                 Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },
-            ) => Step::Receive(part.channel?),
+            ) => self.receive(part.channel?, env.now),
+            Recorded::Sleep(Waking::Rest { number, .. }) if stage.goes_on(self.index, *number) => {
+                return None;
+            }
             // The last piece of the recording need not be the last one here.
-            Recorded::Sleep(Waking::Work { .. } | Waking::Never) | Recorded::Exit
+            Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) | Recorded::Exit
                 if stage.has_work(self.index) =>
             {
-                self.takes_work = true;
-                Step::Receive(part.channel?)
+                self.takes_work(part.channel?, env.now)
             }
-            Recorded::Sleep(Waking::Work { .. }) => {
+            Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) => {
                 self.end(env);
                 Step::SleepUntil(LONG_AFTER)
             }
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
-            Recorded::Sleep(Waking::Never) => {
-                self.end(env);
-                Step::SleepUntil(LONG_AFTER)
-            }
             Recorded::Told(step) => return stage.made.step(step),
-            Recorded::Lock { mutex, .. } => Step::Lock(stage.made.mutex(*mutex)),
-            Recorded::Unlock { mutex, .. } => Step::Unlock(stage.made.mutex(*mutex)),
+            Recorded::Lock { mutex, .. } => {
+                stage.watch(|watch| watch.locks(self.index, *mutex, self.next, env.now));
+                Step::Lock(stage.made.mutex(*mutex))
+            }
+            Recorded::Unlock { mutex, .. } => {
+                stage.watch(|watch| watch.unlocks(*mutex));
+                Step::Unlock(stage.made.mutex(*mutex))
+            }
             Recorded::Yield => Step::Yield,
             Recorded::Lend { to, prio, round } => {
                 let borrower = stage.borrowers.borrow()[to.index()].filter(|b| b.given_back <= *round)?;
@@ -278,6 +309,18 @@ impl Player {
         })
     }
 
+    /// Sleeps until somebody wakes it.
+    fn receive(&self, channel: ChannelId, now: Nanos) -> Step {
+        self.stage.watch(|watch| watch.waits(self.index, self.next, now));
+        Step::Receive(channel)
+    }
+
+    /// Sleeps until work comes.
+    fn takes_work(&mut self, channel: ChannelId, now: Nanos) -> Step {
+        self.takes_work = true;
+        self.receive(channel, now)
+    }
+
     /// The policy that gives it this priority; the nice value of a fair one comes with the next step.
     fn own_policy(&mut self, part: &Part, prio: i32) -> Policy {
         let policy = part.policy(prio);
@@ -294,7 +337,10 @@ impl Player {
         {
             self.next += 1;
             stage.bring(*task, *work, now);
-            channels.extend(stage.parts[task.index()].channel);
+            if let Some(channel) = stage.parts[task.index()].channel {
+                stage.watch(|watch| watch.will_wake(*task));
+                channels.push(channel);
+            }
         }
         channels
     }
@@ -304,6 +350,7 @@ impl Player {
         let reports = self.stage.parts[self.index.index()].reports_its_end();
         if reports && !std::mem::replace(&mut self.over, true) {
             self.stage.remaining.observe(env, &[]);
+            self.stage.watch(|watch| watch.ends(self.index, env.now));
         }
     }
 }

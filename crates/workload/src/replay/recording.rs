@@ -200,7 +200,8 @@ pub enum Recorded {
         task: TaskIndex,
         /// Whether the waker had to interrupt another CPU, which costs it time.
         interrupts: bool,
-        /// The piece of work that it gives to it, if that is a worker ([`Waking::Work`]).
+        /// The piece of work that it gives to it, or lets go on, if that is a worker ([`Waking::Work`],
+        /// [`Waking::Rest`]).
         work: Option<u32>,
         /// In one system call with the step before it, as `FUTEX_WAKE` of many, or with what it gives back:
         /// nobody preempts the waker in between.
@@ -222,7 +223,8 @@ pub enum Recorded {
         /// From here to that wakeup, if the device serves it at once; where the trace shows when the device
         /// was done, to then.
         service: Nanos,
-        /// The piece of work that this is for the task, if that is a worker ([`Waking::Work`]).
+        /// The piece of work that this is for the task, or lets go on, if that is a worker ([`Waking::Work`],
+        /// [`Waking::Rest`]).
         work: Option<u32>,
     },
     /// Sleeps until woken.
@@ -322,6 +324,14 @@ pub enum Waking {
         /// What brings it.
         by: Brought,
     },
+    /// The rest of a piece of work, which has to wait for something, as for a disk. The worker does what else
+    /// comes meanwhile, as the kernel has another worker do it.
+    Rest {
+        /// Its number among the pieces of this task.
+        number: u32,
+        /// What lets it go on.
+        by: Brought,
+    },
     /// A timer that was set to an absolute time.
     At(Nanos),
     /// A timer that was set to a span from the start of the sleep.
@@ -330,7 +340,7 @@ pub enum Waking {
     Never,
 }
 
-/// What brings a piece of work.
+/// What brings a piece of work, or lets it go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Brought {
     /// A step [`Recorded::Wake`] of some task.

@@ -198,6 +198,8 @@ pub(super) struct Track {
     /// The last one that was not in state D: in the middle of a piece of work, a worker may wait for a device
     /// itself.
     idle_sleep: Option<usize>,
+    /// Where it last took a piece of work, and when, ns.
+    pub piece: Option<(usize, u64)>,
     pub state: State,
     /// It has passed `sched_process_exit`.
     pub ended: bool,
@@ -231,6 +233,7 @@ impl Track {
             steps: Vec::new(),
             sleeps: Vec::new(),
             idle_sleep: None,
+            piece: None,
             state: State::Unseen,
             ended: false,
             pending: None,
@@ -283,6 +286,12 @@ impl Track {
         }
         self.sleeps.push(Sleep { slept_ns, state, end: None, on_behalf: None, timer: None });
         self.state = State::Asleep;
+    }
+
+    /// It takes a piece of work for which it was not woken: as if it had slept and been woken.
+    pub fn take_piece(&mut self, sleep: Sleep) {
+        self.idle_sleep = Some(self.sleeps.len());
+        self.sleeps.push(sleep);
     }
 
     /// It sleeps in state D.

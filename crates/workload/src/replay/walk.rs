@@ -8,6 +8,7 @@
 //! switched out yet.
 
 mod activity;
+mod pieces;
 mod wakeups;
 
 use super::mutexes::Evidence;

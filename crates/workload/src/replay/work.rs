@@ -2,6 +2,14 @@
 //! the order in which these come. In a what-if that is another order than the recorded one, so a worker has
 //! no program of its own but one for each piece, and whoever woke it in the recording brings the piece for
 //! which it did.
+//!
+//! A worker that is awake already is not woken for the next piece. Where the events of disks show that it is
+//! for another one who had asked, it is a piece of its own all the same (`walk/pieces`): else everybody would
+//! wait for what came first.
+//!
+//! Where a piece waits, for a disk or a lock, the kernel lets another worker of the pool do the next one.
+//! Here the same worker does it, and takes the rest of the first when that can go on. If it waited instead, a
+//! replay in another order might never end: the piece may wait for something that one behind it leads to.
 
 use super::load::FromOutside;
 use super::recording::{Recorded, TaskIndex, Waking};
@@ -28,12 +36,12 @@ pub(super) fn awaits_work(sleep: &Sleep) -> bool {
     sleep.state != PrevState::Uninterruptible
 }
 
-/// Which piece of work a step brings, by the task and the number of the drafted step.
+/// Which piece of work a step brings or lets go on, by the task and the number of the drafted step.
 pub(super) fn brought_by_steps(tasks: &[Track], workers: &[bool]) -> BTreeMap<(TaskIndex, usize), u32> {
     let mut brought = BTreeMap::new();
     for (track, _) in tasks.iter().zip(workers).filter(|(_, worker)| **worker) {
         for (number, sleep) in (0u32..).zip(&track.sleeps) {
-            if let Some(By::Task { place, .. }) = sleep.end.map(|end| end.by).filter(|_| awaits_work(sleep)) {
+            if let Some(By::Task { place, .. }) = sleep.end.map(|end| end.by) {
                 brought.insert((place.task, place.step), number);
             }
         }
@@ -44,11 +52,23 @@ pub(super) fn brought_by_steps(tasks: &[Track], workers: &[bool]) -> BTreeMap<(T
 /// The pieces of work of one worker in a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bench {
-    /// For each piece, the step after the sleep that it ends.
+    /// For each piece and each rest of one that has not begun, the step after the sleep that it ends.
     begins: BTreeMap<u32, usize>,
     /// Those that have come, or of which is known when they will: the first is the next.
     queue: BinaryHeap<Reverse<(Nanos, u32)>>,
-    left: usize,
+    /// The rests that have not begun.
+    rests: BTreeMap<u32, Rest>,
+}
+
+/// How far it is to the rest of a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    /// The piece has not got there, and what it will have to wait for has not come.
+    Ahead,
+    /// The piece waits.
+    Awaited,
+    /// The piece will not have to wait.
+    Come,
 }
 
 impl Bench {
@@ -57,30 +77,66 @@ impl Bench {
     pub fn of(steps: &[Recorded], lead_in: Nanos) -> Option<Bench> {
         let mut bench = Bench::default();
         for (n, step) in steps.iter().enumerate() {
-            let Recorded::Sleep(Waking::Work { number, .. }) = step else { continue };
+            let number = match step {
+                Recorded::Sleep(Waking::Work { number, .. }) => number,
+                Recorded::Sleep(Waking::Rest { number, .. }) => {
+                    bench.rests.insert(*number, Rest::Ahead);
+                    number
+                }
+                _ => continue,
+            };
             bench.begins.insert(*number, n + 1);
             if let Some(interrupt) = FromOutside::of(step) {
                 bench.bring(*number, lead_in.saturating_add(interrupt.at));
             }
         }
-        bench.left = bench.begins.len();
-        (bench.left > 0).then_some(bench)
+        (!bench.is_done()).then_some(bench)
     }
 
-    /// A piece comes, or will.
+    /// A piece comes, or what a rest waits for, or will.
     pub fn bring(&mut self, number: u32, at: Nanos) {
         self.queue.push(Reverse((at, number)));
     }
 
-    /// Takes the piece that has come first; the step at which it begins.
+    /// Takes what has come first; the step at which it begins. `None` if that is the rest of a piece that has
+    /// not got there.
     pub fn take(&mut self) -> Option<usize> {
         let Reverse((_, number)) = self.queue.pop()?;
-        self.left = self.left.saturating_sub(1);
-        self.begins.get(&number).copied()
+        if let Some(rest @ Rest::Ahead) = self.rests.get_mut(&number) {
+            *rest = Rest::Come;
+            return None;
+        }
+        self.begin(number)
+    }
+
+    /// The piece under way has got to this rest; whether it need not wait.
+    pub fn reach(&mut self, rest: u32) -> bool {
+        let has_come = self.rests.insert(rest, Rest::Awaited) == Some(Rest::Come);
+        has_come && self.begin(rest).is_some()
+    }
+
+    fn begin(&mut self, number: u32) -> Option<usize> {
+        self.rests.remove(&number);
+        self.begins.remove(&number)
     }
 
     /// Nothing is left to do.
     pub fn is_done(&self) -> bool {
-        self.left == 0
+        self.begins.is_empty()
+    }
+
+    /// What is left to do: numbers of pieces and rests, and the step at which each begins.
+    pub fn left(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        self.begins.iter().map(|(number, step)| (*number, *step))
+    }
+
+    /// What has to come before this piece can begin: itself, or for a rest that has come, the first part of
+    /// it.
+    pub fn missing(&self, piece: u32) -> u32 {
+        let has_come = self.rests.get(&piece) == Some(&Rest::Come);
+        let before = self.begins.get(&piece).filter(|_| has_come).and_then(|step| {
+            self.left().filter(|(_, before)| before < step).max_by_key(|(_, before)| *before)
+        });
+        before.map_or(piece, |(before, _)| self.missing(before))
     }
 }

@@ -306,7 +306,9 @@ impl Reader {
 fn pieces(tasks: &[RecordedTask]) -> BTreeSet<(TaskIndex, u32)> {
     let of = |(n, task): (u32, &RecordedTask)| -> Vec<(TaskIndex, u32)> {
         let piece = |step: &Recorded| match step {
-            Recorded::Sleep(Waking::Work { number, .. }) => Some((TaskIndex(n), *number)),
+            Recorded::Sleep(Waking::Work { number, .. } | Waking::Rest { number, .. }) => {
+                Some((TaskIndex(n), *number))
+            }
             _ => None,
         };
         task.steps.iter().filter_map(piece).collect()
@@ -392,6 +394,22 @@ fn begin(words: &[&str]) -> Result<Begin, String> {
     }
 }
 
+/// What brings a piece of work, behind `word` and its number.
+fn brought(word: &str, words: &[&str]) -> Result<Brought, String> {
+    let interrupt = |at: &str, rest| Ok::<_, String>(Interrupt { at: read_time(at)?, cpu: on_cpu(rest)? });
+    Ok(match words {
+        [] => Brought::Task,
+        ["outside", at, rest @ ..] => Brought::Outside(interrupt(at, rest)?),
+        ["tick", at, rest @ ..] => Brought::Tick(interrupt(at, rest)?),
+        ["served", at, rest @ ..] => Brought::Served(interrupt(at, rest)?),
+        _ => {
+            return Err(format!(
+                "write {word} N, {word} N outside TIME, {word} N tick TIME or {word} N served TIME"
+            ));
+        }
+    })
+}
+
 fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, String> {
     Ok(match (word, words) {
         ("run", [length]) => Recorded::Run(scaled(read_time(length)?, manner)?),
@@ -404,20 +422,11 @@ fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, Str
             Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
         }
         ("tick", [at, rest @ ..]) => Recorded::Sleep(Waking::Tick { at: read_time(at)?, cpu: on_cpu(rest)? }),
-        ("work", [n, rest @ ..]) => {
-            let interrupt =
-                |at: &str, rest| Ok::<_, String>(Interrupt { at: read_time(at)?, cpu: on_cpu(rest)? });
-            let by = match rest {
-                [] => Brought::Task,
-                ["outside", at, rest @ ..] => Brought::Outside(interrupt(at, rest)?),
-                ["tick", at, rest @ ..] => Brought::Tick(interrupt(at, rest)?),
-                ["served", at, rest @ ..] => Brought::Served(interrupt(at, rest)?),
-                _ => {
-                    return Err("write work N, work N outside TIME, work N tick TIME or work N served TIME"
-                        .to_owned());
-                }
-            };
-            Recorded::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by })
+        ("work", [n, by @ ..]) => {
+            Recorded::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by: brought("work", by)? })
+        }
+        ("rest", [n, by @ ..]) => {
+            Recorded::Sleep(Waking::Rest { number: number(n, 0, u32::MAX)?, by: brought("rest", by)? })
         }
         ("served", [at, rest @ ..]) => {
             Recorded::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })

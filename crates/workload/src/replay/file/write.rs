@@ -27,7 +27,8 @@ const HEAD: &str = "\
 # tick TIME (until a soft timer in the tick at that time); submit TIME to
 # DEVICE wakes TASK (ask a device, which takes so long); served TIME (sleep until a device has
 # answered, then recorded at that time); work N (take the piece of work that comes first; N begins
-# here); until TIME; fork TASK; set POLICY; yield; bind CPU (to this
+# here); rest N (the same, but the steps above are a piece of which N is the rest); until TIME;
+# fork TASK; set POLICY; yield; bind CPU (to this
 # CPU alone); unbind; lend TASK POLICY round N (inheritance; not
 # once TASK has given back more than N times); give-back POLICY; lock N (an inferred mutex); unlock N; marker TEXT; exec NAME; stop (sleep to the end); exit. In a run's own
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
@@ -147,6 +148,16 @@ fn on_cpu(cpu: Option<u32>) -> String {
     cpu.map(|cpu| format!(" cpu {cpu}")).unwrap_or_default()
 }
 
+/// What brings a piece of work.
+fn brought(by: Brought) -> String {
+    match by {
+        Brought::Task => String::new(),
+        Brought::Outside(irq) => format!(" outside {}{}", time(irq.at), on_cpu(irq.cpu)),
+        Brought::Tick(irq) => format!(" tick {}{}", time(irq.at), on_cpu(irq.cpu)),
+        Brought::Served(irq) => format!(" served {}{}", time(irq.at), on_cpu(irq.cpu)),
+    }
+}
+
 fn piece(work: Option<u32>) -> String {
     work.map(|number| format!(" work {number}")).unwrap_or_default()
 }
@@ -228,12 +239,8 @@ impl Steps<'_> {
                 format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
             }
             Recorded::Sleep(Waking::Tick { at, cpu }) => format!("tick {}{}", time(*at), on_cpu(*cpu)),
-            Recorded::Sleep(Waking::Work { number, by }) => match by {
-                Brought::Task => format!("work {number}"),
-                Brought::Outside(irq) => format!("work {number} outside {}{}", time(irq.at), on_cpu(irq.cpu)),
-                Brought::Tick(irq) => format!("work {number} tick {}{}", time(irq.at), on_cpu(irq.cpu)),
-                Brought::Served(irq) => format!("work {number} served {}{}", time(irq.at), on_cpu(irq.cpu)),
-            },
+            Recorded::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
+            Recorded::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
             Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
             Recorded::Sleep(Waking::At(at)) => self.next(*at),
             Recorded::Sleep(Waking::After(span)) => {

@@ -7,7 +7,9 @@ mod mutexes;
 mod paths;
 mod plain_mutexes;
 mod play;
+mod stuck;
 mod timers;
+mod work;
 
 use super::{Begin, Brought, Recorded, RecordedTask, Recording, Waking};
 use std::fmt::Write;
@@ -28,6 +30,7 @@ use trace::Trace;
 /// 100 0 irq@a enters BLOCK, leaves BLOCK    softirq_entry and _exit
 /// 100 0 irq@a expires FUNCTION, expired     hrtimer_expire_entry and _exit
 /// 100 0 irq@a wheel FUNCTION, turned        timer_expire_entry and _exit
+/// 100 0 a starts                workqueue_execute_start
 /// 100 0 a sends lo, receives lo             net_dev_xmit, netif_receive_skb
 /// 100 0 a calls sendto, returns sendto      sys_enter and _exit
 /// ```
@@ -120,6 +123,7 @@ fn events(who: &Task<'_>, verb: &str, other: &str, target: &str, last: &str) -> 
             vec![format!("timer_expire_entry: timer=00000000000000ff function={other} now=5 baseclk=5")]
         }
         "turned" => vec!["timer_expire_exit: timer=00000000000000ff".to_owned()],
+        "starts" => vec!["workqueue_execute_start: work struct 00000000000000ff: function f".to_owned()],
         "sends" => vec![format!("net_dev_xmit: dev={other} skbaddr=00000000000000ff len=66 rc=0")],
         "receives" => vec![format!("netif_receive_skb: dev={other} skbaddr=00000000000000ff len=52")],
         "calls" => vec![format!("sys_{other}(fd: 3)")],
@@ -165,6 +169,12 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
             format!("appears at {} on {}", us(at), cpu.map_or("any".into(), |cpu| cpu.to_string()))
         }
     };
+    let brought = |by: Brought| match by {
+        Brought::Task => String::new(),
+        Brought::Outside(irq) => format!(" at {}", us(irq.at)),
+        Brought::Tick(irq) => format!(" in the tick at {}", us(irq.at)),
+        Brought::Served(_) => " when served".into(),
+    };
     let step = |step: &Recorded| match step {
         Recorded::Run(length) => us(*length),
         Recorded::Wake { task, interrupts, work, same_call } => {
@@ -190,12 +200,8 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
             };
             format!("ask{device} for {} for {}{work}", us(*service), name(*task))
         }
-        Recorded::Sleep(Waking::Work { number, by }) => match by {
-            Brought::Task => format!("work {number}"),
-            Brought::Outside(irq) => format!("work {number} at {}", us(irq.at)),
-            Brought::Tick(irq) => format!("work {number} in the tick at {}", us(irq.at)),
-            Brought::Served(_) => format!("work {number} when served"),
-        },
+        Recorded::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
+        Recorded::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
         Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
         Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
             format!("sleep till irq at {} on {cpu}", us(*at))

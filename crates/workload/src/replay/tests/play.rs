@@ -12,7 +12,7 @@ use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
 /// A run: its events, and the replay's own result.
 pub(super) struct Run {
     records: Vec<Record>,
-    result: ReplayResult,
+    pub(super) result: ReplayResult,
 }
 
 impl Run {
@@ -313,6 +313,31 @@ fn kernel_threads_of_missing_cpus_are_left_out_unless_somebody_waits_for_them() 
     assert!(serving.result.notes[0].contains("because others wait"), "{:?}", serving.result.notes);
     let whole = Run::of(&recording("kworker/3:1 wakes a on 0"), 4);
     assert_eq!(whole.result.notes, Vec::<String>::new());
+}
+
+/// The same in a run's own trace, where the threads send messages.
+#[test]
+fn told_kernel_threads_of_missing_cpus_are_left_out_unless_somebody_reads_their_messages() {
+    let result = |step: &str| {
+        let told = "told nice=0 working-set=0 timer-slack=0ns";
+        let text = format!(
+            "schedlab-workload 1\ncpus 4\nspan 1ms\n\
+             channel 0 capacity=9 writers-wake-at=8 sync=no softirq=no send-cost=0 receive-cost=0\n\
+             device 0 at-once=1 name=disk\n\
+             task 5 a\n  begin at 0ns\n  {told}\n    do receive 0\n    run 5us\n    exit\n\
+             task 6 kworker/3:1\n  begin at 0ns\n  {told}\n    run 5us\n    {step}\n    exit\n"
+        );
+        let read = Recording::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Run::of(&Replay::of_workload(read), 2).result
+    };
+    for serves in ["do send 0", "do submit 0 1000 0"] {
+        let serving = result(serves);
+        assert_eq!((serving.bursts, serving.bursts_completed), (2, 2), "{serves}");
+    }
+    assert_eq!(
+        result("run 1us").notes,
+        ["1 kernel thread of CPUs that this machine does not have: left out"]
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! wakeups happen.
 
 use super::Walk;
+use super::pieces::Answers;
 use crate::replay::blocks::{Asked, Blocks};
 use crate::replay::causes::{Answer, Cause, Interrupts, NamedDevice};
 use crate::replay::packets::{Packets, Received};
@@ -21,6 +22,7 @@ const SENDS: [&str; 3] = ["sendto", "sendmsg", "sendmmsg"];
 pub(in crate::replay) struct Kernel {
     cpus: Vec<Interrupts>,
     blocks: Blocks,
+    pub(super) answers: Answers,
     packets: Packets,
     /// The trace has events of packets, so that system calls need not tell.
     shows_packets: bool,
@@ -39,6 +41,7 @@ impl Kernel {
         Kernel {
             cpus: vec![Interrupts::default(); cpus],
             blocks: Blocks::default(),
+            answers: Answers::default(),
             packets: Packets::new(cpus),
             shows_packets: trace.events.iter().any(|event| packet(&event.kind)),
             sends: vec![false; cpus],
@@ -102,6 +105,7 @@ impl Walk<'_> {
             Activity::TimerExpireExit(_) => interrupts.wheel_returns(),
             Activity::BlockRqIssue(rq) => self.issues(event, rq),
             Activity::BlockRqComplete(rq) => self.completes(event, rq),
+            Activity::WorkqueueExecuteStart(_) => self.takes_piece(event),
             Activity::NetDevXmit(packet) => self.transmits(event, packet),
             Activity::NetifReceiveSkb(packet) => self.kernel.packets.receive(cpu, packet.dev, strings),
             Activity::SysEnter(call) => self.enters(event, call),
@@ -144,6 +148,7 @@ impl Walk<'_> {
         let Some(asked) = self.kernel.blocks.complete(rq, &self.trace.strings) else { return };
         let answer = asked.answer(NamedDevice::Block(rq.dev), event.time_ns);
         self.kernel.cpus[event.cpu.index()].done(event.context, answer);
+        self.kernel.answers.comes(answer, event);
     }
 
     fn transmits(&mut self, event: &Event, packet: &Packet) {

@@ -106,6 +106,7 @@ impl Walk<'_> {
             }
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
+                self.divides(event, task, sleeper);
                 let same_call = self.is_same_call(event);
                 let step = Draft::Wake { task: sleeper, interrupts: false, same_call };
                 let place = self.draft(cpu, task, now_ns, step);
@@ -131,7 +132,7 @@ impl Walk<'_> {
         Some(self.draft(cpu, running?, now_ns, Draft::Interrupted { by_timer: false }))
     }
 
-    fn name(&self, task: TaskIndex) -> Option<&str> {
+    pub(super) fn name(&self, task: TaskIndex) -> Option<&str> {
         self.tasks[task.index()].last_comm.map(|comm| &self.trace.strings[comm])
     }
 
