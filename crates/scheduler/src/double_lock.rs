@@ -7,9 +7,9 @@
 //! Most double locks are had at once. So a hot path asks [`double_lock_at_once`], and only what is left to wait for,
 //! [`Pending`], is awaited: a future that is not needed is not made and moved.
 
-use crate::platform::{Lock, Platform};
+use crate::platform::Platform;
 use crate::registry::DoubleLock;
-use crate::rq::RqGuard;
+use crate::rq::{Busy, RqGuard, Taken};
 use crate::{Cpu, CpuId};
 
 /// Two run-queue locks held at once.
@@ -55,8 +55,8 @@ pub(crate) fn double_lock_at_once<P: Platform>(
     let me = own.me;
     debug_assert_ne!(own.cpu, other);
     match me.k.config.rules.double_lock.get() {
-        DoubleLock::TryLock => match me.k.platform.try_acquire_at_once(me.id, Lock::Rq(other)) {
-            Some(taken) => after_try(own, other, taken),
+        DoubleLock::TryLock => match me.try_at_once(other) {
+            Some(tried) => after_try(own, other, tried),
             None => Err(Pending::Try { own, other }),
         },
         DoubleLock::Fair => let_go(own, other),
@@ -66,27 +66,26 @@ pub(crate) fn double_lock_at_once<P: Platform>(
 fn after_try<P: Platform>(
     own: RqGuard<'_, P>,
     other: CpuId,
-    taken: bool,
+    tried: Result<Taken, Busy>,
 ) -> Result<DoubleLocked<'_, P>, Pending<'_, P>> {
-    if taken {
-        let other = own.me.guard(other);
-        Ok(DoubleLocked { own, other, dropped: false })
-    } else if own.cpu < other {
-        match own.me.lock_at_once(other) {
-            Some(other) => Ok(DoubleLocked { own, other, dropped: false }),
-            None => Err(Pending::Own { own, other }),
-        }
-    } else {
-        let_go(own, other)
-    }
+    let taken = match tried {
+        Ok(taken) => taken,
+        Err(Busy) if own.cpu < other => match own.me.take_at_once(other) {
+            Some(taken) => taken,
+            None => return Err(Pending::Own { own, other }),
+        },
+        Err(Busy) => return let_go(own, other),
+    };
+    let other = own.me.guard(taken);
+    Ok(DoubleLocked { own, other, dropped: false })
 }
 
 /// Gives up the caller's lock and takes both in order.
 fn let_go<P: Platform>(own: RqGuard<'_, P>, other: CpuId) -> Result<DoubleLocked<'_, P>, Pending<'_, P>> {
     let (me, own_cpu) = (own.me, own.cpu);
     drop(own);
-    match me.lock_at_once(own_cpu.min(other)) {
-        Some(first) => with_first(first, own_cpu, other),
+    match me.take_at_once(own_cpu.min(other)) {
+        Some(first) => with_first(me.guard(first), own_cpu, other),
         None => Err(Pending::Neither { me, own: own_cpu, other }),
     }
 }
@@ -96,8 +95,11 @@ fn with_first<P: Platform>(
     own: CpuId,
     other: CpuId,
 ) -> Result<DoubleLocked<'_, P>, Pending<'_, P>> {
-    match first.me.lock_at_once(own.max(other)) {
-        Some(second) => Ok(both(first, second, own)),
+    match first.me.take_at_once(own.max(other)) {
+        Some(second) => {
+            let second = first.me.guard(second);
+            Ok(both(first, second, own))
+        }
         None => Err(Pending::First { first, own, other }),
     }
 }
@@ -117,8 +119,8 @@ impl<'k, P: Platform> Pending<'k, P> {
         loop {
             let further = match self {
                 Pending::Try { own, other } => {
-                    let taken = own.me.k.platform.try_acquire(own.me.id, Lock::Rq(other)).await;
-                    after_try(own, other, taken)
+                    let tried = own.me.try_take(other).await;
+                    after_try(own, other, tried)
                 }
                 Pending::Own { own, other } => {
                     let other = own.me.lock(other).await;

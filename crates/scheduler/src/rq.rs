@@ -13,6 +13,21 @@ use alloc::collections::VecDeque;
 use core::cell::{Cell, RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
 
+/// [`Cpu::lock`] without a future of its own: a hot path suspends and goes on where it is, and the guard is made where it
+/// stays.
+macro_rules! lock_here {
+    ($me:expr, $cpu:expr) => {{
+        let (me, cpu) = ($me, $cpu);
+        me.settle().await;
+        let taken = match me.take_at_once(cpu) {
+            Some(taken) => taken,
+            None => me.take(cpu).await,
+        };
+        me.guard(taken)
+    }};
+}
+pub(crate) use lock_here;
+
 /// A CPU's run queue.
 #[derive(Debug)]
 pub struct RunQueue {
@@ -141,6 +156,11 @@ impl RunQueue {
     }
 }
 
+/// Proof that the executing path holds the run-queue lock of this CPU, and has no guard of it yet: only what takes the
+/// lock makes one. Whoever drops it instead of asking for the guard never gives the lock back.
+#[must_use = "a lock that was taken is given back by its guard"]
+pub(crate) struct Taken(CpuId);
+
 /// A held run-queue lock; dropping it releases the lock.
 pub struct RqGuard<'k, P: Platform> {
     /// The executing CPU, which need not be the queue's.
@@ -176,11 +196,7 @@ impl<'k, P: Platform> Cpu<'k, P> {
     /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
     #[inline]
     pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {
-        self.settle().await;
-        if !self.take_at_once(cpu) {
-            self.take(cpu).await;
-        }
-        self.guard(cpu)
+        lock_here!(self, cpu)
     }
 
     /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves meanwhile.
@@ -193,38 +209,48 @@ impl<'k, P: Platform> Cpu<'k, P> {
         }
     }
 
-    // The steps of `lock`. A hot path takes them itself: it suspends and goes on where it is, without a future of its own
-    // for the lock, and the guard is made where it stays.
-
     /// The wait for the time that has been charged so far, in front of every run-queue lock.
     #[inline]
     pub(crate) fn settle(self) -> impl Future<Output = ()> {
         self.k.platform.settle(self.id)
     }
 
-    /// Takes the lock, without its guard, if that is possible before any other CPU can act.
-    #[inline]
-    pub(crate) fn take_at_once(self, cpu: CpuId) -> bool {
-        self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu))
-    }
-
-    /// Takes the lock, without its guard.
-    pub(crate) fn take(self, cpu: CpuId) -> impl Future<Output = ()> {
-        self.k.platform.acquire(self.id, Lock::Rq(cpu))
-    }
-
     /// Takes the lock if that is possible before any other CPU can act.
     #[inline]
-    pub(crate) fn lock_at_once(self, cpu: CpuId) -> Option<RqGuard<'k, P>> {
-        self.take_at_once(cpu).then(|| self.guard(cpu))
+    pub(crate) fn take_at_once(self, cpu: CpuId) -> Option<Taken> {
+        self.k.platform.acquire_at_once(self.id, Lock::Rq(cpu)).then_some(Taken(cpu))
     }
 
-    /// For whoever has just taken the lock.
+    /// Takes the lock.
+    pub(crate) async fn take(self, cpu: CpuId) -> Taken {
+        self.k.platform.acquire(self.id, Lock::Rq(cpu)).await;
+        Taken(cpu)
+    }
+
+    /// Takes the lock if it is free, and that shows before any other CPU can act; `None` if not.
+    pub(crate) fn try_at_once(self, cpu: CpuId) -> Option<Result<Taken, Busy>> {
+        Some(tried(cpu, self.k.platform.try_acquire_at_once(self.id, Lock::Rq(cpu))?))
+    }
+
+    /// Takes the lock if it is free.
+    pub(crate) async fn try_take(self, cpu: CpuId) -> Result<Taken, Busy> {
+        tried(cpu, self.k.platform.try_acquire(self.id, Lock::Rq(cpu)).await)
+    }
+
+    /// The guard of a lock that has been taken.
     #[inline]
-    pub(crate) fn guard(self, cpu: CpuId) -> RqGuard<'k, P> {
+    pub(crate) fn guard(self, Taken(cpu): Taken) -> RqGuard<'k, P> {
         let rq = self.k.rq(cpu);
         RqGuard { me: self, published: &rq.published, state: rq.state.borrow_mut() }
     }
+}
+
+/// Another CPU holds the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Busy;
+
+fn tried(cpu: CpuId, taken: bool) -> Result<Taken, Busy> {
+    if taken { Ok(Taken(cpu)) } else { Err(Busy) }
 }
 
 impl<'k, P: Platform> RqGuard<'k, P> {

@@ -6,7 +6,7 @@ use crate::class::{
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
-use crate::rq::RqGuard;
+use crate::rq::{RqGuard, lock_here};
 use crate::stats::{add, bump};
 use crate::task::Class;
 use crate::wakeup::fallback_cpu;
@@ -28,11 +28,7 @@ pub enum Entry {
 /// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock, and at
 /// other CPUs' while it pulls, pushes or balances.
 pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
-    me.settle().await;
-    if !me.take_at_once(me.id) {
-        me.take(me.id).await;
-    }
-    let mut rq = me.guard(me.id);
+    let mut rq = lock_here!(me, me.id);
     rq.update_clock();
     rq.charge(Cost::Schedule);
     bump(&rq.published.counts.schedules);

@@ -7,7 +7,7 @@
 use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr, set_task_cpu};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::{Feature, WakeLock};
-use crate::rq::RqGuard;
+use crate::rq::{RqGuard, lock_here};
 use crate::stats::bump;
 use crate::task::Class;
 use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
@@ -95,11 +95,7 @@ async fn wake_dequeued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags)
         queue_remote_wakeup(me, p, cpu);
         return;
     }
-    me.settle().await;
-    if !me.take_at_once(cpu) {
-        me.take(cpu).await;
-    }
-    let mut rq = me.guard(cpu);
+    let mut rq = lock_here!(me, cpu);
     rq.update_clock();
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
     awake(&mut rq, p, flags);
