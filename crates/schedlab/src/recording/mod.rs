@@ -5,6 +5,7 @@
 //! did ([`trace::IdleKind`]), the machine, its groups and which command was recorded ([`trace::HostNote`]).
 //! Whatever ends the recording, removing the instance takes back all that was set.
 
+mod cgroups;
 mod events;
 mod header;
 mod host;
@@ -29,7 +30,9 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
-use trace::{DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container};
+use trace::{
+    CgroupCpu, DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container,
+};
 use tracefs::Instance;
 pub use tracefs::Tracefs;
 
@@ -92,6 +95,9 @@ pub struct Recorder {
     tracefs: Tracefs,
     tasks: BTreeMap<Pid, TaskNote>,
     groups: BTreeMap<Pid, TaskGroup>,
+    cgroups: BTreeMap<String, CgroupCpu>,
+    /// The process of the command, if there is one.
+    command: Option<Pid>,
     host: Host,
     idle: IdleWatch,
     events: Vec<EventGroup>,
@@ -150,13 +156,29 @@ impl Recorder {
             cpus.push(CpuPages::open(&instance, cpu, page_size, spool)?);
         }
         let (tasks, groups) = (tasks::all(&host.proc), host.groups());
-        let recorder = Recorder { cpus, instance, tracefs, tasks, groups, host, idle, events, event_cost };
+        let cgroups = host.cgroups(groups.values());
+        let recorder = Recorder {
+            cpus,
+            instance,
+            tracefs,
+            tasks,
+            groups,
+            cgroups,
+            command: None,
+            host,
+            idle,
+            events,
+            event_cost,
+        };
         recorder.instance.write("tracing_on", "1")?;
         for note in recorder.tasks.values() {
             recorder.mark(note)?;
         }
         for (&tgid, group) in &recorder.groups {
             recorder.mark(&HostNote::Group { tgid, group: group.clone() })?;
+        }
+        for (path, cpu) in &recorder.cgroups {
+            recorder.mark(&HostNote::Cgroup { path: path.clone(), cpu: *cpu })?;
         }
         for fact in &facts {
             recorder.mark(fact)?;
@@ -174,8 +196,9 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of tracefs.
-    pub fn command(&self, pid: u32, words: &str) -> Result<(), RecordError> {
+    pub fn command(&mut self, pid: u32, words: &str) -> Result<(), RecordError> {
         let pid = Pid(i32::try_from(pid).unwrap_or(0));
+        self.command = Some(pid);
         self.mark(&HostNote::Command(RecordedCommand { pid, words: words.to_owned() }))
     }
 
@@ -189,8 +212,34 @@ impl Recorder {
     /// Those of the disk.
     pub fn collect(&mut self) -> Result<(), RecordError> {
         self.idle.look();
+        self.follow_command()?;
         for cpu in &mut self.cpus {
             cpu.collect()?;
+        }
+        Ok(())
+    }
+
+    /// The command may put itself into another group before it begins its work.
+    fn follow_command(&mut self) -> Result<(), RecordError> {
+        let Some((tgid, group)) = self.command.and_then(|pid| Some((pid, self.host.group(pid)?))) else {
+            return Ok(());
+        };
+        // A process that ends is in the first group, in a hierarchy of version 1.
+        if group.cgroup != "/" && self.groups.get(&tgid) != Some(&group) {
+            self.mark(&HostNote::Group { tgid, group: group.clone() })?;
+            self.groups.insert(tgid, group);
+            self.mark_cgroups()?;
+        }
+        Ok(())
+    }
+
+    /// What has changed since it was last said of the cgroups in use. A group may be gone when the recording ends.
+    fn mark_cgroups(&mut self) -> Result<(), RecordError> {
+        for (path, cpu) in self.host.cgroups(self.groups.values()) {
+            if self.cgroups.get(&path) != Some(&cpu) {
+                self.mark(&HostNote::Cgroup { path: path.clone(), cpu })?;
+                self.cgroups.insert(path, cpu);
+            }
         }
         Ok(())
     }
@@ -228,9 +277,11 @@ impl Recorder {
         }
         for (tgid, group) in self.host.groups() {
             if !self.groups.contains_key(&tgid) {
-                self.mark(&HostNote::Group { tgid, group })?;
+                self.mark(&HostNote::Group { tgid, group: group.clone() })?;
+                self.groups.insert(tgid, group);
             }
         }
+        self.mark_cgroups()?;
         self.instance.write("tracing_on", "0")?;
         for cpu in &mut self.cpus {
             cpu.drain()?;

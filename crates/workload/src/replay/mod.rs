@@ -38,7 +38,7 @@
 //!   has two preemptions for one, because soft timers expire in the tick.
 //!
 //! A recording can be written as a file that people change, and read back (`file`); single tasks can be changed without one
-//! (`overrides`). `roles` tells the recorded command from what else ran.
+//! (`overrides`). `roles` tells the recorded command from what else ran, `quotas` who had a limit then.
 //!
 //! # On the machine
 //!
@@ -79,6 +79,7 @@ mod packets;
 mod paths;
 mod player;
 mod programs;
+mod quotas;
 mod reading;
 mod recording;
 mod roles;

@@ -7,6 +7,7 @@ use super::load::ReplayResult;
 use super::mutexes::Locks;
 use super::overhead::Overhead;
 use super::overrides::{self, Override};
+use super::quotas;
 use super::recording::Recording;
 use super::whom::Whom;
 use crate::run_trace::run_trace;
@@ -37,6 +38,8 @@ pub struct Replay {
     pub(super) kernel: Option<String>,
     pub(super) repair: Repair,
     pub(super) import_notes: Vec<String>,
+    /// Limits under which tasks ran when recorded, a sentence each.
+    pub(super) quotas: Vec<String>,
     pub(super) affinities: Vec<KnownAffinity>,
     pub(super) overhead: Overhead,
     /// What is compared with the recording, since its first event.
@@ -70,8 +73,10 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
+        let recording = Recording::extract_with(&trace, locks);
         Replay {
-            recording: Recording::extract_with(&trace, locks),
+            quotas: quotas::warnings(&trace, &recording),
+            recording,
             unchanged: None,
             changes: Vec::new(),
             accounted: Some(Accounted::of(&trace, stretch)),
@@ -95,6 +100,7 @@ impl Replay {
             kernel: workload.kernel,
             repair: Repair::default(),
             import_notes: Vec::new(),
+            quotas: Vec::new(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
             window: Window::ALL,
