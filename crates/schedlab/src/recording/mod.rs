@@ -28,7 +28,6 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 use thiserror::Error;
 use trace::{
     CgroupCpu, DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container,
@@ -109,7 +108,8 @@ pub struct Recorder {
 pub struct Ended {
     /// What it holds.
     pub recorded: Recorded,
-    /// How much longer work takes on this machine for each of its events, as measured before the recording.
+    /// How much longer work takes on this machine for each of its events, as measured before the recording; `None` if that
+    /// could not be told.
     pub event_cost: Option<Nanos>,
     /// Why something of it is left in tracefs, if it is.
     pub left_over: Option<RecordError>,
@@ -323,25 +323,27 @@ fn enable(instance: &Instance, groups: &[EventGroup]) -> Result<(), RecordError>
 
 /// Measures what an event costs, in the instance that will record, and leaves that as it was: off and empty.
 fn event_cost(instance: &Instance, groups: &[EventGroup]) -> Result<Option<Nanos>, RecordError> {
-    let failed = |source| RecordError::of("measure", "the cost of an event", source);
-    let shortest = || -> Result<Duration, RecordError> {
-        let times: Vec<Duration> =
-            (0..price::TRIES).map(|_| price::wakeups()).collect::<Result<_, _>>().map_err(failed)?;
-        Ok(times.into_iter().min().unwrap_or_default())
+    let work =
+        || price::wakeups().map_err(|source| RecordError::of("measure", "the cost of an event", source));
+    let so_far = || -> Result<u64, RecordError> {
+        let stats = instance.cpus()?.into_iter().map(|cpu| instance.stats(cpu));
+        stats.map(|stats| stats.map(|stats| recorded(&stats) + lost(&stats))).sum()
     };
-    let without = shortest()?;
-    instance.write("tracing_on", "1")?;
-    enable(instance, groups)?;
-    let with = shortest()?;
-    instance.write("events/enable", "0")?;
-    instance.write("tracing_on", "0")?;
-    let mut events = 0;
-    for cpu in instance.cpus()? {
-        let stats = instance.stats(cpu)?;
-        events += recorded(&stats) + lost(&stats);
+    let mut tries = Vec::with_capacity(price::TRIES);
+    let mut before = so_far()?;
+    for _ in 0..price::TRIES {
+        let without = work()?;
+        instance.write("tracing_on", "1")?;
+        enable(instance, groups)?;
+        let with = work()?;
+        instance.write("events/enable", "0")?;
+        instance.write("tracing_on", "0")?;
+        let now = so_far()?;
+        tries.push(price::Try { without, with, events: now.saturating_sub(before) });
+        before = now;
     }
     instance.clear()?;
-    Ok(price::of_event(with, without, events / u64::from(price::TRIES)))
+    Ok(price::of_event(&tries))
 }
 
 impl Ended {
