@@ -1,5 +1,5 @@
-//! What a recorder knows about the whole recording: the machine and its kernel as they were set up, which
-//! command was recorded, and to which groups of the scheduler the processes belonged.
+//! What a recorder knows about the whole recording: the machine and its kernel as they were set up, which command was recorded,
+//! to which groups of the scheduler the processes belonged, and what CPU time those have.
 //!
 //! As with [`TaskNote`](crate::TaskNote), each fact is a marker in the trace itself:
 //!
@@ -7,6 +7,7 @@
 //! schedlab: host hz=250
 //! schedlab: command pid=812 make -j4
 //! schedlab: group tgid=812 autogroup=7 cgroup=/user.slice
+//! schedlab: cgroup quota_us=20000 period_us=100000 weight=- shares=512 path=/user.slice
 //! ```
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::model::Pid;
 const FACT: &str = "schedlab: host ";
 const COMMAND: &str = "schedlab: command pid=";
 const GROUP: &str = "schedlab: group tgid=";
+const CGROUP: &str = "schedlab: cgroup ";
 
 /// What a recorder wrote down about a recording; empty where none of ours did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -29,6 +31,40 @@ pub struct Host {
     pub command: Option<RecordedCommand>,
     /// The groups of each process, by process id.
     pub groups: BTreeMap<Pid, TaskGroup>,
+    /// By their paths, the cgroups that have something else than a kernel gives them by itself.
+    pub cgroups: BTreeMap<String, CgroupCpu>,
+}
+
+impl Host {
+    /// The quotas under which tasks of a cgroup run: its own and those of the groups above it, by the paths of these groups.
+    pub fn quotas_of<'a>(&'a self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, CpuQuota)> {
+        let covers = |path: &str| {
+            let rest = cgroup.strip_prefix(path.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let above = self.cgroups.iter().filter(move |(path, _)| covers(path));
+        above.filter_map(|(path, cpu)| Some((path.as_str(), cpu.quota?)))
+    }
+}
+
+/// What a cgroup gets of the CPUs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CgroupCpu {
+    /// How much its tasks may use; `None`: without limit.
+    pub quota: Option<CpuQuota>,
+    /// `cpu.weight` of version 2, if it is not the usual 100: from 1 to 10000.
+    pub weight: Option<u64>,
+    /// `cpu.shares` of version 1, if it is not the usual 1024: from 2 to 262144.
+    pub shares: Option<u64>,
+}
+
+/// `cpu.max` of version 2, `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CpuQuota {
+    /// So much CPU time the tasks of a group may use together, on all CPUs, us.
+    pub quota_us: u64,
+    /// In each period of this length, us.
+    pub period_us: u64,
 }
 
 /// A command that was recorded.
@@ -68,10 +104,17 @@ pub enum HostNote {
         /// Its groups.
         group: TaskGroup,
     },
+    /// What a cgroup gets of the CPUs.
+    Cgroup {
+        /// Its path, as in [`TaskGroup`].
+        path: String,
+        /// What it gets.
+        cpu: CgroupCpu,
+    },
 }
 
 impl Host {
-    /// Takes in a note. The first that is said of a process stays: later its id may be another's.
+    /// Takes in a note. What is said last stays: a process may move from group to group.
     pub(crate) fn take(&mut self, note: HostNote) {
         match note {
             HostNote::Fact { name, value } => {
@@ -79,7 +122,10 @@ impl Host {
             }
             HostNote::Command(command) => self.command = Some(command),
             HostNote::Group { tgid, group } => {
-                self.groups.entry(tgid).or_insert(group);
+                self.groups.insert(tgid, group);
+            }
+            HostNote::Cgroup { path, cpu } => {
+                self.cgroups.insert(path, cpu);
             }
         }
     }
@@ -94,6 +140,17 @@ impl fmt::Display for HostNote {
             HostNote::Group { tgid, group } => {
                 let autogroup = group.autogroup.map_or("-".to_owned(), |number| number.to_string());
                 write!(f, "{GROUP}{tgid} autogroup={autogroup} cgroup={}", line(&group.cgroup))
+            }
+            HostNote::Cgroup { path, cpu: CgroupCpu { quota, weight, shares } } => {
+                let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+                let (quota_us, period_us) =
+                    (number(quota.map(|q| q.quota_us)), number(quota.map(|q| q.period_us)));
+                let (weight, shares) = (number(*weight), number(*shares));
+                write!(
+                    f,
+                    "{CGROUP}quota_us={quota_us} period_us={period_us} weight={weight} shares={shares} "
+                )?;
+                write!(f, "path={}", line(path))
             }
         }
     }
@@ -110,6 +167,22 @@ impl HostNote {
         if let Some(command) = text.strip_prefix(COMMAND) {
             let (pid, words) = command.split_once(' ')?;
             return Some(HostNote::Command(RecordedCommand { pid: process(pid)?, words: words.to_owned() }));
+        }
+        if let Some(cgroup) = text.strip_prefix(CGROUP) {
+            let (values, path) = cgroup.split_once(" path=")?;
+            let mut words = values.split(' ');
+            let mut number = |name: &str| match words.next()?.strip_prefix(name)? {
+                "-" => Some(None),
+                value => Some(Some(value.parse::<u64>().ok()?)),
+            };
+            let (quota_us, period_us) = (number("quota_us=")?, number("period_us=")?);
+            let (weight, shares) = (number("weight=")?, number("shares=")?);
+            let quota = quota_us.zip(period_us.filter(|period_us| *period_us > 0));
+            let quota = quota.map(|(quota_us, period_us)| CpuQuota { quota_us, period_us });
+            return Some(HostNote::Cgroup {
+                path: path.to_owned(),
+                cpu: CgroupCpu { quota, weight, shares },
+            });
         }
         let (tgid, group) = text.strip_prefix(GROUP)?.split_once(" autogroup=")?;
         let (autogroup, cgroup) = group.split_once(" cgroup=")?;
@@ -136,7 +209,15 @@ mod tests {
             tgid: Pid(8),
             group: TaskGroup { autogroup, cgroup: "/user.slice/a b cgroup=c".into() },
         };
-        for note in [fact, empty, command, group(Some(7)), group(None)] {
+        let quota = CpuQuota { quota_us: 20_000, period_us: 100_000 };
+        let cpus = [
+            CgroupCpu { quota: Some(quota), ..CgroupCpu::default() },
+            CgroupCpu { weight: Some(50), ..CgroupCpu::default() },
+            CgroupCpu { quota: Some(quota), weight: None, shares: Some(512) },
+        ];
+        let cgroups = cpus.map(|cpu| HostNote::Cgroup { path: "/a b path=c".into(), cpu });
+        let notes = [fact, empty, command, group(Some(7)), group(None)];
+        for note in notes.into_iter().chain(cgroups) {
             assert_eq!(HostNote::parse(&note.to_string()), Some(note));
         }
         let lines = HostNote::Fact { name: "cmdline".into(), value: "a\nb".into() };
@@ -153,6 +234,8 @@ mod tests {
             "schedlab: command pid=7",
             "schedlab: group tgid=1 autogroup=x cgroup=/",
             "schedlab: group tgid=-1 autogroup=1 cgroup=/",
+            "schedlab: cgroup quota_us=1 period_us=x weight=- shares=- path=/",
+            "schedlab: cgroup quota_us=1 path=/",
             "host hz=250",
         ] {
             assert_eq!(HostNote::parse(text), None, "{text}");
@@ -160,12 +243,26 @@ mod tests {
     }
 
     #[test]
-    fn of_a_process_the_first_group_stays() {
+    fn of_a_process_that_moves_the_last_group_stays() {
         let mut host = Host::default();
         let group = |cgroup: &str| TaskGroup { autogroup: None, cgroup: cgroup.into() };
         for cgroup in ["/first", "/second"] {
             host.take(HostNote::Group { tgid: Pid(8), group: group(cgroup) });
         }
-        assert_eq!(host.groups, BTreeMap::from([(Pid(8), group("/first"))]));
+        assert_eq!(host.groups, BTreeMap::from([(Pid(8), group("/second"))]));
+    }
+
+    #[test]
+    fn a_quota_holds_for_the_groups_below() {
+        let quota = CpuQuota { quota_us: 20_000, period_us: 100_000 };
+        let mut host = Host::default();
+        for path in ["/a", "/a/b/c", "/ab"] {
+            let cpu = CgroupCpu { quota: Some(quota), ..CgroupCpu::default() };
+            host.take(HostNote::Cgroup { path: path.into(), cpu });
+        }
+        let of = |cgroup: &str| host.quotas_of(cgroup).map(|(path, _)| path.to_owned()).collect::<Vec<_>>();
+        assert_eq!(of("/a/b"), ["/a"]);
+        assert_eq!(of("/a/b/c/d"), ["/a", "/a/b/c"]);
+        assert_eq!(of("/"), [""; 0]);
     }
 }

@@ -57,7 +57,7 @@ pub use error::ReadError;
 pub use events::Events;
 pub use facts::{IdleKind, TaskFacts, TaskNote, TaskPolicy};
 pub use histogram::{Bucket, DurationHistogram};
-pub use host::{Host, HostNote, RecordedCommand, TaskGroup};
+pub use host::{CgroupCpu, CpuQuota, Host, HostNote, RecordedCommand, TaskGroup};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, NeedResched, Pid, Provenance,
     SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch,

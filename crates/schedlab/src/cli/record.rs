@@ -181,9 +181,10 @@ impl Files {
 
 fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Option<Nanos>) -> String {
     let mut text = format!("{}: {}\n", output.display(), figures(elapsed, recorded));
-    if let Some(cost) = event_cost {
-        text += &price(elapsed, recorded, cost);
-    }
+    text += &match event_cost {
+        Some(cost) => price(elapsed, recorded, cost),
+        None => format!("price: {} events; what one costs could not be told\n", recorded.events),
+    };
     if recorded.lost > 0 {
         let lost =
             "Events were lost: the kernel's buffers were full. A replay leaves out what it cannot know.";
@@ -247,9 +248,19 @@ impl Drop for Line {
 mod tests {
     use super::*;
 
-    fn told(elapsed_ms: u64) -> String {
+    fn told_with(elapsed_ms: u64, event_cost: Option<Nanos>) -> String {
         let recorded = Recorded { cpus: 2, events: 4_000, bytes: 100_000, lost: 1 };
-        summary(Path::new("t.dat"), Duration::from_millis(elapsed_ms), recorded, Some(Nanos(500)))
+        summary(Path::new("t.dat"), Duration::from_millis(elapsed_ms), recorded, event_cost)
+    }
+
+    fn told(elapsed_ms: u64) -> String {
+        told_with(elapsed_ms, Some(Nanos(500)))
+    }
+
+    #[test]
+    fn a_price_that_cannot_be_told_is_none() {
+        let text = told_with(2_000, None);
+        assert!(text.contains("\nprice: 4000 events; what one costs could not be told\n"), "{text}");
     }
 
     #[test]

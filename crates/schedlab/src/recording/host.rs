@@ -1,6 +1,7 @@
 //! The machine and its kernel as they are set up, and the groups of its processes: what decides how tasks are
 //! scheduled and is in no event.
 
+use super::cgroups::Hierarchy;
 use super::mounted::Mounted;
 use super::tasks::numbers;
 use flate2::read::GzDecoder;
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use trace::{HostNote, Pid, TaskGroup};
+use trace::{CgroupCpu, HostNote, Pid, TaskGroup};
 
 /// Where debugfs is mounted by convention.
 const DEBUG: &str = "/sys/kernel/debug";
@@ -109,13 +110,24 @@ impl Host {
 
     /// The groups of every process that lives now.
     pub fn groups(&self) -> BTreeMap<Pid, TaskGroup> {
-        let group = |pid: i32| {
-            let folder = self.proc.join(pid.to_string());
-            let cgroup = fs::read_to_string(folder.join("cgroup")).ok()?;
-            let autogroup = line(&folder.join("autogroup")).as_deref().and_then(autogroup);
-            Some((Pid(pid), TaskGroup { autogroup, cgroup: cpu_cgroup(&cgroup)?.to_owned() }))
-        };
-        numbers(&self.proc).into_iter().filter_map(group).collect()
+        let pids = numbers(&self.proc).into_iter().map(Pid);
+        pids.filter_map(|pid| Some((pid, self.group(pid)?))).collect()
+    }
+
+    /// The groups of one process.
+    pub fn group(&self, pid: Pid) -> Option<TaskGroup> {
+        let folder = self.proc.join(pid.0.to_string());
+        let cgroup = fs::read_to_string(folder.join("cgroup")).ok()?;
+        let autogroup = line(&folder.join("autogroup")).as_deref().and_then(autogroup);
+        Some(TaskGroup { autogroup, cgroup: cpu_cgroup(&cgroup)?.to_owned() })
+    }
+
+    /// What the cgroups among these groups, and those above them, get of the CPUs, if it is not the usual.
+    pub fn cgroups<'a>(&self, groups: impl Iterator<Item = &'a TaskGroup>) -> BTreeMap<String, CgroupCpu> {
+        let mountinfo = fs::read_to_string(self.proc.join("self/mountinfo")).unwrap_or_default();
+        let hierarchy = Hierarchy::find(&mountinfo);
+        let paths = groups.map(|group| group.cgroup.as_str());
+        hierarchy.map(|hierarchy| hierarchy.cpu_of(paths)).unwrap_or_default()
     }
 
     /// The configuration with which the kernel was built.

@@ -6,6 +6,7 @@
 //! was recorded ([`trace::HostNote`]). Whatever ends the recording, removing the instance takes back all that
 //! was set.
 
+mod cgroups;
 mod events;
 mod header;
 mod host;
@@ -28,9 +29,10 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 use thiserror::Error;
-use trace::{DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container};
+use trace::{
+    CgroupCpu, DatHeader, DatPages, HostNote, Pid, RecordedCommand, TaskGroup, TaskNote, write_dat_container,
+};
 use tracefs::Instance;
 pub use tracefs::Tracefs;
 
@@ -94,6 +96,9 @@ pub struct Recorder {
     tracefs: Tracefs,
     tasks: BTreeMap<Pid, TaskNote>,
     groups: BTreeMap<Pid, TaskGroup>,
+    cgroups: BTreeMap<String, CgroupCpu>,
+    /// The process of the command, if there is one.
+    command: Option<Pid>,
     host: Host,
     idle: IdleWatch,
     events: Vec<EventGroup>,
@@ -105,7 +110,8 @@ pub struct Recorder {
 pub struct Ended {
     /// What it holds.
     pub recorded: Recorded,
-    /// How much longer work takes on this machine for each of its events, as measured before the recording.
+    /// How much longer work takes on this machine for each of its events, as measured before the recording; `None` if that
+    /// could not be told.
     pub event_cost: Option<Nanos>,
     /// Why something of it is left in tracefs, if it is.
     pub left_over: Option<RecordError>,
@@ -153,13 +159,29 @@ impl Recorder {
             cpus.push(CpuPages::open(&instance, cpu, page_size, spool)?);
         }
         let (tasks, groups) = (tasks::all(&host.proc), host.groups());
-        let recorder = Recorder { cpus, instance, tracefs, tasks, groups, host, idle, events, event_cost };
+        let cgroups = host.cgroups(groups.values());
+        let recorder = Recorder {
+            cpus,
+            instance,
+            tracefs,
+            tasks,
+            groups,
+            cgroups,
+            command: None,
+            host,
+            idle,
+            events,
+            event_cost,
+        };
         recorder.instance.write("tracing_on", "1")?;
         for note in recorder.tasks.values() {
             recorder.mark(note)?;
         }
         for (&tgid, group) in &recorder.groups {
             recorder.mark(&HostNote::Group { tgid, group: group.clone() })?;
+        }
+        for (path, cpu) in &recorder.cgroups {
+            recorder.mark(&HostNote::Cgroup { path: path.clone(), cpu: *cpu })?;
         }
         for fact in &facts {
             recorder.mark(fact)?;
@@ -177,8 +199,9 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of tracefs.
-    pub fn command(&self, pid: u32, words: &str) -> Result<(), RecordError> {
+    pub fn command(&mut self, pid: u32, words: &str) -> Result<(), RecordError> {
         let pid = Pid(i32::try_from(pid).unwrap_or(0));
+        self.command = Some(pid);
         self.mark(&HostNote::Command(RecordedCommand { pid, words: words.to_owned() }))
     }
 
@@ -192,8 +215,34 @@ impl Recorder {
     /// Those of the disk.
     pub fn collect(&mut self) -> Result<(), RecordError> {
         self.idle.look();
+        self.follow_command()?;
         for cpu in &mut self.cpus {
             cpu.collect()?;
+        }
+        Ok(())
+    }
+
+    /// The command may put itself into another group before it begins its work.
+    fn follow_command(&mut self) -> Result<(), RecordError> {
+        let Some((tgid, group)) = self.command.and_then(|pid| Some((pid, self.host.group(pid)?))) else {
+            return Ok(());
+        };
+        // A process that ends is in the first group, in a hierarchy of version 1.
+        if group.cgroup != "/" && self.groups.get(&tgid) != Some(&group) {
+            self.mark(&HostNote::Group { tgid, group: group.clone() })?;
+            self.groups.insert(tgid, group);
+            self.mark_cgroups()?;
+        }
+        Ok(())
+    }
+
+    /// What has changed since it was last said of the cgroups in use. A group may be gone when the recording ends.
+    fn mark_cgroups(&mut self) -> Result<(), RecordError> {
+        for (path, cpu) in self.host.cgroups(self.groups.values()) {
+            if self.cgroups.get(&path) != Some(&cpu) {
+                self.mark(&HostNote::Cgroup { path: path.clone(), cpu })?;
+                self.cgroups.insert(path, cpu);
+            }
         }
         Ok(())
     }
@@ -231,9 +280,11 @@ impl Recorder {
         }
         for (tgid, group) in self.host.groups() {
             if !self.groups.contains_key(&tgid) {
-                self.mark(&HostNote::Group { tgid, group })?;
+                self.mark(&HostNote::Group { tgid, group: group.clone() })?;
+                self.groups.insert(tgid, group);
             }
         }
+        self.mark_cgroups()?;
         self.instance.write("tracing_on", "0")?;
         for cpu in &mut self.cpus {
             cpu.drain()?;
@@ -275,25 +326,27 @@ fn enable(instance: &Instance, groups: &[EventGroup]) -> Result<(), RecordError>
 
 /// Measures what an event costs, in the instance that will record, and leaves that as it was: off and empty.
 fn event_cost(instance: &Instance, groups: &[EventGroup]) -> Result<Option<Nanos>, RecordError> {
-    let failed = |source| RecordError::of("measure", "the cost of an event", source);
-    let shortest = || -> Result<Duration, RecordError> {
-        let times: Vec<Duration> =
-            (0..price::TRIES).map(|_| price::wakeups()).collect::<Result<_, _>>().map_err(failed)?;
-        Ok(times.into_iter().min().unwrap_or_default())
+    let work =
+        || price::wakeups().map_err(|source| RecordError::of("measure", "the cost of an event", source));
+    let so_far = || -> Result<u64, RecordError> {
+        let stats = instance.cpus()?.into_iter().map(|cpu| instance.stats(cpu));
+        stats.map(|stats| stats.map(|stats| recorded(&stats) + lost(&stats))).sum()
     };
-    let without = shortest()?;
-    instance.write("tracing_on", "1")?;
-    enable(instance, groups)?;
-    let with = shortest()?;
-    instance.write("events/enable", "0")?;
-    instance.write("tracing_on", "0")?;
-    let mut events = 0;
-    for cpu in instance.cpus()? {
-        let stats = instance.stats(cpu)?;
-        events += recorded(&stats) + lost(&stats);
+    let mut tries = Vec::with_capacity(price::TRIES);
+    let mut before = so_far()?;
+    for _ in 0..price::TRIES {
+        let without = work()?;
+        instance.write("tracing_on", "1")?;
+        enable(instance, groups)?;
+        let with = work()?;
+        instance.write("events/enable", "0")?;
+        instance.write("tracing_on", "0")?;
+        let now = so_far()?;
+        tries.push(price::Try { without, with, events: now.saturating_sub(before) });
+        before = now;
     }
     instance.clear()?;
-    Ok(price::of_event(with, without, events / u64::from(price::TRIES)))
+    Ok(price::of_event(&tries))
 }
 
 impl Ended {

@@ -1,6 +1,10 @@
-//! What recording costs: the same work once with the events and once without them, just before the recording.
+//! What recording costs: the same work with the events and without them, in turn, just before the recording.
+//!
+//! Two threads on one CPU wake each other. On two, their placement would decide: an idle CPU that is woken costs a multiple of
+//! all events, and of with and without, one may have it and the other not.
 
 use rustix::pipe::pipe;
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use scheduler::Nanos;
 use std::fs::File;
@@ -10,20 +14,28 @@ use std::time::Duration;
 
 /// Round trips of one try: some milliseconds.
 const ROUNDS: u32 = 300;
-/// The shortest of so many tries counts: others disturb caches.
-pub const TRIES: u32 = 3;
+/// How often it is tried, each time with and without events.
+pub const TRIES: usize = 7;
 
-/// CPU time of two threads that wake each other a few hundred times.
+/// CPU time of two threads that wake each other a few hundred times, on the CPU on which the caller is.
 ///
 /// # Errors
-/// No pipes, no threads.
+/// No pipes, no threads, no affinity.
 pub fn wakeups() -> io::Result<Duration> {
     let ((near_read, far_write), (far_read, near_write)) = (pipe()?, pipe()?);
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
     thread::scope(|scope| {
-        let echo = scope.spawn(move || answer(File::from(far_read), File::from(far_write)));
-        let asked = ask(File::from(near_read), File::from(near_write));
-        let answered = echo.join().unwrap_or_else(|_| Err(io::Error::other("the other thread panicked")));
-        Ok(asked? + answered?)
+        let asks = scope.spawn(move || {
+            sched_setaffinity(None, &here)?;
+            ask(File::from(near_read), File::from(near_write))
+        });
+        let answers = scope.spawn(move || {
+            sched_setaffinity(None, &here)?;
+            answer(File::from(far_read), File::from(far_write))
+        });
+        let panicked = |_| Err(io::Error::other("a thread panicked"));
+        Ok(asks.join().unwrap_or_else(panicked)? + answers.join().unwrap_or_else(panicked)?)
     })
 }
 
@@ -51,22 +63,64 @@ fn cpu_time(mut round: impl FnMut() -> io::Result<()>) -> io::Result<Duration> {
     Duration::try_from(end - start).map_err(io::Error::other)
 }
 
-/// What an event costs if `events` of them made the difference between two times.
-pub fn of_event(with: Duration, without: Duration, events: u64) -> Option<Nanos> {
-    let difference = u64::try_from(with.saturating_sub(without).as_nanos()).ok()?;
-    difference.checked_div(events).map(Nanos)
+/// One measurement: the same work twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Try {
+    /// Its CPU time while nothing was recorded.
+    pub without: Duration,
+    /// Its CPU time while events were recorded.
+    pub with: Duration,
+    /// How many events that were.
+    pub events: u64,
+}
+
+impl Try {
+    /// What each event took, ns.
+    fn event_ns(&self) -> Option<i64> {
+        let ns = |time: Duration| i64::try_from(time.as_nanos()).ok();
+        let events = i64::try_from(self.events).ok()?;
+        (ns(self.with)? - ns(self.without)?).checked_div(events)
+    }
+}
+
+/// What an event costs: the median of the tries. `None` if they do not agree: if the middle half of them lies further apart than
+/// the median is from nothing.
+pub fn of_event(tries: &[Try]) -> Option<Nanos> {
+    let mut all: Vec<i64> = tries.iter().filter_map(Try::event_ns).collect();
+    all.sort_unstable();
+    let quartile = |n: usize| all.get((all.len().checked_sub(1)? * n + 2) / 4).copied();
+    let (low, median, high) = (quartile(1)?, quartile(2)?, quartile(3)?);
+    let agree = median > 0 && high - low <= median;
+    agree.then(|| Nanos(median.unsigned_abs()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Of so many microseconds more for a thousand events each.
+    fn of_differences(us: &[i64]) -> Option<Nanos> {
+        let time = |us: i64| Duration::from_micros(us.unsigned_abs());
+        let tries: Vec<Try> =
+            us.iter().map(|us| Try { without: time(5_000), with: time(5_000 + us), events: 1_000 }).collect();
+        of_event(&tries)
+    }
+
     #[test]
-    fn an_event_costs_its_part_of_the_difference() {
-        let us = Duration::from_micros;
-        assert_eq!(of_event(us(900), us(500), 2_000), Some(Nanos(200)));
-        assert_eq!(of_event(us(500), us(900), 2_000), Some(Nanos(0)), "noise is no gain");
-        assert_eq!(of_event(us(900), us(500), 0), None);
+    fn an_event_costs_the_median_of_what_most_tries_agree_on() {
+        assert_eq!(of_differences(&[260, 240, 250, 3_300, 255, 245, 0]), Some(Nanos(250)));
+        assert_eq!(of_differences(&[250]), Some(Nanos(250)));
+    }
+
+    #[test]
+    fn tries_that_do_not_agree_say_nothing() {
+        assert_eq!(of_differences(&[250, 3_300, 250, 3_300, 20, 3_300, 10]), None);
+        assert_eq!(of_differences(&[-30, 20, -10, 5, 0, -5, 10]), None, "noise is no gain");
+        assert_eq!(of_event(&[]), None);
+        assert_eq!(
+            of_event(&[Try { without: Duration::ZERO, with: Duration::from_secs(1), events: 0 }]),
+            None
+        );
     }
 
     #[test]

@@ -112,6 +112,10 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     put(&root, "proc/812/task/812/status", b"Name:\taudio\nCpus_allowed_list:\t0-1\n");
     let instance = Instance::at(&root.join("instances/own"));
     put(&root, "proc/812/cgroup", b"0::/user.slice\n");
+    let mounts = format!("28 25 0:24 / {} rw - cgroup2 cgroup2 rw\n", root.join("cgroup").display());
+    put(&root, "proc/self/mountinfo", mounts.as_bytes());
+    put(&root, "cgroup/user.slice/cpu.weight", b"50\n");
+    put(&root, "cgroup/lab/cpu.max", b"20000 100000\n");
     put(&root, "proc/812/autogroup", b"/autogroup-7 nice 0\n");
     put(&root, "sys/block/vda/size", b"8\n");
     let mut recorder = Recorder::on(Tracefs::at(&root), instance, &root, machine(&root), Extras::default())
@@ -124,13 +128,21 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     );
     for note in [
         "schedlab: group tgid=812 autogroup=7 cgroup=/user.slice\n",
+        "schedlab: cgroup quota_us=- period_us=- weight=50 shares=- path=/user.slice\n",
         "schedlab: host hz=250\nschedlab: host preempt=voluntary\n",
     ] {
         assert!(own("trace_marker").contains(note), "{}", own("trace_marker"));
     }
     recorder.command(812, "play a song").expect("a marker");
     assert!(own("trace_marker").ends_with("schedlab: command pid=812 play a song\n"));
+    // It goes into a group with a limit.
+    put(&root, "proc/812/cgroup", b"0::/lab\n");
     recorder.collect().expect("pages");
+    let moved = "schedlab: group tgid=812 autogroup=7 cgroup=/lab\n\
+        schedlab: cgroup quota_us=20000 period_us=100000 weight=- shares=- path=/lab\n";
+    assert!(own("trace_marker").ends_with(moved), "{}", own("trace_marker"));
+    recorder.collect().expect("pages");
+    assert!(own("trace_marker").ends_with(&format!("song\n{moved}")), "it is said once");
     let so_far = recorder.so_far().expect("figures");
     assert!(so_far.bytes > 0);
     let mut ended = recorder.end().expect("it ends");

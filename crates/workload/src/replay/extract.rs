@@ -8,6 +8,7 @@ use super::programs;
 use super::recording::{
     Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
 };
+use super::roles;
 use super::ticks::{self, TickPhases};
 use super::timers;
 use super::track::{By, Draft, Ending, Sleep, Timer, Track};
@@ -82,6 +83,7 @@ impl Recording {
             mutexes: finish.mutexes.specs(),
             ..Objects::default()
         };
+        let told_command = trace.host.command.as_ref().map(|command| command.pid);
         let messages = Vec::new();
         let ticks_at = finish.ticks.since(trace.start_ns());
         Recording {
@@ -89,7 +91,7 @@ impl Recording {
             span,
             hz,
             ticks_at,
-            command: trace.host.command.as_ref().map(|command| command.pid),
+            command: told_command.or_else(|| roles::perfs_child(&tasks, &trace.strings)),
             idle_polls,
             rtmutex_spins,
             paths,

@@ -237,6 +237,7 @@ impl Load for Replay {
             ));
         }
         warnings.extend(deadline::warning(&self.recording));
+        warnings.extend(self.quotas.iter().cloned());
         warnings
     }
 

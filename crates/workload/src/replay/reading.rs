@@ -8,6 +8,7 @@ use super::load::ReplayResult;
 use super::mutexes::Locks;
 use super::overhead::Overhead;
 use super::overrides::{self, Override};
+use super::quotas;
 use super::recording::Recording;
 use super::whom::Whom;
 use crate::run_trace::run_trace;
@@ -50,6 +51,8 @@ pub struct Replay {
     pub(super) kernel: Option<String>,
     pub(super) repair: Repair,
     pub(super) import_notes: Vec<String>,
+    /// Limits under which tasks ran when recorded, a sentence each.
+    pub(super) quotas: Vec<String>,
     pub(super) affinities: Vec<KnownAffinity>,
     pub(super) overhead: Overhead,
     /// What is compared with the recording, since its first event.
@@ -86,6 +89,7 @@ impl Replay {
         let recording = Recording::extract_with(&trace, locks);
         let not_modelled = autogroup::note(&trace, &recording.tasks);
         Replay {
+            quotas: quotas::warnings(&trace, &recording),
             unchanged: None,
             changes: Vec::new(),
             accounted: Some(Accounted::of(&trace, stretch)),
@@ -110,6 +114,7 @@ impl Replay {
             kernel: workload.kernel,
             repair: Repair::default(),
             import_notes: Vec::new(),
+            quotas: Vec::new(),
             affinities: Vec::new(),
             overhead: Overhead::default(),
             window: Window::ALL,
