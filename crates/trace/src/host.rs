@@ -1,5 +1,6 @@
-//! What a recorder knows about the whole recording: the machine and its kernel as they were set up, which command was recorded,
-//! to which groups of the scheduler the processes belonged, and what CPU time those have.
+//! What a recorder knows about the whole recording: the machine and its kernel as they were set up, which
+//! command was recorded, to which groups of the scheduler the processes belonged, and what CPU time those
+//! have.
 //!
 //! As with [`TaskNote`](crate::TaskNote), each fact is a marker in the trace itself:
 //!
@@ -36,7 +37,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// The quotas under which tasks of a cgroup run: its own and those of the groups above it, by the paths of these groups.
+    /// The quotas under which tasks of a cgroup run: its own and those of the groups above it, by the paths
+    /// of these groups.
     pub fn quotas_of<'a>(&'a self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, CpuQuota)> {
         let covers = |path: &str| {
             let rest = cgroup.strip_prefix(path.trim_end_matches('/'));

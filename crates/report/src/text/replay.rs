@@ -79,7 +79,8 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
     table
 }
 
-/// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways count.
+/// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways
+/// count.
 fn summary(sum: &ReplaySummary, tasks: &[ReplayTask]) -> String {
     let line = |label: &str, figure: Fidelity, show: fn(u64) -> String, abs_error: Option<u64>| {
         let mut text = format!("recorded {}, replay {}", show(figure.recorded), show(figure.simulated));
@@ -103,8 +104,9 @@ fn summary(sum: &ReplaySummary, tasks: &[ReplayTask]) -> String {
         + &order(&sum.order)
 }
 
-/// Each sleep ends with a wakeup, so that as many are recorded as the tasks went to sleep; in place of a comparison, that they are
-/// not. perf records `sched_waking` alone, which in virtual machines is missing together with the switches of idle CPUs.
+/// Each sleep ends with a wakeup, so that as many are recorded as the tasks went to sleep; in place of a
+/// comparison, that they are not. perf records `sched_waking` alone, which in virtual machines is missing
+/// together with the switches of idle CPUs.
 fn unknown_wakeups(wakeups: Fidelity, tasks: &[ReplayTask]) -> Option<String> {
     let sleeps: u64 = tasks.iter().map(|task| task.nr_voluntary_switches.recorded).sum();
     let shown = wakeups.recorded;

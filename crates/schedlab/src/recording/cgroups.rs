@@ -28,8 +28,8 @@ impl Hierarchy {
         Some(Hierarchy { root: PathBuf::from(found.point), mounted })
     }
 
-    /// What these cgroups and all above them get, those left out that have only what the kernel gives by itself. A group whose
-    /// files cannot be read has nothing.
+    /// What these cgroups and all above them get, those left out that have only what the kernel gives by
+    /// itself. A group whose files cannot be read has nothing.
     pub fn cpu_of<'a>(&self, paths: impl Iterator<Item = &'a str>) -> BTreeMap<String, CgroupCpu> {
         let mut found = BTreeMap::new();
         for path in paths {
@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(at("22 1 0:20 / /proc rw - proc proc rw\n"), None);
     }
 
-    /// The limits of what is in `path`, in a hierarchy that has these files; `mounted` is mounted at its root.
+    /// The limits of what is in `path`, in a hierarchy that has these files; `mounted` is mounted at its
+    /// root.
     fn cpu_of(name: &str, mounted: &str, files: &[(&str, &str)], path: &str) -> BTreeMap<String, CgroupCpu> {
         let root = std::env::temp_dir().join(format!("schedlab-{name}-{}", std::process::id()));
         for (file, content) in files {

@@ -110,8 +110,8 @@ pub struct Recorder {
 pub struct Ended {
     /// What it holds.
     pub recorded: Recorded,
-    /// How much longer work takes on this machine for each of its events, as measured before the recording; `None` if that
-    /// could not be told.
+    /// How much longer work takes on this machine for each of its events, as measured before the recording;
+    /// `None` if that could not be told.
     pub event_cost: Option<Nanos>,
     /// Why something of it is left in tracefs, if it is.
     pub left_over: Option<RecordError>,
@@ -236,7 +236,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// What has changed since it was last said of the cgroups in use. A group may be gone when the recording ends.
+    /// What has changed since it was last said of the cgroups in use. A group may be gone when the recording
+    /// ends.
     fn mark_cgroups(&mut self) -> Result<(), RecordError> {
         for (path, cpu) in self.host.cgroups(self.groups.values()) {
             if self.cgroups.get(&path) != Some(&cpu) {

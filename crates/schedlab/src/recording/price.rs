@@ -1,7 +1,7 @@
 //! What recording costs: the same work with the events and without them, in turn, just before the recording.
 //!
-//! Two threads on one CPU wake each other. On two, their placement would decide: an idle CPU that is woken costs a multiple of
-//! all events, and of with and without, one may have it and the other not.
+//! Two threads on one CPU wake each other. On two, their placement would decide: an idle CPU that is woken
+//! costs a multiple of all events, and of with and without, one may have it and the other not.
 
 use rustix::pipe::pipe;
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
@@ -83,8 +83,8 @@ impl Try {
     }
 }
 
-/// What an event costs: the median of the tries. `None` if they do not agree: if the middle half of them lies further apart than
-/// the median is from nothing.
+/// What an event costs: the median of the tries. `None` if they do not agree: if the middle half of them lies
+/// further apart than the median is from nothing.
 pub fn of_event(tries: &[Try]) -> Option<Nanos> {
     let mut all: Vec<i64> = tries.iter().filter_map(Try::event_ns).collect();
     all.sort_unstable();

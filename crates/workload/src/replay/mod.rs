@@ -43,8 +43,9 @@
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its
 //!   ticks elsewhere has two preemptions for one, because soft timers expire in the tick.
 //!
-//! A recording can be written as a file that people change, and read back (`file`); single tasks can be changed without one
-//! (`overrides`). `roles` tells the recorded command from what else ran, `quotas` who had a limit then.
+//! A recording can be written as a file that people change, and read back (`file`); single tasks can be
+//! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `quotas` who had
+//! a limit then.
 //!
 //! # On the machine
 //!

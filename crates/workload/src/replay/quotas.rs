@@ -8,8 +8,8 @@ use trace::{CpuQuota, Pid, TaskGroup, Trace};
 /// Names of so many of them are told.
 const NAMED: usize = 3;
 
-/// That tasks of a recording had a limit, a sentence for each group with one, and what that changes. Empty where the recorder did
-/// not write it down.
+/// That tasks of a recording had a limit, a sentence for each group with one, and what that changes. Empty
+/// where the recorder did not write it down.
 pub(super) fn warnings(trace: &Trace, recording: &Recording) -> Vec<String> {
     if trace.host.cgroups.values().all(|cpu| cpu.quota.is_none()) {
         return Vec::new();
@@ -51,7 +51,8 @@ impl Limited<'_> {
     }
 }
 
-/// The groups of all tasks: where the recorder does not know a task, which lived between its looks, that of its parent.
+/// The groups of all tasks: where the recorder does not know a task, which lived between its looks, that of
+/// its parent.
 fn groups<'a>(trace: &'a Trace, recording: &Recording) -> Vec<Option<&'a TaskGroup>> {
     let of_process = |tgid: &Pid| trace.host.groups.get(tgid);
     let known =
@@ -83,8 +84,16 @@ mod tests {
             " hog-7 [000] .... 1.000010: sched_process_fork: comm=hog pid=7 child_comm=hog child_pid=8\n"
                 .into(),
         );
-        lines.push(" hog-7 [000] d... 1.000020: sched_switch: prev_comm=hog prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=8 next_prio=120\n".into());
-        lines.push(" hog-8 [000] d... 1.000030: sched_switch: prev_comm=hog prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=sh next_pid=9 next_prio=120\n".into());
+        lines.push(
+            " hog-7 [000] d... 1.000020: sched_switch: prev_comm=hog prev_pid=7 prev_prio=120 \
+                    prev_state=R ==> next_comm=hog next_pid=8 next_prio=120\n"
+                .into(),
+        );
+        lines.push(
+            " hog-8 [000] d... 1.000030: sched_switch: prev_comm=hog prev_pid=8 prev_prio=120 \
+                    prev_state=S ==> next_comm=sh next_pid=9 next_prio=120\n"
+                .into(),
+        );
         let trace = trace::read(lines.concat().as_bytes()).expect("a trace");
         warnings(&trace, &Recording::extract(&trace))
     }

@@ -32,7 +32,8 @@ pub struct Recording {
     /// By recorded CPU, the time of its first tick, if the ticks show; the others follow at whole periods.
     /// Empty if not.
     pub ticks_at: Vec<Nanos>,
-    /// The process of the recorded command, where the recorder wrote it down, or gave it a name that shows it.
+    /// The process of the recorded command, where the recorder wrote it down, or gave it a name that shows
+    /// it.
     pub command: Option<Pid>,
     /// Idle CPUs looked for work instead of halting; so do those of a replay.
     pub idle_polls: bool,

@@ -1,12 +1,12 @@
 //! Whose work a recording is: that of the command that the recorder ran, of the kernel, of others.
 //!
-//! Recorders (trace-cmd, perf, schedlab) fork a child that becomes the command. Where the recorder wrote down which it is
-//! (schedlab does), or the trace shows it, the child and all that come from it are the command's tasks. Where not, nobody's
-//! are: nothing is guessed from names or loads.
+//! Recorders (trace-cmd, perf, schedlab) fork a child that becomes the command. Where the recorder wrote down
+//! which it is (schedlab does), or the trace shows it, the child and all that come from it are the command's
+//! tasks. Where not, nobody's are: nothing is guessed from names or loads.
 //!
-//! Most recorders fork before they begin to record, so that the fork is not in the file. perf's child has a name of its own
-//! until it becomes the command. Of trace-cmd the file may hold no more than the exec; but the recorder sleeps until its child
-//! ends, and the last of the child's threads wakes it.
+//! Most recorders fork before they begin to record, so that the fork is not in the file. perf's child has a
+//! name of its own until it becomes the command. Of trace-cmd the file may hold no more than the exec; but
+//! the recorder sleeps until its child ends, and the last of the child's threads wakes it.
 
 use super::recording::{Begin, Recorded, RecordedTask, Recording, TaskIndex};
 use super::track::Track;
@@ -93,7 +93,8 @@ impl Roles {
     }
 }
 
-/// perf's child, if its names show that it became something else. Recordings of `perf sched record` have no events of exec.
+/// perf's child, if its names show that it became something else. Recordings of `perf sched record` have no
+/// events of exec.
 pub(super) fn perfs_child(tasks: &[Track], strings: &Strings) -> Option<Pid> {
     let is_its_name = |comm| &strings[comm] == PERFS_CHILD;
     let becomes =
@@ -101,8 +102,8 @@ pub(super) fn perfs_child(tasks: &[Track], strings: &Strings) -> Option<Pid> {
     tasks.iter().find(becomes).map(|task| task.pid)
 }
 
-/// Who the recorder says it was; or the child of a recorder that became something else: by exec, or where the trace has no
-/// exec, by its name; or who ended a recorder's sleep.
+/// Who the recorder says it was; or the child of a recorder that became something else: by exec, or where the
+/// trace has no exec, by its name; or who ended a recorder's sleep.
 fn command(recording: &Recording) -> Option<TaskIndex> {
     let tasks = &recording.tasks;
     let told = recording.command.and_then(|pid| tasks.iter().position(|task| task.pid == pid));
@@ -121,8 +122,8 @@ fn recorders_child(tasks: &[RecordedTask]) -> Option<TaskIndex> {
     exec.or_else(|| tasks.iter().filter(|task| is_recorder(&task.comm)).find_map(forked))
 }
 
-/// The one that the trace shows to become a program, but not to be made, and of whose family somebody wakes a recorder before
-/// ending; none if there are several.
+/// The one that the trace shows to become a program, but not to be made, and of whose family somebody wakes a
+/// recorder before ending; none if there are several.
 fn wakes_recorder(tasks: &[RecordedTask]) -> Option<TaskIndex> {
     let is_recorder = |task: &TaskIndex| RECORDERS.contains(&tasks[task.index()].last_comm());
     let ends_its_sleep = |task: &RecordedTask| match task.steps.as_slice() {
@@ -207,7 +208,8 @@ mod tests {
         assert_eq!(roles(&[&WAITS.replace("trace-cmd", "bash"), exec, FORKS]).1.command, None);
     }
 
-    /// `pid`, which the trace does not show before, becomes make, and ends at `at`, after it has woken `woken`.
+    /// `pid`, which the trace does not show before, becomes make, and ends at `at`, after it has woken
+    /// `woken`.
     fn execs_and_ends(pid: u32, at: u32, woken: &str) -> [String; 4] {
         let (cpu, begins) = (pid % 2, format!("make-{pid} [00{}] d... 1.0000", pid % 2));
         let wakes =
@@ -217,7 +219,8 @@ mod tests {
             wakes("sched_waking"),
             wakes("sched_wakeup"),
             format!(
-                " {begins}{at}5: sched_switch: prev_comm=make prev_pid={pid} prev_prio=120 prev_state=X ==> next_comm=swapper/{cpu} next_pid=0 next_prio=120"
+                " {begins}{at}5: sched_switch: prev_comm=make prev_pid={pid} prev_prio=120 prev_state=X ==> \
+                 next_comm=swapper/{cpu} next_pid=0 next_prio=120"
             ),
         ]
     }
@@ -241,7 +244,8 @@ mod tests {
     fn the_last_thread_of_the_command_may_be_the_one_that_wakes_the_recorder() {
         let thread =
             " make-7 [001] .... 1.000020: sched_process_fork: comm=make pid=7 child_comm=make child_pid=9";
-        let comes = " make-7 [001] d... 1.000030: sched_switch: prev_comm=make prev_pid=7 prev_prio=120 prev_state=X ==> next_comm=make next_pid=9 next_prio=120";
+        let comes = " make-7 [001] d... 1.000030: sched_switch: prev_comm=make prev_pid=7 prev_prio=120 \
+                     prev_state=X ==> next_comm=make next_pid=9 next_prio=120";
         let [exec, ..] = execs_and_ends(7, 5, "trace-cmd");
         let [_, ends @ ..] = execs_and_ends(9, 5, "trace-cmd");
         let command = command_of([exec, thread.into(), comes.into()].into_iter().chain(ends));
@@ -252,7 +256,8 @@ mod tests {
     fn perfs_child_needs_no_exec_to_be_the_command() {
         let becomes = |first: &str| {
             let comes = WAITS.replace("trace-cmd", first);
-            let goes = " make-7 [000] d... 1.000100: sched_switch: prev_comm=make prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120";
+            let goes = " make-7 [000] d... 1.000100: sched_switch: prev_comm=make prev_pid=7 prev_prio=120 \
+                        prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120";
             roles(&[&comes, goes]).1.command.map(|command| command.pid)
         };
         assert_eq!(becomes("perf-exec"), Some(trace::Pid(7)));
