@@ -75,7 +75,7 @@
 //! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.
 
 mod active;
-mod averages;
+pub(crate) mod averages;
 mod balance;
 mod balance_find;
 mod balance_move;
@@ -111,15 +111,14 @@ pub use timeline::{Timeline, Waiting};
 pub use vruntime::lag;
 
 pub(crate) use active::active_load_balance;
-pub(crate) use averages::{goes_to_sleep, is_woken, start_averages, stint_ends, wakes_another};
 pub(crate) use balance::rebalance_domains;
 pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
-pub(crate) use class_change::{attach_task, detach_task, task_changes_cpu};
-pub(crate) use cpu_load::{load_per_task, load_weight, present_load, update_cpu_load};
+pub(crate) use class_change::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
+pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use idlest::select_task_rq_fork;
-pub(crate) use new_idle::{idle_balance, idle_ends, wants_idle_balance};
+pub(crate) use new_idle::{idle_balance, update_avg_idle, wants_idle_balance};
 pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
 pub(crate) use select_cpu::select_task_rq_wake;

@@ -2,7 +2,7 @@
 
 use super::entity::FairEntity;
 use super::scale;
-use super::slice::vslice;
+use super::slice::sched_vslice;
 use super::start_nice;
 use super::vruntime::later;
 use crate::platform::Platform;
@@ -16,7 +16,7 @@ use crate::{Nice, Scheduler};
 pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let mut target = rq.published.min_vruntime.get();
     if rq.me.has(Feature::StartDebit) {
-        target = target.wrapping_add(vslice(rq, task));
+        target = target.wrapping_add(sched_vslice(rq, task));
     }
     task.se.vruntime.set(later(task.se.vruntime.get(), target));
 }

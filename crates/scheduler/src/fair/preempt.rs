@@ -65,7 +65,7 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     me.decide(p, reason);
     let always_next = me.k.config.rules.next_set.get() == NextSet::V61;
     if reason == Reason::PreemptRunning || (reason == Reason::PreemptVruntime && always_next) {
-        buddy::record_next(rq, p);
+        buddy::set_next_buddy(rq, p);
     }
     if preempts(reason) {
         buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);

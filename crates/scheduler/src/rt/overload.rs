@@ -6,7 +6,7 @@
 use crate::platform::{Access, Line, Platform};
 use crate::registry::OverloadRule;
 use crate::rq::RqGuard;
-use crate::{Cpu, CpuId, CpuMask};
+use crate::{CpuId, CpuMask, ThisCpu};
 use core::cell::{Cell, RefCell};
 
 /// rto_mask and rto_count.
@@ -42,7 +42,7 @@ impl Overload {
     /// Whether a CPU that lowered its priority finds any *other* CPU overloaded: a read of the shared line,
     /// whose outcome is "no" most of the time.
     #[inline]
-    pub(super) fn others<P: Platform>(&self, me: Cpu<'_, P>, cpu: CpuId) -> bool {
+    pub(super) fn others<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
         me.touch(Line::Rto, Access::Read);
         match self.count() {
             0 => false,
