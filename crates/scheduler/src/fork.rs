@@ -41,16 +41,16 @@ pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let task = me.task(child);
     task.cpu.set(&Unseen, me.id);
     match me.k.config.rules.fork_path.get() {
-        ForkPath::Late32 => {
+        ForkPath::Late => {
             let cpu = select_fork_cpu(me, child);
             task.cpu.set(&Unseen, cpu);
         }
-        ForkPath::Early33 if task.class.get() == Class::Fair => {
+        ForkPath::Early if task.class.get() == Class::Fair => {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
             fair::task_fork(&mut rq, child);
         }
-        ForkPath::Early33 => {}
+        ForkPath::Early => {}
     }
 }
 
@@ -58,7 +58,7 @@ pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
 pub async fn wake_up_new_task<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let pi = me.pi_lock(child).await;
     let task = me.task(child);
-    let late = me.k.config.rules.fork_path.get() == ForkPath::Late32;
+    let late = me.k.config.rules.fork_path.get() == ForkPath::Late;
     if !late {
         // Not a migration: the child has not run anywhere yet.
         let cpu = select_fork_cpu(me, child);

@@ -6,7 +6,7 @@ use super::task_list::TaskList;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::platform::{Cost, Platform};
-use crate::registry::{PreemptModel, SchedIdle};
+use crate::registry::{IdleNeverHot, PreemptModel};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{Nanos, Policy, Reason, TaskId, ThisCpu};
@@ -109,7 +109,7 @@ fn count<P: Platform>(
 /// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than
 /// sched_migration_cost ago (−1: always, 0: never). From 2.6.37 on a SCHED_IDLE task never does.
 fn task_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
-    let never = from.me.k.config.rules.sched_idle.get() != SchedIdle::V36;
+    let never = from.me.k.config.rules.idle_never_hot.get() == IdleNeverHot::On;
     if never && from.me.task(p).policy.get() == Policy::Idle {
         return false;
     }

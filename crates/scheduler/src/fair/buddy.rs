@@ -50,7 +50,7 @@ pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     if rules.last_set.get() == LastSet::EveryWake {
         set_last_buddy(rq);
     }
-    let counts = cause != PreemptCause::Fork || rules.next_set.get() == NextSet::V31;
+    let counts = cause != PreemptCause::Fork || rules.next_set.get() == NextSet::WakeOrFork;
     if counts && me.has(Feature::NextBuddy) && gate_is_open(rq) {
         set_next_buddy(rq, p);
     }
@@ -107,7 +107,7 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
     }
     let mode = rq.me.k.config.rules.pick_mode.get();
     let picked = match mode {
-        PickMode::V31 | PickMode::Rc | PickMode::Tip => {
+        PickMode::NextFirst | PickMode::Rc | PickMode::Tip => {
             acceptable(rq, before.next, left).or_else(|| acceptable(rq, before.last, left))
         }
         PickMode::After => acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left)),
@@ -118,7 +118,7 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
     let next_won = picked.is_some() && picked == before.next;
     let picked = picked.or_else(|| instead_of_skipped(rq, left)).unwrap_or(left);
     match mode {
-        PickMode::V31 | PickMode::After => {}
+        PickMode::NextFirst | PickMode::After => {}
         PickMode::Rc => rq.fair.buddies = Buddies { next: None, last: None, ..before },
         // Each was taken out when it was tested; next was tested first.
         PickMode::Tip => {

@@ -57,7 +57,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let me = rq.me;
     let task = me.task(p);
     // The floor moves at this charge, and far if the running task is a light one that has run for a while.
-    if me.k.config.rules.floor_order.get() == FloorOrder::V49 {
+    if me.k.config.rules.floor_order.get() == FloorOrder::WithTask {
         update_curr(rq);
         task.se.make_absolute(rq.published.min_vruntime.get());
     } else {
@@ -101,16 +101,16 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     // floor as it was, and one that comes back at once does not find that the floor has passed it.
     let departs = kind == DequeueKind::Departure;
     match me.k.config.rules.floor_order.get() {
-        FloorOrder::V49 if departs => {
+        FloorOrder::WithTask if departs => {
             task.se.make_relative(rq.published.min_vruntime.get());
             update_min_vruntime(rq);
         }
-        FloorOrder::V49 => {}
-        FloorOrder::V33 if departs => {
+        FloorOrder::WithTask => {}
+        FloorOrder::WithoutTask if departs => {
             update_min_vruntime(rq);
             task.se.make_relative(rq.published.min_vruntime.get());
         }
-        FloorOrder::V33 | FloorOrder::V32 => update_min_vruntime(rq),
+        FloorOrder::WithoutTask | FloorOrder::OneStep => update_min_vruntime(rq),
     }
 }
 

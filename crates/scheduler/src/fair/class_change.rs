@@ -17,7 +17,7 @@ pub(crate) fn migrate_task_rq<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from
         return;
     }
     task.se.make_relative(floor(from));
-    if me.k.config.rules.floor_order.get() == FloorOrder::V32 {
+    if me.k.config.rules.floor_order.get() == FloorOrder::OneStep {
         task.se.make_absolute(floor(to));
     }
 }

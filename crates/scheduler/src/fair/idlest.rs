@@ -38,8 +38,8 @@ fn find_idlest_group<'d, P: Platform>(
     allowed: &CpuMask,
 ) -> Option<&'d CpuMask> {
     let index = match me.k.config.rules.wake_placement.get() {
-        WakePlacement::V32 => 0,
-        WakePlacement::V31 => 1,
+        WakePlacement::PresentLoad => 0,
+        WakePlacement::PassivePull => 1,
     };
     let per_cpu = |group: &CpuMask, load: fn(ThisCpu<'_, P>, CpuId, usize) -> u64| {
         let seen = group.iter().inspect(|c| look_at(me, *c));

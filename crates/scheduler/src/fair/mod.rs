@@ -58,18 +58,18 @@
 //! - `ADAPTIVE_GRAN`, `WAKEUP_OVERLAP`, `WAKEUP_RUNNING`, `SYNC_LESS`, `SYNC_MORE`: guesses from what tasks
 //!   did before; the averages are wrong for whoever changes its habits, and say nothing about wakeups in
 //!   interrupts.
-//! - `floor_order=v33`: a task that held min_vruntime back is left behind it when it is reniced or moved, and
-//!   runs until the others have caught up.
+//! - `floor_order=without_task`: a task that held min_vruntime back is left behind it when it is reniced or
+//!   moved, and runs until the others have caught up.
 //! - `yield_mode=keep`: a task that yields runs on if it is still the leftmost.
-//! - `sched_idle=v36`: SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, and is kept for its
-//!   warm cache.
-//! - `fork_path=late32`: the child inherits the virtual time of whoever happens to run on its CPU.
+//! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_never_hot=off`: SCHED_IDLE makes SCHED_BATCH
+//!   wait, sleeps its way to the left, and is kept for its warm cache.
+//! - `fork_path=late`: the child inherits the virtual time of whoever happens to run on its CPU.
 //! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed
 //!   004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
 //! - `tick_cmp_unsigned`: a task that is still the leftmost was sent through schedule() at each tick.
 //! - `tick_vrt_cmp` off: virtual time is compared with real time, which is wrong for all weights but nice 0.
 //! - `idle_sibling=off`: a woken task waits although a CPU next to it, sharing its cache, is idle.
-//! - `wake_placement=v31`: decides by averages, so a burst is placed by what was, not by what is.
+//! - `wake_placement=passive_pull`: decides by averages, so a burst is placed by what was, not by what is.
 //! - `newidle_stop=never`: a CPU idles until the next periodic balancing. `on_busiest`: one queue of pinned
 //!   tasks hides the rest of the machine. `on_move` skips the search while idle times are short.
 //! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.

@@ -45,7 +45,7 @@ fn waker_or_previous<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, prev: CpuId, fl
     let affine = common.affine && me.has(Feature::AffineWakeups);
     let counts = &common.balance.other_counts;
     let placement = me.k.config.rules.wake_placement.get();
-    let index = if placement == WakePlacement::V31 { 1 } else { 0 };
+    let index = if placement == WakePlacement::PassivePull { 1 } else { 0 };
     if affine {
         match wake_affine(me, p, prev, flags, index) {
             Affine::BySync => return Reason::WakeAffine,
@@ -57,7 +57,7 @@ fn waker_or_previous<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, prev: CpuId, fl
             Affine::No => {}
         }
     }
-    if placement == WakePlacement::V31 && passive_pull(me, prev) {
+    if placement == WakePlacement::PassivePull && passive_pull(me, prev) {
         bump(&me.task(p).stats.woken.passive);
         bump(&counts.move_balance);
         return Reason::WakePassive;
@@ -107,7 +107,7 @@ fn wake_affine<P: Platform>(
 /// never added it.
 fn will_waker_sleep<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let (waker, woken) = (me.task(me.curr()), me.task(p));
-    let old = me.k.config.rules.wake_placement.get() == WakePlacement::V31;
+    let old = me.k.config.rules.wake_placement.get() == WakePlacement::PassivePull;
     if flags.sync && me.has(Feature::SyncWakeups) {
         !((old || me.has(Feature::SyncLess)) && one_overlaps_much(me.k, waker, woken))
     } else {

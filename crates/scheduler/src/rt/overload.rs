@@ -1,7 +1,7 @@
 //! RT overload: which CPUs have tasks that others should take (rt-class 1.6, 1.7).
 //!
-//! The mask and the count belong to a root domain. The model has one root domain, all CPUs, so
-//! `overload_scope` (root domain, or one global mask before January 2008) names the same set either way.
+//! The mask and the count belong to a root domain. The model has one root domain, all CPUs; so the global
+//! mask of the kernels before January 2008 would name the same set.
 
 use crate::platform::{Access, Line, Platform};
 use crate::registry::OverloadRule;

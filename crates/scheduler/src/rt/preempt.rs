@@ -33,8 +33,8 @@ fn check_preempt_equal_prio<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool
     let can_move = |task: TaskId| search::any_lower(me, task);
     match me.k.config.rules.equal_prio_check.get() {
         _ if me.task(rq.curr).is_pinned() => false,
-        EqualPrioCheck::V6 => can_move(rq.curr) && !can_move(p),
-        EqualPrioCheck::V2008 => !can_move(p) && can_move(rq.curr),
+        EqualPrioCheck::CurrFirst => can_move(rq.curr) && !can_move(p),
+        EqualPrioCheck::NewcomerFirst => !can_move(p) && can_move(rq.curr),
         EqualPrioCheck::Off => false,
     }
 }
