@@ -82,8 +82,8 @@ async fn first_wakeup<P: Platform>(mut rq: RqGuard<'_, P>, child: TaskId) {
     task.stats.woken_at.set(Some(rq.clock));
     bump(&me.k.totals.wakeups);
     me.event(Event::WakeupNew { task: child, target: rq.cpu });
-    if let Some(push) = rt::task_woken(rq, child) {
-        push.await;
+    if rt::need_to_push(&rq, child) {
+        rt::task_woken(rq).await;
     }
 }
 

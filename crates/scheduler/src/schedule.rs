@@ -79,8 +79,8 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
-    if let Some(push) = rt::post_schedule(rq, next) {
-        push.await;
+    if rt::need_post_schedule(&rq, next) {
+        rt::post_schedule(rq).await;
     }
 }
 

@@ -99,8 +99,9 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     }
     let mut rq = lock_here!(me, cpu);
     rq.update_clock();
-    if let Some(push) = ttwu_do_activate(rq, p, flags) {
-        push.await;
+    ttwu_do_activate(&mut rq, p, flags);
+    if rt::need_to_push(&rq, p) {
+        rt::task_woken(rq).await;
     }
 }
 
@@ -139,8 +140,8 @@ async fn wake_under_rq_lock<P: Platform>(
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
     averages::on_wake_other(me, flags);
     ttwu_do_wakeup(&mut rq, p, flags);
-    if let Some(push) = rt::task_woken(rq, p) {
-        push.await;
+    if rt::need_to_push(&rq, p) {
+        rt::task_woken(rq).await;
     }
     true
 }
@@ -174,15 +175,10 @@ fn ttwu_stat<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId, flags: Wake
     }
 }
 
-/// Stages 5 and 6; what is left of stage 7, if anything, comes back. Releases the lock.
-fn ttwu_do_activate<P: Platform>(
-    mut rq: RqGuard<'_, P>,
-    p: TaskId,
-    flags: WakeFlags,
-) -> Option<impl Future<Output = ()>> {
-    activate_task(&mut rq, p, EnqueueKind::Wakeup);
-    ttwu_do_wakeup(&mut rq, p, flags);
-    rt::task_woken(rq, p)
+/// Stages 5 and 6.
+fn ttwu_do_activate<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
+    activate_task(rq, p, EnqueueKind::Wakeup);
+    ttwu_do_wakeup(rq, p, flags);
 }
 
 /// Stage 6: preemption check, runnable state, trace.
@@ -242,8 +238,9 @@ pub async fn sched_ttwu_pending<P: Platform>(me: ThisCpu<'_, P>) {
     while let Some(p) = me.k.rq(me.id).wake_list.pop() {
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
-        if let Some(push) = ttwu_do_activate(rq, p, WakeFlags::default()) {
-            push.await;
+        ttwu_do_activate(&mut rq, p, WakeFlags::default());
+        if rt::need_to_push(&rq, p) {
+            rt::task_woken(rq).await;
         }
     }
 }

@@ -182,21 +182,18 @@ fn still_pushable<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, cpu: CpuId) -> bo
     waits_here && task.may_run_on(cpu)
 }
 
-/// After a switch to `next`: the push of what waits behind it, if there may be any. Releases the lock.
+/// After a switch to `next`: whether something waits behind it that might be pushed.
 #[inline]
-pub(crate) fn post_schedule<P: Platform>(
-    rq: RqGuard<'_, P>,
-    next: TaskId,
-) -> Option<impl Future<Output = ()>> {
-    if rq.me.task(next).class.get() != Class::Rt || !has_pushable_tasks(&rq) {
-        return None;
+pub(crate) fn need_post_schedule<P: Platform>(rq: &RqGuard<'_, P>, next: TaskId) -> bool {
+    rq.me.task(next).class.get() == Class::Rt && has_pushable_tasks(rq)
+}
+
+/// The push that follows a switch. Releases the lock.
+pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>) {
+    match rq.me.k.config.rules.post_push.get() {
+        PostPush::CallbackLocked => drop(push_rt_tasks(rq).await),
+        PostPush::TailRelock => relock_and_push(rq).await,
     }
-    Some(async move {
-        match rq.me.k.config.rules.post_push.get() {
-            PostPush::CallbackLocked => drop(push_rt_tasks(rq).await),
-            PostPush::TailRelock => relock_and_push(rq).await,
-        }
-    })
 }
 
 /// Some kernels released the lock after the switch, and took it again to push.
@@ -210,19 +207,14 @@ async fn relock_and_push<P: Platform>(rq: RqGuard<'_, P>) {
     }
 }
 
-/// After `p` was woken and queued here: the push by this CPU, if `p` cannot run here soon (3.5). Releases the
-/// lock.
-#[inline]
-pub(crate) fn task_woken<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) -> Option<impl Future<Output = ()>> {
-    if !need_to_push(&rq, p) {
-        return None;
-    }
-    Some(async move { drop(push_rt_tasks(rq).await) })
+/// The push after a wakeup, where it is needed. Releases the lock.
+pub(crate) async fn task_woken<P: Platform>(rq: RqGuard<'_, P>) {
+    drop(push_rt_tasks(rq).await);
 }
 
-/// The table of 3.5.
+/// Whether `p`, which was woken and queued here, cannot run here soon, so that this CPU has to push (3.5).
 #[inline]
-pub(super) fn need_to_push<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+pub(crate) fn need_to_push<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = rq.me;
     let (task, curr) = (me.task(p), me.task(rq.curr));
     if task.class.get() != Class::Rt || rq.curr == p {
