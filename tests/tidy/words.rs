@@ -11,7 +11,17 @@ struct Banned {
     reason: &'static str,
 }
 
-const BANNED: [Banned; 7] = [
+/// A name that has given way to another.
+struct Renamed {
+    old: &'static str,
+    now: &'static str,
+}
+
+const fn renamed(old: &'static str, now: &'static str) -> Renamed {
+    Renamed { old, now }
+}
+
+const BANNED: [Banned; 8] = [
     Banned {
         pattern: r"\b(TODO|FIXME|XXX|HACK)\b",
         reason: "what is missing is an issue, or a row of docs/limits.md",
@@ -34,24 +44,62 @@ const BANNED: [Banned; 7] = [
         pattern: r"\bstrsim::|\bedit_distance\b",
         reason: "there is one \"did you mean\": suggest::suggest",
     },
+    Banned {
+        pattern: concat!(
+            r"\b(equal_prio_check|floor_order|next_set|overlap_check|pick_mode|sched_idle|wake_placement)=v",
+            r"(6|2008|3[1-9]|49|61)\b|\bfork_path=(early33|late32)\b|\w::V[0-9]+\b"
+        ),
+        reason: "a rule's value says what it does, not when it came",
+    },
+];
+
+/// Names that the scheduler once had for what kernel/sched has a name of its own for.
+const RENAMED: [Renamed; 23] = [
+    renamed("rt::lowers", "need_pull_rt_task"),
+    renamed("others_overloaded", "rt_overloaded"),
+    renamed("take_from_others", "pre_schedule"),
+    renamed("woken_cannot_run", "task_woken"),
+    renamed("wants_post_schedule", "post_schedule"),
+    renamed("relocks_to_push", "post_schedule"),
+    renamed("wake_while_queued", "ttwu_runnable"),
+    renamed("should_queue", "ttwu_queue_cond"),
+    renamed("queue_remote_wakeup", "ttwu_queue_wakelist"),
+    renamed("count_wakeup", "ttwu_stat"),
+    renamed("idle_ends", "update_avg_idle"),
+    renamed("stint_ends", "averages::on_put"),
+    renamed("wakes_another", "averages::on_wake_other"),
+    renamed("goes_to_sleep", "averages::on_sleep"),
+    renamed("fn conclude", "check_class_changed"),
+    renamed("fallback_cpu", "select_fallback_rq"),
+    renamed("ask_stopper", "stop_one_cpu_nowait"),
+    renamed("requeue_waiter", "rt_mutex_adjust_prio_chain"),
+    renamed("task_changes_cpu", "migrate_task_rq"),
+    renamed("becomes_idle", "init_idle"),
+    renamed("balance_idle_cpus", "nohz_idle_balance"),
+    renamed("leaver", "prev"),
+    renamed("comer", "next"),
 ];
 
 /// Where a banned word may stand.
-const EXCEPTIONS: [&str; 2] = [
+const EXCEPTIONS: [&str; 3] = [
     // The words themselves.
     "tests/tidy/words.rs",
     "crates/suggest/src/lib.rs",
+    "crates/scheduler/src/registry/aliases.rs",
 ];
 
 fn spoken(files: &Texts) -> Vec<Finding> {
-    let banned: Vec<(Regex, &Banned)> =
-        BANNED.iter().map(|word| (Regex::new(word.pattern).expect("a pattern"), word)).collect();
+    let regex = |pattern: &str| Regex::new(pattern).expect("a pattern");
+    let banned = BANNED.iter().map(|word| (regex(word.pattern), word.reason.to_owned()));
+    let renamed =
+        RENAMED.iter().map(|Renamed { old, now }| (regex(&format!(r"\b{old}\b")), format!("say {now}")));
+    let banned: Vec<(Regex, String)> = banned.chain(renamed).collect();
     let mut findings = Vec::new();
     for (path, text) in files.iter().filter(|(path, _)| !EXCEPTIONS.contains(&path.as_str())) {
         for (index, line) in text.lines().enumerate() {
-            for (pattern, word) in &banned {
+            for (pattern, reason) in &banned {
                 if let Some(found) = pattern.find(line) {
-                    let what = format!("{:?}: {}", found.as_str(), word.reason);
+                    let what = format!("{:?}: {reason}", found.as_str());
                     findings.push(Finding { path: path.clone(), line: index + 1, what });
                 }
             }
@@ -83,7 +131,11 @@ fn a_banned_word_is_found() {
         ("data in shared/data/native", 1),
         ("strsim::jaro_winkler(a, b)", 1),
         ("a blacklist", 1),
-        ("the truth of it, a todo list, usr/home/x, workload/spec, https://x.org/work/x", 0),
+        ("--set floor_order=v49", 1),
+        ("FloorOrder::V49 => {}", 1),
+        ("if rt::lowers(&rq, prev, prio) {", 1),
+        ("fn count_wakeup<P: Platform>(me: ThisCpu<'_, P>) {", 1),
+        ("the truth of it, a todo list, usr/home/x, workload/spec, https://x.org/work/x, it lowers", 0),
     ] {
         assert_eq!(spoken(&planted(&[("a.rs", line)])).len(), expected, "{line}");
     }

@@ -6,15 +6,15 @@ use crate::platform::{Ipi, Platform};
 use crate::rq::RqGuard;
 use crate::schedule::move_running_task;
 use crate::task::Class;
-use crate::wakeup::fallback_cpu;
-use crate::{Cpu, CpuId, CpuMask, Reason, TaskId, TaskState, fair, rt};
+use crate::wakeup::select_fallback_rq;
+use crate::{CpuId, CpuMask, Reason, TaskId, TaskState, ThisCpu, fair, rt};
 
 /// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be
 /// queued there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs
 /// (rt-class 12 E8, E9, E20). No balancing follows from a widened affinity.
 ///
 /// `cpus` must share a CPU with the machine: the caller has refused anything else.
-pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuMask) {
+pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: CpuMask) {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
@@ -29,7 +29,7 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
     if task.state.get() == TaskState::New && !allowed.contains(rq.cpu) {
         // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not
         // migrate.
-        task.cpu.set(&pi, fallback_cpu(me, p));
+        task.cpu.set(&pi, select_fallback_rq(me, p));
     }
     let waking = task.state.get() == TaskState::Waking;
     let must_go = must_leave(&rq, p) || waking && !allowed.contains(rq.cpu);
@@ -40,13 +40,13 @@ pub async fn set_cpus_allowed<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpus: CpuM
     if rq.curr == p || waking {
         let cpu = rq.cpu;
         drop(rq);
-        ask_stopper(me, cpu, p);
+        stop_one_cpu_nowait(me, cpu, p);
     } else {
         move_waiting_task(rq, p).await;
     }
 }
 
-fn ask_stopper<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, p: TaskId) {
+fn stop_one_cpu_nowait<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId) {
     me.k.rq(cpu).stop_list.push(p);
     me.k.platform.send_ipi(me.id, cpu, Ipi::Stop);
 }
@@ -58,7 +58,7 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
     if !must_leave(&rq, p) {
         return;
     }
-    let dest = fallback_cpu(me, p);
+    let dest = select_fallback_rq(me, p);
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
     // The locks may have been dropped.
     if !must_leave(&from, p) {
@@ -69,7 +69,7 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
         check_preempt_curr(&mut to, p, PreemptCause::Migration);
     } else {
         // It began to run, or its affinity changed once more.
-        ask_stopper(me, from.cpu, p);
+        stop_one_cpu_nowait(me, from.cpu, p);
     }
 }
 
@@ -83,7 +83,7 @@ fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
 
 /// Handler of [`Ipi::Stop`]: the stopper moves a task away that may no longer run here, or the running one if
 /// a balancing CPU asked for it.
-pub async fn migration_cpu_stop<P: Platform>(me: Cpu<'_, P>) {
+pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) {
     if let Some(p) = me.k.rq(me.id).stop_list.pop() {
         let task = me.task(p);
         if task.cpu.get() == me.id && !task.may_run_on(me.id) {
@@ -93,10 +93,10 @@ pub async fn migration_cpu_stop<P: Platform>(me: Cpu<'_, P>) {
     fair::active_load_balance(me).await;
 }
 
-async fn stop<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+async fn stop<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     let task = me.task(p);
     if me.curr() == p {
-        let dest = fallback_cpu(me, p);
+        let dest = select_fallback_rq(me, p);
         move_running_task(me, dest).await;
     } else if task.on_rq.get() {
         // It was preempted since.
@@ -105,7 +105,7 @@ async fn stop<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
         move_waiting_task(rq, p).await;
     } else if task.state.get() == TaskState::Waking {
         // Its waker is about to queue it here.
-        ask_stopper(me, me.id, p);
+        stop_one_cpu_nowait(me, me.id, p);
     }
 }
 

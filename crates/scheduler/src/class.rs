@@ -1,5 +1,6 @@
 //! Which class does what: the few operations that every class offers, dispatched by a task's [`Class`].
 
+use crate::fair::averages;
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
@@ -51,11 +52,11 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
         task.stats.wait_start(rq.clock);
     }
     if kind == EnqueueKind::Wakeup {
-        fair::is_woken(task);
+        averages::on_woken(task);
     }
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
-    fair::idle_ends(rq, kind);
+    fair::update_avg_idle(rq, kind);
     match task.class.get() {
         Class::Rt => rt::enqueue_task(rq, p, kind),
         Class::Fair => fair::enqueue_task(rq, p, kind),
@@ -75,7 +76,7 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     }
     task.on_rq.set(rq, false);
     match kind {
-        DequeueKind::Sleep => fair::goes_to_sleep(rq.me.k, task),
+        DequeueKind::Sleep => averages::on_sleep(rq.me.k, task),
         DequeueKind::Departure => {
             add(&rq.published.counts.wait_time_ns, task.stats.wait_end(rq.clock));
         }
@@ -140,7 +141,7 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
             Class::Fair => fair::check_preempt_wakeup(rq, p, cause),
             Class::Idle => {}
         }
-    } else if outranks(class, curr_class) {
+    } else if sched_class_above(class, curr_class) {
         rq.me.decide(p, Reason::PreemptClass);
         if curr_class == Class::Fair {
             fair::preempted_by_higher_class(rq);
@@ -157,14 +158,14 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
 }
 
 /// Whether a class is served before another.
-pub(crate) fn outranks(class: Class, other: Class) -> bool {
+pub(crate) fn sched_class_above(class: Class, other: Class) -> bool {
     (class as u8) < (other as u8)
 }
 
 /// Assigns a task to a CPU: trace, counter and the conversion of its virtual time, where the CPU really
 /// changes. The task must not be queued.
 pub(crate) fn set_task_cpu<P: Platform>(
-    me: crate::Cpu<'_, P>,
+    me: crate::ThisCpu<'_, P>,
     held: &impl Proof<Residence>,
     p: TaskId,
     dest: CpuId,
@@ -177,7 +178,7 @@ pub(crate) fn set_task_cpu<P: Platform>(
     me.event(Event::Migrate { task: p, orig, dest });
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
-    fair::task_changes_cpu(me, task, orig, dest);
+    fair::migrate_task_rq(me, task, orig, dest);
     task.cpu.set(held, dest);
 }
 

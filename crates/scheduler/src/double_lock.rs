@@ -11,7 +11,7 @@
 use crate::platform::Platform;
 use crate::registry::DoubleLock;
 use crate::rq::{Busy, RqGuard, Taken};
-use crate::{Cpu, CpuId};
+use crate::{CpuId, ThisCpu};
 
 /// Two run-queue locks held at once.
 pub(crate) struct DoubleLocked<'k, P: Platform> {
@@ -30,7 +30,7 @@ pub(crate) enum Pending<'k, P: Platform> {
     /// The caller's lock; the other one, which is later in the order, was not free.
     Own { own: RqGuard<'k, P>, other: CpuId },
     /// No lock.
-    Neither { me: Cpu<'k, P>, own: CpuId, other: CpuId },
+    Neither { me: ThisCpu<'k, P>, own: CpuId, other: CpuId },
     /// The one that is first in the order.
     First { first: RqGuard<'k, P>, own: CpuId, other: CpuId },
 }

@@ -5,6 +5,7 @@
 //! `fork_path`).
 
 use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
+use crate::fair::averages;
 use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
 use crate::rq::RqGuard;
@@ -12,8 +13,8 @@ use crate::schedule::{Entry, move_running_task, schedule, set_current_state};
 use crate::shared::Unseen;
 use crate::stats::bump;
 use crate::task::Class;
-use crate::wakeup::fallback_cpu;
-use crate::{Cpu, CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, fair, rt};
+use crate::wakeup::select_fallback_rq;
+use crate::{CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu, fair, rt};
 
 /// What a new task is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,33 +32,33 @@ pub struct NewTask {
 /// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
     let id = k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
-    fair::start_averages(k, k.task(id));
+    averages::on_new(k, k.task(id));
     id
 }
 
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).
-pub async fn sched_fork<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
+pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let task = me.task(child);
     task.cpu.set(&Unseen, me.id);
     match me.k.config.rules.fork_path.get() {
-        ForkPath::Late32 => {
+        ForkPath::Late => {
             let cpu = select_fork_cpu(me, child);
             task.cpu.set(&Unseen, cpu);
         }
-        ForkPath::Early33 if task.class.get() == Class::Fair => {
+        ForkPath::Early if task.class.get() == Class::Fair => {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
             fair::task_fork(&mut rq, child);
         }
-        ForkPath::Early33 => {}
+        ForkPath::Early => {}
     }
 }
 
 /// End of a fork: the child becomes runnable.
-pub async fn wake_up_new_task<P: Platform>(me: Cpu<'_, P>, child: TaskId) {
+pub async fn wake_up_new_task<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let pi = me.pi_lock(child).await;
     let task = me.task(child);
-    let late = me.k.config.rules.fork_path.get() == ForkPath::Late32;
+    let late = me.k.config.rules.fork_path.get() == ForkPath::Late;
     if !late {
         // Not a migration: the child has not run anywhere yet.
         let cpu = select_fork_cpu(me, child);
@@ -81,24 +82,24 @@ async fn first_wakeup<P: Platform>(mut rq: RqGuard<'_, P>, child: TaskId) {
     task.stats.woken_at.set(Some(rq.clock));
     bump(&me.k.totals.wakeups);
     me.event(Event::WakeupNew { task: child, target: rq.cpu });
-    if rt::woken_cannot_run(&rq, child) {
-        drop(rt::push_rt_tasks(rq).await);
+    if rt::need_to_push(&rq, child) {
+        rt::task_woken(rq).await;
     }
 }
 
-fn select_fork_cpu<P: Platform>(me: Cpu<'_, P>, child: TaskId) -> CpuId {
+fn select_fork_cpu<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) -> CpuId {
     let task = me.task(child);
     let chosen = match task.class.get() {
         _ if task.is_pinned() => task.cpus_allowed.get().first().unwrap_or(me.id),
         Class::Rt => rt::select_task_rq_fork(me, child),
         Class::Fair | Class::Idle => fair::select_task_rq_fork(me, child),
     };
-    if task.may_run_on(chosen) { chosen } else { fallback_cpu(me, child) }
+    if task.may_run_on(chosen) { chosen } else { select_fallback_rq(me, child) }
 }
 
 /// execve by the executing CPU's running task: a good moment to move it, its cache is worthless
 /// (SD_BALANCE_EXEC, fair-class 8.4).
-pub async fn sched_exec<P: Platform>(me: Cpu<'_, P>) {
+pub async fn sched_exec<P: Platform>(me: ThisCpu<'_, P>) {
     let p = me.curr();
     let task = me.task(p);
     if task.class.get() != Class::Fair || task.is_pinned() {
@@ -111,13 +112,13 @@ pub async fn sched_exec<P: Platform>(me: Cpu<'_, P>) {
 }
 
 /// Exit of the executing CPU's running task. It never runs again; its slot can be reaped afterwards.
-pub async fn do_exit<P: Platform>(me: Cpu<'_, P>) {
+pub async fn do_exit<P: Platform>(me: ThisCpu<'_, P>) {
     set_current_state(me, TaskState::Dead);
     schedule(me, Entry::Call).await;
 }
 
 /// Makes a task from [`new_task`] runnable: on `cpu`, or where a fork on the executing CPU would put it.
-pub async fn wake_up_new_task_on<P: Platform>(me: Cpu<'_, P>, child: TaskId, cpu: Option<CpuId>) {
+pub async fn wake_up_new_task_on<P: Platform>(me: ThisCpu<'_, P>, child: TaskId, cpu: Option<CpuId>) {
     let pi = me.pi_lock(child).await;
     let task = me.task(child);
     task.cpu.set(&pi, me.id);

@@ -88,7 +88,7 @@ impl<P: Platform> Scheduler<P> {
         let ids = || (0..cpus as u16).map(CpuId);
         for cpu in ids() {
             let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));
-            tasks.get(idle).becomes_idle(cpu);
+            tasks.get(idle).init_idle(cpu);
         }
         Scheduler {
             platform,
@@ -127,7 +127,7 @@ impl<P: Platform> Scheduler<P> {
     }
 
     /// Whether two CPUs share a last-level cache.
-    pub fn shares_cache(&self, a: CpuId, b: CpuId) -> bool {
+    pub fn cpus_share_cache(&self, a: CpuId, b: CpuId) -> bool {
         self.llc[a.index()].contains(b)
     }
 
@@ -163,22 +163,22 @@ impl<P: Platform> Scheduler<P> {
 
 /// The CPU that executes a kernel path: every path gets it first, and names it `me`.
 #[derive(Debug)]
-pub struct Cpu<'k, P: Platform> {
+pub struct ThisCpu<'k, P: Platform> {
     /// The scheduler.
     pub k: &'k Scheduler<P>,
     /// Which CPU executes.
     pub id: CpuId,
 }
 
-impl<P: Platform> Clone for Cpu<'_, P> {
+impl<P: Platform> Clone for ThisCpu<'_, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<P: Platform> Copy for Cpu<'_, P> {}
+impl<P: Platform> Copy for ThisCpu<'_, P> {}
 
-impl<'k, P: Platform> Cpu<'k, P> {
+impl<'k, P: Platform> ThisCpu<'k, P> {
     /// The executing CPU's clock.
     #[inline]
     pub fn now(self) -> Nanos {

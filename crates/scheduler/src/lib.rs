@@ -46,7 +46,7 @@ pub use cpumask::CpuMask;
 pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
-pub use kernel::{Cpu, Scheduler, Totals};
+pub use kernel::{Scheduler, ThisCpu, Totals};
 pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIGHT, RtPriority};
 pub use stats::TaskStats;
 pub use task::{Class, Task, TaskState, TaskTable};

@@ -4,9 +4,9 @@
 use crate::platform::{Lock, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{PiAndRqLock, Proof, Residence, Wakefulness};
-use crate::{Cpu, TaskId};
+use crate::{TaskId, ThisCpu};
 
-/// [`Cpu::pi_lock`] without a future of its own, for a hot path.
+/// [`ThisCpu::pi_lock`] without a future of its own, for a hot path.
 macro_rules! pi_lock_here {
     ($me:expr, $task:expr) => {{
         let (me, task) = ($me, $task);
@@ -25,7 +25,7 @@ pub(crate) struct TakenPi(TaskId);
 
 /// A held pi_lock; dropping it releases the lock.
 pub(crate) struct PiGuard<'k, P: Platform> {
-    pub me: Cpu<'k, P>,
+    pub me: ThisCpu<'k, P>,
     pub task: TaskId,
 }
 
@@ -39,7 +39,7 @@ impl<P: Platform> Proof<Residence> for PiGuard<'_, P> {}
 impl<P: Platform> Proof<Wakefulness> for PiGuard<'_, P> {}
 impl<P: Platform> Proof<PiAndRqLock> for (&PiGuard<'_, P>, &RqGuard<'_, P>) {}
 
-impl<'k, P: Platform> Cpu<'k, P> {
+impl<'k, P: Platform> ThisCpu<'k, P> {
     /// Takes the pi_lock of `task`.
     pub(crate) async fn pi_lock(self, task: TaskId) -> PiGuard<'k, P> {
         pi_lock_here!(self, task)

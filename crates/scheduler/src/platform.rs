@@ -1,7 +1,7 @@
 //! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts,
 //! events.
 
-use crate::{Cpu, CpuId, Event, MutexId, Nanos, TaskId};
+use crate::{CpuId, Event, MutexId, Nanos, TaskId, ThisCpu};
 use core::future::Future;
 
 /// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks
@@ -46,7 +46,7 @@ pub trait Platform: Sized {
     /// `spinner` executes while it waits for another task, and what it watches has changed: it is to look
     /// again as soon as the news reaches its CPU. A platform on which spinners look all the time has nothing
     /// to do.
-    fn look_again(&self, _me: Cpu<'_, Self>, _spinner: TaskId) {}
+    fn look_again(&self, _me: ThisCpu<'_, Self>, _spinner: TaskId) {}
 
     /// Adds the cost of a piece of work to the executing path.
     fn charge(&self, cost: Cost);
@@ -58,12 +58,12 @@ pub trait Platform: Sized {
     /// Sends an interrupt. Sending to itself is allowed.
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi);
 
-    /// Starts the real-time period timer; [`crate::rt::period_timer`] is to be called at `at`.
+    /// Starts the real-time period timer; [`crate::rt::sched_rt_period_timer`] is to be called at `at`.
     fn start_rt_period_timer(&self, at: Nanos);
 
     /// Something happened that tracepoints and counters tell about. The platform may look at the tasks
     /// involved.
-    fn event(&self, me: Cpu<'_, Self>, event: Event);
+    fn event(&self, me: ThisCpu<'_, Self>, event: Event);
 }
 
 /// A spinlock.

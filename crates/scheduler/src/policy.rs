@@ -2,27 +2,27 @@
 //! rt_mutex_setprio.
 //!
 //! All three do the same thing to a task in whatever state it is: off its queue, change, back on, then let
-//! the classes draw their conclusions (`conclude`). Where the task comes back (rt-class 2.1): a task whose
-//! priority rose goes behind its new equals; one whose priority dropped goes before them, because it must not
-//! lose its turn for having held a lock or for a change it did not ask for (rule `deboost_place`). One whose
-//! effective priority stays as it was is not moved at all.
+//! the classes draw their conclusions (`check_class_changed`). Where the task comes back (rt-class 2.1): a
+//! task whose priority rose goes behind its new equals; one whose priority dropped goes before them, because
+//! it must not lose its turn for having held a lock or for a change it did not ask for (rule
+//! `deboost_place`). One whose effective priority stays as it was is not moved at all.
 
 use crate::class::{
     DequeueKind, EnqueueKind, Place, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
     put_prev_task, set_curr_task,
 };
-use crate::mutex::{effective_prio, requeue_waiter};
+use crate::mutex::{effective_prio, rt_mutex_adjust_prio_chain};
 use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
 use crate::registry::{DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::{Class, Task};
-use crate::{Cpu, Event, Nice, Policy, Prio, Reason, TaskId, TaskState, fair, rt};
+use crate::{Event, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu, fair, rt};
 
 /// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If
 /// `p` waits for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class
 /// 7.3).
-pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: Policy) {
+pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, policy: Policy) {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
@@ -48,14 +48,14 @@ pub async fn sched_setscheduler<P: Platform>(me: Cpu<'_, P>, p: TaskId, policy: 
         SetschedulerPlace::Tail => Place::Tail,
     };
     change(&mut rq, &pi, prio, drops_to, set);
-    conclude(rq, p, old, renice_reschedules).await;
+    check_class_changed(rq, p, old, renice_reschedules).await;
     drop(pi);
-    requeue_waiter(me, p).await;
+    rt_mutex_adjust_prio_chain(me, p).await;
 }
 
 /// Gives `p` a nice value in whatever state the task is. A real-time task only remembers it; so does a normal
 /// task that is boosted by a lock, which keeps its place (rt-class 2.1, fair-class 2.6).
-pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
+pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nice) {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
@@ -86,7 +86,7 @@ pub async fn set_user_nice<P: Platform>(me: Cpu<'_, P>, p: TaskId, nice: Nice) {
     if queued {
         activate_task(&mut rq, p, EnqueueKind::Restore(Place::Tail));
     }
-    conclude(rq, p, old, renice_reschedules).await;
+    check_class_changed(rq, p, old, renice_reschedules).await;
 }
 
 /// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns
@@ -108,7 +108,7 @@ pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Pri
         DeboostPlace::Tail => Place::Tail,
     };
     change(&mut rq, pi, prio, drops_to, |_| {});
-    conclude(rq, p, old, inheritance_reschedules).await;
+    check_class_changed(rq, p, old, inheritance_reschedules).await;
     true
 }
 
@@ -147,13 +147,13 @@ fn change<P: Platform>(
     // A task that was never woken has no place in virtual time yet, only a distance to bring along.
     let placed = task.state.get() != TaskState::New;
     if placed && old.class == Class::Fair && prio.is_rt() {
-        fair::detach_task(rq, p);
+        fair::detach_task_cfs_rq(rq, p);
     }
     let held = (pi, &*rq);
     task.set_prio(&held, prio);
     set(&held);
     if placed && old.class == Class::Rt && !prio.is_rt() {
-        fair::attach_task(rq, p);
+        fair::attach_task_cfs_rq(rq, p);
     }
     if running {
         set_curr_task(rq, p);
@@ -168,7 +168,7 @@ fn change<P: Platform>(
 /// What follows from a change that has been made: rescheduling, pulling, pushing (rt-class 5.1 and 7.3,
 /// fair-class 2.6). Nothing follows for a task that is not queued. Releases the run queue's lock, in between
 /// too.
-async fn conclude<P: Platform>(
+async fn check_class_changed<P: Platform>(
     mut rq: RqGuard<'_, P>,
     p: TaskId,
     old: Served,

@@ -10,13 +10,13 @@ use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::rt::RtRq;
 use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
-use crate::{Cpu, CpuId, Nanos, Prio, TaskId};
+use crate::{CpuId, Nanos, Prio, TaskId, ThisCpu};
 use alloc::collections::VecDeque;
 use core::cell::{RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
 
-/// [`Cpu::lock`] without a future of its own: a hot path suspends and goes on where it is, and the guard is
-/// made where it stays.
+/// [`ThisCpu::lock`] without a future of its own: a hot path suspends and goes on where it is, and the guard
+/// is made where it stays.
 macro_rules! lock_here {
     ($me:expr, $cpu:expr) => {{
         let (me, cpu) = ($me, $cpu);
@@ -166,7 +166,7 @@ pub(crate) struct Taken(CpuId);
 /// A held run-queue lock; dropping it releases the lock.
 pub struct RqGuard<'k, P: Platform> {
     /// The executing CPU, which need not be the queue's.
-    pub me: Cpu<'k, P>,
+    pub me: ThisCpu<'k, P>,
     /// The queue's published side.
     pub published: &'k Published,
     state: RefMut<'k, RqState>,
@@ -198,7 +198,7 @@ impl<P: Platform> Drop for RqGuard<'_, P> {
     }
 }
 
-impl<'k, P: Platform> Cpu<'k, P> {
+impl<'k, P: Platform> ThisCpu<'k, P> {
     /// Takes the run-queue lock of `cpu`; spins while another CPU holds it.
     #[inline]
     pub async fn lock(self, cpu: CpuId) -> RqGuard<'k, P> {

@@ -4,14 +4,15 @@ use crate::class::{
     DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
     pick_next_task, put_prev_task, set_task_cpu,
 };
+use crate::fair::averages;
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
 use crate::rq::{RqGuard, lock_here};
 use crate::shared::{Proof, Unseen, Wakefulness};
 use crate::stats::{add, bump};
 use crate::task::Class;
-use crate::wakeup::fallback_cpu;
-use crate::{Cpu, CpuId, Event, SwitchState, TaskId, TaskState, fair, rt};
+use crate::wakeup::select_fallback_rq;
+use crate::{CpuId, Event, SwitchState, TaskId, TaskState, ThisCpu, fair, rt};
 
 /// How a CPU comes into [`schedule`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +28,7 @@ pub enum Entry {
 }
 
 /// The running task of the executing CPU says whether, and how, it is about to sleep: set_current_state.
-pub fn set_current_state<P: Platform>(me: Cpu<'_, P>, state: TaskState) {
+pub fn set_current_state<P: Platform>(me: ThisCpu<'_, P>, state: TaskState) {
     me.task(me.curr()).state.set(&Itself, state);
 }
 
@@ -38,7 +39,7 @@ impl Proof<Wakefulness> for Itself {}
 
 /// Switches the executing CPU to the task that should run now. Virtual time passes: at its run-queue lock,
 /// and at other CPUs' while it pulls, pushes or balances.
-pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
+pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     let mut rq = lock_here!(me, me.id);
     rq.update_clock();
     rq.charge(Cost::Schedule);
@@ -58,9 +59,9 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
         deactivate_task(&mut rq, prev, DequeueKind::Departure);
     }
     // Here and below: a path that is not taken does not make and move its state.
-    if prev_class == Class::Rt && rt::lowers(&rq, prev, prev_prio) {
-        if rt::others_overloaded(&rq) {
-            rq = rt::take_from_others(rq).await;
+    if prev_class == Class::Rt && rt::need_pull_rt_task(&rq, prev, prev_prio) {
+        if rt::rt_overloaded(&rq) {
+            rq = rt::pre_schedule(rq).await;
         }
         rq.update_clock();
     }
@@ -70,7 +71,7 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
         }
         rq.update_clock();
     }
-    fair::stint_ends(me.k, task, !blocking);
+    averages::on_put(me.k, task, !blocking);
     put_prev_task(&mut rq, prev);
     let next = pick_next_task(&mut rq);
     // The pull and the new-idle balancing were followed by this pick.
@@ -78,12 +79,8 @@ pub async fn schedule<P: Platform>(me: Cpu<'_, P>, entry: Entry) {
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
-    if !rt::wants_post_schedule(&rq, next) {
-        drop(rq);
-    } else if rt::relocks_to_push(&rq) {
-        rt::relock_and_push(rq).await;
-    } else {
-        drop(rt::push_rt_tasks(rq).await);
+    if rt::need_post_schedule(&rq, next) {
+        rt::post_schedule(rq).await;
     }
 }
 
@@ -95,29 +92,29 @@ fn context_switch<P: Platform>(
     blocking: bool,
 ) {
     let me = rq.me;
-    let (leaver, comer) = (me.task(prev), me.task(next));
+    let (prev_task, next_task) = (me.task(prev), me.task(next));
     rq.nr_switches += 1;
     let counts = &rq.published.counts;
     let since = rq.published.switched_at.replace(rq, rq.clock);
-    if leaver.class.get() != Class::Idle {
+    if prev_task.class.get() != Class::Idle {
         let counter = if blocking {
-            &leaver.stats.nr_voluntary_switches
+            &prev_task.stats.nr_voluntary_switches
         } else {
-            &leaver.stats.nr_involuntary_switches
+            &prev_task.stats.nr_involuntary_switches
         };
         bump(counter);
         add(&counts.run_time_ns, rq.clock.saturating_sub(since));
-        leaver.stats.last_ran.set(rq.clock);
+        prev_task.stats.last_ran.set(rq.clock);
     }
-    if comer.class.get() == Class::Idle {
+    if next_task.class.get() == Class::Idle {
         bump(&counts.went_idle);
     } else {
         bump(&counts.slices);
-        bump(&comer.stats.nr_slices);
+        bump(&next_task.stats.nr_slices);
     }
-    let prev_state = match leaver.state.get() {
+    let prev_state = match prev_task.state.get() {
         // The idle loop calls schedule itself: nobody preempts it.
-        _ if leaver.class.get() == Class::Idle => SwitchState::Runnable,
+        _ if prev_task.class.get() == Class::Idle => SwitchState::Runnable,
         _ if !blocking && matches!(entry, Entry::Preemption | Entry::Stopped) => SwitchState::Preempted,
         TaskState::Interruptible => SwitchState::Interruptible,
         TaskState::Uninterruptible => SwitchState::Uninterruptible,
@@ -125,18 +122,18 @@ fn context_switch<P: Platform>(
         _ => SwitchState::Runnable,
     };
     me.event(Event::Switch { prev, prev_state, next });
-    add(&counts.wait_time_ns, comer.stats.wait_end(rq.clock));
-    comer.on_cpu.set(rq, true);
+    add(&counts.wait_time_ns, next_task.stats.wait_end(rq.clock));
+    next_task.on_cpu.set(rq, true);
     rq.set_curr(next);
     rq.touch_published();
     rq.charge(Cost::ContextSwitch);
-    leaver.on_cpu.set(rq, false);
+    prev_task.on_cpu.set(rq, false);
     owner_left(me, prev);
 }
 
 /// The stopper moves the task that the executing CPU runs to another CPU: off its queue, then onto the other
 /// one. Nobody who changes its affinity meanwhile can find it on a queue, so it looks itself.
-pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) {
+pub(crate) async fn move_running_task<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId) {
     let p = me.curr();
     schedule(me, Entry::Stopped).await;
     set_task_cpu(me, &Unseen, p, dest);
@@ -144,7 +141,7 @@ pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) 
     // Its affinity may have changed while it was on no queue.
     while !me.task(p).may_run_on(rq.cpu) {
         drop(rq);
-        let dest = fallback_cpu(me, p);
+        let dest = select_fallback_rq(me, p);
         set_task_cpu(me, &Unseen, p, dest);
         rq = me.lock(dest).await;
     }
@@ -154,7 +151,7 @@ pub(crate) async fn move_running_task<P: Platform>(me: Cpu<'_, P>, dest: CpuId) 
 }
 
 /// sched_yield for the running task: its class moves it, then [`schedule`].
-pub async fn sched_yield<P: Platform>(me: Cpu<'_, P>) {
+pub async fn sched_yield<P: Platform>(me: ThisCpu<'_, P>) {
     let mut rq = me.lock(me.id).await;
     rq.update_clock();
     bump(&rq.published.counts.yields);

@@ -112,7 +112,7 @@ impl Task {
     }
 
     /// Makes a new task the idle task of a CPU, which runs it.
-    pub(crate) fn becomes_idle(&self, cpu: CpuId) {
+    pub(crate) fn init_idle(&self, cpu: CpuId) {
         self.prio.set(&Unseen, Prio::IDLE);
         self.class.set(&Unseen, Class::Idle);
         self.cpu.set(&Unseen, cpu);

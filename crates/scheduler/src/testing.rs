@@ -10,8 +10,8 @@ use crate::schedule::{Entry, schedule};
 use crate::tick::scheduler_tick;
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
-    Cpu, CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
-    Topology, rt,
+    CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
+    ThisCpu, Topology, rt,
 };
 pub use race::{Dice, RacePath};
 
@@ -99,7 +99,7 @@ impl Platform for TestPlatform {
         self.period_timer_at.set(Some(at));
     }
 
-    fn event(&self, _me: Cpu<'_, Self>, event: Event) {
+    fn event(&self, _me: ThisCpu<'_, Self>, event: Event) {
         self.events.borrow_mut().push(event);
     }
 }
@@ -144,8 +144,8 @@ impl Lab {
     }
 
     /// The path that CPU `cpu` executes.
-    pub fn cpu(&self, cpu: u16) -> Cpu<'_, TestPlatform> {
-        Cpu { k: &self.k, id: CpuId(cpu) }
+    pub fn cpu(&self, cpu: u16) -> ThisCpu<'_, TestPlatform> {
+        ThisCpu { k: &self.k, id: CpuId(cpu) }
     }
 
     /// Runs a path to its end: with free locks it never has to wait.

@@ -2,11 +2,11 @@
 
 use crate::platform::{Cost, Platform};
 use crate::task::Class;
-use crate::{Cpu, fair, rt};
+use crate::{ThisCpu, fair, rt};
 
 /// One tick on the executing CPU: accounting, slices, load averages; then periodic balancing, which may take
 /// other CPUs' locks.
-pub async fn scheduler_tick<P: Platform>(me: Cpu<'_, P>) {
+pub async fn scheduler_tick<P: Platform>(me: ThisCpu<'_, P>) {
     let mut rq = me.lock(me.id).await;
     rq.update_clock();
     rq.charge(Cost::Tick);

@@ -6,6 +6,7 @@
 //! target CPU.
 
 use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr, set_task_cpu};
+use crate::fair::averages;
 use crate::pi_lock::{PiGuard, pi_lock_here};
 use crate::platform::{Access, Cost, Ipi, Line, Platform};
 use crate::registry::{Feature, WakeLock};
@@ -13,7 +14,7 @@ use crate::rq::{RqGuard, lock_here};
 use crate::shared::Unseen;
 use crate::stats::bump;
 use crate::task::Class;
-use crate::{Cpu, CpuId, Event, Reason, TaskId, TaskState, fair, rt};
+use crate::{CpuId, Event, Reason, TaskId, TaskState, ThisCpu, fair, rt};
 
 /// What the waker says about the wakeup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -26,7 +27,7 @@ pub struct WakeFlags {
 
 /// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.
 pub fn try_to_wake_up<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     flags: WakeFlags,
 ) -> impl Future<Output = bool> {
@@ -36,7 +37,7 @@ pub fn try_to_wake_up<P: Platform>(
 /// The same for a waker that no lock keeps informed: `still` is asked, once the sleeper can no longer be
 /// woken by others, whether it sleeps for the reason that the waker knows.
 pub(crate) async fn try_to_wake_up_if<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     flags: WakeFlags,
     still: impl Fn() -> bool,
@@ -47,12 +48,12 @@ pub(crate) async fn try_to_wake_up_if<P: Platform>(
     }
 }
 
-fn asleep<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
+fn asleep<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> bool {
     matches!(me.task(p).state.get(), TaskState::Interruptible | TaskState::Uninterruptible)
 }
 
 async fn wake_under_pi_lock<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     flags: WakeFlags,
     still: impl Fn() -> bool,
@@ -60,8 +61,8 @@ async fn wake_under_pi_lock<P: Platform>(
     let pi = pi_lock_here!(me, p);
     let woken = asleep(me, p) && still();
     if woken {
-        begin(me, p);
-        if !(me.task(p).on_rq.get() && wake_while_queued(me, p, flags).await) {
+        sched_waking(me, p);
+        if !(me.task(p).on_rq.get() && ttwu_runnable(me, p, flags).await) {
             wake_dequeued(&pi, flags).await;
         }
     }
@@ -70,13 +71,13 @@ async fn wake_under_pi_lock<P: Platform>(
 
 /// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue. Not if it
 /// has by the time that its queue is locked.
-async fn wake_while_queued<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+async fn ttwu_runnable<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let mut rq = me.task_rq_lock(p).await;
     if !me.task(p).on_rq.get() {
         return false;
     }
     rq.update_clock();
-    awake(&mut rq, p, flags);
+    ttwu_do_wakeup(&mut rq, p, flags);
     true
 }
 
@@ -89,24 +90,23 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
         me.k.platform.relax(me.id).await;
     }
     let cpu = select_task_rq(me, p, flags);
-    count_wakeup(me, p, cpu, flags);
+    ttwu_stat(me, p, cpu, flags);
     set_task_cpu(me, pi, p, cpu);
-    fair::wakes_another(me, flags);
-    if should_queue(me, cpu) {
-        queue_remote_wakeup(me, p, cpu);
+    averages::on_wake_other(me, flags);
+    if ttwu_queue_cond(me, cpu) {
+        ttwu_queue_wakelist(me, p, cpu);
         return;
     }
     let mut rq = lock_here!(me, cpu);
     rq.update_clock();
-    activate_task(&mut rq, p, EnqueueKind::Wakeup);
-    awake(&mut rq, p, flags);
-    if rt::woken_cannot_run(&rq, p) {
-        drop(rt::push_rt_tasks(rq).await);
+    ttwu_do_activate(&mut rq, p, flags);
+    if rt::need_to_push(&rq, p) {
+        rt::task_woken(rq).await;
     }
 }
 
 async fn wake_under_rq_lock<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     flags: WakeFlags,
     still: impl Fn() -> bool,
@@ -117,18 +117,18 @@ async fn wake_under_rq_lock<P: Platform>(
         return false;
     }
     rq.update_clock();
-    begin(me, p);
+    sched_waking(me, p);
     if task.on_rq.get() {
-        awake(&mut rq, p, flags);
+        ttwu_do_wakeup(&mut rq, p, flags);
         return true;
     }
     // A task that is still being switched away from is queued where it is: its CPU may pick it again at once.
     if rq.curr == p {
-        count_wakeup(me, p, rq.cpu, flags);
+        ttwu_stat(me, p, rq.cpu, flags);
     } else {
         task.state.set(&rq, TaskState::Waking);
         let cpu = select_task_rq(me, p, flags);
-        count_wakeup(me, p, cpu, flags);
+        ttwu_stat(me, p, cpu, flags);
         if cpu != rq.cpu {
             drop(rq);
             // Its state says that it is being woken, so nobody else looks for it.
@@ -138,22 +138,23 @@ async fn wake_under_rq_lock<P: Platform>(
         }
     }
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
-    fair::wakes_another(me, flags);
-    awake(&mut rq, p, flags);
-    if rt::woken_cannot_run(&rq, p) {
-        drop(rt::push_rt_tasks(rq).await);
+    averages::on_wake_other(me, flags);
+    ttwu_do_wakeup(&mut rq, p, flags);
+    if rt::need_to_push(&rq, p) {
+        rt::task_woken(rq).await;
     }
     true
 }
 
-fn begin<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+/// Start of a wakeup.
+fn sched_waking<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     me.charge(Cost::Wakeup);
     me.touch(Line::Task(p), Access::Write);
     me.event(Event::Waking { task: p, target: me.task(p).cpu.get() });
 }
 
 /// Counts a wakeup that will enqueue the task on `cpu` (fair-class 11.1).
-fn count_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId, flags: WakeFlags) {
+fn ttwu_stat<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId, flags: WakeFlags) {
     let (task, counts) = (me.task(p), &me.k.rq(cpu).published.counts);
     let woken = &task.stats.woken;
     bump(&counts.wakeups);
@@ -174,8 +175,14 @@ fn count_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId, flags: WakeF
     }
 }
 
+/// Stages 5 and 6.
+fn ttwu_do_activate<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
+    activate_task(rq, p, EnqueueKind::Wakeup);
+    ttwu_do_wakeup(rq, p, flags);
+}
+
 /// Stage 6: preemption check, runnable state, trace.
-fn awake<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
+fn ttwu_do_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
     let task = rq.me.task(p);
     check_preempt_curr(rq, p, PreemptCause::Wakeup { sync: flags.sync });
     task.state.set(rq, TaskState::Running);
@@ -188,7 +195,7 @@ fn awake<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFlags) {
 }
 
 /// Stage 4: the class chooses, unless there is nothing to choose (rt-class 3.2).
-fn select_task_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
     let task = me.task(p);
     let chosen = if task.is_pinned() {
         me.decide(p, Reason::WakePinned);
@@ -199,11 +206,11 @@ fn select_task_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> C
             Class::Fair | Class::Idle => fair::select_task_rq_wake(me, p, flags),
         }
     };
-    if task.may_run_on(chosen) { chosen } else { fallback_cpu(me, p) }
+    if task.may_run_on(chosen) { chosen } else { select_fallback_rq(me, p) }
 }
 
 /// Any allowed CPU, near the last one first.
-pub(crate) fn fallback_cpu<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> CpuId {
+pub(crate) fn select_fallback_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
     me.decide(p, Reason::WakeFallback);
     let task = me.task(p);
     let allowed = task.cpus_allowed.get().and(&me.k.online);
@@ -212,13 +219,13 @@ pub(crate) fn fallback_cpu<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> CpuId {
 }
 
 /// Whether the target CPU is to do the enqueue itself (rt-class 3.6).
-fn should_queue<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> bool {
+fn ttwu_queue_cond<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
     me.has(Feature::TtwuQueue)
         && cpu != me.id
-        && (!me.k.shares_cache(me.id, cpu) || me.k.rq(cpu).published.nr_running.get() == 0)
+        && (!me.k.cpus_share_cache(me.id, cpu) || me.k.rq(cpu).published.nr_running.get() == 0)
 }
 
-fn queue_remote_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId) {
+fn ttwu_queue_wakelist<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId) {
     me.touch(Line::WakeList(cpu), Access::Write);
     if me.k.rq(cpu).wake_list.push(p) {
         me.k.platform.send_ipi(me.id, cpu, Ipi::Wakeup);
@@ -226,15 +233,14 @@ fn queue_remote_wakeup<P: Platform>(me: Cpu<'_, P>, p: TaskId, cpu: CpuId) {
 }
 
 /// Handler of [`Ipi::Wakeup`]: does stages 5 to 7 for every queued wakeup under the local lock.
-pub async fn sched_ttwu_pending<P: Platform>(me: Cpu<'_, P>) {
+pub async fn sched_ttwu_pending<P: Platform>(me: ThisCpu<'_, P>) {
     me.touch(Line::WakeList(me.id), Access::Write);
     while let Some(p) = me.k.rq(me.id).wake_list.pop() {
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
-        activate_task(&mut rq, p, EnqueueKind::Wakeup);
-        awake(&mut rq, p, WakeFlags::default());
-        if rt::woken_cannot_run(&rq, p) {
-            drop(rt::push_rt_tasks(rq).await);
+        ttwu_do_activate(&mut rq, p, WakeFlags::default());
+        if rt::need_to_push(&rq, p) {
+            rt::task_woken(rq).await;
         }
     }
 }

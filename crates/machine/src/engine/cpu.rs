@@ -12,13 +12,13 @@ use scheduler::registry::PreemptModel;
 use scheduler::schedule::{Entry, schedule};
 use scheduler::tick::scheduler_tick;
 use scheduler::wakeup::{sched_ttwu_pending, try_to_wake_up};
-use scheduler::{Class, Cpu, CpuId, Nanos, TaskId, rt};
+use scheduler::{Class, CpuId, Nanos, TaskId, ThisCpu, rt};
 
 use super::hw::Hw;
 
 /// The path of one CPU; it never ends, the engine drops it at the end of the run.
 pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
-    let me = Cpu { k: &sim.k, id };
+    let me = ThisCpu { k: &sim.k, id };
     let ctx = sim.cpu(id);
     let idle = sim.k.idle_task(id);
     loop {
@@ -64,7 +64,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
 
 impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
-    async fn interrupts(&self, me: Cpu<'_, Hw>) {
+    async fn interrupts(&self, me: ThisCpu<'_, Hw>) {
         let costs = &self.hw().spec.costs;
         if self.cpu(me.id).halted.take() {
             self.hw().charge_ns(costs.idle_exit);
@@ -99,7 +99,7 @@ impl Sim {
                 Irq::Notice(ipi) => self.ipi(me, ipi).await,
                 Irq::Settings => rt::rules_changed(me).await,
                 Irq::RtPeriod => {
-                    if let Some(again) = rt::period_timer(me).await {
+                    if let Some(again) = rt::sched_rt_period_timer(me).await {
                         self.hw().start_rt_period_timer(again);
                     }
                 }
@@ -133,7 +133,7 @@ impl Sim {
         }
     }
 
-    async fn ipi(&self, me: Cpu<'_, Hw>, ipi: Ipi) {
+    async fn ipi(&self, me: ThisCpu<'_, Hw>, ipi: Ipi) {
         if let Some(watch) = self.hw().watch() {
             watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
         }
@@ -149,7 +149,7 @@ impl Sim {
         }
     }
 
-    async fn spawn(&self, me: Cpu<'_, Hw>, index: u32) {
+    async fn spawn(&self, me: ThisCpu<'_, Hw>, index: u32) {
         let cpu = self.spawn_cpu(index);
         let task = TaskId((self.k.cpus() as u32) + index);
         wake_up_new_task_on(me, task, cpu).await;
@@ -157,14 +157,14 @@ impl Sim {
 
     /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible. (One
     /// that spins for an owner sees the request itself, and sleeps.)
-    fn may_preempt(&self, me: Cpu<'_, Hw>, curr: TaskId) -> bool {
+    fn may_preempt(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> bool {
         curr == self.k.idle_task(me.id)
             || self.k.config.rules.preempt_model.get() == PreemptModel::Full
             || self.with(curr, |t| !matches!(t.progress, Progress::Kernel { .. } | Progress::SpinOnOwner(_)))
     }
 
     /// A task, or idle, is about to execute where another one did before.
-    fn set_up(&self, me: Cpu<'_, Hw>, curr: TaskId) {
+    fn set_up(&self, me: ThisCpu<'_, Hw>, curr: TaskId) {
         let idle = self.k.idle_task(me.id);
         if curr == idle {
             let previous = self.cpu(me.id).seen.replace(idle);
@@ -185,7 +185,7 @@ impl Sim {
 
     /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more
     /// came.
-    async fn messages_by_tick(&self, me: Cpu<'_, Hw>) {
+    async fn messages_by_tick(&self, me: ThisCpu<'_, Hw>) {
         let due = self.cpu(me.id).by_tick.take();
         for message in due {
             self.message_from_outside(me, message).await;
@@ -212,7 +212,7 @@ impl Sim {
     }
 
     /// Waits for an interrupt.
-    async fn idle(&self, me: Cpu<'_, Hw>) {
+    async fn idle(&self, me: ThisCpu<'_, Hw>) {
         let hw = self.hw();
         let cpu = &hw.cpus[me.id.index()];
         cpu.ready_at.set(hw.local_now());

@@ -9,7 +9,7 @@ use super::steps::Path;
 use crate::behaviour::{Env, Step};
 use crate::outcome::RunError;
 use crate::told::ToldStep;
-use scheduler::{Cpu, Nanos, TaskId};
+use scheduler::{Nanos, TaskId, ThisCpu};
 
 /// What a task does next.
 pub(super) enum Next {
@@ -31,7 +31,7 @@ pub(super) struct Stretch {
 
 impl Sim {
     /// What the current task does next.
-    pub fn next(&self, me: Cpu<'_, Hw>, p: TaskId) -> Next {
+    pub fn next(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Next {
         let (progress, in_sections) = self.with(p, |t| (t.progress, t.sections.is_some()));
         match progress {
             Progress::Ready if in_sections => self.next_section(me, p),
@@ -66,7 +66,7 @@ impl Sim {
     }
 
     /// The current task starts to execute.
-    pub fn begin(&self, me: Cpu<'_, Hw>, length: Nanos) -> Stretch {
+    pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Nanos) -> Stretch {
         let hw = self.hw();
         let start = hw.local_now();
         let end = start + length;
@@ -82,7 +82,7 @@ impl Sim {
     }
 
     /// It has executed to the end, or was interrupted.
-    pub fn executed(&self, me: Cpu<'_, Hw>, p: TaskId, stretch: Stretch) -> Path {
+    pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, stretch: Stretch) -> Path {
         let ran = self.hw().now.get().saturating_sub(stretch.start).min(stretch.length);
         let busy = &self.cpu(me.id).busy;
         busy.set(busy.get() + ran);
@@ -111,13 +111,13 @@ impl Sim {
         Path::Done
     }
 
-    pub fn resume(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
+    pub fn resume(&self, me: ThisCpu<'_, Hw>, p: TaskId, then: Then) -> Path {
         self.set_progress(p, Progress::Ready);
         self.go_on(me, p, then)
     }
 
     /// Asks the behaviour, and starts what it wants.
-    fn next_step(&self, me: Cpu<'_, Hw>, p: TaskId) -> Path {
+    fn next_step(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Path {
         let now = self.hw().local_now();
         let counters = self.counters(p);
         let idle_steps = self.with(p, |t| {
@@ -151,7 +151,7 @@ impl Sim {
         self.start(me, p, step)
     }
 
-    fn tell(&self, me: Cpu<'_, Hw>, step: &Step) {
+    fn tell(&self, me: ThisCpu<'_, Hw>, step: &Step) {
         let told = match step {
             Step::SetPolicy { target: Some(task), policy } => {
                 let pid = self.with(*task, |task| task.pid);

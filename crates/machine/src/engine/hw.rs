@@ -19,7 +19,7 @@ use crate::rng::{Purpose, Rng};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::registry::LockKind;
-use scheduler::{Cpu, CpuId, Event, MutexId, Nanos, TaskId};
+use scheduler::{CpuId, Event, MutexId, Nanos, TaskId, ThisCpu};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -183,7 +183,7 @@ impl Hw {
 
     #[cold]
     #[inline(never)]
-    fn tell(&self, me: Cpu<'_, Hw>, event: Event) {
+    fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
         self.recorder.event(me, self.local_now(), event);
         if let Some(paths) = &self.paths {
             paths.event(me, self.local_now(), event);
@@ -421,7 +421,7 @@ impl Platform for Hw {
         self.suspend(me, Mode::InPath).await;
     }
 
-    fn look_again(&self, me: Cpu<'_, Hw>, spinner: TaskId) {
+    fn look_again(&self, me: ThisCpu<'_, Hw>, spinner: TaskId) {
         let at = me.task(spinner).cpu.get();
         let there = &self.cpus[at.index()];
         // A CPU that serves an interrupt, or has another task by now, looks by itself.
@@ -479,7 +479,7 @@ impl Platform for Hw {
     }
 
     #[inline(always)]
-    fn event(&self, me: Cpu<'_, Self>, event: Event) {
+    fn event(&self, me: ThisCpu<'_, Self>, event: Event) {
         if let Event::Switch { prev, next, .. } = event {
             self.recorder.switched(me, self.local_now(), prev, next);
         }

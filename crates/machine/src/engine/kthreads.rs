@@ -12,7 +12,7 @@ use crate::setup::Arrival;
 use crate::setup::{Setup, Spawn};
 use crate::spec::{KthreadNoise, MachineSpec, Spread, WakeEvent, Woken};
 use crate::told::ToldMessage;
-use scheduler::{Cpu, CpuId, CpuMask, Nanos};
+use scheduler::{CpuId, CpuMask, Nanos, ThisCpu};
 use std::rc::Rc;
 
 /// The threads of a machine, and what wakes them.
@@ -184,7 +184,7 @@ impl Behaviour for Kthread {
 
 impl Sim {
     /// The tick, or an interrupt of its own, wakes these threads.
-    pub async fn wake_kthreads(&self, me: Cpu<'_, Hw>, wakes: &[Wake], by: Arrival) {
+    pub async fn wake_kthreads(&self, me: ThisCpu<'_, Hw>, wakes: &[Wake], by: Arrival) {
         for wake in wakes {
             if let Some(channel) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
                 let at = self.hw().local_now().saturating_sub(self.hw().spec.costs.irq_entry);

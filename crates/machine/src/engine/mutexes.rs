@@ -9,13 +9,13 @@ use scheduler::mutex::{
     Deadlock, FastPath, LockError, LockOutcome, OwnerSeen, lock_fast, lock_resume, lock_slow, spin_on_owner,
     unlock_fast, unlock_slow,
 };
-use scheduler::{Cpu, MutexId, Nanos, TaskId};
+use scheduler::{MutexId, Nanos, TaskId, ThisCpu};
 
 /// A spinner executes until [`scheduler::platform::Platform::look_again`] or an interrupt; no run is as long.
 const UNTIL_TOLD: Nanos = Nanos(1 << 62);
 
 impl Sim {
-    pub fn lock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
+    pub fn lock_mutex(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
         if lock_fast(me, p, id) == FastPath::Done {
             self.with(p, |t| t.locks_held += 1);
             Path::Done
@@ -25,19 +25,19 @@ impl Sim {
         }
     }
 
-    pub async fn lock_slow(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+    pub async fn lock_slow(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: MutexId) {
         let outcome = lock_slow(me, p, id).await;
         self.locked(me, p, id, outcome).await;
     }
 
     /// The task runs again after it slept for the mutex.
-    pub async fn lock_again(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+    pub async fn lock_again(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: MutexId) {
         let outcome = lock_resume(me, p, id).await;
         self.locked(me, p, id, outcome).await;
     }
 
     /// The task waits for a PI mutex and executes: does it still?
-    pub fn spin_for(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Next {
+    pub fn spin_for(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: MutexId) -> Next {
         match spin_on_owner(me, p, id) {
             OwnerSeen::Runs => Next::Execute(UNTIL_TOLD),
             OwnerSeen::Released => Next::Follow(self.resume(me, p, Then::Lock(id))),
@@ -48,7 +48,13 @@ impl Sim {
         }
     }
 
-    async fn locked(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId, outcome: Result<LockOutcome, LockError>) {
+    async fn locked(
+        &self,
+        me: ThisCpu<'_, Hw>,
+        p: TaskId,
+        id: MutexId,
+        outcome: Result<LockOutcome, LockError>,
+    ) {
         match outcome {
             Ok(LockOutcome::Acquired) => self.with(p, |t| t.locks_held += 1),
             // Its state was set when it became a waiter: whoever unlocks may have woken it meanwhile.
@@ -66,7 +72,7 @@ impl Sim {
         }
     }
 
-    pub fn unlock_mutex(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
+    pub fn unlock_mutex(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: MutexId) -> Path {
         match unlock_fast(me, p, id) {
             Ok(FastPath::Done) => self.with(p, |t| t.locks_held -= 1),
             Ok(FastPath::EnterKernel) => {
@@ -82,7 +88,7 @@ impl Sim {
         Path::Done
     }
 
-    pub async fn unlock_slow(&self, me: Cpu<'_, Hw>, p: TaskId, id: MutexId) {
+    pub async fn unlock_slow(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: MutexId) {
         unlock_slow(me, p, id).await;
     }
 

@@ -9,7 +9,7 @@ use super::hw::Hw;
 use super::sim::{Progress, Sim, TaskCtx};
 use crate::paths::{CountedFrom, Onto, Situation, WakePaths, WokenFrom};
 use crate::rng::Rng;
-use scheduler::{Class, Cpu, CpuId, Event, Nanos, TaskId};
+use scheduler::{Class, CpuId, Event, Nanos, TaskId, ThisCpu};
 use std::cell::RefCell;
 
 /// What the hardware knows of ways, and of wakeups that have begun.
@@ -33,7 +33,7 @@ impl Paths {
     }
 
     /// Looks at what happens at `now` on the executing CPU.
-    pub fn event(&self, me: Cpu<'_, Hw>, now: Nanos, event: Event) {
+    pub fn event(&self, me: ThisCpu<'_, Hw>, now: Nanos, event: Event) {
         match event {
             Event::Waking { task, .. } => {
                 let mut begun = self.begun.borrow_mut();
@@ -48,7 +48,7 @@ impl Paths {
         }
     }
 
-    fn woken(&self, me: Cpu<'_, Hw>, now: Nanos, task: TaskId, target: CpuId) {
+    fn woken(&self, me: ThisCpu<'_, Hw>, now: Nanos, task: TaskId, target: CpuId) {
         let begun = self.begun.borrow().get(task.index()).copied().unwrap_or_default();
         let since = match self.known.counted_from {
             CountedFrom::Wakeup => now,
@@ -71,7 +71,7 @@ impl Paths {
 }
 
 /// What goes on where the task is to run, if it runs there at once.
-fn onto(me: Cpu<'_, Hw>, task: TaskId, target: CpuId) -> Option<Onto> {
+fn onto(me: ThisCpu<'_, Hw>, task: TaskId, target: CpuId) -> Option<Onto> {
     let rq = &me.k.rq(target).published;
     let curr = rq.curr.get();
     if curr == me.k.idle_task(target) {
@@ -81,21 +81,21 @@ fn onto(me: Cpu<'_, Hw>, task: TaskId, target: CpuId) -> Option<Onto> {
     (preempts && outranks(me, task, curr)).then_some(Onto::Lower)
 }
 
-fn outranks(me: Cpu<'_, Hw>, task: TaskId, other: TaskId) -> bool {
+fn outranks(me: ThisCpu<'_, Hw>, task: TaskId, other: TaskId) -> bool {
     me.task(task).prio.get() < me.task(other).prio.get()
 }
 
 impl Sim {
     /// The CPU is about to switch because of a wakeup: makes up what the way to there still takes.
     #[inline]
-    pub fn take_the_way(&self, me: Cpu<'_, Hw>) {
+    pub fn take_the_way(&self, me: ThisCpu<'_, Hw>) {
         if let Some(arriving) = self.cpu(me.id).arriving.take() {
             self.make_up(me, arriving);
         }
     }
 
     #[inline(never)]
-    fn make_up(&self, me: Cpu<'_, Hw>, arriving: Arriving) {
+    fn make_up(&self, me: ThisCpu<'_, Hw>, arriving: Arriving) {
         let hw = self.hw();
         let Some(paths) = &hw.paths else { return };
         // The same wakeup of the same work takes the same way in every comparison.

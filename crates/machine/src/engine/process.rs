@@ -9,7 +9,7 @@ use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Rng, TaskStream};
 use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
-use scheduler::{Cpu, CpuId, CpuMask, Nanos, Pid, TaskId, TaskState};
+use scheduler::{CpuId, CpuMask, Nanos, Pid, TaskId, TaskState, ThisCpu};
 
 impl Sim {
     /// What the scheduler has to know about a task to be; an affinity without a CPU of this machine is an
@@ -100,7 +100,7 @@ impl Sim {
         self.spawn_cpus[index as usize]
     }
 
-    pub async fn fork(&self, me: Cpu<'_, Hw>, p: TaskId, spec: TaskSpec, kind: ForkKind) {
+    pub async fn fork(&self, me: ThisCpu<'_, Hw>, p: TaskId, spec: TaskSpec, kind: ForkKind) {
         self.syscall();
         let pid = Pid(self.next_pid.get());
         self.next_pid.set(pid.0 + 1);
@@ -135,7 +135,7 @@ impl Sim {
         });
     }
 
-    pub async fn forked(&self, me: Cpu<'_, Hw>, p: TaskId, child: TaskId, vfork: bool) {
+    pub async fn forked(&self, me: ThisCpu<'_, Hw>, p: TaskId, child: TaskId, vfork: bool) {
         wake_up_new_task(me, child).await;
         // The child may be through already, and its slot have a new user.
         let me_as_parent = Parent { task: p, pid: me.task(p).pid.get() };
@@ -145,7 +145,7 @@ impl Sim {
         }
     }
 
-    pub async fn exec(&self, me: Cpu<'_, Hw>, p: TaskId, comm: Box<str>) {
+    pub async fn exec(&self, me: ThisCpu<'_, Hw>, p: TaskId, comm: Box<str>) {
         self.syscall();
         let pid = self.with(p, |t| {
             t.comm = comm.clone();
@@ -159,7 +159,7 @@ impl Sim {
     }
 
     /// The parent that sleeps in vfork may go on.
-    pub async fn complete_vfork(&self, me: Cpu<'_, Hw>, p: TaskId) {
+    pub async fn complete_vfork(&self, me: ThisCpu<'_, Hw>, p: TaskId) {
         let parent = self.with(p, |t| t.family.vfork_parent.take());
         let Some(parent) = parent.filter(|parent| self.still_there(*parent)) else { return };
         if self.with(parent.task, |t| std::mem::take(&mut t.family.in_vfork)) {
@@ -167,7 +167,7 @@ impl Sim {
         }
     }
 
-    pub async fn wait_child(&self, me: Cpu<'_, Hw>, p: TaskId) {
+    pub async fn wait_child(&self, me: ThisCpu<'_, Hw>, p: TaskId) {
         self.syscall();
         let sleep = self.with(p, |t| {
             t.family.waiting = t.family.zombies == 0 && t.family.children > 0;
@@ -181,7 +181,7 @@ impl Sim {
         }
     }
 
-    pub async fn exit(&self, me: Cpu<'_, Hw>, p: TaskId) {
+    pub async fn exit(&self, me: ThisCpu<'_, Hw>, p: TaskId) {
         self.complete_vfork(me, p).await;
         let task = Who { pid: me.task(p).pid.get(), prio: me.task(p).prio.get() };
         self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Exit { task });

@@ -3,7 +3,7 @@
 use super::hw::Hw;
 use crate::latency::Latency;
 use crate::told::{TaskStart, ToldMessage, ToldStep};
-use scheduler::{Class, Cpu, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId};
+use scheduler::{Class, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId, ThisCpu};
 use std::cell::{Cell, RefCell};
 
 /// What a run writes down of its events.
@@ -150,14 +150,14 @@ impl Recorder {
     }
 
     /// Writes a line of the trace, if one is wanted.
-    pub fn event(&self, me: Cpu<'_, Hw>, now: Nanos, event: Event) {
+    pub fn event(&self, me: ThisCpu<'_, Hw>, now: Nanos, event: Event) {
         if self.is_traced() {
             self.record(me, now, record_of(me, event));
         }
     }
 
     /// What a switch leaves behind even without a trace.
-    pub fn switched(&self, me: Cpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
+    pub fn switched(&self, me: ThisCpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
         let OfCpu { switches, idle: clock } = &self.cpus[me.id.index()];
         switches.set(switches.get() + 1);
         if me.task(prev).class.get() == Class::Idle
@@ -197,13 +197,13 @@ impl Recorder {
     }
 
     /// Writes a line of the trace, if one is wanted. The text is only made then.
-    pub fn note(&self, me: Cpu<'_, Hw>, now: Nanos, kind: impl FnOnce() -> RecordKind) {
+    pub fn note(&self, me: ThisCpu<'_, Hw>, now: Nanos, kind: impl FnOnce() -> RecordKind) {
         if self.is_traced() {
             self.record(me, now, kind());
         }
     }
 
-    fn record(&self, me: Cpu<'_, Hw>, time: Nanos, kind: RecordKind) {
+    fn record(&self, me: ThisCpu<'_, Hw>, time: Nanos, kind: RecordKind) {
         if self.tells_everything() || kind.is_scheduling() {
             let (cpu, pid) = (me.id, me.task(me.curr()).pid.get());
             let in_interrupt = me.k.platform.cpus[cpu.index()].in_interrupt.get();
@@ -263,7 +263,7 @@ impl Recorder {
     }
 }
 
-fn record_of(me: Cpu<'_, Hw>, event: Event) -> RecordKind {
+fn record_of(me: ThisCpu<'_, Hw>, event: Event) -> RecordKind {
     let pid = |id: TaskId| me.task(id).pid.get();
     let who = |id: TaskId| Who { pid: pid(id), prio: me.task(id).prio.get() };
     match event {

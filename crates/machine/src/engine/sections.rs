@@ -18,7 +18,7 @@ use super::steps::Path;
 use super::world::{SpinAttempt, Spinlock};
 use crate::objects::SpinlockId;
 use crate::sections::Sections;
-use scheduler::{Cpu, CpuId, Nanos, TaskId};
+use scheduler::{CpuId, Nanos, TaskId, ThisCpu};
 
 /// A task's place in its work. Phases are counted from 0: the even ones are the parts between the sections.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl Spinlock {
 
 impl Sim {
     /// What a task in the middle of its sections does next.
-    pub fn next_section(&self, me: Cpu<'_, Hw>, p: TaskId) -> Next {
+    pub fn next_section(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Next {
         let cold = self.refill(p);
         let start = self.hw().local_now();
         let mut tasks = self.tasks.borrow_mut();

@@ -14,7 +14,7 @@ use scheduler::affinity::set_cpus_allowed;
 use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::schedule::{Entry, sched_yield, schedule, set_current_state};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{Cpu, CpuMask, MutexId, Nanos, TaskId, TaskState};
+use scheduler::{CpuMask, MutexId, Nanos, TaskId, TaskState, ThisCpu};
 
 /// What a step comes to once all is done that needs nobody to wait: most steps of most loads come to nothing
 /// more, and no future is made for them.
@@ -42,7 +42,7 @@ pub(super) enum Path {
 
 impl Sim {
     /// Starts a step of the current task.
-    pub fn start(&self, me: Cpu<'_, Hw>, p: TaskId, step: Step) -> Path {
+    pub fn start(&self, me: ThisCpu<'_, Hw>, p: TaskId, step: Step) -> Path {
         match step {
             Step::Compute(length) => self.with(p, |t| t.compute(length)),
             Step::KernelCompute(length) => {
@@ -85,7 +85,7 @@ impl Sim {
     }
 
     /// Goes on with a system call after its work in the kernel, or after a sleep.
-    pub fn go_on(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) -> Path {
+    pub fn go_on(&self, me: ThisCpu<'_, Hw>, p: TaskId, then: Then) -> Path {
         match then {
             Then::Return => Path::Done,
             Then::Send(channel) => self.send(me, p, channel),
@@ -96,7 +96,7 @@ impl Sim {
     }
 
     /// What is left of a step, for which others may have to be waited for.
-    pub async fn follow(&self, me: Cpu<'_, Hw>, p: TaskId, path: Path) {
+    pub async fn follow(&self, me: ThisCpu<'_, Hw>, p: TaskId, path: Path) {
         match path {
             Path::Done => {}
             Path::Sleep => schedule(me, Entry::Call).await,
@@ -117,7 +117,7 @@ impl Sim {
         }
     }
 
-    async fn call(&self, me: Cpu<'_, Hw>, p: TaskId, call: Step) {
+    async fn call(&self, me: ThisCpu<'_, Hw>, p: TaskId, call: Step) {
         match call {
             Step::TrySend(channel) => {
                 self.put(me, channel, WakeFlags::default()).await;
@@ -165,7 +165,7 @@ impl Sim {
         }
     }
 
-    async fn go_on_waiting(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
+    async fn go_on_waiting(&self, me: ThisCpu<'_, Hw>, p: TaskId, then: Then) {
         match then {
             Then::Lock(mutex) => self.lock_again(me, p, mutex).await,
             Then::Forked { child, vfork } => self.forked(me, p, child, vfork).await,
@@ -181,7 +181,7 @@ impl Sim {
     }
 
     /// A system call that works in the kernel for `cost`, with interrupts on, and then goes on.
-    fn in_kernel(&self, me: Cpu<'_, Hw>, p: TaskId, cost: Nanos, then: Then) -> Path {
+    fn in_kernel(&self, me: ThisCpu<'_, Hw>, p: TaskId, cost: Nanos, then: Then) -> Path {
         self.syscall();
         if cost == Nanos::ZERO {
             return self.go_on(me, p, then);
@@ -191,24 +191,24 @@ impl Sim {
     }
 
     /// The current task sleeps; when it runs again it goes on with `then`.
-    pub async fn block(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) {
+    pub async fn block(&self, me: ThisCpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) {
         self.falls_asleep(me, p, state, then);
         schedule(me, Entry::Call).await;
     }
 
     /// The same for a task whose state says already that it sleeps, or that it has been woken since.
-    pub async fn leave_asleep(&self, me: Cpu<'_, Hw>, p: TaskId, then: Then) {
+    pub async fn leave_asleep(&self, me: ThisCpu<'_, Hw>, p: TaskId, then: Then) {
         self.set_progress(p, Progress::Resume(then));
         schedule(me, Entry::Call).await;
     }
 
-    fn falls_asleep(&self, me: Cpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) -> Path {
+    fn falls_asleep(&self, me: ThisCpu<'_, Hw>, p: TaskId, state: TaskState, then: Then) -> Path {
         set_current_state(me, state);
         self.set_progress(p, Progress::Resume(then));
         Path::Sleep
     }
 
-    fn sleep_until(&self, me: Cpu<'_, Hw>, p: TaskId, until: Nanos) -> Path {
+    fn sleep_until(&self, me: ThisCpu<'_, Hw>, p: TaskId, until: Nanos) -> Path {
         let hw = self.hw();
         self.syscall();
         if until <= hw.local_now() {
@@ -229,7 +229,7 @@ impl Sim {
     }
 
     /// Wakes `p`; the waker's clock moves on.
-    pub async fn wake(&self, me: Cpu<'_, Hw>, p: TaskId, sync: bool) {
+    pub async fn wake(&self, me: ThisCpu<'_, Hw>, p: TaskId, sync: bool) {
         try_to_wake_up(me, p, WakeFlags { sync, interrupt: false }).await;
     }
 
@@ -243,7 +243,7 @@ impl Sim {
         Path::Wake { task, flags: WakeFlags { sync: spec.sync, interrupt: spec.softirq } }
     }
 
-    fn send(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) -> Path {
+    fn send(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: ChannelId) -> Path {
         match self.put_message(id) {
             Put::Full => {
                 self.world.borrow_mut().channels[id.0 as usize].writers.push_back(p);
@@ -263,7 +263,7 @@ impl Sim {
         Put::Stored { wake: channel.readers.pop_front() }
     }
 
-    fn receive(&self, me: Cpu<'_, Hw>, p: TaskId, id: ChannelId) -> Path {
+    fn receive(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: ChannelId) -> Path {
         let wake = {
             let channel = &mut self.world.borrow_mut().channels[id.0 as usize];
             channel.last_reader = Some(p);
@@ -284,14 +284,14 @@ impl Sim {
     }
 
     /// An interrupt brings a message whose cause is no step of a task.
-    pub async fn message_from_outside(&self, me: Cpu<'_, Hw>, message: ToldMessage) {
+    pub async fn message_from_outside(&self, me: ThisCpu<'_, Hw>, message: ToldMessage) {
         let now = self.hw().local_now();
         self.hw().recorder.note(me, now, || RecordKind::Message { message });
         self.message_by_interrupt(me, message.channel).await;
     }
 
     /// An interrupt brings a message.
-    pub async fn message_by_interrupt(&self, me: Cpu<'_, Hw>, channel: ChannelId) {
+    pub async fn message_by_interrupt(&self, me: ThisCpu<'_, Hw>, channel: ChannelId) {
         if !self.put(me, channel, FROM_INTERRUPT).await {
             self.outside_lost.set(self.outside_lost.get() + 1);
         }
@@ -306,7 +306,7 @@ impl Sim {
     }
 
     /// Puts a message without waiting for room; whether there was any.
-    pub async fn put(&self, me: Cpu<'_, Hw>, id: ChannelId, flags: WakeFlags) -> bool {
+    pub async fn put(&self, me: ThisCpu<'_, Hw>, id: ChannelId, flags: WakeFlags) -> bool {
         match self.put_message(id) {
             Put::Full => return false,
             Put::Stored { wake: Some(reader) } => {
@@ -317,13 +317,13 @@ impl Sim {
         true
     }
 
-    fn futex_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: FutexId) -> Path {
+    fn futex_wait(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: FutexId) -> Path {
         self.syscall();
         self.world.borrow_mut().futexes[id.0 as usize].push(p, me.task(p).normal_prio.get());
         self.falls_asleep(me, p, TaskState::Interruptible, Then::Return)
     }
 
-    async fn futex_wake(&self, me: Cpu<'_, Hw>, id: FutexId, count: u32) {
+    async fn futex_wake(&self, me: ThisCpu<'_, Hw>, id: FutexId, count: u32) {
         self.syscall();
         for _ in 0..count {
             let next = self.world.borrow_mut().futexes[id.0 as usize].pop();
@@ -332,7 +332,7 @@ impl Sim {
         }
     }
 
-    async fn barrier_wait(&self, me: Cpu<'_, Hw>, p: TaskId, id: BarrierId) {
+    async fn barrier_wait(&self, me: ThisCpu<'_, Hw>, p: TaskId, id: BarrierId) {
         let opened = {
             let barrier = &mut self.world.borrow_mut().barriers[id.0 as usize];
             if barrier.waiting.len() + 1 == barrier.parties as usize {
@@ -358,7 +358,7 @@ impl Sim {
 
     /// A user-space spinlock: try, spin a little, after enough tries sleep for a growing time (fair-class
     /// 12.4).
-    pub fn spin_lock(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
+    pub fn spin_lock(&self, me: ThisCpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
         let backoff = {
             let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
             let now = self.hw().now.get();
@@ -397,7 +397,7 @@ impl Sim {
     }
 
     /// The task sleeps until the spinlock is released, then spins again.
-    fn await_release(&self, me: Cpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
+    fn await_release(&self, me: ThisCpu<'_, Hw>, p: TaskId, attempt: SpinAttempt) -> Path {
         self.syscall();
         let tries_left = {
             let lock = &mut self.world.borrow_mut().spinlocks[attempt.lock.0 as usize];
@@ -428,7 +428,7 @@ impl Sim {
         Path::WakeAll(waiters)
     }
 
-    async fn set_affinity(&self, me: Cpu<'_, Hw>, target: TaskId, cpus: CpuMask) {
+    async fn set_affinity(&self, me: ThisCpu<'_, Hw>, target: TaskId, cpus: CpuMask) {
         self.syscall();
         if cpus.and(&self.k.online).is_empty() {
             let (pid, comm) = self.with(target, |t| (t.pid, t.comm.clone()));

@@ -81,7 +81,7 @@ pub const DIFFERENCES: &[Difference] = &[
         .set("yield_mode=skip"),
     releases(V2637, "fair-class 6.4", "SCHED_BATCH preempts SCHED_IDLE")
         .since([2, 6, 39])
-        .set("sched_idle=v39"),
+        .set("idle_batch_preempts=on"),
     releases(V2637, "rt-class 3.1", "a waker holds the sleeper's pi_lock")
         .since([3, 0, 0])
         .set("wake_lock=pi_lock"),
@@ -104,7 +104,7 @@ pub const DIFFERENCES: &[Difference] = &[
         .set("post_push=callback_locked"),
     releases(V41, "fair-class 4.5", "a fair task enters after the running one is charged")
         .since([4, 9, 0])
-        .set("floor_order=v49"),
+        .set("floor_order=with_task"),
     releases(V41, "rt-class 7.5", "a PI owner drops its priority before it wakes the waiter")
         .since([4, 12, 0])
         .set("deboost_order=deboost_then_wake"),
@@ -125,7 +125,7 @@ pub const DIFFERENCES: &[Difference] = &[
         .set("rtmutex_spin=never"),
     releases(V61_BOTH, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
         .until([5, 16, 0])
-        .set("sched_idle=v39"),
+        .set("idle_short_sleeper=off"),
     PUSH_IPI.until([5, 15, 212]),
     PUSH_IPI.between([5, 16, 0], [6, 1, 178]),
     PUSH_IPI.between([6, 2, 0], [6, 12, 96]),

@@ -31,7 +31,9 @@ impl fmt::Display for KernelError {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
                 None => f.write_str("; `schedlab list kernels` shows all"),
             },
-            SettingError::UnknownValue { .. } | SettingError::OutOfRange { .. } => Ok(()),
+            SettingError::UnknownValue { .. }
+            | SettingError::OutOfRange { .. }
+            | SettingError::Gone { .. } => Ok(()),
         }
     }
 }

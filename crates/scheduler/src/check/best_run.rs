@@ -10,7 +10,7 @@ use super::{Findings, Moment, Past};
 use crate::platform::Platform;
 use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
 use crate::task::Class;
-use crate::{Cpu, Event, Prio, Reason, Scheduler, TaskId};
+use crate::{Event, Prio, Reason, Scheduler, TaskId, ThisCpu};
 use alloc::format;
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl BestRun {
         self.armed = false;
     }
 
-    pub fn event<P: Platform>(&mut self, past: &Past, me: Cpu<'_, P>, event: Event) {
+    pub fn event<P: Platform>(&mut self, past: &Past, me: ThisCpu<'_, P>, event: Event) {
         match event {
             Event::Decision { reason: Reason::Throttled | Reason::Unthrottled, .. } => self.excuse(),
             // A CPU that is between two levels is overlooked, and need not lower afterwards (4.3).
@@ -103,7 +103,7 @@ fn pull_finds_all<P: Platform>(moment: &Moment<'_, P>) -> bool {
 }
 
 /// Whether an RT task other than `pulled` waits for the executing CPU.
-fn another_waits<P: Platform>(me: Cpu<'_, P>, pulled: TaskId) -> bool {
+fn another_waits<P: Platform>(me: ThisCpu<'_, P>, pulled: TaskId) -> bool {
     let waits_here = |p: TaskId| me.task(p).cpu.get() == me.id && !me.k.task_running(p);
     me.k.tasks.iter().any(|p| p != pulled && is_queued_rt(me.k, p) && waits_here(p))
 }

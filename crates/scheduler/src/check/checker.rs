@@ -5,7 +5,7 @@ use super::moves::Moves;
 use super::walkers::Flying;
 use super::{Findings, Moment, Past, Violation, best_run, counters, look, order, vruntime, wakeups};
 use crate::platform::{Ipi, Platform};
-use crate::{Cpu, CpuId, CpuMask, Event, Scheduler};
+use crate::{CpuId, CpuMask, Event, Scheduler, ThisCpu};
 use alloc::boxed::Box;
 
 /// Watches one scheduler through one run. The platform tells it of events, interrupts and changes of the
@@ -51,7 +51,7 @@ impl Checker {
     }
 
     /// Something happened. To be called while it happens, by [`Platform::event`].
-    pub fn event<P: Platform>(&mut self, me: Cpu<'_, P>, event: Event) {
+    pub fn event<P: Platform>(&mut self, me: ThisCpu<'_, P>, event: Event) {
         let Checker { memory, found, .. } = self;
         memory.now += 1;
         wakeups::event(memory, me, event, found);

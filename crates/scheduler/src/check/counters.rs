@@ -4,10 +4,15 @@ use super::checker::Memory;
 use super::{Findings, Moment};
 use crate::platform::Platform;
 use crate::task::Class;
-use crate::{Cpu, Event, TaskState};
+use crate::{Event, TaskState, ThisCpu};
 use alloc::format;
 
-pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
+pub(super) fn event<P: Platform>(
+    memory: &mut Memory,
+    me: ThisCpu<'_, P>,
+    event: Event,
+    found: &mut Findings,
+) {
     match event {
         Event::Switch { prev, .. } => {
             memory.queues[me.id.index()].switches += 1;

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::platform::Platform;
-use crate::{Cpu, Event, Prio, Reason, TaskId};
+use crate::{Event, Prio, Reason, TaskId, ThisCpu};
 use alloc::format;
 
 /// The latest assignment to another CPU: whether it was a push or a pull is told right after it.
@@ -21,7 +21,7 @@ struct Move {
 }
 
 impl Moves {
-    pub fn event<P: Platform>(&mut self, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
+    pub fn event<P: Platform>(&mut self, me: ThisCpu<'_, P>, event: Event, found: &mut Findings) {
         match event {
             Event::Migrate { task, orig, dest } => {
                 self.latest = Some(Move {
@@ -40,14 +40,14 @@ impl Moves {
     }
 
     /// P11: a moved task beats whatever is queued where it goes.
-    fn beats_the_best<P: Platform>(&self, me: Cpu<'_, P>, p: TaskId, found: &mut Findings) {
+    fn beats_the_best<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId, found: &mut Findings) {
         let prio = me.task(p).prio.get();
         let right = self.latest.is_some_and(|m| m.task == p && prio.beats(m.best_there));
         found.expect("P11", right, || format!("{p:?} of prio {prio} was moved: {:?}", self.latest));
     }
 
     /// P12: a pulled task does not beat the one that runs where it was: that CPU is about to switch to it.
-    fn does_not_beat_who_runs<P: Platform>(&self, me: Cpu<'_, P>, p: TaskId, found: &mut Findings) {
+    fn does_not_beat_who_runs<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId, found: &mut Findings) {
         let prio = me.task(p).prio.get();
         let right = self.latest.is_some_and(|m| !prio.beats(m.runs_here));
         found.expect("P12", right, || format!("{p:?} of prio {prio} was pulled: {:?}", self.latest));

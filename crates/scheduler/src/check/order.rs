@@ -4,11 +4,11 @@ use super::checker::Memory;
 use super::memory::{QueueMemory, Queued, TaskMemories};
 use super::{Findings, Moment};
 use crate::platform::Platform;
-use crate::{Cpu, Event, Reason, Scheduler, SwitchState};
+use crate::{Event, Reason, Scheduler, SwitchState, ThisCpu};
 use alloc::format;
 
 /// Remembers what excuses a task from its place.
-pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Event) {
+pub(super) fn event<P: Platform>(memory: &mut Memory, me: ThisCpu<'_, P>, event: Event) {
     let now = memory.now;
     match event {
         Event::Waking { task, .. } => {

@@ -18,10 +18,10 @@ pub struct Past {
     pub(super) second_best: bool,
     /// `sched_child_runs_first`: a child may have taken its parent's place.
     pub(super) child_first: bool,
-    /// Another `floor_order` than v49: a floor that moved past a task does not count in its distance.
+    /// Another `floor_order` than `with_task`: a floor that moved past a task does not count in its distance.
     pub(super) floor_passed: bool,
-    /// `floor_order=v33`, or v32 where a child is placed early: a new task takes its distance to the floor of
-    /// its queue before that floor moves.
+    /// `floor_order=without_task`, or `one_step` where a child is placed early: a new task takes its distance
+    /// to the floor of its queue before that floor moves.
     pub(super) floor_passed_newcomers: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
@@ -43,11 +43,11 @@ impl Past {
         self.dropped |= rules.push_fail.get() == PushFail::DropAndContinue;
         self.second_best |= rules.next_def.get() == NextDef::SecondBest;
         self.child_first |= k.config.tunables.sched_child_runs_first.get() != 0;
-        self.floor_passed |= rules.floor_order.get() != FloorOrder::V49;
+        self.floor_passed |= rules.floor_order.get() != FloorOrder::WithTask;
         self.floor_passed_newcomers |= match rules.floor_order.get() {
-            FloorOrder::V33 => true,
-            FloorOrder::V32 => rules.fork_path.get() == ForkPath::Early33,
-            FloorOrder::V49 => false,
+            FloorOrder::WithoutTask => true,
+            FloorOrder::OneStep => rules.fork_path.get() == ForkPath::Early,
+            FloorOrder::WithTask => false,
         };
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }

@@ -8,7 +8,7 @@ use crate::platform::{Ipi, Lock};
 use crate::schedule::{Entry, sched_yield, schedule};
 use crate::testing::{Lab, cpus, fifo};
 use crate::{
-    Cpu, CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Prio, Reason, SwitchState, TaskId, TaskState,
+    CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Prio, Reason, SwitchState, TaskId, TaskState, ThisCpu,
 };
 use alloc::{vec, vec::Vec};
 use core::pin::pin;
@@ -202,7 +202,7 @@ impl<'l> Watched<'l> {
         watched
     }
 
-    fn me(&self) -> Cpu<'l, crate::testing::TestPlatform> {
+    fn me(&self) -> ThisCpu<'l, crate::testing::TestPlatform> {
         self.lab.cpu(0)
     }
 

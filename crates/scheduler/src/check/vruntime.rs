@@ -5,10 +5,10 @@ use super::{Findings, Moment, Past};
 use crate::fair::lag;
 use crate::platform::Platform;
 use crate::task::Class;
-use crate::{Cpu, Event, SwitchState, TaskId, TaskState};
+use crate::{Event, SwitchState, TaskId, TaskState, ThisCpu};
 use alloc::format;
 
-pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
+pub(super) fn event<P: Platform>(past: &Past, me: ThisCpu<'_, P>, event: Event, found: &mut Findings) {
     match event {
         Event::Wakeup { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
@@ -40,7 +40,7 @@ pub(super) fn event<P: Platform>(past: &Past, me: Cpu<'_, P>, event: Event, foun
     }
 }
 
-fn left_of_floor<P: Platform>(me: Cpu<'_, P>, p: TaskId, target: crate::CpuId) -> i64 {
+fn left_of_floor<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: crate::CpuId) -> i64 {
     lag(me.k.rq(target).published.min_vruntime.get(), me.task(p).se.vruntime.get())
 }
 

@@ -3,12 +3,17 @@
 use super::Findings;
 use super::checker::Memory;
 use crate::platform::Platform;
-use crate::{Cpu, Event};
+use crate::{Event, ThisCpu};
 use alloc::format;
 
 /// P8: between sched_waking and sched_wakeup of a task lies no other one of it; afterwards it is queued where
 /// it says. (That none stays open: see [`super::placement`].)
-pub(super) fn event<P: Platform>(memory: &mut Memory, me: Cpu<'_, P>, event: Event, found: &mut Findings) {
+pub(super) fn event<P: Platform>(
+    memory: &mut Memory,
+    me: ThisCpu<'_, P>,
+    event: Event,
+    found: &mut Findings,
+) {
     let (p, target) = match event {
         Event::Waking { task: p, .. } => {
             let again = core::mem::replace(&mut memory.tasks.of(p, me.task(p).pid.get()).waking, true);

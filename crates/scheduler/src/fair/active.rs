@@ -7,10 +7,10 @@ use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};
 use crate::schedule::move_running_task;
 use crate::stats::bump;
-use crate::{Cpu, CpuId, Reason};
+use crate::{CpuId, Reason, ThisCpu};
 
 /// Asks `busy` to push one task to `dest`, unless it is already asked, or its running task may not go there.
-pub(super) async fn request_push<P: Platform>(me: Cpu<'_, P>, busy: CpuId, dest: CpuId) {
+pub(super) async fn request_push<P: Platform>(me: ThisCpu<'_, P>, busy: CpuId, dest: CpuId) {
     let rq = me.lock(busy).await;
     let push_to = &rq.published.balance.push_to;
     if push_to.get().is_none() && me.task(rq.curr).may_run_on(dest) {
@@ -20,7 +20,7 @@ pub(super) async fn request_push<P: Platform>(me: Cpu<'_, P>, busy: CpuId, dest:
 }
 
 /// The stopper's part: the task enqueued last that may run there goes, the running one too.
-pub(crate) async fn active_load_balance<P: Platform>(me: Cpu<'_, P>) {
+pub(crate) async fn active_load_balance<P: Platform>(me: ThisCpu<'_, P>) {
     let Some(dest) = me.k.rq(me.id).published.balance.push_to.take() else { return };
     let pushed = push_one(me, dest).await;
     if let Some(domain) = me.k.domains(dest).iter().find(|d| d.span.contains(me.id)) {
@@ -30,7 +30,7 @@ pub(crate) async fn active_load_balance<P: Platform>(me: Cpu<'_, P>) {
 }
 
 /// Whether there was a task to go to `dest`.
-async fn push_one<P: Platform>(me: Cpu<'_, P>, dest: CpuId) -> bool {
+async fn push_one<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId) -> bool {
     let rq = me.lock(me.id).await;
     let Some(p) = allowed_newest(&rq, dest) else { return false };
     if rq.curr == p {

@@ -10,7 +10,7 @@ use crate::platform::Platform;
 use crate::shared::Kept;
 use crate::task::{Class, Task};
 use crate::wakeup::WakeFlags;
-use crate::{Cpu, Nanos, Scheduler};
+use crate::{Nanos, Scheduler, ThisCpu};
 use core::cell::Cell;
 
 /// A task's averages; the run-queue lock of its CPU protects them.
@@ -40,7 +40,7 @@ fn take(average: &Kept<Nanos>, sample: Nanos) {
 }
 
 /// A new task: nothing is known, so it counts as one that wakes nobody.
-pub(crate) fn start_averages<P: Platform>(k: &Scheduler<P>, task: &Task) {
+pub(crate) fn on_new<P: Platform>(k: &Scheduler<P>, task: &Task) {
     let averages = &task.se.averages;
     averages.wakeup.set(Nanos(scale::wakeup_granularity(k)));
     averages.overlap.set(Nanos::ZERO);
@@ -51,7 +51,7 @@ pub(crate) fn start_averages<P: Platform>(k: &Scheduler<P>, task: &Task) {
 
 /// The task running here wakes another one. Interrupts, TCP's deliveries among them, say nothing about the
 /// task that they interrupt.
-pub(crate) fn wakes_another<P: Platform>(me: Cpu<'_, P>, flags: WakeFlags) {
+pub(crate) fn on_wake_other<P: Platform>(me: ThisCpu<'_, P>, flags: WakeFlags) {
     let waker = me.task(me.curr());
     if flags.interrupt || waker.class.get() == Class::Idle {
         return;
@@ -62,12 +62,12 @@ pub(crate) fn wakes_another<P: Platform>(me: Cpu<'_, P>, flags: WakeFlags) {
 }
 
 /// The task is queued because it was woken.
-pub(crate) fn is_woken(task: &Task) {
+pub(crate) fn on_woken(task: &Task) {
     task.se.averages.start_runtime.set(task.stats.sum_exec_runtime.get());
 }
 
 /// The task leaves its queue to sleep.
-pub(crate) fn goes_to_sleep<P: Platform>(k: &Scheduler<P>, task: &Task) {
+pub(crate) fn on_sleep<P: Platform>(k: &Scheduler<P>, task: &Task) {
     let averages = &task.se.averages;
     match averages.last_wakeup.take() {
         Some(woke) => take(&averages.overlap, task.stats.sum_exec_runtime.get().saturating_sub(woke)),
@@ -77,7 +77,7 @@ pub(crate) fn goes_to_sleep<P: Platform>(k: &Scheduler<P>, task: &Task) {
 }
 
 /// schedule() ends a task's stint; `runnable`: it was not its wish.
-pub(crate) fn stint_ends<P: Platform>(k: &Scheduler<P>, task: &Task, runnable: bool) {
+pub(crate) fn on_put<P: Platform>(k: &Scheduler<P>, task: &Task, runnable: bool) {
     if task.class.get() == Class::Idle {
         return;
     }

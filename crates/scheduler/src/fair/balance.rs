@@ -11,7 +11,7 @@ use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::Platform;
 use crate::shared::Kept;
 use crate::stats::bump;
-use crate::{Cpu, CpuId, Nanos};
+use crate::{CpuId, Nanos, ThisCpu};
 use core::cell::Cell;
 
 /// In what situation a CPU is balanced.
@@ -60,7 +60,7 @@ pub(super) enum Outcome {
 }
 
 /// After each tick, with no lock held: balances this CPU if that is due, and sees to the idle ones.
-pub(crate) async fn rebalance_domains<P: Platform>(me: Cpu<'_, P>) {
+pub(crate) async fn rebalance_domains<P: Platform>(me: ThisCpu<'_, P>) {
     if me.k.domains(me.id).is_empty() {
         return;
     }
@@ -68,11 +68,11 @@ pub(crate) async fn rebalance_domains<P: Platform>(me: Cpu<'_, P>) {
         let situation = if me.k.idle_cpu(me.id) { Situation::Idle } else { Situation::Busy };
         balance_domains(me, me.id, situation).await;
     }
-    nohz::kick(me).await;
+    nohz::nohz_balancer_kick(me).await;
 }
 
 /// Balances those domains of `dest` that are due, smallest first.
-pub(super) async fn balance_domains<P: Platform>(me: Cpu<'_, P>, dest: CpuId, mut situation: Situation) {
+pub(super) async fn balance_domains<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId, mut situation: Situation) {
     let mut next = Nanos::NEVER;
     for domain in me.k.domains(dest) {
         if me.now() >= due(me, domain, situation) {
@@ -88,7 +88,7 @@ pub(super) async fn balance_domains<P: Platform>(me: Cpu<'_, P>, dest: CpuId, mu
 
 /// When a domain is to be balanced again: rarely for a busy CPU, and no more than once a tick. (The kernel's
 /// upper bound, 0.1 s for each configured CPU, is beyond reach.)
-pub(super) fn due<P: Platform>(me: Cpu<'_, P>, domain: &SchedDomain, situation: Situation) -> Nanos {
+pub(super) fn due<P: Platform>(me: ThisCpu<'_, P>, domain: &SchedDomain, situation: Situation) -> Nanos {
     let factor = if situation == Situation::Busy { SchedDomain::BUSY_FACTOR } else { 1 };
     let interval = Nanos::from_millis(domain.balance.balance_interval_ms.get() * factor);
     domain.balance.last_balance.get() + interval.max(tick_period(me))
@@ -97,7 +97,7 @@ pub(super) fn due<P: Platform>(me: Cpu<'_, P>, domain: &SchedDomain, situation: 
 /// Balances one domain of `dest`; the executing CPU may act for another one. Takes the locks of both CPUs
 /// where something may move.
 pub(super) async fn load_balance<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     dest: CpuId,
     domain: &SchedDomain,
     situation: Situation,
@@ -105,7 +105,7 @@ pub(super) async fn load_balance<P: Platform>(
     let state = &domain.balance;
     let counts = &state.counts[situation.index()];
     bump(&counts.attempts);
-    if situation != Situation::NewlyIdle && !is_balancer(me, dest, domain) {
+    if situation != Situation::NewlyIdle && !should_we_balance(me, dest, domain) {
         bump(&counts.balanced);
         return Outcome::Balanced;
     }
@@ -142,14 +142,14 @@ pub(super) async fn load_balance<P: Platform>(
 }
 
 /// One CPU of each group balances a level: its first idle one, else its first one.
-fn is_balancer<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, domain: &SchedDomain) -> bool {
+fn should_we_balance<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, domain: &SchedDomain) -> bool {
     let group = domain.own_group();
     group.iter().find(|c| me.k.idle_cpu(*c)).or_else(|| group.first()) == Some(cpu)
 }
 
 /// Moves tasks from the busiest CPU under both locks; how many.
 async fn pull<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     dest: CpuId,
     domain: &SchedDomain,
     busiest: Busiest,

@@ -1,12 +1,12 @@
 //! Which CPU is the busiest, and how much load should leave it (fair-class 8.5, steps 1 to 6).
 
 use super::balance::Situation;
-use super::cpu_load::{look_at, present_load, source_load, target_load};
+use super::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::registry::LoadBalanceAmount;
 use crate::stats::bump;
-use crate::{Cpu, CpuId, CpuMask, NICE_0_LOAD};
+use crate::{CpuId, CpuMask, NICE_0_LOAD, ThisCpu};
 
 /// Where to pull from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Busiest {
 /// The busiest CPU of a domain as seen from `dest`; `None` where no action is needed. No lock is taken: what
 /// others publish may be stale.
 pub(super) fn find_busiest<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     dest: CpuId,
     domain: &SchedDomain,
     situation: Situation,
@@ -46,12 +46,12 @@ pub(super) fn find_busiest<P: Platform>(
     }
     let counts = &domain.balance.counts[situation.index()];
     let needed = busiest
-        .and_then(|(group, busiest)| Some((group, amount_to_move(me, &local, &busiest, load / cpus)?)));
+        .and_then(|(group, busiest)| Some((group, calculate_imbalance(me, &local, &busiest, load / cpus)?)));
     let Some((group, amount)) = needed else {
         bump(&counts.no_busier_group);
         return None;
     };
-    let cpu = busiest_cpu(me, group, amount);
+    let cpu = find_busiest_queue(me, group, amount);
     if cpu.is_none() {
         bump(&counts.no_busier_queue);
     }
@@ -77,11 +77,11 @@ struct Group {
 
 impl Group {
     fn measure<P: Platform>(
-        me: Cpu<'_, P>,
+        me: ThisCpu<'_, P>,
         domain: &SchedDomain,
         span: &CpuMask,
         index: usize,
-        guess: fn(Cpu<'_, P>, CpuId, usize) -> u64,
+        guess: fn(ThisCpu<'_, P>, CpuId, usize) -> u64,
     ) -> Group {
         let mut group = Group { load: 0, cpus: 0, nr: 0, weight: 0, capacity: 0, imbalanced: false };
         let (mut least, mut most) = (u64::MAX, 0);
@@ -91,7 +91,7 @@ impl Group {
             group.load += load;
             group.cpus += 1;
             group.nr += u64::from(me.k.rq(cpu).published.nr_running.get());
-            group.weight += present_load(me, cpu);
+            group.weight += weighted_cpuload(me, cpu);
             least = least.min(load);
             most = most.max(load);
         }
@@ -112,8 +112,8 @@ impl Group {
 }
 
 /// Steps 3 to 5. `domain_average` is the load of each CPU of the domain.
-fn amount_to_move<P: Platform>(
-    me: Cpu<'_, P>,
+fn calculate_imbalance<P: Platform>(
+    me: ThisCpu<'_, P>,
     local: &Group,
     busiest: &Group,
     domain_average: u64,
@@ -146,11 +146,11 @@ fn amount_to_move<P: Platform>(
 }
 
 /// The CPU with the most load now, passing over those whose only task is heavier than the amount.
-fn busiest_cpu<P: Platform>(me: Cpu<'_, P>, group: &CpuMask, amount: u64) -> Option<CpuId> {
+fn find_busiest_queue<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, amount: u64) -> Option<CpuId> {
     let mut busiest = None;
     let mut most = 0;
     for cpu in group.iter() {
-        let load = present_load(me, cpu);
+        let load = weighted_cpuload(me, cpu);
         let alone = me.k.rq(cpu).published.nr_running.get() == 1;
         if load > most && !(alone && load > amount) {
             most = load;

@@ -6,10 +6,10 @@ use super::task_list::TaskList;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::platform::{Cost, Platform};
-use crate::registry::{PreemptModel, SchedIdle};
+use crate::registry::{IdleNeverHot, PreemptModel};
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::{Cpu, Nanos, Policy, Reason, TaskId};
+use crate::{Nanos, Policy, Reason, TaskId, ThisCpu};
 
 /// Moves tasks from the queue of a busy CPU until about `amount` of weight has gone, the most recently
 /// enqueued first; how many moved. Looks at sched_nr_migrate tasks and one more.
@@ -35,7 +35,7 @@ pub(super) fn move_tasks<P: Platform>(
         candidate = TaskList::older(&me.k.tasks, p);
         me.charge(Cost::ScanTask);
         let weight = me.task(p).se.weight.get();
-        let verdict = judge(from, to, p, weight / 2 > remaining, accept_hot);
+        let verdict = can_migrate_task(from, to, p, weight / 2 > remaining, accept_hot);
         count(me, p, domain, situation, verdict);
         if let Verdict::Stays(obstacle) = verdict {
             me.decide(p, obstacle);
@@ -64,7 +64,7 @@ enum Verdict {
     Stays(Reason),
 }
 
-fn judge<P: Platform>(
+fn can_migrate_task<P: Platform>(
     from: &RqGuard<'_, P>,
     to: &RqGuard<'_, P>,
     p: TaskId,
@@ -78,7 +78,7 @@ fn judge<P: Platform>(
     } else if from.curr == p {
         return Verdict::Stays(Reason::NotMovedRunning);
     }
-    let (buddy, hot) = (buddy::is_hot(from, p), cache_hot(from, p));
+    let (buddy, hot) = (buddy::is_hot(from, p), task_hot(from, p));
     match (buddy || hot, accept_hot) {
         (false, _) => Verdict::Moves,
         (true, true) => Verdict::MovesHot,
@@ -87,7 +87,7 @@ fn judge<P: Platform>(
 }
 
 fn count<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     domain: &SchedDomain,
     situation: Situation,
@@ -108,8 +108,8 @@ fn count<P: Platform>(
 
 /// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than
 /// sched_migration_cost ago (−1: always, 0: never). From 2.6.37 on a SCHED_IDLE task never does.
-fn cache_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
-    let never = from.me.k.config.rules.sched_idle.get() != SchedIdle::V36;
+fn task_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
+    let never = from.me.k.config.rules.idle_never_hot.get() == IdleNeverHot::On;
     if never && from.me.task(p).policy.get() == Policy::Idle {
         return false;
     }

@@ -48,16 +48,16 @@ pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     let me = rq.me;
     let rules = &me.k.config.rules;
     if rules.last_set.get() == LastSet::EveryWake {
-        record_last(rq);
+        set_last_buddy(rq);
     }
-    let counts = cause != PreemptCause::Fork || rules.next_set.get() == NextSet::V31;
+    let counts = cause != PreemptCause::Fork || rules.next_set.get() == NextSet::WakeOrFork;
     if counts && me.has(Feature::NextBuddy) && gate_is_open(rq) {
-        record_next(rq, p);
+        set_next_buddy(rq, p);
     }
 }
 
 /// A wakeup preempts: by virtual time, or by habit under WAKEUP_RUNNING.
-pub(super) fn record_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+pub(super) fn set_next_buddy<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if !is_idle_policy(rq, p) {
         rq.fair.buddies.next = Some(p);
     }
@@ -71,7 +71,7 @@ pub(super) fn record_at_preemption<P: Platform>(rq: &mut RqGuard<'_, P>, by_vrun
         LastSet::PreemptAny => true,
     };
     if records {
-        record_last(rq);
+        set_last_buddy(rq);
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
     record_at_preemption(rq, false);
 }
 
-fn record_last<P: Platform>(rq: &mut RqGuard<'_, P>) {
+fn set_last_buddy<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(curr) = rq.fair.curr else { return };
     let runnable = rq.me.task(curr).on_rq.get();
     if runnable && rq.me.has(Feature::LastBuddy) && gate_is_open(rq) && !is_idle_policy(rq, curr) {
@@ -107,7 +107,7 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
     }
     let mode = rq.me.k.config.rules.pick_mode.get();
     let picked = match mode {
-        PickMode::V31 | PickMode::Rc | PickMode::Tip => {
+        PickMode::NextFirst | PickMode::Rc | PickMode::Tip => {
             acceptable(rq, before.next, left).or_else(|| acceptable(rq, before.last, left))
         }
         PickMode::After => acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left)),
@@ -118,7 +118,7 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
     let next_won = picked.is_some() && picked == before.next;
     let picked = picked.or_else(|| instead_of_skipped(rq, left)).unwrap_or(left);
     match mode {
-        PickMode::V31 | PickMode::After => {}
+        PickMode::NextFirst | PickMode::After => {}
         PickMode::Rc => rq.fair.buddies = Buddies { next: None, last: None, ..before },
         // Each was taken out when it was tested; next was tested first.
         PickMode::Tip => {

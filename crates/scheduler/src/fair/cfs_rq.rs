@@ -57,7 +57,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let me = rq.me;
     let task = me.task(p);
     // The floor moves at this charge, and far if the running task is a light one that has run for a while.
-    if me.k.config.rules.floor_order.get() == FloorOrder::V49 {
+    if me.k.config.rules.floor_order.get() == FloorOrder::WithTask {
         update_curr(rq);
         task.se.make_absolute(rq.published.min_vruntime.get());
     } else {
@@ -72,7 +72,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         place_sleeper(rq, &task.se, rq.published.min_vruntime.get());
         task.stats.sleep_end(rq.clock);
     }
-    count_spread(rq, task);
+    check_spread(rq, task);
     if rq.fair.curr != Some(p) {
         wait_in_timeline(rq, p);
     }
@@ -97,20 +97,20 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         start_nice::clear(&task.se);
         return;
     }
-    // The leaver may have held the floor back. Since 4.9 one that goes elsewhere takes its distance from the
+    // The task may have held the floor back. Since 4.9 one that goes elsewhere takes its distance from the
     // floor as it was, and one that comes back at once does not find that the floor has passed it.
     let departs = kind == DequeueKind::Departure;
     match me.k.config.rules.floor_order.get() {
-        FloorOrder::V49 if departs => {
+        FloorOrder::WithTask if departs => {
             task.se.make_relative(rq.published.min_vruntime.get());
             update_min_vruntime(rq);
         }
-        FloorOrder::V49 => {}
-        FloorOrder::V33 if departs => {
+        FloorOrder::WithTask => {}
+        FloorOrder::WithoutTask if departs => {
             update_min_vruntime(rq);
             task.se.make_relative(rq.published.min_vruntime.get());
         }
-        FloorOrder::V33 | FloorOrder::V32 => update_min_vruntime(rq),
+        FloorOrder::WithoutTask | FloorOrder::OneStep => update_min_vruntime(rq),
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     if task.on_rq.get() {
         update_curr(rq);
-        count_spread(rq, task);
+        check_spread(rq, task);
         task.stats.wait_start(rq.clock);
         wait_in_timeline(rq, p);
     }
@@ -173,7 +173,7 @@ fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {
     rq.touch_published();
 }
 
-fn count_spread<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task) {
+fn check_spread<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task) {
     let away = lag(task.se.vruntime.get(), rq.published.min_vruntime.get()).unsigned_abs();
     if away > 3 * scale::latency(rq.me.k) {
         rq.fair.nr_spread_over += 1;

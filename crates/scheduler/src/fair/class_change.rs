@@ -6,18 +6,18 @@ use crate::platform::Platform;
 use crate::registry::FloorOrder;
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{Cpu, CpuId, TaskId, TaskState};
+use crate::{CpuId, TaskId, TaskState, ThisCpu};
 
 /// A task that is not queued changes its CPU: it keeps its distance from the floor there, and takes it to the
 /// floor that it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one
 /// step, and the destination's may move until the task is queued there.
-pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
+pub(crate) fn migrate_task_rq<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
     let floor = |cpu| me.k.rq(cpu).published.min_vruntime.get();
     if task.se.is_relative() {
         return;
     }
     task.se.make_relative(floor(from));
-    if me.k.config.rules.floor_order.get() == FloorOrder::V32 {
+    if me.k.config.rules.floor_order.get() == FloorOrder::OneStep {
         task.se.make_absolute(floor(to));
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn task_changes_cpu<P: Platform>(me: Cpu<'_, P>, task: &Task, from: C
 /// whatever state it is. While the class serves others, virtual time passes here without it, so it keeps its
 /// distance from the floor; a sleeper's distance is bounded as if it woke now, because that bound will not be
 /// applied again.
-pub(crate) fn detach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+pub(crate) fn detach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     let se = &task.se;
     // Between two CPUs the virtual time is a distance from the floor already.
@@ -38,7 +38,7 @@ pub(crate) fn detach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 }
 
 /// The task comes back from the real-time class, or enters for the first time; not yet on the queue.
-pub(crate) fn attach_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+pub(crate) fn attach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     // The floor as it is now, not as it was at the running task's last charge.
     update_curr(rq);
     rq.me.task(p).se.make_absolute(rq.published.min_vruntime.get());

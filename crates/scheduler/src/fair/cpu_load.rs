@@ -9,24 +9,24 @@ use crate::registry::{Feature, RtLoadWeight};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::task::Class;
-use crate::{Cpu, CpuId, Nanos, RT_LOAD_WEIGHT, TaskId};
+use crate::{CpuId, Nanos, RT_LOAD_WEIGHT, TaskId, ThisCpu};
 
 /// A decision looks at a CPU: its published line is read.
 #[inline]
-pub(super) fn look_at<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
+pub(super) fn look_at<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     me.charge(Cost::ScanCpu);
     me.touch(Line::Rq(cpu), Access::Read);
 }
 
 /// Load of a CPU at this moment.
 #[inline]
-pub(crate) fn present_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
+pub(crate) fn weighted_cpuload<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     let rq = &me.k.rq(cpu).published;
     rq.load.get() + rt_weight(me) * u64::from(rq.rt_nr_running.get())
 }
 
 /// What each RT task adds to its CPU's load.
-fn rt_weight<P: Platform>(me: Cpu<'_, P>) -> u64 {
+fn rt_weight<P: Platform>(me: ThisCpu<'_, P>) -> u64 {
     match me.k.config.rules.rt_load_weight.get() {
         RtLoadWeight::Zero => 0,
         RtLoadWeight::TwiceMax => RT_LOAD_WEIGHT,
@@ -34,7 +34,7 @@ fn rt_weight<P: Platform>(me: Cpu<'_, P>) -> u64 {
 }
 
 /// What this task adds to its CPU's load while it is runnable.
-pub(crate) fn load_weight<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> u64 {
+pub(crate) fn load_weight<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     let task = me.task(p);
     match task.class.get() {
         Class::Rt => rt_weight(me),
@@ -45,24 +45,26 @@ pub(crate) fn load_weight<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> u64 {
 
 /// A low guess, for a CPU that a task would come from: index 0 is the present load, `j` also asks the average
 /// over 2^(j−1) ticks.
-pub(super) fn source_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
-    averaged(me, cpu, index).map_or(present_load(me, cpu), |average| average.min(present_load(me, cpu)))
+pub(super) fn source_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
+    averaged(me, cpu, index)
+        .map_or(weighted_cpuload(me, cpu), |average| average.min(weighted_cpuload(me, cpu)))
 }
 
 /// A high guess, for a CPU that a task would go to.
-pub(super) fn target_load<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
-    averaged(me, cpu, index).map_or(present_load(me, cpu), |average| average.max(present_load(me, cpu)))
+pub(super) fn target_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, index: usize) -> u64 {
+    averaged(me, cpu, index)
+        .map_or(weighted_cpuload(me, cpu), |average| average.max(weighted_cpuload(me, cpu)))
 }
 
-fn averaged<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, index: usize) -> Option<u64> {
+fn averaged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, index: usize) -> Option<u64> {
     let asked = index.checked_sub(1).filter(|_| me.has(Feature::LbBias))?;
     Some(me.k.rq(cpu).published.cpu_load[asked].get())
 }
 
 /// Mean weight of a CPU's tasks; zero where there are none.
-pub(crate) fn load_per_task<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> u64 {
+pub(crate) fn cpu_avg_load_per_task<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     let nr = u64::from(me.k.rq(cpu).published.nr_running.get());
-    present_load(me, cpu).checked_div(nr).unwrap_or(0)
+    weighted_cpuload(me, cpu).checked_div(nr).unwrap_or(0)
 }
 
 /// Averages the load, at each tick. Ticks that the CPU missed while it was idle are made up for.
@@ -72,15 +74,15 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let missed = ((elapsed.0 + tick.0 / 2) / tick.0).saturating_sub(1);
     rq.fair.load_updated = rq.clock;
     bump(&rq.published.counts.load_updates);
-    let now = present_load(rq.me, rq.cpu);
+    let now = weighted_cpuload(rq.me, rq.cpu);
     for (index, average) in rq.published.cpu_load.iter().enumerate() {
         let span = 1 << index;
-        average.set(rq, blend(decay(average.get(), span, missed), now, span));
+        average.set(rq, blend(decay_load_missed(average.get(), span, missed), now, span));
     }
 }
 
 /// Time between two ticks of a busy CPU.
-pub(super) fn tick_period<P: Platform>(me: Cpu<'_, P>) -> Nanos {
+pub(super) fn tick_period<P: Platform>(me: ThisCpu<'_, P>) -> Nanos {
     Nanos(1_000_000_000 / me.k.config.tunables.hz.get() as u64)
 }
 
@@ -91,7 +93,7 @@ fn blend(average: u64, now: u64, span: u64) -> u64 {
 }
 
 /// The average after so many idle ticks.
-fn decay(mut average: u64, span: u64, ticks: u64) -> u64 {
+fn decay_load_missed(mut average: u64, span: u64, ticks: u64) -> u64 {
     for _ in 0..ticks {
         if average == 0 {
             break;

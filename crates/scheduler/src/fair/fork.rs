@@ -9,7 +9,7 @@ use crate::rq::RqGuard;
 use crate::{Reason, TaskId};
 
 /// Places a forked child against this queue and the task that runs there: the parent's queue under
-/// `fork_path=early33`, the destination under `late32`, where the running task may be a stranger.
+/// `fork_path=early`, the destination under `late`, where the running task may be a stranger.
 pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
     let me = rq.me;
     update_curr(rq);
@@ -26,7 +26,7 @@ pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
     if let Some(parent) = parent {
         child_runs_first(rq, parent, child);
     }
-    if me.k.config.rules.fork_path.get() == ForkPath::Early33 {
+    if me.k.config.rules.fork_path.get() == ForkPath::Early {
         se.make_relative(rq.published.min_vruntime.get());
     }
 }

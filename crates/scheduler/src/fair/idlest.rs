@@ -1,21 +1,22 @@
 //! Where a new task, or one that calls exec, goes: the idlest CPU of the idlest group, from the largest
 //! domain inwards (SD_BALANCE_FORK and SD_BALANCE_EXEC, fair-class 8.4).
 
-use super::cpu_load::{look_at, present_load, source_load, target_load};
+use super::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use super::select_cpu::WAKE_IMBALANCE_PCT;
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::registry::WakePlacement;
-use crate::{Cpu, CpuId, CpuMask, Reason, TaskId};
+use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 
 /// The CPU for `p`, forked by the task that the executing CPU runs, or that task itself.
-pub(crate) fn select_task_rq_fork<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> CpuId {
+pub(crate) fn select_task_rq_fork<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
     let allowed = me.task(p).cpus_allowed.get();
     let mut cpu = me.id;
     let mut level = me.k.domains(cpu).len();
     while level > 0 {
         let domain = &me.k.domains(cpu)[level - 1];
-        let found = idlest_group(me, domain, &allowed).and_then(|g| idlest_cpu(me, &g.and(&allowed), cpu));
+        let found = find_idlest_group(me, domain, &allowed)
+            .and_then(|g| find_idlest_group_cpu(me, &g.and(&allowed), cpu));
         level = match found {
             Some(idlest) if idlest != cpu => {
                 cpu = idlest;
@@ -31,16 +32,16 @@ pub(crate) fn select_task_rq_fork<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> Cpu
 
 /// The group with the least load for each CPU, if it has clearly less than the local one. Without a local CPU
 /// that is allowed, any other group is better.
-fn idlest_group<'d, P: Platform>(
-    me: Cpu<'_, P>,
+fn find_idlest_group<'d, P: Platform>(
+    me: ThisCpu<'_, P>,
     domain: &'d SchedDomain,
     allowed: &CpuMask,
 ) -> Option<&'d CpuMask> {
     let index = match me.k.config.rules.wake_placement.get() {
-        WakePlacement::V32 => 0,
-        WakePlacement::V31 => 1,
+        WakePlacement::PresentLoad => 0,
+        WakePlacement::PassivePull => 1,
     };
-    let per_cpu = |group: &CpuMask, load: fn(Cpu<'_, P>, CpuId, usize) -> u64| {
+    let per_cpu = |group: &CpuMask, load: fn(ThisCpu<'_, P>, CpuId, usize) -> u64| {
         let seen = group.iter().inspect(|c| look_at(me, *c));
         seen.map(|c| load(me, c, index)).sum::<u64>() / u64::from(group.weight())
     };
@@ -53,6 +54,6 @@ fn idlest_group<'d, P: Platform>(
 }
 
 /// The CPU with the least present load; among equals `cpu`, else the first.
-fn idlest_cpu<P: Platform>(me: Cpu<'_, P>, candidates: &CpuMask, cpu: CpuId) -> Option<CpuId> {
-    candidates.iter().min_by_key(|c| (present_load(me, *c), *c != cpu))
+fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, candidates: &CpuMask, cpu: CpuId) -> Option<CpuId> {
+    candidates.iter().min_by_key(|c| (weighted_cpuload(me, *c), *c != cpu))
 }

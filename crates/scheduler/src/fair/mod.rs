@@ -58,24 +58,24 @@
 //! - `ADAPTIVE_GRAN`, `WAKEUP_OVERLAP`, `WAKEUP_RUNNING`, `SYNC_LESS`, `SYNC_MORE`: guesses from what tasks
 //!   did before; the averages are wrong for whoever changes its habits, and say nothing about wakeups in
 //!   interrupts.
-//! - `floor_order=v33`: a task that held min_vruntime back is left behind it when it is reniced or moved, and
-//!   runs until the others have caught up.
+//! - `floor_order=without_task`: a task that held min_vruntime back is left behind it when it is reniced or
+//!   moved, and runs until the others have caught up.
 //! - `yield_mode=keep`: a task that yields runs on if it is still the leftmost.
-//! - `sched_idle=v36`: SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, and is kept for its
-//!   warm cache.
-//! - `fork_path=late32`: the child inherits the virtual time of whoever happens to run on its CPU.
+//! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_never_hot=off`: SCHED_IDLE makes SCHED_BATCH
+//!   wait, sleeps its way to the left, and is kept for its warm cache.
+//! - `fork_path=late`: the child inherits the virtual time of whoever happens to run on its CPU.
 //! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed
 //!   004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
 //! - `tick_cmp_unsigned`: a task that is still the leftmost was sent through schedule() at each tick.
 //! - `tick_vrt_cmp` off: virtual time is compared with real time, which is wrong for all weights but nice 0.
 //! - `idle_sibling=off`: a woken task waits although a CPU next to it, sharing its cache, is idle.
-//! - `wake_placement=v31`: decides by averages, so a burst is placed by what was, not by what is.
+//! - `wake_placement=passive_pull`: decides by averages, so a burst is placed by what was, not by what is.
 //! - `newidle_stop=never`: a CPU idles until the next periodic balancing. `on_busiest`: one queue of pinned
 //!   tasks hides the rest of the machine. `on_move` skips the search while idle times are short.
 //! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.
 
 mod active;
-mod averages;
+pub(crate) mod averages;
 mod balance;
 mod balance_find;
 mod balance_move;
@@ -111,15 +111,14 @@ pub use timeline::{Timeline, Waiting};
 pub use vruntime::lag;
 
 pub(crate) use active::active_load_balance;
-pub(crate) use averages::{goes_to_sleep, is_woken, start_averages, stint_ends, wakes_another};
 pub(crate) use balance::rebalance_domains;
 pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
-pub(crate) use class_change::{attach_task, detach_task, task_changes_cpu};
-pub(crate) use cpu_load::{load_per_task, load_weight, present_load, update_cpu_load};
+pub(crate) use class_change::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
+pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use idlest::select_task_rq_fork;
-pub(crate) use new_idle::{idle_balance, idle_ends, wants_idle_balance};
+pub(crate) use new_idle::{idle_balance, update_avg_idle, wants_idle_balance};
 pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
 pub(crate) use select_cpu::select_task_rq_wake;

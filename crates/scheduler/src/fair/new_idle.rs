@@ -60,7 +60,7 @@ pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
     let kicked = rq.published.balance.nohz_kick.take();
     drop(rq);
     if kicked {
-        nohz::balance_idle_cpus(me).await;
+        nohz::nohz_idle_balance(me).await;
         return me.lock(me.id).await;
     }
     let rule = me.k.config.rules.newidle_stop.get();
@@ -79,7 +79,7 @@ pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
 
 /// A task is activated on a CPU that had nothing to run: an idle time ends. It counts only if a wakeup ended
 /// it.
-pub(crate) fn idle_ends<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind) {
+pub(crate) fn update_avg_idle<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind) {
     let Some(since) = rq.fair.idle.since.take() else { return };
     if kind != EnqueueKind::Wakeup {
         return;

@@ -9,7 +9,7 @@
 use super::balance::{Situation, balance_domains, due};
 use super::cpu_load::{tick_period, update_cpu_load};
 use crate::platform::Platform;
-use crate::{Cpu, Nanos};
+use crate::{Nanos, ThisCpu};
 use core::cell::Cell;
 
 /// What the class shares between CPUs.
@@ -22,9 +22,9 @@ pub struct FairRoot {
 }
 
 /// At the tick of a busy CPU: wakes an idle CPU to balance, if this CPU may have something to give.
-pub(super) async fn kick<P: Platform>(me: Cpu<'_, P>) {
+pub(super) async fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>) {
     let next = &me.k.fair_root.next_kick;
-    if me.now() < next.get() || !could_give(me) {
+    if me.now() < next.get() || !nohz_kick_needed(me) {
         return;
     }
     let Some(idle) = me.k.online.iter().find(|c| me.k.idle_cpu(*c)) else { return };
@@ -38,7 +38,7 @@ pub(super) async fn kick<P: Platform>(me: Cpu<'_, P>) {
 
 /// Several tasks of which one waits, or a task that shares a part of the machine with others while another
 /// part may be idle.
-fn could_give<P: Platform>(me: Cpu<'_, P>) -> bool {
+fn nohz_kick_needed<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     let rq = &me.k.rq(me.id).published;
     if rq.load.get() == 0 {
         return false;
@@ -52,7 +52,7 @@ fn could_give<P: Platform>(me: Cpu<'_, P>) -> bool {
 }
 
 /// The kicked CPU: balances every idle CPU that is due, itself first.
-pub(super) async fn balance_idle_cpus<P: Platform>(me: Cpu<'_, P>) {
+pub(super) async fn nohz_idle_balance<P: Platform>(me: ThisCpu<'_, P>) {
     balance_if_due(me, me.id).await;
     for cpu in me.k.online.iter() {
         if me.k.rq(me.id).published.need_resched.get() {
@@ -64,7 +64,7 @@ pub(super) async fn balance_idle_cpus<P: Platform>(me: Cpu<'_, P>) {
     }
 }
 
-async fn balance_if_due<P: Platform>(me: Cpu<'_, P>, cpu: crate::CpuId) {
+async fn balance_if_due<P: Platform>(me: ThisCpu<'_, P>, cpu: crate::CpuId) {
     if me.k.domains(cpu).iter().all(|d| me.now() < due(me, d, Situation::Idle)) {
         return;
     }

@@ -2,11 +2,11 @@
 
 use super::entity::FairEntity;
 use super::scale;
-use super::slice::vslice;
+use super::slice::sched_vslice;
 use super::start_nice;
 use super::vruntime::later;
 use crate::platform::Platform;
-use crate::registry::{Feature, SchedIdle};
+use crate::registry::{Feature, IdleShortSleeper};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Nice, Scheduler};
@@ -16,7 +16,7 @@ use crate::{Nice, Scheduler};
 pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let mut target = rq.published.min_vruntime.get();
     if rq.me.has(Feature::StartDebit) {
-        target = target.wrapping_add(vslice(rq, task));
+        target = target.wrapping_add(sched_vslice(rq, task));
     }
     task.se.vruntime.set(later(task.se.vruntime.get(), target));
 }
@@ -35,7 +35,7 @@ pub(super) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntit
         return 0;
     }
     let idle_policy = se.weight.get() == crate::IDLE_POLICY_WEIGHT;
-    let short = idle_policy && me.k.config.rules.sched_idle.get() == SchedIdle::V61;
+    let short = idle_policy && me.k.config.rules.idle_short_sleeper.get() == IdleShortSleeper::On;
     let mut threshold = if short { scale::min_granularity(me.k) } else { scale::latency(me.k) };
     if me.has(Feature::NormalizedSleeper) && !idle_policy {
         threshold = se.vdelta(threshold);

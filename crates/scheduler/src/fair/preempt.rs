@@ -6,7 +6,7 @@ use super::vruntime::{lag, update_curr};
 use super::{buddy, scale};
 use crate::class::PreemptCause;
 use crate::platform::Platform;
-use crate::registry::{Feature, NextSet, OverlapCheck, SchedIdle};
+use crate::registry::{Feature, IdleBatchPreempts, NextSet, OverlapCheck};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Policy, Reason, Scheduler, TaskId};
@@ -63,9 +63,9 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     buddy::record_at_wakeup(rq, p, cause);
     let reason = verdict(rq, curr, p, cause);
     me.decide(p, reason);
-    let always_next = me.k.config.rules.next_set.get() == NextSet::V61;
+    let always_next = me.k.config.rules.next_set.get() == NextSet::WakeOrPreempt;
     if reason == Reason::PreemptRunning || (reason == Reason::PreemptVruntime && always_next) {
-        buddy::record_next(rq, p);
+        buddy::set_next_buddy(rq, p);
     }
     if preempts(reason) {
         buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);
@@ -112,7 +112,7 @@ fn verdict<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId, p: TaskId, cause:
 
 /// From 2.6.39 on a SCHED_BATCH wakeup is one that SCHED_IDLE makes room for.
 fn batch_beats_idle<P: Platform>(k: &Scheduler<P>, woken: &Task, running: &Task) -> bool {
-    matches!(k.config.rules.sched_idle.get(), SchedIdle::V61 | SchedIdle::V39)
+    k.config.rules.idle_batch_preempts.get() == IdleBatchPreempts::On
         && woken.policy.get() == Policy::Batch
         && running.policy.get() == Policy::Idle
 }
@@ -127,7 +127,7 @@ fn by_habit<P: Platform>(
     let me = rq.me;
     let (ours, theirs) = (me.task(curr), me.task(p));
     let sync = me.has(Feature::SyncWakeups) && cause == PreemptCause::Wakeup { sync: true };
-    let old = me.k.config.rules.overlap_check.get() == OverlapCheck::V31;
+    let old = me.k.config.rules.overlap_check.get() == OverlapCheck::OverlapOrSync;
     let overlap = match me.has(Feature::WakeupOverlap) {
         true if old => me.has(Feature::WakeupPreemption) && (sync || overlap_little(me.k, ours, theirs)),
         true => overlap_little(me.k, ours, theirs),

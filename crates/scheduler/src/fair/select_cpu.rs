@@ -2,25 +2,25 @@
 //! 8.7).
 
 use super::averages::{one_overlaps_much, overlap_little};
-use super::cpu_load::{load_per_task, load_weight, look_at, source_load, target_load};
+use super::cpu_load::{cpu_avg_load_per_task, load_weight, look_at, source_load, target_load};
 use crate::domains::SchedDomain;
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleSibling, WakePlacement};
 use crate::stats::bump;
 use crate::wakeup::WakeFlags;
-use crate::{Cpu, CpuId, CpuMask, Reason, TaskId};
+use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 
 /// Imbalance tolerated at a wakeup, in percent: half of what balancing tolerates.
 pub(super) const WAKE_IMBALANCE_PCT: u64 = 100 + (SchedDomain::IMBALANCE_PCT - 100) / 2;
 
 /// The CPU for `p`, woken by the executing CPU. It may turn out not to be allowed; then the caller takes
 /// another.
-pub(crate) fn select_task_rq_wake<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+pub(crate) fn select_task_rq_wake<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
     let prev = me.task(p).cpu.get();
     let reason = waker_or_previous(me, p, prev, flags);
     let target = if reason == Reason::WakePrevious { prev } else { me.id };
     if me.k.config.rules.idle_sibling.get() == IdleSibling::On
-        && let Some(idle) = idle_sibling(me, p, target, prev)
+        && let Some(idle) = select_idle_sibling(me, p, target, prev)
     {
         if idle != target {
             bump(&me.task(p).stats.woken.idle);
@@ -33,7 +33,7 @@ pub(crate) fn select_task_rq_wake<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags:
 }
 
 /// [`Reason::WakePrevious`], or why the task comes to the waker's CPU.
-fn waker_or_previous<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeFlags) -> Reason {
+fn waker_or_previous<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, prev: CpuId, flags: WakeFlags) -> Reason {
     if prev == me.id || !me.task(p).may_run_on(me.id) {
         return Reason::WakePrevious;
     }
@@ -45,7 +45,7 @@ fn waker_or_previous<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags:
     let affine = common.affine && me.has(Feature::AffineWakeups);
     let counts = &common.balance.other_counts;
     let placement = me.k.config.rules.wake_placement.get();
-    let index = if placement == WakePlacement::V31 { 1 } else { 0 };
+    let index = if placement == WakePlacement::PassivePull { 1 } else { 0 };
     if affine {
         match wake_affine(me, p, prev, flags, index) {
             Affine::BySync => return Reason::WakeAffine,
@@ -57,7 +57,7 @@ fn waker_or_previous<P: Platform>(me: Cpu<'_, P>, p: TaskId, prev: CpuId, flags:
             Affine::No => {}
         }
     }
-    if placement == WakePlacement::V31 && passive_pull(me, prev) {
+    if placement == WakePlacement::PassivePull && passive_pull(me, prev) {
         bump(&me.task(p).stats.woken.passive);
         bump(&counts.move_balance);
         return Reason::WakePassive;
@@ -79,7 +79,7 @@ enum Affine {
 /// Whether the loads allow the woken task to come here (8.3). Index 0 compares present loads and knows that
 /// an idle CPU is always balanced; index 1 is the form of 2.6.31.
 fn wake_affine<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     prev: CpuId,
     flags: WakeFlags,
@@ -99,15 +99,15 @@ fn wake_affine<P: Platform>(
     }
     bump(&me.task(p).stats.woken.affine_attempts);
     // Or two lightly loaded CPUs whose tasks together are no more than one here.
-    let light = here <= there && here + target_load(me, prev, index) <= load_per_task(me, me.id);
+    let light = here <= there && here + target_load(me, prev, index) <= cpu_avg_load_per_task(me, me.id);
     if balanced || light { Affine::ByLoad } else { Affine::No }
 }
 
 /// The sync hint, as corrected by what the averages say of waker and woken. 2.6.31 always cancelled it and
 /// never added it.
-fn will_waker_sleep<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+fn will_waker_sleep<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let (waker, woken) = (me.task(me.curr()), me.task(p));
-    let old = me.k.config.rules.wake_placement.get() == WakePlacement::V31;
+    let old = me.k.config.rules.wake_placement.get() == WakePlacement::PassivePull;
     if flags.sync && me.has(Feature::SyncWakeups) {
         !((old || me.has(Feature::SyncLess)) && one_overlaps_much(me.k, waker, woken))
     } else {
@@ -116,13 +116,18 @@ fn will_waker_sleep<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) ->
 }
 
 /// 2.6.31: the task comes here if this CPU is clearly less loaded (8.7).
-fn passive_pull<P: Platform>(me: Cpu<'_, P>, prev: CpuId) -> bool {
+fn passive_pull<P: Platform>(me: ThisCpu<'_, P>, prev: CpuId) -> bool {
     WAKE_IMBALANCE_PCT * target_load(me, me.id, 1) <= 100 * source_load(me, prev, 1)
 }
 
 /// An idle CPU for a task that would go to `target`: that one, or one that shares cache with it, near ones
 /// first. The search ends with the domain that holds both the waker's and the previous CPU.
-fn idle_sibling<P: Platform>(me: Cpu<'_, P>, p: TaskId, target: CpuId, prev: CpuId) -> Option<CpuId> {
+fn select_idle_sibling<P: Platform>(
+    me: ThisCpu<'_, P>,
+    p: TaskId,
+    target: CpuId,
+    prev: CpuId,
+) -> Option<CpuId> {
     let is_idle = |cpu: &CpuId| {
         look_at(me, *cpu);
         me.k.idle_cpu(*cpu)

@@ -16,7 +16,7 @@ fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
 /// Slice of a task in ns: its share of the period, by weight. A task that is not on the queue, a new one or
 /// one that has just blocked, counts as if it were. A START_NICE penalty lengthens the slice: seed 003 shifts
 /// it like virtual time (fair-class U17). Under BASE_SLICE it is at least sched_min_granularity.
-pub(super) fn slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
+pub(super) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let se = &task.se;
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);
     if !task.on_rq.get() {
@@ -29,6 +29,6 @@ pub(super) fn slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
 }
 
 /// The slice in virtual ns; a penalty enters twice.
-pub(super) fn vslice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
-    task.se.vdelta(slice(rq, task))
+pub(super) fn sched_vslice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
+    task.se.vdelta(sched_slice(rq, task))
 }

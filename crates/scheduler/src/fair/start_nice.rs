@@ -7,7 +7,7 @@
 //! it.
 
 use super::entity::FairEntity;
-use super::slice::slice;
+use super::slice::sched_slice;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Nanos, Reason, TaskId};
@@ -25,7 +25,7 @@ pub(super) fn impose<P: Platform>(rq: &mut RqGuard<'_, P>, parent: TaskId, child
         se.pen_timeout.set(sum);
     }
     // The slice of the penalty in force so far.
-    se.pen_timeout.set(se.pen_timeout.get().saturating_add(Nanos(slice(rq, task))));
+    se.pen_timeout.set(se.pen_timeout.get().saturating_add(Nanos(sched_slice(rq, task))));
     se.penalty.set((se.penalty.get() + 1).min(MAX_PENALTY));
     // The child's own clock starts at zero.
     child_se.pen_timeout.set(se.pen_timeout.get().saturating_sub(sum));

@@ -1,7 +1,7 @@
 //! The tick: is the running task's turn over? (fair-class 6.1 to 6.3)
 
 use super::scale;
-use super::slice::slice;
+use super::slice::sched_slice;
 use super::vruntime::{lag, update_curr};
 use crate::platform::Platform;
 use crate::registry::{Feature, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
@@ -19,7 +19,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
 fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     let me = rq.me;
     let task = me.task(curr);
-    let (ran, ideal) = (task.ran().0, slice(rq, task));
+    let (ran, ideal) = (task.ran().0, sched_slice(rq, task));
     if ran > ideal {
         me.decide(curr, Reason::TickSlice);
         rq.fair.buddies.clear(curr);

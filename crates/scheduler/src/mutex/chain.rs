@@ -8,19 +8,19 @@ use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::policy::rt_mutex_setprio;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{Cpu, MutexId, Prio, TaskId};
+use crate::{MutexId, Prio, TaskId, ThisCpu};
 
 /// Longest chain of owners along which a priority is passed (max_lock_depth).
 pub const MAX_LOCK_DEPTH: u32 = 1024;
 
 /// The priority of a task whose own is `normal`: the best of that and what the mutexes it owns lend it. The
 /// caller holds its pi_lock.
-pub(crate) fn effective_prio<P: Platform>(me: Cpu<'_, P>, p: TaskId, normal: Prio) -> Prio {
+pub(crate) fn effective_prio<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, normal: Prio) -> Prio {
     lenders(me, p).map(|m| me.k.mutexes.get(m).lends.get()).fold(normal, Prio::min)
 }
 
 /// The PI mutexes that `p` owns and others wait for.
-pub(super) fn lenders<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> impl Iterator<Item = MutexId> {
+pub(super) fn lenders<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> impl Iterator<Item = MutexId> {
     core::iter::successors(me.task(p).pi.lenders.get(), move |m| me.k.mutexes.get(*m).next_lender.get())
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn inherit<P: Platform>(task: &PiGuard<'_, P>) -> bool {
 /// follows, then the owner's priority, then that owner's place where it waits, and so on. Ends at an owner
 /// that does not wait, at a waiter that neither was nor becomes the top one, and where nothing changes. Holds
 /// no lock between two hops.
-pub(crate) async fn requeue_waiter<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+pub(crate) async fn rt_mutex_adjust_prio_chain<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     let mut waiter = p;
     for _ in 0..MAX_LOCK_DEPTH {
         let Some(m) = me.task(waiter).pi.blocked_on.get() else { return };
@@ -71,7 +71,7 @@ pub(crate) async fn requeue_waiter<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
 }
 
 /// One hop: `waiter` moves among the waiters of `m`. Returns the owner if that changed its priority.
-async fn hop<P: Platform>(me: Cpu<'_, P>, waiter: TaskId, m: MutexId) -> Option<TaskId> {
+async fn hop<P: Platform>(me: ThisCpu<'_, P>, waiter: TaskId, m: MutexId) -> Option<TaskId> {
     let mut lock = me.wait_lock(m).await;
     let before = lock.waiters.top()?;
     // It may have got the mutex meanwhile; then it took its present priority along to wherever it waits now.

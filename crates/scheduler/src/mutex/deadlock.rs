@@ -2,7 +2,7 @@
 
 use super::{LockError, MAX_LOCK_DEPTH, MutexKind, kind, owner};
 use crate::platform::Platform;
-use crate::{Cpu, MutexId, TaskId};
+use crate::{MutexId, TaskId, ThisCpu};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -43,7 +43,7 @@ impl fmt::Display for Deadlock {
 ///
 /// No virtual time passes, and the caller makes `p` a waiter without letting any pass: of the tasks of a
 /// cycle, the last one is refused.
-pub(super) fn refuse_cycle<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result<(), LockError> {
+pub(super) fn refuse_cycle<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> Result<(), LockError> {
     let first = WaitsFor { task: p, mutex: m };
     let mut pi_hops = 0;
     for waits in chain(me, first) {
@@ -60,7 +60,7 @@ pub(super) fn refuse_cycle<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -
 }
 
 /// Who waits for whom, from a waiter on.
-fn chain<P: Platform>(me: Cpu<'_, P>, first: WaitsFor) -> impl Iterator<Item = WaitsFor> {
+fn chain<P: Platform>(me: ThisCpu<'_, P>, first: WaitsFor) -> impl Iterator<Item = WaitsFor> {
     core::iter::successors(Some(first), move |waits| {
         let task = owner(me, waits.mutex)?;
         let mutex = me.task(task).pi.blocked_on.get()?;

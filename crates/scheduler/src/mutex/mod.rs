@@ -50,14 +50,14 @@ mod tests;
 mod waiters;
 
 pub use chain::MAX_LOCK_DEPTH;
-pub(crate) use chain::{effective_prio, requeue_waiter};
+pub(crate) use chain::{effective_prio, rt_mutex_adjust_prio_chain};
 pub use deadlock::{Deadlock, WaitsFor};
 pub use object::{MutexKind, MutexTable, PiState};
 pub(crate) use spin::owner_left;
 pub use spin::{OwnerSeen, spin_on_owner};
 
 use crate::platform::Platform;
-use crate::{Cpu, MutexId, TaskId};
+use crate::{MutexId, TaskId, ThisCpu};
 use core::fmt;
 use object::{Owner, Word};
 
@@ -138,7 +138,7 @@ impl fmt::Display for NotOwner {
 impl core::error::Error for NotOwner {}
 
 /// `p` tries to lock `m` in user space.
-pub fn lock_fast<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> FastPath {
+pub fn lock_fast<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> FastPath {
     let mutex = me.k.mutexes.get(m);
     if mutex.word.get() != Word::Free {
         return FastPath::EnterKernel;
@@ -149,7 +149,11 @@ pub fn lock_fast<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> FastPath
 }
 
 /// `p`, running on the executing CPU, locks `m` through the kernel after [`lock_fast`] failed.
-pub async fn lock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result<LockOutcome, LockError> {
+pub async fn lock_slow<P: Platform>(
+    me: ThisCpu<'_, P>,
+    p: TaskId,
+    m: MutexId,
+) -> Result<LockOutcome, LockError> {
     if owner(me, m) == Some(p) {
         return Err(LockError::AlreadyOwner(WaitsFor { task: p, mutex: m }));
     }
@@ -162,7 +166,7 @@ pub async fn lock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Re
 /// `p` runs again after [`LockOutcome::Sleep`], or has seen [`OwnerSeen::Released`]: it takes `m` or waits
 /// once more. Only a plain mutex can fail, where another task barged in and then waited for `p`.
 pub async fn lock_resume<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     m: MutexId,
 ) -> Result<LockOutcome, LockError> {
@@ -173,7 +177,7 @@ pub async fn lock_resume<P: Platform>(
 }
 
 /// `p` unlocks `m` in user space, as far as that goes.
-pub fn unlock_fast<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result<FastPath, NotOwner> {
+pub fn unlock_fast<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> Result<FastPath, NotOwner> {
     let mutex = me.k.mutexes.get(m);
     let owner = owner(me, m);
     if owner != Some(p) {
@@ -190,17 +194,17 @@ pub fn unlock_fast<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Result
 
 /// The kernel's part of unlocking, after [`unlock_fast`] asked for it: wakes the next waiter and takes back
 /// what `p` inherited over `m`.
-pub async fn unlock_slow<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
+pub async fn unlock_slow<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) {
     match kind(me, m) {
         MutexKind::Pi => pi::unlock(me, p, m).await,
         MutexKind::Plain => plain::wake_one(me, m).await,
     }
 }
 
-fn kind<P: Platform>(me: Cpu<'_, P>, m: MutexId) -> MutexKind {
+fn kind<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> MutexKind {
     me.k.mutexes.kind(m)
 }
 
-fn owner<P: Platform>(me: Cpu<'_, P>, m: MutexId) -> Option<TaskId> {
+fn owner<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> Option<TaskId> {
     me.k.mutexes.living_owner(m, &me.k.tasks)
 }

@@ -4,7 +4,7 @@ use super::spin::look_again;
 use super::waiters::Waiters;
 use crate::chunks::Chunks;
 use crate::platform::{Lock, Platform};
-use crate::{Cpu, MutexId, Pid, Prio, TaskId, TaskState, TaskTable};
+use crate::{MutexId, Pid, Prio, TaskId, TaskState, TaskTable, ThisCpu};
 use core::cell::{Cell, Ref, RefCell, RefMut};
 
 /// What a mutex does for its owner and its waiters.
@@ -38,7 +38,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    pub fn new<P: Platform>(me: Cpu<'_, P>, task: TaskId) -> Owner {
+    pub fn new<P: Platform>(me: ThisCpu<'_, P>, task: TaskId) -> Owner {
         Owner { task, pid: me.task(task).pid.get() }
     }
 }
@@ -143,13 +143,13 @@ impl PiState {
 
 /// A held wait_lock; dropping it releases the lock.
 pub(super) struct WaitGuard<'k, P: Platform> {
-    pub me: Cpu<'k, P>,
+    pub me: ThisCpu<'k, P>,
     pub id: MutexId,
     pub mutex: &'k Mutex,
     pub waiters: RefMut<'k, Waiters>,
 }
 
-impl<'k, P: Platform> Cpu<'k, P> {
+impl<'k, P: Platform> ThisCpu<'k, P> {
     /// Takes the wait_lock of `m`.
     pub(super) async fn wait_lock(self, m: MutexId) -> WaitGuard<'k, P> {
         self.k.platform.acquire(self.id, Lock::MutexWait(m)).await;

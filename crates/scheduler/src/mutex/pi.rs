@@ -1,6 +1,6 @@
 //! The PI mutex: lock, take, unlock (rt-class 7.2, 7.4, 7.5).
 
-use super::chain::{inherit, lend, requeue_waiter, stop_lending};
+use super::chain::{inherit, lend, rt_mutex_adjust_prio_chain, stop_lending};
 use super::deadlock::refuse_cycle;
 use super::object::{Owner, WaitGuard, Word};
 use super::spin::{look_again, may_spin};
@@ -11,11 +11,11 @@ use crate::platform::Platform;
 use crate::registry::{DeboostOrder, RtmutexSpin};
 use crate::schedule::set_current_state;
 use crate::wakeup::{WakeFlags, try_to_wake_up, try_to_wake_up_if};
-use crate::{Cpu, MutexId, Prio, Reason, TaskId, TaskState};
+use crate::{MutexId, Prio, Reason, TaskId, TaskState, ThisCpu};
 
 /// The system call after a failed compare-and-swap (7.2).
 pub(super) async fn lock<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     m: MutexId,
 ) -> Result<LockOutcome, LockError> {
@@ -40,7 +40,7 @@ pub(super) async fn lock<P: Platform>(
 }
 
 /// The waiter runs again, or still: it takes the mutex, unless someone stole it or came before it.
-pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> LockOutcome {
+pub(super) async fn resume<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> LockOutcome {
     let lock = me.wait_lock(m).await;
     if may_take(&lock, p) {
         take(lock, me.pi_lock(p).await).await;
@@ -50,7 +50,7 @@ pub(super) async fn resume<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -
     if spins(me) && may_spin(me, p, m) { LockOutcome::Spin } else { LockOutcome::Sleep }
 }
 
-fn spins<P: Platform>(me: Cpu<'_, P>) -> bool {
+fn spins<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     me.k.config.rules.rtmutex_spin.get() == RtmutexSpin::OwnerOnCpu
 }
 
@@ -60,7 +60,7 @@ fn may_take<P: Platform>(lock: &WaitGuard<'_, P>, p: TaskId) -> bool {
     lock.mutex.owner.get().is_none() && lock.waiters.top().is_none_or(first)
 }
 
-fn key<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> Prio {
+fn key<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Prio {
     pi_key(me.task(p).prio.get())
 }
 
@@ -92,13 +92,13 @@ async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let boosted = lend(&lock, &me.pi_lock(owner).await).await;
     drop(lock);
     if boosted {
-        requeue_waiter(me, owner).await;
+        rt_mutex_adjust_prio_chain(me, owner).await;
     }
 }
 
 /// Unlock with the waiters bit set (7.4). Whether the owner wakes the top waiter with the priority it
 /// inherited or with its own (7.5) decides which CPU the waiter chooses and whom it preempts.
-pub(super) async fn unlock<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) {
+pub(super) async fn unlock<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) {
     let lock = me.wait_lock(m).await;
     lock.mutex.owner.set(None);
     let Some(top) = lock.waiters.top() else {

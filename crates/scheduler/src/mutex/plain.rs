@@ -7,12 +7,12 @@ use super::{LockError, LockOutcome};
 use crate::platform::Platform;
 use crate::schedule::set_current_state;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{Cpu, MutexId, TaskId, TaskState};
+use crate::{MutexId, TaskId, TaskState, ThisCpu};
 
 /// Exchanges the word for "taken with waiters" and sleeps as long as it says that, first and after each
 /// wakeup.
 pub(super) async fn lock<P: Platform>(
-    me: Cpu<'_, P>,
+    me: ThisCpu<'_, P>,
     p: TaskId,
     m: MutexId,
 ) -> Result<LockOutcome, LockError> {
@@ -37,7 +37,7 @@ pub(super) async fn lock<P: Platform>(
 }
 
 /// Wakes the first waiter, which tries again. It gets nothing but that.
-pub(super) async fn wake_one<P: Platform>(me: Cpu<'_, P>, m: MutexId) {
+pub(super) async fn wake_one<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) {
     let woken = me.wait_lock(m).await.waiters.pop();
     if let Some(Waiter { task, .. }) = woken {
         me.task(task).pi.blocked_on.set(None);

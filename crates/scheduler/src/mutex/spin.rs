@@ -7,7 +7,7 @@
 
 use super::owner;
 use crate::platform::Platform;
-use crate::{Cpu, MutexId, TaskId};
+use crate::{MutexId, TaskId, ThisCpu};
 
 /// What a spinner sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ pub enum OwnerSeen {
 
 /// `p`, running on the executing CPU after [`super::LockOutcome::Spin`], looks at the mutex that it waits
 /// for.
-pub fn spin_on_owner<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> OwnerSeen {
+pub fn spin_on_owner<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> OwnerSeen {
     let mutex = me.k.mutexes.get(m);
     let seen = if mutex.owner.get().is_none() {
         OwnerSeen::Released
@@ -37,20 +37,20 @@ pub fn spin_on_owner<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> Owne
 }
 
 /// Whether `p` is the top waiter of a mutex whose owner is on a CPU.
-pub(super) fn may_spin<P: Platform>(me: Cpu<'_, P>, p: TaskId, m: MutexId) -> bool {
+pub(super) fn may_spin<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> bool {
     let runs = |owner: TaskId| me.task(owner).on_cpu.get();
     me.k.mutexes.get(m).top.get() == Some(p) && owner(me, m).is_some_and(runs)
 }
 
 /// Something that `waiter` watches has changed, if it spins.
-pub(super) fn look_again<P: Platform>(me: Cpu<'_, P>, waiter: TaskId) {
+pub(super) fn look_again<P: Platform>(me: ThisCpu<'_, P>, waiter: TaskId) {
     if me.task(waiter).pi.spins.replace(false) {
         me.k.platform.look_again(me, waiter);
     }
 }
 
 /// `p` has left its CPU: nobody spins for what it owns.
-pub(crate) fn owner_left<P: Platform>(me: Cpu<'_, P>, p: TaskId) {
+pub(crate) fn owner_left<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     let tops = super::chain::lenders(me, p).filter_map(|m| me.k.mutexes.get(m).top.get());
     tops.for_each(|top| look_again(me, top));
 }

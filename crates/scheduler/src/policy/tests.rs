@@ -189,7 +189,7 @@ fn a_sleeping_task_changes_without_a_queue() {
 
 #[test]
 fn a_new_task_changes_before_it_first_runs() {
-    for fork_path in ["fork_path=early33", "fork_path=late32"] {
+    for fork_path in ["fork_path=early", "fork_path=late"] {
         let lab = Lab::new(2, "6.1", &[fork_path]);
         let parent = lab.spawn(fifo(50), 0);
         let new = NewTask {

@@ -1,14 +1,18 @@
 //! The one registry of everything that differs between kernels: features, rules, tunables, and the profiles
 //! that are named sets of them.
 
+mod aliases;
 mod features;
 mod profiles;
 mod rules;
 mod settings;
 mod tunables;
 
+pub use aliases::{ALIASES, Alias};
 pub use features::Feature;
 pub use profiles::{PROFILES, Profile};
 pub use rules::*;
-pub use settings::{ALIASES, Alias, Config, SettingError};
+pub use settings::{Config, SettingError};
+
+use aliases::GONE;
 pub use tunables::{TUNABLES, TunableInfo, TunableSetting, Tunables};

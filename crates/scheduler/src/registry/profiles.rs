@@ -102,8 +102,8 @@ pub const PROFILES: &[Profile] = &[
             "double_lock=trylock",
             "push_revalidate=still_queued",
             "NO_BASE_SLICE",
-            "floor_order=v33",
-            "sched_idle=v39",
+            "floor_order=without_task",
+            "idle_short_sleeper=off",
         ],
     },
     Profile {
@@ -129,15 +129,16 @@ pub const PROFILES: &[Profile] = &[
             "search=cpupri_locked",
             "wake_route=any_rt",
             "wake_lock=old_rq",
-            "equal_prio_check=v2008",
+            "equal_prio_check=newcomer_first",
             "pull_source=queue_scan",
             "next_def=second_best",
             "push_fail=drop_and_continue",
             "setscheduler_place=tail",
             "NO_TTWU_QUEUE",
             "pick_mode=after",
-            "next_set=v32",
-            "sched_idle=v36",
+            "next_set=wake",
+            "idle_batch_preempts=off",
+            "idle_never_hot=off",
             "yield_mode=keep",
         ],
     },
@@ -153,7 +154,7 @@ pub const PROFILES: &[Profile] = &[
         meaning: "Linux 2.6.37: as 2.6.36+S0, and a pinned running RT task is avoided too.",
         source: "rt-class 0.4 (v2.6.37)",
         base: Some("2.6.36+S0"),
-        settings: &["wake_route=higher_or_pinned", "sched_idle=v37"],
+        settings: &["wake_route=higher_or_pinned", "idle_never_hot=on"],
     },
     Profile {
         name: "2.6.35",
@@ -196,8 +197,8 @@ pub const PROFILES: &[Profile] = &[
         settings: &[
             "STRONG_BUDDIES",
             "idle_sibling=off",
-            "fork_path=late32",
-            "floor_order=v32",
+            "fork_path=late",
+            "floor_order=one_step",
             "newidle_stop=on_busiest",
             "sched_scaling_cpus_max=512",
         ],
@@ -249,15 +250,15 @@ pub const PROFILES: &[Profile] = &[
             "sched_nr_latency=5",
             "sched_child_runs_first=1",
             "NEXT_BUDDY",
-            "pick_mode=v31",
-            "next_set=v31",
+            "pick_mode=next_first",
+            "next_set=wake_or_fork",
             "last_set=every_wake",
             "buddy_gate=off",
             "tick_latency_check=off",
             "hot_buddy_dst_busy=off",
-            "wake_placement=v31",
+            "wake_placement=passive_pull",
             "NO_SYNC_LESS",
-            "overlap_check=v31",
+            "overlap_check=overlap_or_sync",
             "newidle_stop=never",
         ],
     },
@@ -276,7 +277,6 @@ pub const PROFILES: &[Profile] = &[
         base: Some("2.6.31"),
         settings: &[
             "overload_rule=depth",
-            "overload_scope=global",
             "search=linear",
             "topology=off",
             "wake_route=cfs_load",
@@ -330,7 +330,7 @@ mod tests {
     /// The switches of table 0.3 as a profile sets them.
     fn rt_switches(config: &Config) -> Vec<(&'static str, &'static str)> {
         const FEATURES: [Feature; 3] = [Feature::RtPushIpi, Feature::TtwuQueue, Feature::RtRuntimeShare];
-        const RULES: &str = "overload_rule overload_scope search topology pick_any wake_route wake_verify_target \
+        const RULES: &str = "overload_rule search topology pick_any wake_route wake_verify_target \
                              equal_prio_check push_source pull_source next_def push_fail post_push pull_filter \
                              push_ipi_walker rto_skip_self deboost_order deboost_place";
         let rules = config.rules.iter().filter(|s| RULES.split(' ').any(|name| name == s.rule));
@@ -346,12 +346,12 @@ mod tests {
         // What a kernel has not got yet, its row leaves out: the choice among equals (4.5), verification
         // (3.3), next (1.5).
         const NOT_YET: &str = "pick_any=first wake_verify_target=off next_def=second_best";
-        const RT5: &str = "overload_rule=depth overload_scope=global search=linear topology=off wake_route=cfs_load \
+        const RT5: &str = "overload_rule=depth search=linear topology=off wake_route=cfs_load \
                            equal_prio_check=off push_source=queue_scan pull_source=queue_scan push_fail=retry3 \
                            post_push=tail_relock pull_filter=none balance_mode=pull deboost_order=wake_then_deboost \
                            deboost_place=tail NO_TTWU_QUEUE";
         const V36: &str = "search=cpupri_locked pick_any=first wake_route=any_rt wake_verify_target=off \
-                           equal_prio_check=v2008 pull_source=queue_scan next_def=second_best \
+                           equal_prio_check=newcomer_first pull_source=queue_scan next_def=second_best \
                            push_fail=drop_and_continue post_push=tail_relock balance_mode=pull \
                            deboost_order=wake_then_deboost RT_RUNTIME_SHARE NO_TTWU_QUEUE";
         const V40: &str = "pick_any=first wake_verify_target=off balance_mode=pull post_push=tail_relock \

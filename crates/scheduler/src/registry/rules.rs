@@ -115,12 +115,6 @@ rules! {
         Migratory "migratory" "More than one RT task is queued and at least one of them may move.",
         Depth "depth" "More than one RT task is queued, movable or not.",
     }
-    OverloadScope overload_scope
-        "Who shares one overload mask? (The modelled machine is one root domain, so both values come to the \
-         same.)" "rt-class 1.7" {
-        RootDomain "root_domain" "The CPUs that balance together: here all.",
-        Global "global" "All CPUs (before January 2008).",
-    }
     Search search "How is the CPU with the lowest priority found?" "seed 002 item 4; rt-class 4" {
         Cpupri "cpupri" "2-d search by priority level, without locks, counts before masks (3.2 on).",
         CpupriLocked "cpupri_locked"
@@ -159,8 +153,8 @@ rules! {
     }
     EqualPrioCheck equal_prio_check
         "Does a pinned newcomer evict an equal that can run elsewhere?" "rt-class 2.3" {
-        V6 "v6" "Yes; first asks whether the running task has a lower CPU.",
-        V2008 "v2008" "Yes; first asks about the newcomer.",
+        CurrFirst "curr_first" "Yes; first asks whether the running task has a lower CPU.",
+        NewcomerFirst "newcomer_first" "Yes; first asks about the newcomer (2008).",
         Off "off" "No.",
     }
     PushSource push_source "Where does push find its candidate?" "rt-class 5.2" {
@@ -245,21 +239,29 @@ rules! {
     FloorOrder floor_order
         "From which min_vruntime does a task that leaves or enters a queue count its distance?"
         "fair-class 2.5, 4.5" {
-        V49 "v49" "Leaving: as it was with the task; entering: after the running task is charged (4.9 on).",
-        V33 "v33"
+        WithTask "with_task"
+            "Leaving: as it was with the task; entering: after the running task is charged (4.9 on).",
+        WithoutTask "without_task"
             "Leaving: as it moves without the task; entering: before the running task is charged (2.6.33 to \
              4.8).",
-        V32 "v32"
-            "As v33, but from one queue to the other in one step, when the CPU is chosen (up to 2.6.32).",
+        OneStep "one_step"
+            "As without_task, but from one queue to the other in one step, when the CPU is chosen (up to \
+             2.6.32).",
     }
-    SchedIdle sched_idle
-        "What is special about SCHED_IDLE, beyond its weight?" "fair-class 4.3, 6.4, 6.8, 7.7" {
-        V61 "v61"
-            "A SCHED_BATCH wakeup preempts it too, it is never cache-hot, it wakes at most a min_granularity \
-             left of the others (5.15 on).",
-        V39 "v39" "A SCHED_BATCH wakeup preempts it too, and it is never cache-hot (2.6.39 to 5.14).",
-        V37 "v37" "It is never cache-hot (2.6.37 and 2.6.38).",
-        V36 "v36" "Nothing but that it makes room for SCHED_NORMAL wakeups (up to 2.6.36).",
+    IdleBatchPreempts idle_batch_preempts
+        "Does a SCHED_BATCH wakeup preempt a SCHED_IDLE task?" "fair-class 6.4, 7.7" {
+        On "on" "Yes, as a SCHED_NORMAL one does (2.6.39 on).",
+        Off "off" "No.",
+    }
+    IdleNeverHot idle_never_hot
+        "Does balancing take a SCHED_IDLE task whatever its cache holds?" "fair-class 6.8, 7.7" {
+        On "on" "Yes: it is never cache-hot (2.6.37 on).",
+        Off "off" "No: it is cache-hot like any other.",
+    }
+    IdleShortSleeper idle_short_sleeper
+        "Is the sleeper credit of a SCHED_IDLE task smaller?" "fair-class 4.3, 7.7; fair-placement 8.1" {
+        On "on" "Yes: it wakes at most a min_granularity left of the others (5.16 on).",
+        Off "off" "No: it has the credit of all.",
     }
     YieldMode yield_mode "What does sched_yield do in the fair class?" "fair-class 6.7, 7.1" {
         Skip "skip"
@@ -269,21 +271,22 @@ rules! {
              2.6.38).",
     }
     ForkPath fork_path "When is a forked child placed on the virtual time line?" "fair-class 5.1" {
-        Early33 "early33" "At the start of fork, on the parent's queue (2.6.33 on).",
-        Late32 "late32" "At the end of fork, on the destination queue (up to 2.6.32).",
+        Early "early" "At the start of fork, on the parent's queue (2.6.33 on).",
+        Late "late" "At the end of fork, on the destination queue (up to 2.6.32).",
     }
     PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3, 7.7" {
-        V31 "v31" "next before last; only the picked one is cleared (2.6.31, and again from 2.6.39 on).",
+        NextFirst "next_first"
+            "next before last; only the picked one is cleared (2.6.31, and again from 2.6.39 on).",
         After "after"
             "last has the final word; only the picked one is cleared (seed 004 applied, to 2.6.38).",
         Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
         Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
     }
     NextSet next_set "When is the next buddy recorded?" "fair-class 7.2, 7.7" {
-        V61 "v61"
+        WakeOrPreempt "wake_or_preempt"
             "At a wakeup check under NEXT_BUDDY, and whenever a wakeup preempts by virtual time (2.6.39 on).",
-        V32 "v32" "At a wakeup check under NEXT_BUDDY (2.6.32 to 2.6.38).",
-        V31 "v31" "Also at the check after a fork (2.6.31).",
+        Wake "wake" "At a wakeup check under NEXT_BUDDY (2.6.32 to 2.6.38).",
+        WakeOrFork "wake_or_fork" "Also at the check after a fork (2.6.31).",
     }
     LastSet last_set "When is the last buddy recorded?" "seed 004; fair-class 7.2" {
         PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",
@@ -318,12 +321,12 @@ rules! {
         Off "off" "No.",
     }
     OverlapCheck overlap_check "When does WAKEUP_OVERLAP preempt?" "fair-class 6.4" {
-        V32 "v32" "Where both tasks overlap little; asked before WAKEUP_PREEMPT (2.6.32 on).",
-        V31 "v31" "With the sync hint too; asked after WAKEUP_PREEMPT (2.6.31).",
+        ByOverlap "by_overlap" "Where both tasks overlap little; asked before WAKEUP_PREEMPT (2.6.32 on).",
+        OverlapOrSync "overlap_or_sync" "With the sync hint too; asked after WAKEUP_PREEMPT (2.6.31).",
     }
     WakePlacement wake_placement "Which form of the affine wakeup test?" "fair-class 8.3, 8.7" {
-        V32 "v32" "wake_affine with averaged loads of index 0 (2.6.32 on).",
-        V31 "v31" "Loads of index 1, then the passive pull test (2.6.31).",
+        PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
+        PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
     }
     NewIdleStop newidle_stop "When does new-idle balancing give up?" "fair-class 8.6" {
         OnMove "on_move"

@@ -1,6 +1,6 @@
 //! Settings in Linux's syntax: `NAME`, `NO_NAME`, `name=value`.
 
-use super::{Feature, Profile, RULES, Rules, TUNABLES, Tunables};
+use super::{ALIASES, Feature, GONE, Profile, RULES, Rules, TUNABLES, Tunables};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -17,95 +17,6 @@ pub struct Config {
     /// The tunables.
     pub tunables: Tunables,
 }
-
-/// A name that stands for several settings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Alias {
-    /// As the user writes it.
-    pub name: &'static str,
-    /// What it means, in one sentence.
-    pub meaning: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// What it sets, in order.
-    pub settings: &'static [&'static str],
-}
-
-/// Every alias; an alias with a `=` stands for exactly that text.
-pub const ALIASES: &[Alias] = &[
-    Alias {
-        name: "STRONG_BUDDIES",
-        meaning: "Seed 004 applied: buddies are kept until used, gated by load and bounded by the tick.",
-        source: "fair-class 0.3",
-        settings: &[
-            "pick_mode=after",
-            "last_set=preempt_vr",
-            "buddy_gate=on",
-            "tick_latency_check=on",
-            "hot_buddy_dst_busy=on",
-        ],
-    },
-    Alias {
-        name: "NO_STRONG_BUDDIES",
-        meaning: "The fair class as it was before seed 004.",
-        source: "fair-class 0.3",
-        settings: &[
-            "pick_mode=tip",
-            "last_set=every_wake",
-            "buddy_gate=off",
-            "tick_latency_check=off",
-            "hot_buddy_dst_busy=off",
-        ],
-    },
-    Alias {
-        name: "NEW_FAIR_SLEEPERS",
-        meaning: "The name that Linux 2.6.31 has for FAIR_SLEEPERS.",
-        source: "fair-class 3.1, 9",
-        settings: &["FAIR_SLEEPERS"],
-    },
-    Alias {
-        name: "NO_NEW_FAIR_SLEEPERS",
-        meaning: "The name that Linux 2.6.31 has for NO_FAIR_SLEEPERS.",
-        source: "fair-class 3.1, 9",
-        settings: &["NO_FAIR_SLEEPERS"],
-    },
-    Alias {
-        name: "WAKEUP_PREEMPTION",
-        meaning: "The name that Linux 6.1 has for WAKEUP_PREEMPT.",
-        source: "sched_features of a recorded 6.1 kernel",
-        settings: &["WAKEUP_PREEMPT"],
-    },
-    Alias {
-        name: "NO_WAKEUP_PREEMPTION",
-        meaning: "The name that Linux 6.1 has for NO_WAKEUP_PREEMPT.",
-        source: "sched_features of a recorded 6.1 kernel",
-        settings: &["NO_WAKEUP_PREEMPT"],
-    },
-    Alias {
-        name: "balance_mode=pull",
-        meaning: "A lowering CPU pulls under the other CPUs' locks.",
-        source: "rt-class 5.5",
-        settings: &["NO_RT_PUSH_IPI"],
-    },
-    Alias {
-        name: "balance_mode=ipi_root_domain",
-        meaning: "A lowering CPU asks by IPI; one walker for the root domain.",
-        source: "rt-class 6.4",
-        settings: &["RT_PUSH_IPI", "push_ipi_walker=root_domain"],
-    },
-    Alias {
-        name: "balance_mode=ipi_per_source",
-        meaning: "A lowering CPU asks by IPI; one walker for each lowering CPU.",
-        source: "rt-class 6.3",
-        settings: &["RT_PUSH_IPI", "push_ipi_walker=per_source"],
-    },
-    Alias {
-        name: "balance_mode=ipi_broadcast",
-        meaning: "A lowering CPU interrupts every overloaded CPU.",
-        source: "rt-class 6.2",
-        settings: &["RT_PUSH_IPI", "push_ipi_walker=broadcast"],
-    },
-];
 
 impl Config {
     /// The configuration of a kernel profile.
@@ -138,10 +49,14 @@ impl Config {
     ///
     /// # Errors
     /// An unknown name, an unknown value (with the known ones), or a value out of
-    /// range. Nothing is changed then.
+    /// range, or a setting that is gone. Nothing is changed then.
     pub fn set(&self, setting: &str) -> Result<(), SettingError> {
         if let Some(alias) = ALIASES.iter().find(|a| a.name == setting) {
             return alias.settings.iter().try_for_each(|s| self.set(s));
+        }
+        let name = setting.split_once('=').map_or(setting, |(name, _)| name);
+        if let Some(gone) = GONE.iter().find(|gone| gone.name == name) {
+            return Err(SettingError::Gone { name: gone.name, why: gone.why });
         }
         match setting.split_once('=') {
             None => self.set_feature(setting),
@@ -230,6 +145,13 @@ pub enum SettingError {
         /// What it may be.
         known: Vec<&'static str>,
     },
+    /// There was such a setting.
+    Gone {
+        /// Its name.
+        name: &'static str,
+        /// Why it went.
+        why: &'static str,
+    },
     /// The tunable's value is no number or outside its range.
     OutOfRange {
         /// The tunable.
@@ -255,6 +177,7 @@ impl fmt::Display for SettingError {
             SettingError::UnknownValue { name, value, known } => {
                 write!(f, "`{name}` cannot be `{value}`; it is one of {}", known.join(", "))
             }
+            SettingError::Gone { name, why } => write!(f, "`{name}` is gone, leave it out: {why}"),
             SettingError::OutOfRange { name, value, min, max } => {
                 write!(f, "`{name}` cannot be `{value}`; it is a whole number from {min} to {max}")
             }
@@ -312,13 +235,6 @@ mod tests {
                 let now = config.rules.iter().find(|s| s.rule == rule.name).map(|s| s.value);
                 assert_eq!(now, Some(value.name));
             }
-        }
-    }
-
-    #[test]
-    fn aliases_consist_of_legal_settings() {
-        for alias in ALIASES {
-            assert_eq!(Config::default().set(alias.name), Ok(()), "{}", alias.name);
         }
     }
 

@@ -2,14 +2,15 @@
 //!
 //! The code that changes priorities dequeues the task, changes it, enqueues it, and then calls these.
 
+use super::overload;
+use super::pull::pull_rt_task;
 use super::push::{push_rt_task, push_rt_tasks};
 use super::queue::{Change, publish, update_next};
-use super::{overload, pull};
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
-use crate::{Cpu, CpuMask, Prio, Reason, TaskId};
+use crate::{CpuMask, Prio, Reason, TaskId, ThisCpu};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
@@ -27,7 +28,7 @@ pub(crate) async fn prio_changed<P: Platform>(
         return rq;
     }
     if old.beats(task.prio.get()) {
-        rq = pull::balance(rq).await;
+        rq = pull_rt_task(rq).await;
         // The lock may have been dropped meanwhile.
         if rq.curr == p && rq.rt.active.best().beats(task.prio.get()) {
             me.decide(p, Reason::PrioDropped);
@@ -66,7 +67,7 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
 
 /// A queued task left the class: if it was the last here, others may have something to give.
 pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId) -> RqGuard<'_, P> {
-    if rq.rt.nr_running > 0 { rq } else { pull::balance(rq).await }
+    if rq.rt.nr_running > 0 { rq } else { pull_rt_task(rq).await }
 }
 
 fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
@@ -105,7 +106,7 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuar
 /// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks
 /// that an older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while
 /// the machine runs calls it, on any CPU.
-pub async fn rules_changed<P: Platform>(me: Cpu<'_, P>) {
+pub async fn rules_changed<P: Platform>(me: ThisCpu<'_, P>) {
     for cpu in me.k.online.iter() {
         let mut rq = me.lock(cpu).await;
         let curr = rq.curr;

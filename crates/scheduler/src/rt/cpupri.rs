@@ -11,7 +11,7 @@
 
 use crate::platform::{Access, Line, Platform};
 use crate::registry::Search;
-use crate::{Cpu, CpuId, CpuMask, Nanos, Prio};
+use crate::{CpuId, CpuMask, Nanos, Prio, ThisCpu};
 use alloc::boxed::Box;
 use alloc::vec;
 use core::cell::RefCell;
@@ -74,7 +74,7 @@ impl Cpupri {
 
     /// The best queued priority of `cpu` changed. The caller holds that CPU's run-queue lock.
     #[inline]
-    pub(super) fn set<P: Platform>(&self, me: Cpu<'_, P>, cpu: CpuId, highest: Prio) {
+    pub(super) fn set<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId, highest: Prio) {
         let mut map = self.0.borrow_mut();
         let new = level_of(highest);
         let old = core::mem::replace(&mut map.level[cpu.index()], new);
@@ -112,7 +112,12 @@ impl Cpupri {
 
     /// The allowed CPUs of the lowest level strictly below `prio` that has any.
     #[inline]
-    pub(super) fn find<P: Platform>(&self, me: Cpu<'_, P>, prio: Prio, allowed: &CpuMask) -> Option<CpuMask> {
+    pub(super) fn find<P: Platform>(
+        &self,
+        me: ThisCpu<'_, P>,
+        prio: Prio,
+        allowed: &CpuMask,
+    ) -> Option<CpuMask> {
         let map = self.0.borrow();
         let lockless = me.k.config.rules.search.get() == Search::Cpupri;
         let top = level_of(prio);
@@ -184,14 +189,14 @@ impl Map {
     }
 
     /// Under the level's spinlock, which lies in the level's line.
-    fn enter_locked<P: Platform>(&mut self, me: Cpu<'_, P>, level: u8, cpu: CpuId) {
+    fn enter_locked<P: Platform>(&mut self, me: ThisCpu<'_, P>, level: u8, cpu: CpuId) {
         me.touch(Line::CpupriLevel(level), Access::Write);
         if self.enter(level, cpu) {
             me.touch(Line::CpupriActive, Access::Write);
         }
     }
 
-    fn leave_locked<P: Platform>(&mut self, me: Cpu<'_, P>, level: u8, cpu: CpuId) {
+    fn leave_locked<P: Platform>(&mut self, me: ThisCpu<'_, P>, level: u8, cpu: CpuId) {
         me.touch(Line::CpupriLevel(level), Access::Write);
         if self.leave(level, cpu) {
             me.touch(Line::CpupriActive, Access::Write);
@@ -200,7 +205,7 @@ impl Map {
 
     /// Takes out the CPUs that are between two levels at the reader's present time.
     #[inline]
-    fn forget_unseen<P: Platform>(&self, me: Cpu<'_, P>, found: &mut CpuMask) {
+    fn forget_unseen<P: Platform>(&self, me: ThisCpu<'_, P>, found: &mut CpuMask) {
         let now = me.now();
         if now >= self.unseen_until {
             return;
@@ -214,12 +219,12 @@ impl Map {
     }
 }
 
-fn write_counts<P: Platform>(me: Cpu<'_, P>, level: u8) {
+fn write_counts<P: Platform>(me: ThisCpu<'_, P>, level: u8) {
     me.touch(Line::CpupriCounts(level / COUNTS_PER_LINE), Access::Write);
 }
 
 /// Reads the lines of counts up to the one that holds `level`; `read` is how many were read before.
-fn read_counts<P: Platform>(me: Cpu<'_, P>, read: &mut u8, level: u8) {
+fn read_counts<P: Platform>(me: ThisCpu<'_, P>, read: &mut u8, level: u8) {
     while *read <= level / COUNTS_PER_LINE {
         me.touch(Line::CpupriCounts(*read), Access::Read);
         *read += 1;

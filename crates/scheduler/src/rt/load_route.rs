@@ -2,10 +2,10 @@
 //! (rt-class 9, `wake_route=cfs_load`).
 
 use crate::domains::{LevelKind, SchedDomain};
-use crate::fair::{load_per_task, load_weight, present_load};
+use crate::fair::{cpu_avg_load_per_task, load_weight, weighted_cpuload};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::wakeup::WakeFlags;
-use crate::{Cpu, CpuId, Nanos, TaskId};
+use crate::{CpuId, Nanos, TaskId, ThisCpu};
 
 /// Imbalance tolerated at a wakeup, in percent: 100 + (imbalance_pct − 100) / 2 with imbalance_pct 125
 /// (fair-class 8.1).
@@ -22,32 +22,32 @@ struct Loads {
     per_task: u64,
 }
 
-fn loads<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) -> Loads {
+fn loads<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Loads {
     me.touch(Line::Rq(cpu), Access::Read);
-    let (now, ticked) = (present_load(me, cpu), me.k.rq(cpu).published.cpu_load[0].get());
-    Loads { low: now.min(ticked), high: now.max(ticked), per_task: load_per_task(me, cpu) }
+    let (now, ticked) = (weighted_cpuload(me, cpu), me.k.rq(cpu).published.cpu_load[0].get());
+    Loads { low: now.min(ticked), high: now.max(ticked), per_task: cpu_avg_load_per_task(me, cpu) }
 }
 
 /// The CPU for `p`, woken by the executing CPU.
-pub(super) fn route_by_load<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+pub(super) fn route_by_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
     let task = me.task(p);
     let last = task.cpu.get();
     if task.on_cpu.get() {
         return last;
     }
     let candidate = if last == me.id || comes_to_waker(me, p, flags) { me.id } else { last };
-    idle_sibling(me, p, candidate)
+    wake_idle(me, p, candidate)
 }
 
 /// Whether the waker's CPU is the better place, by load.
-fn comes_to_waker<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
+fn comes_to_waker<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let task = me.task(p);
     let last = task.cpu.get();
     let common = me.k.domains(me.id).iter().find(|d| d.span.contains(last));
     let Some(domain) = common.filter(|_| task.may_run_on(me.id)) else { return false };
     let (here, there) = (loads(me, me.id), loads(me, last));
     if affine(domain) {
-        if flags.sync && !cache_hot(me, p) {
+        if flags.sync && !task_hot(me, p) {
             return true;
         }
         let leaving = if flags.sync { load_weight(me, me.curr()) } else { 0 };
@@ -64,7 +64,7 @@ fn affine(domain: &SchedDomain) -> bool {
 }
 
 /// Whether it ran so recently that its cache may still be warm; a sched_migration_cost of −1 means always.
-fn cache_hot<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
+fn task_hot<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> bool {
     let cost = me.k.config.tunables.sched_migration_cost_ns.get();
     let since = me.now().saturating_sub(me.task(p).stats.last_ran.get());
     u64::try_from(cost).map_or(true, |cost| since < Nanos(cost))
@@ -72,7 +72,7 @@ fn cache_hot<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
 
 /// Keeps a candidate that is idle or has several tasks; else looks for an idle CPU among its hardware
 /// threads, the only domains that had SD_WAKE_IDLE.
-fn idle_sibling<P: Platform>(me: Cpu<'_, P>, p: TaskId, candidate: CpuId) -> CpuId {
+fn wake_idle<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, candidate: CpuId) -> CpuId {
     if me.k.idle_cpu(candidate) || me.k.rq(candidate).published.nr_running.get() > 1 {
         return candidate;
     }

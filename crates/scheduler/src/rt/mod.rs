@@ -27,11 +27,11 @@
 //!    the best now, the overload mask if it waits in company, the pushable list if it may move (queue.rs).
 //! 3. `check_preempt_curr` asks the CPU to reschedule if the task beats the running one; a pinned one can
 //!    also evict an equal that is free to go (preempt.rs).
-//! 4. If the task cannot run here (`woken_cannot_run`), the CPU pushes (push.rs).
+//! 4. `task_woken`: if the task cannot run here, the CPU pushes (push.rs).
 //!
 //! schedule() on that CPU then dequeues or puts the previous task; pulls, if it left and what is queued is
-//! lower (`lowers`, `take_from_others`: pull.rs); picks; switches; and pushes what has become pushable
-//! (`wants_post_schedule`: push.rs).
+//! lower (`pre_schedule`: pull.rs); picks; switches; and pushes what has become pushable (`post_schedule`:
+//! push.rs).
 //!
 //! # Many CPUs lower at once
 //!
@@ -88,14 +88,12 @@ mod tick;
 pub use change::rules_changed;
 pub use cpupri::LevelCpus;
 pub use push_ipi::push_irq_work;
-pub use throttle::period_timer;
+pub use throttle::sched_rt_period_timer;
 
 pub(crate) use change::{prio_changed, set_cpus_allowed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
-pub(crate) use pull::{lowers, others_overloaded, take_from_others};
-pub(crate) use push::{
-    push_rt_tasks, relock_and_push, relocks_to_push, wants_post_schedule, woken_cannot_run,
-};
+pub(crate) use pull::{need_pull_rt_task, pre_schedule, rt_overloaded};
+pub(crate) use push::{need_post_schedule, need_to_push, post_schedule, task_woken};
 pub(crate) use queue::{
     dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, yield_task,
 };
@@ -288,7 +286,11 @@ impl RootDomain {
     }
 
     /// For canaries: cpupri believes that the executing CPU's best queued priority is this one.
-    pub(crate) fn misplace_in_cpupri<P: crate::platform::Platform>(&self, me: crate::Cpu<'_, P>, prio: Prio) {
+    pub(crate) fn misplace_in_cpupri<P: crate::platform::Platform>(
+        &self,
+        me: crate::ThisCpu<'_, P>,
+        prio: Prio,
+    ) {
         self.cpupri.set(me, me.id, prio);
     }
 }

@@ -1,12 +1,12 @@
 //! RT overload: which CPUs have tasks that others should take (rt-class 1.6, 1.7).
 //!
-//! The mask and the count belong to a root domain. The model has one root domain, all CPUs, so
-//! `overload_scope` (root domain, or one global mask before January 2008) names the same set either way.
+//! The mask and the count belong to a root domain. The model has one root domain, all CPUs; so the global
+//! mask of the kernels before January 2008 would name the same set.
 
 use crate::platform::{Access, Line, Platform};
 use crate::registry::OverloadRule;
 use crate::rq::RqGuard;
-use crate::{Cpu, CpuId, CpuMask};
+use crate::{CpuId, CpuMask, ThisCpu};
 use core::cell::{Cell, RefCell};
 
 /// rto_mask and rto_count.
@@ -42,7 +42,7 @@ impl Overload {
     /// Whether a CPU that lowered its priority finds any *other* CPU overloaded: a read of the shared line,
     /// whose outcome is "no" most of the time.
     #[inline]
-    pub(super) fn others<P: Platform>(&self, me: Cpu<'_, P>, cpu: CpuId) -> bool {
+    pub(super) fn others<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
         me.touch(Line::Rto, Access::Read);
         match self.count() {
             0 => false,

@@ -16,7 +16,7 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
     if prio.beats(curr) {
         me.decide(p, Reason::PreemptPrio);
         rq.resched();
-    } else if prio == curr && !rq.need_resched() && evicts_equal(rq, p) {
+    } else if prio == curr && !rq.need_resched() && check_preempt_equal_prio(rq, p) {
         // The evicted task becomes pushable when it is put, and the push after the switch sends it away.
         requeue(rq, p, Place::Head);
         me.decide(p, Reason::PreemptEqual);
@@ -28,13 +28,13 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
 
 /// A running task that can go elsewhere makes room for an equal one that cannot. Two eras asked in different
 /// order, with the same answer but not the same cost.
-fn evicts_equal<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+fn check_preempt_equal_prio<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = rq.me;
     let can_move = |task: TaskId| search::any_lower(me, task);
     match me.k.config.rules.equal_prio_check.get() {
         _ if me.task(rq.curr).is_pinned() => false,
-        EqualPrioCheck::V6 => can_move(rq.curr) && !can_move(p),
-        EqualPrioCheck::V2008 => !can_move(p) && can_move(rq.curr),
+        EqualPrioCheck::CurrFirst => can_move(rq.curr) && !can_move(p),
+        EqualPrioCheck::NewcomerFirst => !can_move(p) && can_move(rq.curr),
         EqualPrioCheck::Off => false,
     }
 }

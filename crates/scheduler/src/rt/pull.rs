@@ -2,7 +2,7 @@
 //! push (6).
 
 use super::push_ipi::tell_cpu_to_push;
-use super::pushable::next_for;
+use super::pushable::pick_highest_pushable_task;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
 use crate::platform::{Access, Cost, Line, Platform};
@@ -14,36 +14,36 @@ use crate::{CpuId, Prio, Reason, TaskId};
 /// Whether this schedule lowers the CPU's priority: the previous task is gone, and what is left here is
 /// lower.
 #[inline]
-pub(crate) fn lowers<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
+pub(crate) fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
     !rq.me.task(prev).on_rq.get() && prev_prio.beats(rq.rt.active.best())
 }
 
 /// Whether another CPU has something to give, as far as the shared line tells.
 #[inline]
-pub(crate) fn others_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+pub(crate) fn rt_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     rq.me.k.root_domain.overload.others(rq.me, rq.cpu)
 }
 
-/// pull_rt_task for the queue's CPU, which has just lowered its priority. Virtual time passes wherever
-/// another queue is locked, and everything known about this one is stale afterwards.
-pub(super) async fn balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
-    if others_overloaded(&rq) { take_from_others(rq).await } else { rq }
+/// For the queue's CPU, which has just lowered its priority: takes from others, or asks them to push. Virtual
+/// time passes wherever another queue is locked, and everything known about this one is stale afterwards.
+pub(super) async fn pull_rt_task<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+    if rt_overloaded(&rq) { pre_schedule(rq).await } else { rq }
 }
 
-/// The same once it is known that others are overloaded.
+/// The same for schedule(), which has asked [`rt_overloaded`] by itself.
 #[inline]
-pub(crate) async fn take_from_others<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
     if me.has(Feature::RtPushIpi) {
         tell_cpu_to_push(&rq).await;
         return rq;
     }
-    pull_rt_tasks(rq).await
+    pull_from_others(rq).await
 }
 
 /// Visits every other overloaded CPU once, ascending. It goes on after a success: a later one may have
 /// something even better.
-async fn pull_rt_tasks<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+async fn pull_from_others<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
     let overload = &me.k.root_domain.overload;
     let mut pulled = false;
@@ -89,7 +89,7 @@ fn has_better<P: Platform>(rq: &RqGuard<'_, P>, source: CpuId) -> bool {
 fn pull_from<P: Platform>(rq: &mut RqGuard<'_, P>, mut source: RqGuard<'_, P>) -> bool {
     let me = rq.me;
     let beats_here = |p: &TaskId| me.task(*p).prio.get().beats(rq.rt.active.best());
-    let Some(p) = next_for(&source, rq.cpu).filter(beats_here) else {
+    let Some(p) = pick_highest_pushable_task(&source, rq.cpu).filter(beats_here) else {
         me.decide(rq.curr, Reason::PullNothing);
         return false;
     };

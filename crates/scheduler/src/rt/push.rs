@@ -1,6 +1,6 @@
 //! Push: a CPU gives away RT tasks that it cannot run (rt-class 5.2 to 5.4).
 
-use super::pushable::{has_pushable_tasks, next_to_push};
+use super::pushable::{has_pushable_tasks, pick_next_pushable_task};
 use super::search::{For, find_lowest_rq};
 use super::select::stands_in_the_way;
 use crate::class::move_queued_task;
@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 3;
 const MAX_RESTARTS: usize = 3;
 
 /// Pushes until nothing more can be pushed.
-pub(crate) fn push_rt_tasks<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<Output = RqGuard<'k, P>> {
+pub(super) fn push_rt_tasks<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<Output = RqGuard<'k, P>> {
     push(rq, HowMany::All)
 }
 
@@ -80,7 +80,7 @@ impl Push {
             return None;
         }
         self.restarts = 0;
-        let p = next_to_push(rq)?;
+        let p = pick_next_pushable_task(rq)?;
         self.choose(rq, p);
         self.candidate
     }
@@ -140,7 +140,7 @@ impl Push {
     /// `p` does not move. The lock may have been dropped: which task would it be now?
     fn failed<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>, p: TaskId) {
         let rule = rq.me.k.config.rules.push_fail.get();
-        match next_to_push(rq) {
+        match pick_next_pushable_task(rq) {
             Some(same) if same == p => {
                 let progress = rule == PushFail::DropAndContinue && drop_pushable(rq, p);
                 self.ended(progress);
@@ -184,18 +184,20 @@ fn still_pushable<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, cpu: CpuId) -> bo
 
 /// After a switch to `next`: whether something waits behind it that might be pushed.
 #[inline]
-pub(crate) fn wants_post_schedule<P: Platform>(rq: &RqGuard<'_, P>, next: TaskId) -> bool {
+pub(crate) fn need_post_schedule<P: Platform>(rq: &RqGuard<'_, P>, next: TaskId) -> bool {
     rq.me.task(next).class.get() == Class::Rt && has_pushable_tasks(rq)
 }
 
-/// Before the push that follows a switch: some kernels released the lock and took it again.
-#[inline]
-pub(crate) fn relocks_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    rq.me.k.config.rules.post_push.get() == PostPush::TailRelock
+/// The push that follows a switch. Releases the lock.
+pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>) {
+    match rq.me.k.config.rules.post_push.get() {
+        PostPush::CallbackLocked => drop(push_rt_tasks(rq).await),
+        PostPush::TailRelock => relock_and_push(rq).await,
+    }
 }
 
-/// What they do instead of [`push_rt_tasks`] on the spot.
-pub(crate) async fn relock_and_push<P: Platform>(rq: RqGuard<'_, P>) {
+/// Some kernels released the lock after the switch, and took it again to push.
+async fn relock_and_push<P: Platform>(rq: RqGuard<'_, P>) {
     let (me, cpu) = (rq.me, rq.cpu);
     drop(rq);
     let mut rq = me.lock(cpu).await;
@@ -205,17 +207,19 @@ pub(crate) async fn relock_and_push<P: Platform>(rq: RqGuard<'_, P>) {
     }
 }
 
-/// After `p` was woken and queued here: whether it cannot run here soon, so that this CPU has to push (3.5).
-#[inline]
-pub(crate) fn woken_cannot_run<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
-    rq.me.task(p).class.get() == Class::Rt && rq.curr != p && wants_post_push(rq, p)
+/// The push after a wakeup, where it is needed. Releases the lock.
+pub(crate) async fn task_woken<P: Platform>(rq: RqGuard<'_, P>) {
+    drop(push_rt_tasks(rq).await);
 }
 
-/// The table of 3.5; `p` does not run.
+/// Whether `p`, which was woken and queued here, cannot run here soon, so that this CPU has to push (3.5).
 #[inline]
-fn wants_post_push<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+pub(crate) fn need_to_push<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = rq.me;
     let (task, curr) = (me.task(p), me.task(rq.curr));
+    if task.class.get() != Class::Rt || rq.curr == p {
+        return false;
+    }
     let route = me.k.config.rules.wake_route.get();
     let blocked = curr.class.get() == Class::Rt && stands_in_the_way(route, curr, task);
     match route {

@@ -18,7 +18,7 @@ use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::{PushIpiWalker, PushSource, RtoSkipSelf};
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::{Cpu, CpuId, CpuMask};
+use crate::{CpuId, CpuMask, ThisCpu};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
@@ -80,13 +80,13 @@ pub(super) async fn tell_cpu_to_push<P: Platform>(rq: &RqGuard<'_, P>) {
     }
 }
 
-fn send<P: Platform>(me: Cpu<'_, P>, hop: CpuId, source: CpuId) {
+fn send<P: Platform>(me: ThisCpu<'_, P>, hop: CpuId, source: CpuId) {
     bump(&me.k.totals.push_ipis);
     me.k.platform.send_ipi(me.id, hop, Ipi::Push(source));
 }
 
 /// Handler of [`Ipi::Push`], in hard interrupt: pushes, then sends the walker on.
-pub async fn push_irq_work<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
+pub async fn push_irq_work<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
     let walkers = &me.k.root_domain.walkers;
     let of_source = &walkers.source[source.index()];
     if of_source.executing.get() && of_source.cursor.get() == me.id {
@@ -99,14 +99,14 @@ pub async fn push_irq_work<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
 }
 
 /// Whether this CPU's own queue may have something to push, read without its lock.
-fn has_pushable<P: Platform>(me: Cpu<'_, P>) -> bool {
+fn has_pushable<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     match me.k.config.rules.push_source.get() {
         PushSource::PushableList => me.k.rq(me.id).published.rt_pushable.get(),
         PushSource::QueueScan => me.k.root_domain.overload.contains(me.id),
     }
 }
 
-async fn push_all<P: Platform>(me: Cpu<'_, P>) {
+async fn push_all<P: Platform>(me: ThisCpu<'_, P>) {
     if has_pushable(me) {
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
@@ -114,7 +114,7 @@ async fn push_all<P: Platform>(me: Cpu<'_, P>) {
     }
 }
 
-async fn request_root<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
+async fn request_root<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
     let walker = &me.k.root_domain.walkers.root;
     me.touch(Line::PushRequest, Access::Write);
     walker.loop_next.set(walker.loop_next.get() + 1);
@@ -122,7 +122,7 @@ async fn request_root<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
         return;
     }
     me.k.platform.acquire(me.id, Lock::Rto).await;
-    let hop = if walker.cursor.get().is_none() { advance(me) } else { None };
+    let hop = if walker.cursor.get().is_none() { rto_next_cpu(me) } else { None };
     me.k.platform.release(me.id, Lock::Rto);
     me.touch(Line::PushRequest, Access::Write);
     walker.gate.set(false);
@@ -131,10 +131,10 @@ async fn request_root<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
     }
 }
 
-async fn visit_for_root<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
+async fn visit_for_root<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
     push_all(me).await;
     me.k.platform.acquire(me.id, Lock::Rto).await;
-    let hop = advance(me);
+    let hop = rto_next_cpu(me);
     me.k.platform.release(me.id, Lock::Rto);
     if let Some(hop) = hop {
         send(me, hop, source);
@@ -143,7 +143,7 @@ async fn visit_for_root<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
 
 /// Moves the root domain's cursor to the next overloaded CPU above it; at the end, back to the start if
 /// requests came since it last started. Under [`Lock::Rto`].
-fn advance<P: Platform>(me: Cpu<'_, P>) -> Option<CpuId> {
+fn rto_next_cpu<P: Platform>(me: ThisCpu<'_, P>) -> Option<CpuId> {
     let walker = &me.k.root_domain.walkers.root;
     let overload = &me.k.root_domain.overload;
     let skip_self = me.k.config.rules.rto_skip_self.get() == RtoSkipSelf::On;
@@ -164,7 +164,7 @@ fn advance<P: Platform>(me: Cpu<'_, P>) -> Option<CpuId> {
     }
 }
 
-async fn request_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
+async fn request_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
     let walker = &me.k.root_domain.walkers.source[source.index()];
     me.touch(Line::Rq(source), Access::Write);
     if walker.executing.get() {
@@ -179,14 +179,14 @@ async fn request_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
         }
     }
     walker.cursor.set(source);
-    if let Some(hop) = next_hop(me, source) {
+    if let Some(hop) = find_next_push_cpu(me, source) {
         walker.executing.set(true);
         send(me, hop, source);
     }
 }
 
 /// One push, then the next hop; a restart may come back here at once.
-async fn visit_for_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
+async fn visit_for_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
     let walker = &me.k.root_domain.walkers.source[source.index()];
     loop {
         if has_pushable(me) {
@@ -199,7 +199,7 @@ async fn visit_for_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
         if walker.restart.replace(false) {
             walker.cursor.set(source);
         }
-        let hop = next_hop(me, source);
+        let hop = find_next_push_cpu(me, source);
         if hop.is_none() {
             walker.executing.set(false);
         }
@@ -217,7 +217,7 @@ async fn visit_for_source<P: Platform>(me: Cpu<'_, P>, source: CpuId) {
 
 /// The next overloaded CPU after the cursor, around to the source, that has something better than the
 /// source's best. The cursor follows.
-fn next_hop<P: Platform>(me: Cpu<'_, P>, source: CpuId) -> Option<CpuId> {
+fn find_next_push_cpu<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) -> Option<CpuId> {
     let walker = &me.k.root_domain.walkers.source[source.index()];
     let overload = &me.k.root_domain.overload;
     me.touch(Line::Rto, Access::Read);

@@ -15,7 +15,7 @@ pub(super) fn has_pushable_tasks<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 }
 
 /// The task to push: the best that waits here and may move.
-pub(super) fn next_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId> {
+pub(super) fn pick_next_pushable_task<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId> {
     match rq.me.k.config.rules.push_source.get() {
         PushSource::PushableList => rq.rt.pushable.first(),
         PushSource::QueueScan => {
@@ -29,7 +29,7 @@ pub(super) fn next_to_push<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId> {
 
 /// The task that `cpu` would take from here: the best that waits here and may run there. The executing CPU
 /// reads another one's queue, and the tasks on it (rt-class 10.2).
-pub(super) fn next_for<P: Platform>(rq: &RqGuard<'_, P>, cpu: CpuId) -> Option<TaskId> {
+pub(super) fn pick_highest_pushable_task<P: Platform>(rq: &RqGuard<'_, P>, cpu: CpuId) -> Option<TaskId> {
     let me = rq.me;
     me.touch(Line::Rq(rq.cpu), Access::Read);
     let may_go = |p: TaskId| {

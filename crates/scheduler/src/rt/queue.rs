@@ -30,7 +30,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     update_next(rq, Change::Enqueued { prio, before });
     overload::update(rq);
     publish(rq);
-    throttle::start_period_timer(me);
+    throttle::start_rt_bandwidth(me);
 }
 
 /// Takes a task off its list.

@@ -6,7 +6,7 @@ use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{PickAny, Search, Topology};
 use crate::stats::bump;
 use crate::task::Task;
-use crate::{Cpu, CpuId, CpuMask, Prio, TaskId};
+use crate::{CpuId, CpuMask, Prio, TaskId, ThisCpu};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
@@ -21,7 +21,7 @@ pub(super) enum For {
 
 /// The CPU to which `p` should go, or none that is lower.
 #[inline]
-pub(super) fn find_lowest_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, purpose: For) -> Option<CpuId> {
+pub(super) fn find_lowest_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, purpose: For) -> Option<CpuId> {
     let task = me.task(p);
     let lowest = lowest_cpus(me, task, purpose)?;
     match me.k.config.rules.topology.get() {
@@ -31,13 +31,13 @@ pub(super) fn find_lowest_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, purpose: Fo
 }
 
 /// Whether there is any CPU to which `p` could go.
-pub(super) fn any_lower<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> bool {
+pub(super) fn any_lower<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> bool {
     lowest_cpus(me, me.task(p), For::Wakeup).is_some()
 }
 
 /// The equally good CPUs among which topology chooses; never empty. What it costs is counted.
 #[inline]
-fn lowest_cpus<P: Platform>(me: Cpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
+fn lowest_cpus<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
     if task.is_pinned() {
         return None;
     }
@@ -49,7 +49,7 @@ fn lowest_cpus<P: Platform>(me: Cpu<'_, P>, task: &Task, purpose: For) -> Option
     found
 }
 
-fn search<P: Platform>(me: Cpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
+fn search<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
     let (prio, allowed) = (task.prio.get(), task.cpus_allowed.get());
     match me.k.config.rules.search.get() {
         Search::Cpupri | Search::CpupriLocked | Search::Cpupri2007 => {
@@ -75,7 +75,7 @@ struct Scanned {
 }
 
 /// Reads each candidate's best queued priority, ascending; the first CPU without RT tasks ends it.
-fn scan<P: Platform>(me: Cpu<'_, P>, prio: Prio, candidates: CpuMask) -> Scanned {
+fn scan<P: Platform>(me: ThisCpu<'_, P>, prio: Prio, candidates: CpuMask) -> Scanned {
     let mut best = prio;
     let mut found = Scanned { first: None, all: None };
     for cpu in candidates.iter() {
@@ -101,7 +101,7 @@ fn scan<P: Platform>(me: Cpu<'_, P>, prio: Prio, candidates: CpuMask) -> Scanned
 /// the executing CPU goes before the others of the same domain. The domains are read-mostly: walking them is
 /// free.
 #[inline]
-fn nearest<P: Platform>(me: Cpu<'_, P>, task: &Task, lowest: &CpuMask) -> Option<CpuId> {
+fn nearest<P: Platform>(me: ThisCpu<'_, P>, task: &Task, lowest: &CpuMask) -> Option<CpuId> {
     let last = task.cpu.get();
     if lowest.contains(last) {
         return Some(last);
@@ -130,7 +130,7 @@ impl Cursors {
 }
 
 /// One of several equally good CPUs.
-fn pick_any<P: Platform>(me: Cpu<'_, P>, cpus: &CpuMask) -> Option<CpuId> {
+fn pick_any<P: Platform>(me: ThisCpu<'_, P>, cpus: &CpuMask) -> Option<CpuId> {
     match me.k.config.rules.pick_any.get() {
         PickAny::First => cpus.first(),
         PickAny::Distribute => {

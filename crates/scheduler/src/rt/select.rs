@@ -6,11 +6,11 @@ use crate::platform::{Access, Line, Platform};
 use crate::registry::{WakeLock, WakeRoute, WakeVerifyTarget};
 use crate::task::{Class, Task};
 use crate::wakeup::WakeFlags;
-use crate::{Cpu, CpuId, Reason, TaskId};
+use crate::{CpuId, Reason, TaskId, ThisCpu};
 
 /// The CPU for a woken task that may run on more than one. No lock of a run queue is needed.
 #[inline]
-pub(crate) fn select_task_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+pub(crate) fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
     let route = me.k.config.rules.wake_route.get();
     if route == WakeRoute::CfsLoad {
         me.decide(p, Reason::WakeLoad);
@@ -44,7 +44,7 @@ pub(crate) fn select_task_rq<P: Platform>(me: Cpu<'_, P>, p: TaskId, flags: Wake
 
 /// The table of 3.3. `curr` is read without a lock.
 #[inline]
-fn looks_elsewhere<P: Platform>(me: Cpu<'_, P>, task: &Task, route: WakeRoute) -> bool {
+fn looks_elsewhere<P: Platform>(me: ThisCpu<'_, P>, task: &Task, route: WakeRoute) -> bool {
     let here = &me.k.rq(task.cpu.get()).published;
     let prio = task.prio.get();
     if route == WakeRoute::NotPreempting {
@@ -69,7 +69,7 @@ pub(super) fn stands_in_the_way(route: WakeRoute, curr: &Task, task: &Task) -> b
 }
 
 /// The CPU for a new task: as for a wakeup since 3.0, the forking CPU before.
-pub(crate) fn select_task_rq_fork<P: Platform>(me: Cpu<'_, P>, p: TaskId) -> CpuId {
+pub(crate) fn select_task_rq_fork<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
     match me.k.config.rules.wake_lock.get() {
         WakeLock::PiLock => select_task_rq(me, p, WakeFlags::default()),
         WakeLock::OldRq => me.id,

@@ -10,7 +10,7 @@
 use crate::platform::{Access, Line, Platform};
 use crate::registry::Feature;
 use crate::rq::RqGuard;
-use crate::{Cpu, CpuId, Nanos, Prio, Reason};
+use crate::{CpuId, Nanos, Prio, Reason, ThisCpu};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
@@ -58,7 +58,7 @@ impl Bandwidth {
 
 /// Whether throttling is on (sched_rt_runtime_us is not −1); brings the shares up to date with the tunable.
 #[inline]
-fn enabled<P: Platform>(me: Cpu<'_, P>) -> bool {
+fn enabled<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     let runtime_us = me.k.config.tunables.sched_rt_runtime_us.get();
     let bandwidth = &me.k.root_domain.bandwidth;
     if bandwidth.runtime_us.replace(runtime_us) != runtime_us {
@@ -68,7 +68,7 @@ fn enabled<P: Platform>(me: Cpu<'_, P>) -> bool {
     runtime_us >= 0
 }
 
-fn period<P: Platform>(me: Cpu<'_, P>) -> Nanos {
+fn period<P: Platform>(me: ThisCpu<'_, P>) -> Nanos {
     Nanos::from_micros(me.k.config.tunables.sched_rt_period_us.get().unsigned_abs())
 }
 
@@ -80,7 +80,7 @@ pub(super) fn is_throttled<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 
 /// The first RT enqueue starts the period timer.
 #[inline]
-pub(super) fn start_period_timer<P: Platform>(me: Cpu<'_, P>) {
+pub(super) fn start_rt_bandwidth<P: Platform>(me: ThisCpu<'_, P>) {
     let expires = &me.k.root_domain.bandwidth.expires;
     if expires.get().is_none() && enabled(me) {
         let at = me.now() + period(me);
@@ -105,18 +105,18 @@ pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     if share.used.get() <= share.runtime.get() || share.runtime.get() >= period(me) {
         return;
     }
-    borrow(me, rq.cpu);
+    do_balance_runtime(me, rq.cpu);
     if share.used.get() > share.runtime.get() {
         rq.rt.throttled = true;
         // It is not running if throttling was off when the queue's tasks came.
-        start_period_timer(me);
+        start_rt_bandwidth(me);
         me.decide(rq.curr, Reason::Throttled);
         rq.resched();
     }
 }
 
 /// RT_RUNTIME_SHARE: takes from every other CPU 1/n of what it has not used, up to a whole period.
-fn borrow<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
+fn do_balance_runtime<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     if !me.has(Feature::RtRuntimeShare) {
         return;
     }
@@ -138,14 +138,14 @@ fn borrow<P: Platform>(me: Cpu<'_, P>, cpu: CpuId) {
 /// Handler of the period timer: gives every CPU one share for each period that passed, and lets throttled
 /// queues run again. Returns when it is due next; `None` when nothing is left to account, until the next RT
 /// enqueue starts it again.
-pub async fn period_timer<P: Platform>(me: Cpu<'_, P>) -> Option<Nanos> {
+pub async fn sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>) -> Option<Nanos> {
     let bandwidth = &me.k.root_domain.bandwidth;
     let on = enabled(me);
     let (period, due) = (period(me), bandwidth.expires.get().unwrap_or(me.now()));
     let periods = 1 + me.now().saturating_sub(due).0 / period.0;
     let mut busy = false;
     for cpu in me.k.online.iter() {
-        busy |= replenish(me, cpu, periods).await;
+        busy |= do_sched_rt_period_timer(me, cpu, periods).await;
     }
     let next = (busy && on).then_some(due + period * periods);
     bandwidth.expires.set(next);
@@ -153,7 +153,7 @@ pub async fn period_timer<P: Platform>(me: Cpu<'_, P>) -> Option<Nanos> {
 }
 
 /// Whether there is still something to account on `cpu`.
-async fn replenish<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, periods: u64) -> bool {
+async fn do_sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, periods: u64) -> bool {
     let share = &me.k.root_domain.bandwidth.cpus[cpu.index()];
     if share.used.get() == Nanos::ZERO && me.k.rq(cpu).published.rt_highest.get() == Prio::NO_RT {
         return false;
@@ -161,7 +161,7 @@ async fn replenish<P: Platform>(me: Cpu<'_, P>, cpu: CpuId, periods: u64) -> boo
     let mut rq = me.lock(cpu).await;
     rq.update_clock();
     if rq.rt.throttled {
-        borrow(me, cpu);
+        do_balance_runtime(me, cpu);
     }
     // Without a limit everything is forgiven.
     let limited = enabled(me);

@@ -4,7 +4,7 @@ use super::queue::{requeue, update_curr};
 use crate::class::Place;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Cpu, Policy, Reason, TaskId};
+use crate::{Policy, Reason, TaskId, ThisCpu};
 
 /// RR_TIMESLICE: the default, and what a sched_rr_timeslice_ms of zero or less stands for.
 const RR_TIMESLICE_MS: u64 = 100;
@@ -34,7 +34,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-fn slice_ticks<P: Platform>(me: Cpu<'_, P>) -> u32 {
+fn slice_ticks<P: Platform>(me: ThisCpu<'_, P>) -> u32 {
     let tunables = &me.k.config.tunables;
     let ms = u64::try_from(tunables.sched_rr_timeslice_ms.get()).ok().filter(|ms| *ms > 0);
     let hz = tunables.hz.get().unsigned_abs();

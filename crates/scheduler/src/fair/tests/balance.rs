@@ -123,8 +123,8 @@ fn sched_idle_tasks_are_cache_hot_up_to_2_6_36() {
         lab.block(1);
         lab.cpu_of(idle) == 1
     };
-    assert!(!pulled("sched_idle=v36"));
-    assert!(pulled("sched_idle=v37") && pulled("sched_idle=v39") && pulled("sched_idle=v61"));
+    assert!(!pulled("idle_never_hot=off"));
+    assert!(pulled("idle_never_hot=on"));
 }
 
 /// 8.6: 2.6.33 skips the search while idle times are short.

@@ -153,17 +153,21 @@ fn only_2_6_31_prefers_a_new_task() {
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
         rq.fair.buddies.next == Some(child)
     };
-    assert!(next("next_set=v31"));
-    assert!(!next("next_set=v32") && !next("next_set=v61"));
+    assert!(next("next_set=wake_or_fork"));
+    assert!(!next("next_set=wake") && !next("next_set=wake_or_preempt"));
 }
 
 /// 7.7: in 6.1 a wakee that preempts is next, whether NEXT_BUDDY is on or not and however few tasks there
 /// are.
 #[test]
 fn a_wakee_that_preempts_is_next_from_2_6_39_on() {
-    assert_eq!(recorded("2.6.32", &["next_set=v61"], 2, 2.0), (true, false));
-    assert_eq!(recorded("2.6.32", &["next_set=v61"], 2, 0.5), (false, false), "it does not preempt");
-    assert_eq!(recorded("2.6.32", &["next_set=v32"], 2, 2.0), (false, false));
+    assert_eq!(recorded("2.6.32", &["next_set=wake_or_preempt"], 2, 2.0), (true, false));
+    assert_eq!(
+        recorded("2.6.32", &["next_set=wake_or_preempt"], 2, 0.5),
+        (false, false),
+        "it does not preempt"
+    );
+    assert_eq!(recorded("2.6.32", &["next_set=wake"], 2, 2.0), (false, false));
 }
 
 /// 7.7, 6.7: the skip buddy.

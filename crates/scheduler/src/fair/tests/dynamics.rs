@@ -87,7 +87,7 @@ fn buddies_change_nothing_below_the_gate() {
 /// time.
 #[test]
 fn a_picked_buddy_is_near_the_leftmost() {
-    for mode in ["pick_mode=after", "pick_mode=tip", "pick_mode=rc", "pick_mode=v31"] {
+    for mode in ["pick_mode=after", "pick_mode=tip", "pick_mode=rc", "pick_mode=next_first"] {
         let lab = Lab::new(1, "2.6.36", &["NEXT_BUDDY", "buddy_gate=off", "last_set=every_wake", mode]);
         let tasks = lab.crowd(0, &[0, 5, 0, -5, 0, 10]);
         let mut picked = 0;
@@ -165,7 +165,7 @@ fn longest_wait(lab: &Lab, tasks: &[TaskId]) -> u64 {
 fn nobody_starves() {
     for settings in [
         &["NEXT_BUDDY", "buddy_gate=off", "last_set=every_wake"][..],
-        &["NEXT_BUDDY", "buddy_gate=off", "next_set=v61", "pick_mode=v31"],
+        &["NEXT_BUDDY", "buddy_gate=off", "next_set=wake_or_preempt", "pick_mode=next_first"],
         &["NO_WAKEUP_PREEMPT", "NO_GENTLE_FAIR_SLEEPERS"],
         &["tick_latency_check=off", "NORMALIZED_SLEEPER"],
         &["ADAPTIVE_GRAN", "WAKEUP_OVERLAP", "WAKEUP_RUNNING"],

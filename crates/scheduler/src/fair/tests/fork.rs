@@ -83,7 +83,7 @@ fn a_child_never_starts_left_of_its_parent() {
     }
 }
 
-/// Found by random runs: under late32 the CPU is chosen when the fork starts.
+/// Found by random runs: under `fork_path=late` the CPU is chosen when the fork starts.
 #[test]
 fn a_child_whose_affinity_changes_during_the_fork_starts_where_it_may_run() {
     let lab = Lab::new(2, "2.6.32", &[]);

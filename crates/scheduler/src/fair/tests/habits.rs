@@ -222,7 +222,9 @@ fn wakeup_overlap_preempts_where_both_overlap_little() {
 /// 6.4: "2.6.31 differs".
 #[test]
 fn wakeup_overlap_of_2_6_31_takes_the_hint_and_comes_after_wakeup_preempt() {
-    let old = |more: &str, sync, close| verdict(&["WAKEUP_OVERLAP", "overlap_check=v31", more], sync, close);
+    let old = |more: &str, sync, close| {
+        verdict(&["WAKEUP_OVERLAP", "overlap_check=overlap_or_sync", more], sync, close)
+    };
     assert_eq!(old("WAKEUP_PREEMPT", true, false), Reason::PreemptOverlap);
     assert_eq!(old("WAKEUP_PREEMPT", false, true), Reason::PreemptOverlap);
     assert_eq!(old("WAKEUP_PREEMPT", false, false), Reason::NoPreemptRight);
@@ -282,8 +284,8 @@ fn sync_less_and_sync_more_correct_the_hint() {
     assert!(drawn(&["SYNC_MORE"], false, 400), "less than 0.5 ms");
     assert!(!drawn(&["SYNC_MORE"], false, 600));
     // 8.7: 2.6.31 cancels without a switch and never adds.
-    assert!(!drawn(&["wake_placement=v31"], true, 600));
-    assert!(!drawn(&["wake_placement=v31", "SYNC_MORE"], false, 400));
+    assert!(!drawn(&["wake_placement=passive_pull"], true, 600));
+    assert!(!drawn(&["wake_placement=passive_pull", "SYNC_MORE"], false, 400));
 }
 
 /// 6.4 step 8a names wakeups only.

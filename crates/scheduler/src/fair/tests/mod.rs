@@ -15,7 +15,7 @@ mod tick;
 mod wakeup;
 
 use super::cfs_rq::{leave_timeline, wait_in_timeline};
-use super::slice::slice;
+use super::slice::sched_slice;
 use super::tick::task_tick;
 use super::vruntime::{lag, update_curr};
 use crate::fork::{NewTask, new_task, sched_fork, wake_up_new_task};
@@ -83,7 +83,7 @@ impl Lab {
     /// The running task's slice on its queue, in ns.
     fn slice(&self, cpu: u16) -> u64 {
         let rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
-        slice(&rq, self.k.task(rq.curr))
+        sched_slice(&rq, self.k.task(rq.curr))
     }
 
     /// Time passes on a CPU and is charged to the task running there.

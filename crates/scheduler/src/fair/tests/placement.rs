@@ -119,8 +119,8 @@ fn a_sched_idle_sleeper_of_6_1_gets_a_min_granularity() {
         lab.wake_unsettled(0, sleeper);
         -lab.distance(sleeper) as u64
     };
-    assert_eq!(credit("sched_idle=v61"), ms(0.375), "0.75 ms, halved");
-    assert_eq!(credit("sched_idle=v39"), ms(3.0));
+    assert_eq!(credit("idle_short_sleeper=on"), ms(0.375), "0.75 ms, halved");
+    assert_eq!(credit("idle_short_sleeper=off"), ms(3.0));
 }
 
 /// 2.5: a waiting task holds the floor back at 100; the running one is at 110.
@@ -140,9 +140,17 @@ fn leftmost_departs(rule: &str) -> (u64, u64) {
 
 #[test]
 fn the_floor_moves_before_a_task_leaves_or_after() {
-    assert_eq!(leftmost_departs("floor_order=v49"), (ms(110.0), ms(100.0)), "level with the floor as it was");
-    assert_eq!(leftmost_departs("floor_order=v33"), (ms(110.0), ms(90.0)), "10 left of the floor as it is");
-    assert_eq!(leftmost_departs("floor_order=v32"), (ms(110.0), ms(90.0)));
+    assert_eq!(
+        leftmost_departs("floor_order=with_task"),
+        (ms(110.0), ms(100.0)),
+        "level with the floor as it was"
+    );
+    assert_eq!(
+        leftmost_departs("floor_order=without_task"),
+        (ms(110.0), ms(90.0)),
+        "10 left of the floor as it is"
+    );
+    assert_eq!(leftmost_departs("floor_order=one_step"), (ms(110.0), ms(90.0)));
 }
 
 /// 2.5: a SCHED_IDLE task has run for 3 ms, not charged yet; somebody arrives who was level with the floor
@@ -164,10 +172,10 @@ fn a_task_enters_by_the_floor_before_or_after_the_charge() {
         move_queued_task(&mut from, &mut to, p);
         lab.distance(p)
     };
-    assert_eq!(enters("floor_order=v49"), 0);
+    assert_eq!(enters("floor_order=with_task"), 0);
     // 3 ms × 1024/3 right of it, by which the floor moved.
-    assert_eq!(enters("floor_order=v33"), -(ms(1024.0) as i64));
-    assert_eq!(enters("floor_order=v32"), -(ms(1024.0) as i64));
+    assert_eq!(enters("floor_order=without_task"), -(ms(1024.0) as i64));
+    assert_eq!(enters("floor_order=one_step"), -(ms(1024.0) as i64));
 }
 
 /// 4.5: up to 2.6.32 both floors are read when the CPU is chosen, later the second one at the enqueue.
@@ -185,9 +193,9 @@ fn a_change_of_cpu_reads_both_floors_at_once_or_one_by_one() {
         lab.wake_unsettled(1, p);
         lab.vr(p)
     };
-    assert_eq!(wakes("floor_order=v32"), ms(502.0));
-    assert_eq!(wakes("floor_order=v33"), ms(503.0));
-    assert_eq!(wakes("floor_order=v49"), ms(503.0));
+    assert_eq!(wakes("floor_order=one_step"), ms(502.0));
+    assert_eq!(wakes("floor_order=without_task"), ms(503.0));
+    assert_eq!(wakes("floor_order=with_task"), ms(503.0));
 }
 
 /// 4.4, D11: renicing the task that holds the floor back.
@@ -202,8 +210,8 @@ fn renice_of_the_leftmost_keeps_its_distance_only_since_4_9() {
         lab.run(set_user_nice(lab.cpu(0), crowd[1], Nice::new(5).expect("legal")));
         lab.distance(crowd[1])
     };
-    assert_eq!(distance("floor_order=v49"), 0);
-    assert_eq!(distance("floor_order=v33"), -(ms(10.0) as i64));
+    assert_eq!(distance("floor_order=with_task"), 0);
+    assert_eq!(distance("floor_order=without_task"), -(ms(10.0) as i64));
 }
 
 /// D12: a round trip without execution changes vr by what the floors advanced meanwhile.

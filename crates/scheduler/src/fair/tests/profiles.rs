@@ -7,17 +7,33 @@ use alloc::vec::Vec;
 
 /// latency, min_granularity and wakeup_granularity in µs, nr_latency, then what the columns of 0.4 say.
 const TABLE: &[(&str, [i64; 4], &str)] = &[
-    ("2.6.31", [20_000, 4_000, 5_000, 5], "first full NEXT LAST adaptive v31 every_wake ungated v31"),
-    ("2.6.31.3", [20_000, 4_000, 5_000, 5], "first full NEXT LAST adaptive v31 every_wake ungated v31"),
-    ("tip", [5_000, 1_000, 1_000, 5], "half LAST adaptive tip every_wake ungated v32"),
-    ("tip+", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_vr gated check busy v32"),
-    ("tip+x", [20_000, 4_000, 5_000, 5], "full LAST adaptive after preempt_vr gated check busy v32"),
-    ("tipx", [20_000, 4_000, 5_000, 5], "full NEXT LAST adaptive tip every_wake ungated v32"),
-    ("2.6.32", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_vr gated check busy v32"),
-    ("2.6.33", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_any gated check busy sibling v32"),
-    ("2.6.35", [6_000, 2_000, 1_000, 3], "half LAST after preempt_any gated check busy sibling v32"),
-    ("2.6.35.2+D", [6_000, 750, 1_000, 8], "half LAST after preempt_any gated check busy vrt sibling v32"),
-    ("2.6.36", [6_000, 750, 1_000, 8], "half LAST after preempt_any gated check busy sibling v32"),
+    (
+        "2.6.31",
+        [20_000, 4_000, 5_000, 5],
+        "first full NEXT LAST adaptive next_first every_wake ungated passive_pull",
+    ),
+    (
+        "2.6.31.3",
+        [20_000, 4_000, 5_000, 5],
+        "first full NEXT LAST adaptive next_first every_wake ungated passive_pull",
+    ),
+    ("tip", [5_000, 1_000, 1_000, 5], "half LAST adaptive tip every_wake ungated present_load"),
+    ("tip+", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_vr gated check busy present_load"),
+    ("tip+x", [20_000, 4_000, 5_000, 5], "full LAST adaptive after preempt_vr gated check busy present_load"),
+    ("tipx", [20_000, 4_000, 5_000, 5], "full NEXT LAST adaptive tip every_wake ungated present_load"),
+    ("2.6.32", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_vr gated check busy present_load"),
+    (
+        "2.6.33",
+        [5_000, 1_000, 1_000, 5],
+        "half LAST adaptive after preempt_any gated check busy sibling present_load",
+    ),
+    ("2.6.35", [6_000, 2_000, 1_000, 3], "half LAST after preempt_any gated check busy sibling present_load"),
+    (
+        "2.6.35.2+D",
+        [6_000, 750, 1_000, 8],
+        "half LAST after preempt_any gated check busy vrt sibling present_load",
+    ),
+    ("2.6.36", [6_000, 750, 1_000, 8], "half LAST after preempt_any gated check busy sibling present_load"),
 ];
 
 /// What a profile says, in the order of the table.

@@ -145,7 +145,7 @@ fn an_idle_sibling_must_be_allowed() {
 /// 8.7: averages of index 1, no shortcut for an idle waker's CPU, then the passive pull.
 #[test]
 fn placement_of_2_6_31_pulls_by_averages() {
-    let v31 = |loads: [u64; 4], averages: [u64; 4], rule: &str| {
+    let wakee = |loads: [u64; 4], averages: [u64; 4], rule: &str| {
         let lab = Lab::on(&q6600(), "2.6.32", &[rule]);
         let sleeper = lab.spawn(Policy::Normal, 2);
         lab.block(2);
@@ -160,12 +160,27 @@ fn placement_of_2_6_31_pulls_by_averages() {
         (cpu.0, lab.first_decision())
     };
     // An idle waker's CPU is balanced by itself, or passively where less has been running there.
-    assert_eq!(v31([0, 0, 1024, 0], [0, 0, 500, 0], "wake_placement=v32"), (0, Reason::WakeAffine));
-    assert_eq!(v31([0, 0, 1024, 0], [0, 0, 500, 0], "wake_placement=v31"), (0, Reason::WakePassive));
+    assert_eq!(
+        wakee([0, 0, 1024, 0], [0, 0, 500, 0], "wake_placement=present_load"),
+        (0, Reason::WakeAffine)
+    );
+    assert_eq!(
+        wakee([0, 0, 1024, 0], [0, 0, 500, 0], "wake_placement=passive_pull"),
+        (0, Reason::WakePassive)
+    );
     // Present load there, none on average: present loads pull, averages do not.
-    assert_eq!(v31([1024, 0, 2048, 0], [1024, 0, 500, 0], "wake_placement=v32"), (0, Reason::WakeAffine));
-    assert_eq!(v31([1024, 0, 2048, 0], [1024, 0, 500, 0], "wake_placement=v31"), (2, Reason::WakePrevious));
-    assert_eq!(v31([1024, 0, 1200, 0], [0, 0, 1200, 0], "wake_placement=v31"), (0, Reason::WakePassive));
+    assert_eq!(
+        wakee([1024, 0, 2048, 0], [1024, 0, 500, 0], "wake_placement=present_load"),
+        (0, Reason::WakeAffine)
+    );
+    assert_eq!(
+        wakee([1024, 0, 2048, 0], [1024, 0, 500, 0], "wake_placement=passive_pull"),
+        (2, Reason::WakePrevious)
+    );
+    assert_eq!(
+        wakee([1024, 0, 1200, 0], [0, 0, 1200, 0], "wake_placement=passive_pull"),
+        (0, Reason::WakePassive)
+    );
 }
 
 fn forked_to(lab: &Lab, allowed: CpuMask) -> (u16, Reason) {
@@ -201,7 +216,7 @@ fn a_child_goes_to_the_idlest_cpu_of_the_idlest_group() {
 
 #[test]
 fn fork_of_2_6_31_compares_averages() {
-    let lab = Lab::on(&q6600(), "2.6.32", &["wake_placement=v31"]);
+    let lab = Lab::on(&q6600(), "2.6.32", &["wake_placement=passive_pull"]);
     lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
     // The other die has been busy until a moment ago.
     for cpu in [2, 3] {
@@ -210,7 +225,7 @@ fn fork_of_2_6_31_compares_averages() {
     lab.k.rq(CpuId(0)).published.cpu_load[0].overwrite(1024);
     let child = lab.fork_start(0, 0);
     assert_eq!(super::super::select_task_rq_fork(lab.cpu(0), child), CpuId(1));
-    lab.k.config.set("wake_placement=v32").expect("legal");
+    lab.k.config.set("wake_placement=present_load").expect("legal");
     assert_eq!(super::super::select_task_rq_fork(lab.cpu(0), child), CpuId(3));
 }
 

@@ -99,10 +99,8 @@ fn policies_decide_before_virtual_time() {
 fn a_batch_wakee_preempts_sched_idle_from_2_6_39_on() {
     let batch = |runner, rule: &str| Wakeup { wakee: Policy::Batch, runner, ..PLAIN }.on("2.6.36", &[rule]);
     for (rule, reason) in [
-        ("sched_idle=v61", Reason::PreemptIdlePolicy),
-        ("sched_idle=v39", Reason::PreemptIdlePolicy),
-        ("sched_idle=v37", Reason::NoPreemptPolicy),
-        ("sched_idle=v36", Reason::NoPreemptPolicy),
+        ("idle_batch_preempts=on", Reason::PreemptIdlePolicy),
+        ("idle_batch_preempts=off", Reason::NoPreemptPolicy),
     ] {
         assert_eq!(batch(Policy::Idle, rule), Some(reason), "{rule}");
         assert_eq!(batch(Policy::Normal, rule), Some(Reason::NoPreemptPolicy), "{rule}");

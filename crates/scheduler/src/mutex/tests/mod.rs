@@ -14,7 +14,7 @@ use super::{
 use crate::registry::RtmutexSpin;
 use crate::schedule::{Entry, schedule};
 use crate::testing::{Lab, TestPlatform, cpus, fifo};
-use crate::{Cpu, Event, MutexId, Policy, Prio, TaskId};
+use crate::{Event, MutexId, Policy, Prio, TaskId, ThisCpu};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -57,7 +57,7 @@ impl Bench {
     }
 
     /// The CPU that executes `p`.
-    fn on_cpu(&self, p: TaskId) -> Cpu<'_, TestPlatform> {
+    fn on_cpu(&self, p: TaskId) -> ThisCpu<'_, TestPlatform> {
         let cpu = self.lab.cpu_of(p);
         assert_eq!(self.lab.running(cpu), p, "{p:?} does not run");
         self.lab.cpu(cpu)

@@ -10,7 +10,7 @@ use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::schedule::{Entry, schedule};
 use crate::testing::{Dice, RacePath, TestPlatform, fifo};
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{Cpu, CpuId, CpuMask, MutexId, Nice, Policy, Reason, TaskId, TaskState};
+use crate::{CpuId, CpuMask, MutexId, Nice, Policy, Reason, TaskId, TaskState, ThisCpu};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -85,7 +85,7 @@ impl Race {
         self.bench.lab.race(&mut dice, paths.collect());
     }
 
-    async fn cpu(&self, me: Cpu<'_, TestPlatform>, moves: u32) {
+    async fn cpu(&self, me: ThisCpu<'_, TestPlatform>, moves: u32) {
         for _ in 0..moves {
             if me.k.rq(me.id).published.need_resched.get() {
                 schedule(me, Entry::Preemption).await;
@@ -103,7 +103,7 @@ impl Race {
         }
     }
 
-    async fn act(&self, me: Cpu<'_, TestPlatform>, actor: &Actor) {
+    async fn act(&self, me: ThisCpu<'_, TestPlatform>, actor: &Actor) {
         actor.dozes.set(false);
         if actor.spins.get() && !self.spun(me, actor).await {
             return;
@@ -143,7 +143,7 @@ impl Race {
 
     /// A spinner's move; whether it saw the mutex released. It looks when it comes onto a CPU or is told to,
     /// and at no other time: if somebody forgets to tell it, it spins for ever.
-    async fn spun(&self, me: Cpu<'_, TestPlatform>, actor: &Actor) -> bool {
+    async fn spun(&self, me: ThisCpu<'_, TestPlatform>, actor: &Actor) -> bool {
         let (p, want) = (actor.task, actor.wants.get().expect("it spins for one"));
         if !actor.arrived.take() && me.task(p).pi.spins_for().is_some() {
             me.k.platform.race.step_aside().await;
@@ -159,7 +159,7 @@ impl Race {
         seen == OwnerSeen::Released
     }
 
-    async fn wake_somebody(&self, me: Cpu<'_, TestPlatform>) {
+    async fn wake_somebody(&self, me: ThisCpu<'_, TestPlatform>) {
         let dozing = self.actors.iter().filter(|a| a.dozes.get()).nth(self.below(3));
         if let Some(actor) = dozing {
             actor.dozes.set(false);
@@ -167,7 +167,7 @@ impl Race {
         }
     }
 
-    async fn lock(&self, me: Cpu<'_, TestPlatform>, actor: &Actor, want: usize) {
+    async fn lock(&self, me: ThisCpu<'_, TestPlatform>, actor: &Actor, want: usize) {
         let (p, m) = (actor.task, self.mutexes[want]);
         actor.wants.set(Some(want));
         let outcome = match lock_fast(me, p, m) {
@@ -177,7 +177,7 @@ impl Race {
         self.locked(me, actor, want, outcome).await;
     }
 
-    async fn locked(&self, me: Cpu<'_, TestPlatform>, actor: &Actor, want: usize, outcome: LockOutcome) {
+    async fn locked(&self, me: ThisCpu<'_, TestPlatform>, actor: &Actor, want: usize, outcome: LockOutcome) {
         match outcome {
             LockOutcome::Acquired => {
                 assert_eq!(self.owners[want].replace(Some(actor.task)), None, "two owners");
@@ -193,7 +193,7 @@ impl Race {
         }
     }
 
-    async fn unlock(&self, me: Cpu<'_, TestPlatform>, actor: &Actor, last: usize) {
+    async fn unlock(&self, me: ThisCpu<'_, TestPlatform>, actor: &Actor, last: usize) {
         let (p, m) = (actor.task, self.mutexes[last]);
         actor.owns.borrow_mut().pop();
         self.owners[last].set(None);

@@ -220,8 +220,9 @@ fn a_scan_needs_two_tasks() {
         let lab = Lab::new(2, "6.1", &[&alloc::format!("pull_source={source}")]);
         let p = lab.spawn_unsettled(fifo(20), 0, 0, CpuMask::ALL);
         let me = lab.cpu(1);
-        let candidate =
-            lab.run(async { super::super::pushable::next_for(&me.lock(CpuId(0)).await, CpuId(1)) });
+        let candidate = lab.run(async {
+            super::super::pushable::pick_highest_pushable_task(&me.lock(CpuId(0)).await, CpuId(1))
+        });
         assert_eq!(candidate == Some(p), found, "{source}");
     }
 }
@@ -232,6 +233,7 @@ fn a_pull_reschedules() {
     let lab = Lab::new(2, "6.1", &[PULL]);
     overload(&lab, 1, 20);
     let me = lab.cpu(0);
-    let flagged = lab.run(async { super::super::pull::balance(me.lock(me.id).await).await.need_resched() });
+    let flagged =
+        lab.run(async { super::super::pull::pull_rt_task(me.lock(me.id).await).await.need_resched() });
     assert!(flagged && lab.k.totals.pulls.get() == 1);
 }

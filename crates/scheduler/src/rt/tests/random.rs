@@ -10,7 +10,7 @@ use crate::registry::RULES;
 use crate::schedule::{Entry, sched_yield, schedule};
 use crate::testing::{Dice, Lab, RacePath, TestPlatform, fifo, rr};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
-use crate::{Cpu, CpuId, CpuMask, Event, Nanos, Policy, Prio, Reason, TaskId, TaskState};
+use crate::{CpuId, CpuMask, Event, Nanos, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -94,7 +94,7 @@ fn invariants_hold_under_every_combination_of_rules() {
 
 /// What a CPU does in a race: serve interrupts, reschedule when asked, and now and then one of the moves
 /// above.
-async fn race_cpu(me: Cpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId]) {
+async fn race_cpu(me: ThisCpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId]) {
     let cpus = me.k.cpus();
     for _ in 0..12 {
         match take_ipi(me) {
@@ -121,7 +121,7 @@ async fn race_cpu(me: Cpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId]) {
     }
 }
 
-fn take_ipi(me: Cpu<'_, TestPlatform>) -> Option<Ipi> {
+fn take_ipi(me: ThisCpu<'_, TestPlatform>) -> Option<Ipi> {
     let mut ipis = me.k.platform.ipis.borrow_mut();
     let at = ipis.iter().position(|sent| sent.to == me.id)?;
     ipis.remove(at).map(|sent| sent.ipi)

@@ -19,7 +19,7 @@ fn run_ms(lab: &Lab, ms: u64) {
 fn expire(lab: &Lab) {
     let timer = &lab.k.platform.period_timer_at;
     if timer.get().is_some_and(|at| at <= lab.k.platform.now.get()) {
-        timer.set(lab.run(super::super::period_timer(lab.cpu(0))));
+        timer.set(lab.run(super::super::sched_rt_period_timer(lab.cpu(0))));
         lab.settle();
     }
 }

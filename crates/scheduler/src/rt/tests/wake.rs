@@ -242,7 +242,7 @@ fn wake_verify_target() {
 #[test]
 fn equal_priority_check() {
     let settings = |rule: &str| [alloc::format!("equal_prio_check={rule}")];
-    for rule in ["v6", "v2008"] {
+    for rule in ["curr_first", "newcomer_first"] {
         let [rule] = settings(rule);
         let evicts =
             |curr, p_pinned, other| wake(V6_1, &[&rule, "wake_route=strictly_higher"], curr, p_pinned, other);
@@ -267,9 +267,13 @@ fn equal_priority_check_asks_in_the_order_of_its_era() {
         lab.lines_touched(|line| line == crate::platform::Line::CpupriLevel(0))
     };
     let movable = CpuMask::ALL;
-    assert_eq!(searches("equal_prio_check=v6", movable), 2, "curr has a target, then p has one");
-    assert_eq!(searches("equal_prio_check=v2008", movable), 1, "p has one: no more questions");
-    assert_eq!(searches("equal_prio_check=v2008", cpus(&[0])), 0, "a pinned curr: no question at all");
+    assert_eq!(searches("equal_prio_check=curr_first", movable), 2, "curr has a target, then p has one");
+    assert_eq!(searches("equal_prio_check=newcomer_first", movable), 1, "p has one: no more questions");
+    assert_eq!(
+        searches("equal_prio_check=newcomer_first", cpus(&[0])),
+        0,
+        "a pinned curr: no question at all"
+    );
 }
 
 /// 3.2: a fork is routed like a wakeup since 3.0; before, the child starts on the forking CPU.
@@ -302,7 +306,7 @@ fn no_post_push_for_the_running_task() {
     let waiting = lab.spawn_unsettled(fifo(40), 0, 0, cpus(&[0]));
     lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
     let me = lab.cpu(0);
-    let cannot_run = |p| lab.run(async { super::super::woken_cannot_run(&me.lock(me.id).await, p) });
+    let cannot_run = |p| lab.run(async { super::super::push::need_to_push(&me.lock(me.id).await, p) });
     assert!(!cannot_run(curr));
     assert!(cannot_run(waiting));
 }
