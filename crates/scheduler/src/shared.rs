@@ -1,7 +1,7 @@
 //! State that everybody reads and few may write.
 //!
 //! As on the real machine, reading takes no lock, and what is read may be stale. Outside this crate nobody
-//! writes. Inside, writing what a lock protects ([`Shared`]) takes a [`Proof`] that the lock is held: a
+//! writes. Inside, writing what a lock protects ([`Shared`]) takes a `Proof` that the lock is held: a
 //! reference to its guard, which costs nothing when the program runs. A proof says which kind of lock it is,
 //! not whose; that the right one is held is for the invariants of [`crate::check`].
 
