@@ -44,20 +44,26 @@ pub(super) fn name(holds: &[Hold], mutexes: usize) -> Vec<MutexId> {
     let before = before(holds);
     let mut free_from = vec![Freed { at_ns: 0, slack_ns: u64::MAX }; mutexes];
     // Of each mutex, how often its user took which one next.
-    let mut next = vec![vec![0_u64; mutexes]; mutexes];
+    let mut next: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     let mut named: Vec<Option<usize>> = vec![None; holds.len()];
     for chain in chains(holds) {
         let (first, last) = (holds[chain[0]], holds[chain[chain.len() - 1]]);
-        let ways = || chain.iter().filter_map(|n| named[before[*n]?]);
-        let habit = |mutex: usize| ways().map(|had| next[had][mutex]).sum::<u64>();
+        let mut habit: BTreeMap<usize, u64> = BTreeMap::new();
+        for had in chain.iter().filter_map(|n| named[before[*n]?]) {
+            for ((_, mutex), times) in next.range((had, 0)..=(had, mutexes)) {
+                *habit.entry(*mutex).or_default() += times;
+            }
+        }
         let free = (0..mutexes).filter(|mutex| free_from[*mutex].is_before(&first));
         let soonest = || (0..mutexes).min_by_key(|mutex| free_from[*mutex].at_ns);
-        let Some(mutex) = free.rev().max_by_key(|mutex| habit(*mutex)).or_else(soonest) else { break };
+        let Some(mutex) = free.rev().max_by_key(|mutex| habit.get(mutex).copied()).or_else(soonest) else {
+            break;
+        };
         free_from[mutex] = Freed { at_ns: last.ended_ns, slack_ns: last.length_ns() / OVERLAP };
         for n in chain {
             named[n] = Some(mutex);
             if let Some(had) = before[n].and_then(|before| named[before]) {
-                next[had][mutex] += 1;
+                *next.entry((had, mutex)).or_default() += 1;
             }
         }
     }

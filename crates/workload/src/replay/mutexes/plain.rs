@@ -39,18 +39,16 @@ pub(super) fn find(tasks: &[Track], known: &BTreeSet<TaskIndex>) -> Vec<Holds> {
     let mut waits = waits(tasks);
     waits.retain(|wait| !known.contains(&wait.by.task) && !known.contains(&wait.to.task));
     let met = Met::new(&waits);
-    let groups = met.circles().into_iter().filter(|circle| met.is_mixed(circle));
-    let groups = groups.filter_map(|circle| {
-        let users = met.with_owners(&circle);
-        let between = |wait: &&Handover| users.contains(&wait.by.task) && users.contains(&wait.to.task);
-        let handovers: Vec<Handover> = waits.iter().filter(between).copied().collect();
-        if handovers.len() < FEWEST_HANDOVERS || !sleeps_elsewhere(tasks, &circle, handovers.len()) {
+    let groups = Groups::of(&met);
+    let found = groups.handovers(&waits).into_iter().zip(&groups.all).filter_map(|(handovers, group)| {
+        let enough = group.is_mixed() && handovers.len() >= FEWEST_HANDOVERS;
+        if !enough || !sleeps_elsewhere(tasks, &group.circle, handovers.len()) {
             return None;
         }
         let holds = Holds::find(tasks, handovers);
         stand_in_a_queue(tasks, &holds).then_some(holds)
     });
-    groups.collect()
+    found.collect()
 }
 
 /// The sleeps that a step of another task ended, in the order of their ends.
@@ -99,28 +97,72 @@ impl Met {
         let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() >= FEWEST_TASKS);
         circles.map(|circle| circle.into_iter().map(|node| graph[node]).collect()).collect()
     }
+}
 
-    fn times(&self, by: TaskIndex, to: TaskIndex) -> usize {
-        self.0.get(&(by, to)).copied().unwrap_or(0)
-    }
+/// Tasks that may share mutexes.
+#[derive(Clone, Debug)]
+struct Group {
+    /// Each waits.
+    circle: BTreeSet<TaskIndex>,
+    /// These only wake: who has often woken several of the circle.
+    owners: BTreeSet<TaskIndex>,
+    /// Pairs of the circle of which one has ever woken the other.
+    pairs: usize,
+}
 
+impl Group {
     /// Anybody meets anybody.
-    fn is_mixed(&self, circle: &BTreeSet<TaskIndex>) -> bool {
-        let met = |by: TaskIndex| circle.iter().filter(move |to| self.times(by, **to) > 0);
-        let pairs = circle.len() * (circle.len() - 1);
-        circle.iter().flat_map(|by| met(*by)).count() * 100 >= pairs * MET_PERCENT
+    fn is_mixed(&self) -> bool {
+        let possible = self.circle.len() * (self.circle.len() - 1);
+        self.pairs * 100 >= possible * MET_PERCENT
     }
+}
 
-    /// These and who has often woken several of them.
-    fn with_owners(&self, circle: &BTreeSet<TaskIndex>) -> BTreeSet<TaskIndex> {
-        let mut wakes: BTreeMap<TaskIndex, usize> = BTreeMap::new();
-        for ((by, to), times) in &self.0 {
-            if *times >= OFTEN && circle.contains(to) {
-                *wakes.entry(*by).or_default() += 1;
+/// All of them. A task is in one circle at most.
+struct Groups {
+    all: Vec<Group>,
+    circle_of: BTreeMap<TaskIndex, usize>,
+}
+
+impl Groups {
+    fn of(met: &Met) -> Groups {
+        let circles = met.circles();
+        let mut circle_of: BTreeMap<TaskIndex, usize> = BTreeMap::new();
+        for (n, circle) in circles.iter().enumerate() {
+            circle_of.extend(circle.iter().map(|task| (*task, n)));
+        }
+        let new = |circle| Group { circle, owners: BTreeSet::new(), pairs: 0 };
+        let mut all: Vec<Group> = circles.into_iter().map(new).collect();
+        // Of whom each task from outside has often woken one, and has then woken another.
+        let mut woken: BTreeSet<(TaskIndex, usize)> = BTreeSet::new();
+        for ((by, to), times) in &met.0 {
+            let Some(group) = circle_of.get(to) else { continue };
+            if circle_of.get(by) == Some(group) {
+                all[*group].pairs += 1;
+            } else if *times >= OFTEN && !woken.insert((*by, *group)) {
+                all[*group].owners.insert(*by);
             }
         }
-        let owners = wakes.into_iter().filter(|(_, several)| *several > 1).map(|(by, _)| by);
-        circle.iter().copied().chain(owners).collect()
+        Groups { all, circle_of }
+    }
+
+    /// What each group hands over.
+    fn handovers(&self, waits: &[Handover]) -> Vec<Vec<Handover>> {
+        let mut handovers = vec![Vec::new(); self.all.len()];
+        for wait in waits {
+            let [by, to] = [wait.by.task, wait.to.task];
+            let [gives, gets] = [by, to].map(|task| self.circle_of.get(&task).copied());
+            let owned = |group: &usize, task| self.all[*group].owners.contains(&task);
+            let group = if gives == gets {
+                gives
+            } else {
+                gets.filter(|group| owned(group, by)).or(gives.filter(|group| owned(group, to)))
+            };
+            if let Some(group) = group {
+                handovers[group].push(*wait);
+            }
+        }
+        handovers
     }
 }
 
