@@ -2,6 +2,8 @@
 //! tracefs; where a machine gives neither, these tests say so and prove nothing.
 #![cfg(target_os = "linux")]
 
+mod signals;
+
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
@@ -82,7 +84,7 @@ fn send(signal: Signal, child: &Child) {
 #[test]
 fn a_signal_ends_it_with_a_whole_file_and_nothing_left_behind() {
     let Some(tracefs) = Tracefs::mount("record-signals") else { return };
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    for signal in signals::heard() {
         let output = tracefs.0.with_extension("dat");
         let mut child = recorder(&tracefs, &output);
         let instance = tracefs.instance_of(child.id());
