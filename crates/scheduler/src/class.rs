@@ -78,7 +78,9 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     match kind {
         DequeueKind::Sleep => averages::on_sleep(rq.me.k, task),
         DequeueKind::Departure => {
-            add(&rq.published.counts.wait_time_ns, task.stats.wait_end(rq.clock));
+            // The clock of a queue from which another CPU takes a real-time task may be a tick old.
+            let now = rq.clock.max(rq.me.now());
+            add(&rq.published.counts.wait_time_ns, task.stats.wait_end(now));
         }
         DequeueKind::Restore => {}
     }

@@ -15,7 +15,7 @@ pub struct Difference {
     pub what: &'static str,
     /// What `--set` makes the profile behave so, where something does.
     pub setting: Option<&'static str>,
-    /// What that makes of the figures, where it is of a kind that must not be overlooked.
+    /// What that makes of the figures, where it is of a kind that must not be overlooked; of all profiles.
     pub implies: Option<&'static str>,
     /// Where that is documented.
     pub source: &'static str,
@@ -24,7 +24,12 @@ pub struct Difference {
 impl Difference {
     /// Whether this release, run as this profile, behaves otherwise.
     pub fn applies(&self, release: Release, profile: &str) -> bool {
-        self.profiles.contains(&profile) && self.from <= release && release < self.before
+        self.profiles.contains(&profile) && self.is_of(release)
+    }
+
+    /// Whether this release behaves so.
+    pub fn is_of(&self, release: Release) -> bool {
+        self.from <= release && release < self.before
     }
 
     const fn between(self, from: [u32; 3], before: [u32; 3]) -> Difference {

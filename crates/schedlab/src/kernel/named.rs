@@ -116,11 +116,13 @@ impl NamedKernel {
         self.release.is_none_or(same) && self.remark.is_none() && self.differences().next().is_none()
     }
 
-    /// Of what differs, that which must not be overlooked, and what it makes of the figures.
-    pub fn warning(&self) -> Option<String> {
-        let (release, profile) = (self.release?, self.profile);
+    /// How this release behaves and no profile does, where that must not be overlooked, and what it makes of
+    /// the figures of a run as this profile.
+    pub fn warning(&self, profile: &str) -> Option<String> {
+        let release = self.release?;
+        let important = |d: &Difference| Some(format!("{}: {}", d.what, d.implies?));
         let known: Vec<String> =
-            self.differences().filter_map(|d| Some(format!("{}: {}", d.what, d.implies?))).collect();
+            DIFFERENCES.iter().filter(|d| d.is_of(release)).filter_map(important).collect();
         (!known.is_empty()).then(|| format!("Linux {release} runs as {profile}; there, {}", known.join("; ")))
     }
 

@@ -95,8 +95,8 @@ pub(crate) fn no_difference(base: &str, variant: &str) -> Option<String> {
     let differ = base != variant && [base, variant].iter().any(|profile| PLACEMENT.applies_to(profile));
     differ.then(|| {
         format!(
-            "{base} and {variant} place and balance fair tasks in ways of their own, and here both do it as \
-             2.6.36 did: that nothing changes there shows nothing"
+            "{base} and {variant} place and balance fair tasks in ways of their own, of which the settings in \
+             which they differ here are a part only: what does not change here may change in truth"
         )
     })
 }

@@ -2,6 +2,7 @@
 
 use super::Parts;
 use crate::LoadSpec;
+use crate::kernel::NamedKernel;
 use crate::limits;
 use machine::TaskOrigin;
 use report::text::{exact_duration, many, moment};
@@ -13,7 +14,12 @@ use workload::load::LoadResult;
 pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
     let experiment = parts.experiment;
     let of_loads = experiment.loads.iter().flat_map(LoadSpec::warnings);
-    experiment.kernel.named().warning().into_iter().chain(of_loads).collect()
+    // Of the kernel that was asked for; or of that of a recording, whatever runs here.
+    let profile = experiment.kernel.profile();
+    let asked = experiment.kernel.named().warning(profile);
+    let uname = experiment.loads.iter().filter_map(LoadSpec::recorded_kernel);
+    let recorded = uname.filter_map(NamedKernel::of_uname).find_map(|kernel| kernel.warning(profile));
+    asked.or(recorded).into_iter().chain(of_loads).collect()
 }
 
 /// The rest, one sentence each, those about the loads first.

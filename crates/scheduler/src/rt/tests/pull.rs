@@ -3,7 +3,7 @@
 use super::{check_invariants, running};
 use crate::platform::{Line, Lock};
 use crate::testing::{Lab, cpus, fifo};
-use crate::{CpuId, CpuMask, Policy, Prio, Reason, TaskId};
+use crate::{CpuId, CpuMask, Nanos, Policy, Prio, Reason, TaskId};
 
 const PULL: &str = "NO_RT_PUSH_IPI";
 
@@ -110,6 +110,18 @@ fn e10_the_herd() {
     assert!(pinned.iter().all(|p| !running(&lab).contains(p)));
     lab.settle();
     check_invariants(&lab);
+}
+
+/// rt-class 11.1: no tick has moved the clock of the queue from which it is taken.
+#[test]
+fn who_is_pulled_has_waited_until_then() {
+    let lab = Lab::new(2, "6.1", &[PULL]);
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    let p = overload(&lab, 0, 20);
+    lab.advance(Nanos(700_000));
+    lab.block(1);
+    assert_eq!(lab.cpu_of(p), 1);
+    assert!(lab.k.task(p).stats.wait_sum.get() >= Nanos(700_000), "{:?}", lab.k.task(p).stats.wait_sum);
 }
 
 /// 5.5d: what was read before the lock was dropped is stale: something better arrived here meanwhile.

@@ -86,13 +86,16 @@ impl Edit {
             return;
         };
         let end_ns = self.cut_ns.unwrap_or(ns);
+        // No work is no step: a file has none, either.
+        let run = |ns| (ns > 0).then_some(Recorded::Run(Nanos(ns)));
         let mut from_ns = 0;
         for (at_ns, step) in within {
             let at_ns = at_ns.min(end_ns);
-            steps.extend([Recorded::Run(Nanos(at_ns - from_ns)), step]);
+            steps.extend(run(at_ns - from_ns));
+            steps.push(step);
             from_ns = at_ns;
         }
-        steps.push(Recorded::Run(Nanos(end_ns - from_ns)));
+        steps.extend(run(end_ns - from_ns));
     }
 }
 
