@@ -176,7 +176,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   and more of which nearly every lock shows; `--locks inferred` takes those that are mostly \
                   free, and those with priority inheritance, too.",
         changes: "Recordings of tasks that wait for each other: native rt_migrate with plain mutexes, \
-                  inferred, has 0.93 to 1.00 of its switches (0.83 to 0.93 as recorded), with PI mutexes \
+                  inferred, has 0.93 to 1.01 of its switches (0.83 to 0.93 as recorded), with PI mutexes \
                   0.99 (inferred 1.26, and CPU times up to a third off task by task: spinning is part of \
                   them), pi_stress 1.0, hackbench 0.3, PostgreSQL 0.9.",
         profiles: ALL,

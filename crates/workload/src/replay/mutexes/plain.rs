@@ -64,7 +64,8 @@ fn waits(tasks: &[Track]) -> Vec<Handover> {
             };
             if let By::Task { place: by, .. } = end.by {
                 let to = Place { task, step };
-                waits.push(Handover { at_ns: end.at_ns, by, to, spun: false, asked: None });
+                // Nobody spins: it asks, and sleeps.
+                waits.push(Handover { at_ns: end.at_ns, by, to, spun: false, asked: Some(step) });
             }
         }
     }

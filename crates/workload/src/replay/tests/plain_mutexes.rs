@@ -2,6 +2,7 @@
 
 use super::super::{Locks, Recorded, Recording};
 use super::trace;
+use crate::replay::Origin;
 use scheduler::MutexId;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -130,6 +131,11 @@ fn inferred_mutexes_are_those_that_the_program_took() {
     let bytes = std::fs::read(file).expect("the fixture");
     let recording = Recording::extract(&trace::read(&bytes[..]).expect("a trace"));
     assert_eq!(recording.objects.mutexes.len(), 2, "of rt_migrate_lab -c 2");
+    // All CPU time is work: nobody spins for such a mutex. A file has it all, too.
+    let read = Recording::from_text(&recording.to_text(Origin::default())).expect("our own text").recording;
+    for (task, read) in recording.tasks.iter().zip(&read.tasks) {
+        assert_eq!((&read.steps, read.cpu_time), (&task.steps, task.cpu_time), "{}", task.comm);
+    }
     // Of each lock of the program, how often which mutex was taken for it.
     let mut pairs: BTreeMap<(&str, MutexId), usize> = BTreeMap::new();
     for task in &recording.tasks {
