@@ -1,37 +1,23 @@
 //! Tasks under SCHED_DEADLINE, of which there is no class here.
 
-use super::recording::{Recorded, RecordedTask, Recording};
+use super::recording::{Recorded, RecordedTask, Recording, listed};
 
 /// What the recorded kernel's priority of deadline tasks is below.
 const FIRST_PRIO: i32 = 0;
-/// Names of so many of them are told.
-const NAMED: usize = 3;
 
 /// That a recording has some, and what that changes; `None` if it has none.
 pub(super) fn warning(recording: &Recording) -> Option<String> {
     let tasks: Vec<&RecordedTask> = recording.tasks.iter().filter(|task| is_ever(task)).collect();
-    let names: Vec<String> =
-        tasks.iter().take(NAMED).map(|task| format!("{} ({})", name(task), task.pid.0)).collect();
-    let more = if tasks.len() > NAMED { format!(" and {} more", tasks.len() - NAMED) } else { String::new() };
     let (count, are, them) = match tasks.len() {
         0 => return None,
         1 => (1, "task is", "it"),
         several => (several, "tasks are", "them"),
     };
     Some(format!(
-        "{count} {are} under SCHED_DEADLINE, {}{more}: replayed as SCHED_FIFO 99, without deadline and runtime limit, so \
+        "{count} {are} under SCHED_DEADLINE, {}: replayed as SCHED_FIFO 99, without deadline and runtime limit, so \
          that nothing throttles {them} and others get the CPU later than recorded",
-        names.join(", ")
+        listed(&tasks)
     ))
-}
-
-/// Its last name.
-fn name(task: &RecordedTask) -> &str {
-    let execs = task.steps.iter().rev();
-    execs
-        .filter_map(|step| if let Recorded::Exec(comm) = step { Some(&**comm) } else { None })
-        .next()
-        .unwrap_or(&task.comm)
 }
 
 /// Whether it begins so, or becomes one, as under `chrt -d`.

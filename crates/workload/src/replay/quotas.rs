@@ -1,12 +1,9 @@
 //! Tasks of cgroups with a limit (`cpu.max`), of which there are none here.
 
-use super::recording::{Recorded, RecordedTask, Recording};
+use super::recording::{Recorded, RecordedTask, Recording, listed};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::{CpuQuota, Pid, TaskGroup, Trace};
-
-/// Names of so many of them are told.
-const NAMED: usize = 3;
 
 /// That tasks of a recording had a limit, a sentence for each group with one, and what that changes. Empty
 /// where the recorder did not write it down.
@@ -33,20 +30,14 @@ impl Limited<'_> {
     fn sentence(mut self, path: &str) -> String {
         let CpuQuota { quota_us, period_us } = self.quota;
         self.tasks.sort_by_key(|task| (Reverse(task.cpu_time), task.pid));
-        let most = self.tasks.iter().take(NAMED);
-        let names: Vec<String> = most.map(|task| format!("{} ({})", task.last_comm(), task.pid)).collect();
-        let more = match self.tasks.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         let ran =
             if self.tasks.len() == 1 { "task of the recording ran" } else { "tasks of the recording ran" };
         format!(
-            "{} {ran} under a limit of {quota_us} us of CPU time in {period_us} us (cgroup {path}), {}{more}: throttling is \
+            "{} {ran} under a limit of {quota_us} us of CPU time in {period_us} us (cgroup {path}), {}: throttling is \
              not modelled; where the limit stopped them they run on in the replay, are done earlier than recorded, and leave \
              others less of the CPUs",
             self.tasks.len(),
-            names.join(", ")
+            listed(&self.tasks)
         )
     }
 }

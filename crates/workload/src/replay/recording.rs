@@ -155,6 +155,16 @@ impl RecordedTask {
     }
 }
 
+/// The first of these tasks by name and pid, and how many more there are.
+pub(super) fn listed(tasks: &[&RecordedTask]) -> String {
+    const NAMED: usize = 3;
+    let (named, rest) = tasks.split_at(tasks.len().min(NAMED));
+    let names: Vec<String> =
+        named.iter().map(|task| format!("{} ({})", task.last_comm(), task.pid)).collect();
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    names.join(", ") + &more
+}
+
 /// A policy of the fair class. Its priority does not tell it; a recorder may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FairPolicy {
