@@ -174,7 +174,8 @@ impl LoadSpec {
     pub fn workload_text(&self) -> Result<Option<String>, Error> {
         let Some(Recorded { replay, .. }) = self.recorded() else { return Ok(None) };
         let machine = self.described_machine().map(|machine| machine.text()).transpose()?;
-        let origin = Origin { kernel: replay.kernel(), machine: machine.as_deref() };
+        let origin =
+            Origin { kernel: replay.kernel(), machine: machine.as_deref(), caveats: Some(replay.caveats()) };
         Ok(Some(replay.recording().to_text(origin)))
     }
 

@@ -22,10 +22,11 @@ fn run(args: &[&str]) -> RunResult {
     RunResult::from_json(&text(&[&["run"], args, &["--format", "json"]].concat())).expect("a result")
 }
 
-/// The notes of a run that hold one of these words.
+/// The warnings and notes of a run that hold one of these words.
 fn notes(args: &[&str], words: &[&str]) -> Vec<String> {
     let holds = |note: &String| words.iter().any(|word| note.contains(word));
-    run(args).notes.into_iter().filter(holds).collect()
+    let RunResult { warnings, notes, .. } = run(args);
+    warnings.into_iter().chain(notes).filter(holds).collect()
 }
 
 fn file(name: &str, content: &str) -> PathBuf {
@@ -47,8 +48,10 @@ fn the_rate_of_the_ticks_is_told_once() {
     let unknown = of_ticks(&[DEMO, "--kernel", "2.6.36"]);
     assert_eq!(
         unknown,
-        ["how often the recording kernel ticked does not show: hz=1000, as the profile has it; --set hz=N \
-             says it"]
+        [
+            "how often the recording kernel ticked does not show: hz=1000, as the profile has it, decides when fair \
+             tasks are preempted; --set hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
+        ]
     );
     assert_eq!(of_ticks(&[DEMO, DEMO, "--kernel", "2.6.36"]), unknown, "two recordings are no two rates");
     assert_eq!(of_ticks(&[DEMO, "--kernel", "2.6.36", "--set", "hz=250"]), [""; 0], "the user says it");

@@ -65,8 +65,11 @@ fn a_workload_file_is_the_recording_to_the_nanosecond() {
         let mut trace = trace::read(&fixture(name)).expect("a trace");
         infer_missing_switches(&mut trace);
         let mut recording = Recording::extract(&trace);
-        let text = recording
-            .to_text(workload::replay::Origin { kernel: trace.meta.kernel.as_deref(), machine: None });
+        let text = recording.to_text(workload::replay::Origin {
+            kernel: trace.meta.kernel.as_deref(),
+            machine: None,
+            caveats: None,
+        });
         let read = Recording::from_text(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         recording.counts = Default::default();
         for task in &mut recording.tasks {

@@ -108,7 +108,7 @@ impl Pairs<'_> {
             times: ratio.map(|ratio| ratio.value),
             times_plus_minus: ratio.and_then(|ratio| ratio.plus_minus).filter(|&half| half > 0.0),
             verdict,
-            replay_off: None,
+            replay_error: None,
             poor: false,
             of_command: false,
         }

@@ -43,6 +43,14 @@ pub struct Metric {
     pub headline: bool,
 }
 
+impl Metric {
+    /// Whether it tells when something is over: such a figure gets earlier and later, not lower and higher.
+    #[must_use]
+    pub fn is_a_moment(&self) -> bool {
+        self.key == "replay.finish" || (self.key.starts_with("tasks.") && self.key.ends_with(".exit"))
+    }
+}
+
 /// A figure of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measurement {

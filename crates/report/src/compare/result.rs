@@ -183,11 +183,12 @@ pub struct MetricComparison {
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
     pub verdict: Verdict,
-    /// How far the replay itself is off in this figure, as a share of what was recorded; absent where no
-    /// recording has it.
+    /// How far the base's own figure is from the truth, in the metric's unit: by the share of it by which the
+    /// replay was off on the recorded machine. Absent where no recording has the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replay_off: Option<f64>,
-    /// Whether the replay's verdict on these tasks is poor in this question.
+    pub replay_error: Option<f64>,
+    /// Whether the replay is too far from the recording in this figure, or its verdict on these tasks is poor
+    /// in this question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub poor: bool,
     /// Whether it is about the recorded command or its descendants.
@@ -199,7 +200,7 @@ impl MetricComparison {
     /// True when it changes by less than the replay itself is off.
     #[must_use]
     pub fn is_within_replays_error(&self) -> bool {
-        self.replay_off.is_some_and(|off| self.difference.abs() < off * self.base.abs())
+        self.replay_error.is_some_and(|error| self.difference.abs() < error)
     }
 }
 

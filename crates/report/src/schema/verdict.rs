@@ -79,6 +79,13 @@ impl Question {
         }
     }
 
+    /// Whether a figure that belongs to this question is too far from the recorded one, so much having been
+    /// counted of it.
+    pub(crate) fn is_poor(self, figure: Fidelity, counted: u64) -> bool {
+        let off = Distance::of(figure.abs_error(), figure.recorded).permille();
+        self.answer(off, counted).grade == Grade::Poor
+    }
+
     /// The answer for this distance, which so much of what is counted has shown.
     fn answer(self, off_permille: u64, counted: u64) -> Answer {
         let Limits { good_permille, fair_permille, least } = self.limits();
@@ -180,16 +187,14 @@ impl ReplayVerdict {
 impl ReplayTask {
     /// The questions for which its own figures are poor.
     pub(crate) fn poor_questions(&self) -> Vec<Question> {
-        let off = |pair: Fidelity| Distance::of(pair.abs_error(), pair.recorded).permille();
-        let answers = [
-            (Question::CpuTime, off(self.cpu_time_ns), self.cpu_time_ns.recorded / 1_000),
-            (Question::Switches, off(self.nr_switches), self.nr_switches.recorded),
-            (Question::Latency, off(self.wakeup_latency_mean_ns), self.wakeup_latencies.recorded),
+        let figures = [
+            (Question::CpuTime, self.cpu_time_ns, self.cpu_time_ns.recorded / 1_000),
+            (Question::Switches, self.nr_switches, self.nr_switches.recorded),
+            (Question::Latency, self.wakeup_latency_mean_ns, self.wakeup_latencies.recorded),
         ];
-        let is_poor = |(question, off, counted): &(Question, u64, u64)| {
-            question.answer(*off, *counted).grade == Grade::Poor
-        };
-        answers.into_iter().filter(is_poor).map(|(question, ..)| question).collect()
+        let is_poor =
+            |(question, pair, counted): &(Question, Fidelity, u64)| question.is_poor(*pair, *counted);
+        figures.into_iter().filter(is_poor).map(|(question, ..)| question).collect()
     }
 }
 
@@ -233,12 +238,15 @@ impl Distance {
         Self { off: off.into(), of: of.into() }
     }
 
-    /// Relative, rounded up so that only what is equal is 0; where nothing was recorded, all of it is off.
+    /// Relative, rounded as people do, but only what is equal is 0; where nothing was recorded, all of it is off.
     fn permille(self) -> u64 {
         match (self.off, self.of) {
             (0, _) => 0,
             (_, 0) => 1_000,
-            (off, of) => u64::try_from((off.saturating_mul(1_000)).div_ceil(of)).unwrap_or(u64::MAX),
+            (off, of) => {
+                let rounded = off.saturating_mul(1_000).saturating_add(of / 2) / of;
+                u64::try_from(rounded).unwrap_or(u64::MAX).max(1)
+            }
         }
     }
 }

@@ -91,7 +91,7 @@ fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: R
     let [trusted, poor] = [false, true].map(|poor| in_table(variant, poor, rows));
     out += &table::table(variant, &trusted);
     if !poor.is_empty() {
-        out += "of tasks that the replay does not do as recorded (its verdict on them is poor):\n";
+        out += "figures in which the replay is far from the recording:\n";
         out += &table::table(variant, &poor);
     }
     if trusted.iter().chain(&poor).any(|metric| is_doubtful(metric)) {
@@ -106,7 +106,7 @@ fn in_table(variant: &VariantComparison, poor: bool, rows: Rows) -> Vec<&MetricC
     let all = variant.metrics.iter().filter(|metric| metric.poor == poor);
     let mut metrics: Vec<&MetricComparison> = match rows {
         Rows::All => all.collect(),
-        Rows::Folded => all.filter(|metric| shown(metric)).collect(),
+        Rows::Folded => all.filter(|metric| shown(metric) && table::can_be_seen(metric)).collect(),
     };
     // Stable: otherwise they stay in their order.
     metrics.sort_by_key(|metric| (metric.metric.key != "replay.finish", !metric.of_command));
@@ -164,8 +164,12 @@ fn shown(metric: &MetricComparison) -> bool {
 /// A difference in words, and what the recording says against it.
 fn sentence(metric: &MetricComparison, name: &str) -> String {
     let mut text = difference(metric, name);
-    if let Some(off) = metric.replay_off.filter(|_| metric.is_within_replays_error()) {
-        text += &format!("; the replay itself is {} off in this figure", table::off(off));
+    // Only what is much larger than the distance may be trusted.
+    let in_doubt = |error: &f64| *error * 4.0 > metric.difference.abs();
+    if metric.replay_error.is_some_and(|error| in_doubt(&error))
+        && let Some(off) = table::off(metric)
+    {
+        text += &format!("; the replay itself is {off} off in this figure");
     }
     text
 }
@@ -174,7 +178,12 @@ fn sentence(metric: &MetricComparison, name: &str) -> String {
 /// NO_RT_PUSH_IPI`.
 fn difference(metric: &MetricComparison, name: &str) -> String {
     let label = &metric.metric.label;
-    let direction = if metric.difference < 0.0 { "lower" } else { "higher" };
+    let direction = match (metric.difference < 0.0, metric.metric.is_a_moment()) {
+        (true, false) => "lower",
+        (false, false) => "higher",
+        (true, true) => "earlier",
+        (false, true) => "later",
+    };
     // A factor that may as well be 0 says nothing: the two values do.
     let certain = |times: &f64| metric.times_plus_minus.is_none_or(|half| half < *times);
     let Some(times) = metric.times.filter(certain) else {

@@ -27,7 +27,7 @@ mod vmark;
 mod wakeup_latency;
 mod width;
 
-use crate::schema::{Dump, LoadResult, ReplayFinish, RunResult, Seconds, Window};
+use crate::schema::{Dump, LoadResult, Reference, ReplayFidelity, ReplayFinish, RunResult, Seconds, Window};
 
 pub use compare::comparison;
 use counters::{decisions, totals};
@@ -70,7 +70,7 @@ pub enum Rows {
 pub fn run(result: &RunResult, rows: Rows) -> String {
     let mut sections = vec![head(result), warnings(&result.warnings)];
     for one in &result.loads {
-        sections.push(load(one));
+        sections.push(load_of(one, &result.replay));
         if let LoadResult::Cyclictest(cyclictest) = one {
             sections.push(cyclictest_phases(cyclictest, result));
         }
@@ -89,23 +89,30 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.join("\n")
 }
 
-/// A replay is compared with its recording up to the end of that; the run goes on until all work is done.
+/// A replay is compared with its recording on the recorded machine and up to the end of the recording; the run
+/// asked for may have another machine, and goes on until all work is done.
 fn where_columns_end(result: &RunResult) -> String {
+    let Some(fidelity) = result.replay.first() else { return String::new() };
+    let ran = format::duration_ns(result.engine.simulated_ns);
+    let Reference { machine, profile } = &fidelity.reference;
+    if (machine, profile) != (&result.machine, &result.kernel.profile) {
+        let here =
+            format!("{}, kernel {}", head::machine_name(&result.machine), head::kernel(&result.kernel));
+        return format::wrap(&format!("The tables below tell of the run on {here}: {ran}."), "", "");
+    }
     let recorded = |load: &LoadResult| match load {
         LoadResult::Replay(replay) => Some(replay.recorded_s.as_ns()),
         _ => None,
     };
     let shortest = result.loads.iter().filter_map(recorded).min();
-    let ran = result.engine.simulated_ns;
-    match shortest.filter(|recorded| *recorded < ran && result.window.is_none() && !result.replay.is_empty())
-    {
+    let ends_before = |recorded: &u64| *recorded < result.engine.simulated_ns && result.window.is_none();
+    match shortest.filter(ends_before) {
         None => String::new(),
         Some(recorded) => format::wrap(
             &format!(
                 "Recorded and replay above end with the recording, after {}; the tables below tell of the \
-                 whole run, {}.",
+                 whole run, {ran}.",
                 format::duration_ns(recorded),
-                format::duration_ns(ran)
             ),
             "",
             "",
@@ -116,6 +123,11 @@ fn where_columns_end(result: &RunResult) -> String {
 /// What one load reports, under the load as it was given.
 #[must_use]
 pub fn load(result: &LoadResult) -> String {
+    load_of(result, &[])
+}
+
+/// With what is known of replays on the machines that recorded them.
+fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
     let caption = format::wrap(result.load(), "", "  ");
     let body = match result {
         LoadResult::Cyclictest(r) if r.histogram_us.is_some() => cyclictest_histogram(r),
@@ -165,14 +177,17 @@ pub fn load(result: &LoadResult) -> String {
                 many(r.tasks.into(), "task"),
                 r.recorded_s.as_f64()
             );
-            format::wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), finish)
+            let there = replays.iter().find(|fidelity| fidelity.trace == r.load);
+            let there = there.and_then(|fidelity| fidelity.finish_ns).map(|finish| finish.simulated);
+            format::wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), |f| finish(f, there))
         }
     };
     caption + &body
 }
 
-/// When what was recorded was done.
-fn finish(finish: &ReplayFinish) -> String {
+/// When what was recorded was done; `there_ns`: in its replay on the recorded machine, which tells what of the
+/// distance from the recording is the replay's own.
+fn finish(finish: &ReplayFinish, there_ns: Option<u64>) -> String {
     let who = match (&finish.comm, finish.tasks) {
         (Some(command), 1) => command.clone(),
         (Some(command), tasks) => format!("{command} and its children ({tasks} tasks)"),
@@ -180,7 +195,11 @@ fn finish(finish: &ReplayFinish) -> String {
     };
     let time = |time: Option<Seconds>| time.map(|s| format::duration_ns(s.as_ns()));
     let done = time(finish.seconds).map_or("not finished".to_owned(), |at| format!("finished at {at}"));
-    let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at})"));
+    let here_ns = finish.seconds.map(Seconds::as_ns);
+    let there = there_ns.filter(|_| there_ns != here_ns).map_or(String::new(), |at| {
+        format!("; replayed on the machine that recorded it: {}", format::duration_ns(at))
+    });
+    let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at}{there})"));
     format::wrap(&format!("{who}: {done}{recorded}"), "", "  ")
 }
 
@@ -223,6 +242,7 @@ mod tests {
     #[test]
     fn a_replay_says_where_its_columns_end_and_where_those_of_the_run() {
         let mut result = example::run();
+        result.machine = result.replay[0].reference.machine.clone();
         let line = "Recorded and replay above end with the recording, after 8.04s; the tables below\ntell of \
                     the whole run, 10.0s.\n";
         assert!(run(&result, Rows::All).contains(line));
@@ -230,6 +250,27 @@ mod tests {
         assert!(!run(&result, Rows::All).contains("Recorded and replay above"), "both have the same end");
         (result.window, result.engine.simulated_ns) = (None, 8_036_175_000);
         assert!(!run(&result, Rows::All).contains("Recorded and replay above"));
+    }
+
+    #[test]
+    fn a_run_on_another_machine_says_whose_tables_are_whose() {
+        let mut result = example::run();
+        result.machine = result.replay[0].reference.machine.clone();
+        result.machine.cpus = 8;
+        let line = "The tables below tell of the run on recorded, 8 CPUs, kernel 6.1";
+        assert!(run(&result, Rows::All).contains(line));
+    }
+
+    #[test]
+    fn the_end_on_another_machine_stands_beside_that_of_the_replay_on_the_recorded_one() {
+        let recorded = example::finish(Some(1_170_000_000), Some(1_640_000_000));
+        assert_eq!(
+            finish(&recorded, Some(866_000_000)),
+            "make and its children (2 tasks): finished at 1.64s (recorded: 1.17s; replayed on\n  \
+             the machine that recorded it: 866ms)\n"
+        );
+        let same = finish(&recorded, Some(1_640_000_000));
+        assert_eq!(same, "make and its children (2 tasks): finished at 1.64s (recorded: 1.17s)\n");
     }
 
     #[test]

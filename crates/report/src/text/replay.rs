@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn the_verdict_is_one_sentence() {
         insta::assert_snapshot!(replay_verdict(&example::run().replay[0]), @r"
-        verdict: the replay of make10.dat is good for CPU time (0.2 % off), switches
-                 (5.9 % off) and finishing time (0.7 % off), fair for order (19 % off),
+        verdict: the replay of make10.dat is good for CPU time (0.1 % off), switches
+                 (5.8 % off) and finishing time (0.6 % off), fair for order (19 % off),
                  unknown for latency
         ");
     }

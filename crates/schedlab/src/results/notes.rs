@@ -19,7 +19,7 @@ pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
     let asked = experiment.kernel.named().warning(profile);
     let uname = experiment.loads.iter().filter_map(LoadSpec::recorded_kernel);
     let recorded = uname.filter_map(NamedKernel::of_uname).find_map(|kernel| kernel.warning(profile));
-    asked.or(recorded).into_iter().chain(of_loads).collect()
+    asked.or(recorded).into_iter().chain(of_loads).chain(unknown_ticks(parts)).collect()
 }
 
 /// The rest, one sentence each, those about the loads first.
@@ -105,14 +105,24 @@ fn ticks(parts: &Parts<'_>) -> Option<String> {
         Some(hz) if i64::from(hz) != here => Some(format!(
             "the recording kernel ticked {hz} times a second, this one {here} times, as asked for"
         )),
-        None if !experiment.kernel.says_hz() && recordings().any(|recording| !recording.is_told()) => {
-            Some(format!(
-                "how often the recording kernel ticked does not show: hz={here}, as the profile has it; \
-                 --set hz=N says it"
-            ))
-        }
         _ => None,
     }
+}
+
+/// Ticks decide how long fair tasks run before others get the CPU; where neither the recording nor the user
+/// says how often they come, the profile's rate is a guess.
+fn unknown_ticks(parts: &Parts<'_>) -> Option<String> {
+    let experiment = parts.experiment;
+    let recordings = || experiment.loads.iter().filter_map(|load| Some(load.recorded()?.replay.recording()));
+    let is_known = experiment.kernel.says_hz() || recordings().any(|recording| recording.hz.is_some());
+    let decides = recordings().any(|recording| !recording.is_told());
+    let here = parts.kernel.tunables.get("hz").copied().unwrap_or_default();
+    (decides && !is_known).then(|| {
+        format!(
+            "how often the recording kernel ticked does not show: hz={here}, as the profile has it, decides when \
+             fair tasks are preempted; --set hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
+        )
+    })
 }
 
 /// The rule for waiters, where a recording decides about it against the profile.

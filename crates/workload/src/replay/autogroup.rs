@@ -10,7 +10,7 @@ const SETTING: &str = "sched_autogroup_enabled";
 
 /// A sentence if autogroup was on and the recorded tasks belong to several sessions, as far as that is known.
 /// One session alone shares with nobody.
-pub(super) fn note(trace: &Trace, tasks: &[RecordedTask]) -> Option<String> {
+pub(super) fn warning(trace: &Trace, tasks: &[RecordedTask]) -> Option<String> {
     if trace.host.facts.get(SETTING).map(String::as_str) != Some("1") {
         return None;
     }
@@ -39,12 +39,12 @@ mod tests {
  edit-8 [000] d... 1.000300: sched_switch: prev_comm=edit prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
 ";
 
-    fn note(markers: &[&str]) -> Option<String> {
+    fn warning(markers: &[&str]) -> Option<String> {
         let marker =
             |text: &&str| format!(" <idle>-0 [000] d... 1.000000: tracing_mark_write: schedlab: {text}\n");
         let text = markers.iter().map(marker).collect::<String>() + SWITCHES;
         let replay = Replay::new(trace::read(text.as_bytes()).expect("a trace"));
-        replay.notes().into_iter().find(|note| note.contains("autogroup"))
+        replay.warnings().into_iter().find(|warning| warning.contains("autogroup"))
     }
 
     const ON: &str = "host sched_autogroup_enabled=1";
@@ -52,18 +52,25 @@ mod tests {
     #[test]
     fn several_sessions_are_told() {
         let [cc1, edit] = ["group tgid=7 autogroup=41 cgroup=/", "group tgid=8 autogroup=42 cgroup=/"];
-        let told = note(&[ON, cc1, edit]).expect("a note");
+        let told = warning(&[ON, cc1, edit]).expect("a warning");
         assert!(told.contains("there its 2 sessions got equal shares"), "{told}");
-        assert!(note(&[ON]).expect("a note").contains("there its sessions got"), "which ones is not known");
-        assert_eq!(note(&[ON, cc1, &edit.replace("42", "41")]), None, "one session");
-        assert_eq!(note(&[ON, cc1, "group tgid=9 autogroup=42 cgroup=/"]), None, "who did nothing is nobody");
+        assert!(
+            warning(&[ON]).expect("a warning").contains("there its sessions got"),
+            "which ones is not known"
+        );
+        assert_eq!(warning(&[ON, cc1, &edit.replace("42", "41")]), None, "one session");
+        assert_eq!(
+            warning(&[ON, cc1, "group tgid=9 autogroup=42 cgroup=/"]),
+            None,
+            "who did nothing is nobody"
+        );
     }
 
     #[test]
     fn where_it_was_off_or_nothing_is_known_nothing_is_said() {
         let groups = ["group tgid=7 autogroup=41 cgroup=/", "group tgid=8 autogroup=42 cgroup=/"];
-        assert_eq!(note(&[]), None);
-        assert_eq!(note(&groups), None);
-        assert_eq!(note(&[&["host sched_autogroup_enabled=0"][..], &groups].concat()), None);
+        assert_eq!(warning(&[]), None);
+        assert_eq!(warning(&groups), None);
+        assert_eq!(warning(&[&["host sched_autogroup_enabled=0"][..], &groups].concat()), None);
     }
 }

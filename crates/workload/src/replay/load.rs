@@ -19,7 +19,6 @@ use scheduler::{CpuId, CpuMask, Nanos, Pid};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use trace::Repair;
 
 /// Between the starts of two tasks that only come to fall asleep.
 const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
@@ -227,28 +226,18 @@ impl Load for Replay {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let Repair { switches, uncertain_ns } = self.repair;
-        if switches > 0 {
-            let what = if switches == 1 { "switch that is" } else { "switches that are" };
-            warnings.push(format!(
-                "{switches} {what} missing in the trace: inferred, CPU times may be wrong by {} s in all",
-                Nanos(uncertain_ns)
-            ));
-        }
-        warnings.extend(deadline::warning(&self.recording));
-        warnings.extend(self.quotas.iter().cloned());
-        warnings
+        deadline::warning(&self.recording).into_iter().chain(self.caveats.warnings.iter().cloned()).collect()
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.changes.clone();
-        notes.extend(self.import_notes.iter().cloned());
+        notes.extend(self.caveats.notes.iter().cloned());
         notes.extend(self.recording.counts.sentences());
         if !self.recording.is_told() {
             notes.extend(self.recording.objects.devices.iter().map(devices::note));
         }
         notes.extend(self.pinned());
+        notes.extend(self.nobodys_recording());
         notes.extend(stayed::note(&self.recording, &self.known_affinities()));
         notes
     }
@@ -308,6 +297,16 @@ impl Load for Replay {
 }
 
 impl Replay {
+    /// A file that was made of a recording is beside none.
+    fn nobodys_recording(&self) -> Option<String> {
+        let was_recorded = self.kernel.is_some() && !self.recording.is_told();
+        (was_recorded && self.accounted.is_none()).then(|| {
+            "how close it comes to the recording of which this file was made does not show here: `schedlab run` of \
+             that recording says it"
+                .to_owned()
+        })
+    }
+
     /// How many affinities were inferred, and on how much evidence.
     fn pinned(&self) -> Option<String> {
         let evidence =
@@ -321,8 +320,10 @@ impl Replay {
         let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
-                "{} because of waiting there beside an idle CPU ({least} to {most} s in all)",
-                waits.len()
+                "{} because of waiting there beside an idle CPU ({:.3} to {:.3} s in all)",
+                waits.len(),
+                least.0 as f64 / 1e9,
+                most.0 as f64 / 1e9
             )
         });
         let kinds = [

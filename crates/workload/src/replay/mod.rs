@@ -74,6 +74,7 @@ mod assumption;
 mod autogroup;
 mod blocks;
 mod causes;
+mod caveats;
 mod deadline;
 mod devices;
 mod extract;
@@ -106,6 +107,7 @@ mod work;
 mod yields;
 
 pub use assumption::Waits;
+pub use caveats::Caveats;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
 pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};

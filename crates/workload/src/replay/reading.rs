@@ -1,14 +1,13 @@
 //! A recording as it was read, and what the user wants changed of it.
 
 use super::accounted::Accounted;
-use super::autogroup;
+use super::caveats::Caveats;
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::load::ReplayResult;
 use super::mutexes::Locks;
 use super::overhead::Overhead;
 use super::overrides::{self, Override};
-use super::quotas;
 use super::recording::Recording;
 use super::whom::Whom;
 use crate::run_trace::run_trace;
@@ -16,7 +15,7 @@ use machine::{MachineSpec, Record, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
 use std::fmt;
 use std::sync::Arc;
-use trace::{Repair, Severity, Stretch, Trace, infer_missing_switches};
+use trace::{Stretch, Trace, infer_missing_switches};
 
 /// An affinity that the trace does not show and the user knows, or one that it shows and the user changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,10 +48,7 @@ pub struct Replay {
     /// Of the trace, after its repair; `None` for a workload file, which is nobody's recording any more.
     pub(super) accounted: Option<Accounted>,
     pub(super) kernel: Option<String>,
-    pub(super) repair: Repair,
-    pub(super) import_notes: Vec<String>,
-    /// Limits under which tasks ran when recorded, a sentence each.
-    pub(super) quotas: Vec<String>,
+    pub(super) caveats: Caveats,
     pub(super) affinities: Vec<KnownAffinity>,
     pub(super) overhead: Overhead,
     /// What is compared with the recording, since its first event.
@@ -85,17 +81,13 @@ impl Replay {
         let ReadOptions { locks, window } = options;
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
-        let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         let recording = Recording::extract_with(&trace, locks);
-        let not_modelled = autogroup::note(&trace, &recording.tasks);
         Replay {
-            quotas: quotas::warnings(&trace, &recording),
+            caveats: Caveats::of(&trace, &recording, repair),
             unchanged: None,
             changes: Vec::new(),
             accounted: Some(Accounted::of(&trace, stretch)),
             kernel: trace.meta.kernel.clone(),
-            repair,
-            import_notes: serious.map(ToString::to_string).chain(not_modelled).collect(),
             recording,
             affinities: Vec::new(),
             overhead: Overhead::default(),
@@ -112,9 +104,7 @@ impl Replay {
             changes: Vec::new(),
             accounted: None,
             kernel: workload.kernel,
-            repair: Repair::default(),
-            import_notes: Vec::new(),
-            quotas: Vec::new(),
+            caveats: workload.caveats,
             affinities: Vec::new(),
             overhead: Overhead::default(),
             window: Window::ALL,
@@ -224,6 +214,11 @@ impl Replay {
     /// System name, release and machine of the recording kernel, as in `uname`, where the file says so.
     pub fn kernel(&self) -> Option<&str> {
         self.kernel.as_deref()
+    }
+
+    /// What must be known of the recording, tasks under SCHED_DEADLINE left out, which show in their policies.
+    pub fn caveats(&self) -> &Caveats {
+        &self.caveats
     }
 
     /// Compares a run with the recording, if there is one. `records` is the run's trace.

@@ -16,7 +16,7 @@ pub fn table(variant: &VariantComparison, metrics: &[&MetricComparison]) -> Stri
     use Align::{Left, Right};
     // Where no seed makes a difference, no interval does.
     let with_interval = !variant.exact;
-    let of_replay = variant.metrics.iter().any(|metric| metric.replay_off.is_some());
+    let of_replay = variant.metrics.iter().any(|metric| metric.replay_error.is_some());
     let mut columns =
         vec![("", Left), ("metric", Left), ("base", Right), ("with", Right), ("differs", Right)];
     if with_interval {
@@ -47,14 +47,26 @@ pub fn table(variant: &VariantComparison, metrics: &[&MetricComparison]) -> Stri
         }
         cells.push(if metric.base > 0.0 { change(metric.difference / metric.base) } else { "-".to_owned() });
         if of_replay {
-            cells.push(metric.replay_off.map_or("-".to_owned(), off));
+            cells.push(off(metric).unwrap_or_else(|| "-".to_owned()));
         }
         table.row(cells);
     }
     table.render()
 }
 
-/// A distance in per cent, from tenfold on as a factor.
-pub fn off(share: f64) -> String {
-    change(share).trim_start_matches('+').to_owned()
+/// Whether the column of changes shows more than a zero.
+pub fn can_be_seen(metric: &MetricComparison) -> bool {
+    const SMALLEST: f64 = 0.000_5;
+    metric.base <= 0.0 || metric.difference.abs() / metric.base >= SMALLEST
+}
+
+/// How far the replay itself is off, as a share of the base as the change is: in per cent, from tenfold on as a
+/// factor; in the figure's unit where the base is nothing.
+pub fn off(metric: &MetricComparison) -> Option<String> {
+    let error = metric.replay_error?;
+    Some(if metric.base > 0.0 {
+        change(error / metric.base).trim_start_matches('+').to_owned()
+    } else {
+        value(metric, error)
+    })
 }

@@ -156,7 +156,7 @@ fn the_widest_row_fits() {
     }
     check_width(&comparison(&compared, Rows::All));
     for metric in &mut compared.variants[0].metrics {
-        metric.replay_off = Some(12_345.6);
+        metric.replay_error = Some(12_345.6 * metric.base);
     }
     check_width(&comparison(&compared, Rows::All));
 }
@@ -172,7 +172,7 @@ fn a_change_that_may_be_the_replays_own_error_is_marked_and_poor_tasks_stand_apa
     let facts = [("tool", 0.2, false, false), ("make", 0.01, false, true), ("idler", 0.6, true, false)];
     for (metric, (name, off, poor, of_command)) in metrics.iter_mut().zip(facts) {
         metric.metric.label = format!("{name} worst latency");
-        (metric.metric.headline, metric.replay_off) = (true, Some(off));
+        (metric.metric.headline, metric.replay_error) = (true, Some(off * metric.base));
         (metric.poor, metric.of_command) = (poor, of_command);
     }
     let text = comparison(&compared, Rows::Folded);
@@ -187,7 +187,7 @@ fn a_change_that_may_be_the_replays_own_error_is_marked_and_poor_tasks_stand_apa
       metric              base  with differs change replay off
     - make worst latency 100us 104us +4.00us  +4.0%       1.0%
     ~ tool worst latency 100us 104us +4.00us  +4.0%      20.0%
-    of tasks that the replay does not do as recorded (its verdict on them is poor):
+    figures in which the replay is far from the recording:
       metric               base  with differs change replay off
     ~ idler worst latency 100us 104us +4.00us  +4.0%      60.0%
     ~ changes by less than the replay itself is off in this figure

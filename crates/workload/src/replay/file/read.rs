@@ -4,6 +4,7 @@ use super::paths;
 use super::told;
 use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
+use crate::replay::Caveats;
 use crate::replay::recording::{
     Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
     RecordedTask, Recording, TaskIndex, Waking,
@@ -36,6 +37,8 @@ pub struct ReadWorkload {
     /// The file of the recorded machine. Its lines have the numbers that they have in the workload file, so
     /// others are empty.
     pub machine: Option<String>,
+    /// What must be known of the recording of which the file was made.
+    pub caveats: Caveats,
 }
 
 impl Recording {
@@ -101,6 +104,7 @@ struct Reader {
     command: Option<Pid>,
     kernel: Option<String>,
     machine: Option<String>,
+    caveats: Caveats,
     idle_polls: bool,
     rtmutex_spins: Option<bool>,
     paths: WakePaths,
@@ -205,6 +209,8 @@ impl Reader {
             "hz" => self.hz = Some(number(rest, *units::HZ.start(), *units::HZ.end())?),
             "command" => self.command = Some(Pid(number(rest, 1, i32::MAX as u32)? as i32)),
             "kernel" => self.kernel = Some(read_one_line(rest)),
+            "warning" => self.caveats.warnings.push(read_one_line(rest)),
+            "note" => self.caveats.notes.push(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
             "paths" | "path" => paths::read_line(&format!("{word} {rest}"), &mut self.paths)?,
@@ -215,7 +221,7 @@ impl Reader {
             _ => {
                 return Err(format!(
                     "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, \
-                     idle, waiters, kernel, machine, paths, and the objects of told steps"
+                     idle, waiters, kernel, warning, note, machine, paths, and the objects of told steps"
                 ));
             }
         }
@@ -298,7 +304,8 @@ impl Reader {
             messages: self.messages,
             counts: Counts::default(),
         };
-        Ok(ReadWorkload { recording, kernel: self.kernel, machine: self.machine })
+        let Self { kernel, machine, caveats, .. } = self;
+        Ok(ReadWorkload { recording, kernel, machine, caveats })
     }
 }
 

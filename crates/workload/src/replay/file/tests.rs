@@ -2,8 +2,8 @@
 //! tests/replay.rs.)
 
 use crate::load::Load;
-use crate::replay::Replay;
 use crate::replay::recording::{Recorded, Recording, Waking};
+use crate::replay::{Caveats, Origin, Replay};
 use scheduler::Nanos;
 
 const PERIODIC: &str = "\
@@ -142,9 +142,7 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
     let recording = Recording::from_text(TOLD).expect("a workload").recording;
     let kernel = Recorded::Told(machine::ToldStep::KernelCompute(Nanos(2_000)));
     assert_eq!(recording.tasks[0].steps[2..4], [kernel, Recorded::Run(Nanos(10_000))], "twice the work");
-    let again = Recording::from_text(&recording.to_text(crate::replay::Origin::default()))
-        .expect("our own text")
-        .recording;
+    let again = Recording::from_text(&recording.to_text(Origin::default())).expect("our own text").recording;
     assert_eq!(again, recording);
 }
 
@@ -187,4 +185,31 @@ fn told_lines_name_what_there_is() {
         ),
     ];
     assert_errors(TOLD, &cases);
+}
+
+#[test]
+fn what_must_be_known_of_a_recording_is_known_of_the_file_made_of_it() {
+    let caveats = Caveats {
+        warnings: vec!["7 switches are missing".to_owned(), "a limit \\ of 3 us".to_owned()],
+        notes: vec!["12 events lost".to_owned()],
+    };
+    let recording = Recording::from_text(TOLD).expect("a workload").recording;
+    let text = recording.to_text(Origin { caveats: Some(&caveats), ..Origin::default() });
+    let read = Recording::from_text(&text).expect("our own text");
+    assert_eq!(read.caveats, caveats);
+    let replay = Replay::of_workload(read);
+    assert_eq!(replay.warnings(), caveats.warnings);
+    assert!(replay.notes().contains(&caveats.notes[0]));
+}
+
+#[test]
+fn a_file_made_of_a_recording_says_that_it_is_beside_none() {
+    let says = |text: &str| {
+        let replay = Replay::of_workload(Recording::from_text(text).expect("a workload"));
+        replay.notes().iter().any(|note| note.starts_with("how close it comes to the recording"))
+    };
+    let by_hand = "schedlab-workload 1\ncpus 1\nspan 1ms\ntask 5 a\n  run 5us\n";
+    assert!(!says(by_hand));
+    assert!(says(&by_hand.replace("span", "kernel Linux 6.1 x86_64\nspan")));
+    assert!(!says(&TOLD.replace("span", "kernel Linux 6.1 x86_64\nspan")), "it tells its programs itself");
 }

@@ -3,6 +3,7 @@
 use super::paths;
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
+use crate::replay::Caveats;
 use crate::replay::recording::{
     Begin, Brought, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
     Told, Waking,
@@ -34,7 +35,8 @@ const HEAD: &str = "\
 # trace also: do send 3, do receive 3, do lock 0 and the like, of the objects with these numbers that
 # stand above the first task. Lines `path` there: how long it took from wakeups of this kind to the
 # woken tasks, in equal shares; a run on the machine of the recording takes as long. Lines `machine`: the
-# file of that machine, on which it runs unless --machine says otherwise.
+# file of that machine, on which it runs unless --machine says otherwise. Lines `warning` and `note`: what is to
+# be known of the recording; a run repeats them.
 ";
 
 /// Where a recording was made, as far as that is known.
@@ -44,13 +46,15 @@ pub struct Origin<'a> {
     pub kernel: Option<&'a str>,
     /// The file that describes the machine.
     pub machine: Option<&'a str>,
+    /// What must be known of the recording.
+    pub caveats: Option<&'a Caveats>,
 }
 
 impl Recording {
     /// The recording as a workload file; [`Recording::from_text`] reads it.
     #[must_use]
     pub fn to_text(&self, origin: Origin<'_>) -> String {
-        let Origin { kernel, machine } = origin;
+        let Origin { kernel, machine, caveats } = origin;
         let mut text = format!("{MAGIC} {VERSION}\n{HEAD}\ncpus {}\nspan {}\n", self.cpus, time(self.span));
         // Writing into a text cannot fail.
         if let Some(hz) = self.hz {
@@ -74,6 +78,13 @@ impl Recording {
         }
         if let Some(kernel) = kernel {
             let _ = writeln!(text, "kernel {}", one_line(kernel));
+        }
+        if let Some(Caveats { warnings, notes }) = caveats {
+            for (word, sentences) in [("warning", warnings), ("note", notes)] {
+                for sentence in sentences {
+                    let _ = writeln!(text, "{word} {}", one_line(sentence));
+                }
+            }
         }
         for line in machine.iter().flat_map(|machine| machine.lines()) {
             let _ = writeln!(text, "{}", format!("machine {line}").trim_end());

@@ -3,6 +3,7 @@
 use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, ReplayResult, Whom};
 use super::trace;
 use crate::load::{Length, Load, LoadResult};
+use crate::replay::Caveats;
 use machine::{
     Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec, Tracing,
 };
@@ -354,7 +355,12 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
     for task in &mut bound.tasks {
         task.placement.allowed = Some(CpuMask::single(CpuId(3)));
     }
-    let replay = Replay::of_workload(ReadWorkload { recording: bound, kernel: None, machine: None });
+    let replay = Replay::of_workload(ReadWorkload {
+        recording: bound,
+        kernel: None,
+        machine: None,
+        caveats: Caveats::default(),
+    });
     let cpus_of = |run: &Run, comm| {
         let comes =
             |r: &&Record| matches!(&r.kind, RecordKind::Switch { next, .. } if next.pid == run.pid(comm));
