@@ -235,8 +235,8 @@ mod tests {
         let keys = |is: fn(&MetricComparison) -> bool| -> BTreeSet<&str> {
             metrics.iter().filter(|metric| is(metric)).map(|metric| metric.metric.key.as_str()).collect()
         };
-        // The idler is 40 % off in its switches, so all kinds of them are in doubt; cc1 only in its migrations,
-        // with 20 in place of 60.
+        // The idler is 40 % off in its switches, so all kinds of them are in doubt; cc1 only in its
+        // migrations, with 20 in place of 60.
         let poor = [
             "tasks.cc1.migrations",
             "tasks.idler.migrations",

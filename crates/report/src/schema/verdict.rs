@@ -238,7 +238,8 @@ impl Distance {
         Self { off: off.into(), of: of.into() }
     }
 
-    /// Relative, rounded as people do, but only what is equal is 0; where nothing was recorded, all of it is off.
+    /// Relative, rounded as people do, but only what is equal is 0; where nothing was recorded, all of it is
+    /// off.
     fn permille(self) -> u64 {
         match (self.off, self.of) {
             (0, _) => 0,

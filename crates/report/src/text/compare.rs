@@ -241,12 +241,16 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
             out += &format!("{} more changed less\n", many((shown - listed) as u64, "metric"));
         }
         let identical = variant.count(Verdict::Identical);
-        let unchanged = identical + variant.count(Verdict::NotSignificant);
-        if unchanged > 0 {
-            let identical =
-                if identical == unchanged { "all".to_owned() } else { format!("{identical} of them") };
-            let unchanged = many(unchanged as u64, "metric");
-            out += &wrap(&format!("{unchanged} unchanged, {identical} identical under every seed"), "", "  ");
+        let not_told = variant.count(Verdict::NotSignificant);
+        let metrics = |count: usize| many(count as u64, "metric");
+        match (identical, not_told) {
+            (0, 0) => {}
+            (_, 0) => out += &format!("{} identical under every seed\n", metrics(identical)),
+            (0, _) => out += &format!("{} not told from chance\n", metrics(not_told)),
+            _ => {
+                let identical = metrics(identical);
+                out += &format!("{identical} identical under every seed, {not_told} not told from chance\n");
+            }
         }
     }
     for (keys, owner) in [(&variant.only_in_base, "base"), (&variant.only_in_variant, "this variant")] {

@@ -89,8 +89,8 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.join("\n")
 }
 
-/// A replay is compared with its recording on the recorded machine and up to the end of the recording; the run
-/// asked for may have another machine, and goes on until all work is done.
+/// A replay is compared with its recording on the recorded machine and up to the end of the recording; the
+/// run asked for may have another machine, and goes on until all work is done.
 fn where_columns_end(result: &RunResult) -> String {
     let Some(fidelity) = result.replay.first() else { return String::new() };
     let ran = format::duration_ns(result.engine.simulated_ns);
@@ -185,8 +185,8 @@ fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
     caption + &body
 }
 
-/// When what was recorded was done; `there_ns`: in its replay on the recorded machine, which tells what of the
-/// distance from the recording is the replay's own.
+/// When what was recorded was done; `there_ns`: in its replay on the recorded machine, which tells what of
+/// the distance from the recording is the replay's own.
 fn finish(finish: &ReplayFinish, there_ns: Option<u64>) -> String {
     let who = match (&finish.comm, finish.tasks) {
         (Some(command), 1) => command.clone(),

@@ -21,8 +21,9 @@ pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
         folded = format!("{MAX_ROWS} of {} tasks: {command}those that ran longest\n", fidelity.tasks.len());
     }
     shown.sort_by_key(|task| !task.of_command);
-    let wide = table(&shown, true);
-    let table = if wide.fits() { wide } else { table(&shown, false) };
+    let table = Latencies::ALL.map(|latencies| table(&shown, latencies));
+    let [.., narrowest] = &table;
+    let table = table.iter().find(|table| table.fits()).unwrap_or(narrowest);
     let on =
         format!("{}, kernel {}", head::machine_name(&fidelity.reference.machine), fidelity.reference.profile);
     let title = wrap(&format!("Replay of {} beside the recording, on {on}", fidelity.trace), "", "  ");
@@ -36,7 +37,20 @@ pub fn replay_verdict(fidelity: &ReplayFidelity) -> String {
     wrap(&format!("the replay of {trace} is {}", verdict.sentence), "verdict: ", "         ")
 }
 
-fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
+/// Which latencies a table has room for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Latencies {
+    MeanP99Max,
+    MeanMax,
+    Mean,
+}
+
+impl Latencies {
+    /// The widest first.
+    const ALL: [Self; 3] = [Self::MeanP99Max, Self::MeanMax, Self::Mean];
+}
+
+fn table(tasks: &[&ReplayTask], latencies: Latencies) -> Table {
     use Align::{Left, Right};
     let mut columns = vec![
         ("\npid", Right),
@@ -48,10 +62,13 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
         ("latency\nmean", Right),
         ("\nreplay", Right),
     ];
-    if with_p99 {
-        columns.extend([("latency\np99", Right), ("\nreplay", Right)]);
+    let with_p99 = latencies == Latencies::MeanP99Max;
+    let with_max = latencies != Latencies::Mean;
+    for heading in
+        [with_p99.then_some("latency\np99"), with_max.then_some("latency\nmax")].into_iter().flatten()
+    {
+        columns.extend([(heading, Right), ("\nreplay", Right)]);
     }
-    columns.extend([("latency\nmax", Right), ("\nreplay", Right)]);
     let mut table = Table::new(&columns).labelled_by(2);
     for task in tasks {
         let latency = |pair: Fidelity| {
@@ -73,7 +90,9 @@ fn table(tasks: &[&ReplayTask], with_p99: bool) -> Table {
         if with_p99 {
             cells.extend(latency(task.wakeup_latency_p99_ns));
         }
-        cells.extend(latency(task.wakeup_latency_max_ns));
+        if with_max {
+            cells.extend(latency(task.wakeup_latency_max_ns));
+        }
         table.row(cells);
     }
     table
@@ -182,6 +201,17 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_is_too_wide_leaves_latencies_out_before_it_falls_into_parts() {
+        let mut task = example::replay_task(4_000_000, "kworker/u129:31");
+        let (cpu, switches) = (288_583_000_000, 86_000_000_000);
+        task.cpu_time_ns = Fidelity { recorded: cpu, simulated: cpu };
+        task.nr_switches = Fidelity { recorded: switches, simulated: switches };
+        let text = replay_fidelity(&fidelity("make.dat", vec![task]), Rows::Folded);
+        assert_eq!(text.matches("kworker/u129:31").count(), 1, "{text}");
+        assert!(text.contains("mean replay") && !text.contains("max replay"), "{text}");
+    }
+
+    #[test]
     fn of_many_tasks_those_that_ran_longest_are_shown() {
         let mut list: Vec<_> = (0..300).map(|pid| example::replay_task(pid, "cc1")).collect();
         list[250].cpu_time_ns.recorded *= 2;
@@ -197,7 +227,7 @@ mod tests {
         task.wakeups = Fidelity { recorded: 3000, simulated: 3000 };
         task.wakeup_latencies = Fidelity { recorded: 10, simulated: 3000 };
         task.wakeup_latency_mean_ns = Fidelity { recorded: 60_000, simulated: 7_000 };
-        let shown = |task: &ReplayTask| table(&[task], false).render();
+        let shown = |task: &ReplayTask| table(&[task], Latencies::MeanMax).render();
         assert!(!shown(&task).contains("60.0us") && shown(&task).contains("7.00us"), "{}", shown(&task));
         task.wakeup_latencies.recorded = 1500;
         assert!(shown(&task).contains("60.0us"), "{}", shown(&task));

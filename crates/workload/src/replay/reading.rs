@@ -216,7 +216,8 @@ impl Replay {
         self.kernel.as_deref()
     }
 
-    /// What must be known of the recording, tasks under SCHED_DEADLINE left out, which show in their policies.
+    /// What must be known of the recording, tasks under SCHED_DEADLINE left out, which show in their
+    /// policies.
     pub fn caveats(&self) -> &Caveats {
         &self.caveats
     }

@@ -60,8 +60,8 @@ pub fn can_be_seen(metric: &MetricComparison) -> bool {
     metric.base <= 0.0 || metric.difference.abs() / metric.base >= SMALLEST
 }
 
-/// How far the replay itself is off, as a share of the base as the change is: in per cent, from tenfold on as a
-/// factor; in the figure's unit where the base is nothing.
+/// How far the replay itself is off, as a share of the base as the change is: in per cent, from tenfold on as
+/// a factor; in the figure's unit where the base is nothing.
 pub fn off(metric: &MetricComparison) -> Option<String> {
     let error = metric.replay_error?;
     Some(if metric.base > 0.0 {
