@@ -27,7 +27,7 @@ pub fn comparison(comparison: &Comparison, rows: Rows) -> String {
     sections.push(method(comparison));
     sections.extend(comparison.replay.iter().map(|fidelity| replay_fidelity(fidelity, rows)));
     sections.push(notes(&comparison.notes));
-    sections.push(comparison.replay.iter().map(replay_verdict).collect());
+    sections.push(comparison.replay.iter().map(|replay| replay_verdict(replay, comparison.window)).collect());
     sections.retain(|section| !section.is_empty());
     fit(&sections.join("\n"))
 }

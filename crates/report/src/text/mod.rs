@@ -83,7 +83,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     sections.push(totals(&result.totals, length_ns));
     sections.push(fit(&decisions(&result.decisions, rows)));
     sections.push(notes(&result.notes));
-    sections.push(result.replay.iter().map(replay_verdict).collect());
+    sections.push(result.replay.iter().map(|replay| replay_verdict(replay, result.window)).collect());
     sections.extend(result.dumps.iter().map(dump));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")

@@ -3,7 +3,7 @@
 use super::format::{change, count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
 use super::{Rows, head};
-use crate::schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
+use crate::schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
 
 /// Tasks that a folded table shows: those that ran longest.
 const MAX_ROWS: usize = 20;
@@ -27,14 +27,19 @@ pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
     let on =
         format!("{}, kernel {}", head::machine_name(&fidelity.reference.machine), fidelity.reference.profile);
     let title = wrap(&format!("Replay of {} beside the recording, on {on}", fidelity.trace), "", "  ");
+    let all = fidelity.summary.tasks as usize;
+    if all > fidelity.tasks.len() {
+        folded += &format!("all {all} tasks, those that are not listed too:\n");
+    }
     title + &table.render() + &folded + &summary(&fidelity.summary, &fidelity.tasks)
 }
 
-/// How far the replay may be trusted, in one sentence.
+/// How far the replay may be trusted, in one sentence; of this stretch of it, if only one is told of.
 #[must_use]
-pub fn replay_verdict(fidelity: &ReplayFidelity) -> String {
+pub fn replay_verdict(fidelity: &ReplayFidelity, window: Option<Window>) -> String {
     let ReplayFidelity { trace, verdict, .. } = fidelity;
-    wrap(&format!("the replay of {trace} is {}", verdict.sentence), "verdict: ", "         ")
+    let of = window.map_or(String::new(), |window| format!(" from {}", head::stretch(window)));
+    wrap(&format!("the replay of {trace}{of} is {}", verdict.sentence), "verdict: ", "         ")
 }
 
 /// Which latencies a table has room for.
@@ -175,11 +180,27 @@ mod tests {
 
     #[test]
     fn the_verdict_is_one_sentence() {
-        insta::assert_snapshot!(replay_verdict(&example::run().replay[0]), @r"
+        insta::assert_snapshot!(replay_verdict(&example::run().replay[0], None), @r"
         verdict: the replay of make10.dat is good for CPU time (0.1 % off), switches
                  (5.8 % off) and finishing time (0.6 % off), fair for order (19 % off),
                  unknown for latency
         ");
+    }
+
+    #[test]
+    fn the_verdict_on_a_stretch_says_so() {
+        let window = Window { from_ns: 300_000_000, to_ns: 400_000_000 };
+        let text = replay_verdict(&example::run().replay[0], Some(window));
+        assert!(text.starts_with("verdict: the replay of make10.dat from 300ms to 400ms is good"), "{text}");
+    }
+
+    #[test]
+    fn sums_of_more_tasks_than_the_table_has_say_so() {
+        let mut of_two = fidelity("t.dat", vec![example::replay_task(1, "a"), example::replay_task(2, "b")]);
+        assert!(!replay_fidelity(&of_two, Rows::Folded).contains("tasks, those"));
+        of_two.tasks.truncate(1);
+        let text = replay_fidelity(&of_two, Rows::Folded);
+        assert!(text.contains("\nall 2 tasks, those that are not listed too:\ncpu time "), "{text}");
     }
 
     #[test]
