@@ -194,6 +194,7 @@ mod tests {
             "t.dat".to_owned(),
             example::reference(),
             tasks,
+            0,
             p99,
             order,
             Some(&finish),

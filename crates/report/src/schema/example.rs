@@ -244,6 +244,7 @@ pub fn run() -> RunResult {
             "make10.dat".to_owned(),
             reference(),
             vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
+            8_000_000,
             Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
             ReplayOrder { recorded: 172, simulated: 162, common: 140 },
             Some(&finish(Some(7_900_000_000), Some(7_950_000_000))),

@@ -82,6 +82,7 @@ impl ReplayFidelity {
         trace: String,
         reference: Reference,
         mut tasks: Vec<ReplayTask>,
+        cpu_time_uncertain_ns: u64,
         wakeup_latency_p99_ns: Fidelity,
         order: ReplayOrder,
         finish: Option<&ReplayFinish>,
@@ -89,7 +90,7 @@ impl ReplayFidelity {
         for task in &mut tasks {
             task.poor = task.poor_questions();
         }
-        let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns, order);
+        let summary = ReplaySummary::of(&tasks, cpu_time_uncertain_ns, wakeup_latency_p99_ns, order);
         let verdict = ReplayVerdict::of(&summary, &tasks, finish);
         let finish_ns =
             finish.and_then(|finish| finish.recorded_s.zip(finish.seconds)).map(|(recorded, simulated)| {
@@ -157,6 +158,10 @@ pub struct ReplaySummary {
     pub cpu_time_ns: Fidelity,
     /// Sum of each task's distance in CPU time, nanoseconds: errors of two tasks do not cancel out here.
     pub cpu_time_abs_error_ns: u64,
+    /// By how much the recorded CPU times may be wrong in all, because switches were not recorded and the
+    /// kernel does not tell them either, nanoseconds.
+    #[serde(default)]
+    pub cpu_time_uncertain_ns: u64,
     /// Context switches of all tasks.
     pub nr_switches: Fidelity,
     /// Sum of each task's distance in switches.
@@ -176,7 +181,12 @@ pub struct ReplaySummary {
 }
 
 impl ReplaySummary {
-    fn of(tasks: &[ReplayTask], wakeup_latency_p99_ns: Fidelity, order: ReplayOrder) -> Self {
+    fn of(
+        tasks: &[ReplayTask],
+        cpu_time_uncertain_ns: u64,
+        wakeup_latency_p99_ns: Fidelity,
+        order: ReplayOrder,
+    ) -> Self {
         let longest = |side: fn(Fidelity) -> u64| {
             tasks.iter().map(|task| side(task.wakeup_latency_max_ns)).max().unwrap_or(0)
         };
@@ -184,6 +194,7 @@ impl ReplaySummary {
             tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
             cpu_time_ns: Fidelity::default(),
             cpu_time_abs_error_ns: 0,
+            cpu_time_uncertain_ns,
             nr_switches: Fidelity::default(),
             nr_switches_abs_error: 0,
             wakeups: Fidelity::default(),

@@ -94,7 +94,7 @@ fn the_kind_of_a_load_is_its_tag_in_json() {
 
 fn summary(tasks: Vec<ReplayTask>) -> ReplaySummary {
     let (p99, order) = (Fidelity::default(), ReplayOrder::default());
-    ReplayFidelity::new("t".to_owned(), example::reference(), tasks, p99, order, None).summary
+    ReplayFidelity::new("t".to_owned(), example::reference(), tasks, 0, p99, order, None).summary
 }
 
 #[test]

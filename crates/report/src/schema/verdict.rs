@@ -95,7 +95,7 @@ impl Question {
             off if off <= fair_permille => Grade::Fair,
             _ => Grade::Poor,
         };
-        Answer { grade, off_permille, counted }
+        Answer { grade, off_permille, counted, uncertain_permille: None }
     }
 }
 
@@ -110,6 +110,21 @@ pub struct Answer {
     /// How much the recording has of it: microseconds of CPU time, switches, wakeups, microseconds until all
     /// was done.
     pub counted: u64,
+    /// By how much the recorded figure itself may be wrong, in thousandths; absent where that is less than
+    /// what a good answer may be off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncertain_permille: Option<u64>,
+}
+
+impl Answer {
+    /// The same where the recording itself is uncertain: an answer that is close to it is no good one then.
+    fn to_a_recording_within(self, permille: u64, limits: Limits) -> Self {
+        if permille <= limits.good_permille {
+            return self;
+        }
+        let grade = if self.grade == Grade::Good { Grade::Fair } else { self.grade };
+        Self { grade, uncertain_permille: Some(permille), ..self }
+    }
 }
 
 /// How far a replay may be trusted.
@@ -149,7 +164,10 @@ impl ReplayVerdict {
         let answers = Question::ALL.map(|question| match question {
             Question::CpuTime => {
                 let off = Distance::of(sum.cpu_time_abs_error_ns, sum.cpu_time_ns.recorded);
-                question.answer(off.permille(), sum.cpu_time_ns.recorded / 1_000)
+                let uncertain = Distance::of(sum.cpu_time_uncertain_ns, sum.cpu_time_ns.recorded);
+                question
+                    .answer(off.permille(), sum.cpu_time_ns.recorded / 1_000)
+                    .to_a_recording_within(uncertain.permille(), question.limits())
             }
             Question::Switches => {
                 let off = Distance::of(sum.nr_switches_abs_error, sum.nr_switches.recorded);
@@ -206,7 +224,11 @@ fn sentence(answers: &[Answer; 5]) -> String {
             .filter(|(_, answer)| answer.grade == grade)
             .map(|(question, answer)| match grade {
                 Grade::Unknown => question.name().to_owned(),
-                _ => format!("{} ({} off)", question.name(), percent(answer.off_permille)),
+                _ => {
+                    let within = answer.uncertain_permille.map(percent);
+                    let within = within.map_or(String::new(), |p| format!(", recorded to within {p}"));
+                    format!("{} ({} off{within})", question.name(), percent(answer.off_permille))
+                }
             })
             .collect();
         let (last, others) = of_grade.split_last()?;
@@ -293,7 +315,7 @@ mod tests {
         change(&mut task);
         let order = ReplayOrder { recorded: 200, simulated: 200, common: 180 };
         let (tasks, p99) = (vec![task], Fidelity { recorded: 9_000, simulated: 9_000 });
-        ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, p99, order, finish.as_ref())
+        ReplayFidelity::new("t.dat".to_owned(), example::reference(), tasks, 0, p99, order, finish.as_ref())
             .verdict
     }
 
@@ -322,6 +344,21 @@ mod tests {
         assert_eq!((replay.latency.grade, replay.latency.off_permille), (Grade::Poor, 3_000));
         assert_eq!((replay.overall, replay.cpu_time.grade), (Grade::Poor, Grade::Good));
         assert!(replay.sentence.ends_with("fair for switches (22 % off), poor for latency (300 % off)"));
+    }
+
+    #[test]
+    fn what_is_close_to_an_uncertain_recording_is_not_good() {
+        let mut sum = example::run().replay[0].summary;
+        sum.cpu_time_uncertain_ns = sum.cpu_time_ns.recorded / 200;
+        let verdict = |sum: &ReplaySummary| ReplayVerdict::of(sum, &[], None);
+        assert_eq!(verdict(&sum).cpu_time.grade, Grade::Good);
+        sum.cpu_time_uncertain_ns = sum.cpu_time_ns.recorded / 10;
+        let Answer { grade, uncertain_permille, .. } = verdict(&sum).cpu_time;
+        assert_eq!((grade, uncertain_permille), (Grade::Fair, Some(100)));
+        let sentence = verdict(&sum).sentence;
+        assert!(sentence.contains("fair for CPU time (0.1 % off, recorded to within 10 %)"), "{sentence}");
+        sum.cpu_time_abs_error_ns = sum.cpu_time_ns.recorded / 10;
+        assert_eq!(verdict(&sum).cpu_time.grade, Grade::Poor, "uncertainty excuses nothing");
     }
 
     #[test]

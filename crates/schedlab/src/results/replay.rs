@@ -92,6 +92,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 spec.text().to_owned(),
                 reference,
                 tasks.collect(),
+                found.cpu_time_uncertain_ns,
                 pair(found.latency_p99_ns),
                 ReplayOrder { recorded, simulated, common },
                 finish.as_ref(),

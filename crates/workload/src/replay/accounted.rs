@@ -24,6 +24,8 @@ pub(super) struct Accounted {
     pub summary: Summary,
     /// CPU time of each task of the summary, ns.
     cpu_time_ns: Vec<u64>,
+    /// The part of their sum that the kernel does not tell, so that it is only as right as the switches are.
+    timed_ns: u64,
     /// When each task of the summary exited, if it did.
     exits: Vec<Option<Nanos>>,
     /// Its switches.
@@ -115,14 +117,20 @@ impl Accounted {
                 exits.entry(task).or_insert(Nanos(event.time_ns - trace.start_ns()));
             }
         }
+        let mut timed_ns: u64 = 0;
         let cpu_time = |task: &TaskSummary| {
             let by_switches = task.cpu_time_ns.saturating_add(task.edge_time_ns);
             let told = told.get(&id(task)).copied().unwrap_or_default();
             let of_all = !told.realtime || realtime.are_told();
-            if told.says && of_all { told.runtime_ns } else { by_switches }
+            if told.says && of_all {
+                return told.runtime_ns;
+            }
+            timed_ns = timed_ns.saturating_add(by_switches);
+            by_switches
         };
         Accounted {
             cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(),
+            timed_ns,
             exits: summary.tasks.iter().map(|task| exits.get(&id(task)).copied()).collect(),
             summary,
             follows,
@@ -144,6 +152,12 @@ impl Accounted {
     /// CPU time of a task, ns; 0 if the trace does not have it.
     pub fn cpu_time_ns(&self, task: TraceTask) -> u64 {
         self.index(task).map_or(0, |index| self.cpu_time_ns[index])
+    }
+
+    /// By how much the CPU times may be wrong in all, ns, where the times of switches are uncertain by so
+    /// much.
+    pub fn uncertain_ns(&self, of_switches_ns: u64) -> u64 {
+        of_switches_ns.min(self.timed_ns)
     }
 
     /// When a task exited, since the first event: the time of `sched_process_exit`, and where that was not
@@ -207,6 +221,18 @@ mod tests {
             }));
         }
         assert!(us(&older, 7) >= 1_000 * (stays + 1), "{} us", us(&older, 7));
+    }
+
+    /// The kernel's CPU times are right however uncertain the switches are.
+    #[test]
+    fn uncertain_switches_make_only_those_cpu_times_uncertain_that_the_kernel_does_not_tell() {
+        let uncertain = |runtime: &str, switches_ns: u64| {
+            let trace = trace(120, runtime);
+            Accounted::of(&trace, Stretch::of(&trace)).uncertain_ns(switches_ns)
+        };
+        assert_eq!(uncertain("", 900_000), 900_000);
+        assert_eq!(uncertain(RUNTIME, 900_000), 100_000, "all that the second task ran");
+        assert_eq!(uncertain(RUNTIME, 30_000), 30_000);
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub struct Pair {
 pub struct ReplayFidelity {
     /// Every replayed task.
     pub tasks: Vec<TaskFidelity>,
+    /// By how much the recorded CPU times may be wrong in all, because switches were not recorded and the
+    /// kernel does not tell, ns.
+    pub cpu_time_uncertain_ns: u64,
     /// 99th percentile of the wakeup latencies of all of them together, ns.
     pub latency_p99_ns: Pair,
     /// Who follows whom.
@@ -93,6 +96,7 @@ pub(super) fn compare(recorded: &Accounted, simulated: &Accounted, tasks: &[Repl
         all.map(|samples_ns| WakeLatency { samples_ns }.percentile_ns(990).unwrap_or(0));
     ReplayFidelity {
         tasks: rows,
+        cpu_time_uncertain_ns: 0,
         latency_p99_ns: Pair { recorded: latency_recorded, simulated: latency_simulated },
         order: order(&recorded.follows, &simulated.follows, tasks),
     }

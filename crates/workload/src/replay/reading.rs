@@ -49,6 +49,8 @@ pub struct Replay {
     pub(super) accounted: Option<Accounted>,
     pub(super) kernel: Option<String>,
     pub(super) caveats: Caveats,
+    /// By how much the recorded CPU times may be wrong in all.
+    cpu_time_uncertain_ns: u64,
     pub(super) affinities: Vec<KnownAffinity>,
     pub(super) overhead: Overhead,
     /// What is compared with the recording, since its first event.
@@ -82,11 +84,14 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let recording = Recording::extract_with(&trace, locks);
+        let accounted = Accounted::of(&trace, stretch);
+        let cpu_time_uncertain_ns = accounted.uncertain_ns(repair.uncertain_ns);
         Replay {
-            caveats: Caveats::of(&trace, &recording, repair),
+            caveats: Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns),
+            cpu_time_uncertain_ns,
             unchanged: None,
             changes: Vec::new(),
-            accounted: Some(Accounted::of(&trace, stretch)),
+            accounted: Some(accounted),
             kernel: trace.meta.kernel.clone(),
             recording,
             affinities: Vec::new(),
@@ -105,6 +110,7 @@ impl Replay {
             accounted: None,
             kernel: workload.kernel,
             caveats: workload.caveats,
+            cpu_time_uncertain_ns: 0,
             affinities: Vec::new(),
             overhead: Overhead::default(),
             window: Window::ALL,
@@ -243,7 +249,8 @@ impl Replay {
             let stretch = Stretch { from_ns: from.0, to_ns: to.min(end).max(from).0 };
             Accounted::counting(&trace, recorded.summary.wakeups_from, stretch)
         };
-        Some(fidelity::compare(recorded, &simulated, &result.tasks))
+        let found = fidelity::compare(recorded, &simulated, &result.tasks);
+        Some(ReplayFidelity { cpu_time_uncertain_ns: self.cpu_time_uncertain_ns, ..found })
     }
 }
 
