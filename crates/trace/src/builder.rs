@@ -29,11 +29,20 @@ pub struct TraceBuilder {
     events: Vec<CpuEvents>,
     threads: BTreeMap<Pid, Thread>,
     facts: BTreeMap<Pid, TaskFacts>,
+    /// When a recorder of ours said something of each task.
+    noted: BTreeMap<Pid, Noted>,
     idle: Option<IdleKind>,
     host: Host,
     cpus: u32,
     /// The CPU number that a header gave; 0 for none.
     declared_cpus: u32,
+}
+
+/// When a recorder of ours said something of a task: for the first time, and what has been taken.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    first_ns: u64,
+    taken_ns: u64,
 }
 
 /// The events of one CPU in recorded order.
@@ -67,6 +76,7 @@ impl TraceBuilder {
             events: Vec::new(),
             threads: BTreeMap::new(),
             facts: BTreeMap::new(),
+            noted: BTreeMap::new(),
             idle: None,
             host: Host::default(),
             cpus: 0,
@@ -98,7 +108,7 @@ impl TraceBuilder {
     pub(crate) fn push_at(&mut self, event: Event, at: Position) {
         if let EventKind::Marker(text) = event.kind {
             if let Some(note) = TaskNote::parse(&self.strings[text]) {
-                return self.note(note);
+                return self.note(note, event.time_ns);
             }
             if let Some(idle) = IdleKind::parse(&self.strings[text]) {
                 return self.idle = Some(idle);
@@ -139,11 +149,25 @@ impl TraceBuilder {
     }
 
     /// Takes in what a recorder of ours knew about a task. The first that it says stays: later it may be
-    /// another task.
-    fn note(&mut self, note: TaskNote) {
-        let comm = self.strings.intern(&note.comm);
-        self.thread(note.pid, comm, Some(note.facts.tgid));
-        self.facts.entry(note.pid).or_insert(note.facts);
+    /// another task, or what it did itself. Only in its first moments, in which `taskset` and `chrt` prepare
+    /// what they then run, the last counts. CPUs' notes come one CPU after the other.
+    fn note(&mut self, note: TaskNote, time_ns: u64) {
+        const SETTLING_NS: u64 = 250_000_000;
+        let TaskNote { pid, comm, facts } = note;
+        let comm = self.strings.intern(&comm);
+        self.thread(pid, comm, Some(facts.tgid));
+        let Some(noted) = self.noted.get_mut(&pid) else {
+            self.noted.insert(pid, Noted { first_ns: time_ns, taken_ns: time_ns });
+            self.facts.insert(pid, facts);
+            return;
+        };
+        noted.first_ns = noted.first_ns.min(time_ns);
+        let last_ns = noted.first_ns.saturating_add(SETTLING_NS);
+        // Better than what has been taken: later, but not too late; or that was too late itself.
+        if time_ns <= last_ns && (time_ns >= noted.taken_ns || noted.taken_ns > last_ns) {
+            noted.taken_ns = time_ns;
+            self.facts.insert(pid, facts);
+        }
     }
 
     /// Latest time of an event on `cpu`, ns; 0 if it has none yet.

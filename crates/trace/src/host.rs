@@ -7,6 +7,7 @@
 //! ```text
 //! schedlab: host hz=250
 //! schedlab: command pid=812 make -j4
+//! schedlab: stopped pid=812
 //! schedlab: group tgid=812 autogroup=7 cgroup=/user.slice
 //! schedlab: cgroup quota_us=20000 period_us=100000 weight=- shares=512 path=/user.slice
 //! ```
@@ -18,6 +19,7 @@ use crate::model::Pid;
 
 const FACT: &str = "schedlab: host ";
 const COMMAND: &str = "schedlab: command pid=";
+const STOPPED: &str = "schedlab: stopped pid=";
 const GROUP: &str = "schedlab: group tgid=";
 const CGROUP: &str = "schedlab: cgroup ";
 
@@ -30,6 +32,8 @@ pub struct Host {
     /// The command that the recorder ran. Its process and the descendants of that are what was meant to be
     /// recorded.
     pub command: Option<RecordedCommand>,
+    /// The process that the recorder ended; of two CPUs, its note may be read before that of the command.
+    stopped: Option<Pid>,
     /// The groups of each process, by process id.
     pub groups: BTreeMap<Pid, TaskGroup>,
     /// By their paths, the cgroups that have something else than a kernel gives them by itself.
@@ -76,6 +80,8 @@ pub struct RecordedCommand {
     pub pid: Pid,
     /// Its words, with blanks between.
     pub words: String,
+    /// Whether the recorder ended it: it was not done.
+    pub stopped: bool,
 }
 
 /// Where a process belongs in group scheduling.
@@ -99,6 +105,8 @@ pub enum HostNote {
     },
     /// Which command was recorded.
     Command(RecordedCommand),
+    /// That the recorder ended the command, which had this process.
+    Stopped(Pid),
     /// Where a process belongs.
     Group {
         /// The process.
@@ -122,7 +130,16 @@ impl Host {
             HostNote::Fact { name, value } => {
                 self.facts.insert(name, value);
             }
-            HostNote::Command(command) => self.command = Some(command),
+            HostNote::Command(command) => {
+                let stopped = self.stopped == Some(command.pid);
+                self.command = Some(RecordedCommand { stopped, ..command });
+            }
+            HostNote::Stopped(pid) => {
+                self.stopped = Some(pid);
+                if let Some(command) = self.command.as_mut().filter(|command| command.pid == pid) {
+                    command.stopped = true;
+                }
+            }
             HostNote::Group { tgid, group } => {
                 self.groups.insert(tgid, group);
             }
@@ -138,7 +155,10 @@ impl fmt::Display for HostNote {
         let line = |text: &str| text.replace('\n', " ");
         match self {
             HostNote::Fact { name, value } => write!(f, "{FACT}{name}={}", line(value)),
-            HostNote::Command(RecordedCommand { pid, words }) => write!(f, "{COMMAND}{pid} {}", line(words)),
+            HostNote::Command(RecordedCommand { pid, words, .. }) => {
+                write!(f, "{COMMAND}{pid} {}", line(words))
+            }
+            HostNote::Stopped(pid) => write!(f, "{STOPPED}{pid}"),
             HostNote::Group { tgid, group } => {
                 let autogroup = group.autogroup.map_or("-".to_owned(), |number| number.to_string());
                 write!(f, "{GROUP}{tgid} autogroup={autogroup} cgroup={}", line(&group.cgroup))
@@ -168,7 +188,11 @@ impl HostNote {
         }
         if let Some(command) = text.strip_prefix(COMMAND) {
             let (pid, words) = command.split_once(' ')?;
-            return Some(HostNote::Command(RecordedCommand { pid: process(pid)?, words: words.to_owned() }));
+            let (pid, words) = (process(pid)?, words.to_owned());
+            return Some(HostNote::Command(RecordedCommand { pid, words, stopped: false }));
+        }
+        if let Some(pid) = text.strip_prefix(STOPPED) {
+            return process(pid).map(HostNote::Stopped);
         }
         if let Some(cgroup) = text.strip_prefix(CGROUP) {
             let (values, path) = cgroup.split_once(" path=")?;
@@ -206,7 +230,8 @@ mod tests {
     fn notes_come_back() {
         let fact = HostNote::Fact { name: "hz".into(), value: "250".into() };
         let empty = HostNote::Fact { name: "isolated".into(), value: String::new() };
-        let command = HostNote::Command(RecordedCommand { pid: Pid(812), words: "make -j4 a=b".into() });
+        let words = "make -j4 a=b".to_owned();
+        let command = HostNote::Command(RecordedCommand { pid: Pid(812), words, stopped: false });
         let group = |autogroup| HostNote::Group {
             tgid: Pid(8),
             group: TaskGroup { autogroup, cgroup: "/user.slice/a b cgroup=c".into() },
@@ -218,7 +243,7 @@ mod tests {
             CgroupCpu { quota: Some(quota), weight: None, shares: Some(512) },
         ];
         let cgroups = cpus.map(|cpu| HostNote::Cgroup { path: "/a b path=c".into(), cpu });
-        let notes = [fact, empty, command, group(Some(7)), group(None)];
+        let notes = [fact, empty, command, HostNote::Stopped(Pid(812)), group(Some(7)), group(None)];
         for note in notes.into_iter().chain(cgroups) {
             assert_eq!(HostNote::parse(&note.to_string()), Some(note));
         }
@@ -234,6 +259,7 @@ mod tests {
             "schedlab: host two words=1",
             "schedlab: command pid=0 make",
             "schedlab: command pid=7",
+            "schedlab: stopped pid=x",
             "schedlab: group tgid=1 autogroup=x cgroup=/",
             "schedlab: group tgid=-1 autogroup=1 cgroup=/",
             "schedlab: cgroup quota_us=1 period_us=x weight=- shares=- path=/",
@@ -242,6 +268,21 @@ mod tests {
         ] {
             assert_eq!(HostNote::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_command_that_the_recorder_ended_is_known_in_either_order() {
+        let command =
+            || HostNote::Command(RecordedCommand { pid: Pid(8), words: "a".into(), stopped: false });
+        let stopped = |notes: Vec<HostNote>| {
+            let mut host = Host::default();
+            notes.into_iter().for_each(|note| host.take(note));
+            host.command.expect("it was said").stopped
+        };
+        assert!(stopped(vec![command(), HostNote::Stopped(Pid(8))]));
+        assert!(stopped(vec![HostNote::Stopped(Pid(8)), command()]));
+        assert!(!stopped(vec![command(), HostNote::Stopped(Pid(9))]));
+        assert!(!stopped(vec![command()]));
     }
 
     #[test]

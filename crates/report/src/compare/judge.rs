@@ -137,11 +137,10 @@ fn order(a: &MetricComparison, b: &MetricComparison) -> Ordering {
     })
 }
 
-/// How many times larger the larger mean is. One step of resolution is added to both, so that "0 instead of
-/// 1" does not come before "100 instead of 400".
+/// How many times larger the larger mean is, so that "0 instead of 1" does not come before "100 instead of
+/// 400".
 fn relative_size(metric: &MetricComparison) -> f64 {
-    let step = metric.metric.resolution as f64;
-    (metric.base.max(metric.variant) + step) / (metric.base.min(metric.variant) + step)
+    metric.factor(metric.variant)
 }
 
 fn round_for_json(metric: &mut MetricComparison) {

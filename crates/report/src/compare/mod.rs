@@ -31,7 +31,7 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
     let seeds = input::common_seeds(base, variants)?;
     let base_runs = input::by_seed(base, &seeds);
     let first = base_runs[0];
-    let trust = trust::Trust::of(first);
+    let trust = trust::Trust::of(&base_runs);
     Ok(Comparison {
         schema: CompareSchema,
         command: None,

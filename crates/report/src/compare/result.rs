@@ -183,8 +183,9 @@ pub struct MetricComparison {
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
     pub verdict: Verdict,
-    /// How far the base's own figure is from the truth, in the metric's unit: by the share of it by which the
-    /// replay was off on the recorded machine. Absent where no recording has the figure.
+    /// What the base's own figure lacks of the truth, in the metric's unit, negative where it is too large: it
+    /// is taken to be off by the factor by which its replays were off on the recorded machine, in the mean
+    /// over the seeds. Absent where no recording has the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_error: Option<f64>,
     /// Whether the replay is too far from the recording in this figure, or its verdict on these tasks is poor
@@ -197,10 +198,28 @@ pub struct MetricComparison {
 }
 
 impl MetricComparison {
-    /// True when it changes by less than the replay itself is off.
+    /// True when it changes by a smaller factor than the replay itself is off by.
     #[must_use]
     pub fn is_within_replays_error(&self) -> bool {
-        self.replay_error.is_some_and(|error| self.difference.abs() < error)
+        self.error_factor().is_some_and(|error| self.factor(self.variant) < error)
+    }
+
+    /// True unless it changes by much more than the replay is off.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        /// How many times the error would have to be made to explain it.
+        const MUCH: i32 = 4;
+        self.error_factor().is_some_and(|error| self.factor(self.variant) < error.powi(MUCH))
+    }
+
+    fn error_factor(&self) -> Option<f64> {
+        Some(self.factor(self.base + self.replay_error?))
+    }
+
+    /// How many times the larger of the base and another value is the other. One step of resolution is added
+    /// to both, so that nothing is no infinity.
+    pub(crate) fn factor(&self, other: f64) -> f64 {
+        let step = self.metric.resolution as f64;
+        (self.base.max(other) + step) / (self.base.min(other) + step)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Question, ReplayTask, Window, example};
+use super::{Question, ReplayFinish, ReplayTask, Window, example};
 use crate::compare::{Arm, compare};
 use crate::recordings::example as recordings_example;
 use crate::reproduce::example as reproduction_example;
@@ -40,6 +40,8 @@ fn fields() -> BTreeSet<String> {
     let mut run = example::run();
     run.kernel.asked = Some("debian12".to_owned());
     run.window = Some(Window { from_ns: 0, to_ns: 1 });
+    let finish = ReplayFinish { by_clock: true, ..example::finish(None, None) };
+    collect_fields(&serde_json::to_value(finish).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(run).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(example::inspect()).expect("JSON"), &mut fields);
     collect_fields(&serde_json::to_value(recordings_example::comparison()).expect("JSON"), &mut fields);

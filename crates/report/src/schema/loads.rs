@@ -363,6 +363,10 @@ pub struct ReplayFinish {
     pub comm: Option<String>,
     /// Tasks that exit.
     pub tasks: u32,
+    /// Whether its tasks seem to end when the time is up, not when their work is done: then no replay tells
+    /// when they would be done on another machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_clock: bool,
     /// The last exit in the recording, from its start; absent for a workload file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_s: Option<Seconds>,

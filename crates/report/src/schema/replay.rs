@@ -22,10 +22,6 @@ impl Fidelity {
         self.recorded.abs_diff(self.simulated)
     }
 
-    pub(crate) fn larger(self) -> u64 {
-        self.recorded.max(self.simulated)
-    }
-
     pub(crate) fn add(&mut self, other: Self) {
         self.recorded += other.recorded;
         self.simulated += other.simulated;

@@ -79,11 +79,9 @@ impl Question {
         }
     }
 
-    /// Whether a figure that belongs to this question is too far from the recorded one, so much having been
-    /// counted of it.
-    pub(crate) fn is_poor(self, figure: Fidelity, counted: u64) -> bool {
-        let off = Distance::of(figure.abs_error(), figure.recorded).permille();
-        self.answer(off, counted).grade == Grade::Poor
+    /// Whether a figure that belongs to this question is too far from the recorded one.
+    pub(crate) fn is_poor(self, figure: Fidelity) -> bool {
+        Distance::of(figure.abs_error(), figure.recorded).permille() > self.limits().fair_permille
     }
 
     /// The answer for this distance, which so much of what is counted has shown.
@@ -148,6 +146,19 @@ pub struct ReplayVerdict {
 }
 
 impl ReplayVerdict {
+    /// The grade of one question.
+    #[must_use]
+    pub fn grade(&self, question: Question) -> Grade {
+        let answer = match question {
+            Question::CpuTime => self.cpu_time,
+            Question::Switches => self.switches,
+            Question::Order => self.order,
+            Question::Latency => self.latency,
+            Question::FinishingTime => self.finishing_time,
+        };
+        answer.grade
+    }
+
     /// From the sums over all tasks, the tasks, and when what was recorded is done.
     pub(super) fn of(sum: &ReplaySummary, tasks: &[ReplayTask], finish: Option<&ReplayFinish>) -> Self {
         let order = &sum.order;
@@ -183,6 +194,9 @@ impl ReplayVerdict {
             Question::FinishingTime => {
                 let recorded = finish.and_then(|finish| finish.recorded_s).map_or(0, Seconds::as_ns);
                 let simulated = finish.and_then(|finish| finish.seconds).map(Seconds::as_ns);
+                if finish.is_some_and(|finish| finish.by_clock) {
+                    return Answer { grade: Grade::Unknown, ..question.answer(0, 0) };
+                }
                 // What had not finished when the run ended is off by all of it, at least.
                 let off = simulated.map_or(recorded, |simulated| simulated.abs_diff(recorded));
                 question.answer(Distance::of(off, recorded).permille(), recorded / 1_000)
@@ -210,8 +224,9 @@ impl ReplayTask {
             (Question::Switches, self.nr_switches, self.nr_switches.recorded),
             (Question::Latency, self.wakeup_latency_mean_ns, self.wakeup_latencies.recorded),
         ];
-        let is_poor =
-            |(question, pair, counted): &(Question, Fidelity, u64)| question.is_poor(*pair, *counted);
+        let is_poor = |(question, pair, counted): &(Question, Fidelity, u64)| {
+            *counted >= question.limits().least && question.is_poor(*pair)
+        };
         figures.into_iter().filter(is_poor).map(|(question, ..)| question).collect()
     }
 }

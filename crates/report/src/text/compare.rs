@@ -77,12 +77,8 @@ fn ranges(numbers: &[u64]) -> String {
 
 fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
     let name = &variant.configuration.name;
-    let verdict = if variant.same_as_base {
-        let profile = &variant.configuration.kernel.profile;
-        format!("one and the same simulation, kernel {profile} with equal settings, so nothing can change")
-    } else {
-        verdict(variant)
-    };
+    let verdict =
+        if variant.same_as_base { same(&comparison.base, &variant.configuration) } else { verdict(variant) };
     let title = format!("{name} against {}: {verdict}", comparison.base.name);
     let mut out = wrap(&title, "", "  ");
     for metric in headlines(variant) {
@@ -91,11 +87,11 @@ fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: R
     let [trusted, poor] = [false, true].map(|poor| in_table(variant, poor, rows));
     out += &table::table(variant, &trusted);
     if !poor.is_empty() {
-        out += "figures in which the replay is far from the recording:\n";
+        out += "figures in which the replay, or that of their task, is far from the recording:\n";
         out += &table::table(variant, &poor);
     }
     if trusted.iter().chain(&poor).any(|metric| is_doubtful(metric)) {
-        out += "~ changes by less than the replay itself is off in this figure\n";
+        out += "~ changes by a smaller factor than the replay itself is off in this figure\n";
     }
     out += &rest(variant, rows);
     out
@@ -114,6 +110,25 @@ fn in_table(variant: &VariantComparison, poor: bool, rows: Rows) -> Vec<&MetricC
         metrics.truncate(if poor { MAX_POOR_ROWS } else { MAX_ROWS });
     }
     metrics
+}
+
+/// Why nothing can change.
+fn same(base: &Configuration, variant: &Configuration) -> String {
+    let profile = &variant.kernel.profile;
+    match (&variant.kernel.asked, &base.kernel.asked) {
+        (asked, of_base) if asked != of_base => {
+            let name = |asked: &Option<String>| asked.clone().unwrap_or_else(|| profile.clone());
+            format!(
+                "{} runs as {profile}, and so does {}: what differs between the two is not modelled, so this comparison \
+                 says nothing",
+                name(asked),
+                name(of_base)
+            )
+        }
+        _ => format!(
+            "one and the same simulation, kernel {profile} with equal settings, so nothing can change"
+        ),
+    }
 }
 
 /// How many metrics changed, in words.
@@ -164,9 +179,7 @@ fn shown(metric: &MetricComparison) -> bool {
 /// A difference in words, and what the recording says against it.
 fn sentence(metric: &MetricComparison, name: &str) -> String {
     let mut text = difference(metric, name);
-    // Only what is much larger than the distance may be trusted.
-    let in_doubt = |error: &f64| *error * 4.0 > metric.difference.abs();
-    if metric.replay_error.is_some_and(|error| in_doubt(&error))
+    if metric.is_in_doubt()
         && let Some(off) = table::off(metric)
     {
         text += &format!("; the replay itself is {off} off in this figure");

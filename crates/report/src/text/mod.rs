@@ -200,7 +200,8 @@ fn finish(finish: &ReplayFinish, there_ns: Option<u64>) -> String {
         format!("; replayed on the machine that recorded it: {}", format::duration_ns(at))
     });
     let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at}{there})"));
-    format::wrap(&format!("{who}: {done}{recorded}"), "", "  ")
+    let by_clock = if finish.by_clock { "; the clock seems to end it, not its work" } else { "" };
+    format::wrap(&format!("{who}: {done}{recorded}{by_clock}"), "", "  ")
 }
 
 /// A file of Linux, under its name. Its layout is Linux's, so its lines may be longer than [`WIDTH`].

@@ -23,6 +23,8 @@ use workload::units;
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 /// In a shorter recording most events are those of its own beginning and end.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
+/// The command may end before the first of the others: taskset and chrt have done their work by then.
+const FIRST_LOOK: Duration = Duration::from_millis(10);
 /// Between two looks at the kernel's buffers, which hold half a second of a busy CPU.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -123,15 +125,21 @@ impl UnderWay<'_> {
             self.recorder.command(command.pid(), words)?;
         }
         let watch = Watch::start();
+        let mut pause = FIRST_LOOK;
         loop {
-            thread::park_timeout(
-                INTERVAL.min(length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()))),
-            );
+            let left = length.map_or(INTERVAL, |length| length.saturating_sub(watch.elapsed()));
+            thread::park_timeout(pause.min(left));
+            pause = INTERVAL.min(pause * 2);
             self.recorder.collect()?;
             let elapsed = watch.elapsed();
             self.line.show(elapsed, self.recorder.so_far()?);
             let is_over = length.is_some_and(|length| elapsed >= length);
-            if is_over || self.signals.asked() || command.as_deref_mut().is_some_and(Running::has_ended) {
+            // Who presses Ctrl-C asks the command to end, too.
+            let is_stopped = is_over || self.signals.asked();
+            if is_stopped || command.as_deref_mut().is_some_and(Running::has_ended) {
+                if is_stopped {
+                    self.recorder.command_stopped()?;
+                }
                 return Ok(Recording { ended: self.recorder.end()?, elapsed });
             }
         }

@@ -123,7 +123,8 @@ impl NamedKernel {
         let important = |d: &Difference| Some(format!("{}: {}", d.what, d.implies?));
         let known: Vec<String> =
             DIFFERENCES.iter().filter(|d| d.is_of(release)).filter_map(important).collect();
-        (!known.is_empty()).then(|| format!("Linux {release} runs as {profile}; there, {}", known.join("; ")))
+        (!known.is_empty())
+            .then(|| format!("Linux {release} runs as {profile}; in {release}, {}", known.join("; ")))
     }
 
     /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own

@@ -202,7 +202,15 @@ impl Recorder {
     pub fn command(&mut self, pid: u32, words: &str) -> Result<(), RecordError> {
         let pid = Pid(i32::try_from(pid).unwrap_or(0));
         self.command = Some(pid);
-        self.mark(&HostNote::Command(RecordedCommand { pid, words: words.to_owned() }))
+        self.mark(&HostNote::Command(RecordedCommand { pid, words: words.to_owned(), stopped: false }))
+    }
+
+    /// Says that the command is not done when the recording ends.
+    ///
+    /// # Errors
+    /// Those of tracefs.
+    pub fn command_stopped(&mut self) -> Result<(), RecordError> {
+        self.command.map_or(Ok(()), |pid| self.mark(&HostNote::Stopped(pid)))
     }
 
     fn mark(&self, note: &impl fmt::Display) -> Result<(), RecordError> {
@@ -222,11 +230,21 @@ impl Recorder {
         Ok(())
     }
 
-    /// The command may put itself into another group before it begins its work.
+    /// The command and what comes from it may give themselves other policies, CPUs and groups before they
+    /// begin their work.
     fn follow_command(&mut self) -> Result<(), RecordError> {
-        let Some((tgid, group)) = self.command.and_then(|pid| Some((pid, self.host.group(pid)?))) else {
-            return Ok(());
-        };
+        let Some(command) = self.command else { return Ok(()) };
+        for (pid, note) in tasks::family(&self.host.proc, command) {
+            if self.tasks.get(&pid).is_none_or(|known| known.facts != note.facts) {
+                self.mark(&note)?;
+                self.tasks.insert(pid, note);
+            }
+        }
+        self.follow_group(command)
+    }
+
+    fn follow_group(&mut self, tgid: Pid) -> Result<(), RecordError> {
+        let Some(group) = self.host.group(tgid) else { return Ok(()) };
         // A process that ends is in the first group, in a hierarchy of version 1.
         if group.cgroup != "/" && self.groups.get(&tgid) != Some(&group) {
             self.mark(&HostNote::Group { tgid, group: group.clone() })?;

@@ -19,6 +19,24 @@ pub fn all(proc: &Path) -> BTreeMap<Pid, TaskNote> {
     tasks
 }
 
+/// A process with its threads, and all that came from it and live.
+pub fn family(proc: &Path, first: Pid) -> BTreeMap<Pid, TaskNote> {
+    let mut tasks = BTreeMap::new();
+    let mut processes = vec![first];
+    while let Some(tgid) = processes.pop() {
+        let threads = proc.join(tgid.to_string()).join("task");
+        for pid in numbers(&threads).into_iter().map(Pid) {
+            let folder = threads.join(pid.to_string());
+            if let Some(note) = task(&folder, pid, tgid) {
+                tasks.insert(pid, note);
+            }
+            let children = fs::read_to_string(folder.join("children")).unwrap_or_default();
+            processes.extend(children.split_whitespace().filter_map(|child| child.parse().ok()).map(Pid));
+        }
+    }
+    tasks
+}
+
 /// The numbers among the names in a folder.
 pub(super) fn numbers(folder: &Path) -> Vec<i32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -6,7 +6,7 @@ use report::schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOr
 use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 use workload::load::{BuiltLoad, LoadResult};
-use workload::replay::{Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
+use workload::replay::{Ending, Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
 
 /// What a trace says of a replayed task.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,10 @@ pub fn finish(result: &ReplayResult, tasks: &[TaskOutcome]) -> Option<ReplayFini
     let exit = |task: &&ReplayedTask| exits.get(&task.pid?).copied();
     let simulated: Option<Vec<Nanos>> = exiting.iter().map(exit).collect();
     let last = simulated.and_then(|exits| exits.into_iter().max());
-    (!exiting.is_empty()).then(|| ReplayFinish {
+    // Of what was not done, the last child that happened to end says nothing.
+    let done = result.ending != Ending::Open;
+    (done && !exiting.is_empty()).then(|| ReplayFinish {
+        by_clock: result.ending == Ending::Clock,
         comm: result.command.as_ref().map(|command| command.comm.to_string()),
         tasks: u32::try_from(exiting.len()).unwrap_or(u32::MAX),
         recorded_s: recorded.map(|at| Seconds::from_ns(at.0)),
@@ -86,7 +89,8 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             });
             // Of a stretch, those who did nothing in it on either side are nobody.
             let tasks = tasks.filter(|task| experiment.window.is_none() || did_something(task));
-            let finish = finish(&result, &parts.outcome.tasks);
+            // A stretch does not tell when all was done.
+            let finish = finish(&result, &parts.outcome.tasks).filter(|_| experiment.window.is_none());
             let Order { recorded, simulated, common } = found.order;
             all.push(ReplayFidelity::new(
                 spec.text().to_owned(),

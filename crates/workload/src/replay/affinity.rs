@@ -1,7 +1,7 @@
 //! What a trace says about affinities. It does not show them, but it shows tasks that stay where they are
 //! although another CPU has nothing to do.
 
-use super::recording::{Begin, Evidence, Pinned, Recorded, RecordedTask, TaskIndex};
+use super::recording::{Begin, Evidence, FIRST_FAIR_PRIO, Pinned, Recorded, RecordedTask, TaskIndex};
 use super::track::Track;
 use scheduler::Nanos;
 
@@ -126,7 +126,8 @@ fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
     }
 }
 
-/// Gives children that no recorder has seen the known affinity of their parents.
+/// Gives children that no recorder has seen what is known of their parents: the affinity, and what priorities
+/// do not tell of the policy.
 pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
     let mut parents: Vec<usize> =
         (0..tasks.len()).filter(|n| tasks[*n].placement.allowed.is_some()).collect();
@@ -135,7 +136,12 @@ pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
         for child in children.into_iter().map(TaskIndex::index) {
             // A child that is pinned has changed that itself, as `taskset` does.
             if tasks[child].placement.allowed.is_none() && tasks[child].placement.pinned.is_none() {
+                let (round_robin, fair) = (tasks[parent].round_robin, tasks[parent].fair);
                 tasks[child].placement.allowed = tasks[parent].placement.allowed;
+                match tasks[child].prio < FIRST_FAIR_PRIO {
+                    true => tasks[child].round_robin |= round_robin,
+                    false => tasks[child].fair = fair,
+                }
                 parents.push(child);
             }
         }

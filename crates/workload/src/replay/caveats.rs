@@ -10,7 +10,7 @@ use trace::{Repair, Severity, Trace};
 pub struct Caveats {
     /// What changes the meaning of the result.
     pub warnings: Vec<String>,
-    /// What was lost or left out on the way in.
+    /// What else to know.
     pub notes: Vec<String>,
 }
 
@@ -22,7 +22,8 @@ impl Caveats {
         warnings.extend(quotas::warnings(trace, recording));
         warnings.extend(autogroup::warning(trace, &recording.tasks));
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
-        Caveats { warnings, notes: serious.map(ToString::to_string).collect() }
+        warnings.extend(serious.map(ToString::to_string));
+        Caveats { warnings, notes: Vec::new() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::deadline;
 use super::devices;
+use super::ending::Ending;
 use super::fitting::{self, Fitted};
 use super::objects::Made;
 use super::player::{Part, Stage};
@@ -42,6 +43,8 @@ pub struct ReplayResult {
     pub lead_in: Nanos,
     /// The command that was recorded, if the trace shows it.
     pub command: Option<RecordedCommand>,
+    /// Why the command was done when it was.
+    pub ending: Ending,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
     /// That it could not go on, and what had to be changed because the machine has another number of CPUs
@@ -291,7 +294,8 @@ impl Load for Replay {
             lasts_until = self.recording.span.saturating_add(LAST_WORK);
             setup.look_at(lasts_until);
         }
-        let played = Played { stage, tasks, command, recorded: self.recording.span, notes: fitted.notes() };
+        let (ending, recorded, notes) = (self.ending, self.recording.span, fitted.notes());
+        let played = Played { stage, tasks, command, ending, recorded, notes };
         Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
     }
 }
@@ -367,6 +371,7 @@ struct Played {
     /// All tasks of the recording, without what the run made of them.
     tasks: Vec<ReplayedTask>,
     command: Option<RecordedCommand>,
+    ending: Ending,
     recorded: Nanos,
     notes: Vec<String>,
 }
@@ -390,6 +395,7 @@ impl Results for Played {
             time: finished.then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
             lead_in: stage.lead_in,
             command: self.command.clone(),
+            ending: self.ending,
             tasks: present.map(|((_, task), pid)| ReplayedTask { pid: *pid, ..task.clone() }).collect(),
             notes: deadlock.into_iter().chain(self.notes.iter().cloned()).collect(),
         })

@@ -77,6 +77,7 @@ mod causes;
 mod caveats;
 mod deadline;
 mod devices;
+mod ending;
 mod extract;
 mod fidelity;
 mod file;
@@ -108,6 +109,7 @@ mod yields;
 
 pub use assumption::Waits;
 pub use caveats::Caveats;
+pub use ending::Ending;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
 pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};

@@ -2,6 +2,7 @@
 
 use super::accounted::Accounted;
 use super::caveats::Caveats;
+use super::ending::{Ended, Ending};
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::load::ReplayResult;
@@ -49,6 +50,8 @@ pub struct Replay {
     pub(super) accounted: Option<Accounted>,
     pub(super) kernel: Option<String>,
     pub(super) caveats: Caveats,
+    /// Why the recorded command was done; of a workload file, its work.
+    pub(super) ending: Ending,
     /// By how much the recorded CPU times may be wrong in all.
     cpu_time_uncertain_ns: u64,
     pub(super) affinities: Vec<KnownAffinity>,
@@ -86,8 +89,13 @@ impl Replay {
         let recording = Recording::extract_with(&trace, locks);
         let accounted = Accounted::of(&trace, stretch);
         let cpu_time_uncertain_ns = accounted.uncertain_ns(repair.uncertain_ns);
+        let ended = Ended::of(&trace, &recording, &accounted);
+        let mut caveats = Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns);
+        caveats.warnings.extend(ended.warning);
+        caveats.notes.extend(ended.note);
         Replay {
-            caveats: Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns),
+            caveats,
+            ending: ended.by,
             cpu_time_uncertain_ns,
             unchanged: None,
             changes: Vec::new(),
@@ -110,6 +118,7 @@ impl Replay {
             accounted: None,
             kernel: workload.kernel,
             caveats: workload.caveats,
+            ending: Ending::default(),
             cpu_time_uncertain_ns: 0,
             affinities: Vec::new(),
             overhead: Overhead::default(),

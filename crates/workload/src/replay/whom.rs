@@ -62,6 +62,7 @@ impl fmt::Display for Whom {
         match self {
             Whom::Pid(number) => write!(f, "{number}"),
             Whom::Comm(comm) => f.write_str(comm),
+            Whom::Glob(pattern) if pattern.as_str() == "*" => f.write_str("all"),
             Whom::Glob(pattern) => f.write_str(pattern.as_str()),
         }
     }

@@ -63,7 +63,7 @@ pub fn can_be_seen(metric: &MetricComparison) -> bool {
 /// How far the replay itself is off, as a share of the base as the change is: in per cent, from tenfold on as
 /// a factor; in the figure's unit where the base is nothing.
 pub fn off(metric: &MetricComparison) -> Option<String> {
-    let error = metric.replay_error?;
+    let error = metric.replay_error?.abs();
     Some(if metric.base > 0.0 {
         change(error / metric.base).trim_start_matches('+').to_owned()
     } else {

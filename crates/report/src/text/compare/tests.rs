@@ -183,14 +183,15 @@ fn a_change_that_may_be_the_replays_own_error_is_marked_and_poor_tasks_stand_apa
       2 of them by less than the replay itself is off
       tool worst latency: 4.00 % higher with NO_RT_PUSH_IPI; the replay itself is
         20.0% off in this figure
-      make worst latency: 4.00 % higher with NO_RT_PUSH_IPI
+      make worst latency: 4.00 % higher with NO_RT_PUSH_IPI; the replay itself is
+        1.0% off in this figure
       metric              base  with differs change replay off
     - make worst latency 100us 104us +4.00us  +4.0%       1.0%
     ~ tool worst latency 100us 104us +4.00us  +4.0%      20.0%
-    figures in which the replay is far from the recording:
+    figures in which the replay, or that of their task, is far from the recording:
       metric               base  with differs change replay off
     ~ idler worst latency 100us 104us +4.00us  +4.0%      60.0%
-    ~ changes by less than the replay itself is off in this figure
+    ~ changes by a smaller factor than the replay itself is off in this figure
 
     + better, - worse, * neither.
     ");

@@ -1,0 +1,267 @@
+//! What decides when the recorded command is done: its work, the clock, or the end of the recording. Of the
+//! last two no replay tells when it would be done elsewhere, however close it comes to the recording.
+
+use super::accounted::Accounted;
+use super::lives::TraceTask;
+use super::recording::{RecordedTask, Recording, listed};
+use super::roles::{Role, Roles};
+use scheduler::Nanos;
+use std::collections::BTreeMap;
+use trace::{Context, Event, EventKind, Pid, PrevState, Trace};
+
+/// Why the recorded command was done when it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ending {
+    /// Its work was done, as far as that shows.
+    #[default]
+    Work,
+    /// The time was up: its tasks stop together after unequal work.
+    Clock,
+    /// It was not: the recording or the recorder ended before.
+    Open,
+}
+
+/// What the end of a recording's command shows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Ended {
+    pub by: Ending,
+    pub warning: Option<String>,
+    pub note: Option<String>,
+}
+
+/// Those who ran for less than this say nothing about how tasks end.
+const LEAST_WORK_NS: u64 = 50_000_000;
+/// A task that sleeps more rarely than this works by itself.
+const RARE_SLEEPS_NS: u64 = 10_000_000;
+/// Tasks that end within this share of the time until the end, end together.
+const TOGETHER: u64 = 100;
+/// Equal work that ends together ends in turns: the ends are as far apart as the CPU times are, and more. Where
+/// CPU times differ by so many times the distance of the ends, the work did not end them.
+const APART: u64 = 10;
+/// Nor are CPU times different that differ by less than this share.
+const DIFFERENT: u64 = 100;
+
+impl Ended {
+    /// Of a trace after its repair.
+    pub fn of(trace: &Trace, recording: &Recording, accounted: &Accounted) -> Ended {
+        let roles = Roles::of(recording);
+        let id = |task: &RecordedTask| (task.pid, task.incarnation);
+        if let Some(command) = &roles.command {
+            let own = recording.tasks.iter().find(|task| task.pid == command.pid);
+            let stopped = trace.host.command.as_ref().is_some_and(|command| command.stopped);
+            if stopped || own.is_some_and(|own| accounted.exit(id(own)).is_none()) {
+                let what = if stopped { "the recorder stopped it" } else { "the recording ended" };
+                let note = format!(
+                    "{} had not finished when {what}: when it would be done does not show",
+                    command.comm
+                );
+                return Ended { by: Ending::Open, note: Some(note), warning: None };
+            }
+        }
+        let counts = |role: Role| match roles.command {
+            Some(_) => role == Role::Command,
+            None => role != Role::Kernel,
+        };
+        let counted = recording.tasks.iter().zip(&roles.of_tasks).filter(|(_, role)| counts(**role));
+        let exits: Vec<(&RecordedTask, Nanos)> =
+            counted.filter_map(|(task, _)| Some((task, accounted.exit(id(task))?))).collect();
+        let Some((last, end)) = exits.iter().max_by_key(|(_, exit)| *exit) else { return Ended::default() };
+        if let Some(warning) = together(&exits, *end, accounted) {
+            return Ended { by: Ending::Clock, warning: Some(warning), note: None };
+        }
+        Ended { by: Ending::Work, warning: None, note: sleeps(trace, recording, id(last), *end) }
+    }
+}
+
+/// That tasks which hardly sleep, and did most of the work, end at the same time although they worked
+/// differently long: the clock ended them, or they shared out their work as they went.
+fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted) -> Option<String> {
+    let work = |task: &RecordedTask| accounted.cpu_time_ns((task.pid, task.incarnation));
+    let is_worker = |(task, exit): &&(&RecordedTask, Nanos)| {
+        let sleeps =
+            accounted.task((task.pid, task.incarnation)).map_or(0, |summary| summary.voluntary_switches);
+        let ends_with_all = end.saturating_sub(*exit).0 <= end.0 / TOGETHER;
+        ends_with_all && work(task) >= LEAST_WORK_NS && sleeps <= work(task) / RARE_SLEEPS_NS
+    };
+    let workers: Vec<&(&RecordedTask, Nanos)> = exits.iter().filter(is_worker).collect();
+    let works = || workers.iter().map(|(task, _)| work(task));
+    let (least, most) = (works().min()?, works().max()?);
+    let all: u64 = exits.iter().map(|(task, _)| work(task)).sum();
+    let (first, last) =
+        (workers.iter().map(|(_, exit)| *exit).min()?, workers.iter().map(|(_, exit)| *exit).max()?);
+    let ends_apart = last.saturating_sub(first).0;
+    let is_unequal = most - least > least / DIFFERENT && most - least > ends_apart.saturating_mul(APART);
+    if !is_unequal || works().sum::<u64>() < all / 2 {
+        return None;
+    }
+    let tasks: Vec<&RecordedTask> = workers.iter().map(|(task, _)| *task).collect();
+    let seconds = |ns: u64| format!("{:.2} s", ns as f64 / 1e9);
+    Some(format!(
+        "{} tasks that hardly sleep, {}, end together after unequal work ({} to {}): they seem to run until a \
+         certain time, or to share out their work as they go; a replay repeats each one's own work, so it does \
+         not tell when they would be done on other CPUs or with more work",
+        tasks.len(),
+        listed(&tasks),
+        seconds(least),
+        seconds(most)
+    ))
+}
+
+/// From this part of the time until the end on, sleeps are worth a sentence.
+const MUCH: u64 = 4;
+
+/// Where going back from the end has come to.
+enum Before {
+    /// The last wakeup of the task.
+    Running,
+    /// The beginning of its sleep, which something outside ended at this time.
+    Awake { at_ns: u64 },
+}
+
+/// That much of the time until the end is sleeps which timers or others outside ended, going back from the
+/// last exit from each task to whoever woke it.
+fn sleeps(trace: &Trace, recording: &Recording, (last, _): TraceTask, end: Nanos) -> Option<String> {
+    let by_waking = trace.events.iter().any(|event| matches!(event.kind, EventKind::SchedWaking(_)));
+    let end_ns = trace.start_ns().saturating_add(end.0);
+    let mut slept: BTreeMap<Pid, u64> = BTreeMap::new();
+    let (mut task, mut before) = (last, Before::Running);
+    for event in trace.events.iter().rev().skip_while(|event| event.time_ns > end_ns) {
+        match (&before, &event.kind) {
+            (Before::Running, EventKind::SchedProcessFork(fork)) if fork.child_pid == task => {
+                task = fork.parent_pid;
+            }
+            (Before::Running, EventKind::SchedWaking(wakeup)) if wakeup.task.pid == task => {
+                before = woken_by(event, &mut task);
+            }
+            (Before::Running, EventKind::SchedWakeup(wakeup)) if wakeup.task.pid == task && !by_waking => {
+                before = woken_by(event, &mut task);
+            }
+            (Before::Awake { at_ns }, EventKind::SchedSwitch(switch)) if switch.prev.pid == task => {
+                // In state D it waited for a device, which a replay knows.
+                if switch.prev_state == PrevState::from_letters(b"S") {
+                    *slept.entry(task).or_default() += at_ns - event.time_ns;
+                }
+                before = Before::Running;
+            }
+            _ => {}
+        }
+    }
+    let all: u64 = slept.values().sum();
+    let (longest, most) = slept.iter().max_by_key(|(_, slept)| **slept)?;
+    let comm =
+        |pid: Pid| recording.tasks.iter().rev().find(|task| task.pid == pid).map(RecordedTask::last_comm);
+    let seconds = |ns: u64| format!("{:.2} s", ns as f64 / 1e9);
+    (all.saturating_mul(MUCH) >= end.0).then(|| {
+        format!(
+            "of the {} until {} was done, {} are sleeps that a timer or something outside ended, most of them \
+             those of {} ({}): more CPUs or less work do not shorten these",
+            seconds(end.0),
+            comm(last).unwrap_or("the last task"),
+            seconds(all),
+            comm(*longest).unwrap_or("a task"),
+            seconds(*most)
+        )
+    })
+}
+
+/// Goes on with the waker, or with the sleep where it was no task.
+fn woken_by(event: &Event, task: &mut Pid) -> Before {
+    let is_task = matches!(event.context, Context::Task | Context::Unknown);
+    if is_task && event.pid != Pid::IDLE && event.pid != *task {
+        *task = event.pid;
+        return Before::Running;
+    }
+    Before::Awake { at_ns: event.time_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::Load;
+    use crate::replay::tests::trace;
+    use crate::replay::{Ending, Replay};
+
+    /// What decides, and what is said of it.
+    fn ended(script: &str) -> (Ending, String) {
+        let replay = Replay::new(trace(script));
+        (replay.ending, [replay.warnings(), replay.notes()].concat().join("\n"))
+    }
+
+    /// Two hogs on a CPU each; the second begins 100 ms after the first. They end at these times, in µs.
+    fn hogs(first: u64, second: u64) -> String {
+        let mut ends = [(first, "0 hogx X"), (second, "1 hogy X")];
+        ends.sort_unstable();
+        let [(one, who), (other, whom)] = ends;
+        format!("0 0 idle R hogx\n100000 1 idle R hogy\n{one} {who} idle\n{other} {whom} idle")
+    }
+
+    #[test]
+    fn unequal_work_that_ends_at_one_moment_ends_by_the_clock() {
+        let (by, said) = ended(&hogs(1_000_000, 1_000_500));
+        assert_eq!(by, Ending::Clock, "1.0 and 0.9 s of work within 0.5 ms: {said}");
+        assert!(said.contains("end together after unequal work (0.90 s to 1.00 s)"), "{said}");
+    }
+
+    #[test]
+    fn work_that_is_done_ends_when_it_is_done() {
+        assert_eq!(ended(&hogs(1_000_000, 1_100_000)).0, Ending::Work, "each after its own second");
+        assert_eq!(ended(&hogs(1_000_000, 1_010_000)).0, Ending::Work, "together, but in turns");
+    }
+
+    /// A shell whose child sleeps for most of the time.
+    const SLEEPS: &str = "\
+        0 0 idle R sh
+        10 0 sh forks nap
+        20 0 sh S nap
+        30 0 nap S idle
+        900000 0 irq@idle wakes nap
+        900010 0 idle R nap
+        900020 0 nap wakes sh
+        900030 0 nap X sh
+        1000000 0 sh X idle";
+
+    #[test]
+    fn sleeps_on_the_way_to_the_end_are_told() {
+        let (by, said) = ended(SLEEPS);
+        assert_eq!(by, Ending::Work);
+        assert!(said.contains("of the 1.00 s until sh was done, 0.90 s are sleeps"), "{said}");
+        assert!(said.contains("most of them those of nap (0.90 s)"), "{said}");
+        let short = SLEEPS.replace("9000", "2000");
+        assert!(!ended(&short).1.contains("are sleeps"), "a fifth");
+    }
+
+    #[test]
+    fn a_command_that_outlives_the_recording_has_no_end() {
+        let text = |rest: &str| {
+            let head = "# tracer: nop\n# entries-in-buffer/entries-written: 9/9   #P:1\n";
+            let switch = |at: &str, from: (&str, u32), state: &str, to: (&str, u32)| {
+                let (comm, pid) = from;
+                format!(
+                    "{comm}-{pid} [000] d..2. {at}: sched_switch: prev_comm={comm} prev_pid={pid} prev_prio=120 \
+                     prev_state={state} ==> next_comm={} next_pid={} next_prio=120\n",
+                    to.0, to.1
+                )
+            };
+            let mark = "idle-0 [000] ..... 0.000001: tracing_mark_write: schedlab: command pid=7 sh\n";
+            let begin = switch("0.000002", ("idle", 0), "R", ("sh", 7));
+            let fork =
+                "sh-7 [000] ..... 0.000003: sched_process_fork: comm=sh pid=7 child_comm=sh child_pid=8\n";
+            let child = switch("0.100000", ("sh", 7), "S", ("sh", 8))
+                + &switch("0.200000", ("sh", 8), "X", ("sh", 7));
+            Replay::new(
+                trace::read(format!("{head}{mark}{begin}{fork}{child}{rest}").as_bytes()).expect("a trace"),
+            )
+        };
+        let end = "sh-7 [000] d..2. 0.300000: sched_switch: prev_comm=sh prev_pid=7 prev_prio=120 prev_state=X ==> \
+                   next_comm=idle next_pid=0 next_prio=120\n";
+        assert_eq!(text(end).ending, Ending::Work);
+        let open = text("");
+        assert_eq!(open.ending, Ending::Open, "its child has ended");
+        assert!(
+            open.notes().iter().any(|note| note.starts_with("sh had not finished when the recording ended"))
+        );
+        let stopped =
+            text(&format!("idle-0 [000] ..... 0.290000: tracing_mark_write: schedlab: stopped pid=7\n{end}"));
+        assert_eq!(stopped.ending, Ending::Open);
+        assert!(stopped.notes().iter().any(|note| note.contains("when the recorder stopped it")));
+    }
+}
