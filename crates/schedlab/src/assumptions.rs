@@ -3,7 +3,7 @@
 
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
-use report::schema::{LoadResult, ReplayFinish, RunResult};
+use report::schema::{LoadResult, ReplayFinish, RunResult, Seconds};
 use report::text::{many, moment};
 
 /// A sentence for each recording with such waits: when it would finish if they lasted as long as they were
@@ -12,6 +12,9 @@ pub fn if_relative(experiment: &Experiment, result: &RunResult) -> Vec<String> {
     let numbers = 0..experiment.loads.len();
     numbers.filter_map(|number| of_load(experiment, result, number)).collect()
 }
+
+/// What differs by less than this share of it does not differ.
+const CLOSE: u64 = 100;
 
 fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option<String> {
     let waits = experiment.loads[number].recorded()?.replay.recording().waits_for_outside();
@@ -27,8 +30,13 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
             |seconds| format!("at {}", moment(seconds.as_ns())),
         )
     };
-    let would = match shown(here) == shown(there) {
-        true => format!("finish {} as well", shown(here)),
+    let is_close = |a: Seconds, b: Seconds| a.as_ns().abs_diff(b.as_ns()) <= a.as_ns() / CLOSE;
+    let same = match here.seconds.zip(there.seconds) {
+        Some((here, there)) => is_close(here, there),
+        None => here.seconds == there.seconds,
+    };
+    let would = match same {
+        true => format!("finish {} as well, within 1 %", shown(here)),
         false => format!("finish {} in place of {}", shown(there), shown(here)),
     };
     let who = here.comm.as_deref().unwrap_or("what was recorded");

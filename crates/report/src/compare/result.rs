@@ -183,8 +183,8 @@ pub struct MetricComparison {
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
     pub verdict: Verdict,
-    /// What the base's own figure lacks of the truth, in the metric's unit, negative where it is too large: it
-    /// is taken to be off by the factor by which its replays were off on the recorded machine, in the mean
+    /// What the base's own figure lacks of the truth, in the metric's unit, negative where it is too large:
+    /// it is taken to be off by the factor by which its replays were off on the recorded machine, in the mean
     /// over the seeds. Absent where no recording has the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_error: Option<f64>,

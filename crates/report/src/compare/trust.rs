@@ -61,8 +61,8 @@ impl Trust {
         trust
     }
 
-    /// Figures of many tasks: the verdict on the whole replay is also one on them. When it is done stays above
-    /// whatever its grade, as the first question that people ask; unless the clock ends it.
+    /// Figures of many tasks: the verdict on the whole replay is also one on them. When it is done stays
+    /// above whatever its grade, as the first question that people ask; unless the clock ends it.
     fn judged(&mut self, run: &RunResult) {
         let is_poor =
             |question| run.replay.iter().any(|replay| replay.verdict.grade(question) == Grade::Poor);
@@ -195,8 +195,8 @@ fn question(key: &str) -> Question {
     }
 }
 
-/// What this figure of a replay lacks of the truth, negative where it is too large: its replay on the recorded
-/// machine was off by so much, and is taken to be off by the same factor elsewhere.
+/// What this figure of a replay lacks of the truth, negative where it is too large: its replay on the
+/// recorded machine was off by so much, and is taken to be off by the same factor elsewhere.
 fn error_of(base: f64, pair: Fidelity) -> f64 {
     let error = pair.recorded as f64 - pair.simulated as f64;
     if pair.simulated == 0 { error } else { base * (error / pair.simulated as f64) }

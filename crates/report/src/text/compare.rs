@@ -93,8 +93,17 @@ fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: R
     if trusted.iter().chain(&poor).any(|metric| is_doubtful(metric)) {
         out += "~ changes by a smaller factor than the replay itself is off in this figure\n";
     }
+    let unchecked = |metric: &&MetricComparison| metric.replay_error.is_none();
+    if of_replay(variant) && trusted.iter().chain(&poor).any(unchecked) {
+        out += "- under \"replay off\": the recording does not have this figure\n";
+    }
     out += &rest(variant, rows);
     out
+}
+
+/// Whether some of its figures stand beside a recording.
+fn of_replay(variant: &VariantComparison) -> bool {
+    variant.metrics.iter().any(|metric| metric.replay_error.is_some())
 }
 
 /// The metrics that a table shows, those of the recorded command first.

@@ -6,7 +6,7 @@ use super::user::User;
 use super::watch::Watch;
 use schedlab::Error;
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -69,6 +69,11 @@ impl Running {
             thread::park_timeout(INTERVAL);
         }
         let _ = self.0.wait();
+    }
+
+    /// How it failed by itself, if it has ended and did.
+    pub fn failure(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().ok().flatten().filter(|status| !status.success())
     }
 }
 

@@ -80,6 +80,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let under_way = UnderWay { recorder, signals: &signals, line: Line::new(voice) };
     let recording = under_way.record(length, command.as_mut(), &args.command.join(" "));
     if let Some(command) = &mut command {
+        if let Some(status) = command.failure() {
+            voice.warn(&format!("the command failed ({status}): it is recorded up to there"));
+        }
         command.ask_to_end();
     }
     // Tracing is as it was before: whoever asks once more does not want the file either.

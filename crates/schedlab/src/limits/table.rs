@@ -183,6 +183,17 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "validation/replay_figures.py",
     },
     Limit {
+        name: "until_a_time",
+        effect: Effect::Large,
+        missing: "What a recorded program would do with more or less time: a task that runs until the clock says \
+                  stop, or takes its work from a common heap, repeats its recorded amount of work.",
+        changes: "When such programs are done on other machines: twice the recorded time on half of the CPUs, \
+                  where they really stop at the same time. Tasks that end at one moment after unequal work \
+                  are found, and warned of; a single one shows nothing.",
+        profiles: ALL,
+        source: "recordings of mix_lab on 1, 2 and 4 CPUs",
+    },
+    Limit {
         name: "last_buddy",
         effect: Effect::Medium,
         missing: "A fair task that a real-time task interrupts keeps its turn (last buddy), as in 2.6.33 to \

@@ -143,6 +143,17 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     assert!(own("trace_marker").ends_with(moved), "{}", own("trace_marker"));
     recorder.collect().expect("pages");
     assert!(own("trace_marker").ends_with(&format!("song\n{moved}")), "it is said once");
+    // It binds itself, as taskset does, and has a child.
+    put(&root, "proc/812/task/812/status", b"Name:\taudio\nCpus_allowed_list:\t1\n");
+    put(&root, "proc/812/task/812/children", b"813 ");
+    put(&root, "proc/813/task/813/stat", stat(813, "codec", 3).as_bytes());
+    put(&root, "proc/813/task/813/status", b"Name:\tcodec\nCpus_allowed_list:\t1\n");
+    recorder.collect().expect("pages");
+    let bound = "schedlab: task pid=812 tgid=812 policy=rr cpus=1 comm=audio (x)\n\
+        schedlab: task pid=813 tgid=813 policy=batch cpus=1 comm=codec\n";
+    assert!(own("trace_marker").ends_with(&format!("{moved}{bound}")), "{}", own("trace_marker"));
+    recorder.command_stopped().expect("a marker");
+    assert!(own("trace_marker").ends_with("schedlab: stopped pid=812\n"));
     let so_far = recorder.so_far().expect("figures");
     assert!(so_far.bytes > 0);
     let mut ended = recorder.end().expect("it ends");
@@ -166,6 +177,26 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
 fn stat(pid: u32, comm: &str, policy: u32) -> String {
     let fields: Vec<String> = (4..=52).map(|n| if n == 41 { policy } else { 0 }.to_string()).collect();
     format!("{pid} ({comm}) S {}\n", fields.join(" "))
+}
+
+/// A command's own beginnings count, as those of `taskset`; what it does to itself later does not.
+#[test]
+fn of_notes_on_a_task_the_last_of_its_first_moments_counts() {
+    let cpus = |notes: &[(&str, &str)]| {
+        let switch = "a-7 [000] d... 0.000001: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> \
+                      next_comm=b next_pid=8 next_prio=97\n";
+        let note = |(at, cpus): &(&str, &str)| {
+            format!(
+                "b-8 [000] .... {at}: tracing_mark_write: schedlab: task pid=8 tgid=5 policy=rr cpus={cpus} \
+                 comm=b\n"
+            )
+        };
+        let text = switch.to_owned() + &notes.iter().map(note).collect::<String>();
+        trace::read(text.as_bytes()).expect("a trace").facts[&Pid(8)].cpus.clone()
+    };
+    assert_eq!(cpus(&[("0.010000", "0-3"), ("0.020000", "1")]), "1");
+    assert_eq!(cpus(&[("0.010000", "0-3"), ("0.020000", "1"), ("0.900000", "2")]), "1");
+    assert_eq!(cpus(&[("0.010000", "0-3"), ("0.900000", "2")]), "0-3");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What a reader must know before trusting the figures.
 
 use super::Parts;
-use crate::LoadSpec;
 use crate::kernel::NamedKernel;
 use crate::limits;
+use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
 use machine::TaskOrigin;
 use report::text::{exact_duration, many, moment};
 use scheduler::Nanos;
@@ -19,7 +19,44 @@ pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
     let asked = experiment.kernel.named().warning(profile);
     let uname = experiment.loads.iter().filter_map(LoadSpec::recorded_kernel);
     let recorded = uname.filter_map(NamedKernel::of_uname).find_map(|kernel| kernel.warning(profile));
-    asked.or(recorded).into_iter().chain(of_loads).chain(unknown_ticks(parts)).collect()
+    let of_recordings = unknown_kernel(parts).into_iter().chain(unknown_ticks(parts));
+    asked.or(recorded).into_iter().chain(of_loads).chain(of_recordings).collect()
+}
+
+/// A recording that does not say its kernel runs under whatever is asked for, or under the default one.
+fn unknown_kernel(parts: &Parts<'_>) -> Option<String> {
+    let experiment = parts.experiment;
+    let is_unknown = |load: &LoadSpec| {
+        let recorded = load.recorded()?;
+        let is_recording = recorded.replay.has_original() && !recorded.replay.recording().is_told();
+        (is_recording && recorded.replay.kernel().is_none()).then(|| load.text().to_owned())
+    };
+    let recording = experiment.loads.iter().find_map(is_unknown)?;
+    let profile = experiment.kernel.profile();
+    (profile == DEFAULT_PROFILE).then(|| {
+        format!(
+            "{recording} does not say which kernel was recorded: it runs as {profile}, and is compared with itself \
+             as that; --kernel says which it was"
+        )
+    })
+}
+
+/// A recording without a file of its machine runs on the default one.
+fn unknown_machine(parts: &Parts<'_>) -> Option<String> {
+    let experiment = parts.experiment;
+    let is_unknown = |load: &&LoadSpec| {
+        let is_recording = |load: &LoadSpec| load.recorded().is_some_and(|r| r.replay.has_original());
+        is_recording(load) && load.described_machine().is_none()
+    };
+    let recording = experiment.loads.iter().find(is_unknown)?;
+    let machine = &experiment.machine.name;
+    (machine == DEFAULT_MACHINE).then(|| {
+        format!(
+            "no file of its machine is beside {} (as `record` writes it): it runs on `{machine}`, whose caches and lock \
+             costs are not those of the recorded one; --machine says another",
+            recording.text()
+        )
+    })
 }
 
 /// The rest, one sentence each, those about the loads first.
@@ -42,6 +79,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
         }
     }
     notes.extend(experiment.kernel.named().note());
+    notes.extend(unknown_machine(parts));
     notes.extend(behind_end(parts));
     notes.extend(ticks(parts));
     notes.extend(waiters(parts));

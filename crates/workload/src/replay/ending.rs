@@ -35,8 +35,8 @@ const LEAST_WORK_NS: u64 = 50_000_000;
 const RARE_SLEEPS_NS: u64 = 10_000_000;
 /// Tasks that end within this share of the time until the end, end together.
 const TOGETHER: u64 = 100;
-/// Equal work that ends together ends in turns: the ends are as far apart as the CPU times are, and more. Where
-/// CPU times differ by so many times the distance of the ends, the work did not end them.
+/// Equal work that ends together ends in turns: the ends are as far apart as the CPU times are, and more.
+/// Where CPU times differ by so many times the distance of the ends, the work did not end them.
 const APART: u64 = 10;
 /// Nor are CPU times different that differ by less than this share.
 const DIFFERENT: u64 = 100;

@@ -8,8 +8,8 @@ use super::file::ReadWorkload;
 use super::load::ReplayResult;
 use super::mutexes::Locks;
 use super::overhead::Overhead;
-use super::overrides::{self, Override};
-use super::recording::Recording;
+use super::overrides::{self, Changed, Override};
+use super::recording::{RecordedTask, Recording};
 use super::whom::Whom;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, Record, WakePaths, Window};
@@ -156,7 +156,8 @@ impl Replay {
         let sentence = |Override { whom, what }: &Override| {
             let tasks = self.recording.tasks.iter().filter(|task| whom.is(task)).count();
             let have = if tasks == 1 { "has" } else { "have" };
-            format!("changed: {whom}: {what} ({tasks} of the recorded tasks {have} this name or id)")
+            let in_vain = self.in_vain(whom, *what);
+            format!("changed: {whom}: {what} ({tasks} of the recorded tasks {have} this name or id){in_vain}")
         };
         let sentences: Vec<String> =
             overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
@@ -165,6 +166,17 @@ impl Replay {
         let before = std::mem::replace(&mut self.recording, changed);
         self.unchanged.get_or_insert_with(|| Arc::new(before));
         self
+    }
+
+    /// That a change does nothing to some of these tasks.
+    fn in_vain(&self, whom: &Whom, what: Changed) -> String {
+        let realtime = |task: &&RecordedTask| whom.is(task) && task.ends_real_time();
+        match (what, self.recording.tasks.iter().filter(realtime).count()) {
+            (Changed::Nice(_), count @ 1..) => {
+                format!("; {count} of them under a real-time policy, where a nice value changes nothing")
+            }
+            _ => String::new(),
+        }
     }
 
     /// Forgets how long the recorded machine took from wakeups to the woken tasks.

@@ -1,6 +1,6 @@
 //! The table of what changed.
 
-use super::{LABEL_COLUMNS, mark, signed, value};
+use super::{LABEL_COLUMNS, mark, of_replay, signed, value};
 use crate::compare::{MetricComparison, VariantComparison};
 use crate::text::format::change;
 use crate::text::table::{Align, Table};
@@ -16,7 +16,7 @@ pub fn table(variant: &VariantComparison, metrics: &[&MetricComparison]) -> Stri
     use Align::{Left, Right};
     // Where no seed makes a difference, no interval does.
     let with_interval = !variant.exact;
-    let of_replay = variant.metrics.iter().any(|metric| metric.replay_error.is_some());
+    let of_replay = of_replay(variant);
     let mut columns =
         vec![("", Left), ("metric", Left), ("base", Right), ("with", Right), ("differs", Right)];
     if with_interval {

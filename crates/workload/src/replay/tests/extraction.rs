@@ -221,7 +221,7 @@ fn policies_and_affinities_that_the_trace_tells_are_taken() {
         tasks.iter().map(|t| (t.round_robin, t.placement.allowed.map(|cpus| cpus.to_string()))).collect()
     };
     let cpus = || Some("0,2-3".to_owned());
-    assert_eq!(told(text), [(true, cpus()), (false, cpus())]);
+    assert_eq!(told(text), [(true, cpus()), (true, cpus())], "the child inherits both");
     let without = text.split_once('\n').expect("lines").1;
     assert_eq!(told(without), [(false, None), (false, None)]);
     // The trace shows CPU 0 alone: what may use that may use all that a larger machine has.
