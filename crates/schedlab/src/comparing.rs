@@ -7,8 +7,9 @@ use crate::limits;
 use crate::loads::LoadSpec;
 use machine::MachineSpec;
 use rayon::prelude::*;
-use report::compare::{self, Comparison};
-use report::schema::RunResult;
+use report::compare;
+use schema::RunResult;
+use schema::comparison::Comparison;
 
 /// One configuration of a comparison.
 #[derive(Clone, Debug)]

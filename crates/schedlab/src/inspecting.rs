@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::input::Input;
 use machine::Window;
-use report::schema::{
+use report::text::{exact_duration, moment};
+use scheduler::Nanos;
+use schema::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
     InspectResult, InspectTask,
 };
-use report::text::{exact_duration, moment};
-use scheduler::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{DelaysFrom, DurationHistogram, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
 use workload::replay::{Whom, command_pids};

@@ -4,10 +4,11 @@
 //! No seed makes a difference to many replays, and that is no proof: the replay that a variant is compared
 //! with may be as far from what was recorded as the variant is from it.
 
+use crate::replay::poor_questions;
+use schema::comparison::MetricComparison;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::MetricComparison;
-use crate::schema::{Fidelity, Question, ReplayFidelity, ReplayTask, RunResult};
+use schema::{Fidelity, Question, ReplayFidelity, ReplayTask, RunResult};
 
 /// What is known of the replays of a comparison, by the keys of its figures.
 #[derive(Debug, Default)]
@@ -78,7 +79,7 @@ impl Trust {
             ("p99_latency", Question::Latency, Some(together.wakeup_latency_p99_ns)),
             ("worst_latency", Question::Latency, Some(together.wakeup_latency_max_ns)),
         ];
-        let poor = together.poor_questions();
+        let poor = poor_questions(&together);
         for (figure, question, pair) in figures {
             let key = format!("tasks.{name}.{figure}");
             if poor.contains(&question) {
@@ -146,7 +147,7 @@ fn mean_latency(tasks: &[&ReplayTask]) -> Fidelity {
 mod tests {
     use super::*;
     use crate::compare::{Arm, compare};
-    use crate::schema::{Policy, ReplayOrder, example};
+    use schema::{Policy, ReplayOrder, example};
 
     /// The differences of a replay of two tasks, of which the second is off by 30 % in its switches.
     fn compared() -> Vec<MetricComparison> {
@@ -159,7 +160,7 @@ mod tests {
         tasks[1].nr_switches = Fidelity { recorded: 100, simulated: 140 };
         let (p99, order) = (Fidelity::default(), ReplayOrder::default());
         let finish = example::finish(Some(1_000), Some(1_100));
-        base.replay = vec![ReplayFidelity::new(
+        base.replay = vec![crate::replay::fidelity(
             "t.dat".to_owned(),
             example::reference(),
             tasks,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Rows;
 use super::format::{count, count_u64};
 use super::table::{Align, Table};
-use crate::schema::Totals;
+use schema::Totals;
 
 /// Reasons that a folded table shows.
 const MAX_REASONS: usize = 20;
@@ -65,7 +65,7 @@ pub fn decisions(decisions: &BTreeMap<String, u64>, rows: Rows) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     #[test]
     fn counters_and_their_rates() {

@@ -6,12 +6,12 @@ mod lists;
 
 use crate::error::Error;
 use crate::kernel::NamedKernel;
-use report::schema::{ExplainResult, ListResult};
 use scheduler::registry::Feature;
+use schema::{ExplainResult, ListResult};
 use std::fmt;
 use suggest::suggest;
 
-pub use report::schema::{Entry, LimitDetails, Section};
+pub use schema::{Entry, LimitDetails, Section};
 
 /// A kind of things with names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,7 +1,7 @@
 //! What the loads of the fair-class documents say.
 
 use super::latency;
-use report::schema::{
+use schema::{
     ForkStormResult, KeyrepeatResult, OltpDb, OltpResult, Seconds, VmarkResult, WakeupLatencyMode,
     WakeupLatencyResult,
 };

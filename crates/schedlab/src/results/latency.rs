@@ -1,7 +1,7 @@
 //! Latencies, as the machine and as the loads record them.
 
 use machine::Latency;
-use report::schema::LatencySummary;
+use schema::LatencySummary;
 use workload::record::LatencyStats;
 
 /// From wakeup to run, of a task that may never have been woken.

@@ -4,12 +4,12 @@ use super::tasks::pid;
 use super::{fair_loads, latency};
 use crate::loads::LoadSpec;
 use machine::TaskOutcome;
-use report::schema::{
+use scheduler::Nanos;
+use schema::{
     CyclictestResult, CyclictestThread, HackbenchMode, HackbenchResult, LoadResult, MakeResult, MaxOverTime,
     ReplayResult, RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, Seconds,
     ThreadResult, ThreadsResult, UsHistogram,
 };
-use scheduler::Nanos;
 use workload::load;
 use workload::load::BuiltLoad;
 use workload::record::LatencyStats;

@@ -12,10 +12,10 @@ use machine::{
     CommOf, CountedFrom, CpuOutcome, DecisionCount, Outcome, Record, Situation, TaskOutcome, TotalsOutcome,
     WakePaths,
 };
-use report::schema::{
+use scheduler::{Nanos, Pid};
+use schema::{
     CpuResult, Dump, Engine, Kernel, Machine, RecordedPath, RqLockStats, RunResult, RunSchema, Totals, Window,
 };
-use scheduler::{Nanos, Pid};
 use std::collections::BTreeMap;
 use workload::load::{BuiltLoad, LoadResult};
 

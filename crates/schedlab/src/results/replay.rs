@@ -2,8 +2,8 @@
 
 use super::Parts;
 use machine::TaskOutcome;
-use report::schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use scheduler::{Nanos, Pid};
+use schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use std::collections::BTreeMap;
 use workload::load::{BuiltLoad, LoadResult};
 use workload::replay::{Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
@@ -88,7 +88,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             let tasks = tasks.filter(|task| experiment.window.is_none() || did_something(task));
             let finish = finish(&result, &parts.outcome.tasks);
             let Order { recorded, simulated, common } = found.order;
-            all.push(ReplayFidelity::new(
+            all.push(report::replay::fidelity(
                 spec.text().to_owned(),
                 reference,
                 tasks.collect(),

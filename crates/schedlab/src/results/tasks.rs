@@ -3,8 +3,8 @@
 use super::latency;
 use super::replay::Replayed;
 use machine::{TaskOrigin, TaskOutcome};
-use report::schema::{Policy, TaskResult, TimeUnder};
 use scheduler::{Nanos, Pid};
+use schema::{Policy, TaskResult, TimeUnder};
 use std::collections::BTreeMap;
 use workload::replay::Role;
 

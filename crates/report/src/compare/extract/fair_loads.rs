@@ -1,9 +1,8 @@
 //! What the loads of the fair-class documents report about themselves.
 
-use super::{Better, Figures, percentile_step};
-use crate::schema::{
-    ForkStormResult, KeyrepeatResult, OltpResult, RunResult, VmarkResult, WakeupLatencyResult,
-};
+use super::{Figures, percentile_step};
+use schema::Better;
+use schema::{ForkStormResult, KeyrepeatResult, OltpResult, RunResult, VmarkResult, WakeupLatencyResult};
 
 pub(super) fn wakeup_latency(result: &WakeupLatencyResult, figures: &mut Figures) {
     let latency = &result.latency_ns;

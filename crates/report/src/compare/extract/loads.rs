@@ -1,9 +1,10 @@
 //! What the loads report about themselves.
 
+use schema::Better;
 use std::collections::BTreeMap;
 
-use super::{Better, Figures, fair_loads, percentile_step};
-use crate::schema::{
+use super::{Figures, fair_loads, percentile_step};
+use schema::{
     CyclictestResult, CyclictestThread, HackbenchResult, LoadResult, MakeResult, Phase, ReplayResult,
     RtMigrateResult, RtappColumn, RtappResult, RunResult, ThreadsResult,
 };

@@ -1,7 +1,8 @@
 //! The machine: counters of the whole of it, idle time, locks, interrupts.
 
-use super::{Better, Figures};
-use crate::schema::RunResult;
+use super::Figures;
+use schema::Better;
+use schema::RunResult;
 
 /// Totals, then sums and maxima over the CPUs. Single CPUs are not compared: which one a task lands on is
 /// chance.

@@ -5,8 +5,8 @@ mod loads;
 mod machine;
 mod tasks;
 
-use super::{Better, Measurement, Metric, Unit};
-use crate::schema::RunResult;
+use schema::RunResult;
+use schema::{Better, Measurement, Metric, Unit};
 
 /// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
 /// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
@@ -63,22 +63,8 @@ impl Figures {
     }
 }
 
-impl Metric {
-    /// Marks a figure that is worth a sentence.
-    fn headline(&mut self) -> &mut Self {
-        self.headline = true;
-        self
-    }
-
-    /// Marks a figure that is counted in steps larger than one.
-    fn in_steps_of(&mut self, resolution: u64) -> &mut Self {
-        self.resolution = resolution;
-        self
-    }
-}
-
 /// The step of a percentile: its bucket may be a sixteenth of its value wide
-/// ([`LatencySummary::p50`](crate::schema::LatencySummary::p50)).
+/// ([`LatencySummary::p50`](schema::LatencySummary::p50)).
 fn percentile_step(percentile_ns: u64) -> u64 {
     (percentile_ns / 16).max(1)
 }

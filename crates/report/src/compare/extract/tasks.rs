@@ -3,10 +3,11 @@
 //! Not by pid: under another configuration a load may fork in another order, and then the same pid is another
 //! task. A name that only one task has is that task.
 
+use schema::Better;
 use std::collections::BTreeMap;
 
-use super::{Better, Figures, percentile_step};
-use crate::schema::{RunResult, TaskResult};
+use super::{Figures, percentile_step};
+use schema::{RunResult, TaskResult};
 
 /// Wakeup latency of all real-time and of all fair tasks.
 pub fn measure_classes(run: &RunResult, figures: &mut Figures) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::RowUnit;
+use crate::Unit;
 
 /// Published experiments, run again. Simulated figures are rounded to nine digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ pub struct ReproducedRow {
     /// What the simulation says, over all seeds.
     pub simulated: f64,
     /// The least of any seed; of an extrapolated figure
-    /// ([`RowSpec::largest_of_runs`](super::RowSpec::largest_of_runs)) the lower end of its 95 % interval.
+    /// (`largest_of_runs`) the lower end of its 95 % interval.
     pub low: f64,
     /// The most of any seed, or the upper end.
     pub high: f64,
@@ -147,6 +147,51 @@ impl ReproducedRow {
     #[must_use]
     pub fn fails(&self) -> bool {
         self.group.is_none() && self.agrees == Some(false) && self.unreached.is_none()
+    }
+}
+
+/// The unit of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RowUnit {
+    /// A number of things.
+    #[serde(rename = "count")]
+    Count,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Microseconds.
+    #[serde(rename = "us")]
+    Microseconds,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// One figure divided by another.
+    #[serde(rename = "ratio")]
+    Ratio,
+}
+
+impl From<Unit> for RowUnit {
+    fn from(unit: Unit) -> RowUnit {
+        match unit {
+            Unit::Count => RowUnit::Count,
+            Unit::Nanoseconds => RowUnit::Nanoseconds,
+        }
+    }
+}
+
+impl RowUnit {
+    /// Nanoseconds, or whatever is counted, in one of this unit.
+    #[must_use]
+    pub fn scale(self) -> f64 {
+        match self {
+            RowUnit::Count | RowUnit::Nanoseconds | RowUnit::Ratio => 1.0,
+            RowUnit::Microseconds => 1e3,
+            RowUnit::Milliseconds => 1e6,
+            RowUnit::Seconds => 1e9,
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! One result with every field present, for tests.
+//! One result with every field present, for tests of what reads results.
+
+pub mod reproduction;
 
 use std::collections::BTreeMap;
 
-use super::*;
+use crate::*;
 
 /// A summary around `mean` that is plausible enough to print.
 pub fn latency(count: u64, mean: u64) -> LatencySummary {
@@ -240,14 +242,7 @@ pub fn run() -> RunResult {
                 finish: Some(finish(Some(7_900_000_000), Some(7_950_000_000))),
             }),
         ],
-        replay: vec![ReplayFidelity::new(
-            "make10.dat".to_owned(),
-            reference(),
-            vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
-            Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
-            ReplayOrder { recorded: 172, simulated: 162, common: 140 },
-            Some(&finish(Some(7_900_000_000), Some(7_950_000_000))),
-        )],
+        replay: vec![replay()],
         decisions: BTreeMap::from([
             ("buddy_last".to_owned(), 670_000),
             ("wakeup: previous CPU is idle".to_owned(), 12_004),
@@ -283,6 +278,41 @@ pub fn reference() -> Reference {
     };
     let machine = Machine { name: "recorded".to_owned(), cpus: 2, recorded_paths: vec![path] };
     Reference { machine, profile: "6.1".to_owned() }
+}
+
+/// Two tasks of a replayed trace beside the trace; what sums and verdict say of them.
+pub fn replay() -> ReplayFidelity {
+    let answer = |grade, off_permille, counted| Answer { grade, off_permille, counted };
+    ReplayFidelity {
+        trace: "make10.dat".to_owned(),
+        reference: reference(),
+        tasks: vec![replay_task(6_922, "cc1"), replay_task(6_912, "cc1")],
+        summary: ReplaySummary {
+            tasks: 2,
+            cpu_time_ns: Fidelity { recorded: 577_166_000, simulated: 578_002_000 },
+            cpu_time_abs_error_ns: 836_000,
+            nr_switches: Fidelity { recorded: 172, simulated: 162 },
+            nr_switches_abs_error: 10,
+            wakeups: Fidelity { recorded: 4, simulated: 4 },
+            wakeup_latencies: Fidelity { recorded: 4, simulated: 4 },
+            wakeup_latency_mean_ns: Fidelity { recorded: 4_779_000, simulated: 4_100_000 },
+            wakeup_latency_p99_ns: Fidelity { recorded: 11_941_000, simulated: 12_470_000 },
+            wakeup_latency_max_ns: Fidelity { recorded: 9_000_000, simulated: 8_500_000 },
+            order: ReplayOrder { recorded: 172, simulated: 162, common: 140 },
+        },
+        finish_ns: Some(Fidelity { recorded: 7_900_000_000, simulated: 7_950_000_000 }),
+        verdict: ReplayVerdict {
+            overall: Grade::Fair,
+            sentence: "good for CPU time (0.2 % off), switches (5.9 % off) and finishing time (0.7 % off), \
+                       fair for order (19 % off), unknown for latency"
+                .to_owned(),
+            cpu_time: answer(Grade::Good, 2, 577_166),
+            switches: answer(Grade::Good, 59, 172),
+            order: answer(Grade::Fair, 187, 172),
+            latency: answer(Grade::Unknown, 143, 4),
+            finishing_time: answer(Grade::Good, 7, 7_900_000),
+        },
+    }
 }
 
 /// One task of a replayed trace.
@@ -325,6 +355,7 @@ pub fn rtapp_thread() -> RtappThread {
     }
 }
 
+/// A trace with everything that one may hold.
 pub fn inspect() -> InspectResult {
     let bucket = |from_ns, count| InspectBucket { from_ns, to_ns: from_ns * 2, count };
     let durations = |buckets: &[InspectBucket]| InspectDurations {

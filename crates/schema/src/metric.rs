@@ -43,6 +43,20 @@ pub struct Metric {
     pub headline: bool,
 }
 
+impl Metric {
+    /// Marks a figure that is worth a sentence.
+    pub fn headline(&mut self) -> &mut Self {
+        self.headline = true;
+        self
+    }
+
+    /// Marks a figure that is counted in steps larger than one.
+    pub fn in_steps_of(&mut self, resolution: u64) -> &mut Self {
+        self.resolution = resolution;
+        self
+    }
+}
+
 /// A figure of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measurement {

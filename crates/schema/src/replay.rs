@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::verdict::{Question, ReplayVerdict};
-use super::{Machine, ReplayFinish};
+use crate::{Machine, Question, ReplayVerdict};
 
 /// One figure, as recorded and as simulated, in the unit of the field that holds it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +21,8 @@ impl Fidelity {
         self.recorded.abs_diff(self.simulated)
     }
 
-    pub(crate) fn add(&mut self, other: Self) {
+    /// Adds another one to both sides.
+    pub fn add(&mut self, other: Self) {
         self.recorded += other.recorded;
         self.simulated += other.simulated;
     }
@@ -68,31 +68,6 @@ pub struct ReplayOrder {
     pub simulated: u64,
     /// Those of either for which the other has one between the same two names.
     pub common: u64,
-}
-
-impl ReplayFidelity {
-    /// Puts tasks, their sums and the verdict together. `wakeup_latency_p99_ns` is the percentile over the
-    /// wakeups of all tasks, which cannot be had from the tasks' own percentiles.
-    #[must_use]
-    pub fn new(
-        trace: String,
-        reference: Reference,
-        mut tasks: Vec<ReplayTask>,
-        wakeup_latency_p99_ns: Fidelity,
-        order: ReplayOrder,
-        finish: Option<&ReplayFinish>,
-    ) -> Self {
-        for task in &mut tasks {
-            task.poor = task.poor_questions();
-        }
-        let summary = ReplaySummary::of(&tasks, wakeup_latency_p99_ns, order);
-        let verdict = ReplayVerdict::of(&summary, &tasks, finish);
-        let finish_ns =
-            finish.and_then(|finish| finish.recorded_s.zip(finish.seconds)).map(|(recorded, simulated)| {
-                Fidelity { recorded: recorded.as_ns(), simulated: simulated.as_ns() }
-            });
-        Self { trace, reference, tasks, summary, finish_ns, verdict }
-    }
 }
 
 /// One task of a replayed trace.
@@ -169,51 +144,4 @@ pub struct ReplaySummary {
     pub wakeup_latency_max_ns: Fidelity,
     /// Who follows whom.
     pub order: ReplayOrder,
-}
-
-impl ReplaySummary {
-    fn of(tasks: &[ReplayTask], wakeup_latency_p99_ns: Fidelity, order: ReplayOrder) -> Self {
-        let longest = |side: fn(Fidelity) -> u64| {
-            tasks.iter().map(|task| side(task.wakeup_latency_max_ns)).max().unwrap_or(0)
-        };
-        let mut sum = Self {
-            tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
-            cpu_time_ns: Fidelity::default(),
-            cpu_time_abs_error_ns: 0,
-            nr_switches: Fidelity::default(),
-            nr_switches_abs_error: 0,
-            wakeups: Fidelity::default(),
-            wakeup_latencies: Fidelity::default(),
-            wakeup_latency_mean_ns: Fidelity {
-                recorded: weighted_mean(tasks, |f| f.recorded),
-                simulated: weighted_mean(tasks, |f| f.simulated),
-            },
-            wakeup_latency_p99_ns,
-            wakeup_latency_max_ns: Fidelity {
-                recorded: longest(|f| f.recorded),
-                simulated: longest(|f| f.simulated),
-            },
-            order,
-        };
-        for task in tasks {
-            sum.cpu_time_ns.add(task.cpu_time_ns);
-            sum.cpu_time_abs_error_ns += task.cpu_time_ns.abs_error();
-            sum.nr_switches.add(task.nr_switches);
-            sum.nr_switches_abs_error += task.nr_switches.abs_error();
-            sum.wakeups.add(task.wakeups);
-            sum.wakeup_latencies.add(task.wakeup_latencies);
-        }
-        sum
-    }
-}
-
-/// The mean latency over all samples from the tasks' means, for one side of the figures; 0 without samples.
-fn weighted_mean(tasks: &[ReplayTask], side: impl Fn(Fidelity) -> u64) -> u64 {
-    let mut samples = 0u128;
-    let mut latency_ns = 0u128;
-    for task in tasks {
-        samples += u128::from(side(task.wakeup_latencies));
-        latency_ns += u128::from(side(task.wakeup_latencies)) * u128::from(side(task.wakeup_latency_mean_ns));
-    }
-    (latency_ns + samples / 2).checked_div(samples).unwrap_or(0) as u64
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{CpuResult, LoadResult, ReplayFidelity, TaskResult, Totals};
+use crate::{CpuResult, LoadResult, ReplayFidelity, TaskResult, Totals};
 
 /// The result of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LatencySummary;
+use crate::LatencySummary;
 
 /// Counters of one task, with the meaning that Linux gives them (rt-class 11.1, fair-class 11.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

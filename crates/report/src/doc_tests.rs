@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Question, ReplayTask, Window, example};
 use crate::compare::{Arm, compare};
 use crate::recordings::example as recordings_example;
-use crate::reproduce::example as reproduction_example;
+use schema::example::reproduction as reproduction_example;
+use schema::{Question, ReplayTask, Window, example};
 
 /// Objects whose keys are data, not fields.
 const MAPS: [&str; 8] =

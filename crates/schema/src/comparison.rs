@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Metric;
-use crate::schema::{Kernel, Machine, ReplayFidelity, Window};
-use crate::stats::{Interval, IntervalMethod};
+use crate::{Kernel, Machine, Metric, ReplayFidelity, Window};
 
 /// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON
 /// is the same on every machine.
@@ -94,6 +92,44 @@ impl<'de> Deserialize<'de> for CompareSchema {
             Err(serde::de::Error::custom(format!("schema is {found:?}, this version reads {:?}", Self::NAME)))
         }
     }
+}
+
+/// A range that holds the true value with the [`Method::confidence`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval of a value that is known exactly.
+    #[must_use]
+    pub fn point(value: f64) -> Self {
+        Self { low: value, high: value }
+    }
+
+    /// True when `value` is not ruled out.
+    #[must_use]
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// How an [`Interval`] was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IntervalMethod {
+    /// One value: no interval.
+    #[serde(rename = "none")]
+    None,
+    /// Student's t on the differences.
+    #[serde(rename = "student-t")]
+    StudentT,
+    /// BCa bootstrap of the mean difference.
+    #[serde(rename = "bca-bootstrap")]
+    BcaBootstrap,
 }
 
 /// How intervals and verdicts were found.

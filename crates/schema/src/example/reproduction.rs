@@ -1,6 +1,6 @@
 //! A report with every field, for tests.
 
-use super::*;
+use crate::reproduction::*;
 
 /// Two variants of an experiment, with everything that a report can hold.
 pub fn reproduction() -> Reproduction {

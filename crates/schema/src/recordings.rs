@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 
-use super::{RecordingHead, nine_digits};
-use crate::compare::{Method, Verdict};
-use crate::stats::Interval;
+use crate::comparison::{Interval, Method, Verdict};
 
 /// Two recordings side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,6 +54,32 @@ impl RecordingsComparison {
     pub fn count(&self, verdict: Verdict) -> usize {
         self.figures.iter().filter(|figure| figure.verdict == verdict).count()
     }
+}
+
+/// What a recording is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordingHead {
+    /// Version of schedlab.
+    #[serde(skip)]
+    pub version: String,
+    /// The file as it was given.
+    pub trace: String,
+    /// Its format in words.
+    pub format: String,
+    /// The kernel that recorded it, as in `uname`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// From the first event to the last.
+    pub duration_ns: u64,
+    /// CPUs of the machine.
+    #[serde(rename = "n_cpus")]
+    pub cpus: u32,
+    /// Tasks that events mention, the idle task left out.
+    pub tasks: u64,
+    /// The longest wakeup latency; 0 without any.
+    pub latency_max_ns: u64,
+    /// Events that the recorder lost, as far as it knows.
+    pub lost: u64,
 }
 
 /// Tasks of one name in both recordings.
@@ -165,23 +189,4 @@ pub struct FigureDifference {
     /// The smallest step that both recordings can show.
     #[serde(skip)]
     pub step: f64,
-}
-
-impl FigureDifference {
-    /// How many times larger the larger value is. One step is added to both, so that "0 instead of 1" does
-    /// not come before "100 instead of 400".
-    #[must_use]
-    pub(super) fn size(&self) -> f64 {
-        let step = self.step.max(f64::MIN_POSITIVE);
-        (self.first.max(self.second) + step) / (self.first.min(self.second) + step)
-    }
-
-    /// Rounds what was calculated, so that the JSON is the same on every machine.
-    pub(super) fn round(&mut self) {
-        let interval = self.interval.iter_mut().flat_map(|interval| [&mut interval.low, &mut interval.high]);
-        let floats = [&mut self.first, &mut self.second, &mut self.difference];
-        for float in floats.into_iter().chain(&mut self.p_value).chain(interval) {
-            *float = nine_digits(*float);
-        }
-    }
 }

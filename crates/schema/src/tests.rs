@@ -1,4 +1,4 @@
-use super::*;
+use crate::*;
 
 fn check_refused(text: &str, message_has: &str) {
     let error = RunResult::from_json(text).expect_err("must be refused").to_string();
@@ -90,32 +90,4 @@ fn the_kind_of_a_load_is_its_tag_in_json() {
         assert_eq!(json["kind"], load.kind());
         assert_eq!(json["load"], load.load());
     }
-}
-
-fn summary(tasks: Vec<ReplayTask>) -> ReplaySummary {
-    let (p99, order) = (Fidelity::default(), ReplayOrder::default());
-    ReplayFidelity::new("t".to_owned(), example::reference(), tasks, p99, order, None).summary
-}
-
-#[test]
-fn errors_of_two_replayed_tasks_do_not_cancel_out() {
-    let mut longer = example::replay_task(1, "a");
-    let mut shorter = example::replay_task(2, "b");
-    longer.cpu_time_ns = Fidelity { recorded: 100, simulated: 130 };
-    shorter.cpu_time_ns = Fidelity { recorded: 100, simulated: 70 };
-    let summary = summary(vec![longer, shorter]);
-    assert_eq!(summary.cpu_time_ns, Fidelity { recorded: 200, simulated: 200 });
-    assert_eq!(summary.cpu_time_abs_error_ns, 60);
-}
-
-#[test]
-fn mean_latency_of_a_replay_weighs_each_sample_alike() {
-    let mut often = example::replay_task(1, "a");
-    let mut once = example::replay_task(2, "b");
-    often.wakeup_latencies = Fidelity { recorded: 3, simulated: 0 };
-    often.wakeup_latency_mean_ns = Fidelity { recorded: 10, simulated: 0 };
-    once.wakeup_latencies = Fidelity { recorded: 1, simulated: 0 };
-    once.wakeup_latency_mean_ns = Fidelity { recorded: 50, simulated: 0 };
-    let summary = summary(vec![often, once]);
-    assert_eq!(summary.wakeup_latency_mean_ns, Fidelity { recorded: 20, simulated: 0 });
 }

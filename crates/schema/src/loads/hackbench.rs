@@ -1,0 +1,38 @@
+//! hackbench of rt-tests.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Seconds;
+
+/// Results of hackbench.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HackbenchResult {
+    /// The load as it was given.
+    pub load: String,
+    /// Whether the tasks are processes or threads.
+    pub mode: HackbenchMode,
+    /// Number of groups (`-g`).
+    pub groups: u32,
+    /// File descriptors of each group, twice `-f`.
+    pub fds_per_group: u32,
+    /// Tasks of all groups together.
+    pub tasks: u32,
+    /// Messages that each sender passes (`-l`).
+    pub loops: u64,
+    /// Size of a message in bytes (`-s`).
+    pub data_size_bytes: u64,
+    /// From the start signal to the end of the last task; absent when the run ended before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_s: Option<Seconds>,
+}
+
+/// What hackbench's tasks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HackbenchMode {
+    /// Processes (`-P`, the default).
+    Process,
+    /// Threads (`-T`).
+    Thread,
+}

@@ -1,0 +1,31 @@
+//! wakeup-latency, the program of seed 003 (fair-class 13.2).
+
+use serde::{Deserialize, Serialize};
+
+use crate::LatencySummary;
+
+/// Results of wakeup-latency, the program of seed 003 (fair-class 13.2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WakeupLatencyResult {
+    /// The load as it was given.
+    pub load: String,
+    /// Who serves the expiries.
+    pub mode: WakeupLatencyMode,
+    /// Period of the timer, nanoseconds.
+    pub period_ns: u64,
+    /// From the intended time of an expiry to the clock read by its callback.
+    pub latency_ns: LatencySummary,
+    /// Expiries that passed while the signal of an earlier one was pending.
+    pub missed: u64,
+}
+
+/// Who serves the expiries of wakeup-latency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WakeupLatencyMode {
+    /// A new thread for each (SIGEV_THREAD).
+    SigevThread,
+    /// One thread that sleeps (`-x`).
+    Nanosleep,
+}
