@@ -6,11 +6,11 @@ use machine::Window;
 use report::text::{exact_duration, moment};
 use scheduler::Nanos;
 use schema::{
-    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
-    InspectResult, InspectTask,
+    InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
+    InspectTask,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{DelaysFrom, DurationHistogram, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
+use trace::{DelaysFrom, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
 use workload::replay::{Whom, command_pids};
 
 /// What of a trace to look at.
@@ -81,8 +81,8 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
             .collect(),
         events,
         latency: latency(&trace, &table, delays_from, &command),
-        delays: durations(&table.delays),
-        stays: durations(&table.stays),
+        delays: InspectDurations::of(&table.delays),
+        stays: InspectDurations::of(&table.stays),
     })
 }
 
@@ -159,20 +159,6 @@ fn latency(
         wakeups: table.wakeups,
         context_switch_bugs: table.context_switch_bugs,
         rows: table.tasks.iter().map(row).collect(),
-    }
-}
-
-fn durations(histogram: &DurationHistogram) -> InspectDurations {
-    let bucket = |bucket: &trace::Bucket| InspectBucket {
-        from_ns: bucket.from_ns,
-        to_ns: bucket.to_ns,
-        count: bucket.count,
-    };
-    InspectDurations {
-        count: histogram.count(),
-        mean_ns: histogram.mean_ns().unwrap_or(0),
-        max_ns: histogram.max_ns().unwrap_or(0),
-        buckets: histogram.buckets().iter().map(bucket).collect(),
     }
 }
 

@@ -2,72 +2,76 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Counters of one CPU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CpuResult {
+use crate::Better;
+use crate::figures::{Figure, Fold, Row, figures};
+
+figures! {
+    /// Counters of one CPU.
+    CpuResult:
+
     /// CPU number.
-    pub cpu: u32,
+    same cpu: u32;
     /// Picks of a task other than the current one, the idle task included.
-    pub nr_switches: u64,
+    sum nr_switches: u64;
     /// Time in the idle task, nanoseconds.
-    pub idle_ns: u64,
+    sum idle_ns: u64, Neutral "idle time", metric 1;
     /// The lock of this CPU's run queue.
-    pub rq_lock: RqLockStats,
+    parts rq_lock: RqLockStats;
     /// Interrupts sent to other CPUs (reschedule and push).
-    pub ipis_sent: u64,
+    sum ipis_sent: u64, Neutral "IPIs sent", metric 2;
     /// Interrupts received from other CPUs (reschedule and push).
-    pub ipis_received: u64,
+    sum ipis_received: u64;
 }
 
-/// How a run-queue lock fared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RqLockStats {
+figures! {
+    /// How a run-queue lock fared.
+    RqLockStats:
+
     /// Times it was taken.
-    pub acquisitions: u64,
+    sum acquisitions: u64, Neutral "acquisitions", metric 6;
     /// Of these, how many had to wait.
-    pub contended: u64,
+    sum contended: u64, Lower "contended", metric 5;
     /// Longest wait, nanoseconds.
-    pub wait_max_ns: u64,
+    max wait_max_ns: u64, Lower "longest wait", metric 1 headline;
     /// All waits together, nanoseconds.
-    pub wait_sum_ns: u64,
+    sum wait_sum_ns: u64, Lower "waiting time", metric 2;
     /// Most CPUs that waited at one time.
-    pub waiters_max: u32,
-    /// Most CPUs that waited at one time while each held the lock of its own run queue.
-    pub waiters_holding_own_max: u32,
+    max waiters_max: u32, Lower "most waiters", metric 3;
+    /// Most CPUs that waited at one time while each held the lock of its own run queue: whoever wants theirs
+    /// waits, too.
+    max waiters_holding_own_max: u32, Lower "most waiters holding their own", metric 4;
 }
 
-/// Sums over the whole machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Totals {
+figures! {
+    /// Sums over the whole machine.
+    Totals:
+
     /// Context switches, those to and from idle included.
-    pub context_switches: u64,
+    sum context_switches: u64, Neutral "context switches", metric 2, row 1;
     /// Wakeups that made a sleeping task runnable, new tasks included.
-    pub wakeups: u64,
+    sum wakeups: u64, Neutral "wakeups", metric 3, row 2;
     /// Assignments of a task to another CPU.
-    pub migrations: u64,
+    sum migrations: u64, Lower "migrations", metric 1 headline, row 3;
     /// Tasks moved by a push of the real-time class.
-    pub pushes: u64,
+    sum pushes: u64, Neutral "pushes", metric 5, row 4;
     /// Tasks moved by a pull of the real-time class.
-    pub pulls: u64,
+    sum pulls: u64, Neutral "pulls", metric 6, row 5;
     /// Push interrupts sent (`RT_PUSH_IPI`).
-    pub push_ipis: u64,
+    sum push_ipis: u64, Neutral "push IPIs", metric 7, row 6;
     /// Searches for the CPU of lowest real-time priority.
-    pub rt_searches: u64,
+    sum rt_searches: u64, Neutral "RT searches", metric 8;
     /// Time that these searches took.
-    pub rt_search_ns: u64,
+    sum rt_search_ns: u64, Lower "RT search time", metric 9;
     /// Most push interrupts that were under way at one time.
-    pub push_ipis_in_flight_max: u32,
+    max push_ipis_in_flight_max: u32, Lower "most push IPIs in flight", metric 10;
     /// Most of these that were under way at one time on behalf of one CPU that lowered its priority.
-    pub push_ipis_in_flight_by_source_max: u32,
+    max push_ipis_in_flight_by_source_max: u32, Lower "most push IPIs in flight for a CPU", metric 11;
     /// Running tasks that a wakeup preempted.
-    pub wakeup_preemptions: u64,
+    sum wakeup_preemptions: u64, Neutral "wakeup preemptions", metric 4, row 7;
     /// Sleeps in the back-off of user-space spinlocks.
-    pub spinlock_sleeps: u64,
+    sum spinlock_sleeps: u64, Lower "spinlock sleeps", row 9 if_any;
     /// Running tasks that lost their CPU while they held a mutex or a user-space spinlock.
-    pub lock_holder_preemptions: u64,
+    sum lock_holder_preemptions: u64, Lower "lock holders preempted", row 8 if_any;
     /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
-    pub cache_refill_ns: u64,
+    sum cache_refill_ns: u64;
 }

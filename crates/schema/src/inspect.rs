@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::Histogram;
+
 /// What is in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InspectResult {
@@ -170,6 +172,19 @@ pub struct InspectDurations {
     pub max_ns: u64,
     /// By powers of two, the shortest first, empty ones in between included.
     pub buckets: Vec<InspectBucket>,
+}
+
+impl InspectDurations {
+    /// What a histogram tells of them.
+    #[must_use]
+    pub fn of(histogram: &Histogram) -> Self {
+        Self {
+            count: histogram.count(),
+            mean_ns: histogram.mean_ns(),
+            max_ns: histogram.max_ns(),
+            buckets: histogram.powers_of_two(),
+        }
+    }
 }
 
 /// Durations from one power of two up to the next.

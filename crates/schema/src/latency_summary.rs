@@ -12,8 +12,8 @@ pub struct LatencySummary {
     pub min: u64,
     /// Arithmetic mean in whole nanoseconds; exact otherwise.
     pub mean: u64,
-    /// Median. Percentiles come from buckets: they may be high by up to 1/16 (1 % for wakeup latencies of
-    /// tasks), but never beyond `max`.
+    /// Median. Percentiles come from buckets ([`Precision`](crate::Precision)): they may be high by up to
+    /// 1/16, for wakeup latencies of tasks by up to 1/128, but never beyond `max`.
     pub p50: u64,
     /// 90th percentile.
     pub p90: u64,

@@ -23,6 +23,8 @@
 mod catalogue;
 pub mod comparison;
 mod cpus;
+mod figures;
+mod histogram;
 mod inspect;
 mod latency_summary;
 mod loads;
@@ -37,6 +39,8 @@ mod verdict;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
+pub use figures::{Figure, Fold, Row};
+pub use histogram::{Histogram, Precision};
 pub use inspect::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
     InspectResult, InspectTask,

@@ -5,8 +5,8 @@ use machine::TaskOutcome;
 use scheduler::{Nanos, Pid};
 use schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use std::collections::BTreeMap;
-use workload::load::{BuiltLoad, LoadResult};
-use workload::replay::{Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
+use workload::load::BuiltLoad;
+use workload::replay::{Order, Pair, ReplayedTask, Role, TaskFidelity};
 
 /// What a trace says of a replayed task.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Replayed {
 pub fn replayed(loads: &[BuiltLoad]) -> BTreeMap<Pid, Replayed> {
     let mut replayed = BTreeMap::new();
     for load in loads {
-        if let LoadResult::Replay(result) = load.result() {
+        if let Some(result) = load.replayed() {
             let of = |task: &ReplayedTask| {
                 let pid = task.recorded.0.unsigned_abs();
                 Some((task.pid?, Replayed { pid, role: task.role, lead_in: result.lead_in }))
@@ -39,7 +39,7 @@ fn exits(tasks: &[TaskOutcome]) -> BTreeMap<Pid, Nanos> {
 }
 
 /// When what was recorded was done; `tasks` are those of the run.
-pub fn finish(result: &ReplayResult, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
+pub fn finish(result: &workload::replay::Replayed, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
     let exits = exits(tasks);
     let counts = |task: &&ReplayedTask| match result.command {
         Some(_) => task.role == Role::Command,
@@ -64,7 +64,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
     let mut all = Vec::new();
     if experiment.repeats_a_recording() {
         for (spec, built) in experiment.loads.iter().zip(parts.loads) {
-            let (Some(recorded), LoadResult::Replay(result)) = (spec.recorded(), built.result()) else {
+            let (Some(recorded), Some(result)) = (spec.recorded(), built.replayed()) else {
                 continue;
             };
             let cpus = experiment.machine.cpus();

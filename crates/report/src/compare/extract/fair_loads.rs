@@ -1,8 +1,10 @@
 //! What the loads of the fair-class documents report about themselves.
 
 use super::{Figures, percentile_step};
-use schema::Better;
-use schema::{ForkStormResult, KeyrepeatResult, OltpResult, RunResult, VmarkResult, WakeupLatencyResult};
+use schema::{
+    Better, Figure, ForkStormResult, KeyrepeatResult, OltpResult, RunResult, Totals, VmarkResult,
+    WakeupLatencyResult,
+};
 
 pub(super) fn wakeup_latency(result: &WakeupLatencyResult, figures: &mut Figures) {
     let latency = &result.latency_ns;
@@ -72,12 +74,12 @@ fn why(run: &RunResult, done: u64, figures: &mut Figures) {
     add("buddy_refusals_per_1000", "buddies refused per 1000", of(decided(&["buddy_refused"]), 1_000));
     add("tick_slice", "tick: slice used up", decided(&["tick_slice"]));
     add("tick_latency", "tick: too far ahead", decided(&["tick_latency"]));
-    figures.count(
-        "lock_holder_preemptions",
-        "lock holders preempted",
-        Better::Lower,
-        totals.lock_holder_preemptions,
-    );
-    figures.count("spinlock_sleeps", "spinlock sleeps", Better::Lower, totals.spinlock_sleeps);
+    // Those of locks in user space, which few loads have.
+    let mut of_locks: Vec<&Figure<Totals>> =
+        Totals::FIGURES.iter().filter(|figure| figure.place.is_none()).collect();
+    of_locks.sort_by_key(|figure| figure.row);
+    for figure in of_locks {
+        figures.declared(figure, (figure.of)(totals));
+    }
     figures.nanos("refill", "cache refill for each", Better::Lower, of(totals.cache_refill_ns, 1));
 }

@@ -6,7 +6,7 @@ mod machine;
 mod tasks;
 
 use schema::RunResult;
-use schema::{Better, Measurement, Metric, Unit};
+use schema::{Better, Figure, Measurement, Metric, Unit};
 
 /// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
 /// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
@@ -46,6 +46,12 @@ impl Figures {
     /// Adds a duration.
     fn nanos(&mut self, key: &str, label: &str, better: Better, value_ns: u64) -> &mut Metric {
         self.add(key, label, Unit::Nanoseconds, better, value_ns)
+    }
+
+    /// Adds a figure of a struct of counters.
+    fn declared<T>(&mut self, figure: &Figure<T>, value: u64) {
+        let metric = self.add(figure.key(), figure.label, figure.unit(), figure.better, value);
+        metric.headline = figure.headline;
     }
 
     fn add(&mut self, key: &str, label: &str, unit: Unit, better: Better, value: u64) -> &mut Metric {
