@@ -20,6 +20,3 @@ pub mod replay;
 pub mod reproduce;
 mod stats;
 pub mod text;
-
-#[cfg(test)]
-mod doc_tests;

@@ -53,7 +53,7 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
     let gap = |gap: &trace::Gap| InspectGap { cpu: gap.cpu.0, before_ns: gap.before_ns, lost: gap.events };
     let events = events(&trace);
     Ok(InspectResult {
-        schema: InspectResult::SCHEMA,
+        schema: schema::InspectSchema,
         command: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         trace: path.to_owned(),

@@ -2,24 +2,29 @@
 
 use serde::Serialize;
 
-/// A list of things of one kind.
+use crate::{ExplainSchema, ListSchema};
+
+/// A list of things of one kind, from `schedlab list KIND --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// Always `"schedlab-list/1"`.
-    pub schema: &'static str,
+    pub schema: ListSchema,
     /// Version of schedlab.
     pub version: String,
-    /// What the entries are, in the singular.
+    /// What the entries are: `kernel`, `distribution`, `feature`, `rule`, `tunable`, `alias`, `machine`,
+    /// `load`, `decision`, `experiment` or `limit`.
     pub kind: String,
     /// The entries, in the order of the text.
     pub entries: Vec<Entry>,
 }
 
-/// All that is known about one name.
+/// All that is known about one name, from `schedlab explain NAME --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplainResult {
     /// Always `"schedlab-explain/1"`.
-    pub schema: &'static str,
+    pub schema: ExplainSchema,
     /// Version of schedlab.
     pub version: String,
     /// What kind of thing it is.
@@ -37,10 +42,11 @@ pub struct ExplainResult {
 
 /// One line of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// Its name; empty for a line that has none.
+    /// Its name, as options take it; empty for a line that has none.
     pub name: String,
-    /// What it is, in a sentence.
+    /// What it is, in a sentence; of a limit, what is not modelled.
     pub meaning: String,
     /// Of a limit: what it changes, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,8 +55,9 @@ pub struct Entry {
 
 /// What the entry of a limit says besides what is not modelled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LimitDetails {
-    /// `large`, `medium` or `small`.
+    /// How much it can change: `large`, `medium` or `small`.
     pub effect: String,
     /// Which figures change, and how much where it was measured.
     pub changes: String,
@@ -60,6 +67,7 @@ pub struct LimitDetails {
 
 /// A part of an explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Section {
     /// What its lines are.
     pub title: String,
@@ -76,9 +84,6 @@ impl Entry {
 }
 
 impl ListResult {
-    /// Name of the schema. The number rises when a reader of the old one would go wrong.
-    pub const SCHEMA: &str = "schedlab-list/1";
-
     /// The list as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -87,9 +92,6 @@ impl ListResult {
 }
 
 impl ExplainResult {
-    /// Name of the schema. The number rises when a reader of the old one would go wrong.
-    pub const SCHEMA: &str = "schedlab-explain/1";
-
     /// The explanation as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {

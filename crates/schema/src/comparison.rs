@@ -1,12 +1,13 @@
 //! Schema `schedlab-compare/1`: the answer of a comparison.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::{Kernel, Machine, Metric, ReplayFidelity, Window};
+use crate::{CompareSchema, Kernel, Machine, Metric, ReplayFidelity, Window};
 
-/// The answer of a comparison. All numbers that are not counted are rounded to nine digits, so that the JSON
-/// is the same on every machine.
+/// The answer of a comparison, from `schedlab compare --format json`. All numbers that are not counted are
+/// rounded to nine digits, so that the JSON is the same on every machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// Always `"schedlab-compare/1"`.
@@ -16,12 +17,12 @@ pub struct Comparison {
     pub command: Option<String>,
     /// Version of schedlab.
     pub version: String,
-    /// The loads as they were given.
+    /// The loads of the base as they were given.
     pub loads: Vec<String>,
     /// Simulated time of the base's first run, nanoseconds.
     pub simulated_ns: u64,
-    /// The stretch of each run to which the figures are limited, as it was in the base's first run. What the
-    /// loads report is of a whole run and left out then.
+    /// The stretch of each run (`--from`, `--to`) to which the figures are limited, as it was in the base's
+    /// first run. What the loads report is of a whole run and left out then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     /// The seeds, ascending; every configuration was run with each.
@@ -68,34 +69,9 @@ impl Comparison {
     }
 }
 
-/// The name of the schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CompareSchema;
-
-impl CompareSchema {
-    /// The name as it stands in the JSON.
-    pub const NAME: &str = "schedlab-compare/1";
-}
-
-impl Serialize for CompareSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(Self::NAME)
-    }
-}
-
-impl<'de> Deserialize<'de> for CompareSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = String::deserialize(deserializer)?;
-        if found == Self::NAME {
-            Ok(Self)
-        } else {
-            Err(serde::de::Error::custom(format!("schema is {found:?}, this version reads {:?}", Self::NAME)))
-        }
-    }
-}
-
 /// A range that holds the true value with the [`Method::confidence`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Interval {
     /// Lower end.
@@ -120,20 +96,29 @@ impl Interval {
 
 /// How an [`Interval`] was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum IntervalMethod {
     /// One value: no interval.
     #[serde(rename = "none")]
     None,
-    /// Student's t on the differences.
+    /// Student's t on the differences: 2 to 7 seeds.
     #[serde(rename = "student-t")]
     StudentT,
-    /// BCa bootstrap of the mean difference.
+    /// BCa bootstrap of the mean difference: from 8 seeds on.
     #[serde(rename = "bca-bootstrap")]
     BcaBootstrap,
 }
 
 /// How intervals and verdicts were found.
+///
+/// Every seed is run under each configuration with the same random streams, so each seed gives one
+/// difference. Their mean has a Student's t interval below eight seeds and a BCa bootstrap interval (2000
+/// resamples from a fixed stream) from eight on. p-values are Student's t on the differences. Differences
+/// closer together than the metric's `resolution` are given the spread of rounding, `resolution`/√6; a
+/// difference that is the same for every seed and larger than that explains is called changed, without an
+/// interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Method {
     /// How the intervals were found.
@@ -146,6 +131,7 @@ pub struct Method {
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// What to call it.
@@ -160,6 +146,7 @@ pub struct Configuration {
 
 /// A variant beside the base.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct VariantComparison {
     /// The variant.
@@ -189,6 +176,7 @@ impl VariantComparison {
 
 /// One figure under the base and under a variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MetricComparison {
     /// Which figure.
@@ -204,7 +192,7 @@ pub struct MetricComparison {
     /// Mean of variant less base, seed by seed.
     pub difference: f64,
     /// 95 % interval of the difference; absent for one seed, and where the difference is the same under every
-    /// seed.
+    /// seed: no spread shows then, and how far the model is off does not either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// How often chance alone would give such a difference; absent for one seed and for exact differences.
@@ -219,8 +207,8 @@ pub struct MetricComparison {
     pub times_plus_minus: Option<f64>,
     /// Whether it changed.
     pub verdict: Verdict,
-    /// How far the replay itself is off in this figure, as a share of what was recorded; absent where no
-    /// recording has it.
+    /// How far the base's replay itself is off in this figure, as a share of what was recorded; absent where
+    /// no recording has it. A change that is smaller may be nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_off: Option<f64>,
     /// Whether the replay's verdict on these tasks is poor in this question.
@@ -241,11 +229,13 @@ impl MetricComparison {
 
 /// Whether a figure changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It did: the interval excludes 0, and the finding survives Benjamini-Hochberg.
+    /// It did: the interval excludes 0, and the finding survives Benjamini-Hochberg over all figures.
     Changed,
-    /// It differs under the one seed there is; whether by chance cannot be told.
+    /// It differs, and whether by chance cannot be told: there is one seed, or of recordings too few
+    /// latencies for an interval (fewer than 20 for a mean or median, than 200 for a p99).
     Untested,
     /// It differs for some seeds, but not more than by chance.
     NotSignificant,

@@ -75,6 +75,7 @@ macro_rules! figures {
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields)]
         pub struct $type {
             $($(#[$doc])* pub $name: $value,)*

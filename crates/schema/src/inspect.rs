@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::Histogram;
+use crate::{Histogram, InspectSchema};
 
-/// What is in a trace.
+/// What is in a trace, from `schedlab inspect --format json`. Times are those of the recording, on its own
+/// clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectResult {
     /// Always `"schedlab-inspect/1"`.
-    pub schema: &'static str,
+    pub schema: InspectSchema,
     /// The command line that made this result, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -31,9 +33,10 @@ pub struct InspectResult {
     pub clock: Option<String>,
     /// Times are multiples of this.
     pub resolution_ns: u64,
-    /// Time of the first event on the trace's clock.
+    /// Time of the first event that schedules, on the trace's clock; interrupts, timers and their like do not
+    /// count.
     pub start_ns: u64,
-    /// From the first event to the last.
+    /// From that to the last such event.
     pub duration_ns: u64,
     /// Tasks that events mention, the idle task left out.
     pub tasks: u64,
@@ -46,12 +49,13 @@ pub struct InspectResult {
     /// The command that the recorder ran, if it wrote it down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_command: Option<InspectCommand>,
-    /// The machine and its kernel as they were set up, by name, as far as the recorder wrote it down.
+    /// The machine and its kernel as they were set up (`hz`, `preempt`, `features`, `smt`, `governor`,
+    /// sysctls, …), as far as the recorder wrote it down.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host: BTreeMap<String, String>,
     /// Events by name.
     pub events: BTreeMap<String, u64>,
-    /// Events that say nothing about scheduling, by name: counted, not read.
+    /// Events that are neither about scheduling nor about what ends a wait, by name: counted, not read.
     pub left_out: BTreeMap<String, u64>,
     /// Where the recorder lost events.
     pub gaps: Vec<InspectGap>,
@@ -68,9 +72,6 @@ pub struct InspectResult {
 }
 
 impl InspectResult {
-    /// The name of the schema.
-    pub const SCHEMA: &str = "schedlab-inspect/1";
-
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -84,6 +85,7 @@ impl InspectResult {
 
 /// A command that was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectCommand {
     /// Its process.
     pub tgid: u32,
@@ -93,6 +95,7 @@ pub struct InspectCommand {
 
 /// Events that the recorder could not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectGap {
     /// The CPU.
     pub cpu: u32,
@@ -105,6 +108,7 @@ pub struct InspectGap {
 
 /// One CPU of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectCpu {
     /// The CPU.
     pub cpu: u32,
@@ -118,12 +122,14 @@ pub struct InspectCpu {
     pub unknown_ns: u64,
 }
 
-/// The table of `perf sched latency`.
+/// The table of `perf sched latency -p`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectLatency {
     /// Which wakeups begin a delay: `wakeup`, as perf 6.1 does, or `waking`.
     pub delays_from: &'static str,
-    /// Events from which run times were taken: `sched_stat_runtime` or `sched_switch`.
+    /// Events from which run times were taken: `sched_stat_runtime`, as perf does, or `sched_switch` in a
+    /// trace without that event.
     pub runtime_from: &'static str,
     /// Run time of all tasks.
     pub runtime_ns: u64,
@@ -133,12 +139,13 @@ pub struct InspectLatency {
     pub wakeups: u64,
     /// How often a CPU switched away from a task that had not come to it.
     pub context_switch_bugs: u64,
-    /// The tasks, in perf's order: the longest mean delay first.
+    /// The tasks that waited at least once, in perf's order: the longest mean delay first.
     pub rows: Vec<InspectTask>,
 }
 
 /// A row of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectTask {
     /// Thread id.
     pub pid: u32,
@@ -151,7 +158,7 @@ pub struct InspectTask {
     pub runtime_ns: u64,
     /// How often it came to run after a delay.
     pub switches: u64,
-    /// Mean delay.
+    /// Mean delay, rounded down.
     pub delay_mean_ns: u64,
     /// Longest delay.
     pub delay_max_ns: u64,
@@ -163,6 +170,7 @@ pub struct InspectTask {
 
 /// How durations are distributed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectDurations {
     /// How many there are.
     pub count: u64,
@@ -189,6 +197,7 @@ impl InspectDurations {
 
 /// Durations from one power of two up to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectBucket {
     /// The shortest that can be in it.
     pub from_ns: u64,
@@ -200,6 +209,7 @@ pub struct InspectBucket {
 
 /// A kind of trouble.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectNote {
     /// Its stable name.
     pub name: &'static str,

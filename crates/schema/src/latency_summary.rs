@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of latencies in nanoseconds. All zero when there was no sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencySummary {
     /// Number of samples.

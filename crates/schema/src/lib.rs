@@ -14,7 +14,8 @@
 //! | [`ListResult`] | `schedlab-list/1` |
 //! | [`ExplainResult`] | `schedlab-explain/1` |
 //!
-//! Every field is described for users in `docs/schema.md`; a test keeps the two in step. Rules of schemas:
+//! The comments are the documentation: `docs/schema.md` and the JSON Schema `docs/schema.json` are made of
+//! them, and tests keep these current. Rules of the schemas:
 //! times are whole nanoseconds (`_ns`) or microseconds (`_us`) of simulated time unless the name says
 //! otherwise; counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by
 //! key; unknown fields are an error on reading, because a misspelt field that is silently dropped is a wrong
@@ -29,6 +30,7 @@ mod inspect;
 mod latency_summary;
 mod loads;
 mod metric;
+mod names;
 pub mod recordings;
 mod replay;
 pub mod reproduction;
@@ -53,14 +55,19 @@ pub use loads::{
     UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
 };
 pub use metric::{Better, Measurement, Metric, Unit};
+pub use names::{
+    CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, ReproduceSchema, RunSchema,
+};
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{
-    Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, RunSchema, Window,
+    Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, Window,
 };
 pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
 pub use verdict::{Answer, Grade, Question, ReplayVerdict};
 
+#[cfg(test)]
+mod document;
 #[cfg(any(test, feature = "examples"))]
 pub mod example;
 #[cfg(test)]

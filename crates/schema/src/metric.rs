@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Unit {
     /// A number of things.
     #[serde(rename = "count")]
@@ -15,6 +16,7 @@ pub enum Unit {
 
 /// In which direction a figure improves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// Less is better: latencies, migrations, missed deadlines.
@@ -27,6 +29,7 @@ pub enum Better {
 
 /// A figure that every run of a load has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     /// Name for programs, unique within a run: `cyclictest.worst_latency`, `tasks.cc1.wait`.

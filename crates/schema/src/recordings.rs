@@ -2,13 +2,15 @@
 
 use serde::Serialize;
 
+use crate::InspectCompareSchema;
 use crate::comparison::{Interval, Method, Verdict};
 
-/// Two recordings side by side.
+/// Two recordings side by side, from `schedlab inspect TRACE OTHER --format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordingsComparison {
     /// Always `"schedlab-inspect-compare/1"`.
-    pub schema: &'static str,
+    pub schema: InspectCompareSchema,
     /// The command line that made this, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -18,11 +20,11 @@ pub struct RecordingsComparison {
     pub first: RecordingHead,
     /// The second.
     pub second: RecordingHead,
-    /// Into how many equal windows each was cut.
+    /// Into how many equal windows each was cut; their rates are the samples of a rate.
     pub windows: u64,
     /// How intervals and verdicts were found.
     pub method: Method,
-    /// Command names that both have, the most CPU time first.
+    /// Command names that both have: those of the recorded command first, then the most CPU time first.
     pub commands: Vec<CommandOfBoth>,
     /// Figures that both have: those that changed first, the largest relative change first; then untested
     /// ones likewise; then the rest.
@@ -36,9 +38,6 @@ pub struct RecordingsComparison {
 }
 
 impl RecordingsComparison {
-    /// The name of the schema.
-    pub const SCHEMA: &str = "schedlab-inspect-compare/1";
-
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -58,6 +57,7 @@ impl RecordingsComparison {
 
 /// What a recording is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordingHead {
     /// Version of schedlab.
     #[serde(skip)]
@@ -76,7 +76,7 @@ pub struct RecordingHead {
     pub cpus: u32,
     /// Tasks that events mention, the idle task left out.
     pub tasks: u64,
-    /// The longest wakeup latency; 0 without any.
+    /// The longest wakeup latency, from the wakeup of a task to its next run; 0 without any.
     pub latency_max_ns: u64,
     /// Events that the recorder lost, as far as it knows.
     pub lost: u64,
@@ -84,6 +84,7 @@ pub struct RecordingHead {
 
 /// Tasks of one name in both recordings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommandOfBoth {
     /// The name.
     pub comm: String,
@@ -98,6 +99,7 @@ pub struct CommandOfBoth {
 
 /// What needs no statistics of the tasks of one name in one recording.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommandTotals {
     /// How many tasks have the name.
     pub tasks: u64,
@@ -113,6 +115,7 @@ pub struct CommandTotals {
 
 /// A figure that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Time on a CPU, as a share of one CPU.
@@ -164,6 +167,7 @@ impl Figure {
 
 /// One figure in both recordings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FigureDifference {
     /// Whose it is; absent for the whole machine.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@ use crate::{Machine, Question, ReplayVerdict};
 
 /// One figure, as recorded and as simulated, in the unit of the field that holds it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fidelity {
     /// Read from the trace.
@@ -28,8 +29,10 @@ impl Fidelity {
     }
 }
 
-/// A replay beside its recording.
+/// A replay beside its recording, on the machine and profile it came from: how far a what-if on the trace may
+/// be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayFidelity {
     /// The trace's file name.
@@ -50,6 +53,7 @@ pub struct ReplayFidelity {
 
 /// On what a replay is compared with its recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
     /// The machine.
@@ -60,6 +64,7 @@ pub struct Reference {
 
 /// Context switches by the names of the two tasks: who follows whom on a CPU, the idle task included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayOrder {
     /// In the recording.
@@ -72,6 +77,7 @@ pub struct ReplayOrder {
 
 /// One task of a replayed trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayTask {
     /// Recorded task id.
@@ -81,7 +87,8 @@ pub struct ReplayTask {
     /// Whether it is the command that was recorded or one of its descendants, where the trace shows it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_command: bool,
-    /// CPU time, nanoseconds.
+    /// CPU time, nanoseconds: of fair tasks what the kernel accounted (`sched_stat_runtime`), where that was
+    /// recorded.
     pub cpu_time_ns: Fidelity,
     /// Context switches away from the task.
     pub nr_switches: Fidelity,
@@ -104,7 +111,7 @@ pub struct ReplayTask {
     /// When it exited, nanoseconds from the start of the recording; absent if it did not on both sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exited_ns: Option<Fidelity>,
-    /// The questions for which the task's own figures are poor.
+    /// The questions for which the task's own figures are poor: `cpu_time`, `switches`, `latency`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub poor: Vec<Question>,
 }
@@ -120,6 +127,7 @@ impl ReplayTask {
 
 /// All tasks of a replayed trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplaySummary {
     /// Number of tasks.

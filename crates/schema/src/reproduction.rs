@@ -1,11 +1,13 @@
 //! Schema `schedlab-reproduce/1`: published figures beside simulated ones.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::Unit;
+use crate::{ReproduceSchema, Unit};
 
-/// Published experiments, run again. Simulated figures are rounded to nine digits.
+/// Published experiments, run again, from `schedlab reproduce --format json`. Simulated figures are rounded
+/// to nine digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reproduction {
     /// Always `"schedlab-reproduce/1"`.
@@ -42,13 +44,14 @@ impl Reproduction {
 
 /// One experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReproducedExperiment {
     /// Its name on the command line.
     pub name: String,
     /// What it shows, in a line.
     pub title: String,
-    /// The document and the place in it.
+    /// The document and the place in it; the section of the specification.
     pub source: String,
     /// What it is, in a paragraph.
     pub about: String,
@@ -63,7 +66,7 @@ pub struct ReproducedExperiment {
     pub requirements: Vec<ReproducedRequirement>,
     /// Parameters that no document gives.
     pub free: Vec<FreeParameter>,
-    /// How the outcome moves with them; empty when it was not asked for.
+    /// How the outcome moves when each of them is halved and doubled; empty without `--sensitivity`.
     pub sensitivity: Vec<Sensitivity>,
     /// In stored results of full length: the events of each variant's quick runs by the same program. When
     /// quick runs have other numbers now, the stored results are those of an older program.
@@ -73,6 +76,7 @@ pub struct ReproducedExperiment {
 
 /// One variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReproducedVariant {
     /// Its name.
@@ -93,6 +97,7 @@ pub struct ReproducedVariant {
 
 /// What a variant is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Parameters were chosen so that it agrees.
@@ -103,6 +108,7 @@ pub enum Role {
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReproducedRow {
     /// What it is.
@@ -128,7 +134,7 @@ pub struct ReproducedRow {
     /// Simulated by published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// Whether it is as wanted; absent where nothing is wanted.
+    /// Whether it is as wanted; absent where nothing is wanted, or the runs are too short to tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
     /// What is wanted, in words.
@@ -152,6 +158,7 @@ impl ReproducedRow {
 
 /// The unit of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum RowUnit {
     /// A number of things.
     #[serde(rename = "count")]
@@ -197,6 +204,7 @@ impl RowUnit {
 
 /// A place in a published table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Name of the row.
@@ -207,6 +215,7 @@ pub struct Cell {
 
 /// How many rows of a group agree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReproducedRequirement {
     /// In words.
@@ -235,6 +244,7 @@ impl ReproducedRequirement {
 
 /// A parameter that no document gives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FreeParameter {
     /// Its name.
@@ -247,6 +257,7 @@ pub struct FreeParameter {
 
 /// The outcome with one free parameter changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sensitivity {
     /// Name of the parameter.
@@ -261,6 +272,7 @@ pub struct Sensitivity {
 
 /// A figure with a free parameter changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SensitivityRow {
     /// Name of the variant.
@@ -298,32 +310,5 @@ impl ReproducedExperiment {
         let requirements = self.requirements.iter().filter(|requirement| requirement.fails());
         let requirements = requirements.map(|r| format!("{}: {} of {} agree", r.what, r.agree, r.of));
         rows.chain(requirements).collect()
-    }
-}
-
-/// The name of this schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ReproduceSchema;
-
-impl ReproduceSchema {
-    /// The name and version.
-    pub const NAME: &'static str = "schedlab-reproduce/1";
-}
-
-impl Serialize for ReproduceSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(Self::NAME)
-    }
-}
-
-impl<'de> Deserialize<'de> for ReproduceSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        if name == Self::NAME {
-            Ok(ReproduceSchema)
-        } else {
-            let expected = Self::NAME;
-            Err(serde::de::Error::custom(format_args!("schema is {name:?}, expected {expected:?}")))
-        }
     }
 }

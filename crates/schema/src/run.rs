@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::{CpuResult, LoadResult, ReplayFidelity, TaskResult, Totals};
+use crate::{CpuResult, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals};
 
-/// The result of one run.
+/// The result of one run, from `schedlab run --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunResult {
     /// Always `"schedlab/1"`; anything else is refused on reading.
@@ -21,11 +22,12 @@ pub struct RunResult {
     pub machine: Machine,
     /// The scheduler's configuration.
     pub kernel: Kernel,
-    /// The stretch of the run to which tasks, CPUs, totals, decisions and the comparison with a recording are
-    /// limited. Absent where they are those of all of it, as what the loads report always is.
+    /// The stretch of the run (`--from`, `--to`) to which tasks, CPUs, totals, decisions and the comparison
+    /// with a recording are limited. Absent where they are those of all of it, as what the loads report
+    /// always is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// Every task that the loads created, by pid.
+    /// Every task that the loads created, of a window those that lived in it, by pid.
     pub tasks: Vec<TaskResult>,
     /// Every CPU, by number.
     pub cpus: Vec<CpuResult>,
@@ -37,13 +39,15 @@ pub struct RunResult {
     /// the machine and profile it was recorded on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replay: Vec<ReplayFidelity>,
-    /// How often the scheduler decided something for this reason, by the reason's name.
+    /// How often the scheduler decided something for this reason, by the reason's name; `schedlab list
+    /// decisions` says what each means.
     pub decisions: BTreeMap<String, u64>,
-    /// Files as Linux shows them under /proc, of moments of the run, in the order asked for.
+    /// Files as Linux shows them under /proc, of moments of the run (`--dump`), in the order asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dumps: Vec<Dump>,
-    /// Why figures may mean something else than a reader expects, for the whole result: said before all of
-    /// it. One sentence each.
+    /// Why figures may mean something else than a reader expects, for the whole result, said before all of
+    /// it: another kernel's fair class, SCHED_DEADLINE tasks, switches missing in a recording. One sentence
+    /// each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// What else a reader must know before trusting the figures. One sentence each.
@@ -99,34 +103,9 @@ impl ReadError {
     }
 }
 
-/// The name of the schema. It has one value, so a result of another schema cannot be held by accident.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RunSchema;
-
-impl RunSchema {
-    /// The name as it stands in the JSON. The number rises when a reader of the old one would go wrong.
-    pub const NAME: &str = "schedlab/1";
-}
-
-impl Serialize for RunSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(Self::NAME)
-    }
-}
-
-impl<'de> Deserialize<'de> for RunSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = String::deserialize(deserializer)?;
-        if found == Self::NAME {
-            Ok(Self)
-        } else {
-            Err(serde::de::Error::custom(format!("schema is {found:?}, this version reads {:?}", Self::NAME)))
-        }
-    }
-}
-
 /// A file as Linux shows it, of one moment of the run (fair-class 11).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dump {
     /// As it was asked for: `sched_debug@2s`.
@@ -139,6 +118,7 @@ pub struct Dump {
 
 /// A stretch of a run, in simulated time; of a replay, since the first event of the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// Where it begins, nanoseconds.
@@ -157,6 +137,7 @@ impl Window {
 
 /// What ran, from which seed, for how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
     /// Version of schedlab.
@@ -174,6 +155,7 @@ pub struct Engine {
 
 /// The simulated machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// Name of the machine description.
@@ -187,12 +169,15 @@ pub struct Machine {
 }
 
 /// How long it took from wakeups of one kind to the switches to the woken tasks, where nothing came between
-/// the two.
+/// the two. Kinds that the recording has ten times at least.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RecordedPath {
-    /// Who woke (`interrupt` or `task` on the same CPU, another CPU that queued the task, `elsewhere`, or
-    /// that left this to the task's, `handed-over`), and what had to go: `idle` or a `lower` task.
+    /// Who woke, and what had to go: `interrupt-idle`, … `interrupt` or `task`: on the CPU of the woken task;
+    /// `elsewhere`: another CPU, which queued the task; `handed-over`: another CPU, which left that to the
+    /// task's (TTWU_QUEUE). `-idle`: the CPU was idle; `-lower`: it ran a task of lower rank than the woken
+    /// real-time task.
     pub kind: String,
     /// The event from which it counts: `sched_wakeup`, or `sched_waking` where the recording has only that.
     pub from: String,
@@ -205,8 +190,10 @@ pub struct RecordedPath {
 }
 
 /// The scheduler's configuration when the run began, complete: a profile's name alone would not repeat a run
-/// after the profile is corrected.
+/// after the profile is corrected. Names are those of `schedlab list features`, `list rules` and `list
+/// tunables`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
     /// Name of the kernel profile.
@@ -219,7 +206,7 @@ pub struct Kernel {
     pub features: BTreeMap<String, bool>,
     /// Historical behaviours by name: the one chosen.
     pub rules: BTreeMap<String, String>,
-    /// Tunables by their sysctl name, in the unit of that name.
+    /// Tunables by their sysctl name, in the unit of that name; may be negative.
     pub tunables: BTreeMap<String, i64>,
     /// What differs from the profile or changed during the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -253,6 +240,7 @@ pub struct Phase {
 
 /// One setting that was asked for on top of the profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KernelChange {
     /// Simulated time at which it took effect, nanoseconds; 0 = before the run.

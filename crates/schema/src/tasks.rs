@@ -6,6 +6,7 @@ use crate::LatencySummary;
 
 /// Counters of one task, with the meaning that Linux gives them (rt-class 11.1, fair-class 11.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TaskResult {
     /// Task id; for a replayed trace the recorded one.
@@ -42,7 +43,8 @@ pub struct TaskResult {
     pub sum_exec_runtime_ns: u64,
     /// Time runnable but not running, nanoseconds (`wait_sum`).
     pub wait_sum_ns: u64,
-    /// From wakeup to first running, nanoseconds.
+    /// From wakeup to first running, nanoseconds. In a replay it counts from the event from which the
+    /// recording's latencies do (`from` of a [`RecordedPath`](crate::RecordedPath)).
     pub wakeup_latency_ns: LatencySummary,
 }
 
@@ -56,6 +58,7 @@ impl TaskResult {
 
 /// CPU time of a task under one policy and priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TimeUnder {
     /// The policy.
@@ -70,6 +73,7 @@ pub struct TimeUnder {
 
 /// A scheduling policy, named as by `chrt` and sched(7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Policy {
     /// Fair class, `SCHED_NORMAL` in the kernel's source.
     #[serde(rename = "SCHED_OTHER")]

@@ -47,3 +47,18 @@ impl<'de> Deserialize<'de> for Seconds {
         }
     }
 }
+
+#[cfg(test)]
+impl schemars::JsonSchema for Seconds {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Seconds".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "number", "minimum": 0 })
+    }
+}

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How far an answer may be trusted. The better comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// The replay does what was recorded.
@@ -31,6 +32,7 @@ impl Grade {
 
 /// What a replay may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
     /// How much CPU time does a task use?
@@ -65,6 +67,7 @@ impl Question {
 
 /// A grade, and the figures that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// How far it may be trusted.
@@ -76,8 +79,10 @@ pub struct Answer {
     pub counted: u64,
 }
 
-/// How far a replay may be trusted.
+/// How far a replay may be trusted. The limits of the grades stand in one file,
+/// `crates/report/src/replay/thresholds.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayVerdict {
     /// The worst grade of those that are known.
@@ -92,6 +97,6 @@ pub struct ReplayVerdict {
     pub order: Answer,
     /// Wakeup latency: its mean task by task, or its 99th percentile over all wakeups if that is further off.
     pub latency: Answer,
-    /// When what was recorded is done.
+    /// When what was recorded is done; what had not finished when the run ended is off by all of it.
     pub finishing_time: Answer,
 }

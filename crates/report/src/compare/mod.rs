@@ -13,8 +13,8 @@ mod trust;
 use crate::stats::{CONFIDENCE, FALSE_DISCOVERY_RATE, method_for_seeds};
 pub use extract::measure;
 pub use input::{Arm, CompareError};
-use schema::RunResult;
-use schema::comparison::{CompareSchema, Comparison, Configuration, Method};
+use schema::comparison::{Comparison, Configuration, Method};
+use schema::{CompareSchema, RunResult};
 
 /// Compares each variant with the base.
 ///

@@ -51,7 +51,7 @@ pub fn compare_recordings(first: &Recording, second: &Recording) -> RecordingsCo
         here.commands.keys().filter(lacks).cloned().collect()
     };
     RecordingsComparison {
-        schema: RecordingsComparison::SCHEMA,
+        schema: schema::InspectCompareSchema,
         command: None,
         version: first.head.version.clone(),
         first: first.head.clone(),

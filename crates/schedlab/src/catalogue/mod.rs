@@ -84,7 +84,7 @@ impl Kind {
     #[must_use]
     pub fn list(self) -> ListResult {
         ListResult {
-            schema: ListResult::SCHEMA,
+            schema: schema::ListSchema,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: self.name().to_owned(),
             entries: self.entries(),
@@ -118,7 +118,7 @@ impl Explanation {
     #[must_use]
     pub fn into_result(self) -> ExplainResult {
         ExplainResult {
-            schema: ExplainResult::SCHEMA,
+            schema: schema::ExplainSchema,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: self.kind.name().to_owned(),
             name: self.name,

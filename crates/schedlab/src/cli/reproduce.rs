@@ -8,7 +8,8 @@ use super::voice::Voice;
 use report::text::{WIDTH, in_columns};
 use schedlab::outputs::check_folder;
 use schedlab::{Error, FinishedRun, Length, PublishedExperiment};
-use schema::reproduction::{ReproduceSchema, ReproducedExperiment, Reproduction};
+use schema::ReproduceSchema;
+use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::path::{Path, PathBuf};
 
 /// Run published experiments again and print their figures beside the simulated ones.

@@ -1,6 +1,9 @@
 //! One result with every field present, for tests of what reads results.
 
+mod comparison;
 pub mod reproduction;
+
+pub use comparison::{comparison, recordings};
 
 use std::collections::BTreeMap;
 
@@ -376,7 +379,7 @@ pub fn inspect() -> InspectResult {
         delay_max_end_ns: 4_772_035_383_999 + delay_max_ns,
     };
     InspectResult {
-        schema: InspectResult::SCHEMA,
+        schema: InspectSchema,
         command: Some("schedlab inspect a.perf.data".to_owned()),
         version: "0.1.0".to_owned(),
         trace: "a.perf.data".to_owned(),
@@ -434,13 +437,13 @@ pub fn list() -> ListResult {
     };
     let limit = Entry { limit: Some(details), ..Entry::new("pelt", "No averages.") };
     let version = "0.1.0".to_owned();
-    ListResult { schema: ListResult::SCHEMA, version, kind: "limit".to_owned(), entries: vec![limit] }
+    ListResult { schema: ListSchema, version, kind: "limit".to_owned(), entries: vec![limit] }
 }
 
 /// An explanation with every field.
 pub fn explanation() -> ExplainResult {
     ExplainResult {
-        schema: ExplainResult::SCHEMA,
+        schema: ExplainSchema,
         version: "0.1.0".to_owned(),
         kind: "rule".to_owned(),
         name: "search".to_owned(),

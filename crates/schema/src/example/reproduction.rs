@@ -1,5 +1,6 @@
 //! A report with every field, for tests.
 
+use crate::ReproduceSchema;
 use crate::reproduction::*;
 
 /// Two variants of an experiment, with everything that a report can hold.

@@ -8,6 +8,7 @@ use crate::LatencySummary;
 
 /// Results of cyclictest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CyclictestResult {
     /// The load as it was given.
@@ -24,9 +25,11 @@ pub struct CyclictestResult {
 
 /// Largest value of each interval of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MaxOverTime {
-    /// Length of an interval, nanoseconds. The first begins at time 0.
+    /// Length of an interval, nanoseconds. The first begins at time 0. 100 ms, longer in runs of more than
+    /// 100 s.
     pub interval_ns: u64,
     /// Largest of each interval, nanoseconds; 0 where nothing came.
     pub max_ns: Vec<u64>,
@@ -45,6 +48,7 @@ impl MaxOverTime {
 /// One measuring thread of cyclictest. Latency = time read after waking up, less the time the timer was set
 /// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CyclictestThread {
     /// Number of the thread.
@@ -79,6 +83,7 @@ pub struct CyclictestThread {
 
 /// Counts by whole microseconds. In JSON an object `{"5": 1, "6": 1165}`, as rt-tests writes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct UsHistogram {
     /// Count of each latency in microseconds.

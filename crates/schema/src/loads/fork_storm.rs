@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Results of fork_storm (fair-class 13.6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ForkStormResult {
     /// The load as it was given.

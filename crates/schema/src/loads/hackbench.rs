@@ -6,6 +6,7 @@ use crate::Seconds;
 
 /// Results of hackbench.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HackbenchResult {
     /// The load as it was given.
@@ -29,6 +30,7 @@ pub struct HackbenchResult {
 
 /// What hackbench's tasks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HackbenchMode {
     /// Processes (`-P`, the default).

@@ -6,6 +6,7 @@ use crate::LatencySummary;
 
 /// Results of keyrepeat, the second test of seed 003 (fair-class 13.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeyrepeatResult {
     /// The load as it was given.

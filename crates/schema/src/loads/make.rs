@@ -6,6 +6,7 @@ use crate::Seconds;
 
 /// Results of `make -jN`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MakeResult {
     /// The load as it was given.

@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one load reports. JSON tells the kinds apart by the field `kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LoadResult {
     /// cyclictest of rt-tests.

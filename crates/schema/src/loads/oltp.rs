@@ -7,6 +7,7 @@ use crate::LatencySummary;
 
 /// Results of oltp (fair-class 12.3), without the warm-up unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OltpResult {
     /// The load as it was given.
@@ -41,6 +42,7 @@ impl OltpResult {
 
 /// Database servers of oltp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OltpDb {
     /// PostgreSQL.

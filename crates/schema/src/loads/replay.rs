@@ -6,6 +6,7 @@ use crate::Seconds;
 
 /// Results of the replay of a trace. How close it came to the recording is in [`crate::ReplayFidelity`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayResult {
     /// The load as it was given: the trace's file name.
@@ -19,7 +20,7 @@ pub struct ReplayResult {
     /// Length of the recording.
     pub recorded_s: Seconds,
     /// From the start to the end of the last burst of any task, kernel threads included; absent when the run
-    /// ended before.
+    /// ended before, or when some tasks could not go on (a note names them).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
     /// When what was recorded is done; absent if nothing in the recording exits.
@@ -30,6 +31,7 @@ pub struct ReplayResult {
 /// When what was recorded is done: the last exit among the recorded command and its descendants, and where
 /// the trace does not show a command, among all tasks that exit in the recording, kernel threads left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayFinish {
     /// Name of the recorded command; absent where the trace shows none.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Results of rt-migrate, the program of seed 000 (rt-class 13.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RtMigrateResult {
     /// The load as it was given.
@@ -31,6 +32,7 @@ impl RtMigrateResult {
 
 /// One row of seed 000's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RtMigrateThread {
     /// Number of the thread; the higher, the higher its priority.
@@ -47,6 +49,7 @@ pub struct RtMigrateThread {
 
 /// The last row of seed 000's table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RtMigrateCounts {
     /// Voluntary switches.

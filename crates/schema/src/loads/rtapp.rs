@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Results of an rt-app file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RtappResult {
     /// The load as it was given.
@@ -14,6 +15,7 @@ pub struct RtappResult {
 
 /// One thread of an rt-app file. A loop is what makes a line of rt-app's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RtappThread {
     /// Number of the thread within the load.
@@ -49,6 +51,7 @@ pub struct RtappThread {
 
 /// A column of the log, nanoseconds; all zero without a loop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RtappColumn {
     /// Smallest.

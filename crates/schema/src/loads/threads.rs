@@ -6,6 +6,7 @@ use crate::LatencySummary;
 
 /// Results of a load that is only threads in a loop: hog, periodic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThreadsResult {
     /// The load as it was given.
@@ -16,6 +17,7 @@ pub struct ThreadsResult {
 
 /// One thread of a [`ThreadsResult`]. Its CPU time and switches stand in `tasks` under the same pid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThreadResult {
     /// Number of the thread within the load.

@@ -7,6 +7,7 @@ use crate::Seconds;
 
 /// Results of vmark (fair-class 12.6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct VmarkResult {
     /// The load as it was given.

@@ -6,6 +6,7 @@ use crate::LatencySummary;
 
 /// Results of wakeup-latency, the program of seed 003 (fair-class 13.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WakeupLatencyResult {
     /// The load as it was given.
@@ -22,6 +23,7 @@ pub struct WakeupLatencyResult {
 
 /// Who serves the expiries of wakeup-latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WakeupLatencyMode {
     /// A new thread for each (SIGEV_THREAD).
