@@ -25,3 +25,10 @@ pub struct LatencySummary {
     /// Largest, exact.
     pub max: u64,
 }
+
+/// The step of a percentile in a comparison: its bucket may be a sixteenth of its value wide
+/// ([`LatencySummary::p50`]).
+#[must_use]
+pub fn percentile_step(percentile_ns: u64) -> u64 {
+    (percentile_ns / 16).max(1)
+}

@@ -47,14 +47,14 @@ pub use inspect::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
     InspectResult, InspectTask,
 };
-pub use latency_summary::LatencySummary;
+pub use latency_summary::{LatencySummary, percentile_step};
 pub use loads::{
     CyclictestResult, CyclictestThread, ForkStormResult, HackbenchMode, HackbenchResult, KeyrepeatResult,
     LoadResult, MakeResult, MaxOverTime, OltpDb, OltpResult, ReplayFinish, ReplayResult, RtMigrateCounts,
     RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, ThreadResult, ThreadsResult,
-    UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
+    UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult, measure_loads,
 };
-pub use metric::{Better, Measurement, Metric, Unit};
+pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
     CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, ReproduceSchema, RunSchema,
 };

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Figure;
+
 /// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -67,4 +69,56 @@ pub struct Measurement {
     pub metric: Metric,
     /// Its value, in the metric's unit.
     pub value: u64,
+}
+
+/// The figures of a run, one after the other, and the names that the next ones share.
+#[derive(Debug, Default)]
+pub struct Figures {
+    list: Vec<Measurement>,
+    key_prefix: String,
+    label_prefix: String,
+}
+
+impl Figures {
+    /// What follows belongs to this group: `key.` and `label ` come before each name.
+    pub fn group(&mut self, key: &str, label: &str) {
+        self.key_prefix = format!("{key}.");
+        self.label_prefix = if label.is_empty() { String::new() } else { format!("{label} ") };
+    }
+
+    /// Adds a number of things.
+    pub fn count(&mut self, key: &str, label: &str, better: Better, value: u64) -> &mut Metric {
+        self.add(key, label, Unit::Count, better, value)
+    }
+
+    /// Adds a duration.
+    pub fn nanos(&mut self, key: &str, label: &str, better: Better, value_ns: u64) -> &mut Metric {
+        self.add(key, label, Unit::Nanoseconds, better, value_ns)
+    }
+
+    /// Adds a figure of a struct of counters.
+    pub fn declared<T>(&mut self, figure: &Figure<T>, value: u64) {
+        let metric = self.add(figure.key(), figure.label, figure.unit(), figure.better, value);
+        metric.headline = figure.headline;
+    }
+
+    fn add(&mut self, key: &str, label: &str, unit: Unit, better: Better, value: u64) -> &mut Metric {
+        let metric = Metric {
+            key: format!("{}{key}", self.key_prefix),
+            label: format!("{}{label}", self.label_prefix),
+            unit,
+            better,
+            resolution: 1,
+            headline: false,
+        };
+        self.list.push(Measurement { metric, value });
+        let last = self.list.len() - 1;
+        &mut self.list[last].metric
+    }
+
+    /// All that were added, in that order.
+    #[must_use]
+    pub fn into_list(self) -> Vec<Measurement> {
+        self.list
+    }
 }

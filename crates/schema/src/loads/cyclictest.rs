@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::LatencySummary;
+use super::Reports;
+use crate::{Better, Figures, LatencySummary, Phase, RunResult, percentile_step};
 
 /// Results of cyclictest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,4 +123,127 @@ impl<'de> Deserialize<'de> for UsHistogram {
         }
         Ok(Self { counts })
     }
+}
+
+impl Reports for CyclictestResult {
+    fn figures(&self, run: &RunResult, figures: &mut Figures) {
+        self.latencies(figures);
+        self.phases(&run.phases(), figures);
+    }
+}
+
+impl CyclictestResult {
+    fn latencies(&self, figures: &mut Figures) {
+        let latencies: Vec<(&CyclictestThread, ThreadLatency)> =
+            self.threads.iter().filter_map(|t| Some((t, ThreadLatency::of(t)?))).collect();
+        let resolution = latencies.iter().map(|(_, latency)| latency.resolution).max().unwrap_or(1);
+        let p99_resolution = latencies.iter().map(|(_, latency)| latency.p99_resolution).max().unwrap_or(1);
+        if let Some(worst) = latencies.iter().map(|(_, latency)| latency.max).max() {
+            figures
+                .nanos("worst_latency", "worst latency", Better::Lower, worst)
+                .in_steps_of(resolution)
+                .headline();
+        }
+        let p99: Option<Vec<u64>> = latencies.iter().map(|(_, latency)| latency.p99).collect();
+        if let Some(worst) = p99.and_then(|all| all.into_iter().max()) {
+            figures
+                .nanos("p99_latency", "p99 of worst thread", Better::Lower, worst)
+                .in_steps_of(p99_resolution)
+                .headline();
+        }
+        let cycles: u128 = latencies.iter().map(|(thread, _)| u128::from(thread.cycles)).sum();
+        let sum: u128 = latencies
+            .iter()
+            .map(|(thread, latency)| u128::from(thread.cycles) * u128::from(latency.mean))
+            .sum();
+        if let Some(mean) = sum.checked_div(cycles) {
+            figures.nanos("mean_latency", "mean latency", Better::Lower, mean as u64).in_steps_of(resolution);
+        }
+        figures.count("cycles", "cycles", Better::Higher, self.threads.iter().map(|t| t.cycles).sum());
+        if latencies.len() < 2 {
+            return;
+        }
+        for (thread, latency) in &latencies {
+            let (key, label) = (format!("t{}", thread.t), format!("T{}", thread.t));
+            let mut one = |figure: &str, value: u64| {
+                let (key, label) = (format!("{key}.{figure}"), format!("{label} {figure}"));
+                figures.nanos(&key, &label, Better::Lower, value).in_steps_of(latency.resolution);
+            };
+            one("min", latency.min);
+            one("max", latency.max);
+            one("avg", latency.mean);
+            if let Some(p99) = latency.p99 {
+                let (key, label) = (format!("{key}.p99"), format!("{label} p99"));
+                figures.nanos(&key, &label, Better::Lower, p99).in_steps_of(latency.p99_resolution);
+            }
+        }
+    }
+
+    /// Where settings changed in the middle of the run: the worst latency before and after.
+    fn phases(&self, phases: &[Phase], figures: &mut Figures) {
+        if phases.len() < 2 {
+            return;
+        }
+        for (number, phase) in (1..).zip(phases) {
+            if let Some(max) = self.max_over_time.between_ns(phase.from_ns, phase.to_ns) {
+                let (key, label) =
+                    (format!("phase{number}.worst_latency"), format!("phase {number} worst latency"));
+                figures.nanos(&key, &label, Better::Lower, max);
+            }
+        }
+    }
+}
+
+/// Nanoseconds of cyclictest's own resolution, a microsecond.
+const US: u64 = 1_000;
+
+/// The latencies of one cyclictest thread in nanoseconds, from the finest source it has.
+struct ThreadLatency {
+    min: u64,
+    mean: u64,
+    /// Absent when a histogram with a limit cannot tell.
+    p99: Option<u64>,
+    max: u64,
+    /// Step of mean and maximum.
+    resolution: u64,
+    /// Step of the percentile.
+    p99_resolution: u64,
+}
+
+impl ThreadLatency {
+    fn of(thread: &CyclictestThread) -> Option<Self> {
+        if thread.cycles == 0 {
+            return None;
+        }
+        if let Some(ns) = &thread.latency_ns {
+            let p99_resolution = percentile_step(ns.p99);
+            return Some(Self {
+                min: ns.min,
+                mean: ns.mean,
+                p99: Some(ns.p99),
+                max: ns.max,
+                resolution: 1,
+                p99_resolution,
+            });
+        }
+        Some(Self {
+            min: thread.min_us * US,
+            mean: thread.avg_us * US,
+            p99: p99_us(thread).map(|us| us * US),
+            max: thread.max_us * US,
+            resolution: US,
+            p99_resolution: US,
+        })
+    }
+}
+
+/// The 99th percentile in a histogram; `None` when it lies beyond the last bucket.
+fn p99_us(thread: &CyclictestThread) -> Option<u64> {
+    let samples = thread.histogram.total() + thread.overflows;
+    let rank = samples - samples / 100;
+    let mut counted = 0;
+    thread.histogram.counts.iter().find_map(|(&us, &count)| {
+        counted += count;
+        (counted >= rank).then_some(us)
+    })
 }

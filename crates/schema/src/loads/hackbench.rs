@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Seconds;
+use super::Reports;
+use crate::{Better, Figures, RunResult, Seconds};
 
 /// Results of hackbench.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,4 +38,12 @@ pub enum HackbenchMode {
     Process,
     /// Threads (`-T`).
     Thread,
+}
+
+impl Reports for HackbenchResult {
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        if let Some(time) = self.time_s {
+            figures.nanos("time", "time", Better::Lower, time.as_ns()).headline();
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::LatencySummary;
+use super::Reports;
+use crate::{Better, Figures, LatencySummary, RunResult};
 
 /// Results of keyrepeat, the second test of seed 003 (fair-class 13.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,4 +24,18 @@ pub struct KeyrepeatResult {
     pub stops: u64,
     /// From a key to its drawing.
     pub response_ns: LatencySummary,
+}
+
+impl Reports for KeyrepeatResult {
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        figures.count("frames", "keys drawn", Better::Higher, self.frames);
+        if self.between_ns.count == 0 {
+            return;
+        }
+        figures.nanos("spread", "spread between drawings", Better::Lower, self.spread_ns).headline();
+        figures.nanos("longest", "longest between drawings", Better::Lower, self.between_ns.max).headline();
+        figures.count("stops", "stops of the cursor", Better::Lower, self.stops).headline();
+        figures.nanos("response", "mean from key to screen", Better::Lower, self.response_ns.mean).headline();
+        figures.nanos("response_max", "longest from key to screen", Better::Lower, self.response_ns.max);
+    }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Seconds;
+use super::Reports;
+use crate::{Better, Figures, RunResult, Seconds};
 
 /// Results of `make -jN`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,4 +19,13 @@ pub struct MakeResult {
     /// From start to the last object; absent when the run ended before all were built.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
+}
+
+impl Reports for MakeResult {
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        if let Some(time) = self.seconds {
+            figures.nanos("time", "time", Better::Lower, time.as_ns()).headline();
+        }
+        figures.count("objects", "objects", Better::Higher, self.objects).headline();
+    }
 }

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::per_second;
-use crate::LatencySummary;
+use super::seed004::why;
+use super::{Reports, per_second};
+use crate::{Better, Figures, LatencySummary, RunResult};
 
 /// Results of oltp (fair-class 12.3), without the warm-up unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,4 +50,17 @@ pub enum OltpDb {
     Pgsql,
     /// MySQL.
     Mysql,
+}
+
+impl Reports for OltpResult {
+    fn figures(&self, run: &RunResult, figures: &mut Figures) {
+        let rate = self.requests_per_second();
+        figures.count("requests_per_second", "requests per second", Better::Higher, rate).headline();
+        figures.count("transactions", "transactions", Better::Higher, self.transactions);
+        if self.latency_ns.count > 0 {
+            figures.nanos("latency", "mean transaction", Better::Lower, self.latency_ns.mean);
+            figures.nanos("latency_max", "longest transaction", Better::Lower, self.latency_ns.max);
+        }
+        why(run, self.all_requests, figures);
+    }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Seconds;
+use super::Reports;
+use crate::{Better, Figures, RunResult, Seconds};
 
 /// Results of the replay of a trace. How close it came to the recording is in [`crate::ReplayFidelity`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,4 +47,23 @@ pub struct ReplayFinish {
     /// the run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
+}
+
+impl Reports for ReplayResult {
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        if let Some(finish) = &self.finish
+            && let Some(time) = finish.seconds
+        {
+            let label =
+                finish.comm.as_ref().map_or("last exit".to_owned(), |name| format!("of {name} finished"));
+            figures.nanos("finish", &label, Better::Lower, time.as_ns()).headline();
+        }
+        if let Some(time) = self.seconds {
+            // Often that of a thread of the kernel, which nobody waits for.
+            figures.nanos("time", "last burst", Better::Lower, time.as_ns());
+        }
+        figures
+            .count("bursts_completed", "bursts completed", Better::Higher, self.bursts_completed)
+            .headline();
+    }
 }

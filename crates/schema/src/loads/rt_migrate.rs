@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Reports;
+use crate::{Better, Figures, RunResult};
+
 /// Results of rt-migrate, the program of seed 000 (rt-class 13.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -60,4 +63,26 @@ pub struct RtMigrateCounts {
     pub migrated: u64,
     /// Completed passes over all locks.
     pub iterations: u64,
+}
+
+impl Reports for RtMigrateResult {
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        let total = &self.total;
+        figures.count("migrated", "migrated", Better::Lower, total.migrated).headline();
+        figures.count("nonvol", "nonvol", Better::Lower, total.nonvol);
+        figures.count("vol", "vol", Better::Neutral, total.vol);
+        figures.count("iterations", "iterations", Better::Higher, total.iterations).headline();
+        for (index, t) in self.threads.iter().enumerate() {
+            let highest_priority = index + 1 == self.threads.len();
+            let mut one = |figure: &str, better: Better, value: u64| {
+                let label = format!("T{} {figure}", t.id);
+                figures.count(&format!("t{}.{figure}", t.id), &label, better, value).headline =
+                    highest_priority && figure == "migrated";
+            };
+            one("migrated", Better::Lower, t.migrated);
+            one("nonvol", Better::Lower, t.nonvol);
+            one("vol", Better::Neutral, t.vol);
+            one("iterations", Better::Higher, t.iterations);
+        }
+    }
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Reports;
+use crate::{Better, Figures, RunResult};
+
 /// Results of an rt-app file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -60,4 +63,42 @@ pub struct RtappColumn {
     pub mean: i64,
     /// Largest.
     pub max: i64,
+}
+
+impl Reports for RtappResult {
+    // Slack may be negative, which no figure can be; late loops tell of it.
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        let threads = &self.threads;
+        figures.count("loops", "loops", Better::Higher, threads.iter().map(|t| t.loops).sum()).headline();
+        let late: Vec<u64> = threads.iter().filter_map(|t| t.late).collect();
+        if !late.is_empty() {
+            figures.count("late", "late loops", Better::Lower, late.iter().sum()).headline();
+        }
+        let most = |column: Option<RtappColumn>| column.map_or(0, |c| c.max.unsigned_abs());
+        if let Some(worst) = threads.iter().filter(|t| t.wu_lat_ns.is_some()).map(|t| most(t.wu_lat_ns)).max()
+        {
+            figures.nanos("worst_wu_lat", "worst wu_lat", Better::Lower, worst).headline();
+        }
+        if threads.len() < 2 {
+            return;
+        }
+        for t in threads {
+            let (key, name) = (format!("t{}", t.t), &t.name);
+            figures.count(&format!("{key}.loops"), &format!("{name} loops"), Better::Higher, t.loops);
+            if let Some(late) = t.late {
+                figures.count(&format!("{key}.late"), &format!("{name} late"), Better::Lower, late);
+            }
+            let longest = most(Some(t.run_ns));
+            figures.nanos(&format!("{key}.run"), &format!("{name} longest run"), Better::Lower, longest);
+            if t.wu_lat_ns.is_some() {
+                let worst = most(t.wu_lat_ns);
+                figures.nanos(
+                    &format!("{key}.wu_lat"),
+                    &format!("{name} worst wu_lat"),
+                    Better::Lower,
+                    worst,
+                );
+            }
+        }
+    }
 }

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::per_second;
-use crate::Seconds;
+use super::seed004::why;
+use super::{Reports, per_second};
+use crate::{Better, Figures, RunResult, Seconds};
 
 /// Results of vmark (fair-class 12.6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,5 +31,15 @@ impl VmarkResult {
     #[must_use]
     pub fn messages_per_second(&self) -> Option<u64> {
         self.seconds.and_then(|seconds| per_second(self.sent + self.received, seconds.as_ns()))
+    }
+}
+
+impl Reports for VmarkResult {
+    fn figures(&self, run: &RunResult, figures: &mut Figures) {
+        if let Some(rate) = self.messages_per_second() {
+            figures.count("messages_per_second", "messages per second", Better::Higher, rate).headline();
+        }
+        figures.count("received", "messages received", Better::Higher, self.received);
+        why(run, self.sent + self.received, figures);
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::LatencySummary;
+use super::Reports;
+use crate::{Better, Figures, LatencySummary, RunResult, percentile_step};
 
 /// Results of wakeup-latency, the program of seed 003 (fair-class 13.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,4 +31,20 @@ pub enum WakeupLatencyMode {
     SigevThread,
     /// One thread that sleeps (`-x`).
     Nanosleep,
+}
+
+impl Reports for WakeupLatencyResult {
+    fn figures(&self, _run: &RunResult, figures: &mut Figures) {
+        let latency = &self.latency_ns;
+        figures.count("events", "events", Better::Higher, latency.count);
+        figures.count("missed", "missed timer events", Better::Lower, self.missed);
+        if latency.count == 0 {
+            return;
+        }
+        figures.nanos("max", "maximum latency", Better::Lower, latency.max).headline();
+        figures.nanos("avg", "average latency", Better::Lower, latency.mean).headline();
+        figures
+            .nanos("p99", "p99 latency", Better::Lower, latency.p99)
+            .in_steps_of(percentile_step(latency.p99));
+    }
 }

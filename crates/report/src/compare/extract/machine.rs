@@ -1,9 +1,7 @@
 //! Counters of the whole machine, then sums and maxima over the CPUs. Single CPUs are not compared: which one
 //! a task lands on is chance.
 
-use schema::{CpuResult, Figure, Fold, RqLockStats, RunResult, Totals};
-
-use super::Figures;
+use schema::{CpuResult, Figure, Figures, Fold, RqLockStats, RunResult, Totals};
 
 pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.group("totals", "");

@@ -3,11 +3,9 @@
 //! Not by pid: under another configuration a load may fork in another order, and then the same pid is another
 //! task. A name that only one task has is that task.
 
-use schema::Better;
 use std::collections::BTreeMap;
 
-use super::{Figures, percentile_step};
-use schema::{RunResult, TaskResult};
+use schema::{Better, Figures, RunResult, TaskResult, percentile_step};
 
 /// Wakeup latency of all real-time and of all fair tasks.
 pub fn measure_classes(run: &RunResult, figures: &mut Figures) {
