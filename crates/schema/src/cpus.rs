@@ -75,3 +75,51 @@ figures! {
     /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
     sum cache_refill_ns: u64;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Unit, example};
+
+    fn check_places<T>(figures: &[Figure<T>]) {
+        let mut places: Vec<u8> = figures.iter().filter_map(|figure| figure.place).collect();
+        places.sort_unstable();
+        assert!(places.iter().copied().eq(1..=places.len() as u8), "metrics {places:?}");
+        let mut rows: Vec<u8> = figures.iter().filter_map(|figure| Some(figure.row?.place)).collect();
+        rows.sort_unstable();
+        assert!(rows.iter().copied().eq(1..=rows.len() as u8), "rows {rows:?}");
+    }
+
+    #[test]
+    fn every_metric_and_every_row_has_a_place_of_its_own() {
+        check_places(Totals::FIGURES);
+        check_places(CpuResult::FIGURES);
+        check_places(RqLockStats::FIGURES);
+    }
+
+    #[test]
+    fn a_figure_has_the_name_the_unit_and_the_value_of_its_field() {
+        let figure = |name| Totals::FIGURES.iter().find(|figure| figure.name == name).expect("a figure");
+        let totals = example::run().totals;
+        let search = figure("rt_search_ns");
+        assert_eq!(
+            (search.key(), search.unit(), (search.of)(&totals)),
+            ("rt_search", Unit::Nanoseconds, 48_000)
+        );
+        let moved = figure("migrations");
+        assert_eq!((moved.key(), moved.unit(), (moved.of)(&totals)), ("migrations", Unit::Count, 211));
+        assert_eq!((moved.headline, search.headline), (true, false));
+    }
+
+    #[test]
+    fn in_a_stretch_counters_begin_at_nothing_and_maxima_anew() {
+        let (before, mut after) = (example::cpu(1), example::cpu(1));
+        after.nr_switches += 5;
+        after.rq_lock.contended += 2;
+        after.rq_lock.wait_max_ns = 70;
+        let counted = after.since(&before);
+        assert_eq!((counted.cpu, counted.nr_switches, counted.idle_ns), (1, 5, 0));
+        assert_eq!((counted.rq_lock.contended, counted.rq_lock.acquisitions), (2, 0));
+        assert_eq!((counted.rq_lock.wait_max_ns, counted.rq_lock.waiters_max), (70, 2));
+    }
+}
