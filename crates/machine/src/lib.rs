@@ -3,7 +3,6 @@
 mod behaviour;
 mod engine;
 mod fixed;
-mod latency;
 mod objects;
 mod outcome;
 mod paths;
@@ -18,16 +17,12 @@ mod window;
 pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
-pub use engine::{
-    CommOf, LockStats, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Tracing, Who,
-};
-pub use latency::Latency;
+pub use engine::{CommOf, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Tracing, Who};
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, SpinlockId,
 };
 pub use outcome::{
-    CpuOutcome, DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome,
-    TimeUnder, TotalsOutcome,
+    DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TimeUnder,
 };
 pub use paths::{CountedFrom, Onto, PathTimes, Situation, WakePaths, WokenFrom};
 pub use rng::{Purpose, Rng};

@@ -1,13 +1,13 @@
 //! What a run leaves behind: counters, records, errors.
 
 use crate::behaviour::TaskCounters;
-use crate::engine::{CommOf, LockStats, LockWait, Record};
-use crate::latency::Latency;
+use crate::engine::{CommOf, LockWait, Record};
 use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
 use crate::window::WindowOutcome;
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use schema::{CpuResult, Histogram, Totals};
 use std::fmt;
 use thiserror::Error;
 
@@ -21,9 +21,9 @@ pub struct Outcome {
     /// Every task, by pid: those that lived at the end and those that exited.
     pub tasks: Vec<TaskOutcome>,
     /// Every CPU.
-    pub cpus: Vec<CpuOutcome>,
+    pub cpus: Vec<CpuResult>,
     /// Machine-wide counters.
-    pub totals: TotalsOutcome,
+    pub totals: Totals,
     /// How often each decision fell for each reason that occurred.
     pub decisions: Vec<DecisionCount>,
     /// Where every task that still lived at the end slept, and nothing could have woken any of them: each,
@@ -32,12 +32,6 @@ pub struct Outcome {
     pub stalled: Vec<StuckTask>,
     /// Messages from outside that found their channel full.
     pub outside_lost: u64,
-    /// Sleeps of tasks in back-off of user spinlocks.
-    pub spinlock_sleeps: u64,
-    /// Times a task was preempted while it held a mutex or a user spinlock.
-    pub lock_holder_preemptions: u64,
-    /// CPU time that tasks spent on refilling the caches after they had lost them.
-    pub cache_refill: Nanos,
     /// Idle CPUs did not halt ([`crate::Setup::hold_cpu_dma_latency`]).
     pub idle_polls: bool,
     /// By CPU, one of its ticks, where the setup said so ([`crate::Setup::tick_at`]).
@@ -111,7 +105,7 @@ pub struct TaskOutcome {
     /// Time runnable but not running.
     pub wait_sum: Nanos,
     /// From wakeup to run; `None` if it was never woken.
-    pub wakeup_latency: Option<Box<Latency>>,
+    pub wakeup_latency: Option<Box<Histogram>>,
 }
 
 /// CPU time that a task used under one policy.
@@ -123,50 +117,6 @@ pub struct TimeUnder {
     pub nice: Nice,
     /// How long it ran under both.
     pub cpu_time: Nanos,
-}
-
-/// One CPU.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CpuOutcome {
-    /// Which.
-    pub cpu: CpuId,
-    /// Picks of a different task.
-    pub nr_switches: u64,
-    /// Time in the idle task.
-    pub idle: Nanos,
-    /// Its run-queue lock.
-    pub rq_lock: LockStats,
-    /// Interrupts it sent to CPUs.
-    pub ipis_sent: u64,
-    /// Interrupts it got from CPUs.
-    pub ipis_received: u64,
-}
-
-/// Machine-wide counters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct TotalsOutcome {
-    /// Context switches, those to and from idle included.
-    pub context_switches: u64,
-    /// Successful wakeups, first ones included.
-    pub wakeups: u64,
-    /// Assignments of a task to another CPU.
-    pub migrations: u64,
-    /// RT tasks pushed.
-    pub pushes: u64,
-    /// RT tasks pulled.
-    pub pulls: u64,
-    /// Interrupts that asked for a push.
-    pub push_ipis: u64,
-    /// Searches for the CPU of lowest RT priority.
-    pub rt_searches: u64,
-    /// Time that they took.
-    pub rt_search_time: Nanos,
-    /// Most of these that were under way at one time.
-    pub push_ipis_in_flight_max: u32,
-    /// Most of these that were under way at one time on behalf of one CPU that lowered its priority.
-    pub push_ipis_in_flight_by_source_max: u32,
-    /// Wakeups that preempted a task.
-    pub wakeup_preemptions: u64,
 }
 
 /// Why a run could not go on.

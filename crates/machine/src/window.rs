@@ -1,7 +1,8 @@
 //! A stretch of a run that is measured by itself.
 
-use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TotalsOutcome};
+use crate::outcome::{DecisionCount, TaskOutcome};
 use scheduler::Nanos;
+use schema::{CpuResult, Totals};
 
 /// A stretch of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,15 +33,9 @@ pub struct WindowOutcome {
     /// Every task that lived in it, by pid.
     pub tasks: Vec<TaskOutcome>,
     /// Every CPU.
-    pub cpus: Vec<CpuOutcome>,
+    pub cpus: Vec<CpuResult>,
     /// Machine-wide counters.
-    pub totals: TotalsOutcome,
+    pub totals: Totals,
     /// How often each decision fell for each reason that occurred.
     pub decisions: Vec<DecisionCount>,
-    /// Sleeps of tasks in back-off of user spinlocks.
-    pub spinlock_sleeps: u64,
-    /// Times a task was preempted while it held a mutex or a user spinlock.
-    pub lock_holder_preemptions: u64,
-    /// CPU time that tasks spent on refilling the caches after they had lost them.
-    pub cache_refill: Nanos,
 }

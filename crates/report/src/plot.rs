@@ -1,8 +1,9 @@
 //! Pictures of experiments that vary something: a chart for each figure, a line for each variant, SVG.
 
-use crate::reproduce::{ReproducedExperiment, ReproducedRow, RowUnit, crossings};
+use crate::reproduce::crossings;
 use crate::text::digits3;
 use plotters::prelude::*;
+use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowUnit};
 use std::ops::Range;
 
 /// A chart.
@@ -222,7 +223,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::example;
+    use schema::example::reproduction as example;
 
     #[test]
     fn each_swept_figure_has_a_chart_with_a_line_for_each_variant() {

@@ -3,8 +3,8 @@
 
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
-use report::schema::{LoadResult, ReplayFinish, RunResult, Seconds};
 use report::text::{many, moment};
+use schema::{LoadResult, ReplayFinish, RunResult, Seconds};
 
 /// A sentence for each recording with such waits: when it would finish if they lasted as long as they were
 /// recorded.

@@ -8,8 +8,9 @@ use crate::loads::LoadSpec;
 use crate::reference;
 use machine::MachineSpec;
 use rayon::prelude::*;
-use report::compare::{self, Comparison};
-use report::schema::RunResult;
+use report::compare;
+use schema::RunResult;
+use schema::comparison::Comparison;
 
 /// One configuration of a comparison.
 #[derive(Clone, Debug)]

@@ -13,9 +13,9 @@ use machine::{
     CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing, WakePaths,
     Window,
 };
-use report::schema::{Kernel, RunResult};
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtmutexSpin};
+use schema::{Kernel, RunResult};
 use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::Whom;

@@ -3,14 +3,14 @@
 use crate::error::Error;
 use crate::input::Input;
 use machine::Window;
-use report::schema::{
-    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
-    InspectResult, InspectTask,
-};
 use report::text::{exact_duration, moment};
 use scheduler::Nanos;
+use schema::{
+    InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
+    InspectTask,
+};
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{DelaysFrom, DurationHistogram, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
+use trace::{DelaysFrom, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
 use workload::replay::{Whom, command_pids};
 
 /// What of a trace to look at.
@@ -53,7 +53,7 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
     let gap = |gap: &trace::Gap| InspectGap { cpu: gap.cpu.0, before_ns: gap.before_ns, lost: gap.events };
     let events = events(&trace);
     Ok(InspectResult {
-        schema: InspectResult::SCHEMA,
+        schema: schema::InspectSchema,
         command: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         trace: path.to_owned(),
@@ -81,8 +81,8 @@ pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
             .collect(),
         events,
         latency: latency(&trace, &table, delays_from, &command),
-        delays: durations(&table.delays),
-        stays: durations(&table.stays),
+        delays: InspectDurations::of(&table.delays),
+        stays: InspectDurations::of(&table.stays),
     })
 }
 
@@ -159,20 +159,6 @@ fn latency(
         wakeups: table.wakeups,
         context_switch_bugs: table.context_switch_bugs,
         rows: table.tasks.iter().map(row).collect(),
-    }
-}
-
-fn durations(histogram: &DurationHistogram) -> InspectDurations {
-    let bucket = |bucket: &trace::Bucket| InspectBucket {
-        from_ns: bucket.from_ns,
-        to_ns: bucket.to_ns,
-        count: bucket.count,
-    };
-    InspectDurations {
-        count: histogram.count(),
-        mean_ns: histogram.mean_ns().unwrap_or(0),
-        max_ns: histogram.max_ns().unwrap_or(0),
-        buckets: histogram.buckets().iter().map(bucket).collect(),
     }
 }
 

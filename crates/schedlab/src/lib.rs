@@ -2,7 +2,7 @@
 //!
 //! One type holds a whole experiment, [`Experiment`]: loads, machine, kernel configuration, seed, length. It
 //! runs to a
-//! [`report::schema::RunResult`], the same bytes for the same experiment on any machine. [`compare()`] runs
+//! [`schema::RunResult`], the same bytes for the same experiment on any machine. [`compare()`] runs
 //! several configurations of one experiment over several seeds and says what changed.
 //!
 //! ```

@@ -4,7 +4,7 @@
 use crate::experiment::Experiment;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::loads::LoadSpec;
-use report::schema::ReplayFidelity;
+use schema::ReplayFidelity;
 
 /// Replays a recording alone, unchanged, on the machine and under the kernel that recorded it, as far as both
 /// are known, and compares the two. `None` for a load that is no recording or of which no machine is known; a

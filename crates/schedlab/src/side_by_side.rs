@@ -4,10 +4,8 @@ use crate::error::Error;
 use crate::input::{Input, shown};
 use crate::inspecting::{Inspection, behind_end, window};
 use crate::outputs::STANDARD_STREAM;
-use report::recordings::{
-    CommandSamples, LatencySamples, MachineSamples, Recording, RecordingHead, RecordingsComparison,
-    compare_recordings,
-};
+use report::recordings::{CommandSamples, LatencySamples, MachineSamples, Recording, compare_recordings};
+use schema::recordings::{RecordingHead, RecordingsComparison};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{
     DelaysFrom, EventKind, NoteKind, Pid, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary,

@@ -1,7 +1,7 @@
 //! What a replay takes from its recording and what the recording does not show: the result says it once, and
 //! a trace of the replay tells it, so that the replay of that is the same run.
 
-use report::schema::RunResult;
+use schema::RunResult;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -122,7 +122,7 @@ fn an_affinity_to_missing_cpus_is_told_in_the_users_words() {
 fn two_names_of_one_simulation_are_told_as_such() {
     let same = |args: &[&str]| -> Vec<bool> {
         let args = [&["compare"], args, &["--repeat", "2", "--format", "json"]].concat();
-        let answer: report::compare::Comparison = serde_json::from_str(&text(&args)).expect("an answer");
+        let answer: schema::comparison::Comparison = serde_json::from_str(&text(&args)).expect("an answer");
         answer.variants.iter().map(|variant| variant.same_as_base).collect()
     };
     let load = ["cyclictest -t1 -p80 -i1000 -l20", "--cpus", "2", "--base", "kernel=6.1"];

@@ -121,7 +121,7 @@ fn a_written_trace_can_be_replayed() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
     let output = schedlab(&["run", path, "--format", "json"]);
     let text = String::from_utf8(output.stdout).expect("text");
-    let result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+    let result = schema::RunResult::from_json(&text).expect("our own JSON");
     assert_eq!(result.machine.name, "seed001", "the file beside it says so");
     assert_eq!(result.machine.cpus, 2, "as many as in the recording");
     assert_eq!(result.tasks.iter().filter(|task| task.comm == "cyclictest").count(), 2);
@@ -140,7 +140,7 @@ fn a_trace_may_come_through_a_pipe() {
     child.stdin.take().expect("a pipe").write_all(&bytes).expect("a reader");
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8(output.stdout).expect("text");
-    let result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+    let result = schema::RunResult::from_json(&text).expect("our own JSON");
     assert!(result.tasks.iter().any(|task| task.comm == "hog1"));
 }
 
@@ -153,14 +153,14 @@ fn a_workload_file_runs_as_its_trace_does_until_it_is_changed() {
     let run = |load: &str| {
         let output = schedlab(&["run", load, "--machine", "vm2", "--format", "json"]);
         let text = String::from_utf8(output.stdout).expect("text");
-        report::schema::RunResult::from_json(&text).expect("our own JSON")
+        schema::RunResult::from_json(&text).expect("our own JSON")
     };
     let (of_trace, of_file) = (run(DEMO), run(path));
     assert!(of_trace.tasks.len() > 10 && of_trace.tasks == of_file.tasks);
     let text = fs::read_to_string(path).expect("our own file");
     fs::write(path, text.replace("  begin", "  work 300%\n  begin")).expect("a temporary file");
     let busier = run(path);
-    let cpu_time = |result: &report::schema::RunResult| -> u64 {
+    let cpu_time = |result: &schema::RunResult| -> u64 {
         result.tasks.iter().map(|task| task.sum_exec_runtime_ns).sum()
     };
     assert!(cpu_time(&busier) > 2 * cpu_time(&of_trace));
@@ -178,7 +178,7 @@ fn the_command_line_in_a_result_gives_the_same_result() {
     let json = |args: &[&str]| {
         let output = schedlab(args);
         let text = String::from_utf8(output.stdout).expect("text");
-        let mut result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+        let mut result = schema::RunResult::from_json(&text).expect("our own JSON");
         result.zero_wall_clock();
         result
     };
@@ -214,7 +214,7 @@ fn dumps_are_a_list_in_the_json_in_the_order_asked_for() {
         "/proc/1000/sched@5ms",
     ]);
     let text = String::from_utf8(output.stdout).expect("text");
-    let dumps = report::schema::RunResult::from_json(&text).expect("our own JSON").dumps;
+    let dumps = schema::RunResult::from_json(&text).expect("our own JSON").dumps;
     let found: Vec<(&str, u64)> = dumps.iter().map(|d| (d.file.as_str(), d.at_ns)).collect();
     assert_eq!(found, [("schedstat@end", 20_000_000), ("/proc/1000/sched@5ms", 5_000_000)]);
     assert!(
@@ -241,7 +241,7 @@ fn a_result_says_which_kernel_was_asked_for() {
     let run = |kernel: &str| {
         let output = schedlab(&["run", "hog", "--for", "5ms", "--kernel", kernel, "--format", "json"]);
         let text = String::from_utf8(output.stdout).expect("text");
-        report::schema::RunResult::from_json(&text).expect("our own JSON")
+        schema::RunResult::from_json(&text).expect("our own JSON")
     };
     let debian = run("debian11");
     assert_eq!((debian.kernel.profile.as_str(), debian.kernel.asked.as_deref()), ("6.1", Some("debian11")));

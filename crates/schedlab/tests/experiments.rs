@@ -1,9 +1,9 @@
 //! Whole experiments through the library's front door.
 
 use machine::{RecordKind, ToldStep};
-use report::schema::LoadResult;
 use schedlab::{Arm, Change, Error, Experiment, KernelConfig, LoadSpec, Plan, Run, compare, machine};
 use scheduler::{Nanos, Pid};
+use schema::LoadResult;
 use std::collections::BTreeMap;
 
 const MS: Nanos = Nanos::from_millis(1);

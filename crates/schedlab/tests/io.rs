@@ -14,7 +14,7 @@
 //! each time before it does. Untraced, 41.5 to 48.0 ms; counting to three tenths of it 30.4 to 34.8 ms
 //! (median 33.3).
 
-use report::schema::{LoadResult, RunResult};
+use schema::{LoadResult, RunResult};
 use std::process::Command;
 
 fn replay(fixture: &str, args: &[&str]) -> RunResult {

@@ -266,7 +266,7 @@ fn standard_input_is_as_good_as_a_file() {
     let json = ["--format", "json", "--machine", "vm2"];
     let tables = |output: &Output| {
         let text = String::from_utf8(output.stdout.clone()).expect("text");
-        let mut result = report::schema::RunResult::from_json(&text).expect("our own JSON");
+        let mut result = schema::RunResult::from_json(&text).expect("our own JSON");
         result.zero_wall_clock();
         result.tasks
     };

@@ -1,8 +1,8 @@
 //! Published experiments: what they must show, that it hangs on what they are about, and that the stored
 //! results are those of this program. Too slow unoptimised: run with `--release`, as `make test` does.
 
-use report::reproduce::{ReproducedExperiment, Reproduction};
 use schedlab::{Length, PUBLISHED, PublishedExperiment};
+use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::fs;
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@
 //! ld; each has 10 ms of work, ld under SCHED_FIFO for most of it. A kernel thread works again 180 ms after
 //! all are done.
 
-use report::schema::{Grade, LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
+use schema::{Grade, LoadResult, Policy, ReplayFidelity, ReplayFinish, RunResult};
 use std::process::{Command, Output};
 
 const BUILD: &str = "tests/fixtures/build.txt";
@@ -42,7 +42,7 @@ fn a_build_is_done_sooner_on_two_cpus_although_a_kernel_thread_lives_on() {
 #[test]
 fn the_tasks_of_the_recorded_command_are_marked_and_come_first_in_the_table() {
     let result = run(&[]);
-    let of_command = |task: &&report::schema::TaskResult| task.of_command;
+    let of_command = |task: &&schema::TaskResult| task.of_command;
     let comms: Vec<&str> = result.tasks.iter().filter(of_command).map(|task| task.comm.as_str()).collect();
     assert_eq!(comms, ["make", "cc1", "ld"]);
 }
@@ -120,7 +120,7 @@ fn a_comparison_says_when_the_build_is_done_and_never_that_a_model_is_exact() {
     assert!(text.contains("\nverdict: the replay of "), "{text}");
 }
 
-fn task<'a>(result: &'a RunResult, comm: &str) -> &'a report::schema::TaskResult {
+fn task<'a>(result: &'a RunResult, comm: &str) -> &'a schema::TaskResult {
     result.tasks.iter().find(|task| task.comm == comm).unwrap_or_else(|| panic!("no task {comm}"))
 }
 
@@ -163,9 +163,9 @@ fn an_arm_of_a_comparison_has_its_own_loads_and_changes() {
     let args =
         ["compare", BUILD, "--with", &load, "--with", "without=cc1", "--repeat", "2", "--format", "json"];
     let text = String::from_utf8(schedlab(&args).stdout).expect("text");
-    let answer: report::compare::Comparison = serde_json::from_str(&text).expect("our own JSON");
+    let answer: schema::comparison::Comparison = serde_json::from_str(&text).expect("our own JSON");
     let [double, without] = answer.variants.as_slice() else { panic!("two variants") };
-    let cpu_time = |variant: &report::compare::VariantComparison| {
+    let cpu_time = |variant: &schema::comparison::VariantComparison| {
         let metric = variant.metrics.iter().find(|metric| metric.metric.key == "tasks.cc1.cpu_time");
         metric.map(|metric| metric.variant / metric.base)
     };

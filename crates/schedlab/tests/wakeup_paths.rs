@@ -6,7 +6,7 @@
 //! and interrupt events. Many switches of the idle task are missing on CPU 1, so the thread of CPU 0 is
 //! judged.
 
-use report::schema::{LatencySummary, RunResult};
+use schema::{LatencySummary, RunResult};
 use std::process::Command;
 use trace::{Pid, WakeLatency, summarise};
 

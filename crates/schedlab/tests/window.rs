@@ -1,7 +1,7 @@
 //! `--from` and `--to`: a stretch of a run, of a replay and its recording, and of a comparison.
 
-use report::compare::Comparison;
-use report::schema::{RunResult, Window};
+use schema::comparison::Comparison;
+use schema::{RunResult, Window};
 use std::process::{Command, Output};
 use trace::{Pid, Stretch, WakeupEvent};
 

@@ -26,7 +26,6 @@ mod dat;
 mod error;
 mod events;
 mod facts;
-mod histogram;
 mod host;
 mod input;
 mod model;
@@ -56,7 +55,6 @@ pub use builder::TraceBuilder;
 pub use error::ReadError;
 pub use events::Events;
 pub use facts::{IdleKind, TaskFacts, TaskNote, TaskPolicy};
-pub use histogram::{Bucket, DurationHistogram};
 pub use host::{CgroupCpu, CpuQuota, Host, HostNote, RecordedCommand, TaskGroup};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, NeedResched, Pid, Provenance,

@@ -17,9 +17,9 @@
 //!   first delay is 0.
 //! - A task id is one task, also where it was given out again.
 
+use schema::{Histogram, Precision};
 use std::cmp::Reverse;
 
-use crate::histogram::DurationHistogram;
 use crate::model::{Event, EventKind, Pid, SchedSwitch, Trace};
 use crate::pidmap::PidMap;
 use crate::state::PrevState;
@@ -73,7 +73,7 @@ pub enum RuntimeSource {
 }
 
 /// The whole table.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SchedLatency {
     /// The tasks that waited at least once, the idle task left out: those with the longest mean delay first,
     /// then by longest delay, switches and run time.
@@ -85,9 +85,9 @@ pub struct SchedLatency {
     /// How often a CPU switched away from a task that had not come to it.
     pub context_switch_bugs: u64,
     /// All delays, those of 0 included, the idle task left out.
-    pub delays: DurationHistogram,
+    pub delays: Histogram,
     /// How long tasks stayed on a CPU between two recorded switches, the idle task left out.
-    pub stays: DurationHistogram,
+    pub stays: Histogram,
 }
 
 impl SchedLatency {
@@ -148,8 +148,8 @@ struct Tabulator {
     accounted: bool,
     wakeups: u64,
     context_switch_bugs: u64,
-    delays: DurationHistogram,
-    stays: DurationHistogram,
+    delays: Histogram,
+    stays: Histogram,
 }
 
 impl Tabulator {
@@ -162,8 +162,8 @@ impl Tabulator {
             accounted: false,
             wakeups: 0,
             context_switch_bugs: 0,
-            delays: DurationHistogram::default(),
-            stays: DurationHistogram::default(),
+            delays: Histogram::new(Precision::OneDigit),
+            stays: Histogram::new(Precision::OneDigit),
         }
     }
 
@@ -206,7 +206,7 @@ impl Tabulator {
                 self.context_switch_bugs += 1;
             } else if gone.pid != Pid::IDLE {
                 let stay = now.saturating_sub(gone.since_ns);
-                self.stays.add(stay);
+                self.stays.record(stay);
                 let on_cpu_ns = &mut self.task(gone.pid, switch.prev.comm).on_cpu_ns;
                 *on_cpu_ns = on_cpu_ns.saturating_add(stay);
             }
@@ -226,7 +226,7 @@ impl Tabulator {
                 (next.row.delay_max_ns, next.row.max_start_ns, next.row.max_end_ns) = (delay, start, now);
             }
             if switch.next.pid != Pid::IDLE {
-                self.delays.add(delay);
+                self.delays.record(delay);
             }
         }
     }

@@ -2,14 +2,9 @@
 
 use crate::max_series::MaxSeries;
 use scheduler::Nanos;
+use schema::{Histogram, Precision};
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
-
-/// Sub-buckets of each power of two in [`LatencyStats`]; quantiles are at most 1/16 too high.
-const SUB_BUCKETS: usize = 16;
-/// Values from here on share the last bucket: 2⁴⁰ ns are 18 minutes.
-const LARGEST_OCTAVE: usize = 40;
-const LOG_BUCKETS: usize = (LARGEST_OCTAVE - 3) * SUB_BUCKETS;
 
 /// Latencies of one thread, shared between its program and whoever reads the result.
 #[derive(Clone, Debug)]
@@ -75,18 +70,14 @@ impl Default for Recorder {
     }
 }
 
-/// Summary of many latencies in constant space.
+/// Latencies in constant space.
 #[derive(Clone, Debug)]
 pub struct LatencyStats {
-    count: u64,
-    sum_ns: u64,
-    min: Nanos,
-    max: Nanos,
+    all: Histogram,
     last: Nanos,
     limit: Option<Nanos>,
     over_limit: u64,
     histogram: Option<UsHistogram>,
-    log: Box<[u64; LOG_BUCKETS]>,
 }
 
 /// Counts by whole microseconds, as cyclictest's `-h` prints them.
@@ -103,15 +94,11 @@ pub struct UsHistogram {
 impl LatencyStats {
     fn new() -> LatencyStats {
         LatencyStats {
-            count: 0,
-            sum_ns: 0,
-            min: Nanos::NEVER,
-            max: Nanos::ZERO,
+            all: Histogram::new(Precision::OneDigit),
             last: Nanos::ZERO,
             limit: None,
             over_limit: 0,
             histogram: None,
-            log: Box::new([0; LOG_BUCKETS]),
         }
     }
 
@@ -122,43 +109,24 @@ impl LatencyStats {
                 None => {
                     h.overflows += 1;
                     if h.overflow_cycles.len() < h.counts.len() {
-                        h.overflow_cycles.push(self.count);
+                        h.overflow_cycles.push(self.all.count());
                     }
                 }
             }
         }
-        self.count += 1;
-        self.sum_ns += latency.0;
-        self.min = self.min.min(latency);
-        self.max = self.max.max(latency);
+        self.all.record(latency.0);
         self.last = latency;
         self.over_limit += u64::from(self.limit.is_some_and(|limit| latency > limit));
-        self.log[log_bucket(latency.0)] += 1;
     }
 
-    /// Number of samples.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Smallest sample; zero without one.
-    pub fn min(&self) -> Nanos {
-        if self.count == 0 { Nanos::ZERO } else { self.min }
-    }
-
-    /// Largest sample; zero without one.
-    pub fn max(&self) -> Nanos {
-        self.max
+    /// All of them.
+    pub fn all(&self) -> &Histogram {
+        &self.all
     }
 
     /// Latest sample; zero without one.
     pub fn last(&self) -> Nanos {
         self.last
-    }
-
-    /// Mean, rounded down; zero without a sample.
-    pub fn mean(&self) -> Nanos {
-        Nanos(self.sum_ns.checked_div(self.count).unwrap_or(0))
     }
 
     /// Samples above the limit of [`Recorder::with_limit`]; `None` without a limit.
@@ -170,43 +138,6 @@ impl LatencyStats {
     pub fn histogram(&self) -> Option<&UsHistogram> {
         self.histogram.as_ref()
     }
-
-    /// A value that `per_mille` of 1000 samples do not exceed: exact below 32 ns, else at most 1/16 too high,
-    /// and never above the largest sample. Zero without a sample.
-    pub fn quantile(&self, per_mille: u64) -> Nanos {
-        let wanted = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1_000).max(1);
-        let mut seen = 0;
-        for (bucket, count) in self.log.iter().enumerate() {
-            seen += u128::from(*count);
-            if seen >= wanted {
-                return Nanos(largest_in(bucket)).min(self.max);
-            }
-        }
-        self.max
-    }
-}
-
-/// Bucket of a value: exact below 16, then sixteen to a power of two.
-fn log_bucket(value: u64) -> usize {
-    let octave = (value | 8).ilog2() as usize;
-    if octave < 4 {
-        return value as usize;
-    }
-    let octave = octave.min(LARGEST_OCTAVE - 1);
-    let sub = ((value >> (octave - 4)) as usize - SUB_BUCKETS).min(SUB_BUCKETS - 1);
-    (octave - 3) * SUB_BUCKETS + sub
-}
-
-/// Largest value of a bucket. The last bucket has none: callers cap it at the maximum.
-fn largest_in(bucket: usize) -> u64 {
-    if bucket < SUB_BUCKETS {
-        return bucket as u64;
-    }
-    if bucket == LOG_BUCKETS - 1 {
-        return u64::MAX;
-    }
-    let shift = bucket / SUB_BUCKETS - 1;
-    ((((bucket % SUB_BUCKETS + SUB_BUCKETS) as u64) + 1) << shift) - 1
 }
 
 /// Something that one task tells others through memory, such as "stop"; off at first.
@@ -231,37 +162,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log_buckets_are_contiguous_and_narrow() {
-        let mut value = 0u64;
-        for bucket in 0..LOG_BUCKETS - 1 {
-            assert_eq!(log_bucket(value), bucket, "first value {value}");
-            let largest = largest_in(bucket);
-            assert_eq!(log_bucket(largest), bucket, "last value {largest}");
-            assert!(largest - value <= value / 16);
-            value = largest + 1;
-        }
-        assert_eq!(log_bucket(u64::MAX), LOG_BUCKETS - 1);
-    }
-
-    #[test]
-    fn summary_of_one_to_a_thousand_microseconds() {
+    fn samples_above_the_limit_are_counted() {
         let recorder = Recorder::with_limit(Nanos::from_micros(990));
         (1..=1_000).rev().for_each(|us| recorder.record(Nanos::from_micros(us)));
         let stats = recorder.stats();
-        assert_eq!((stats.count(), stats.over_limit()), (1_000, Some(10)));
-        assert_eq!((stats.min(), stats.max()), (Nanos::from_micros(1), Nanos::from_micros(1_000)));
-        assert_eq!((stats.mean(), stats.last()), (Nanos(500_500), Nanos::from_micros(1)));
-        let p50 = stats.quantile(500).0;
-        assert!((500_000..=532_000).contains(&p50), "{p50}");
-        assert_eq!(stats.quantile(1_000), Nanos::from_micros(1_000));
-    }
-
-    #[test]
-    fn an_empty_summary_is_zero() {
-        let recorder = Recorder::new();
-        let stats = recorder.stats();
-        assert_eq!((stats.min(), stats.mean(), stats.quantile(500)), (Nanos(0), Nanos(0), Nanos(0)));
-        assert_eq!(stats.over_limit(), None);
+        assert_eq!((stats.all().count(), stats.over_limit()), (1_000, Some(10)));
+        assert_eq!((stats.all().mean_ns(), stats.last()), (500_500, Nanos::from_micros(1)));
+        assert_eq!(Recorder::new().stats().over_limit(), None);
     }
 
     #[test]

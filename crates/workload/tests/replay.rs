@@ -5,6 +5,7 @@ use machine::{Machine, MachineSpec, RunOptions, Setup, Tracing};
 use proptest::prelude::*;
 use scheduler::Nanos;
 use scheduler::registry::{Config, Profile};
+use schema::LoadResult;
 use std::collections::BTreeMap;
 use std::path::Path;
 use trace::{
@@ -12,7 +13,7 @@ use trace::{
     SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedSwitch, SchedWakeup, TaskRef, TaskSummary,
     Trace, TraceBuilder, infer_missing_switches, summarise,
 };
-use workload::load::{BuiltLoad, Length, Load, LoadResult};
+use workload::load::{BuiltLoad, Length, Load};
 use workload::replay::{
     Begin, Evidence, Pair, RecordedTask, Recording, Replay, ReplayFidelity, TaskFidelity,
 };
@@ -118,9 +119,10 @@ fn play_on(name: &str, spec: MachineSpec) -> ReplayFidelity {
     let Length::Time(duration) = replay.length() else { panic!("a replay has a length") };
     let options = RunOptions { duration, trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
-    let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
+    let LoadResult::Replay(result) = built.result(name) else { panic!("the result of a replay") };
     assert!(result.bursts_completed * 100 >= result.bursts * 95, "{name}: {result:?}");
-    replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, cpus).expect("a recording")
+    let replayed = built.replayed().expect("a replay");
+    replay.fidelity(&replayed, &outcome.trace.expect("records"), &outcome.comms, cpus).expect("a recording")
 }
 
 /// The sum of a figure over all tasks, and the sum of the distances, both in relation to the recording, per
@@ -177,8 +179,8 @@ fn plays_a_little(replay: &Replay, spec: MachineSpec, setup: Setup, built: Built
         RunOptions { duration: Nanos::from_millis(300), trace: Tracing::Everything, ..RunOptions::default() };
     let outcome =
         Machine::new(spec, Config::default(), setup, options).and_then(Machine::run).expect("a run");
-    let LoadResult::Replay(result) = built.result() else { panic!("the result of a replay") };
-    replay.fidelity(&result, &outcome.trace.expect("records"), &outcome.comms, 2);
+    let replayed = built.replayed().expect("a replay");
+    replay.fidelity(&replayed, &outcome.trace.expect("records"), &outcome.comms, 2);
 }
 
 /// An event of one of five tasks on one of three CPUs, in any state and order.

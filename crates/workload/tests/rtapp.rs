@@ -2,7 +2,8 @@
 
 use machine::Setup;
 use scheduler::Nanos;
-use workload::load::{Length, Load, LoadError, LoadResult};
+use schema::LoadResult;
+use workload::load::{Length, Load, LoadError};
 use workload::rtapp::{Dialect, Fault, NoteKind, RtApp, RtAppError, parse};
 
 fn read(text: &str) -> Result<RtApp, RtAppError> {
@@ -32,8 +33,8 @@ fn note(app: &RtApp, kind: NoteKind) -> Option<(u64, Vec<&str>)> {
 
 /// Names of the threads that a build on so many CPUs makes.
 fn threads(app: &RtApp, cpus: usize) -> Vec<String> {
-    match app.build(&mut Setup::new(cpus)).map(|built| built.result()) {
-        Ok(LoadResult::RtApp(result)) => result.threads.into_iter().map(|thread| thread.name).collect(),
+    match app.build(&mut Setup::new(cpus)).map(|built| built.result("file.json")) {
+        Ok(LoadResult::Rtapp(result)) => result.threads.into_iter().map(|thread| thread.name).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -478,7 +479,7 @@ fn mutated_files_never_panic() {
                 mutated.extend_from_slice(&bytes[at + 1..]);
                 let mutated = String::from_utf8_lossy(&mutated);
                 if let Ok(app) = read(&mutated) {
-                    let _ = app.build(&mut Setup::new(2)).map(|load| load.result());
+                    let _ = app.build(&mut Setup::new(2)).map(|load| load.result("file.json"));
                 }
             }
         }

@@ -1,31 +1,32 @@
 //! What the machine has counted up to some moment.
 
 use super::sim::Sim;
-use crate::outcome::{CpuOutcome, DecisionCount, TotalsOutcome};
+use crate::outcome::DecisionCount;
 use scheduler::{CpuId, Nanos, Reason};
+use schema::{CpuResult, Totals};
 
 impl Sim {
     /// What each CPU has counted up to `at`.
-    pub fn cpu_outcomes(&self, at: Nanos) -> Vec<CpuOutcome> {
+    pub fn cpu_results(&self, at: Nanos) -> Vec<CpuResult> {
         let cpus = (0..self.k.cpus()).map(|c| CpuId(c as u16));
-        let outcome = |cpu| {
+        let result = |cpu: CpuId| {
             let hw = self.cpu(cpu);
-            CpuOutcome {
-                cpu,
+            CpuResult {
+                cpu: u32::from(cpu.0),
                 nr_switches: self.hw().recorder.switches_on(cpu),
-                idle: self.hw().recorder.idle_time(cpu, at),
+                idle_ns: self.hw().recorder.idle_time(cpu, at).0,
                 rq_lock: self.hw().lock_stats(cpu),
                 ipis_sent: hw.ipis_sent.get(),
                 ipis_received: hw.ipis_received.get(),
             }
         };
-        cpus.map(outcome).collect()
+        cpus.map(result).collect()
     }
 
     /// What the machine has counted.
-    pub fn totals(&self) -> TotalsOutcome {
+    pub fn totals(&self) -> Totals {
         let totals = &self.k.totals;
-        TotalsOutcome {
+        Totals {
             context_switches: self.hw().recorder.switches(),
             wakeups: totals.wakeups.get(),
             migrations: totals.migrations.get(),
@@ -33,10 +34,13 @@ impl Sim {
             pulls: totals.pulls.get(),
             push_ipis: totals.push_ipis.get(),
             rt_searches: totals.rt_searches.get(),
-            rt_search_time: totals.rt_search_time.get(),
+            rt_search_ns: totals.rt_search_time.get().0,
             push_ipis_in_flight_max: self.hw().push_ipis.most(),
             push_ipis_in_flight_by_source_max: self.hw().push_ipis.most_by_source(),
             wakeup_preemptions: totals.wakeup_preemptions.get(),
+            spinlock_sleeps: self.world.borrow().spinlocks.iter().map(|lock| lock.sleeps).sum(),
+            lock_holder_preemptions: self.lock_holder_preemptions.get(),
+            cache_refill_ns: self.cache_refill.get().0,
         }
     }
 
@@ -44,10 +48,5 @@ impl Sim {
     pub fn decisions(&self) -> impl Iterator<Item = DecisionCount> + '_ {
         let totals = &self.k.totals;
         Reason::ALL.iter().map(|reason| DecisionCount { reason: *reason, count: totals.decisions(*reason) })
-    }
-
-    /// How often tasks have slept in the back-off of user spinlocks.
-    pub fn spinlock_sleeps(&self) -> u64 {
-        self.world.borrow().spinlocks.iter().map(|lock| lock.sleeps).sum()
     }
 }

@@ -7,7 +7,7 @@
 use super::check::Watch;
 use super::cpu_hw::{CpuHw, Mode};
 use super::lines::LineTable;
-use super::locks::{Attempt, LockStats, LockTiming, SpinState};
+use super::locks::{Attempt, LockTiming, SpinState};
 use super::noise::CpuNoise;
 use super::paths::Paths;
 use super::push_ipis::PushIpis;
@@ -20,6 +20,7 @@ use crate::spec::MachineSpec;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::registry::LockKind;
 use scheduler::{CpuId, Event, MutexId, Nanos, TaskId, ThisCpu};
+use schema::RqLockStats;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -270,14 +271,15 @@ impl Hw {
         Suspend { mode, entered: false }
     }
 
-    pub fn lock_stats(&self, cpu: CpuId) -> LockStats {
+    pub fn lock_stats(&self, cpu: CpuId) -> RqLockStats {
         self.rq_locks[cpu.index()].borrow().stats
     }
 
     /// The longest waits and the most waiters count anew from now on.
     pub fn forget_maxima(&self) {
         for lock in &self.rq_locks {
-            lock.borrow_mut().stats.forget_maxima();
+            let stats = &mut lock.borrow_mut().stats;
+            (stats.wait_max_ns, stats.waiters_max, stats.waiters_holding_own_max) = (0, 0, 0);
         }
         self.push_ipis.forget_most();
     }

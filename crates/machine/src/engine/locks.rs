@@ -5,6 +5,7 @@ use super::transfers::Transfers;
 use crate::spec::MachineSpec;
 use scheduler::registry::LockKind;
 use scheduler::{CpuId, Nanos};
+use schema::RqLockStats;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
@@ -41,7 +42,7 @@ pub(crate) struct SpinState {
     last: CpuId,
     waiters: VecDeque<Waiter>,
     /// Counters.
-    pub stats: LockStats,
+    pub stats: RqLockStats,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,41 +51,6 @@ struct Waiter {
     since: Nanos,
     /// It holds the lock of its own run queue meanwhile.
     holds_own: bool,
-}
-
-/// Counters of one spinlock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LockStats {
-    /// Times it was taken.
-    pub acquisitions: u64,
-    /// Times a CPU had to wait for it.
-    pub contended: u64,
-    /// Longest wait.
-    pub wait_max: Nanos,
-    /// Sum of the waits.
-    pub wait_sum: Nanos,
-    /// Most CPUs that waited at once.
-    pub waiters_max: u32,
-    /// Most CPUs that waited at once while each held the lock of its own run queue: whoever wants theirs
-    /// waits, too.
-    pub waiters_holding_own_max: u32,
-}
-
-impl LockStats {
-    /// The maxima count anew from now on.
-    pub(crate) fn forget_maxima(&mut self) {
-        (self.wait_max, self.waiters_max, self.waiters_holding_own_max) = (Nanos::ZERO, 0, 0);
-    }
-
-    /// What has been counted since `before`, when the maxima were forgotten.
-    pub(crate) fn since(&self, before: &LockStats) -> LockStats {
-        LockStats {
-            acquisitions: self.acquisitions - before.acquisitions,
-            contended: self.contended - before.contended,
-            wait_sum: self.wait_sum.saturating_sub(before.wait_sum),
-            ..*self
-        }
-    }
 }
 
 /// What becomes of an attempt to take a lock.
@@ -203,8 +169,8 @@ impl SpinState {
     fn count_wait(&mut self, wait: Nanos) {
         let stats = &mut self.stats;
         stats.contended += 1;
-        stats.wait_max = stats.wait_max.max(wait);
-        stats.wait_sum += wait;
+        stats.wait_max_ns = stats.wait_max_ns.max(wait.0);
+        stats.wait_sum_ns += wait.0;
     }
 }
 

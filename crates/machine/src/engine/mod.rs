@@ -35,7 +35,6 @@ mod world;
 
 #[doc(hidden)]
 pub use bare::bare_engine;
-pub use locks::LockStats;
 pub use recorder::{LockWait, Record, RecordKind, Tracing, Who};
 pub use run::{Machine, RunOptions, TimedSetting};
 pub use sim::CommOf;

@@ -1,9 +1,9 @@
 //! What a run writes down: wakeup latencies, idle time, and, if asked, every event for a trace.
 
 use super::hw::Hw;
-use crate::latency::Latency;
 use crate::told::{TaskStart, ToldMessage, ToldStep};
 use scheduler::{Class, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId, ThisCpu};
+use schema::{Histogram, Precision};
 use std::cell::{Cell, RefCell};
 
 /// What a run writes down of its events.
@@ -101,7 +101,7 @@ pub struct LockWait {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     cpus: Vec<OfCpu>,
-    latencies: RefCell<Vec<Option<Box<Latency>>>>,
+    latencies: RefCell<Vec<Option<Box<Histogram>>>>,
     tracing: Tracing,
     trace: RefCell<Vec<Record>>,
     /// Kept with [`Tracing::Everything`].
@@ -178,16 +178,18 @@ impl Recorder {
         if task.index() >= latencies.len() {
             latencies.resize_with(task.index() + 1, || None);
         }
-        latencies[task.index()].get_or_insert_default().record(latency);
+        let histogram =
+            latencies[task.index()].get_or_insert_with(|| Box::new(Histogram::new(Precision::TwoDigits)));
+        histogram.record(latency.0);
     }
 
     /// Hands out what was recorded about a task and starts anew for the next user of its slot.
-    pub fn take_latency(&self, task: TaskId) -> Option<Box<Latency>> {
+    pub fn take_latency(&self, task: TaskId) -> Option<Box<Histogram>> {
         self.latencies.borrow_mut().get_mut(task.index())?.take()
     }
 
     /// What has been recorded about a task.
-    pub fn latency_so_far(&self, task: TaskId) -> Option<Box<Latency>> {
+    pub fn latency_so_far(&self, task: TaskId) -> Option<Box<Histogram>> {
         self.latencies.borrow().get(task.index())?.clone()
     }
 

@@ -10,7 +10,6 @@ use super::sim::{Family, Sim};
 use super::snapshots::Snapshots;
 use super::windows::Measurement;
 use super::world::{Device, World};
-use crate::latency::Latency;
 use crate::objects::ChannelId;
 use crate::outcome::{Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::{Arrival, FIRST_PID, Outside, Setup};
@@ -21,6 +20,7 @@ use crate::window::Window;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
 use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId, TaskState};
+use schema::Histogram;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -384,7 +384,7 @@ impl Sim {
     }
 
     /// A task, with what has been recorded of its latencies.
-    pub fn task_outcome(&self, p: TaskId, wakeup_latency: Option<Box<Latency>>) -> TaskOutcome {
+    pub fn task_outcome(&self, p: TaskId, wakeup_latency: Option<Box<Histogram>>) -> TaskOutcome {
         let task = self.k.task(p);
         if self.with(p, |t| !t.time_under.is_empty()) {
             self.account_under(p, self.served(p));
@@ -445,14 +445,11 @@ impl Sim {
             simulated: end,
             events: totals.wakeups + totals.context_switches,
             tasks,
-            cpus: self.cpu_outcomes(end),
+            cpus: self.cpu_results(end),
             totals,
             decisions: self.decisions().filter(|d| d.count > 0).collect(),
             stalled: self.stalled(end),
             outside_lost: self.outside_lost.get(),
-            spinlock_sleeps: self.spinlock_sleeps(),
-            lock_holder_preemptions: self.lock_holder_preemptions.get(),
-            cache_refill: self.cache_refill.get(),
             idle_polls: self.idle_polls,
             ticks_at: self.ticks_at.clone(),
             trace: self.hw().recorder.take_trace(),

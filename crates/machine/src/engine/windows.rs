@@ -2,9 +2,10 @@
 //! beginning.
 
 use super::sim::Sim;
-use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TimeUnder, TotalsOutcome};
+use crate::outcome::{DecisionCount, TaskOutcome, TimeUnder};
 use crate::window::{Window, WindowOutcome};
 use scheduler::{Class, Nanos, Pid, TaskId};
+use schema::{CpuResult, Totals};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -21,13 +22,10 @@ struct Counted {
     at: Nanos,
     /// Those that lived or had lived.
     tasks: Vec<TaskOutcome>,
-    cpus: Vec<CpuOutcome>,
-    totals: TotalsOutcome,
+    cpus: Vec<CpuResult>,
+    totals: Totals,
     /// In the order of all reasons.
     decisions: Vec<DecisionCount>,
-    spinlock_sleeps: u64,
-    lock_holder_preemptions: u64,
-    cache_refill: Nanos,
 }
 
 impl Sim {
@@ -59,12 +57,9 @@ impl Sim {
         Counted {
             at,
             tasks,
-            cpus: self.cpu_outcomes(at),
+            cpus: self.cpu_results(at),
             totals: self.totals(),
             decisions: self.decisions().collect(),
-            spinlock_sleeps: self.spinlock_sleeps(),
-            lock_holder_preemptions: self.lock_holder_preemptions.get(),
-            cache_refill: self.cache_refill.get(),
         }
     }
 
@@ -97,14 +92,7 @@ impl Counted {
             Some(before) => since(task, &before),
             None => task,
         });
-        let cpus = self.cpus.into_iter().zip(before.cpus).map(|(cpu, before)| CpuOutcome {
-            nr_switches: cpu.nr_switches - before.nr_switches,
-            idle: cpu.idle.saturating_sub(before.idle),
-            rq_lock: cpu.rq_lock.since(&before.rq_lock),
-            ipis_sent: cpu.ipis_sent - before.ipis_sent,
-            ipis_received: cpu.ipis_received - before.ipis_received,
-            ..cpu
-        });
+        let cpus = self.cpus.iter().zip(&before.cpus).map(|(cpu, before)| cpu.since(before));
         let decisions = self
             .decisions
             .into_iter()
@@ -114,11 +102,8 @@ impl Counted {
             window: Window { from: before.at, to: self.at },
             tasks: tasks.collect(),
             cpus: cpus.collect(),
-            totals: totals_since(self.totals, &before.totals),
+            totals: self.totals.since(&before.totals),
             decisions: decisions.filter(|decision| decision.count > 0).collect(),
-            spinlock_sleeps: self.spinlock_sleeps - before.spinlock_sleeps,
-            lock_holder_preemptions: self.lock_holder_preemptions - before.lock_holder_preemptions,
-            cache_refill: self.cache_refill.saturating_sub(before.cache_refill),
         }
     }
 }
@@ -142,21 +127,4 @@ fn since(mut task: TaskOutcome, before: &TaskOutcome) -> TaskOutcome {
         under.cpu_time = under.cpu_time.saturating_sub(before);
     }
     task
-}
-
-/// The maxima have been forgotten at the beginning.
-fn totals_since(now: TotalsOutcome, before: &TotalsOutcome) -> TotalsOutcome {
-    TotalsOutcome {
-        context_switches: now.context_switches - before.context_switches,
-        wakeups: now.wakeups - before.wakeups,
-        migrations: now.migrations - before.migrations,
-        pushes: now.pushes - before.pushes,
-        pulls: now.pulls - before.pulls,
-        push_ipis: now.push_ipis - before.push_ipis,
-        rt_searches: now.rt_searches - before.rt_searches,
-        rt_search_time: now.rt_search_time.saturating_sub(before.rt_search_time),
-        push_ipis_in_flight_max: now.push_ipis_in_flight_max,
-        push_ipis_in_flight_by_source_max: now.push_ipis_in_flight_by_source_max,
-        wakeup_preemptions: now.wakeup_preemptions - before.wakeup_preemptions,
-    }
 }

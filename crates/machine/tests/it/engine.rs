@@ -77,7 +77,7 @@ fn a_run_ends_when_the_last_task_exits() {
     assert_eq!(outcome.simulated, ms(8));
     assert_eq!(*clock.borrow(), [Nanos::ZERO, ms(3), ms(7), ms(8)]);
     assert_eq!(task(&outcome, "a").counters.sum_exec_runtime, ms(4));
-    assert_eq!(outcome.cpus[0].idle, ms(4));
+    assert_eq!(outcome.cpus[0].idle_ns, ms(4).0);
 }
 
 #[test]
@@ -309,7 +309,11 @@ fn a_spinlock_is_spun_for_and_slept_for() {
     setup.spawn(Nanos::ZERO, other);
     let outcome = run(ideal(2), setup);
     let got_it = clock.borrow()[2];
-    assert!(got_it >= ms(5) && outcome.spinlock_sleeps >= 2, "{got_it} {}", outcome.spinlock_sleeps);
+    assert!(
+        got_it >= ms(5) && outcome.totals.spinlock_sleeps >= 2,
+        "{got_it} {}",
+        outcome.totals.spinlock_sleeps
+    );
 }
 
 #[test]
@@ -507,7 +511,7 @@ fn who_waits_for_the_release_of_a_spinlock_is_woken_by_it() {
     }
     let outcome = run(ideal(3), setup);
     // Both are woken at 2 ms; the one that comes too late sleeps again until 4 ms.
-    assert_eq!(outcome.spinlock_sleeps, 3);
+    assert_eq!(outcome.totals.spinlock_sleeps, 3);
     let mut got_it = [first_clock.borrow()[2], second_clock.borrow()[2]];
     got_it.sort();
     for (got_it, released) in got_it.into_iter().zip([ms(2), ms(4)]) {
@@ -526,7 +530,7 @@ fn a_task_that_loses_its_cpu_with_a_lock_held_is_counted() {
         }
         setup.spawn(Nanos::ZERO, script("holder", steps).0);
         setup.spawn(Nanos::ZERO, script("other", [Step::Compute(ms(30))]).0);
-        run(ideal(1), setup).lock_holder_preemptions
+        run(ideal(1), setup).totals.lock_holder_preemptions
     };
     assert_eq!(preemptions(false), 0);
     assert!(preemptions(true) > 0);

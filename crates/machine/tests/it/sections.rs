@@ -103,10 +103,13 @@ fn one_step_is_what_many_are() {
         let (outcome, clock) = crowd(seed, true, backoff);
         let (other, expected) = crowd(seed, false, backoff);
         assert_eq!(clock, expected, "seed {seed}");
-        assert_eq!(outcome.lock_holder_preemptions, other.lock_holder_preemptions, "seed {seed}");
-        assert_eq!(outcome.spinlock_sleeps, other.spinlock_sleeps, "seed {seed}");
-        preempted += outcome.lock_holder_preemptions;
-        slept += outcome.spinlock_sleeps;
+        assert_eq!(
+            outcome.totals.lock_holder_preemptions, other.totals.lock_holder_preemptions,
+            "seed {seed}"
+        );
+        assert_eq!(outcome.totals.spinlock_sleeps, other.totals.spinlock_sleeps, "seed {seed}");
+        preempted += outcome.totals.lock_holder_preemptions;
+        slept += outcome.totals.spinlock_sleeps;
     }
     assert!(preempted > 0 && slept > 0, "{preempted} {slept}: the cases that matter have come up");
 }

@@ -83,7 +83,7 @@ fn windows_beside_each_other_add_up_to_the_one_that_holds_both() {
     check("wakeups", &|w| w.totals.wakeups);
     check("decisions", &|w| w.decisions.iter().map(|d| d.count).sum());
     for cpu in 0..2 {
-        check("idle time", &|w| w.cpus[cpu].idle.0);
+        check("idle time", &|w| w.cpus[cpu].idle_ns);
         check("switches", &|w| w.cpus[cpu].nr_switches);
         check("lock", &|w| w.cpus[cpu].rq_lock.acquisitions);
     }
@@ -106,7 +106,7 @@ fn windows_beside_each_other_add_up_to_the_one_that_holds_both() {
 fn no_task_runs_longer_than_the_window() {
     let window = window(41, 43);
     let cpu_time: Nanos = window.tasks.iter().map(|task| task.counters.sum_exec_runtime).sum();
-    let idle: Nanos = window.cpus.iter().map(|cpu| cpu.idle).sum();
+    let idle = Nanos(window.cpus.iter().map(|cpu| cpu.idle_ns).sum());
     assert_eq!(cpu_time + idle, ms(4), "two CPUs for two milliseconds, and nothing else costs time");
     assert!(window.tasks.iter().all(|task| task.wait_sum <= ms(2)));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::schema::RunResult;
+use schema::RunResult;
 
 /// The runs of one configuration.
 #[derive(Debug, Clone)]

@@ -1,11 +1,13 @@
 //! Which differences are real.
 
+use schema::comparison::{Configuration, MetricComparison, VariantComparison, Verdict};
+use schema::{Measurement, Metric};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Configuration, Measurement, Metric, MetricComparison, VariantComparison, Verdict, measure};
-use crate::schema::RunResult;
+use super::measure;
 use crate::stats::{MeanDifference, benjamini_hochberg, mean, nine_digits, paired_ratio};
+use schema::RunResult;
 
 /// Compares the runs of one variant with those of the base; both lists are in the order of the seeds.
 pub fn variant(

@@ -8,19 +8,13 @@
 mod extract;
 mod input;
 mod judge;
-mod metric;
-mod result;
 mod trust;
 
+use crate::stats::{CONFIDENCE, FALSE_DISCOVERY_RATE, method_for_seeds};
 pub use extract::measure;
 pub use input::{Arm, CompareError};
-pub use metric::{Better, Measurement, Metric, Unit};
-pub use result::{
-    CompareSchema, Comparison, Configuration, Method, MetricComparison, VariantComparison, Verdict,
-};
-
-use crate::schema::RunResult;
-use crate::stats::{CONFIDENCE, FALSE_DISCOVERY_RATE, IntervalMethod};
+use schema::comparison::{Comparison, Configuration, Method};
+use schema::{CompareSchema, RunResult};
 
 /// Compares each variant with the base.
 ///
@@ -40,7 +34,7 @@ pub fn compare(base: &Arm<'_>, variants: &[Arm<'_>]) -> Result<Comparison, Compa
         simulated_ns: first.engine.simulated_ns,
         window: first.window,
         method: Method {
-            interval: IntervalMethod::for_seeds(seeds.len()),
+            interval: method_for_seeds(seeds.len()),
             confidence: CONFIDENCE,
             false_discovery_rate: FALSE_DISCOVERY_RATE,
         },

@@ -1,5 +1,6 @@
 use super::*;
-use crate::schema::{LoadResult, RunResult, example};
+use schema::comparison::{MetricComparison, Verdict};
+use schema::{LoadResult, RunResult, example};
 
 /// Runs with seeds 1 to `seeds` in which `edit` has set the figures.
 fn runs(seeds: u64, edit: impl Fn(&mut RunResult, u64)) -> Vec<RunResult> {

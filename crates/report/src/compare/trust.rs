@@ -6,11 +6,12 @@
 //! they are compared as shares of the same figure, the simulated one: of a replay that does a hundredth of
 //! what was recorded, a change by half is nothing.
 
+use crate::replay::{is_poor, poor_questions};
+use schema::comparison::MetricComparison;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::MetricComparison;
-use crate::schema::{Fidelity, Grade, LoadResult, Question, ReplayFidelity, ReplayTask, RunResult};
 use crate::stats::nine_digits;
+use schema::{Fidelity, Grade, LoadResult, Question, ReplayFidelity, ReplayTask, RunResult};
 
 /// What is known of the replays of a comparison, by the keys of its figures.
 #[derive(Debug, Default)]
@@ -54,7 +55,7 @@ impl Trust {
         let of_command = first.tasks.iter().filter(|task| task.of_command);
         trust.commands = of_command.map(|task| task.comm.clone()).collect();
         runs.iter().for_each(|run| trust.run(run));
-        let poor = trust.figures.iter().filter(|(key, pairs)| question(key).is_poor(pairs.mean()));
+        let poor = trust.figures.iter().filter(|(key, pairs)| is_poor(question(key), pairs.mean()));
         let poor: Vec<String> = poor.map(|(key, _)| key.clone()).collect();
         trust.poor.extend(poor);
         trust.judged(first);
@@ -141,7 +142,7 @@ impl Trust {
             ("p99_latency", together.wakeup_latency_p99_ns),
             ("worst_latency", together.wakeup_latency_max_ns),
         ];
-        let poor = together.poor_questions();
+        let poor = poor_questions(&together);
         // No recording has the time that is waited, but it is made of latencies.
         for figure in figures.map(|(figure, _)| figure).into_iter().chain(["wait"]) {
             let key = format!("tasks.{name}.{figure}");
@@ -232,7 +233,7 @@ fn mean_latency(tasks: &[&ReplayTask]) -> Fidelity {
 mod tests {
     use super::*;
     use crate::compare::{Arm, compare};
-    use crate::schema::{Policy, ReplayOrder, example};
+    use schema::{Policy, ReplayOrder, example};
 
     /// The differences of a replay of two tasks, of which the second is off by 40 % in its switches.
     fn compared() -> Vec<MetricComparison> {
@@ -246,7 +247,7 @@ mod tests {
         tasks[1].nr_switches = Fidelity { recorded: 100, simulated: 140 };
         let (p99, order) = (Fidelity::default(), ReplayOrder::default());
         let finish = example::finish(Some(1_000), Some(1_100));
-        base.replay = vec![ReplayFidelity::new(
+        base.replay = vec![crate::replay::fidelity(
             "t.dat".to_owned(),
             example::reference(),
             tasks,

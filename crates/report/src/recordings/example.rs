@@ -1,6 +1,7 @@
 //! Recordings made up for tests.
 
 use super::*;
+use schema::recordings::RecordingHead;
 
 /// A recording of one second with these wakeup latencies and switches in each of 20 windows.
 pub fn recording(latencies: &[u64], switches: impl Fn(u64) -> u64) -> Recording {

@@ -1,9 +1,7 @@
 //! What a comparison of recordings needs of each.
 
-use serde::Serialize;
+use schema::recordings::{CommandTotals, RecordingHead};
 use std::collections::BTreeMap;
-
-use super::CommandTotals;
 
 /// One recording.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,32 +12,6 @@ pub struct Recording {
     pub machine: MachineSamples,
     /// Tasks that have the same name, by that name.
     pub commands: BTreeMap<String, CommandSamples>,
-}
-
-/// What a recording is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RecordingHead {
-    /// Version of schedlab.
-    #[serde(skip)]
-    pub version: String,
-    /// The file as it was given.
-    pub trace: String,
-    /// Its format in words.
-    pub format: String,
-    /// The kernel that recorded it, as in `uname`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<String>,
-    /// From the first event to the last.
-    pub duration_ns: u64,
-    /// CPUs of the machine.
-    #[serde(rename = "n_cpus")]
-    pub cpus: u32,
-    /// Tasks that events mention, the idle task left out.
-    pub tasks: u64,
-    /// The longest wakeup latency; 0 without any.
-    pub latency_max_ns: u64,
-    /// Events that the recorder lost, as far as it knows.
-    pub lost: u64,
 }
 
 /// Figures of a whole recording, window by window.

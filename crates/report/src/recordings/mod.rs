@@ -5,18 +5,16 @@
 //! worth (`stats::Difference`). That the next recording of the same thing may differ from both it cannot say.
 
 mod input;
-mod result;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::compare::{Method, Verdict};
-use crate::stats::{
-    CONFIDENCE, Difference, Estimate, FALSE_DISCOVERY_RATE, IntervalMethod, benjamini_hochberg, nine_digits,
-};
+use schema::comparison::{IntervalMethod, Method, Verdict};
+use schema::recordings::{CommandOfBoth, Figure, FigureDifference, FigureUnit, RecordingsComparison};
 
-pub use input::{CommandSamples, LatencySamples, MachineSamples, Recording, RecordingHead};
-pub use result::{CommandOfBoth, CommandTotals, Figure, FigureDifference, FigureUnit, RecordingsComparison};
+use crate::stats::{CONFIDENCE, Difference, Estimate, FALSE_DISCOVERY_RATE, benjamini_hochberg, nine_digits};
+
+pub use input::{CommandSamples, LatencySamples, MachineSamples, Recording};
 
 /// Latencies that a mean or a median needs in each recording to be judged.
 pub const FEWEST_LATENCIES: usize = 20;
@@ -46,14 +44,14 @@ pub fn compare_recordings(first: &Recording, second: &Recording) -> RecordingsCo
     commands.sort_by_key(|both| (!both.of_command, Reverse(most_time(both)), both.comm.clone()));
     correct_for_many_tests(&mut figures);
     // Stable: those as large as each other stay as they came.
-    figures.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| b.size().total_cmp(&a.size())));
-    figures.iter_mut().for_each(FigureDifference::round);
+    figures.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| size(b).total_cmp(&size(a))));
+    figures.iter_mut().for_each(round);
     let only = |here: &Recording, there: &Recording| {
         let lacks = |comm: &&String| !there.commands.contains_key(*comm);
         here.commands.keys().filter(lacks).cloned().collect()
     };
     RecordingsComparison {
-        schema: RecordingsComparison::SCHEMA,
+        schema: schema::InspectCompareSchema,
         command: None,
         version: first.head.version.clone(),
         first: first.head.clone(),
@@ -178,6 +176,22 @@ fn correct_for_many_tests(figures: &mut [FigureDifference]) {
         if figure.verdict == Verdict::Changed && !discovery {
             figure.verdict = Verdict::NotSignificant;
         }
+    }
+}
+
+/// How many times larger the larger value is. One step is added to both, so that "0 instead of 1" does
+/// not come before "100 instead of 400".
+fn size(figure: &FigureDifference) -> f64 {
+    let step = figure.step.max(f64::MIN_POSITIVE);
+    (figure.first.max(figure.second) + step) / (figure.first.min(figure.second) + step)
+}
+
+/// Rounds what was calculated, so that the JSON is the same on every machine.
+fn round(figure: &mut FigureDifference) {
+    let interval = figure.interval.iter_mut().flat_map(|interval| [&mut interval.low, &mut interval.high]);
+    let floats = [&mut figure.first, &mut figure.second, &mut figure.difference];
+    for float in floats.into_iter().chain(&mut figure.p_value).chain(interval) {
+        *float = nine_digits(*float);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where the lines of two variants cross in a sweep.
 
-use super::ReproducedExperiment;
+use schema::reproduction::ReproducedExperiment;
 
 /// What two variants show in a sweep, and from which value on the other one is lower.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ fn crossing<'a>(experiment: &'a ReproducedExperiment, what: &'a str) -> Option<C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::example;
+    use schema::example::reproduction as example;
 
     #[test]
     fn two_lines_cross_between_the_values_where_their_order_changes() {

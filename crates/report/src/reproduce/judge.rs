@@ -1,16 +1,15 @@
 //! From the figures of runs and what is wanted of them to the report.
 
+use schema::Unit;
+use schema::reproduction::{ReproducedRequirement, ReproducedRow, ReproducedVariant, RowUnit};
 use std::collections::BTreeMap;
 
 use suggest::suggest;
 
-use super::{
-    ExperimentSpec, Fold, Published, ReproducedRequirement, ReproducedRow, ReproducedVariant,
-    RequirementSpec, RowSpec, RowUnit, VariantSpec,
-};
-use crate::compare::{Unit, measure};
-use crate::schema::RunResult;
+use super::{ExperimentSpec, Fold, Published, RequirementSpec, RowSpec, VariantSpec};
+use crate::compare::measure;
 use crate::stats::{ExtremeValue, largest_interval, nine_digits};
+use schema::RunResult;
 
 /// The figures of one run, by the key of their metric.
 pub type Figures = BTreeMap<String, Figure>;
@@ -265,11 +264,11 @@ fn value(row: &RowSpec, run: &Figures) -> Result<Value, String> {
         }
         (Some(fold), _) => fold.of(&numbers).ok_or("too few metrics for this `fold`")?,
     };
-    let mut unit = RowUnit::of(found[0].unit);
+    let mut unit = RowUnit::from(found[0].unit);
     if let Some(key) = &row.per {
         let per = run.get(key).ok_or_else(|| no_metric(key, run))?;
         number = ratio(number, per.value);
-        if RowUnit::of(per.unit) == unit || per.unit == Unit::Nanoseconds {
+        if RowUnit::from(per.unit) == unit || per.unit == Unit::Nanoseconds {
             unit = RowUnit::Ratio;
         }
     }
@@ -298,25 +297,6 @@ fn no_metric(key: &str, run: &Figures) -> String {
         None => "`compare --format json` of its loads has the keys".to_owned(),
     };
     format!("its runs have no metric `{key}`; {advice}")
-}
-
-impl RowUnit {
-    fn of(unit: Unit) -> RowUnit {
-        match unit {
-            Unit::Count => RowUnit::Count,
-            Unit::Nanoseconds => RowUnit::Nanoseconds,
-        }
-    }
-
-    /// Nanoseconds, or whatever is counted, in one of this unit.
-    fn scale(self) -> f64 {
-        match self {
-            RowUnit::Count | RowUnit::Nanoseconds | RowUnit::Ratio => 1.0,
-            RowUnit::Microseconds => 1e3,
-            RowUnit::Milliseconds => 1e6,
-            RowUnit::Seconds => 1e9,
-        }
-    }
 }
 
 /// The published figure at each value of the sweep.

@@ -7,22 +7,15 @@
 mod crossing;
 mod fold;
 mod judge;
-mod result;
 mod spec;
 
 pub use crossing::{Crossing, crossings};
 pub use fold::Fold;
 pub use judge::{Described, Figure, Figures, JudgeError, Judged, Observed, VariantRuns, figures, judge};
-pub use result::{
-    Cell, FreeParameter, ReproduceSchema, ReproducedExperiment, ReproducedRequirement, ReproducedRow,
-    ReproducedVariant, Reproduction, Role, Sensitivity, SensitivityRow,
-};
 pub use spec::{
-    ColumnSpec, ExperimentSpec, MetricNames, Published, RequirementSpec, RowSpec, RowUnit, SpecFault,
-    TableSpec, VariantSpec,
+    ColumnSpec, ExperimentSpec, MetricNames, Published, RequirementSpec, RowSpec, SpecFault, TableSpec,
+    VariantSpec,
 };
 
-#[cfg(test)]
-pub(crate) mod example;
 #[cfg(test)]
 mod tests;

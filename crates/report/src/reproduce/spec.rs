@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Cell, Fold, Role};
+use super::Fold;
+use schema::reproduction::{Cell, Role, RowUnit};
 
 /// What is judged in one experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,29 +153,6 @@ pub enum Published {
     One(f64),
     /// One for each value of the sweep; `nan` where the document has none.
     Sweep(Vec<f64>),
-}
-
-/// The unit of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, Deserialize)]
-pub enum RowUnit {
-    /// A number of things.
-    #[serde(rename = "count")]
-    Count,
-    /// Nanoseconds.
-    #[serde(rename = "ns")]
-    Nanoseconds,
-    /// Microseconds.
-    #[serde(rename = "us")]
-    Microseconds,
-    /// Milliseconds.
-    #[serde(rename = "ms")]
-    Milliseconds,
-    /// Seconds.
-    #[serde(rename = "s")]
-    Seconds,
-    /// One figure divided by another.
-    #[serde(rename = "ratio")]
-    Ratio,
 }
 
 /// A published table: a row of cells for each thread, client or whatever.

@@ -1,5 +1,6 @@
 use super::*;
-use crate::compare::Unit;
+use schema::Unit;
+use schema::reproduction::{ReproducedExperiment, ReproducedRow, Role, RowUnit};
 
 /// A run with one metric `m` and, for patterns, `x.1`, `x.2` …
 fn run(m: u64, x: &[u64]) -> Figures {

@@ -1,8 +1,9 @@
 //! The BCa bootstrap: an interval of a mean that makes no assumption on the shape of the sample.
 
+use schema::comparison::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::{CONFIDENCE, Interval, SplitMix64, mean};
+use super::{CONFIDENCE, SplitMix64, mean};
 
 /// Resamples. The 2.5 % tail then rests on fifty of them.
 const RESAMPLES: usize = 2_000;

@@ -4,9 +4,10 @@
 //! themselves (Fisher and Tippett 1928, Gnedenko 1943). It is fitted to the maxima of the blocks by L-moments
 //! (Hosking, Wallis and Wood 1985), which do well with few blocks. No well-kept crate does it.
 
+use schema::comparison::Interval;
 use statrs::function::gamma::gamma;
 
-use super::{CONFIDENCE, Interval, SplitMix64};
+use super::{CONFIDENCE, SplitMix64};
 
 /// Fewer block maxima are not fitted.
 pub const FEWEST_BLOCKS: usize = 20;

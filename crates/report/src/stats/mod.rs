@@ -31,7 +31,7 @@ mod splitmix;
 mod student_t;
 mod unpaired;
 
-use serde::{Deserialize, Serialize};
+use schema::comparison::{Interval, IntervalMethod};
 
 pub use bootstrap::bca_mean_interval;
 pub use digits::nine_digits;
@@ -52,53 +52,13 @@ pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 /// From this number of seeds on, intervals are bootstrapped.
 pub const BOOTSTRAP_FROM: usize = 8;
 
-/// A range that holds the true value with [`CONFIDENCE`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    /// The interval of a value that is known exactly.
-    #[must_use]
-    pub fn point(value: f64) -> Self {
-        Self { low: value, high: value }
-    }
-
-    /// True when `value` is not ruled out.
-    #[must_use]
-    pub fn contains(self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
-}
-
-/// How an [`Interval`] was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum IntervalMethod {
-    /// One value: no interval.
-    #[serde(rename = "none")]
-    None,
-    /// Student's t on the differences.
-    #[serde(rename = "student-t")]
-    StudentT,
-    /// BCa bootstrap of the mean difference.
-    #[serde(rename = "bca-bootstrap")]
-    BcaBootstrap,
-}
-
-impl IntervalMethod {
-    /// The method for this number of seeds.
-    #[must_use]
-    pub fn for_seeds(seeds: usize) -> Self {
-        match seeds {
-            0 | 1 => Self::None,
-            2..BOOTSTRAP_FROM => Self::StudentT,
-            _ => Self::BcaBootstrap,
-        }
+/// The method for this number of seeds.
+#[must_use]
+pub fn method_for_seeds(seeds: usize) -> IntervalMethod {
+    match seeds {
+        0 | 1 => IntervalMethod::None,
+        2..BOOTSTRAP_FROM => IntervalMethod::StudentT,
+        _ => IntervalMethod::BcaBootstrap,
     }
 }
 
@@ -128,7 +88,7 @@ impl MeanDifference {
         let spread = standard_deviation(differences);
         let deviation = spread.max(rounding);
         let constant = differences.iter().all(|&difference| difference == differences[0]);
-        let mut interval = match IntervalMethod::for_seeds(differences.len()) {
+        let mut interval = match method_for_seeds(differences.len()) {
             IntervalMethod::BcaBootstrap if spread > rounding => bca_mean_interval(differences),
             _ => mean_interval(mean, deviation, differences.len()),
         };
@@ -183,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_method_follows_the_number_of_seeds() {
-        let methods = [1, 2, 7, 8].map(IntervalMethod::for_seeds);
+        let methods = [1, 2, 7, 8].map(method_for_seeds);
         use IntervalMethod::{BcaBootstrap, None, StudentT};
         assert_eq!(methods, [None, StudentT, StudentT, BcaBootstrap]);
     }

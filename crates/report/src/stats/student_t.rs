@@ -1,8 +1,9 @@
 //! Student's t: interval and p-value of the mean of a few values.
 
+use schema::comparison::Interval;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{CONFIDENCE, Interval};
+use super::CONFIDENCE;
 
 /// The 95 % interval of a mean of `count` (at least two) values with this standard deviation.
 #[must_use]

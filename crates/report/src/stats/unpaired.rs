@@ -6,12 +6,11 @@
 //! then give that of the difference (Zou and Donner 2008, "method of variance estimates recovery"): nothing
 //! is assumed of the shape of either sample.
 
+use schema::comparison::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::student_t::t_quantile;
-use super::{
-    CONFIDENCE, Interval, bca_mean_interval, mean, mean_interval, p_value_of_mean, standard_deviation,
-};
+use super::{CONFIDENCE, bca_mean_interval, mean, mean_interval, p_value_of_mean, standard_deviation};
 
 /// Samples of more values than this are not resampled.
 pub const BOOTSTRAP_UP_TO: usize = 2_000;

@@ -2,8 +2,10 @@
 
 use super::format::{count, digits3, duration, duration_ns, fit, many, wrap};
 use super::{Rows, head, notes, replay_fidelity, replay_verdict, warnings};
-use crate::compare::{Better, Comparison, Configuration, MetricComparison, Unit, VariantComparison, Verdict};
-use crate::stats::IntervalMethod;
+use schema::comparison::{
+    Comparison, Configuration, IntervalMethod, MetricComparison, VariantComparison, Verdict,
+};
+use schema::{Better, Unit};
 
 mod table;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Rows;
 use super::format::{count, count_u64};
 use super::table::{Align, Table};
-use crate::schema::Totals;
+use schema::{Figure, Row, Totals};
 
 /// Reasons that a folded table shows.
 const MAX_REASONS: usize = 20;
@@ -15,24 +15,16 @@ const MAX_REASONS: usize = 20;
 pub fn totals(totals: &Totals, simulated_ns: u64) -> String {
     let mut table =
         Table::new(&[("counter", Align::Left), ("total", Align::Right), ("per second", Align::Right)]);
-    for (name, number) in [
-        ("context switches", totals.context_switches),
-        ("wakeups", totals.wakeups),
-        ("migrations", totals.migrations),
-        ("pushes", totals.pushes),
-        ("pulls", totals.pulls),
-        ("push IPIs", totals.push_ipis),
-        ("wakeup preemptions", totals.wakeup_preemptions),
-        ("lock holders preempted", totals.lock_holder_preemptions),
-        ("spinlock sleeps", totals.spinlock_sleeps),
-    ] {
-        // Few loads have locks in user space.
-        let of_few_loads = name.contains("lock");
-        if of_few_loads && number == 0 {
+    let mut rows: Vec<(Row, &Figure<Totals>)> =
+        Totals::FIGURES.iter().filter_map(|figure| Some((figure.row?, figure))).collect();
+    rows.sort_by_key(|(row, _)| *row);
+    for (row, figure) in rows {
+        let number = (figure.of)(totals);
+        if row.if_any && number == 0 {
             continue;
         }
         let rate = if simulated_ns == 0 { 0.0 } else { number as f64 * 1e9 / simulated_ns as f64 };
-        table.row([name.to_owned(), count_u64(number), count(rate)]);
+        table.row([figure.label.to_owned(), count_u64(number), count(rate)]);
     }
     table.render()
 }
@@ -65,7 +57,7 @@ pub fn decisions(decisions: &BTreeMap<String, u64>, rows: Rows) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     #[test]
     fn counters_and_their_rates() {

@@ -3,7 +3,7 @@
 use super::Rows;
 use super::format::{count_u64, duration_ns};
 use super::table::{Align, Table};
-use crate::schema::CpuResult;
+use schema::CpuResult;
 
 /// More CPUs than this are folded.
 const MAX_ROWS: usize = 64;
@@ -59,7 +59,7 @@ pub fn cpus(cpus: &[CpuResult], rows: Rows) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     #[test]
     fn one_row_a_cpu() {

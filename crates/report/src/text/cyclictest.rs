@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::schema::CyclictestResult;
+use schema::CyclictestResult;
 
 /// The lines that cyclictest keeps on the screen, one a thread, letter by letter as the real tool prints
 /// them.
@@ -59,7 +59,7 @@ pub fn cyclictest_histogram(result: &CyclictestResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{CyclictestThread, UsHistogram, example};
+    use schema::{CyclictestThread, UsHistogram, example};
 
     fn of(threads: Vec<CyclictestThread>, histogram_us: Option<u64>) -> CyclictestResult {
         CyclictestResult {

@@ -1,6 +1,6 @@
 //! hackbench's own output.
 
-use crate::schema::{HackbenchMode, HackbenchResult};
+use schema::{HackbenchMode, HackbenchResult};
 
 /// The three lines that hackbench prints, `Time: 1.197` the last.
 #[must_use]
@@ -21,7 +21,7 @@ pub fn hackbench(result: &HackbenchResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Seconds;
+    use schema::Seconds;
 
     fn recorded() -> HackbenchResult {
         HackbenchResult {

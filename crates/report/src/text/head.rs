@@ -1,7 +1,7 @@
 //! The head of every result: all that is needed to run it again.
 
 use super::format::{self, duration_ns, exact_duration, moment};
-use crate::schema::{Kernel, Machine, RunResult, Window};
+use schema::{Kernel, Machine, RunResult, Window};
 
 /// Width of the column of labels.
 const LABEL: usize = 9;
@@ -79,7 +79,7 @@ pub fn labelled(label: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     #[test]
     fn a_kernel_that_is_no_profile_is_named_beside_it() {

@@ -5,7 +5,7 @@ use super::format::{count_u64, cut, duration_ns, fit};
 use super::head::labelled;
 use super::table::{Align, Table};
 use super::width::columns;
-use crate::schema::{InspectDurations, InspectResult, InspectTask};
+use schema::{InspectDurations, InspectResult, InspectTask};
 use std::collections::BTreeMap;
 
 /// Tasks that a folded table shows: the first in perf's order.
@@ -210,8 +210,8 @@ fn durations(heading: &str, durations: &InspectDurations) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
     use crate::text::WIDTH;
+    use schema::example;
 
     #[test]
     fn a_trace_at_a_glance() {
@@ -262,7 +262,7 @@ mod tests {
         result.notes.retain(|note| note.severity == "info");
         assert!(inspect(&result, Rows::Folded).contains("lost     no events"));
         let (severity, text) = ("data loss".to_owned(), "the file ends too early".to_owned());
-        result.notes.push(crate::schema::InspectNote { name: "truncated", severity, count: 1, text });
+        result.notes.push(schema::InspectNote { name: "truncated", severity, count: 1, text });
         let text = inspect(&result, Rows::Folded);
         assert!(text.contains("lost     what the notes at the end say"), "{text}");
     }

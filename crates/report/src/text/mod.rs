@@ -27,7 +27,7 @@ mod vmark;
 mod wakeup_latency;
 mod width;
 
-use crate::schema::{Dump, LoadResult, Reference, ReplayFidelity, ReplayFinish, RunResult, Seconds, Window};
+use schema::{Dump, LoadResult, Reference, ReplayFidelity, ReplayFinish, RunResult, Seconds, Window};
 
 pub use compare::comparison;
 use counters::{decisions, totals};
@@ -225,7 +225,7 @@ pub fn notes(notes: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     #[test]
     fn a_whole_result_fits_the_width() {

@@ -1,6 +1,6 @@
 //! sysbench's own output, in the layout of its version 0.4 that seed 004 quotes figures of.
 
-use crate::schema::OltpResult;
+use schema::OltpResult;
 
 /// What was performed, and how fast.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn oltp(result: &OltpResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{OltpDb, example};
+    use schema::{OltpDb, example};
 
     #[test]
     fn the_lines_are_the_real_tools() {

@@ -2,7 +2,7 @@
 
 use super::format::{duration_ns, moment};
 use super::table::{Align, Table};
-use crate::schema::{CyclictestResult, RunResult};
+use schema::{CyclictestResult, RunResult};
 
 /// The worst latency between two changes of the settings; empty if none changed while the run was under way.
 #[must_use]
@@ -34,7 +34,7 @@ pub fn cyclictest_phases(result: &CyclictestResult, run: &RunResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{LoadResult, example};
+    use schema::{LoadResult, example};
 
     #[test]
     fn each_stretch_has_its_worst_latency() {

@@ -4,12 +4,10 @@ use super::Rows;
 use super::format::{change, count, count_u64, cut, digits3, duration, duration_ns, fit, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
-use crate::compare::Verdict;
-use crate::recordings::{
-    FEWEST_FOR_P99, FEWEST_LATENCIES, Figure, FigureDifference, FigureUnit, RecordingHead,
-    RecordingsComparison,
-};
+use crate::recordings::{FEWEST_FOR_P99, FEWEST_LATENCIES};
 use crate::stats::BOOTSTRAP_UP_TO;
+use schema::comparison::Verdict;
+use schema::recordings::{Figure, FigureDifference, FigureUnit, RecordingHead, RecordingsComparison};
 
 /// Commands that a folded table shows.
 const MAX_COMMANDS: usize = 20;

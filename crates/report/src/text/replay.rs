@@ -3,7 +3,7 @@
 use super::format::{change, count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
 use super::{Rows, head};
-use crate::schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
+use schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
 
 /// Tasks that a folded table shows: those that ran longest.
 const MAX_ROWS: usize = 20;
@@ -169,11 +169,11 @@ fn order(order: &ReplayOrder) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     fn fidelity(trace: &str, tasks: Vec<ReplayTask>) -> ReplayFidelity {
         let (p99, order) = (Fidelity::default(), ReplayOrder::default());
-        ReplayFidelity::new(trace.to_owned(), example::reference(), tasks, 0, p99, order, None)
+        crate::replay::fidelity(trace.to_owned(), example::reference(), tasks, 0, p99, order, None)
     }
 
     #[test]

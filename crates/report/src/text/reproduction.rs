@@ -4,9 +4,10 @@
 use super::format::{count, digits3, fit, wrap};
 use super::head::labelled;
 use super::table::{Align, Table};
-use crate::reproduce::{
-    Crossing, ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction,
-    Role, RowUnit, Sensitivity, SensitivityRow, crossings,
+use crate::reproduce::{Crossing, crossings};
+use schema::reproduction::{
+    ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction, Role,
+    RowUnit, Sensitivity, SensitivityRow,
 };
 
 /// Columns for what a figure is, and the fewest where the others need much.
@@ -300,8 +301,8 @@ fn moved_row(row: &SensitivityRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::example;
     use crate::text::WIDTH;
+    use schema::example::reproduction as example;
 
     #[test]
     fn a_report_reads_like_the_document_beside_the_simulation() {

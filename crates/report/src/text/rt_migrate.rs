@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::schema::{RtMigrateCounts, RtMigrateResult};
+use schema::{RtMigrateCounts, RtMigrateResult};
 
 /// Switches, migrations and iterations of each thread and their sums, in the layout of seed 000's program.
 #[must_use]
@@ -27,7 +27,7 @@ fn row(out: &mut String, name: &str, c: RtMigrateCounts) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::RtMigrateThread;
+    use schema::RtMigrateThread;
 
     #[test]
     fn the_table_of_seed_000_before_the_change() {

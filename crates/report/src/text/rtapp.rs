@@ -2,7 +2,7 @@
 
 use super::format::{count_u64, cut, duration};
 use super::table::{Align, Table};
-use crate::schema::{RtappColumn, RtappResult};
+use schema::{RtappColumn, RtappResult};
 
 /// Loops of each thread, and the columns of rt-app's log: mean and the side that hurts.
 #[must_use]
@@ -47,7 +47,7 @@ pub fn rtapp(result: &RtappResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{RtappThread, example};
+    use schema::{RtappThread, example};
 
     #[test]
     fn a_thread_without_timers_has_dashes_there() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Rows;
 use super::format::{count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
-use crate::schema::{Policy, TaskResult};
+use schema::{Policy, TaskResult};
 
 /// More tasks than this are folded by command name, more names than this by CPU time.
 const MAX_ROWS: usize = 32;
@@ -173,7 +173,7 @@ fn class(task: &TaskResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::example;
+    use schema::example;
 
     #[test]
     fn one_row_a_task() {

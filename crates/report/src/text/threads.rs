@@ -2,7 +2,7 @@
 
 use super::format::{count_u64, cut, duration_ns};
 use super::table::{Align, Table};
-use crate::schema::ThreadsResult;
+use schema::ThreadsResult;
 
 /// Cycles of each thread, missed deadlines and response times where the load has them.
 #[must_use]
@@ -19,7 +19,7 @@ pub fn threads(result: &ThreadsResult) -> String {
         ("max", Right),
     ]);
     for t in &result.threads {
-        let response = |figure: fn(&crate::schema::LatencySummary) -> u64| {
+        let response = |figure: fn(&schema::LatencySummary) -> u64| {
             t.response_ns.as_ref().map_or("-".to_owned(), |summary| duration_ns(figure(summary)))
         };
         table.row([
@@ -39,7 +39,7 @@ pub fn threads(result: &ThreadsResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{ThreadResult, example};
+    use schema::{ThreadResult, example};
 
     #[test]
     fn what_a_load_does_not_have_is_a_dash() {

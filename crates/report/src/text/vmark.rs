@@ -1,6 +1,6 @@
 //! The lines that VolanoMark ends with.
 
-use crate::schema::VmarkResult;
+use schema::VmarkResult;
 
 /// Messages sent and received, time, throughput.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn vmark(result: &VmarkResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Seconds;
+    use schema::Seconds;
 
     #[test]
     fn the_lines_are_the_real_tools() {

@@ -1,6 +1,6 @@
 //! The lines of seed 003's program, and the finer ones of the program behind the recorded wl-* runs.
 
-use crate::schema::WakeupLatencyResult;
+use schema::WakeupLatencyResult;
 
 /// Maximum, average, missed events; then distribution.
 #[must_use]
@@ -26,7 +26,7 @@ pub fn wakeup_latency(result: &WakeupLatencyResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{LatencySummary, WakeupLatencyMode};
+    use schema::{LatencySummary, WakeupLatencyMode};
 
     #[test]
     fn the_first_lines_are_those_of_seed_003() {

@@ -6,12 +6,12 @@ mod lists;
 
 use crate::error::Error;
 use crate::kernel::NamedKernel;
-use report::schema::{ExplainResult, ListResult};
 use scheduler::registry::Feature;
+use schema::{ExplainResult, ListResult};
 use std::fmt;
 use suggest::suggest;
 
-pub use report::schema::{Entry, LimitDetails, Section};
+pub use schema::{Entry, LimitDetails, Section};
 
 /// A kind of things with names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -84,7 +84,7 @@ impl Kind {
     #[must_use]
     pub fn list(self) -> ListResult {
         ListResult {
-            schema: ListResult::SCHEMA,
+            schema: schema::ListSchema,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: self.name().to_owned(),
             entries: self.entries(),
@@ -118,7 +118,7 @@ impl Explanation {
     #[must_use]
     pub fn into_result(self) -> ExplainResult {
         ExplainResult {
-            schema: ExplainResult::SCHEMA,
+            schema: schema::ExplainSchema,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: self.kind.name().to_owned(),
             name: self.name,

@@ -5,10 +5,11 @@ use super::output::{Failure, Stream, command_line, print, say, write};
 use super::progress::Progress;
 use super::speed::Speed;
 use super::voice::Voice;
-use report::reproduce::{ReproduceSchema, ReproducedExperiment, Reproduction};
 use report::text::{WIDTH, in_columns};
 use schedlab::outputs::check_folder;
 use schedlab::{Error, FinishedRun, Length, PublishedExperiment};
+use schema::ReproduceSchema;
+use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::path::{Path, PathBuf};
 
 /// Run published experiments again and print their figures beside the simulated ones.

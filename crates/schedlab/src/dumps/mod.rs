@@ -9,11 +9,11 @@ mod schedstat;
 
 use crate::error::Error;
 use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
-use report::schema::Dump;
 use report::text::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
 use scheduler::registry::Profile;
 use scheduler::{Nanos, Pid};
+use schema::Dump;
 use std::collections::BTreeMap;
 
 /// What the machine has to keep for these dumps. Where a recording is replayed, pids are the recorded ones,

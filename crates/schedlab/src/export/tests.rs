@@ -3,8 +3,8 @@
 use super::*;
 use crate::{Experiment, LoadSpec};
 use machine::MachineSpec;
-use report::schema::TaskResult;
 use scheduler::Nanos;
+use schema::TaskResult;
 use trace::{EventKind, NoteKind, summarise};
 
 #[test]

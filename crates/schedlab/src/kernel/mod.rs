@@ -8,9 +8,9 @@ mod release;
 
 use crate::error::Error;
 use machine::TimedSetting;
-use report::schema::{Kernel, KernelChange};
 use scheduler::Nanos;
 use scheduler::registry::{Config, Feature};
+use schema::{Kernel, KernelChange};
 use workload::units;
 
 pub use differences::Difference;

@@ -3,8 +3,9 @@
 use super::Length;
 use super::parameters::Free;
 use crate::error::{Error, Excerpt};
-use report::reproduce::{RequirementSpec, Role, RowSpec, TableSpec};
+use report::reproduce::{RequirementSpec, RowSpec, TableSpec};
 use scheduler::Nanos;
+use schema::reproduction::Role;
 use serde::Deserialize;
 use std::sync::Arc;
 use workload::units;

@@ -17,13 +17,13 @@ use file::ExperimentFile;
 use parameters::Change;
 use plan::{PlannedVariant, Point};
 use rayon::prelude::*;
-use report::compare::Unit;
 use report::reproduce::{
-    Described, ExperimentSpec, Figure, Figures, Judged, Observed, ReproducedExperiment, ReproducedRow,
-    Sensitivity, SensitivityRow, VariantRuns, figures, judge,
+    Described, ExperimentSpec, Figure, Figures, Judged, Observed, VariantRuns, figures, judge,
 };
-use report::schema::RunResult;
 use scheduler::{Nanos, Reason};
+use schema::RunResult;
+use schema::Unit;
+use schema::reproduction::{ReproducedExperiment, ReproducedRow, Sensitivity, SensitivityRow};
 
 /// What a free parameter is multiplied by, to see what hangs on it.
 const FACTORS: [f64; 2] = [0.5, 2.0];

@@ -4,7 +4,7 @@ use super::file::ExperimentFile;
 use crate::error::Error;
 use crate::machines::machine_text;
 use machine::MachineSpec;
-use report::reproduce::FreeParameter;
+use schema::reproduction::FreeParameter;
 use serde::Deserialize;
 
 /// A free parameter, as written.

@@ -1,23 +1,18 @@
 //! From what the machine and the loads counted to a result of schema `schedlab/1`.
 
-mod fair_loads;
-mod latency;
-mod loads;
 mod notes;
 mod replay;
 mod tasks;
 
+use crate::LoadSpec;
 use crate::experiment::Experiment;
-use machine::{
-    CommOf, CountedFrom, CpuOutcome, DecisionCount, Outcome, Record, Situation, TaskOutcome, TotalsOutcome,
-    WakePaths,
-};
-use report::schema::{
-    CpuResult, Dump, Engine, Kernel, Machine, RecordedPath, RqLockStats, RunResult, RunSchema, Totals, Window,
-};
+use machine::{CommOf, CountedFrom, DecisionCount, Outcome, Record, Situation, TaskOutcome, WakePaths};
 use scheduler::{Nanos, Pid};
+use schema::{
+    CpuResult, Dump, Engine, Kernel, LoadResult, Machine, RecordedPath, RunResult, RunSchema, Totals, Window,
+};
 use std::collections::BTreeMap;
-use workload::load::{BuiltLoad, LoadResult};
+use workload::load::BuiltLoad;
 
 /// What a result is made of.
 pub(crate) struct Parts<'a> {
@@ -41,11 +36,7 @@ pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
 
 /// When what is replayed begins in the run: the recording's first event; without a recording, the start.
 pub(crate) fn start(loads: &[BuiltLoad]) -> Nanos {
-    let lead_in = |load: &BuiltLoad| match load.result() {
-        LoadResult::Replay(replay) => replay.lead_in,
-        _ => Nanos::ZERO,
-    };
-    loads.iter().map(lead_in).max().unwrap_or_default()
+    loads.iter().filter_map(|load| Some(load.replayed()?.lead_in)).max().unwrap_or_default()
 }
 
 pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
@@ -69,15 +60,27 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         kernel: parts.kernel.clone(),
         window: outcome.window.as_ref().map(|measured| window(measured.window, start)),
         tasks: tasks::results(figures.tasks, &replay::replayed(parts.loads), figures.end),
-        cpus: figures.cpus.iter().map(cpu).collect(),
-        totals: totals(&figures),
-        loads: loads::results(&experiment.loads, parts.loads, &outcome.tasks),
+        cpus: figures.cpus.to_vec(),
+        totals: *figures.totals,
+        loads: loads(parts),
         replay,
         decisions: decisions.collect(),
         dumps: parts.dumps.clone(),
         warnings: notes::warnings(parts),
         notes: notes::of(parts),
     }
+}
+
+/// What the loads themselves say, in their order.
+fn loads(parts: &Parts<'_>) -> Vec<LoadResult> {
+    let result = |(spec, built): (&LoadSpec, &BuiltLoad)| {
+        let mut result = built.result(spec.text());
+        if let LoadResult::Replay(replay) = &mut result {
+            replay.finish = built.replayed().and_then(|tasks| replay::finish(&tasks, &parts.outcome.tasks));
+        }
+        result
+    };
+    parts.experiment.loads.iter().zip(parts.loads).map(result).collect()
 }
 
 fn machine(experiment: &Experiment) -> Machine {
@@ -112,12 +115,9 @@ struct Figures<'a> {
     /// Until when.
     end: Nanos,
     tasks: &'a [TaskOutcome],
-    cpus: &'a [CpuOutcome],
-    totals: &'a TotalsOutcome,
+    cpus: &'a [CpuResult],
+    totals: &'a Totals,
     decisions: &'a [DecisionCount],
-    spinlock_sleeps: u64,
-    lock_holder_preemptions: u64,
-    cache_refill: Nanos,
 }
 
 impl<'a> Figures<'a> {
@@ -129,9 +129,6 @@ impl<'a> Figures<'a> {
                 cpus: &measured.cpus,
                 totals: &measured.totals,
                 decisions: &measured.decisions,
-                spinlock_sleeps: measured.spinlock_sleeps,
-                lock_holder_preemptions: measured.lock_holder_preemptions,
-                cache_refill: measured.cache_refill,
             },
             None => Figures {
                 end: outcome.simulated,
@@ -139,9 +136,6 @@ impl<'a> Figures<'a> {
                 cpus: &outcome.cpus,
                 totals: &outcome.totals,
                 decisions: &outcome.decisions,
-                spinlock_sleeps: outcome.spinlock_sleeps,
-                lock_holder_preemptions: outcome.lock_holder_preemptions,
-                cache_refill: outcome.cache_refill,
             },
         }
     }
@@ -150,43 +144,4 @@ impl<'a> Figures<'a> {
 /// A stretch of the run, since `start`.
 fn window(measured: machine::Window, start: Nanos) -> Window {
     Window { from_ns: measured.from.saturating_sub(start).0, to_ns: measured.to.saturating_sub(start).0 }
-}
-
-fn cpu(cpu: &CpuOutcome) -> CpuResult {
-    let lock = &cpu.rq_lock;
-    CpuResult {
-        cpu: u32::from(cpu.cpu.0),
-        nr_switches: cpu.nr_switches,
-        idle_ns: cpu.idle.0,
-        rq_lock: RqLockStats {
-            acquisitions: lock.acquisitions,
-            contended: lock.contended,
-            wait_max_ns: lock.wait_max.0,
-            wait_sum_ns: lock.wait_sum.0,
-            waiters_max: lock.waiters_max,
-            waiters_holding_own_max: lock.waiters_holding_own_max,
-        },
-        ipis_sent: cpu.ipis_sent,
-        ipis_received: cpu.ipis_received,
-    }
-}
-
-fn totals(figures: &Figures<'_>) -> Totals {
-    let totals = figures.totals;
-    Totals {
-        context_switches: totals.context_switches,
-        wakeups: totals.wakeups,
-        migrations: totals.migrations,
-        pushes: totals.pushes,
-        pulls: totals.pulls,
-        push_ipis: totals.push_ipis,
-        rt_searches: totals.rt_searches,
-        rt_search_ns: totals.rt_search_time.0,
-        push_ipis_in_flight_max: totals.push_ipis_in_flight_max,
-        push_ipis_in_flight_by_source_max: totals.push_ipis_in_flight_by_source_max,
-        wakeup_preemptions: totals.wakeup_preemptions,
-        spinlock_sleeps: figures.spinlock_sleeps,
-        lock_holder_preemptions: figures.lock_holder_preemptions,
-        cache_refill_ns: figures.cache_refill.0,
-    }
 }

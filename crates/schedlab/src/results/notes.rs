@@ -8,7 +8,6 @@ use machine::TaskOrigin;
 use report::text::{exact_duration, many, moment};
 use scheduler::Nanos;
 use scheduler::registry::{Config, Feature, RtmutexSpin};
-use workload::load::LoadResult;
 
 /// What changes the meaning of the whole result, one sentence each: that of the kernel first.
 pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
@@ -65,14 +64,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for (spec, built) in experiment.loads.iter().zip(parts.loads) {
         notes.extend(spec.notes());
-        if let LoadResult::RtApp(result) = built.result()
-            && let Some(task) = result.fork_limit
-        {
-            notes.push(format!("{}: ended early, because task \"{task}\" was forked too often", spec.text()));
-        }
-        if let LoadResult::Replay(result) = built.result() {
-            notes.extend(result.notes);
-        }
+        notes.extend(built.notes(spec.text()));
         if spec.ends() && !built.is_finished() {
             let at = moment(parts.outcome.simulated.0);
             notes.push(format!("{}: had not finished when the run ended after {at}", spec.text()));

@@ -2,11 +2,11 @@
 
 use super::Parts;
 use machine::TaskOutcome;
-use report::schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use scheduler::{Nanos, Pid};
+use schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use std::collections::BTreeMap;
-use workload::load::{BuiltLoad, LoadResult};
-use workload::replay::{Ending, Order, Pair, ReplayResult, ReplayedTask, Role, TaskFidelity};
+use workload::load::BuiltLoad;
+use workload::replay::{Ending, Order, Pair, ReplayedTask, Role, TaskFidelity};
 
 /// What a trace says of a replayed task.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Replayed {
 pub fn replayed(loads: &[BuiltLoad]) -> BTreeMap<Pid, Replayed> {
     let mut replayed = BTreeMap::new();
     for load in loads {
-        if let LoadResult::Replay(result) = load.result() {
+        if let Some(result) = load.replayed() {
             let of = |task: &ReplayedTask| {
                 let pid = task.recorded.0.unsigned_abs();
                 Some((task.pid?, Replayed { pid, role: task.role, lead_in: result.lead_in }))
@@ -39,7 +39,7 @@ fn exits(tasks: &[TaskOutcome]) -> BTreeMap<Pid, Nanos> {
 }
 
 /// When what was recorded was done; `tasks` are those of the run.
-pub fn finish(result: &ReplayResult, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
+pub fn finish(result: &workload::replay::Replayed, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
     let exits = exits(tasks);
     let counts = |task: &&ReplayedTask| match result.command {
         Some(_) => task.role == Role::Command,
@@ -67,7 +67,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
     let mut all = Vec::new();
     if experiment.repeats_a_recording() {
         for (spec, built) in experiment.loads.iter().zip(parts.loads) {
-            let (Some(recorded), LoadResult::Replay(result)) = (spec.recorded(), built.result()) else {
+            let (Some(recorded), Some(result)) = (spec.recorded(), built.replayed()) else {
                 continue;
             };
             let cpus = experiment.machine.cpus();
@@ -92,7 +92,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             // A stretch does not tell when all was done.
             let finish = finish(&result, &parts.outcome.tasks).filter(|_| experiment.window.is_none());
             let Order { recorded, simulated, common } = found.order;
-            all.push(ReplayFidelity::new(
+            all.push(report::replay::fidelity(
                 spec.text().to_owned(),
                 reference,
                 tasks.collect(),

@@ -1,10 +1,9 @@
 //! Counters of the tasks that the loads created.
 
-use super::latency;
 use super::replay::Replayed;
 use machine::{TaskOrigin, TaskOutcome};
-use report::schema::{Policy, TaskResult, TimeUnder};
 use scheduler::{Nanos, Pid};
+use schema::{Histogram, Policy, TaskResult, TimeUnder};
 use std::collections::BTreeMap;
 use workload::replay::Role;
 
@@ -44,7 +43,7 @@ fn result(pid: u32, task: &TaskOutcome, replayed: Option<&Replayed>, end: Nanos)
         iterations: task.iterations,
         sum_exec_runtime_ns: task.counters.sum_exec_runtime.0,
         wait_sum_ns: task.wait_sum.0,
-        wakeup_latency_ns: latency::of_machine(task.wakeup_latency.as_deref()),
+        wakeup_latency_ns: task.wakeup_latency.as_deref().map(Histogram::summary).unwrap_or_default(),
     }
 }
 

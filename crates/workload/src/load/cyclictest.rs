@@ -8,7 +8,7 @@
 use super::command::{options, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
-use super::result::{CyclictestResult, CyclictestThread, LoadResult};
+use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, nth_cpu, program, spawn_at};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::max_series::MaxSeries;
@@ -17,6 +17,7 @@ use crate::record::Recorder;
 use crate::units::{self, micros, micros_above_zero, seconds_above_zero, step_nanos};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid, RtPriority};
+use schema::{CyclictestResult, CyclictestThread, LoadResult, MaxOverTime, UsHistogram};
 
 pub(super) const NAME: &str = "cyclictest";
 
@@ -277,14 +278,44 @@ struct Threads {
 }
 
 impl Results for Threads {
-    fn result(&self) -> LoadResult {
-        let thread = |t: &Thread| CyclictestThread {
-            pid: t.pid,
-            prio: t.prio,
-            interval: t.interval,
-            latency: t.latency.stats().clone(),
-        };
-        let threads = self.threads.iter().map(thread).collect();
-        LoadResult::Cyclictest(CyclictestResult { threads, series: self.series.clone() })
+    fn result(&self, load: String) -> LoadResult {
+        let first = self.threads.first();
+        LoadResult::Cyclictest(CyclictestResult {
+            load,
+            histogram_us: first.and_then(|t| Some(t.latency.stats().histogram()?.counts.len() as u64)),
+            threads: numbered(&self.threads, Thread::result),
+            max_over_time: MaxOverTime {
+                interval_ns: self.series.interval().0,
+                max_ns: self.series.maxima().into_iter().map(|max| max.0).collect(),
+            },
+        })
+    }
+}
+
+impl Thread {
+    /// Whole microseconds are cut, as the real tool does.
+    fn result(t: u32, thread: &Thread) -> CyclictestThread {
+        let stats = thread.latency.stats();
+        let latency = stats.all();
+        let us = |ns: u64| ns / 1_000;
+        let histogram = stats.histogram();
+        let counts = histogram.map_or(&[][..], |h| &h.counts);
+        CyclictestThread {
+            t,
+            pid: pid(thread.pid),
+            prio: u32::from(thread.prio),
+            interval_us: us(thread.interval.0),
+            cycles: latency.count(),
+            min_us: us(latency.min_ns()),
+            act_us: us(stats.last().0),
+            avg_us: us(latency.mean_ns()),
+            max_us: us(latency.max_ns()),
+            latency_ns: Some(latency.summary()),
+            histogram: UsHistogram {
+                counts: (0..).zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect(),
+            },
+            overflows: histogram.map_or(0, |h| h.overflows),
+            overflow_cycles: histogram.map_or(Vec::new(), |h| h.overflow_cycles.clone()),
+        }
     }
 }

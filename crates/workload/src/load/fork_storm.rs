@@ -7,13 +7,13 @@
 use super::command::options;
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch, Tally};
-use super::result::{ForkStormResult, LoadResult};
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Block, Child, Observer, Template, Times};
 use crate::units::{micros, micros_above_zero, seconds_above_zero};
 use machine::{Env, ForkKind, Setup};
 use scheduler::Nanos;
+use schema::{ForkStormResult, LoadResult};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -161,14 +161,15 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         LoadResult::ForkStorm(ForkStormResult {
+            load,
             jobs: self.jobs,
             forks: self.forks.get(),
             finished: self.finished.get(),
             hogs: self.hogs.len() as u32,
-            hog_cpu_time: self.hogs.iter().map(|hog| hog.0.get()).fold(Nanos::ZERO, |sum, time| sum + time),
-            elapsed: self.clock.elapsed().unwrap_or(Nanos::ZERO),
+            hog_cpu_ns: self.hogs.iter().map(|hog| hog.0.get().0).sum(),
+            elapsed_ns: self.clock.elapsed().unwrap_or(Nanos::ZERO).0,
         })
     }
 }

@@ -7,13 +7,14 @@
 use super::command::{options, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch};
-use super::result::{HackbenchMode, HackbenchResult, LoadResult};
+use super::shown::seconds;
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Block, Child, Template, Times};
 use crate::units::step_nanos;
 use machine::{BarrierId, ChannelId, ChannelSpec, ForkKind, Setup};
 use scheduler::Nanos;
+use schema::{HackbenchMode, HackbenchResult, LoadResult};
 
 pub(super) const NAME: &str = "hackbench";
 
@@ -231,14 +232,16 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         LoadResult::Hackbench(HackbenchResult {
+            load,
             mode: self.options.mode(),
             groups: self.options.groups,
             fds_per_group: self.options.fds * 2,
+            tasks: self.options.groups * self.options.fds * 2,
             loops: self.options.loops,
             data_size_bytes: u64::from(self.options.data_size),
-            time: if self.remaining.is_zero() { self.clock.elapsed() } else { None },
+            time_s: seconds(self.clock.elapsed().filter(|_| self.remaining.is_zero())),
         })
     }
 }

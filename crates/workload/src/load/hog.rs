@@ -3,13 +3,14 @@
 use super::command::{options, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Tally};
-use super::result::{LoadResult, ThreadResult, ThreadsResult};
+use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Block, Template, Times};
 use crate::units::{bytes, cpu_list, micros_above_zero, seconds_above_zero};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Nice, Pid};
+use schema::{LoadResult, ThreadResult, ThreadsResult};
 
 pub(super) const NAME: &str = "hog";
 
@@ -111,13 +112,15 @@ struct Task {
 struct Hogs(Vec<Task>);
 
 impl Results for Hogs {
-    fn result(&self) -> LoadResult {
-        let thread = |t: &Task| ThreadResult {
-            pid: t.pid,
+    fn result(&self, load: String) -> LoadResult {
+        let thread = |t, task: &Task| ThreadResult {
+            t,
+            pid: pid(task.pid),
             name: NAME.to_string(),
-            cycles: t.cycles.get(),
-            response: None,
+            cycles: task.cycles.get(),
+            deadline_misses: None,
+            response_ns: None,
         };
-        LoadResult::Hog(ThreadsResult { threads: self.0.iter().map(thread).collect() })
+        LoadResult::Hog(ThreadsResult { load, threads: numbered(&self.0, thread) })
     }
 }

@@ -7,7 +7,6 @@
 use super::command::options;
 use super::error::LoadError;
 use super::progress::Remaining;
-use super::result::{KeyrepeatResult, LoadResult};
 use super::rounds::{Rounds, task};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
@@ -15,6 +14,7 @@ use crate::record::Recorder;
 use crate::units::{bytes, micros, micros_above_zero, seconds, seconds_above_zero};
 use machine::{Arrival, ChannelId, ChannelSpec, Env, Outside, Setup, Step};
 use scheduler::Nanos;
+use schema::{KeyrepeatResult, LoadResult};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -161,9 +161,9 @@ impl Screen {
     /// Standard deviation of the times between frames.
     fn spread(&self) -> Nanos {
         let stats = self.between.stats();
-        let n = u128::from(stats.count());
+        let n = u128::from(stats.all().count());
         let mean_square = self.sum_of_squares.get().checked_div(n).unwrap_or(0);
-        Nanos(mean_square.saturating_sub(u128::from(stats.mean().0).pow(2)).isqrt() as u64)
+        Nanos(mean_square.saturating_sub(u128::from(stats.all().mean_ns()).pow(2)).isqrt() as u64)
     }
 }
 
@@ -321,14 +321,15 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         LoadResult::Keyrepeat(KeyrepeatResult {
-            period: self.period,
+            load,
+            period_ns: self.period.0,
             frames: self.screen.frames.get(),
-            between: self.screen.between.stats().clone(),
-            spread: self.screen.spread(),
+            between_ns: self.screen.between.stats().all().summary(),
+            spread_ns: self.screen.spread().0,
             stops: self.screen.stops.get(),
-            response: self.screen.response.stats().clone(),
+            response_ns: self.screen.response.stats().all().summary(),
         })
     }
 }

@@ -9,7 +9,7 @@ use super::command::{options, usage};
 use super::error::LoadError;
 use super::make_times::{self, BuildTimes, ShellTimes, TimesName};
 use super::progress::{Remaining, Stopwatch, Tally};
-use super::result::{LoadResult, MakeResult};
+use super::shown::seconds;
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
@@ -17,6 +17,7 @@ use crate::program::{Block, Child, Template, Times};
 use crate::units::{bytes, micros, micros_above_zero};
 use machine::{ForkKind, Setup};
 use scheduler::Nanos;
+use schema::{LoadResult, MakeResult};
 
 pub(super) const NAME: &str = "make";
 
@@ -187,11 +188,12 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         LoadResult::Make(MakeResult {
+            load,
             jobs: self.jobs,
             objects: self.built.get(),
-            time: if self.remaining.is_zero() { self.clock.elapsed() } else { None },
+            seconds: seconds(self.clock.elapsed().filter(|_| self.remaining.is_zero())),
         })
     }
 }

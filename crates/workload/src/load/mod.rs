@@ -19,9 +19,9 @@ mod oltp_tasks;
 mod periodic;
 mod progress;
 mod registry;
-mod result;
 mod rounds;
 mod rt_migrate;
+mod shown;
 mod spawn;
 mod vmark;
 mod wakeup_latency;
@@ -29,16 +29,14 @@ mod wakeup_latency;
 pub use elsewhere::Nearest;
 pub use error::LoadError;
 pub use registry::{Entry, OptionDoc, entries, find, parse};
-pub use result::{
-    CyclictestResult, CyclictestThread, ForkStormResult, HackbenchMode, HackbenchResult, KeyrepeatResult,
-    LoadResult, MakeResult, OltpDb, OltpResult, RtMigrateResult, RtMigrateThread, ThreadResult,
-    ThreadsResult, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
-};
 
 pub(crate) use progress::Remaining;
+pub(crate) use shown::{numbered, pid, seconds};
 
+use crate::replay::Replayed;
 use machine::Setup;
 use scheduler::Nanos;
+use schema::LoadResult;
 use std::fmt::Debug;
 
 /// Something that a machine can be loaded with.
@@ -100,15 +98,33 @@ impl BuiltLoad {
         self.remaining.is_zero()
     }
 
-    /// Its own results so far.
-    pub fn result(&self) -> LoadResult {
-        self.results.result()
+    /// Its own results so far; `load` is what it was given as.
+    pub fn result(&self, load: &str) -> LoadResult {
+        self.results.result(load.to_owned())
+    }
+
+    /// What to know of these results, a sentence each.
+    pub fn notes(&self, load: &str) -> Vec<String> {
+        self.results.notes(load)
+    }
+
+    /// What a replay made of the recorded tasks; `None` of a load that is none.
+    pub fn replayed(&self) -> Option<Replayed> {
+        self.results.replayed()
     }
 }
 
 /// Gives a load's results from what its programs recorded.
 pub(crate) trait Results: Debug {
-    fn result(&self) -> LoadResult;
+    fn result(&self, load: String) -> LoadResult;
+
+    fn notes(&self, _load: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn replayed(&self) -> Option<Replayed> {
+        None
+    }
 }
 
 #[cfg(test)]

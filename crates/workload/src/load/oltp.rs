@@ -10,13 +10,13 @@ use super::command::options;
 use super::error::LoadError;
 use super::oltp_tasks::{Client, Locks, Server, Statistics, Timing, Work};
 use super::progress::Remaining;
-use super::result::{LoadResult, OltpDb, OltpResult};
 use super::rounds::task;
 use super::{BuiltLoad, Length, Load, Results};
 use crate::units::{bytes, seconds, seconds_above_zero, step_nanos};
 use machine::{Backoff, ChannelSpec, Setup};
 use scheduler::Nanos;
 use scheduler::mutex::MutexKind;
+use schema::{LoadResult, OltpDb, OltpResult};
 use std::rc::Rc;
 
 pub(super) const NAME: &str = "oltp";
@@ -207,18 +207,19 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         let counts = &self.statistics;
         LoadResult::Oltp(OltpResult {
+            load,
             db: self.db,
             clients: self.clients,
-            warmup: self.warmup,
-            time: self.time,
+            warmup_ns: self.warmup.0,
+            counted_ns: self.time.0,
             reads: counts.reads.get(),
             others: counts.others.get(),
             transactions: counts.transactions.get(),
             all_requests: counts.all_requests.get(),
-            latency: counts.latency.stats().clone(),
+            latency_ns: counts.latency.stats().all().summary(),
         })
     }
 }

@@ -11,7 +11,7 @@
 use super::command::{options, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
-use super::result::{LoadResult, ThreadResult, ThreadsResult};
+use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
@@ -20,6 +20,7 @@ use crate::record::Recorder;
 use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid};
+use schema::{LoadResult, ThreadResult, ThreadsResult};
 
 pub(super) const NAME: &str = "periodic";
 
@@ -257,16 +258,18 @@ struct Thread {
 struct Threads(Vec<Thread>);
 
 impl Results for Threads {
-    fn result(&self) -> LoadResult {
-        let thread = |t: &Thread| {
-            let response = t.response.stats().clone();
+    fn result(&self, load: String) -> LoadResult {
+        let thread = |t, thread: &Thread| {
+            let response = thread.response.stats();
             ThreadResult {
-                pid: t.pid,
-                name: t.name.clone(),
-                cycles: response.count(),
-                response: Some(response),
+                t,
+                pid: pid(thread.pid),
+                name: thread.name.clone(),
+                cycles: response.all().count(),
+                deadline_misses: response.over_limit(),
+                response_ns: Some(response.all().summary()),
             }
         };
-        LoadResult::Periodic(ThreadsResult { threads: self.0.iter().map(thread).collect() })
+        LoadResult::Periodic(ThreadsResult { load, threads: numbered(&self.0, thread) })
     }
 }

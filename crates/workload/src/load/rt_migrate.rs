@@ -8,7 +8,7 @@
 use super::command::{options, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
-use super::result::{LoadResult, RtMigrateResult, RtMigrateThread};
+use super::shown::numbered;
 use super::spawn::{program, rt_priority, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
@@ -16,7 +16,8 @@ use crate::program::{Action, Block, Observer, Template, Text, Times};
 use crate::record::Flag;
 use crate::units::{micros, seconds_above_zero};
 use machine::{BarrierId, Env, MutexKind, Setup};
-use scheduler::{CpuMask, MutexId, Nanos, Pid, Policy};
+use scheduler::{CpuMask, MutexId, Nanos, Policy};
+use schema::{LoadResult, RtMigrateResult, RtMigrateThread};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -229,9 +230,10 @@ impl Load for RtMigrate {
             let mut thread = Template::new(format!("mig{id}"), program(name, block)?);
             thread.policy = fifo(&format!("thread {id}"), base + i64::from(id))?;
             thread.cpus = only;
-            rows.push(Thread { pid: spawn(setup, &thread), row });
+            spawn(setup, &thread);
+            rows.push(row);
         }
-        Ok(BuiltLoad::new(shared.remaining, Threads(rows)))
+        Ok(BuiltLoad::new(shared.remaining, Rows(rows)))
     }
 }
 
@@ -259,26 +261,20 @@ impl Observer for Row {
 }
 
 #[derive(Debug)]
-struct Thread {
-    pid: Pid,
-    row: Row,
-}
+struct Rows(Vec<Row>);
 
-#[derive(Debug)]
-struct Threads(Vec<Thread>);
-
-impl Results for Threads {
-    fn result(&self) -> LoadResult {
-        let row = |t: &Thread| {
-            let counts = t.row.0.get();
+impl Results for Rows {
+    fn result(&self, load: String) -> LoadResult {
+        let thread = |id, row: &Row| {
+            let counts = row.0.get();
             RtMigrateThread {
-                pid: t.pid,
-                voluntary_switches: counts.voluntary,
-                involuntary_switches: counts.involuntary,
-                migrations: counts.migrations,
+                id,
+                vol: counts.voluntary,
+                nonvol: counts.involuntary,
+                migrated: counts.migrations,
                 iterations: counts.iterations,
             }
         };
-        LoadResult::RtMigrate(RtMigrateResult { threads: self.0.iter().map(row).collect() })
+        LoadResult::RtMigrate(RtMigrateResult::new(load, numbered(&self.0, thread)))
     }
 }

@@ -7,7 +7,7 @@
 use super::command::{options, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch, Tally};
-use super::result::{LoadResult, VmarkResult};
+use super::shown::seconds;
 use super::spawn::program;
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
@@ -15,6 +15,7 @@ use crate::program::{Block, Template, Times};
 use crate::units::{bytes, step_nanos};
 use machine::{BarrierId, ChannelId, ChannelSpec, Setup};
 use scheduler::Nanos;
+use schema::{LoadResult, VmarkResult};
 
 pub(super) const NAME: &str = "vmark";
 
@@ -230,15 +231,15 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
-        let finished = self.shared.remaining.is_zero();
+    fn result(&self, load: String) -> LoadResult {
+        let elapsed = self.shared.clock.elapsed().unwrap_or(Nanos::ZERO);
         LoadResult::Vmark(VmarkResult {
+            load,
             rooms: self.rooms,
             users: self.users,
             sent: self.shared.sent.get(),
             received: self.shared.received.get(),
-            elapsed: self.shared.clock.elapsed().unwrap_or(Nanos::ZERO),
-            finished,
+            seconds: seconds(self.shared.remaining.is_zero().then_some(elapsed)),
         })
     }
 }

@@ -7,7 +7,6 @@
 use super::command::options;
 use super::error::LoadError;
 use super::progress::Remaining;
-use super::result::{LoadResult, WakeupLatencyMode, WakeupLatencyResult};
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Action, Block, Child, Observer, Overrun, Template, TimeVar, Times};
@@ -15,6 +14,7 @@ use crate::record::Recorder;
 use crate::units::{micros, micros_above_zero};
 use machine::{Behaviour, Env, ForkKind, Setup, Step, TaskSpec};
 use scheduler::Nanos;
+use schema::{LoadResult, WakeupLatencyMode, WakeupLatencyResult};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -174,11 +174,12 @@ struct Progress {
 }
 
 impl Results for Progress {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         LoadResult::WakeupLatency(WakeupLatencyResult {
+            load,
             mode: if self.nanosleep { WakeupLatencyMode::Nanosleep } else { WakeupLatencyMode::SigevThread },
-            interval: self.shared.interval,
-            latency: self.shared.latency.stats().clone(),
+            period_ns: self.shared.interval.0,
+            latency_ns: self.shared.latency.stats().all().summary(),
             missed: self.shared.missed.get(),
         })
     }

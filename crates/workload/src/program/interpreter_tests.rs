@@ -96,7 +96,7 @@ fn probes_measure_from_the_intended_time() {
     task.now += us(3);
     task.step();
     let stats = latency.stats();
-    assert_eq!((stats.count(), stats.min(), stats.max()), (2, us(3), us(7)));
+    assert_eq!((stats.all().count(), stats.all().min_ns(), stats.all().max_ns()), (2, 3_000, 7_000));
 }
 
 #[test]

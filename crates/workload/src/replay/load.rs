@@ -14,9 +14,10 @@ use super::roles::{RecordedCommand, Role, Roles};
 use super::stayed;
 use super::stuck::{self, Watch};
 use super::work::Bench;
-use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
+use crate::load::{BuiltLoad, Length, Load, LoadError, Remaining, Results, seconds};
 use machine::{Arrival, ChannelSpec, Outside, Setup, ToldStep};
 use scheduler::{CpuId, CpuMask, Nanos, Pid};
+use schema::{LoadResult, ReplayResult, Seconds};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -27,18 +28,9 @@ const LEAD_IN_STEP: Nanos = Nanos::from_micros(40);
 /// What its CPUs were about when a told run ended (an interrupt, a switch, an exit), they finished.
 const LAST_WORK: Nanos = Nanos::from_micros(2);
 
-/// What a replay says about itself.
+/// What a run made of recorded tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReplayResult {
-    /// Bursts of CPU time in the trace, those of tasks that are not replayed left out.
-    pub bursts: u64,
-    /// Of these, how many were run to their end.
-    pub bursts_completed: u64,
-    /// Length of the recording.
-    pub recorded: Nanos,
-    /// From the beginning of the trace to the end of the last burst; `None` if some bursts were not run, or
-    /// some tasks could not go on.
-    pub time: Option<Nanos>,
+pub struct Replayed {
     /// Virtual time at which the trace begins: before that, its sleepers fall asleep.
     pub lead_in: Nanos,
     /// The command that was recorded, if the trace shows it.
@@ -47,9 +39,6 @@ pub struct ReplayResult {
     pub ending: Ending,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
-    /// That it could not go on, and what had to be changed because the machine has another number of CPUs
-    /// than the recorded one, a sentence each.
-    pub notes: Vec<String>,
 }
 
 /// A task of the trace in a run.
@@ -376,28 +365,53 @@ struct Played {
     notes: Vec<String>,
 }
 
+impl Played {
+    /// The recorded tasks that are replayed, each with its pid in the run.
+    fn present(&self) -> impl Iterator<Item = ReplayedTask> + '_ {
+        let parts = self.stage.parts.iter().zip(&self.tasks).zip(0..);
+        parts.filter(|((part, _), _)| !part.absent).map(|((_, task), n): (_, usize)| ReplayedTask {
+            pid: self.stage.pids.borrow()[n],
+            ..task.clone()
+        })
+    }
+
+    fn deadlock(&self) -> Option<String> {
+        stuck::told(&self.stage, &self.tasks)
+    }
+}
+
 impl Results for Played {
-    fn result(&self) -> LoadResult {
+    fn result(&self, load: String) -> LoadResult {
         let stage = &self.stage;
-        let pids = stage.pids.borrow();
-        let present = stage.parts.iter().zip(&self.tasks).zip(pids.iter());
-        let present = present.filter(|((part, _), _)| !part.absent);
         let runs =
             |part: &Part| part.steps.iter().filter(|step| matches!(step, Recorded::Run(_))).count() as u64;
         let bursts = stage.parts.iter().filter(|part| !part.absent).map(runs).sum();
         let completed = stage.bursts.get();
-        let deadlock = stuck::told(stage, &self.tasks);
-        let finished = completed == bursts && deadlock.is_none();
+        let finished = completed == bursts && self.deadlock().is_none();
         LoadResult::Replay(ReplayResult {
+            load,
+            tasks: u32::try_from(self.present().count()).unwrap_or(u32::MAX),
             bursts,
             bursts_completed: completed,
-            recorded: self.recorded,
-            time: finished.then(|| stage.last_burst.get().saturating_sub(stage.lead_in)),
-            lead_in: stage.lead_in,
+            recorded_s: Seconds::from_ns(self.recorded.0),
+            seconds: seconds(finished.then(|| stage.last_burst.get().saturating_sub(stage.lead_in))),
+            // When the tasks of the run exited, the machine tells.
+            finish: None,
+        })
+    }
+
+    /// That it could not go on, and what had to be changed because the machine has another number of CPUs
+    /// than the recorded one.
+    fn notes(&self, _load: &str) -> Vec<String> {
+        self.deadlock().into_iter().chain(self.notes.iter().cloned()).collect()
+    }
+
+    fn replayed(&self) -> Option<Replayed> {
+        Some(Replayed {
+            lead_in: self.stage.lead_in,
             command: self.command.clone(),
             ending: self.ending,
-            tasks: present.map(|((_, task), pid)| ReplayedTask { pid: *pid, ..task.clone() }).collect(),
-            notes: deadlock.into_iter().chain(self.notes.iter().cloned()).collect(),
+            tasks: self.present().collect(),
         })
     }
 }

@@ -113,7 +113,7 @@ pub use ending::Ending;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
 pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};
-pub use load::{ReplayResult, ReplayedTask};
+pub use load::{Replayed, ReplayedTask};
 pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};
 pub use reading::{KnownAffinity, ReadOptions, Replay};

@@ -5,7 +5,7 @@ use super::caveats::Caveats;
 use super::ending::{Ended, Ending};
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
-use super::load::ReplayResult;
+use super::load::Replayed;
 use super::mutexes::Locks;
 use super::overhead::Overhead;
 use super::overrides::{self, Changed, Override};
@@ -252,25 +252,25 @@ impl Replay {
     /// Compares a run with the recording, if there is one. `records` is the run's trace.
     pub fn fidelity(
         &self,
-        result: &ReplayResult,
+        replayed: &Replayed,
         records: &[Record],
         comms: &[machine::CommOf],
         cpus: usize,
     ) -> Option<ReplayFidelity> {
         let recorded = self.accounted.as_ref()?;
-        let from = records.partition_point(|record| record.time < result.lead_in);
+        let from = records.partition_point(|record| record.time < replayed.lead_in);
         let to = records
-            .partition_point(|record| record.time <= result.lead_in.saturating_add(self.recording.span));
+            .partition_point(|record| record.time <= replayed.lead_in.saturating_add(self.recording.span));
         let simulated = {
             // The trace of the run is large: it goes before the two are compared.
             let trace = run_trace(&records[from..to], comms, cpus);
             // Both by the clock of the run, as the trace is.
-            let end = result.lead_in.saturating_add(self.recording.span);
-            let Window { from, to } = self.window.after(result.lead_in);
+            let end = replayed.lead_in.saturating_add(self.recording.span);
+            let Window { from, to } = self.window.after(replayed.lead_in);
             let stretch = Stretch { from_ns: from.0, to_ns: to.min(end).max(from).0 };
             Accounted::counting(&trace, recorded.summary.wakeups_from, stretch)
         };
-        let found = fidelity::compare(recorded, &simulated, &result.tasks);
+        let found = fidelity::compare(recorded, &simulated, &replayed.tasks);
         Some(ReplayFidelity { cpu_time_uncertain_ns: self.cpu_time_uncertain_ns, ..found })
     }
 }

@@ -1,14 +1,15 @@
 //! From a file to tasks and objects of one machine.
 
 use super::error::{Fault, RtAppError};
-use super::log::RtAppResult;
+use super::log::RtAppThread;
 use super::main_thread::main_thread;
 use super::model::{App, Cpus, Repeat, RtApp, Task, What};
 use super::shared::{FORKS_LIMIT, Forks, Shared, State};
 use super::thread;
-use crate::load::{BuiltLoad, Length, Load, LoadError, LoadResult, Remaining, Results};
+use crate::load::{BuiltLoad, Length, Load, LoadError, Remaining, Results, numbered};
 use machine::{ChannelId, ChannelSpec, MutexKind, Setup, TaskSpec};
 use scheduler::{CpuId, CpuMask, Nanos};
+use schema::{LoadResult, RtappResult};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -43,17 +44,22 @@ impl Load for RtApp {
 struct Log(Rc<Shared>);
 
 impl Results for Log {
-    fn result(&self) -> LoadResult {
-        LoadResult::RtApp(self.0.result())
+    fn result(&self, load: String) -> LoadResult {
+        let threads = numbered(&self.0.state.borrow().log, RtAppThread::result);
+        LoadResult::Rtapp(RtappResult { load, threads })
+    }
+
+    fn notes(&self, load: &str) -> Vec<String> {
+        let ended = self.0.fork_limit();
+        let note = |task| format!("{load}: ended early, because task \"{task}\" was forked too often");
+        ended.map(note).into_iter().collect()
     }
 }
 
 impl Shared {
-    /// What the threads have measured so far.
-    pub fn result(&self) -> RtAppResult {
-        let state = self.state.borrow();
-        let fork_limit = state.fork_limit.map(|task| self.app.tasks[task].name.clone());
-        RtAppResult { threads: state.log.clone(), fork_limit }
+    /// The task whose 1025th fork ended the use case, if one did.
+    pub fn fork_limit(&self) -> Option<&str> {
+        self.state.borrow().fork_limit.map(|task| self.app.tasks[task].name.as_str())
     }
 }
 

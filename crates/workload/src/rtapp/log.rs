@@ -2,16 +2,9 @@
 //! wu_lat`), summed up, because a log would grow with the simulated time. Times are in nanoseconds, not cut
 //! to microseconds.
 
+use crate::load::pid;
 use scheduler::{Nanos, Pid};
-
-/// Results of one load.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct RtAppResult {
-    /// All threads, in the order of their numbers: those of the file, then the forked ones.
-    pub threads: Vec<RtAppThread>,
-    /// The task whose 1025th fork ended the use case, if one did.
-    pub fork_limit: Option<String>,
-}
+use schema::{RtappColumn, RtappThread};
 
 /// Results of one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,6 +59,25 @@ impl RtAppThread {
         }
     }
 
+    /// As results have it, thread number `t`.
+    pub(super) fn result(t: u32, thread: &RtAppThread) -> RtappThread {
+        let with_timer = |column: Summary| (column.count() > 0).then(|| column.result());
+        RtappThread {
+            t,
+            pid: thread.pid.map(pid),
+            name: thread.name.clone(),
+            loops: thread.loops,
+            perf: thread.perf,
+            c_duration_ns: thread.c_duration.0,
+            c_period_ns: thread.c_period.0,
+            run_ns: thread.run.result(),
+            period_ns: thread.period.result(),
+            late: (thread.slack.count() > 0).then_some(thread.late),
+            slack_ns: with_timer(thread.slack),
+            wu_lat_ns: with_timer(thread.wu_lat),
+        }
+    }
+
     pub(super) fn add(&mut self, line: &Line, end: Nanos) {
         if self.loops == 0 {
             self.first_start = line.start;
@@ -97,6 +109,10 @@ pub struct Summary {
 }
 
 impl Summary {
+    fn result(self) -> RtappColumn {
+        RtappColumn { min: self.min_ns(), mean: self.mean_ns(), max: self.max_ns() }
+    }
+
     fn add(&mut self, value_ns: i64) {
         self.min_ns = if self.count == 0 { value_ns } else { self.min_ns.min(value_ns) };
         self.max_ns = if self.count == 0 { value_ns } else { self.max_ns.max(value_ns) };

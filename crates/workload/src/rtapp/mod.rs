@@ -64,7 +64,6 @@ mod source;
 mod thread;
 
 pub use error::{Fault, RtAppError};
-pub use log::{RtAppResult, RtAppThread, Summary};
 pub use model::RtApp;
 pub use note::{Note, NoteKind};
 pub use source::Place;

@@ -1,12 +1,9 @@
 //! The figures of a run, in a fixed order: what the loads report, tasks by class, the machine, tasks by name.
 
-mod fair_loads;
-mod loads;
 mod machine;
 mod tasks;
 
-use super::{Better, Measurement, Metric, Unit};
-use crate::schema::RunResult;
+use schema::{Figures, Measurement, RunResult};
 
 /// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
 /// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
@@ -15,72 +12,12 @@ pub fn measure(run: &RunResult) -> Vec<Measurement> {
     let mut figures = Figures::default();
     // What loads report is of the whole run.
     if run.window.is_none() {
-        loads::measure(run, &mut figures);
+        schema::measure_loads(run, &mut figures);
     }
     tasks::measure_classes(run, &mut figures);
     machine::measure(run, &mut figures);
     tasks::measure_names(run, &mut figures);
-    figures.list
-}
-
-/// The list under construction, and the names that the next figures share.
-#[derive(Default)]
-struct Figures {
-    list: Vec<Measurement>,
-    key_prefix: String,
-    label_prefix: String,
-}
-
-impl Figures {
-    /// What follows belongs to this group: `key.` and `label ` come before each name.
-    fn group(&mut self, key: &str, label: &str) {
-        self.key_prefix = format!("{key}.");
-        self.label_prefix = if label.is_empty() { String::new() } else { format!("{label} ") };
-    }
-
-    /// Adds a number of things.
-    fn count(&mut self, key: &str, label: &str, better: Better, value: u64) -> &mut Metric {
-        self.add(key, label, Unit::Count, better, value)
-    }
-
-    /// Adds a duration.
-    fn nanos(&mut self, key: &str, label: &str, better: Better, value_ns: u64) -> &mut Metric {
-        self.add(key, label, Unit::Nanoseconds, better, value_ns)
-    }
-
-    fn add(&mut self, key: &str, label: &str, unit: Unit, better: Better, value: u64) -> &mut Metric {
-        let metric = Metric {
-            key: format!("{}{key}", self.key_prefix),
-            label: format!("{}{label}", self.label_prefix),
-            unit,
-            better,
-            resolution: 1,
-            headline: false,
-        };
-        self.list.push(Measurement { metric, value });
-        let last = self.list.len() - 1;
-        &mut self.list[last].metric
-    }
-}
-
-impl Metric {
-    /// Marks a figure that is worth a sentence.
-    fn headline(&mut self) -> &mut Self {
-        self.headline = true;
-        self
-    }
-
-    /// Marks a figure that is counted in steps larger than one.
-    fn in_steps_of(&mut self, resolution: u64) -> &mut Self {
-        self.resolution = resolution;
-        self
-    }
-}
-
-/// The step of a percentile: its bucket may be a sixteenth of its value wide
-/// ([`LatencySummary::p50`](crate::schema::LatencySummary::p50)).
-fn percentile_step(percentile_ns: u64) -> u64 {
-    (percentile_ns / 16).max(1)
+    figures.into_list()
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Better, Figures, percentile_step};
-use crate::schema::{RunResult, TaskResult};
+use schema::{Better, Figures, RunResult, TaskResult, percentile_step};
 
 /// Wakeup latency of all real-time and of all fair tasks.
 pub fn measure_classes(run: &RunResult, figures: &mut Figures) {

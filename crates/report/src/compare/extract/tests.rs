@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::{LoadResult, Policy, RtMigrateResult, RtMigrateThread, example};
+use schema::{LoadResult, Policy, RtMigrateResult, RtMigrateThread, example};
 
 fn value(run: &RunResult, key: &str) -> Option<u64> {
     measure(run).into_iter().find(|figure| figure.metric.key == key).map(|figure| figure.value)
@@ -123,7 +123,7 @@ fn the_figures_of_the_fork_documents_loads() {
     assert_eq!(value(&run, "fork_storm.hog_share_permille"), Some(215));
     for load in &mut run.loads {
         match load {
-            LoadResult::WakeupLatency(r) => r.latency_ns = crate::schema::LatencySummary::default(),
+            LoadResult::WakeupLatency(r) => r.latency_ns = schema::LatencySummary::default(),
             LoadResult::ForkStorm(r) => r.hogs = 0,
             _ => (),
         }
@@ -147,7 +147,7 @@ fn the_figures_of_the_buddy_documents_loads() {
 #[test]
 fn of_a_stretch_of_a_run_what_the_loads_report_is_left_out() {
     let mut run = example::run();
-    run.window = Some(crate::schema::Window { from_ns: 0, to_ns: 1_000 });
+    run.window = Some(schema::Window { from_ns: 0, to_ns: 1_000 });
     assert_eq!(value(&run, "cyclictest.worst_latency"), None);
     assert!(value(&run, "tasks.cyclictest.worst_latency").is_some());
 }

@@ -1,9 +1,9 @@
 //! The table of what changed.
 
 use super::{LABEL_COLUMNS, mark, of_replay, signed, value};
-use crate::compare::{MetricComparison, VariantComparison};
 use crate::text::format::change;
 use crate::text::table::{Align, Table};
+use schema::comparison::{MetricComparison, VariantComparison};
 
 /// Columns for the name of a metric beside how far a replay is off.
 const NARROW_LABEL_COLUMNS: u16 = 19;

@@ -1,7 +1,7 @@
 use super::super::WIDTH;
 use super::*;
 use crate::compare::{Arm, compare};
-use crate::schema::{LoadResult, RunResult, example};
+use schema::{LoadResult, RunResult, example};
 
 /// Runs of cyclictest with a worst latency per seed.
 fn runs(seeds: std::ops::RangeInclusive<u64>, worst_ns: impl Fn(u64) -> u64) -> Vec<RunResult> {
@@ -152,7 +152,7 @@ fn the_widest_row_fits() {
         metric.metric.label = "a-comm-of-15-ch: involuntary switches".to_owned();
         metric.metric.unit = unit;
         (metric.base, metric.variant, metric.difference) = (number.abs() * 0.8, number.abs(), number);
-        metric.interval = Some(crate::stats::Interval { low: number, high: number });
+        metric.interval = Some(schema::comparison::Interval { low: number, high: number });
     }
     check_width(&comparison(&compared, Rows::All));
     for metric in &mut compared.variants[0].metrics {

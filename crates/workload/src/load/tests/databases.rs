@@ -38,16 +38,16 @@ fn a_message_goes_to_all_others_of_the_room() {
 fn a_chat_is_over_when_every_message_was_read() {
     let mut built = build("vmark --rooms 1 --users 2 --count 10", 4);
     let vmark = |built: &Built| {
-        let LoadResult::Vmark(result) = built.load.result() else { panic!() };
+        let LoadResult::Vmark(result) = built.load.result("") else { panic!() };
         result
     };
     for number in 0..built.tasks.len() {
         let last_reader = 5;
-        assert_eq!(vmark(&built).finished, number > last_reader, "{number}");
+        assert_eq!(vmark(&built).seconds.is_some(), number > last_reader, "{number}");
         built.task(number).until_exit();
     }
     let result = vmark(&built);
-    assert_eq!((result.sent, result.received, result.finished), (20, 20, true));
+    assert_eq!((result.sent, result.received, result.seconds.is_some()), (20, 20, true));
     assert_eq!(length("vmark"), Length::Work);
     assert_eq!(
         refusal("vmark --rooms 1000 --users 1000"),
@@ -68,12 +68,12 @@ fn a_transaction_is_begin_fourteen_reads_commit() {
     let first = census(&mut client, 16 * 4 + 3);
     assert_eq!(first, [("compute", 33), ("lock", 1), ("receive", 16), ("send", 16), ("unlock", 1)]);
     client.step();
-    let LoadResult::Oltp(result) = built.load.result() else { panic!() };
+    let LoadResult::Oltp(result) = built.load.result("") else { panic!() };
     assert_eq!((result.reads, result.others, result.transactions, result.all_requests), (14, 2, 1, 16));
     client.now = Nanos::from_secs(1);
     client.until_exit();
-    let LoadResult::Oltp(result) = built.load.result() else { panic!() };
-    assert_eq!((result.transactions, result.latency.count()), (1, 1), "the second one ended too late");
+    let LoadResult::Oltp(result) = built.load.result("") else { panic!() };
+    assert_eq!((result.transactions, result.latency_ns.count), (1, 1), "the second one ended too late");
     assert!(result.all_requests > 16);
 }
 
@@ -83,7 +83,7 @@ fn the_warm_up_is_not_counted() {
     let mut client = built.task(1);
     census(&mut client, 200);
     let oltp = |built: &Built| {
-        let LoadResult::Oltp(result) = built.load.result() else { panic!() };
+        let LoadResult::Oltp(result) = built.load.result("") else { panic!() };
         result
     };
     assert_eq!((oltp(&built).reads, oltp(&built).transactions), (0, 0));

@@ -50,7 +50,7 @@ fn a_deep_job_is_a_chain_whose_last_process_works() {
     let Step::Fork { child, .. } = forker.step() else { panic!() };
     walk(&mut Script::boxed(child.behaviour), &mut workers, &mut parents);
     assert_eq!((workers, parents), (1, 3));
-    let LoadResult::ForkStorm(result) = built.load.result() else { panic!() };
+    let LoadResult::ForkStorm(result) = built.load.result("") else { panic!() };
     assert_eq!((result.jobs, result.forks, result.finished), (1, 4, 1));
 }
 
@@ -66,8 +66,8 @@ fn the_hogs_share_is_what_the_hogs_themselves_had() {
         hog.step();
     }
     built.task(0).step();
-    let LoadResult::ForkStorm(result) = built.load.result() else { panic!() };
-    assert_eq!((result.hogs, result.hog_cpu_time, result.elapsed), (2, ms(42), ms(50)));
+    let LoadResult::ForkStorm(result) = built.load.result("") else { panic!() };
+    assert_eq!((result.hogs, result.hog_cpu_ns, result.elapsed_ns), (2, ms(42).0, ms(50).0));
 }
 
 #[test]

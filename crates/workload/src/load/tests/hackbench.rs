@@ -1,5 +1,6 @@
 use super::super::hackbench::{Room, pipe_room, socket_room};
 use super::*;
+use schema::Seconds;
 
 /// All children that main forks, and how.
 fn children(main: &mut Script) -> Vec<(ForkKind, Script)> {
@@ -21,8 +22,8 @@ fn main_forks_receivers_then_senders_of_each_group_and_waits_for_all() {
     let steps = built.task(0).until_exit();
     let waits = steps.iter().filter(|s| *s == "WaitChild").count();
     assert_eq!((steps.len(), waits), (24, 12));
-    let LoadResult::Hackbench(result) = built.load.result() else { panic!() };
-    assert_eq!((result.tasks(), result.fds_per_group, result.time), (12, 6, None));
+    let LoadResult::Hackbench(result) = built.load.result("") else { panic!() };
+    assert_eq!((result.tasks, result.fds_per_group, result.time_s), (12, 6, None));
     assert_eq!(length("hackbench"), Length::Work);
 }
 
@@ -57,8 +58,8 @@ fn time_runs_from_the_first_start_to_the_last_end() {
     run(1, us(10), us(20));
     assert!(!built.load.is_finished());
     run(0, us(12), us(30));
-    let LoadResult::Hackbench(result) = built.load.result() else { panic!() };
-    assert_eq!(result.time, Some(us(20)));
+    let LoadResult::Hackbench(result) = built.load.result("") else { panic!() };
+    assert_eq!(result.time_s, Some(Seconds::from_ns(20_000)));
 }
 
 #[test]

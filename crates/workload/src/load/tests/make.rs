@@ -18,9 +18,9 @@ fn an_object_takes_seven_processes() {
     let mut names = Vec::new();
     execs(&mut built.task(0), &mut names);
     assert_eq!(names, ["sh", "gcc", "cc1", "as", "fixdep", "mv", "rm"]);
-    let LoadResult::Make(result) = built.load.result() else { panic!() };
+    let LoadResult::Make(result) = built.load.result("") else { panic!() };
     assert_eq!((result.jobs, result.objects), (2, 1));
-    assert!(result.time.is_some() && built.load.is_finished());
+    assert!(result.seconds.is_some() && built.load.is_finished());
 }
 
 /// What make itself does, without its own work: f for a fork of a job, w for a wait.
@@ -68,7 +68,7 @@ fn in_the_recorded_build_make_starts_gcc_itself() {
     let mut names = Vec::new();
     execs(&mut built.task(0), &mut names);
     assert_eq!(names, ["gcc", "cc1", "as"]);
-    let LoadResult::Make(result) = built.load.result() else { panic!() };
+    let LoadResult::Make(result) = built.load.result("") else { panic!() };
     assert_eq!(result.objects, 1);
 }
 

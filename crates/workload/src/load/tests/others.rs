@@ -12,7 +12,7 @@ fn hogs_compute_without_a_pause() {
     );
     assert_eq!(spec.cpus.unwrap().to_string(), "1-2");
     assert_eq!(built.task(1).steps(3), ["Compute(10000000ns)", "Compute(10000000ns)", "Compute(10000000ns)"]);
-    let LoadResult::Hog(result) = built.load.result() else { panic!() };
+    let LoadResult::Hog(result) = built.load.result("") else { panic!() };
     let cycles: Vec<_> = result.threads.iter().map(|t| t.cycles).collect();
     assert_eq!(cycles, [0, 2]);
     assert!(!built.load.is_finished());
@@ -68,10 +68,10 @@ fn releases_come_in_time_whatever_the_work_before_took() {
         task.steps(4),
         ["SleepUntil(10000000ns)", "Compute(4000000ns)", "SleepUntil(20000000ns)", "Compute(4000000ns)"]
     );
-    let LoadResult::Periodic(result) = built.load.result() else { panic!() };
-    let response = result.threads[0].response.as_ref().unwrap();
-    assert_eq!((response.count(), response.over_limit()), (2, Some(1)));
-    assert_eq!((response.max(), response.min()), (ms(15), ms(9)));
+    let LoadResult::Periodic(result) = built.load.result("") else { panic!() };
+    let response = result.threads[0].response_ns.unwrap();
+    assert_eq!((response.count, result.threads[0].deadline_misses), (2, Some(1)));
+    assert_eq!((response.max, response.min), (ms(15).0, ms(9).0));
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn random_releases_are_a_poisson_process_of_the_same_rate() {
     // 1 - 1/e of an exponential lie below its mean.
     let short = gaps.iter().filter(|gap| **gap < 1_000_000).count();
     assert!(short.abs_diff(2_528) < 130, "{short} short gaps");
-    let LoadResult::Periodic(result) = built.load.result() else { panic!() };
-    assert_eq!(result.threads[0].response.as_ref().unwrap().over_limit(), None);
+    let LoadResult::Periodic(result) = built.load.result("") else { panic!() };
+    assert_eq!(result.threads[0].deadline_misses, None);
 }
 
 #[test]

@@ -69,9 +69,9 @@ fn rows_are_the_threads_own_counters_after_the_latest_pass() {
     thread.counters.nr_migrations = 7;
     thread.step();
     thread.counters.nr_migrations = 8;
-    let LoadResult::RtMigrate(result) = built.load.result() else { panic!() };
+    let LoadResult::RtMigrate(result) = built.load.result("") else { panic!() };
     let row = result.threads[0];
-    assert_eq!((row.voluntary_switches, row.involuntary_switches, row.migrations), (5, 6, 7));
+    assert_eq!((row.vol, row.nonvol, row.migrated), (5, 6, 7));
     assert_eq!(row.iterations, 1);
 }
 

@@ -60,8 +60,8 @@ fn a_load_can_be_built_again_and_again() {
     let load = parse("cyclictest -t2").unwrap();
     let mut setup = Setup::new(2);
     let pids: Vec<_> = (0..2)
-        .flat_map(|_| match load.build(&mut setup).unwrap().result() {
-            LoadResult::Cyclictest(result) => result.threads.into_iter().map(|t| t.pid.0).collect::<Vec<_>>(),
+        .flat_map(|_| match load.build(&mut setup).unwrap().result("") {
+            LoadResult::Cyclictest(result) => result.threads.into_iter().map(|t| t.pid).collect::<Vec<_>>(),
             other => panic!("{other:?}"),
         })
         .collect();

@@ -1,4 +1,5 @@
 use super::*;
+use schema::{WakeupLatencyMode, WakeupLatencyResult};
 
 /// The helper thread that main creates.
 fn helper(built: &mut Built) -> Script {
@@ -10,7 +11,7 @@ fn helper(built: &mut Built) -> Script {
 }
 
 fn result(built: &Built) -> WakeupLatencyResult {
-    let LoadResult::WakeupLatency(result) = built.load.result() else { panic!() };
+    let LoadResult::WakeupLatency(result) = built.load.result("") else { panic!() };
     result
 }
 
@@ -39,8 +40,8 @@ fn a_new_thread_measures_each_expiry_from_its_intended_time() {
     assert!(built.load.is_finished());
     let result = result(&built);
     // 15 µs of the helper and 5 µs of the callback in each.
-    assert_eq!((result.latency.min(), result.latency.max()), (us(60), ms(6) + us(20)));
-    assert_eq!((result.latency.count(), result.missed), (2, 0));
+    assert_eq!((result.latency_ns.min, result.latency_ns.max), (us(60).0, (ms(6) + us(20)).0));
+    assert_eq!((result.latency_ns.count, result.missed), (2, 0));
 }
 
 #[test]
@@ -81,8 +82,8 @@ fn with_x_one_sleeping_thread_measures() {
     let mut built = build("wakeup-latency -x -n 3 -i 2ms", 1);
     built.task(0).until_exit();
     let result = result(&built);
-    assert_eq!((result.mode, result.latency.count()), (WakeupLatencyMode::Nanosleep, 3));
-    assert_eq!(result.latency.max(), Nanos::ZERO, "nothing disturbs it here");
+    assert_eq!((result.mode, result.latency_ns.count), (WakeupLatencyMode::Nanosleep, 3));
+    assert_eq!(result.latency_ns.max, 0, "nothing disturbs it here");
     assert!(built.load.is_finished());
 }
 

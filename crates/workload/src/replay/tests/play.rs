@@ -1,19 +1,22 @@
 //! The replay on a machine: what it keeps of the recording, and how it reacts when things go otherwise.
 
-use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, ReplayResult, Whom};
+use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, Replayed, Whom};
 use super::trace;
-use crate::load::{Length, Load, LoadResult};
+use crate::load::{Length, Load};
 use crate::replay::Caveats;
 use machine::{
     Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec, Tracing,
 };
 use scheduler::registry::{Config, Profile};
 use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
+use schema::{LoadResult, ReplayResult, Seconds};
 
 /// A run: its events, and the replay's own result.
 pub(super) struct Run {
     records: Vec<Record>,
     pub(super) result: ReplayResult,
+    pub(super) replayed: Replayed,
+    pub(super) notes: Vec<String>,
 }
 
 impl Run {
@@ -25,7 +28,7 @@ impl Run {
         Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
         let mut setup = Setup::new(cpus);
         let built = replay.build(&mut setup).expect("a load");
-        let LoadResult::Replay(before) = built.result() else { panic!("a replay's result") };
+        let before = built.replayed().expect("a replay");
         let mut rival = TaskSpec::new("rival", Rival(delay));
         rival.policy = RtPriority::new(99).map(Policy::Fifo).expect("a priority");
         rival.cpus = Some(CpuMask::single(CpuId(0)));
@@ -36,8 +39,9 @@ impl Run {
         let duration = length + delay + Nanos::from_millis(1);
         let options = RunOptions { duration, trace: Tracing::Everything, ..RunOptions::default() };
         let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
-        let LoadResult::Replay(result) = built.result() else { panic!("a replay's result") };
-        Run { records: outcome.trace.expect("records"), result }
+        let LoadResult::Replay(result) = built.result("") else { panic!("a replay's result") };
+        let (replayed, notes) = (built.replayed().expect("a replay"), built.notes(""));
+        Run { records: outcome.trace.expect("records"), result, replayed, notes }
     }
 
     pub(super) fn of(replay: &Replay, cpus: usize) -> Run {
@@ -45,7 +49,7 @@ impl Run {
     }
 
     fn pid(&self, comm: &str) -> Pid {
-        let task = self.result.tasks.iter().find(|task| &*task.comm == comm);
+        let task = self.replayed.tasks.iter().find(|task| &*task.comm == comm);
         task.and_then(|task| task.pid).unwrap_or_else(|| panic!("{comm} did not run"))
     }
 
@@ -58,7 +62,7 @@ impl Run {
     }
 
     fn us(&self, record: &Record) -> u64 {
-        record.time.saturating_sub(self.result.lead_in).0 / 1000
+        record.time.saturating_sub(self.replayed.lead_in).0 / 1000
     }
 }
 
@@ -192,7 +196,7 @@ fn no_token_is_lost_if_the_sleeper_is_late() {
     );
     let run = Run::delayed(&replay, 1, Nanos::from_millis(3));
     assert_eq!((run.result.bursts, run.result.bursts_completed), (5, 5));
-    assert_eq!(run.result.time, Some(Nanos::from_micros(3_000 + 700 + 10 + 99 * 3)));
+    assert_eq!(run.result.seconds, Some(Seconds::from_ns(1_000 * (3_000 + 700 + 10 + 99 * 3))));
 }
 
 /// Task a computes for 1 ms, asks a device, which answers after 2 ms, and computes again.
@@ -270,7 +274,7 @@ fn a_replay_without_costs_repeats_its_recording() {
          3000 0 a S idle",
     );
     let run = Run::of(&replay, 1);
-    let fidelity = replay.fidelity(&run.result, &run.records, &[], 1).expect("a recording");
+    let fidelity = replay.fidelity(&run.replayed, &run.records, &[], 1).expect("a recording");
     let tasks: Vec<_> = fidelity.tasks.iter().map(|t| (&*t.comm, t.cpu_time_ns, t.switches())).collect();
     for (comm, cpu_time, switches) in tasks {
         assert_eq!(cpu_time.recorded, cpu_time.simulated, "{comm}");
@@ -284,7 +288,7 @@ fn known_affinities_count_and_have_to_exist() {
     let run = Run::of(&replay(A_WAKES_B).with_affinities(vec![known(1)]), 2);
     let comes = |record: &&Record| {
         matches!(&record.kind, RecordKind::Switch { next, .. } if next.pid == run.pid("b"))
-            && record.time >= run.result.lead_in
+            && record.time >= run.replayed.lead_in
     };
     assert!(run.records.iter().filter(comes).all(|record| record.cpu == CpuId(1)));
     let error =
@@ -306,20 +310,20 @@ fn kernel_threads_of_missing_cpus_are_left_out_unless_somebody_waits_for_them() 
         ))
     };
     let alone = Run::of(&recording("irq@kworker/3:1 wakes a on 0"), 2);
-    assert_eq!(alone.result.tasks.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
-    assert_eq!(alone.result.notes, ["1 kernel thread of CPUs that this machine does not have: left out"]);
+    assert_eq!(alone.replayed.tasks.iter().map(|task| &*task.comm).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(alone.notes, ["1 kernel thread of CPUs that this machine does not have: left out"]);
     let serving = Run::of(&recording("kworker/3:1 wakes a on 0"), 2);
     assert_eq!(serving.result.bursts_completed, serving.result.bursts);
     assert!(serving.result.bursts > alone.result.bursts);
-    assert!(serving.result.notes[0].contains("because others wait"), "{:?}", serving.result.notes);
+    assert!(serving.notes[0].contains("because others wait"), "{:?}", serving.notes);
     let whole = Run::of(&recording("kworker/3:1 wakes a on 0"), 4);
-    assert_eq!(whole.result.notes, Vec::<String>::new());
+    assert_eq!(whole.notes, Vec::<String>::new());
 }
 
 /// The same in a run's own trace, where the threads send messages.
 #[test]
 fn told_kernel_threads_of_missing_cpus_are_left_out_unless_somebody_reads_their_messages() {
-    let result = |step: &str| {
+    let run = |step: &str| {
         let told = "told nice=0 working-set=0 timer-slack=0ns";
         let text = format!(
             "schedlab-workload 1\ncpus 4\nspan 1ms\n\
@@ -329,16 +333,13 @@ fn told_kernel_threads_of_missing_cpus_are_left_out_unless_somebody_reads_their_
              task 6 kworker/3:1\n  begin at 0ns\n  {told}\n    run 5us\n    {step}\n    exit\n"
         );
         let read = Recording::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        Run::of(&Replay::of_workload(read), 2).result
+        Run::of(&Replay::of_workload(read), 2)
     };
     for serves in ["do send 0", "do submit 0 1000 0"] {
-        let serving = result(serves);
+        let serving = run(serves).result;
         assert_eq!((serving.bursts, serving.bursts_completed), (2, 2), "{serves}");
     }
-    assert_eq!(
-        result("run 1us").notes,
-        ["1 kernel thread of CPUs that this machine does not have: left out"]
-    );
+    assert_eq!(run("run 1us").notes, ["1 kernel thread of CPUs that this machine does not have: left out"]);
 }
 
 #[test]
@@ -370,14 +371,10 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
     };
     let bound = Run::of(&replay, 2);
     assert_eq!((cpus_of(&bound, "a"), cpus_of(&bound, "z")), (vec![1], vec![1]));
-    assert!(bound.result.notes[0].starts_with("3 tasks bound to CPUs that this machine does not have"));
+    assert!(bound.notes[0].starts_with("3 tasks bound to CPUs that this machine does not have"));
     let free = KnownAffinity { whom: Whom::Comm("a".into()), cpus: CpuMask::ALL };
     let freed = Run::of(&replay.with_affinities(vec![free]), 2);
-    assert!(
-        freed.result.notes[0].starts_with("1 task bound"),
-        "z alone is still bound: {:?}",
-        freed.result.notes
-    );
+    assert!(freed.notes[0].starts_with("1 task bound"), "z alone is still bound: {:?}", freed.notes);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn notes<const N: usize>(tasks: [(u32, &str, &str); N]) -> Vec<String> {
                 name=disk\n";
     let text = format!("{head}{tasks}");
     let read = Recording::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    Run::of(&Replay::of_workload(read), 2).result.notes
+    Run::of(&Replay::of_workload(read), 2).notes
 }
 
 fn deadlock<const N: usize>(tasks: [(u32, &str, &str); N], expected: &str) {

@@ -1,9 +1,10 @@
 //! A machine for tests: a CPU for every thread, no costs, first come first served.
 
 use crate::rtapp::build::{shared, specs};
+use crate::rtapp::log::RtAppThread;
 use crate::rtapp::main_thread::main_thread;
 use crate::rtapp::shared::Shared;
-use crate::rtapp::{Dialect, RtAppResult, parse};
+use crate::rtapp::{Dialect, parse};
 use machine::{Behaviour, Env, Purpose, Rng, Setup, Step, TaskCounters, TaskSpec};
 use scheduler::{CpuId, Nanos, Pid, TaskId};
 use std::collections::BTreeMap;
@@ -47,6 +48,12 @@ struct Channel {
     readers: Vec<usize>,
 }
 
+/// What the load has measured.
+pub struct Measured {
+    pub threads: Vec<RtAppThread>,
+    pub fork_limit: Option<String>,
+}
+
 impl Lab {
     /// Four CPUs as far as `cpus` goes.
     pub fn new(text: &str) -> Lab {
@@ -88,7 +95,7 @@ impl Lab {
     }
 
     /// Runs until the time, or until nothing can happen any more, and says what the load measured.
-    pub fn run(&mut self, until: Nanos) -> RtAppResult {
+    pub fn run(&mut self, until: Nanos) -> Measured {
         loop {
             let ready = |(number, thread): (usize, &LabThread)| thread.ready_at.map(|at| (at, number));
             let Some((now, number)) = self.threads.iter().enumerate().filter_map(ready).min() else { break };
@@ -97,7 +104,8 @@ impl Lab {
             }
             self.step(number, now);
         }
-        self.shared.result()
+        let threads = self.shared.state.borrow().log.clone();
+        Measured { threads, fork_limit: self.shared.fork_limit().map(str::to_owned) }
     }
 
     fn step(&mut self, number: usize, now: Nanos) {

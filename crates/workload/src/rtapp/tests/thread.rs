@@ -1,5 +1,6 @@
 use super::lab::Lab;
-use crate::rtapp::{Dialect, RtAppThread};
+use crate::rtapp::Dialect;
+use crate::rtapp::log::RtAppThread;
 use scheduler::Nanos;
 
 fn us(n: u64) -> Nanos {

@@ -1,0 +1,66 @@
+//! Documentation of the JSON and its JSON Schema, both made of the types and their comments.
+//!
+//! They are stored in docs/schema.md and docs/schema.json. After a change,
+//! `SNAPSHOTS=overwrite cargo test -p schedlab-schema` writes them anew.
+
+mod fields;
+mod json_schema;
+mod markdown;
+
+use fields::Fields;
+use markdown::Document;
+use serde_json::Value;
+use snapbox::{Data, assert_data_eq};
+
+use crate::{LoadResult, Question, Window, example};
+
+const DOCUMENTS: [Document; 7] = [
+    Document { title: "Result of a run", definition: "RunResult" },
+    Document { title: "Answer of a comparison", definition: "Comparison" },
+    Document { title: "Published experiments", definition: "Reproduction" },
+    Document { title: "What is in a trace", definition: "InspectResult" },
+    Document { title: "Two recordings side by side", definition: "RecordingsComparison" },
+    Document { title: "What there is", definition: "ListResult" },
+    Document { title: "All about one name", definition: "ExplainResult" },
+];
+
+fn fields(schema: &Value) -> Fields {
+    let mut fields = Fields::default();
+    let mut run = example::run();
+    run.kernel.asked = Some("debian12".to_owned());
+    run.window = Some(Window { from_ns: 0, to_ns: 1 });
+    run.replay[0].tasks[0].of_command = true;
+    run.replay[0].tasks[0].poor.push(Question::Order);
+    for load in &mut run.loads {
+        if let LoadResult::Replay(replay) = load {
+            replay.finish.iter_mut().for_each(|finish| finish.by_clock = true);
+        }
+    }
+    fields.see(schema, "RunResult", &run);
+    fields.see(schema, "Comparison", &example::comparison());
+    fields.see(schema, "Reproduction", &example::reproduction::reproduction());
+    let mut inspect = example::inspect();
+    inspect.latency.rows[0].of_command = true;
+    fields.see(schema, "InspectResult", &inspect);
+    fields.see(schema, "RecordingsComparison", &example::recordings());
+    fields.see(schema, "ListResult", &example::list());
+    fields.see(schema, "ExplainResult", &example::explanation());
+    fields
+}
+
+fn stored(name: &str) -> Data {
+    let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+    Data::read_from(std::path::Path::new(&path), None).raw()
+}
+
+#[test]
+fn the_stored_json_schema_is_that_of_the_types() {
+    let text = serde_json::to_string_pretty(&json_schema::all()).expect("JSON") + "\n";
+    assert_data_eq!(text, stored("schema.json"));
+}
+
+#[test]
+fn the_documentation_is_that_of_the_types() {
+    let schema = json_schema::all();
+    assert_data_eq!(markdown::page(&schema, &DOCUMENTS, &fields(&schema)), stored("schema.md"));
+}

@@ -1,0 +1,140 @@
+//! A report with every field, for tests.
+
+use crate::ReproduceSchema;
+use crate::reproduction::*;
+
+/// Two variants of an experiment, with everything that a report can hold.
+pub fn reproduction() -> Reproduction {
+    Reproduction {
+        schema: ReproduceSchema,
+        command: Some("schedlab reproduce 009 --quick --sensitivity".to_owned()),
+        version: "0.1.0".to_owned(),
+        quick: true,
+        experiments: vec![experiment()],
+    }
+}
+
+/// The first variant of it with a figure at each value of the sweep, and a second variant that begins above
+/// it.
+pub fn swept() -> ReproducedExperiment {
+    let mut experiment = experiment();
+    let row = experiment.variants[0].rows[0].clone();
+    let rows = |values: [f64; 3]| -> Vec<ReproducedRow> {
+        let row = |(at, simulated): (f64, f64)| ReproducedRow {
+            what: "search cost".to_owned(),
+            cell: None,
+            at: Some(at),
+            simulated,
+            published: (at == 2.0).then_some(150.0),
+            ..row.clone()
+        };
+        [2.0, 16.0, 256.0].into_iter().zip(values).map(row).collect()
+    };
+    experiment.variants[0].rows = rows([100.0, 800.0, 12_800.0]);
+    experiment.variants[1].rows = rows([300.0, 300.0, 400.0]);
+    experiment
+}
+
+fn experiment() -> ReproducedExperiment {
+    let requirement = ReproducedRequirement {
+        what: "cells within 35 %".to_owned(),
+        agree: 1,
+        of: 2,
+        share: 0.75,
+        met: Some(false),
+        unreached: Some("the machine is not known".to_owned()),
+    };
+    ReproducedExperiment {
+        name: "009".to_owned(),
+        title: "Tasks stay where they are".to_owned(),
+        source: "seed 000; rt-class 13.1".to_owned(),
+        about: "Two threads and a lock.".to_owned(),
+        seeds: vec![1, 2],
+        sweep: Some("cpus".to_owned()),
+        variants: vec![before(), after()],
+        requirements: vec![requirement.clone()],
+        free: vec![FreeParameter {
+            name: "context switch".to_owned(),
+            value: "1000 ns".to_owned(),
+            reason: "assumed".to_owned(),
+        }],
+        sensitivity: vec![Sensitivity {
+            parameter: "context switch".to_owned(),
+            factor: 2.0,
+            rows: vec![SensitivityRow {
+                variant: "after".to_owned(),
+                what: "worst latency".to_owned(),
+                at: Some(8.0),
+                unchanged: 56.5,
+                simulated: 99.0,
+                agrees: Some(false),
+            }],
+            requirements: vec![requirement],
+        }],
+        quick_events: vec![7, 8],
+    }
+}
+
+fn before() -> ReproducedVariant {
+    let cell = |row: &str, column: &str, published: f64, simulated: f64| ReproducedRow {
+        what: format!("{row} {column}"),
+        cell: Some(Cell { row: row.to_owned(), column: column.to_owned() }),
+        published: Some(published),
+        agrees: Some(simulated < 1.35 * published),
+        wanted: Some("within 35 %".to_owned()),
+        group: Some("cells".to_owned()),
+        unreached: None,
+        ..figure("", RowUnit::Count, simulated)
+    };
+    ReproducedVariant {
+        name: "before".to_owned(),
+        role: Role::Fitted,
+        loads: vec!["rt-migrate".to_owned()],
+        settings: "machine=seed000 2.6.36".to_owned(),
+        simulated_ns: 5_000_000_000,
+        events: 1234,
+        rows: vec![cell("t0", "vol", 53.0, 60.0), cell("t0", "migrated", 1470.0, 9999.0)],
+    }
+}
+
+fn after() -> ReproducedVariant {
+    let worst = ReproducedRow {
+        at: Some(8.0),
+        published: Some(84.6),
+        ratio: Some(0.667_848_7),
+        agrees: Some(true),
+        wanted: Some("within 50 %".to_owned()),
+        ..figure("worst latency", RowUnit::Microseconds, 56.5)
+    };
+    let known = ReproducedRow {
+        agrees: Some(false),
+        wanted: Some("at most 0.5".to_owned()),
+        unreached: Some("nobody knows".to_owned()),
+        ..figure("to that before", RowUnit::Ratio, 0.67)
+    };
+    let failing = ReproducedRow { agrees: Some(false), ..figure("waiters", RowUnit::Count, 12.0) };
+    ReproducedVariant {
+        name: "after".to_owned(),
+        role: Role::Prediction,
+        rows: vec![worst, known, failing, figure("time", RowUnit::Nanoseconds, 1500.0)],
+        ..before()
+    }
+}
+
+fn figure(what: &str, unit: RowUnit, simulated: f64) -> ReproducedRow {
+    ReproducedRow {
+        what: what.to_owned(),
+        cell: None,
+        at: None,
+        published: None,
+        simulated,
+        low: simulated - 0.5,
+        high: simulated + 0.5,
+        unit,
+        ratio: None,
+        agrees: None,
+        wanted: None,
+        group: None,
+        unreached: None,
+    }
+}

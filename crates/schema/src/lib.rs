@@ -1,0 +1,74 @@
+//! Results as data: what a run, a comparison, a reproduction and an inspection say, and how JSON says it.
+//!
+//! Everything here is plain: integers in the unit that the name says, strings, lists, maps ordered by key. It
+//! knows neither the simulator that fills it in nor the texts that show it, and builds for any target. Each
+//! document of JSON has its schema:
+//!
+//! | type | schema |
+//! |---|---|
+//! | [`RunResult`] | `schedlab/1` |
+//! | [`comparison::Comparison`] | `schedlab-compare/1` |
+//! | [`reproduction::Reproduction`] | `schedlab-reproduce/1` |
+//! | [`InspectResult`] | `schedlab-inspect/1` |
+//! | [`recordings::RecordingsComparison`] | `schedlab-inspect-compare/1` |
+//! | [`ListResult`] | `schedlab-list/1` |
+//! | [`ExplainResult`] | `schedlab-explain/1` |
+//!
+//! The comments are the documentation: `docs/schema.md` and the JSON Schema `docs/schema.json` are made of
+//! them, and tests keep these current. Rules of the schemas:
+//! times are whole nanoseconds (`_ns`) or microseconds (`_us`) of simulated time unless the name says
+//! otherwise; counters carry Linux's names and meaning (rt-class 11.1, fair-class 11.1); maps are ordered by
+//! key; unknown fields are an error on reading, because a misspelt field that is silently dropped is a wrong
+//! result. The one field that may differ between two identical runs is [`Engine::wall_ns`].
+
+mod catalogue;
+pub mod comparison;
+mod cpus;
+mod figures;
+mod histogram;
+mod inspect;
+mod latency_summary;
+mod loads;
+mod metric;
+mod names;
+pub mod recordings;
+mod replay;
+pub mod reproduction;
+mod run;
+mod tasks;
+mod units;
+mod verdict;
+
+pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
+pub use cpus::{CpuResult, RqLockStats, Totals};
+pub use figures::{Figure, Fold, Row};
+pub use histogram::{Histogram, Precision};
+pub use inspect::{
+    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
+    InspectResult, InspectTask,
+};
+pub use latency_summary::{LatencySummary, percentile_step};
+pub use loads::{
+    CyclictestResult, CyclictestThread, ForkStormResult, HackbenchMode, HackbenchResult, KeyrepeatResult,
+    LoadResult, MakeResult, MaxOverTime, OltpDb, OltpResult, ReplayFinish, ReplayResult, RtMigrateCounts,
+    RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, ThreadResult, ThreadsResult,
+    UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult, measure_loads,
+};
+pub use metric::{Better, Figures, Measurement, Metric, Unit};
+pub use names::{
+    CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, ReproduceSchema, RunSchema,
+};
+pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
+pub use run::{
+    Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, Window,
+};
+pub use tasks::{Policy, TaskResult, TimeUnder};
+pub use units::Seconds;
+pub use verdict::{Answer, Grade, Question, ReplayVerdict};
+
+#[cfg(test)]
+mod document;
+#[cfg(any(test, feature = "examples"))]
+pub mod example;
+#[cfg(test)]
+mod tests;
