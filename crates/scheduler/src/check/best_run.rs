@@ -7,9 +7,9 @@
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
+use crate::Class;
 use crate::platform::Platform;
 use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
-use crate::task::Class;
 use crate::{Event, Prio, Reason, Scheduler, TaskId, ThisCpu};
 use alloc::format;
 

@@ -1,9 +1,9 @@
 //! I1 to I3, I5, I6 and I10: a queue's fair part agrees with itself, and the loads add up.
 
 use super::{Findings, Moment, Queue};
+use crate::Class;
 use crate::fair::lag;
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{Nanos, Policy, TaskId};
 use alloc::format;
 

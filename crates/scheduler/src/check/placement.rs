@@ -1,8 +1,8 @@
 //! P3 and P10: a task is on exactly one run queue iff it is runnable, and on a CPU that it may use.
 
 use super::{Findings, Moment, Queue};
+use crate::Class;
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{TaskId, TaskState};
 use alloc::format;
 

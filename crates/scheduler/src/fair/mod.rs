@@ -114,11 +114,13 @@ pub(crate) use active::active_load_balance;
 pub(crate) use balance::rebalance_domains;
 pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
-pub(crate) use class_change::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
+pub(crate) use class_change::{
+    attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq, prio_changed, switched_to,
+};
 pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use idlest::select_task_rq_fork;
-pub(crate) use new_idle::{idle_balance, update_avg_idle, wants_idle_balance};
+pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
 pub(crate) use select_cpu::select_task_rq_wake;

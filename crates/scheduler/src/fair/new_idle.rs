@@ -25,9 +25,21 @@ impl Default for IdleTimes {
     }
 }
 
-/// A CPU with nothing to run begins to idle: whether it looks for work first.
+/// Before a pick: whether this CPU has nothing to run, and looks for work before it idles.
 #[inline]
-pub(crate) fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+    if rq.nr_running > 0 {
+        return false;
+    }
+    let wants = wants_idle_balance(rq);
+    if !wants {
+        rq.update_clock();
+    }
+    wants
+}
+
+/// A CPU with nothing to run begins to idle: whether it looks for work first.
+fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     let now = rq.clock;
     rq.fair.idle.since.get_or_insert(now);
     let kick = &rq.published.balance.nohz_kick;
@@ -53,9 +65,9 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     }
 }
 
-/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that
-/// was asked to balance on behalf of all idle ones does that instead.
-pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+/// idle_balance: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that was asked to
+/// balance on behalf of all idle ones does that instead.
+pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
     let kicked = rq.published.balance.nohz_kick.take();
     drop(rq);
