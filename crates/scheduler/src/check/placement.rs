@@ -2,6 +2,7 @@
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
+use crate::fair::EntityId;
 use crate::platform::Platform;
 use crate::{TaskId, TaskState};
 use alloc::format;
@@ -10,7 +11,8 @@ use alloc::format;
 pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
-    let fair = rq.fair.timeline.iter().map(|w| w.task).chain(rq.fair.curr.filter(|p| k.task(*p).on_rq.get()));
+    let fair = rq.fair.timeline.iter().map(|w| w.entity.task());
+    let runs = rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);
         let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
@@ -20,7 +22,7 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
         });
     };
     rt.for_each(|p| check(p, Class::Rt));
-    fair.for_each(|p| check(p, Class::Fair));
+    fair.chain(runs).for_each(|p| check(p, Class::Fair));
 }
 
 /// P10: the running task is queued here, and knows that it runs.

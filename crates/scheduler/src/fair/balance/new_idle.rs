@@ -1,21 +1,22 @@
 //! A CPU that is about to idle looks for work (fair-class 8.6).
 
-use super::averages::approach;
-use super::balance::{Outcome, Situation, load_balance};
-use super::{nohz, scale};
+use super::nohz;
+use super::{Outcome, Situation, load_balance};
 use crate::Nanos;
 use crate::class::EnqueueKind;
+use crate::fair::averages::approach;
+use crate::fair::scale;
 use crate::platform::Platform;
 use crate::registry::NewIdleStop;
 use crate::rq::RqGuard;
 
 /// A CPU's idle times; the run-queue lock protects them.
 #[derive(Debug)]
-pub(super) struct IdleTimes {
+pub(in crate::fair) struct IdleTimes {
     /// Since when the CPU has nothing to run.
     since: Option<Nanos>,
     /// Average length.
-    pub(super) average: Nanos,
+    pub(in crate::fair) average: Nanos,
 }
 
 impl Default for IdleTimes {

@@ -1,14 +1,24 @@
-//! A task's CPU, class or priority changes: what becomes of its virtual time (fair-class 4.4, 4.5), and what
-//! follows for the CPU (2.6).
+//! min_vruntime, the floor of a queue's virtual time (fair-class 2.4), and the distance from it that a task
+//! takes along when its CPU or its class changes (4.4, 4.5).
 
 use super::place::place_sleeper;
-use super::vruntime::update_curr;
-use crate::class::{PreemptCause, PrioChange, check_preempt_curr};
+use crate::fair::queue::update_curr;
+use crate::fair::vruntime::{earlier, later};
 use crate::platform::Platform;
 use crate::registry::FloorOrder;
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{CpuId, Prio, TaskId, TaskState, ThisCpu};
+use crate::{CpuId, TaskId, TaskState, ThisCpu};
+
+/// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. A running
+/// task that has just blocked counts until it is replaced, as up to 2.6.36.
+pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
+    let curr = rq.fair.curr.map(|c| rq.me.entity(c).vruntime.get());
+    let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };
+    let floor = &rq.published.min_vruntime;
+    floor.set(rq, later(floor.get(), candidate));
+}
 
 /// A task that is not queued changes its CPU: it keeps its distance from the floor there, and takes it to the
 /// floor that it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one
@@ -44,41 +54,4 @@ pub(crate) fn attach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
     // The floor as it is now, not as it was at the running task's last charge.
     update_curr(rq);
     rq.me.task(p).se.make_absolute(rq.published.min_vruntime.get());
-}
-
-/// A queued task has come from the real-time class: a running one makes room if there is anybody better, a
-/// waiting one competes as after a wakeup.
-pub(crate) fn switched_to<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    if rq.curr == p {
-        rq.resched();
-    } else {
-        check_preempt_curr(rq, p, PreemptCause::Migration);
-    }
-}
-
-/// A queued task's priority was `old`.
-pub(crate) fn prio_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio, change: PrioChange) {
-    match change {
-        PrioChange::Parameters => reniced(rq, p, old),
-        PrioChange::Inheritance => inherited(rq, p, old),
-    }
-}
-
-/// A normal task got another nice value or policy: it reschedules its CPU if it improved, or if it worsened
-/// while running.
-fn reniced<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
-    let prio = rq.me.task(p).prio.get();
-    if prio.beats(old) || (old.beats(prio) && rq.curr == p) {
-        rq.resched();
-    }
-}
-
-/// A normal task inherited the priority of another normal one, or lost it. Its weight is its own, so a
-/// waiting one competes by virtual time as after a wakeup.
-fn inherited<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
-    if rq.curr != p {
-        check_preempt_curr(rq, p, PreemptCause::Migration);
-    } else if old.beats(rq.me.task(p).prio.get()) {
-        rq.resched();
-    }
 }
