@@ -35,6 +35,7 @@ pub mod rt;
 pub mod schedule;
 mod select;
 pub mod shared;
+mod standing;
 pub mod stats;
 mod task;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
 pub use kernel::{Scheduler, ThisCpu, Totals};
 pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIGHT, RtPriority};
+pub use standing::Standing;
 pub use stats::TaskStats;
 pub use task::{Task, TaskState, TaskTable};
 pub use time::Nanos;

@@ -71,8 +71,8 @@ async fn wake_under_pi_lock<P: Platform>(
     woken
 }
 
-/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue. Not if it
-/// has by the time that its queue is locked.
+/// Stage 2: the sleeper is still queued, whether it executes or not. No CPU selection, no enqueue. Not if it
+/// has left by the time that its queue is locked.
 async fn ttwu_runnable<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let mut rq = me.task_rq_lock(p).await;
     if !me.task(p).on_rq.get() {
