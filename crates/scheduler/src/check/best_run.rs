@@ -36,7 +36,7 @@ impl BestRun {
             Event::Decision { reason: Reason::Throttled | Reason::Unthrottled, .. } => self.excuse(),
             // A CPU that is between two levels is overlooked, and need not lower afterwards (4.3).
             Event::Decision { reason: Reason::PushNoTarget | Reason::WakeNoLower, .. }
-                if me.k.config.rules.search.get() == Search::Cpupri2007 =>
+                if me.k.config.rules.search.get() == Search::CpupriGap =>
             {
                 self.excuse();
             }

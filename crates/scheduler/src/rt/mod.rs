@@ -48,7 +48,7 @@
 //! - `overload_rule=depth`: two pinned tasks make a CPU overloaded, and everybody looks there in vain; a push
 //!   stops at the first task that cannot move.
 //! - `search=linear`, `linear_mask`: read every run queue's line, with a lock held, at each try; and the
-//!   first CPU without RT tasks wins however far it is. `cpupri_2007`: a CPU that changes its level is in
+//!   first CPU without RT tasks wins however far it is. `cpupri_gap`: a CPU that changes its level is in
 //!   none for a moment.
 //! - `topology=off`, `pick_any=first`: everybody goes to the lowest-numbered CPU.
 //! - `wake_route=cfs_load`: routed by load (load_route.rs), so tasks land behind higher ones.

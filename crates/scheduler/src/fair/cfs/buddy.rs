@@ -108,10 +108,12 @@ pub(in crate::fair) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: EntityId
     }
     let mode = rq.me.k.config.rules.pick_mode.get();
     let picked = match mode {
-        PickMode::NextFirst | PickMode::Rc | PickMode::Tip => {
+        PickMode::NextFirst | PickMode::ClearAll | PickMode::ClearTested => {
             acceptable(rq, before.next, left).or_else(|| acceptable(rq, before.last, left))
         }
-        PickMode::After => acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left)),
+        PickMode::LastFirst => {
+            acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left))
+        }
     };
     if let Some(buddy) = picked.filter(|b| *b != left) {
         rq.me.decide(
@@ -122,10 +124,10 @@ pub(in crate::fair) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: EntityId
     let next_won = picked.is_some() && picked == before.next;
     let picked = picked.or_else(|| instead_of_skipped(rq, left)).unwrap_or(left);
     match mode {
-        PickMode::NextFirst | PickMode::After => {}
-        PickMode::Rc => rq.fair.buddies = Buddies { next: None, last: None, ..before },
+        PickMode::NextFirst | PickMode::LastFirst => {}
+        PickMode::ClearAll => rq.fair.buddies = Buddies { next: None, last: None, ..before },
         // Each was taken out when it was tested; next was tested first.
-        PickMode::Tip => {
+        PickMode::ClearTested => {
             let last = before.last.filter(|_| next_won);
             rq.fair.buddies = Buddies { next: None, last, ..before };
         }

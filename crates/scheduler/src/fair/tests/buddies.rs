@@ -63,7 +63,9 @@ fn a4_picking() {
         ),
     ];
     for (next, last, expected) in table {
-        for (mode, expected) in ["v31", "rc", "tip", "after"].into_iter().zip(expected) {
+        for (mode, expected) in
+            ["next_first", "clear_all", "clear_tested", "last_first"].into_iter().zip(expected)
+        {
             let mode = alloc::format!("pick_mode={mode}");
             assert_eq!(a4(&mode, next, last), expected, "{mode} next {next:?} last {last:?}");
         }

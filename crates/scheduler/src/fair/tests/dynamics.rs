@@ -87,7 +87,9 @@ fn buddies_change_nothing_below_the_gate() {
 /// time.
 #[test]
 fn a_picked_buddy_is_near_the_leftmost() {
-    for mode in ["pick_mode=after", "pick_mode=tip", "pick_mode=rc", "pick_mode=next_first"] {
+    for mode in
+        ["pick_mode=last_first", "pick_mode=clear_tested", "pick_mode=clear_all", "pick_mode=next_first"]
+    {
         let lab = Lab::new(1, "2.6.36", &["NEXT_BUDDY", "buddy_gate=off", "last_set=every_wake", mode]);
         let tasks = lab.crowd(0, &[0, 5, 0, -5, 0, 10]);
         let mut picked = 0;
