@@ -5,9 +5,11 @@
 //! - On the way of an entity through its queue: [`enqueue_entity`], [`dequeue_entity`], [`pick_next_entity`],
 //!   [`set_next_entity`], [`put_prev_entity`], and [`charge`] for the time that it runs.
 //! - At a tick [`task_tick`], after an enqueue [`check_preempt_wakeup`], at a yield [`yield_task`], at a fork
-//!   [`task_fork`]; where the CPU or the class changes [`migrate_task_rq`], [`attach_task_cfs_rq`] and
-//!   [`detach_task_cfs_rq`].
-//! - For balancing: whether a task is a warm buddy ([`is_hot`]).
+//!   [`task_fork`], for a task without parent [`place_orphan`]; where the CPU or the class changes
+//!   [`migrate_task_rq`], [`attach_task_cfs_rq`] and [`detach_task_cfs_rq`]; where a higher class takes the
+//!   CPU [`preempted_by_higher_class`].
+//! - For balancing: whether a task is a warm buddy ([`is_hot`]); for the checks of invariants, how far left
+//!   of the others one may be ([`largest_sleeper_threshold`]).
 //!
 //! Choosing a CPU, balancing, and counting what is there lie outside, and know nothing of virtual time.
 
