@@ -1,13 +1,12 @@
 //! sched_setaffinity, and the stopper that enforces it.
 
-use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
+use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};
 use crate::rq::RqGuard;
 use crate::schedule::move_running_task;
-use crate::task::Class;
-use crate::wakeup::select_fallback_rq;
-use crate::{CpuId, CpuMask, Reason, TaskId, TaskState, ThisCpu, fair, rt};
+use crate::select::select_fallback_rq;
+use crate::{CpuId, CpuMask, Reason, TaskId, TaskState, ThisCpu};
 
 /// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be
 /// queued there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs
@@ -21,11 +20,7 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     let task = me.task(p);
     let allowed = cpus.and(&me.k.online);
     debug_assert!(!allowed.is_empty());
-    if task.class.get() == Class::Rt {
-        rt::set_cpus_allowed(&mut rq, &pi, allowed);
-    } else {
-        task.set_cpus_allowed(&(&pi, &rq), allowed);
-    }
+    task.class.get().set_cpus_allowed(&mut rq, &pi, allowed);
     if task.state.get() == TaskState::New && !allowed.contains(rq.cpu) {
         // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not
         // migrate.
@@ -90,7 +85,7 @@ pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) {
             stop(me, p).await;
         }
     }
-    fair::active_load_balance(me).await;
+    active_load_balance(me).await;
 }
 
 async fn stop<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {

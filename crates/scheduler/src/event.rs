@@ -129,7 +129,7 @@ reasons! {
     ForkLocal "fork_local" "The new task stays where its parent runs: no other CPU is clearly less loaded.";
     ForkIdlest "fork_idlest" "The new task goes to the idlest CPU of the idlest group.";
     ForkChildFirst "fork_child_first" "A new task changed places with its parent, to run first.";
-    PreemptClass "preempt_class" "The woken task's class sched_class_above that of the running one.";
+    PreemptClass "preempt_class" "The woken task's class goes before that of the running one.";
     PreemptPrio "preempt_prio" "The woken RT task beats the running one.";
     PreemptEqual "preempt_equal" "An equal RT task that can run elsewhere makes room for one that cannot.";
     PreemptVruntime "preempt_vruntime"

@@ -4,17 +4,17 @@
 //! of them chooses the CPU and places the child on the virtual time line depends on the era (rule
 //! `fork_path`).
 
-use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
-use crate::fair::averages;
+use crate::class::{
+    EnqueueKind, PreemptCause, SelectFor, activate_task, check_preempt_curr, init_task, task_woken,
+};
 use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
 use crate::rq::RqGuard;
 use crate::schedule::{Entry, move_running_task, schedule, set_current_state};
+use crate::select::select_task_rq;
 use crate::shared::Unseen;
 use crate::stats::bump;
-use crate::task::Class;
-use crate::wakeup::select_fallback_rq;
-use crate::{CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu, fair, rt};
+use crate::{CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
 
 /// What a new task is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ pub struct NewTask {
 /// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
     let id = k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
-    averages::on_new(k, k.task(id));
+    init_task(k, k.task(id));
     id
 }
 
@@ -42,13 +42,13 @@ pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     task.cpu.set(&Unseen, me.id);
     match me.k.config.rules.fork_path.get() {
         ForkPath::Late => {
-            let cpu = select_fork_cpu(me, child);
+            let cpu = select_task_rq(me, child, SelectFor::Fork);
             task.cpu.set(&Unseen, cpu);
         }
-        ForkPath::Early if task.class.get() == Class::Fair => {
+        ForkPath::Early if task.class.get().has_task_fork() => {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
-            fair::task_fork(&mut rq, child);
+            task.class.get().task_fork(&mut rq, child);
         }
         ForkPath::Early => {}
     }
@@ -61,14 +61,14 @@ pub async fn wake_up_new_task<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let late = me.k.config.rules.fork_path.get() == ForkPath::Late;
     if !late {
         // Not a migration: the child has not run anywhere yet.
-        let cpu = select_fork_cpu(me, child);
+        let cpu = select_task_rq(me, child, SelectFor::Fork);
         task.cpu.set(&pi, cpu);
     }
     me.charge(Cost::Wakeup);
     let mut rq = me.task_rq_lock(child).await;
     rq.update_clock();
-    if late && task.class.get() == Class::Fair {
-        fair::task_fork(&mut rq, child);
+    if late {
+        task.class.get().task_fork(&mut rq, child);
     }
     first_wakeup(rq, child).await;
 }
@@ -82,19 +82,7 @@ async fn first_wakeup<P: Platform>(mut rq: RqGuard<'_, P>, child: TaskId) {
     task.stats.woken_at.set(Some(rq.clock));
     bump(&me.k.totals.wakeups);
     me.event(Event::WakeupNew { task: child, target: rq.cpu });
-    if rt::need_to_push(&rq, child) {
-        rt::task_woken(rq).await;
-    }
-}
-
-fn select_fork_cpu<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) -> CpuId {
-    let task = me.task(child);
-    let chosen = match task.class.get() {
-        _ if task.is_pinned() => task.cpus_allowed.get().first().unwrap_or(me.id),
-        Class::Rt => rt::select_task_rq_fork(me, child),
-        Class::Fair | Class::Idle => fair::select_task_rq_fork(me, child),
-    };
-    if task.may_run_on(chosen) { chosen } else { select_fallback_rq(me, child) }
+    task_woken!(rq, child);
 }
 
 /// execve by the executing CPU's running task: a good moment to move it, its cache is worthless
@@ -102,10 +90,10 @@ fn select_fork_cpu<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) -> CpuId {
 pub async fn sched_exec<P: Platform>(me: ThisCpu<'_, P>) {
     let p = me.curr();
     let task = me.task(p);
-    if task.class.get() != Class::Fair || task.is_pinned() {
+    if task.is_pinned() {
         return;
     }
-    let dest = fair::select_task_rq_fork(me, p);
+    let dest = task.class.get().select_task_rq(me, p, SelectFor::Exec);
     if dest != me.id && task.may_run_on(dest) {
         move_running_task(me, dest).await;
     }
@@ -122,12 +110,11 @@ pub async fn wake_up_new_task_on<P: Platform>(me: ThisCpu<'_, P>, child: TaskId,
     let pi = me.pi_lock(child).await;
     let task = me.task(child);
     task.cpu.set(&pi, me.id);
-    let cpu = cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_fork_cpu(me, child));
+    let cpu =
+        cpu.filter(|c| task.may_run_on(*c)).unwrap_or_else(|| select_task_rq(me, child, SelectFor::Fork));
     task.cpu.set(&pi, cpu);
     let mut rq = me.task_rq_lock(child).await;
     rq.update_clock();
-    if task.class.get() == Class::Fair {
-        fair::place_orphan(&mut rq, child);
-    }
+    task.class.get().place_orphan(&mut rq, child);
     first_wakeup(rq, child).await;
 }

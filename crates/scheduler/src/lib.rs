@@ -5,8 +5,8 @@
 //! act here**, and nothing else awaits. What a run queue's lock protects is reachable only through its guard
 //! ([`rq::RqGuard`]).
 //!
-//! Start at [`wakeup::try_to_wake_up`] and [`schedule::schedule`]; the classes are [`rt`] and [`fair`];
-//! everything that differs between kernels is in [`registry`].
+//! Start at [`wakeup::try_to_wake_up`] and [`schedule::schedule`]; what they ask of a class is in `class`,
+//! the classes are [`rt`] and [`fair`]; everything that differs between kernels is in [`registry`].
 
 #![no_std]
 
@@ -33,7 +33,9 @@ pub mod registry;
 pub mod rq;
 pub mod rt;
 pub mod schedule;
+mod select;
 pub mod shared;
+mod standing;
 pub mod stats;
 mod task;
 #[cfg(test)]
@@ -42,12 +44,14 @@ pub mod tick;
 mod time;
 pub mod wakeup;
 
+pub use class::Class;
 pub use cpumask::CpuMask;
 pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};
 pub use kernel::{Scheduler, ThisCpu, Totals};
 pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIGHT, RtPriority};
+pub use standing::Standing;
 pub use stats::TaskStats;
-pub use task::{Class, Task, TaskState, TaskTable};
+pub use task::{Task, TaskState, TaskTable};
 pub use time::Nanos;

@@ -8,7 +8,7 @@
 //! `deboost_place`). One whose effective priority stays as it was is not moved at all.
 
 use crate::class::{
-    DequeueKind, EnqueueKind, Place, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
+    Class, DequeueKind, EnqueueKind, Place, PrioChange, PutKind, activate_task, deactivate_task,
     put_prev_task, set_curr_task,
 };
 use crate::mutex::{effective_prio, rt_mutex_adjust_prio_chain};
@@ -16,8 +16,8 @@ use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
 use crate::registry::{DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
-use crate::task::{Class, Task};
-use crate::{Event, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu, fair, rt};
+use crate::task::Task;
+use crate::{Event, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
 
 /// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If
 /// `p` waits for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class
@@ -39,7 +39,7 @@ pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, poli
         task.normal_prio.set(held, normal);
         task.se.set_weight(policy.weight(task.nice.get()));
     };
-    if prio == old.prio && old.class == Class::Rt {
+    if prio == old.prio && !old.class.goes_by_weight() {
         set(&(&pi, &rq));
         return;
     }
@@ -48,7 +48,7 @@ pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, poli
         SetschedulerPlace::Tail => Place::Tail,
     };
     change(&mut rq, &pi, prio, drops_to, set);
-    check_class_changed(rq, p, old, renice_reschedules).await;
+    check_class_changed(rq, p, old, PrioChange::Parameters).await;
     drop(pi);
     rt_mutex_adjust_prio_chain(me, p).await;
 }
@@ -72,7 +72,7 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
         task.normal_prio.set(held, normal);
         task.se.set_weight(policy.weight(nice));
     };
-    if old.class == Class::Rt {
+    if !old.class.goes_by_weight() {
         set(&(&pi, &rq));
         return;
     }
@@ -86,7 +86,7 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
     if queued {
         activate_task(&mut rq, p, EnqueueKind::Restore(Place::Tail));
     }
-    check_class_changed(rq, p, old, renice_reschedules).await;
+    check_class_changed(rq, p, old, PrioChange::Parameters).await;
 }
 
 /// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns
@@ -108,7 +108,7 @@ pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Pri
         DeboostPlace::Tail => Place::Tail,
     };
     change(&mut rq, pi, prio, drops_to, |_| {});
-    check_class_changed(rq, p, old, inheritance_reschedules).await;
+    check_class_changed(rq, p, old, PrioChange::Inheritance).await;
     true
 }
 
@@ -142,18 +142,19 @@ fn change<P: Platform>(
         deactivate_task(rq, p, DequeueKind::Restore);
     }
     if running {
-        put_prev_task(rq, p);
+        put_prev_task(rq, p, PutKind::Restore);
     }
     // A task that was never woken has no place in virtual time yet, only a distance to bring along.
-    let placed = task.state.get() != TaskState::New;
-    if placed && old.class == Class::Fair && prio.is_rt() {
-        fair::detach_task_cfs_rq(rq, p);
+    let class = Class::serving(prio);
+    let other_class = class != old.class && task.state.get() != TaskState::New;
+    if other_class {
+        old.class.detach_task(rq, p);
     }
     let held = (pi, &*rq);
     task.set_prio(&held, prio);
     set(&held);
-    if placed && old.class == Class::Rt && !prio.is_rt() {
-        fair::attach_task_cfs_rq(rq, p);
+    if other_class {
+        class.attach_task(rq, p);
     }
     if running {
         set_curr_task(rq, p);
@@ -168,47 +169,18 @@ fn change<P: Platform>(
 /// What follows from a change that has been made: rescheduling, pulling, pushing (rt-class 5.1 and 7.3,
 /// fair-class 2.6). Nothing follows for a task that is not queued. Releases the run queue's lock, in between
 /// too.
-async fn check_class_changed<P: Platform>(
-    mut rq: RqGuard<'_, P>,
-    p: TaskId,
-    old: Served,
-    within_fair: fn(&mut RqGuard<'_, P>, TaskId, Prio),
-) {
+async fn check_class_changed<P: Platform>(rq: RqGuard<'_, P>, p: TaskId, old: Served, change: PrioChange) {
     let task = rq.me.task(p);
     if !task.on_rq.get() {
         return;
     }
-    match (old.class, task.class.get()) {
-        (Class::Rt, Class::Rt) => drop(rt::prio_changed(rq, p, old.prio).await),
-        (_, Class::Rt) => drop(rt::switched_to(rq, p).await),
-        (Class::Rt, _) => {
-            if rq.curr == p {
-                rq.resched();
-            } else {
-                check_preempt_curr(&mut rq, p, PreemptCause::Migration);
-            }
-            drop(rt::switched_from(rq, p).await);
-        }
-        _ => within_fair(&mut rq, p, old.prio),
-    }
-}
-
-/// A normal task got another nice value or policy: it reschedules its CPU if it improved, or if it worsened
-/// while running (fair-class 2.6).
-fn renice_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
-    let prio = rq.me.task(p).prio.get();
-    if prio.beats(old) || (old.beats(prio) && rq.curr == p) {
-        rq.resched();
-    }
-}
-
-/// A normal task inherited the priority of another normal one, or lost it. Its weight is its own, so a
-/// waiting one competes by virtual time as after a wakeup.
-fn inheritance_reschedules<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
-    if rq.curr != p {
-        check_preempt_curr(rq, p, PreemptCause::Migration);
-    } else if old.beats(rq.me.task(p).prio.get()) {
-        rq.resched();
+    let class = task.class.get();
+    if class == old.class {
+        class.prio_changed(rq, p, old.prio, change).await;
+    } else {
+        // The class that was left pulls last: the lock may be dropped for that.
+        let rq = class.switched_to(rq, p).await;
+        old.class.switched_from(rq).await;
     }
 }
 

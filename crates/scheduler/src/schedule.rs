@@ -1,18 +1,16 @@
 //! schedule(): from one task to the next.
 
 use crate::class::{
-    DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr, deactivate_task,
-    pick_next_task, put_prev_task, set_task_cpu,
+    self, DequeueKind, EnqueueKind, PreemptCause, PutKind, activate_task, check_preempt_curr,
+    deactivate_task, pick_next_task, post_schedule, pre_schedule, put_prev_task, set_task_cpu,
 };
-use crate::fair::averages;
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
 use crate::rq::{RqGuard, lock_here};
+use crate::select::select_fallback_rq;
 use crate::shared::{Proof, Unseen, Wakefulness};
 use crate::stats::{add, bump};
-use crate::task::Class;
-use crate::wakeup::select_fallback_rq;
-use crate::{CpuId, Event, SwitchState, TaskId, TaskState, ThisCpu, fair, rt};
+use crate::{CpuId, Event, SwitchState, TaskId, TaskState, ThisCpu};
 
 /// How a CPU comes into [`schedule`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,41 +45,25 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     let prev = rq.curr;
     let task = me.task(prev);
     // Effective priority at this moment, still boosted if it holds locks (rt-class 5.1).
-    let (prev_prio, prev_class) = (task.prio.get(), task.class.get());
+    let prev_prio = task.prio.get();
     rq.published.need_resched.set(&rq, false);
 
-    let blocking =
-        entry == Entry::Call && task.state.get() != TaskState::Running && prev_class != Class::Idle;
+    let blocking = entry == Entry::Call && task.state.get() != TaskState::Running && prev != rq.idle;
     let leaving = blocking || entry == Entry::Stopped;
     if blocking {
         deactivate_task(&mut rq, prev, DequeueKind::Sleep);
     } else if leaving {
         deactivate_task(&mut rq, prev, DequeueKind::Departure);
     }
-    // Here and below: a path that is not taken does not make and move its state.
-    if prev_class == Class::Rt && rt::need_pull_rt_task(&rq, prev, prev_prio) {
-        if rt::rt_overloaded(&rq) {
-            rq = rt::pre_schedule(rq).await;
-        }
-        rq.update_clock();
-    }
-    if rq.nr_running == 0 {
-        if fair::wants_idle_balance(&mut rq) {
-            rq = fair::idle_balance(rq).await;
-        }
-        rq.update_clock();
-    }
-    averages::on_put(me.k, task, !blocking);
-    put_prev_task(&mut rq, prev);
+    pre_schedule!(rq, prev, prev_prio);
+    put_prev_task(&mut rq, prev, if blocking { PutKind::Blocked } else { PutKind::Runnable });
     let next = pick_next_task(&mut rq);
-    // The pull and the new-idle balancing were followed by this pick.
+    // Whatever pre_schedule asked for, this pick was the answer.
     rq.published.need_resched.set(&rq, false);
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }
-    if rt::need_post_schedule(&rq, next) {
-        rt::post_schedule(rq).await;
-    }
+    post_schedule!(rq, next);
 }
 
 fn context_switch<P: Platform>(
@@ -96,7 +78,7 @@ fn context_switch<P: Platform>(
     rq.nr_switches += 1;
     let counts = &rq.published.counts;
     let since = rq.published.switched_at.replace(rq, rq.clock);
-    if prev_task.class.get() != Class::Idle {
+    if prev != rq.idle {
         let counter = if blocking {
             &prev_task.stats.nr_voluntary_switches
         } else {
@@ -106,7 +88,7 @@ fn context_switch<P: Platform>(
         add(&counts.run_time_ns, rq.clock.saturating_sub(since));
         prev_task.stats.last_ran.set(rq.clock);
     }
-    if next_task.class.get() == Class::Idle {
+    if next == rq.idle {
         bump(&counts.went_idle);
     } else {
         bump(&counts.slices);
@@ -114,7 +96,7 @@ fn context_switch<P: Platform>(
     }
     let prev_state = match prev_task.state.get() {
         // The idle loop calls schedule itself: nobody preempts it.
-        _ if prev_task.class.get() == Class::Idle => SwitchState::Runnable,
+        _ if prev == rq.idle => SwitchState::Runnable,
         _ if !blocking && matches!(entry, Entry::Preemption | Entry::Stopped) => SwitchState::Preempted,
         TaskState::Interruptible => SwitchState::Interruptible,
         TaskState::Uninterruptible => SwitchState::Uninterruptible,
@@ -155,12 +137,7 @@ pub async fn sched_yield<P: Platform>(me: ThisCpu<'_, P>) {
     let mut rq = me.lock(me.id).await;
     rq.update_clock();
     bump(&rq.published.counts.yields);
-    let curr = rq.curr;
-    match me.task(curr).class.get() {
-        Class::Rt => rt::yield_task(&mut rq, curr),
-        Class::Fair => fair::yield_task(&mut rq, curr),
-        Class::Idle => {}
-    }
+    class::yield_task(&mut rq);
     drop(rq);
     schedule(me, Entry::Yield).await;
 }

@@ -1,6 +1,7 @@
 //! Tasks, and the table they live in.
 
 use crate::chunks::Chunks;
+use crate::class::Class;
 use crate::fair::FairEntity;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
@@ -28,18 +29,6 @@ pub enum TaskState {
     Waking,
     /// Exited.
     Dead,
-}
-
-/// Which class serves a task now; it follows the effective priority, so a boosted fair task is RT.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Class {
-    /// rt/.
-    Rt,
-    /// fair/.
-    Fair,
-    /// The idle task of a CPU.
-    #[default]
-    Idle,
 }
 
 /// A task. Everybody may read it, racily as on the real machine; who writes which field its type says
@@ -103,7 +92,7 @@ impl Task {
     /// Sets the effective priority and the class that goes with it.
     pub(crate) fn set_prio(&self, held: &impl Proof<PiAndRqLock>, prio: Prio) {
         self.prio.set(held, prio);
-        self.class.set(held, if prio.is_rt() { Class::Rt } else { Class::Fair });
+        self.class.set(held, Class::serving(prio));
     }
 
     pub(crate) fn set_cpus_allowed(&self, held: &impl Proof<PiAndRqLock>, cpus: CpuMask) {

@@ -5,16 +5,18 @@
 //! it holds only the sleeper's pi_lock and takes one run-queue lock, or hands the rest of the work to the
 //! target CPU.
 
-use crate::class::{EnqueueKind, PreemptCause, activate_task, check_preempt_curr, set_task_cpu};
-use crate::fair::averages;
+use crate::class::{
+    EnqueueKind, PreemptCause, SelectFor, activate_task, check_preempt_curr, on_wake_other, set_task_cpu,
+    task_woken,
+};
 use crate::pi_lock::{PiGuard, pi_lock_here};
 use crate::platform::{Access, Cost, Ipi, Line, Platform};
 use crate::registry::{Feature, WakeLock};
 use crate::rq::{RqGuard, lock_here};
+use crate::select::select_task_rq;
 use crate::shared::Unseen;
 use crate::stats::bump;
-use crate::task::Class;
-use crate::{CpuId, Event, Reason, TaskId, TaskState, ThisCpu, fair, rt};
+use crate::{CpuId, Event, TaskId, TaskState, ThisCpu};
 
 /// What the waker says about the wakeup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -69,8 +71,8 @@ async fn wake_under_pi_lock<P: Platform>(
     woken
 }
 
-/// Stage 2: the sleeper set its state but has not switched out yet. No CPU selection, no enqueue. Not if it
-/// has by the time that its queue is locked.
+/// Stage 2: the sleeper is still queued, whether it executes or not. No CPU selection, no enqueue. Not if it
+/// has left by the time that its queue is locked.
 async fn ttwu_runnable<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> bool {
     let mut rq = me.task_rq_lock(p).await;
     if !me.task(p).on_rq.get() {
@@ -89,10 +91,10 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     while task.on_cpu.get() {
         me.k.platform.relax(me.id).await;
     }
-    let cpu = select_task_rq(me, p, flags);
+    let cpu = select_task_rq(me, p, SelectFor::Wakeup(flags));
     ttwu_stat(me, p, cpu, flags);
     set_task_cpu(me, pi, p, cpu);
-    averages::on_wake_other(me, flags);
+    on_wake_other(me, flags);
     if ttwu_queue_cond(me, cpu) {
         ttwu_queue_wakelist(me, p, cpu);
         return;
@@ -100,9 +102,7 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     let mut rq = lock_here!(me, cpu);
     rq.update_clock();
     ttwu_do_activate(&mut rq, p, flags);
-    if rt::need_to_push(&rq, p) {
-        rt::task_woken(rq).await;
-    }
+    task_woken!(rq, p);
 }
 
 async fn wake_under_rq_lock<P: Platform>(
@@ -127,7 +127,7 @@ async fn wake_under_rq_lock<P: Platform>(
         ttwu_stat(me, p, rq.cpu, flags);
     } else {
         task.state.set(&rq, TaskState::Waking);
-        let cpu = select_task_rq(me, p, flags);
+        let cpu = select_task_rq(me, p, SelectFor::Wakeup(flags));
         ttwu_stat(me, p, cpu, flags);
         if cpu != rq.cpu {
             drop(rq);
@@ -138,11 +138,9 @@ async fn wake_under_rq_lock<P: Platform>(
         }
     }
     activate_task(&mut rq, p, EnqueueKind::Wakeup);
-    averages::on_wake_other(me, flags);
+    on_wake_other(me, flags);
     ttwu_do_wakeup(&mut rq, p, flags);
-    if rt::need_to_push(&rq, p) {
-        rt::task_woken(rq).await;
-    }
+    task_woken!(rq, p);
     true
 }
 
@@ -194,30 +192,6 @@ fn ttwu_do_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFl
     rq.me.event(Event::Wakeup { task: p, target: rq.cpu });
 }
 
-/// Stage 4: the class chooses, unless there is nothing to choose (rt-class 3.2).
-fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
-    let task = me.task(p);
-    let chosen = if task.is_pinned() {
-        me.decide(p, Reason::WakePinned);
-        task.cpus_allowed.get().first().unwrap_or(task.cpu.get())
-    } else {
-        match task.class.get() {
-            Class::Rt => rt::select_task_rq(me, p, flags),
-            Class::Fair | Class::Idle => fair::select_task_rq_wake(me, p, flags),
-        }
-    };
-    if task.may_run_on(chosen) { chosen } else { select_fallback_rq(me, p) }
-}
-
-/// Any allowed CPU, near the last one first.
-pub(crate) fn select_fallback_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
-    me.decide(p, Reason::WakeFallback);
-    let task = me.task(p);
-    let allowed = task.cpus_allowed.get().and(&me.k.online);
-    let near = me.k.domains(task.cpu.get()).iter().find_map(|d| d.span.and(&allowed).first());
-    near.or_else(|| allowed.first()).unwrap_or(task.cpu.get())
-}
-
 /// Whether the target CPU is to do the enqueue itself (rt-class 3.6).
 fn ttwu_queue_cond<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
     me.has(Feature::TtwuQueue)
@@ -239,8 +213,6 @@ pub async fn sched_ttwu_pending<P: Platform>(me: ThisCpu<'_, P>) {
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
         ttwu_do_activate(&mut rq, p, WakeFlags::default());
-        if rt::need_to_push(&rq, p) {
-            rt::task_woken(rq).await;
-        }
+        task_woken!(rq, p);
     }
 }

@@ -7,9 +7,9 @@
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
+use crate::Class;
 use crate::platform::Platform;
 use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
-use crate::task::Class;
 use crate::{Event, Prio, Reason, Scheduler, TaskId, ThisCpu};
 use alloc::format;
 
@@ -36,7 +36,7 @@ impl BestRun {
             Event::Decision { reason: Reason::Throttled | Reason::Unthrottled, .. } => self.excuse(),
             // A CPU that is between two levels is overlooked, and need not lower afterwards (4.3).
             Event::Decision { reason: Reason::PushNoTarget | Reason::WakeNoLower, .. }
-                if me.k.config.rules.search.get() == Search::Cpupri2007 =>
+                if me.k.config.rules.search.get() == Search::CpupriGap =>
             {
                 self.excuse();
             }

@@ -2,8 +2,8 @@
 
 use super::checker::Memory;
 use super::{Findings, Moment};
+use crate::Class;
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{Event, TaskState, ThisCpu};
 use alloc::format;
 

@@ -1,9 +1,9 @@
 //! I1 to I3, I5, I6 and I10: a queue's fair part agrees with itself, and the loads add up.
 
 use super::{Findings, Moment, Queue};
-use crate::fair::lag;
+use crate::Class;
+use crate::fair::{EntityId, lag};
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{Nanos, Policy, TaskId};
 use alloc::format;
 
@@ -21,8 +21,8 @@ fn queued<'a, P: Platform>(
     queue: &'a Queue<'_>,
 ) -> impl Iterator<Item = TaskId> + 'a {
     let k = moment.k;
-    let runs = queue.rq.fair.curr.filter(|p| k.task(*p).on_rq.get());
-    queue.rq.fair.timeline.iter().map(|w| w.task).chain(runs)
+    let runs = queue.rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
+    queue.rq.fair.timeline.iter().map(|w| w.entity.task()).chain(runs)
 }
 
 /// I1: `nr_running` and `load` are those of the timeline and the running task.
@@ -51,20 +51,20 @@ fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut 
     let rq = &queue.rq;
     let mut last: Option<u64> = None;
     for waiting in rq.fair.timeline.iter() {
-        let own = moment.k.task(waiting.task).se.vruntime.get();
+        let own = moment.k.task(waiting.entity.task()).se.vruntime.get();
         found.expect("I3", own == waiting.vruntime, || {
             format!("CPU {}: {waiting:?} is in the timeline, its vruntime is {own}", rq.cpu)
         });
         found.expect("I3", last.is_none_or(|l| lag(l, waiting.vruntime) <= 0), || {
             format!("CPU {}: {waiting:?} stands behind vruntime {last:?}", rq.cpu)
         });
-        found.expect("I3", rq.fair.curr != Some(waiting.task), || {
-            format!("CPU {}: the running task {:?} is in the timeline", rq.cpu, waiting.task)
+        found.expect("I3", rq.fair.curr != Some(waiting.entity), || {
+            format!("CPU {}: the running task {:?} is in the timeline", rq.cpu, waiting.entity)
         });
         last = Some(waiting.vruntime);
     }
     let runs = Some(rq.curr).filter(|p| moment.k.task(*p).class.get() == Class::Fair);
-    found.expect("I3", rq.fair.curr == runs, || {
+    found.expect("I3", rq.fair.curr == runs.map(EntityId::of), || {
         format!("CPU {}: the fair class's curr is {:?}, but the CPU runs {:?}", rq.cpu, rq.fair.curr, rq.curr)
     });
 }
@@ -84,14 +84,14 @@ fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Fin
 /// I6: a buddy is runnable on this CPU, and never SCHED_IDLE.
 fn buddies<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &queue.rq;
-    for p in [rq.fair.buddies.next, rq.fair.buddies.last].into_iter().flatten() {
+    for p in [rq.fair.buddies.next, rq.fair.buddies.last].into_iter().flatten().map(EntityId::task) {
         let task = moment.k.task(p);
         let here = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == Class::Fair;
         found.expect("I6", here && task.policy.get() != Policy::Idle, || {
             format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", rq.cpu, task.policy.get())
         });
     }
-    if let Some(p) = rq.fair.buddies.skip {
+    if let Some(p) = rq.fair.buddies.skip.map(EntityId::task) {
         let here = moment.k.task(p).on_rq.get() && moment.k.task(p).cpu.get() == rq.cpu;
         found.expect("I6", here, || format!("CPU {}: {p:?} is to be skipped and not runnable here", rq.cpu));
     }

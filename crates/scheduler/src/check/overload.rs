@@ -1,9 +1,9 @@
 //! P6: overload, its mask and its count.
 
 use super::{Findings, Moment, Queue};
+use crate::Class;
 use crate::CpuMask;
 use crate::platform::Platform;
-use crate::task::Class;
 use alloc::format;
 
 /// P6: `overloaded` is what rt-class 1.6 says, by a rule that was in force when it was last looked at.

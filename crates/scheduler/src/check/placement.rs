@@ -1,16 +1,18 @@
 //! P3 and P10: a task is on exactly one run queue iff it is runnable, and on a CPU that it may use.
 
 use super::{Findings, Moment, Queue};
+use crate::Class;
+use crate::fair::EntityId;
 use crate::platform::Platform;
-use crate::task::Class;
-use crate::{TaskId, TaskState};
+use crate::{Standing, TaskId};
 use alloc::format;
 
 /// P10: what a queue holds knows that it is queued there. So nothing can be on two queues.
 pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
-    let fair = rq.fair.timeline.iter().map(|w| w.task).chain(rq.fair.curr.filter(|p| k.task(*p).on_rq.get()));
+    let fair = rq.fair.timeline.iter().map(|w| w.entity.task());
+    let runs = rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);
         let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
@@ -20,7 +22,7 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
         });
     };
     rt.for_each(|p| check(p, Class::Rt));
-    fair.for_each(|p| check(p, Class::Fair));
+    fair.chain(runs).for_each(|p| check(p, Class::Fair));
 }
 
 /// P10: the running task is queued here, and knows that it runs.
@@ -48,14 +50,15 @@ pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mu
     let mut runnable = 0;
     for p in moment.tasks() {
         let task = k.task(p);
-        let (state, on_rq, cpu) = (task.state.get(), task.on_rq.get(), task.cpu.get());
+        let (standing, on_rq, cpu) = (task.standing(), task.on_rq.get(), task.cpu.get());
         runnable += u32::from(on_rq);
-        // One that is about to sleep, or was preempted before it could, is still queued.
-        let may_be_queued =
-            matches!(state, TaskState::Running | TaskState::Interruptible | TaskState::Uninterruptible);
-        let right = if on_rq { may_be_queued } else { state != TaskState::Running };
-        found.expect("P10", right, || format!("{p:?} is in state {state:?} with on_rq {on_rq}"));
-        found.expect("P8", state != TaskState::Waking, || format!("the wakeup of {p:?} was never finished"));
+        found
+            .expect("P8", standing != Standing::Waking, || format!("the wakeup of {p:?} was never finished"));
+        // One that sleeps may be queued: it is about to leave, or was preempted before it could.
+        let right = standing == Standing::Waking || !standing.is_passing() && on_rq == standing.is_queued();
+        found.expect("P10", right, || {
+            format!("{p:?} is {standing:?}: in state {:?} with on_rq {on_rq}", task.state.get())
+        });
         found.expect("P3", !on_rq || task.may_run_on(cpu), || {
             format!("{p:?} is queued on CPU {cpu}, but may run on {} only", task.cpus_allowed.get())
         });

@@ -1,8 +1,8 @@
 //! P4 and P5: a queue's RT part agrees with itself and with what it publishes.
 
 use super::{Findings, Moment, Queue};
+use crate::Class;
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{Prio, TaskId};
 use alloc::format;
 

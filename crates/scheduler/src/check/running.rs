@@ -1,8 +1,8 @@
 //! P1 and I12: a settled CPU runs the best that it has. And nobody holds a lock while nobody does anything.
 
 use super::{Findings, Moment, Queue};
+use crate::Class;
 use crate::platform::Platform;
-use crate::task::Class;
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {

@@ -2,6 +2,7 @@
 
 use super::{Checker, Past, violations};
 use crate::class::{EnqueueKind, activate_task};
+use crate::fair::EntityId;
 use crate::fork::{NewTask, new_task};
 use crate::mutex::{FastPath, LockOutcome, MutexKind, OwnerSeen, lock_fast, lock_slow, spin_on_owner};
 use crate::platform::{Ipi, Lock};
@@ -171,7 +172,7 @@ fn i5_a_task_far_left_of_the_floor() {
 fn i6_a_buddy_that_sleeps() {
     let (lab, ..) = two_normal();
     let sleeps = lab.block(0);
-    lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies.next = Some(sleeps);
+    lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies.next = Some(EntityId::of(sleeps));
     assert_eq!(state_alarms(&lab), ["I6"]);
 }
 

@@ -2,9 +2,9 @@
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
+use crate::Class;
 use crate::fair::lag;
 use crate::platform::Platform;
-use crate::task::Class;
 use crate::{Event, SwitchState, TaskId, TaskState, ThisCpu};
 use alloc::format;
 

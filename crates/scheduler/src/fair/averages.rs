@@ -6,9 +6,10 @@
 //! of a run. Tasks of every class have them.
 
 use super::scale;
+use crate::Class;
 use crate::platform::Platform;
 use crate::shared::Kept;
-use crate::task::{Class, Task};
+use crate::task::Task;
 use crate::wakeup::WakeFlags;
 use crate::{Nanos, Scheduler, ThisCpu};
 use core::cell::Cell;

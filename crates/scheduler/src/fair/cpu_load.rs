@@ -4,11 +4,11 @@
 //! that one outweighs any number of fair tasks (fair-class 1.1). A fair task with an inherited priority
 //! counts as real-time.
 
+use crate::Class;
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, RtLoadWeight};
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::task::Class;
 use crate::{CpuId, Nanos, RT_LOAD_WEIGHT, TaskId, ThisCpu};
 
 /// A decision looks at a CPU: its published line is read.

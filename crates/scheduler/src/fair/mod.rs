@@ -7,45 +7,50 @@
 //! slower for heavy ones (`vruntime`); whoever is furthest left runs. The rest of the class answers three
 //! questions:
 //!
-//! - Where does somebody enter who has not been running? `place`: a sleeper at most half a latency left of
-//!   the others, a new task one slice to their right.
-//! - When does the running task make room? At a `tick`, when its `slice` is used up; at a wakeup, when the
-//!   newcomer is further left by more than a granularity (`preempt`).
-//! - On which CPU? At a wakeup near the waker or where it was (`select_cpu`), at a fork where there is least
-//!   to do (`idlest`), and later by balancing, which no promise about fairness covers: it evens out load, not
-//!   service.
+//! - Where does somebody enter who has not been running? `cfs/place`: a sleeper at most half a latency left
+//!   of the others, a new task one slice to their right.
+//! - When does the running task make room? At a tick, when its slice is used up (`cfs/tick`, `cfs/slice`); at
+//!   a wakeup, when the newcomer is further left by more than a granularity (`cfs/preempt`).
+//! - On which CPU? At a wakeup near the waker or where it was (`select/wake`), at a fork where there is least
+//!   to do (`select/idlest`), and later by balancing, which no promise about fairness covers: it evens out
+//!   load, not service.
 //!
 //! # The pieces
 //!
-//! `cfs_rq` is a CPU's queue: load, number of tasks, the running one, the `timeline` of those that wait, and
-//! a list of all in the order of their last enqueue, which balancing walks. The floor of virtual time,
-//! min_vruntime, never moves back; it is published, because a sleeper that changes its CPU takes its distance
-//! from one floor to the other without a lock (`class_change`). Virtual times wrap around: [`lag`] is the
-//! only way to compare them.
+//! - `queue`: a CPU's queue and what is counted there, whoever decides the order: load, number of tasks, the
+//!   running one, CPU time, and a list of all tasks in the order of their last enqueue; balancing walks it.
+//! - `cfs`: the queue *discipline*: who runs, and how long. It orders *entities* ([`EntityId`]): those that
+//!   wait stand in the `timeline`, by virtual time. The floor of virtual time, min_vruntime, never moves
+//!   back; it is published, because a sleeper that changes its CPU takes its distance from one floor to the
+//!   other without a lock (`cfs/floor`). Virtual times wrap around: [`lag`] alone compares them.
+//! - `select` and `balance`: on which CPU. They count tasks and load, and ask the discipline for one thing
+//!   only: whether a task is a warm buddy.
+//!
+//! Another discipline is another folder with the functions that the head of `cfs` lists.
 //!
 //! # A wakeup
 //!
-//! `select_cpu` → `cfs_rq::enqueue_task`, which charges the running task, places the sleeper and inserts it →
-//! `preempt::check_preempt_wakeup`, which records buddies and perhaps asks for a reschedule; up to 2.6.34 it
-//! also asks the `averages` of both tasks. schedule() then puts the running task back into the timeline and
-//! picks: the leftmost, or a `buddy` near it.
+//! `select/wake` → `queue::enqueue_task` → `cfs::enqueue_entity`, which charges the running task, places the
+//! sleeper and inserts it → `cfs/preempt`, which records buddies and perhaps asks for a reschedule; up to
+//! 2.6.34 it also asks the `averages` of both tasks. schedule() then puts the running task back into the
+//! timeline and picks: the leftmost, or a `cfs/buddy` near it.
 //!
 //! # A fork
 //!
-//! `fork::task_fork` copies the parent's virtual time, imposes the penalty of `start_nice`, places the child;
-//! where and when depends on the era. `idlest` chooses the CPU. The child's first enqueue adds the floor that
-//! it finds.
+//! `cfs/fork` copies the parent's virtual time, imposes the penalty of `cfs/start_nice`, places the child;
+//! where and when depends on the era. `select/idlest` chooses the CPU. The child's first enqueue adds the
+//! floor that it finds.
 //!
 //! # A tick
 //!
-//! `cpu_load` averages the load; `tick::task_tick` charges the running task and looks at its slice; without
-//! the lock, `balance::rebalance_domains` looks whether a domain is due.
+//! `cpu_load` averages the load; `cfs/tick` charges the running task and looks at its slice; without the
+//! lock, `balance::rebalance_domains` looks whether a domain is due.
 //!
 //! # Balancing
 //!
 //! `balance` for busy CPUs at their ticks and, through `nohz`, for idle ones, which take no ticks; `new_idle`
-//! for a CPU that runs out of work. All three: `balance_find` reads what the CPUs publish, without locks, and
-//! names the busiest one and an amount; `balance_move` takes both locks and moves what is neither running,
+//! for a CPU that runs out of work. All three: `find_busiest` reads what the CPUs publish, without locks, and
+//! names the busiest one and an amount; `move_tasks` takes both locks and moves what is neither running,
 //! pinned elsewhere, too heavy nor cache-hot. After repeated failures `active` asks the busy CPU itself.
 //!
 //! # Older behaviours the registry brings back, and what was wrong with them
@@ -64,8 +69,8 @@
 //! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_never_hot=off`: SCHED_IDLE makes SCHED_BATCH
 //!   wait, sleeps its way to the left, and is kept for its warm cache.
 //! - `fork_path=late`: the child inherits the virtual time of whoever happens to run on its CPU.
-//! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`buddy`): before seed
-//!   004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
+//! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`cfs/buddy`): before
+//!   seed 004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
 //! - `tick_cmp_unsigned`: a task that is still the leftmost was sent through schedule() at each tick.
 //! - `tick_vrt_cmp` off: virtual time is compared with real time, which is wrong for all weights but nice 0.
 //! - `idle_sibling=off`: a woken task waits although a CPU next to it, sharing its cache, is idle.
@@ -74,56 +79,34 @@
 //!   tasks hides the rest of the machine. `on_move` skips the search while idle times are short.
 //! - `load_balance_amount=load_per_task`: two tasks on one die and none on the other are left alone.
 
-mod active;
 pub(crate) mod averages;
 mod balance;
-mod balance_find;
-mod balance_move;
-mod buddy;
-mod cfs_rq;
-mod class_change;
+mod cfs;
+mod change;
 mod cpu_load;
-mod entity;
-mod fork;
-mod idlest;
-mod new_idle;
-mod nohz;
-mod place;
-mod preempt;
+mod queue;
 mod scale;
-mod select_cpu;
-mod slice;
-mod start_nice;
-mod task_list;
-mod tick;
-mod timeline;
+mod select;
 mod vruntime;
-mod yield_;
 
 pub use averages::Averages;
-pub use balance::CpuBalance;
-pub use buddy::Buddies;
-pub use cfs_rq::CfsRq;
-pub use entity::FairEntity;
-pub use nohz::FairRoot;
+pub use balance::{CpuBalance, FairRoot};
+pub use cfs::{Buddies, Timeline, Waiting};
+pub use queue::{CfsRq, EntityId, FairEntity};
 pub use scale::{Granularities, granularities};
-pub use timeline::{Timeline, Waiting};
 pub use vruntime::lag;
 
-pub(crate) use active::active_load_balance;
-pub(crate) use balance::rebalance_domains;
-pub(crate) use buddy::preempted_by_higher_class;
-pub(crate) use cfs_rq::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
-pub(crate) use class_change::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
+pub(crate) use balance::{
+    active_load_balance, pre_schedule, rebalance_domains, update_avg_idle, wants_pre_schedule,
+};
+pub(crate) use cfs::{
+    attach_task_cfs_rq, check_preempt_wakeup, detach_task_cfs_rq, largest_sleeper_threshold, migrate_task_rq,
+    place_orphan, preempted_by_higher_class, task_fork, task_tick, yield_task,
+};
+pub(crate) use change::{prio_changed, switched_to};
 pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
-pub(crate) use fork::{place_orphan, task_fork};
-pub(crate) use idlest::select_task_rq_fork;
-pub(crate) use new_idle::{idle_balance, update_avg_idle, wants_idle_balance};
-pub(crate) use place::largest_sleeper_threshold;
-pub(crate) use preempt::check_preempt_wakeup;
-pub(crate) use select_cpu::select_task_rq_wake;
-pub(crate) use tick::task_tick;
-pub(crate) use yield_::yield_task;
+pub(crate) use queue::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
+pub(crate) use select::{select_task_rq_fork, select_task_rq_wake};
 
 #[cfg(test)]
 mod tests;

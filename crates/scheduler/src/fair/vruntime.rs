@@ -1,11 +1,8 @@
-//! Virtual time: how real time becomes it, how the running task is charged, how the queue's floor moves
-//! (fair-class 1.2, 1.3, 2.3, 2.4).
+//! Virtual time, kept as a task's vruntime: how real time becomes it, and how two of them compare (fair-class
+//! 1.2, 1.3).
 
-use super::entity::FairEntity;
-use super::start_nice;
-use crate::platform::Platform;
-use crate::rq::RqGuard;
-use crate::{Event, NICE_0_LOAD, Nanos};
+use super::queue::FairEntity;
+use crate::NICE_0_LOAD;
 
 /// How far virtual time `a` is to the right of `b`, in ns; negative: to the left. Virtual times wrap around,
 /// so this is the only way to compare them.
@@ -55,42 +52,6 @@ impl FairEntity {
             penalty => delta.saturating_mul(1 << penalty).min(i64::MAX as u64),
         }
     }
-}
-
-/// Accounts the running fair task's time up to the queue's clock (fair-class 2.3).
-pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    let Some(curr) = rq.fair.curr else { return };
-    let task = rq.me.task(curr);
-    let (stats, now) = (&task.stats, rq.clock);
-    let delta = now.saturating_sub(stats.exec_start.get());
-    if delta == Nanos::ZERO {
-        return;
-    }
-    stats.exec_start.set(now);
-    let sum = stats.sum_exec_runtime.get() + delta;
-    stats.sum_exec_runtime.set(sum);
-    if delta > stats.exec_max.get() {
-        stats.exec_max.set(delta);
-    }
-    rq.fair.exec_clock += delta;
-
-    // The interval that crosses the end of a penalty is still charged with it.
-    let vdelta = task.se.vdelta(delta.0);
-    start_nice::expire(&task.se, sum);
-    let vruntime = task.se.vruntime.get().wrapping_add(vdelta);
-    task.se.vruntime.set(vruntime);
-    update_min_vruntime(rq);
-    rq.me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime });
-}
-
-/// Moves the queue's floor up to the leftmost of the running and the waiting tasks; never back (fair-class
-/// 2.4). A running task that has just blocked counts until it is replaced, as up to 2.6.36.
-pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
-    let curr = rq.fair.curr.map(|c| rq.me.task(c).se.vruntime.get());
-    let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };
-    let floor = &rq.published.min_vruntime;
-    floor.set(rq, later(floor.get(), candidate));
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub const ALIASES: &[Alias] = &[
         meaning: "Seed 004 applied: buddies are kept until used, gated by load and bounded by the tick.",
         source: "fair-class 0.3",
         settings: &[
-            "pick_mode=after",
+            "pick_mode=last_first",
             "last_set=preempt_vr",
             "buddy_gate=on",
             "tick_latency_check=on",
@@ -32,7 +32,7 @@ pub const ALIASES: &[Alias] = &[
         meaning: "The fair class as it was before seed 004.",
         source: "fair-class 0.3",
         settings: &[
-            "pick_mode=tip",
+            "pick_mode=clear_tested",
             "last_set=every_wake",
             "buddy_gate=off",
             "tick_latency_check=off",
@@ -120,6 +120,10 @@ pub const ALIASES: &[Alias] = &[
     former("overlap_check=v32", "fair-class 6.4", &["overlap_check=by_overlap"]),
     former("overlap_check=v31", "fair-class 6.4", &["overlap_check=overlap_or_sync"]),
     former("pick_mode=v31", "fair-class 7.3, 7.7", &["pick_mode=next_first"]),
+    former("pick_mode=after", "fair-class 7.3, 7.7", &["pick_mode=last_first"]),
+    former("pick_mode=tip", "fair-class 7.3, 7.7", &["pick_mode=clear_tested"]),
+    former("pick_mode=rc", "fair-class 7.3, 7.7", &["pick_mode=clear_all"]),
+    former("search=cpupri_2007", "rt-class 4.3", &["search=cpupri_gap"]),
     former("fork_path=early33", "fair-class 5.1", &["fork_path=early"]),
     former("fork_path=late32", "fair-class 5.1", &["fork_path=late"]),
 ];

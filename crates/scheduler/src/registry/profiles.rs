@@ -135,7 +135,7 @@ pub const PROFILES: &[Profile] = &[
             "push_fail=drop_and_continue",
             "setscheduler_place=tail",
             "NO_TTWU_QUEUE",
-            "pick_mode=after",
+            "pick_mode=last_first",
             "next_set=wake",
             "idle_batch_preempts=off",
             "idle_never_hot=off",
@@ -305,7 +305,7 @@ pub const PROFILES: &[Profile] = &[
         base: Some("2.6.23-rt5"),
         settings: &[
             "overload_rule=migratory",
-            "search=cpupri_2007",
+            "search=cpupri_gap",
             "topology=on",
             "pick_any=first",
             "wake_route=not_preempting",
@@ -356,7 +356,7 @@ mod tests {
                            deboost_order=wake_then_deboost RT_RUNTIME_SHARE NO_TTWU_QUEUE";
         const V40: &str = "pick_any=first wake_verify_target=off balance_mode=pull post_push=tail_relock \
                            deboost_order=wake_then_deboost RT_RUNTIME_SHARE";
-        const GH: &str = "overload_rule=migratory search=cpupri_2007 topology=on wake_route=not_preempting";
+        const GH: &str = "overload_rule=migratory search=cpupri_gap topology=on wake_route=not_preempting";
         let rows: &[(&str, &[&str])] = &[
             ("2.6.23-rt5", &[RT5, NOT_YET]),
             ("2.6.23-rt5-gh", &[RT5, NOT_YET, GH]),

@@ -119,8 +119,8 @@ rules! {
         Cpupri "cpupri" "2-d search by priority level, without locks, counts before masks (3.2 on).",
         CpupriLocked "cpupri_locked"
             "2-d search over a bitmap of active levels; writers lock each level (2.6.27 to 3.1).",
-        Cpupri2007 "cpupri_2007"
-            "As cpupri_locked, but a CPU leaves its old level before it enters the new one.",
+        CpupriGap "cpupri_gap"
+            "As cpupri_locked, but a CPU leaves its old level before it enters the new one (2007).",
         LinearMask "linear_mask" "Scan of every CPU's queue that returns all the lowest ones (2.6.25).",
         Linear "linear" "Scan of every CPU's queue that stops at the first without RT tasks (2.6.23-rt5).",
     }
@@ -277,10 +277,11 @@ rules! {
     PickMode pick_mode "How are buddies tested and cleared when picking?" "seed 004; fair-class 7.3, 7.7" {
         NextFirst "next_first"
             "next before last; only the picked one is cleared (2.6.31, and again from 2.6.39 on).",
-        After "after"
+        LastFirst "last_first"
             "last has the final word; only the picked one is cleared (seed 004 applied, to 2.6.38).",
-        Tip "tip" "Each is cleared as soon as it is tested (parent of seed 004).",
-        Rc "rc" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
+        ClearTested "clear_tested"
+            "next before last; each is cleared as soon as it is tested (parent of seed 004).",
+        ClearAll "clear_all" "next before last; both cleared at every pick (2.6.32-rc1 to rc5).",
     }
     NextSet next_set "When is the next buddy recorded?" "fair-class 7.2, 7.7" {
         WakeOrPreempt "wake_or_preempt"

@@ -222,7 +222,7 @@ mod tests {
         for strange in ["", "foo", "RT_PUSH_IPY", "NO_START_DEBI", "foo=1"] {
             assert!(text(strange).starts_with("unknown feature, rule or tunable"), "{}", text(strange));
         }
-        assert!(text("search=quadratic").contains("cpupri_2007, linear_mask, linear"));
+        assert!(text("search=quadratic").contains("cpupri_gap, linear_mask, linear"));
         assert!(text("sched_latency_ns=5").contains("100000 to 1000000000"));
     }
 

@@ -16,18 +16,12 @@ use crate::{CpuMask, Prio, Reason, TaskId, ThisCpu};
 ///
 /// The running task that dropped: pulls, and makes room if something here beats it now. A waiting one:
 /// reschedules if it beats the running task; nobody pushes or pulls it.
-pub(crate) async fn prio_changed<P: Platform>(
-    mut rq: RqGuard<'_, P>,
-    p: TaskId,
-    old: Prio,
-) -> RqGuard<'_, P> {
+pub(crate) async fn prio_changed<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId, old: Prio) {
     let me = rq.me;
     let task = me.task(p);
     if rq.curr != p {
         preempt_if_better(&mut rq, p);
-        return rq;
-    }
-    if old.beats(task.prio.get()) {
+    } else if old.beats(task.prio.get()) {
         rq = pull_rt_task(rq).await;
         // The lock may have been dropped meanwhile.
         if rq.curr == p && rq.rt.active.best().beats(task.prio.get()) {
@@ -35,7 +29,6 @@ pub(crate) async fn prio_changed<P: Platform>(
             rq.resched();
         }
     }
-    rq
 }
 
 /// A queued task entered the class. A running one has nothing to do; a waiting one may be pushed, or preempt.
@@ -66,8 +59,10 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
 }
 
 /// A queued task left the class: if it was the last here, others may have something to give.
-pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>, _p: TaskId) -> RqGuard<'_, P> {
-    if rq.rt.nr_running > 0 { rq } else { pull_rt_task(rq).await }
+pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>) {
+    if rq.rt.nr_running == 0 {
+        pull_rt_task(rq).await;
+    }
 }
 
 fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {

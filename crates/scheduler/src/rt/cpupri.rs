@@ -5,7 +5,7 @@
 //! up to 3.1 number them one or two higher, which changes nothing.
 //!
 //! An update is one step of the model, so other CPUs cannot look into it, with one exception: under
-//! `search=cpupri_2007` the CPU leaves its old level before it enters the new one, and a search at a moment
+//! `search=cpupri_gap` the CPU leaves its old level before it enters the new one, and a search at a moment
 //! between the two misses it. 6.1's order (new level first, so that the CPU is in both for a moment) can only
 //! make a reader take a CPU that has just risen, which every reader has to expect anyway.
 
@@ -39,7 +39,7 @@ struct Map {
     vectors: Box<[Vector]>,
     /// Level of each CPU.
     level: Box<[u8]>,
-    /// When each CPU was last in no level (`cpupri_2007`).
+    /// When each CPU was last in no level (`cpupri_gap`).
     unseen: Box<[Window]>,
     /// The latest end of those windows.
     unseen_until: Nanos,
@@ -94,7 +94,7 @@ impl Cpupri {
                 map.enter_locked(me, new, cpu);
                 map.leave_locked(me, old, cpu);
             }
-            Search::Cpupri2007 => {
+            Search::CpupriGap => {
                 map.leave_locked(me, old, cpu);
                 let from = me.now();
                 map.enter_locked(me, new, cpu);

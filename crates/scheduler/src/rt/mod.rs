@@ -48,7 +48,7 @@
 //! - `overload_rule=depth`: two pinned tasks make a CPU overloaded, and everybody looks there in vain; a push
 //!   stops at the first task that cannot move.
 //! - `search=linear`, `linear_mask`: read every run queue's line, with a lock held, at each try; and the
-//!   first CPU without RT tasks wins however far it is. `cpupri_2007`: a CPU that changes its level is in
+//!   first CPU without RT tasks wins however far it is. `cpupri_gap`: a CPU that changes its level is in
 //!   none for a moment.
 //! - `topology=off`, `pick_any=first`: everybody goes to the lowest-numbered CPU.
 //! - `wake_route=cfs_load`: routed by load (load_route.rs), so tasks land behind higher ones.
@@ -92,8 +92,9 @@ pub use throttle::sched_rt_period_timer;
 
 pub(crate) use change::{prio_changed, set_cpus_allowed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
-pub(crate) use pull::{need_pull_rt_task, pre_schedule, rt_overloaded};
-pub(crate) use push::{need_post_schedule, need_to_push, post_schedule, task_woken};
+pub(crate) use pull::{pre_schedule, wants_pre_schedule};
+pub(crate) use push::{post_schedule, task_woken, wants_task_woken};
+pub(crate) use pushable::has_pushable_tasks;
 pub(crate) use queue::{
     dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, yield_task,
 };

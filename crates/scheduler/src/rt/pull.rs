@@ -11,16 +11,34 @@ use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{CpuId, Prio, Reason, TaskId};
 
+/// Before a pick: whether this CPU has just lowered its priority, and another has something to give.
+#[inline]
+pub(crate) fn wants_pre_schedule<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    prev: TaskId,
+    prev_prio: Prio,
+) -> bool {
+    if !need_pull_rt_task(rq, prev, prev_prio) {
+        return false;
+    }
+    let overloaded = rt_overloaded(rq);
+    if !overloaded {
+        // The look at the shared line took time.
+        rq.update_clock();
+    }
+    overloaded
+}
+
 /// Whether this schedule lowers the CPU's priority: the previous task is gone, and what is left here is
 /// lower.
 #[inline]
-pub(crate) fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
+fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
     !rq.me.task(prev).on_rq.get() && prev_prio.beats(rq.rt.active.best())
 }
 
 /// Whether another CPU has something to give, as far as the shared line tells.
 #[inline]
-pub(crate) fn rt_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+fn rt_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     rq.me.k.root_domain.overload.others(rq.me, rq.cpu)
 }
 
@@ -30,7 +48,7 @@ pub(super) async fn pull_rt_task<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
     if rt_overloaded(&rq) { pre_schedule(rq).await } else { rq }
 }
 
-/// The same for schedule(), which has asked [`rt_overloaded`] by itself.
+/// The same for schedule(), which has asked [`wants_pre_schedule`].
 #[inline]
 pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;

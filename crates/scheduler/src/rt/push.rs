@@ -3,13 +3,13 @@
 use super::pushable::{has_pushable_tasks, pick_next_pushable_task};
 use super::search::{For, find_lowest_rq};
 use super::select::stands_in_the_way;
+use crate::Class;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{PostPush, PushFail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget};
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::task::Class;
 use crate::{CpuId, Reason, TaskId};
 
 /// How often a push looks for a target before it gives up.
@@ -182,12 +182,6 @@ fn still_pushable<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, cpu: CpuId) -> bo
     waits_here && task.may_run_on(cpu)
 }
 
-/// After a switch to `next`: whether something waits behind it that might be pushed.
-#[inline]
-pub(crate) fn need_post_schedule<P: Platform>(rq: &RqGuard<'_, P>, next: TaskId) -> bool {
-    rq.me.task(next).class.get() == Class::Rt && has_pushable_tasks(rq)
-}
-
 /// The push that follows a switch. Releases the lock.
 pub(crate) async fn post_schedule<P: Platform>(rq: RqGuard<'_, P>) {
     match rq.me.k.config.rules.post_push.get() {
@@ -214,10 +208,10 @@ pub(crate) async fn task_woken<P: Platform>(rq: RqGuard<'_, P>) {
 
 /// Whether `p`, which was woken and queued here, cannot run here soon, so that this CPU has to push (3.5).
 #[inline]
-pub(crate) fn need_to_push<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+pub(crate) fn wants_task_woken<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = rq.me;
     let (task, curr) = (me.task(p), me.task(rq.curr));
-    if task.class.get() != Class::Rt || rq.curr == p {
+    if rq.curr == p {
         return false;
     }
     let route = me.k.config.rules.wake_route.get();

@@ -7,7 +7,7 @@ use crate::{CpuId, TaskId};
 
 /// Whether a push could find something to do: what the kernel tests before it pushes after a switch.
 #[inline]
-pub(super) fn has_pushable_tasks<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+pub(crate) fn has_pushable_tasks<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     match rq.me.k.config.rules.push_source.get() {
         PushSource::PushableList => !rq.rt.pushable.is_empty(),
         PushSource::QueueScan => rq.rt.overloaded,

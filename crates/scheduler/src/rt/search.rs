@@ -52,7 +52,7 @@ fn lowest_cpus<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Op
 fn search<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
     let (prio, allowed) = (task.prio.get(), task.cpus_allowed.get());
     match me.k.config.rules.search.get() {
-        Search::Cpupri | Search::CpupriLocked | Search::Cpupri2007 => {
+        Search::Cpupri | Search::CpupriLocked | Search::CpupriGap => {
             me.k.root_domain.cpupri.find(me, prio, &allowed)
         }
         Search::LinearMask => scan(me, prio, allowed).all,

@@ -2,9 +2,10 @@
 
 use super::load_route::route_by_load;
 use super::search::{For, find_lowest_rq};
+use crate::Class;
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{WakeLock, WakeRoute, WakeVerifyTarget};
-use crate::task::{Class, Task};
+use crate::task::Task;
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
 

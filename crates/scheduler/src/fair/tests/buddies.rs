@@ -1,7 +1,7 @@
 //! fair-class 7, A4, A7.
 
-use crate::fair::Buddies;
-use crate::fair::buddy::pick;
+use crate::fair::cfs::pick;
+use crate::fair::{Buddies, EntityId};
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuId, CpuMask, Nanos, Policy, Reason, TaskId};
 
@@ -24,9 +24,9 @@ fn a4(mode: &str, next: Option<f64>, last: Option<f64>) -> (Who, bool, bool) {
     lab.set_vr(next_task, next.unwrap_or(40.0));
     lab.set_vr(last_task, last.unwrap_or(40.0));
     let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-    let (next, last) = (next.map(|_| next_task), last.map(|_| last_task));
+    let (next, last) = (next.map(|_| EntityId::of(next_task)), last.map(|_| EntityId::of(last_task)));
     rq.fair.buddies = Buddies { next, last, skip: None };
-    let picked = pick(&mut rq, left);
+    let picked = pick(&mut rq, EntityId::of(left)).task();
     let who = if picked == left {
         Left
     } else if picked == next_task {
@@ -63,7 +63,9 @@ fn a4_picking() {
         ),
     ];
     for (next, last, expected) in table {
-        for (mode, expected) in ["v31", "rc", "tip", "after"].into_iter().zip(expected) {
+        for (mode, expected) in
+            ["next_first", "clear_all", "clear_tested", "last_first"].into_iter().zip(expected)
+        {
             let mode = alloc::format!("pick_mode={mode}");
             assert_eq!(a4(&mode, next, last), expected, "{mode} next {next:?} last {last:?}");
         }
@@ -136,7 +138,7 @@ fn preempt_any_remembers_whom_a_real_time_task_interrupted() {
         lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies = Buddies::default();
         lab.spawn_unsettled(fifo(1), 0, 0, CpuMask::ALL);
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        rq.fair.buddies.last == Some(rq.curr)
+        rq.fair.buddies.last == Some(EntityId::of(rq.curr))
     };
     assert!(last("last_set=preempt_any"));
     assert!(!last("last_set=preempt_vr"));
@@ -151,7 +153,7 @@ fn only_2_6_31_prefers_a_new_task() {
         lab.crowd(0, &[0, 0]);
         let child = lab.fork(0, 0);
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        rq.fair.buddies.next == Some(child)
+        rq.fair.buddies.next == Some(EntityId::of(child))
     };
     assert!(next("next_set=wake_or_fork"));
     assert!(!next("next_set=wake") && !next("next_set=wake_or_preempt"));
@@ -206,7 +208,11 @@ fn references_end_with_the_slice_the_queue_or_a_yield() {
     let after = |act: fn(&Lab, TaskId)| {
         let lab = Lab::new(1, "2.6.32", &[]);
         let crowd = lab.crowd(0, &[0, 0, 0]);
-        let both = Buddies { next: Some(crowd[0]), last: Some(crowd[0]), skip: Some(crowd[0]) };
+        let both = Buddies {
+            next: Some(EntityId::of(crowd[0])),
+            last: Some(EntityId::of(crowd[0])),
+            skip: Some(EntityId::of(crowd[0])),
+        };
         lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies = both;
         act(&lab, crowd[0]);
         let left = lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies;
@@ -239,7 +245,8 @@ fn buddies_are_cache_hot_unless_the_balancing_cpu_has_nothing() {
         lab.k.config.set("NO_LB_BIAS").expect("legal");
         let local = lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
         let crowd = lab.crowd(0, &[0, 0, 0]);
-        let both = Buddies { next: Some(crowd[1]), last: Some(crowd[2]), skip: None };
+        let both =
+            Buddies { next: Some(EntityId::of(crowd[1])), last: Some(EntityId::of(crowd[2])), skip: None };
         lab.run(lab.cpu(0).lock(CpuId(0))).fair.buddies = both;
         lab.advance(Nanos::from_millis(70));
         if busy {

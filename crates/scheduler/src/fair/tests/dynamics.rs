@@ -1,8 +1,8 @@
 //! fair-class 14: properties of whole courses (D2, D4, D5, D7, D8, D9, D13 to D16).
 
 use super::ms;
+use crate::fair::cfs::sleeper_threshold;
 use crate::fair::lag;
-use crate::fair::place::sleeper_threshold;
 use crate::testing::{Dice, Lab};
 use crate::{CpuId, Event, Nanos, Reason, TaskId, TaskState};
 use alloc::vec::Vec;
@@ -87,7 +87,9 @@ fn buddies_change_nothing_below_the_gate() {
 /// time.
 #[test]
 fn a_picked_buddy_is_near_the_leftmost() {
-    for mode in ["pick_mode=after", "pick_mode=tip", "pick_mode=rc", "pick_mode=next_first"] {
+    for mode in
+        ["pick_mode=last_first", "pick_mode=clear_tested", "pick_mode=clear_all", "pick_mode=next_first"]
+    {
         let lab = Lab::new(1, "2.6.36", &["NEXT_BUDDY", "buddy_gate=off", "last_set=every_wake", mode]);
         let tasks = lab.crowd(0, &[0, 5, 0, -5, 0, 10]);
         let mut picked = 0;
@@ -98,7 +100,7 @@ fn a_picked_buddy_is_near_the_leftmost() {
             let Some(Event::Decision { task, .. }) = events.iter().rfind(is_pick) else { return };
             let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
             let Some(left) = rq.fair.timeline.leftmost().filter(|_| rq.curr == *task) else { return };
-            let near = lab.k.task(left.task).se.vdelta(ms(1.0)) as i64;
+            let near = lab.k.task(left.entity.task()).se.vdelta(ms(1.0)) as i64;
             let ahead = lag(lab.vr(*task), left.vruntime);
             assert!(ahead <= near, "{mode}: {ahead} of {near}");
             picked += 1;
@@ -197,7 +199,7 @@ fn a_flood_of_sleepers_leaves_a_hog_half_its_share() {
         let running = lab.running(0);
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
         rq.update_clock();
-        super::super::vruntime::update_curr(&mut rq);
+        crate::fair::queue::update_curr(&mut rq);
         drop(rq);
         // A millisecond of work, then nine of sleep.
         let had = lab.k.task(running).stats.sum_exec_runtime.get().0;

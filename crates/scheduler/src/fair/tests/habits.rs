@@ -48,7 +48,7 @@ fn an_adaptive_granularity_is_between_zero_and_the_usual_one() {
         lab.k.task(crowd[1]).se.averages.wakeup.set(avg_wakeup);
         lab.set_ran(0, ran);
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        super::super::preempt::granularity(&rq, &lab.k.task(crowd[0]).se, &lab.k.task(crowd[1]).se)
+        crate::fair::cfs::granularity(&rq, &lab.k.task(crowd[0]).se, &lab.k.task(crowd[1]).se)
     };
     assert_eq!(needs(us(100), 0.1), ms(0.3), "2 × 0.1 × 2 − 0.1");
     assert_eq!(needs(us(100), 0.5), 0);
@@ -64,7 +64,7 @@ fn the_granularity_is_never_adaptive_when_picking() {
     let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
     rq.fair.curr = None;
     let (buddy, left) = (&lab.k.task(crowd[0]).se, &lab.k.task(crowd[1]).se);
-    assert_eq!(super::super::preempt::granularity(&rq, buddy, left), ms(1.0));
+    assert_eq!(crate::fair::cfs::granularity(&rq, buddy, left), ms(1.0));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn preemption_by_habit_remembers_the_interrupted_task_from_2_6_33_on() {
         lab.set_vr(wakee, 900.0);
         lab.run(try_to_wake_up(lab.cpu(0), wakee, WakeFlags { sync: true, interrupt: false }));
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        rq.fair.buddies.last == Some(rq.curr)
+        rq.fair.buddies.last == Some(crate::fair::EntityId::of(rq.curr))
     };
     assert!(remembers("last_set=preempt_any") && !remembers("last_set=preempt_vr"));
 }

@@ -14,10 +14,9 @@ mod start_nice;
 mod tick;
 mod wakeup;
 
-use super::cfs_rq::{leave_timeline, wait_in_timeline};
-use super::slice::sched_slice;
-use super::tick::task_tick;
-use super::vruntime::{lag, update_curr};
+use super::cfs::{leave_timeline, sched_slice, task_tick, wait_in_timeline};
+use super::queue::{EntityId, update_curr};
+use super::vruntime::lag;
 use crate::fork::{NewTask, new_task, sched_fork, wake_up_new_task};
 use crate::testing::{Lab, cpus};
 use crate::{
@@ -56,11 +55,11 @@ impl Lab {
         let task = self.k.task(p);
         let mut rq = self.run(self.cpu(0).lock(task.cpu.get()));
         let waits = task.se.in_timeline.get();
-        leave_timeline(&mut rq, p);
+        leave_timeline(&mut rq, EntityId::of(p));
         task.se.vruntime.set(ms(value));
         task.se.relative.set(false);
         if waits {
-            wait_in_timeline(&mut rq, p);
+            wait_in_timeline(&mut rq, EntityId::of(p));
         }
     }
 

@@ -17,23 +17,47 @@ const TABLE: &[(&str, [i64; 4], &str)] = &[
         [20_000, 4_000, 5_000, 5],
         "first full NEXT LAST adaptive next_first every_wake ungated passive_pull",
     ),
-    ("tip", [5_000, 1_000, 1_000, 5], "half LAST adaptive tip every_wake ungated present_load"),
-    ("tip+", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_vr gated check busy present_load"),
-    ("tip+x", [20_000, 4_000, 5_000, 5], "full LAST adaptive after preempt_vr gated check busy present_load"),
-    ("tipx", [20_000, 4_000, 5_000, 5], "full NEXT LAST adaptive tip every_wake ungated present_load"),
-    ("2.6.32", [5_000, 1_000, 1_000, 5], "half LAST adaptive after preempt_vr gated check busy present_load"),
+    ("tip", [5_000, 1_000, 1_000, 5], "half LAST adaptive clear_tested every_wake ungated present_load"),
+    (
+        "tip+",
+        [5_000, 1_000, 1_000, 5],
+        "half LAST adaptive last_first preempt_vr gated check busy present_load",
+    ),
+    (
+        "tip+x",
+        [20_000, 4_000, 5_000, 5],
+        "full LAST adaptive last_first preempt_vr gated check busy present_load",
+    ),
+    (
+        "tipx",
+        [20_000, 4_000, 5_000, 5],
+        "full NEXT LAST adaptive clear_tested every_wake ungated present_load",
+    ),
+    (
+        "2.6.32",
+        [5_000, 1_000, 1_000, 5],
+        "half LAST adaptive last_first preempt_vr gated check busy present_load",
+    ),
     (
         "2.6.33",
         [5_000, 1_000, 1_000, 5],
-        "half LAST adaptive after preempt_any gated check busy sibling present_load",
+        "half LAST adaptive last_first preempt_any gated check busy sibling present_load",
     ),
-    ("2.6.35", [6_000, 2_000, 1_000, 3], "half LAST after preempt_any gated check busy sibling present_load"),
+    (
+        "2.6.35",
+        [6_000, 2_000, 1_000, 3],
+        "half LAST last_first preempt_any gated check busy sibling present_load",
+    ),
     (
         "2.6.35.2+D",
         [6_000, 750, 1_000, 8],
-        "half LAST after preempt_any gated check busy vrt sibling present_load",
+        "half LAST last_first preempt_any gated check busy vrt sibling present_load",
     ),
-    ("2.6.36", [6_000, 750, 1_000, 8], "half LAST after preempt_any gated check busy sibling present_load"),
+    (
+        "2.6.36",
+        [6_000, 750, 1_000, 8],
+        "half LAST last_first preempt_any gated check busy sibling present_load",
+    ),
 ];
 
 /// What a profile says, in the order of the table.
@@ -118,6 +142,6 @@ fn strong_buddies_set_five_rules_at_once() {
         let values = config.rules.iter().filter(|s| names.contains(&s.rule)).map(|s| s.value);
         values.collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(five("STRONG_BUDDIES"), "after preempt_vr on on on");
-    assert_eq!(five("NO_STRONG_BUDDIES"), "tip every_wake off off off");
+    assert_eq!(five("STRONG_BUDDIES"), "last_first preempt_vr on on on");
+    assert_eq!(five("NO_STRONG_BUDDIES"), "clear_tested every_wake off off off");
 }

@@ -11,8 +11,8 @@ mod search;
 mod throttle;
 mod wake;
 
+use crate::Class;
 use crate::registry::{NextDef, OverloadRule, PushFail};
-use crate::task::Class;
 use crate::testing::Lab;
 use crate::{CpuId, CpuMask, Policy, Prio, TaskId};
 use alloc::vec::Vec;

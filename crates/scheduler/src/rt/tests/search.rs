@@ -7,7 +7,7 @@ use crate::platform::Line;
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuId, CpuMask, Nanos, TaskId};
 
-const ALL: [&str; 5] = ["cpupri", "cpupri_locked", "cpupri_2007", "linear_mask", "linear"];
+const ALL: [&str; 5] = ["cpupri", "cpupri_locked", "cpupri_gap", "linear_mask", "linear"];
 
 /// Two packages of two pairs that share a cache.
 fn two_packages() -> Topology {
@@ -93,7 +93,7 @@ fn topology_on() {
 #[test]
 fn topology_off_takes_the_lowest_number() {
     let busy = [60, 0, 60, 0, 0, 60, 60, 60];
-    for search in ["cpupri", "cpupri_locked", "cpupri_2007", "linear_mask", "linear"] {
+    for search in ["cpupri", "cpupri_locked", "cpupri_gap", "linear_mask", "linear"] {
         let settings = ["topology=off", &alloc::format!("search={search}")];
         assert_eq!(Machine::new(busy, 3, CpuMask::ALL, &settings).find(4), Some(1), "{search}");
     }
@@ -183,7 +183,7 @@ fn lines_read_by_cpupri() {
     assert_eq!(lines("cpupri_locked", [0, 60, 60, 60, 60, 60, 60, 60]), [0, 1, 1]);
     // Levels 0 and 20 hold CPUs that it may not use, level 41 one that it may.
     assert_eq!(lines("cpupri", [41, 0, 20, 60, 60, 60, 60, 60]), [11, 0, 3]);
-    assert_eq!(lines("cpupri_2007", [41, 0, 20, 60, 60, 60, 60, 60]), [0, 1, 3]);
+    assert_eq!(lines("cpupri_gap", [41, 0, 20, 60, 60, 60, 60, 60]), [0, 1, 3]);
     // None: every count below p's own level was read.
     assert_eq!(lines("cpupri", [60; 8]), [13, 0, 0]);
 }
@@ -208,9 +208,9 @@ fn lines_written_by_cpupri() {
 
 /// 4.3: the 2007 order removes a CPU from its old level first: at a moment in between, it is in none.
 #[test]
-fn cpupri_2007_hides_a_cpu_while_it_changes_level() {
+fn cpupri_gap_hides_a_cpu_while_it_changes_level() {
     for (search, found) in
-        [("cpupri_2007", None), ("cpupri_locked", Some(CpuId(1))), ("cpupri", Some(CpuId(1)))]
+        [("cpupri_gap", None), ("cpupri_locked", Some(CpuId(1))), ("cpupri", Some(CpuId(1)))]
     {
         let lab = Lab::new(2, "6.1", &[&alloc::format!("search={search}"), "NO_TTWU_QUEUE"]);
         lab.spawn_allowed(fifo(60), 0, cpus(&[0]));

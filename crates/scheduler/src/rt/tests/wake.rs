@@ -306,7 +306,7 @@ fn no_post_push_for_the_running_task() {
     let waiting = lab.spawn_unsettled(fifo(40), 0, 0, cpus(&[0]));
     lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
     let me = lab.cpu(0);
-    let cannot_run = |p| lab.run(async { super::super::push::need_to_push(&me.lock(me.id).await, p) });
+    let cannot_run = |p| lab.run(async { super::super::wants_task_woken(&me.lock(me.id).await, p) });
     assert!(!cannot_run(curr));
     assert!(cannot_run(waiting));
 }

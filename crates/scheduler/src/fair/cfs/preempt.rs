@@ -1,10 +1,11 @@
 //! Does a task that has just been queued take the CPU at once? (fair-class 6.4, 6.5)
 
-use super::averages::overlap_little;
-use super::entity::FairEntity;
-use super::vruntime::{lag, update_curr};
-use super::{buddy, scale};
+use super::buddy;
 use crate::class::PreemptCause;
+use crate::fair::averages::overlap_little;
+use crate::fair::queue::{EntityId, FairEntity, update_curr};
+use crate::fair::scale;
+use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleBatchPreempts, NextSet, OverlapCheck};
 use crate::rq::RqGuard;
@@ -39,7 +40,7 @@ pub(super) fn wakeup_preempt_entity<P: Platform>(
 /// ASYM_GRAN it is in the runner's time. ADAPTIVE_GRAN lowers it for a candidate that wakes others often,
 /// more so if there are many tasks, and less the longer the runner has been running; not when picking, where
 /// nobody runs.
-pub(super) fn granularity<P: Platform>(
+pub(in crate::fair) fn granularity<P: Platform>(
     rq: &RqGuard<'_, P>,
     runner: &FairEntity,
     candidate: &FairEntity,
@@ -50,7 +51,7 @@ pub(super) fn granularity<P: Platform>(
         && let Some(curr) = rq.fair.curr
     {
         let expected = candidate.averages.wakeup.get().0.saturating_mul(2 * u64::from(rq.fair.nr_running));
-        granularity = granularity.min(expected.saturating_sub(me.task(curr).ran().0));
+        granularity = granularity.min(expected.saturating_sub(me.task(curr.task()).ran().0));
     }
     let scaled_by = if me.has(Feature::AsymGran) { candidate } else { runner };
     scaled_by.vdelta(granularity)
@@ -59,13 +60,14 @@ pub(super) fn granularity<P: Platform>(
 /// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
 pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
     let me = rq.me;
-    let Some(curr) = rq.fair.curr.filter(|curr| *curr != p) else { return };
-    buddy::record_at_wakeup(rq, p, cause);
-    let reason = verdict(rq, curr, p, cause);
+    let woken = EntityId::of(p);
+    let Some(curr) = rq.fair.curr.filter(|curr| *curr != woken) else { return };
+    buddy::record_at_wakeup(rq, woken, cause);
+    let reason = verdict(rq, curr.task(), p, cause);
     me.decide(p, reason);
     let always_next = me.k.config.rules.next_set.get() == NextSet::WakeOrPreempt;
     if reason == Reason::PreemptRunning || (reason == Reason::PreemptVruntime && always_next) {
-        buddy::set_next_buddy(rq, p);
+        buddy::set_next_buddy(rq, woken);
     }
     if preempts(reason) {
         buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);

@@ -22,7 +22,7 @@ pub struct TaskList {
 
 impl TaskList {
     /// Puts a task at the head.
-    pub(super) fn push(&mut self, tasks: &TaskTable, p: TaskId) {
+    pub(in crate::fair) fn push(&mut self, tasks: &TaskTable, p: TaskId) {
         let links = &tasks.get(p).se.links;
         links.newer.set(None);
         links.older.set(self.newest);
@@ -33,7 +33,7 @@ impl TaskList {
     }
 
     /// Takes a task of this list out.
-    pub(super) fn remove(&mut self, tasks: &TaskTable, p: TaskId) {
+    pub(in crate::fair) fn remove(&mut self, tasks: &TaskTable, p: TaskId) {
         let links = &tasks.get(p).se.links;
         let (newer, older) = (links.newer.take(), links.older.take());
         match newer {
@@ -46,17 +46,17 @@ impl TaskList {
     }
 
     /// The most recently enqueued task.
-    pub(super) fn newest(&self) -> Option<TaskId> {
+    pub(in crate::fair) fn newest(&self) -> Option<TaskId> {
         self.newest
     }
 
     /// The task enqueued just before `p`.
-    pub(super) fn older(tasks: &TaskTable, p: TaskId) -> Option<TaskId> {
+    pub(in crate::fair) fn older(tasks: &TaskTable, p: TaskId) -> Option<TaskId> {
         tasks.get(p).se.links.older.get()
     }
 
     /// Every task, newest first.
-    pub(super) fn iter<'t>(&self, tasks: &'t TaskTable) -> impl Iterator<Item = TaskId> + 't {
+    pub(in crate::fair) fn iter<'t>(&self, tasks: &'t TaskTable) -> impl Iterator<Item = TaskId> + 't {
         core::iter::successors(self.newest, move |p| TaskList::older(tasks, *p))
     }
 }

@@ -1,10 +1,10 @@
 //! Moving tasks from a busy CPU's queue (fair-class 8.6).
 
-use super::balance::Situation;
-use super::buddy;
-use super::task_list::TaskList;
+use super::Situation;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
+use crate::fair::cfs;
+use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
 use crate::registry::{IdleNeverHot, PreemptModel};
 use crate::rq::RqGuard;
@@ -78,7 +78,7 @@ fn can_migrate_task<P: Platform>(
     } else if from.curr == p {
         return Verdict::Stays(Reason::NotMovedRunning);
     }
-    let (buddy, hot) = (buddy::is_hot(from, p), task_hot(from, p));
+    let (buddy, hot) = (cfs::is_hot(from, p), task_hot(from, p));
     match (buddy || hot, accept_hot) {
         (false, _) => Verdict::Moves,
         (true, true) => Verdict::MovesHot,

@@ -1,8 +1,8 @@
 //! Which CPU is the busiest, and how much load should leave it (fair-class 8.5, steps 1 to 6).
 
-use super::balance::Situation;
-use super::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
+use super::Situation;
 use crate::domains::SchedDomain;
+use crate::fair::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use crate::platform::Platform;
 use crate::registry::LoadBalanceAmount;
 use crate::stats::bump;

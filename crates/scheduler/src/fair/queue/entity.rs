@@ -1,16 +1,45 @@
-//! What the fair class knows about one task.
+//! What a fair queue orders: entities, and what is kept of each.
 
-use super::averages::Averages;
 use super::task_list::Links;
-use crate::Nanos;
+use crate::fair::averages::Averages;
+use crate::platform::Platform;
 use crate::shared::Kept;
+use crate::{Nanos, TaskId, ThisCpu};
+
+/// A competitor for CPU time: a task. The kernel's may also stand for a group of tasks; so what orders
+/// entities (timeline, buddies, the running one) speaks of them and not of tasks, and here alone one becomes
+/// the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EntityId(TaskId);
+
+impl EntityId {
+    /// That of a task.
+    #[inline]
+    pub fn of(task: TaskId) -> EntityId {
+        EntityId(task)
+    }
+
+    /// The task that it stands for.
+    #[inline]
+    pub fn task(self) -> TaskId {
+        self.0
+    }
+}
+
+impl<'k, P: Platform> ThisCpu<'k, P> {
+    /// What is kept of an entity.
+    #[inline]
+    pub(in crate::fair) fn entity(self, entity: EntityId) -> &'k FairEntity {
+        &self.task(entity.task()).se
+    }
+}
 
 /// A task's fields of this class; the run-queue lock protects them.
 #[derive(Debug, Default)]
 pub struct FairEntity {
     /// Load weight (fair-class 1.1).
     pub weight: Kept<u64>,
-    /// Virtual runtime in ns; wraps around, so compare it with [`super::lag`] only.
+    /// Virtual runtime in ns; wraps around, so compare it with [`crate::fair::lag`] only.
     pub vruntime: Kept<u64>,
     /// START_NICE: left shift applied to the task's virtual time, 0 to 8 (fair-class 5.3).
     pub penalty: Kept<u8>,
@@ -21,9 +50,9 @@ pub struct FairEntity {
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the
     /// task.
-    pub(super) relative: Kept<bool>,
+    pub(in crate::fair) relative: Kept<bool>,
     /// It is in the timeline.
-    pub(super) in_timeline: Kept<bool>,
+    pub(in crate::fair) in_timeline: Kept<bool>,
     /// Its place in the queue's list of tasks.
     pub(super) links: Links,
 }
@@ -50,14 +79,14 @@ impl FairEntity {
     }
 
     /// Makes a virtual time that counts from `min_vruntime` absolute, if it is not already.
-    pub(super) fn make_absolute(&self, min_vruntime: u64) {
+    pub(in crate::fair) fn make_absolute(&self, min_vruntime: u64) {
         if self.relative.replace(false) {
             self.vruntime.set(self.vruntime.get().wrapping_add(min_vruntime));
         }
     }
 
     /// Makes the virtual time count from `min_vruntime`, if it does not already.
-    pub(super) fn make_relative(&self, min_vruntime: u64) {
+    pub(in crate::fair) fn make_relative(&self, min_vruntime: u64) {
         if !self.relative.replace(true) {
             self.vruntime.set(self.vruntime.get().wrapping_sub(min_vruntime));
         }

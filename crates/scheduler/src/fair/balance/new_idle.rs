@@ -1,21 +1,22 @@
 //! A CPU that is about to idle looks for work (fair-class 8.6).
 
-use super::averages::approach;
-use super::balance::{Outcome, Situation, load_balance};
-use super::{nohz, scale};
+use super::nohz;
+use super::{Outcome, Situation, load_balance};
 use crate::Nanos;
 use crate::class::EnqueueKind;
+use crate::fair::averages::approach;
+use crate::fair::scale;
 use crate::platform::Platform;
 use crate::registry::NewIdleStop;
 use crate::rq::RqGuard;
 
 /// A CPU's idle times; the run-queue lock protects them.
 #[derive(Debug)]
-pub(super) struct IdleTimes {
+pub(in crate::fair) struct IdleTimes {
     /// Since when the CPU has nothing to run.
     since: Option<Nanos>,
     /// Average length.
-    pub(super) average: Nanos,
+    pub(in crate::fair) average: Nanos,
 }
 
 impl Default for IdleTimes {
@@ -25,9 +26,21 @@ impl Default for IdleTimes {
     }
 }
 
-/// A CPU with nothing to run begins to idle: whether it looks for work first.
+/// Before a pick: whether this CPU has nothing to run, and looks for work before it idles.
 #[inline]
-pub(crate) fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+    if rq.nr_running > 0 {
+        return false;
+    }
+    let wants = wants_idle_balance(rq);
+    if !wants {
+        rq.update_clock();
+    }
+    wants
+}
+
+/// A CPU with nothing to run begins to idle: whether it looks for work first.
+fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     let now = rq.clock;
     rq.fair.idle.since.get_or_insert(now);
     let kick = &rq.published.balance.nohz_kick;
@@ -53,9 +66,9 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     }
 }
 
-/// Before the previous task is put: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that
-/// was asked to balance on behalf of all idle ones does that instead.
-pub(crate) async fn idle_balance<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
+/// idle_balance: pulls from other CPUs, with this CPU's lock dropped meanwhile. A CPU that was asked to
+/// balance on behalf of all idle ones does that instead.
+pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
     let kicked = rq.published.balance.nohz_kick.take();
     drop(rq);

@@ -1,12 +1,24 @@
-//! A task's virtual time when its CPU or its class changes (fair-class 4.4, 4.5).
+//! min_vruntime, the floor of a queue's virtual time (fair-class 2.4), and the distance from it that a task
+//! takes along when its CPU or its class changes (4.4, 4.5).
 
 use super::place::place_sleeper;
-use super::vruntime::update_curr;
+use crate::fair::queue::update_curr;
+use crate::fair::vruntime::{earlier, later};
 use crate::platform::Platform;
 use crate::registry::FloorOrder;
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{CpuId, TaskId, TaskState, ThisCpu};
+
+/// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. A running
+/// task that has just blocked counts until it is replaced, as up to 2.6.36.
+pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
+    let curr = rq.fair.curr.map(|c| rq.me.entity(c).vruntime.get());
+    let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };
+    let floor = &rq.published.min_vruntime;
+    floor.set(rq, later(floor.get(), candidate));
+}
 
 /// A task that is not queued changes its CPU: it keeps its distance from the floor there, and takes it to the
 /// floor that it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one

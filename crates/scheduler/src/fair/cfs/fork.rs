@@ -2,7 +2,8 @@
 
 use super::place::place_new;
 use super::start_nice;
-use super::vruntime::{lag, update_curr};
+use crate::fair::queue::{EntityId, update_curr};
+use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::{Feature, ForkPath};
 use crate::rq::RqGuard;
@@ -15,7 +16,7 @@ pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
     update_curr(rq);
     let se = &me.task(child).se;
     se.make_absolute(rq.published.min_vruntime.get());
-    let parent = rq.fair.curr;
+    let parent = rq.fair.curr.map(EntityId::task);
     if let Some(parent) = parent {
         se.vruntime.set(me.task(parent).se.vruntime.get());
         if me.has(Feature::StartNice) {

@@ -6,8 +6,8 @@
 //! sleep; switching the feature off ends nothing. Load and weights never change, so balancing does not see
 //! it.
 
-use super::entity::FairEntity;
 use super::slice::sched_slice;
+use crate::fair::queue::FairEntity;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Nanos, Reason, TaskId};

@@ -1,9 +1,9 @@
 //! Where a new task, or one that calls exec, goes: the idlest CPU of the idlest group, from the largest
 //! domain inwards (SD_BALANCE_FORK and SD_BALANCE_EXEC, fair-class 8.4).
 
-use super::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
-use super::select_cpu::WAKE_IMBALANCE_PCT;
+use super::wake::WAKE_IMBALANCE_PCT;
 use crate::domains::SchedDomain;
+use crate::fair::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use crate::platform::Platform;
 use crate::registry::WakePlacement;
 use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};

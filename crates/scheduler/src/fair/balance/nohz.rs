@@ -6,8 +6,8 @@
 //! its cost falls on an idle CPU. Up to 2.6.35 one idle CPU kept its tick for that purpose; the effect is the
 //! same.
 
-use super::balance::{Situation, balance_domains, due};
-use super::cpu_load::{tick_period, update_cpu_load};
+use super::{Situation, balance_domains, due};
+use crate::fair::cpu_load::{tick_period, update_cpu_load};
 use crate::platform::Platform;
 use crate::{Nanos, ThisCpu};
 use core::cell::Cell;
@@ -16,7 +16,7 @@ use core::cell::Cell;
 #[derive(Debug, Default)]
 pub struct FairRoot {
     /// Fair tasks that wait in a timeline, of all CPUs: without any, a search for work is in vain.
-    pub(super) waiting: Cell<u32>,
+    pub(in crate::fair) waiting: Cell<u32>,
     /// When an idle CPU may be kicked again.
     next_kick: Cell<Nanos>,
 }

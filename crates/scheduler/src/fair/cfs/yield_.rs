@@ -1,6 +1,7 @@
 //! sched_yield (fair-class 6.7).
 
-use super::vruntime::{lag, update_curr};
+use crate::fair::queue::{EntityId, update_curr};
+use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::YieldMode;
 use crate::rq::RqGuard;
@@ -13,10 +14,11 @@ pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if rq.fair.nr_running == 1 {
         return;
     }
-    rq.fair.buddies.clear(p);
+    let entity = EntityId::of(p);
+    rq.fair.buddies.clear(entity);
     update_curr(rq);
     if rq.me.k.config.rules.yield_mode.get() == YieldMode::Skip {
-        rq.fair.buddies.skip = Some(p);
+        rq.fair.buddies.skip = Some(entity);
         return;
     }
     let task = rq.me.task(p);

@@ -1,9 +1,9 @@
 //! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4,
 //! 8.7).
 
-use super::averages::{one_overlaps_much, overlap_little};
-use super::cpu_load::{cpu_avg_load_per_task, load_weight, look_at, source_load, target_load};
 use crate::domains::SchedDomain;
+use crate::fair::averages::{one_overlaps_much, overlap_little};
+use crate::fair::cpu_load::{cpu_avg_load_per_task, load_weight, look_at, source_load, target_load};
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleSibling, WakePlacement};
 use crate::stats::bump;

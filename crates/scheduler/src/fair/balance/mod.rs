@@ -1,18 +1,28 @@
 //! Periodic balancing: at some ticks a CPU looks through its domains and pulls from the busiest CPU of the
 //! busiest group (fair-class 8.5).
 
-use super::active::request_push;
-use super::balance_find::{Busiest, find_busiest};
-use super::balance_move::move_tasks;
-use super::cpu_load::tick_period;
-use super::nohz;
+mod active;
+mod find_busiest;
+mod move_tasks;
+mod new_idle;
+mod nohz;
+
+pub(crate) use active::active_load_balance;
+pub(super) use new_idle::IdleTimes;
+pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
+pub use nohz::FairRoot;
+
 use crate::domains::SchedDomain;
 use crate::double_lock::{DoubleLocked, double_lock_balance};
+use crate::fair::cpu_load::tick_period;
 use crate::platform::Platform;
 use crate::shared::Kept;
 use crate::stats::bump;
 use crate::{CpuId, Nanos, ThisCpu};
+use active::request_push;
 use core::cell::Cell;
+use find_busiest::{Busiest, find_busiest};
+use move_tasks::move_tasks;
 
 /// In what situation a CPU is balanced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,9 +52,9 @@ impl Situation {
 pub struct CpuBalance {
     /// When its tick looks through its domains again.
     pub next_balance: Kept<Nanos>,
-    /// A CPU that asks for one of its tasks ([`super::active`]); written by that CPU under the lock.
+    /// A CPU that asks for one of its tasks ([`active`]); written by that CPU under the lock.
     pub(super) push_to: Cell<Option<CpuId>>,
-    /// It is asked to balance on behalf of all idle CPUs ([`super::nohz`]).
+    /// It is asked to balance on behalf of all idle CPUs ([`nohz`]).
     pub(super) nohz_kick: Cell<bool>,
 }
 

@@ -1,7 +1,7 @@
 //! Active balancing: after repeated failures to pull, a busy CPU is asked to give a task away itself, because
 //! only its stopper can move the running one (fair-class 8.5, step 7).
 
-use super::balance_move::allowed_newest;
+use super::move_tasks::allowed_newest;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::{Ipi, Platform};

@@ -1,8 +1,8 @@
 //! How long a task may run before the others have their turn (fair-class 4.1).
 
-use super::scale;
-use super::vruntime::proportion;
 use crate::Scheduler;
+use crate::fair::scale;
+use crate::fair::vruntime::proportion;
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
@@ -16,7 +16,7 @@ fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
 /// Slice of a task in ns: its share of the period, by weight. A task that is not on the queue, a new one or
 /// one that has just blocked, counts as if it were. A START_NICE penalty lengthens the slice: seed 003 shifts
 /// it like virtual time (fair-class U17). Under BASE_SLICE it is at least sched_min_granularity.
-pub(super) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
+pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let se = &task.se;
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);
     if !task.on_rq.get() {

@@ -1,10 +1,10 @@
 //! Where a task enters virtual time (fair-class 4.2, 4.3).
 
-use super::entity::FairEntity;
-use super::scale;
 use super::slice::sched_vslice;
 use super::start_nice;
-use super::vruntime::later;
+use crate::fair::queue::FairEntity;
+use crate::fair::scale;
+use crate::fair::vruntime::later;
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleShortSleeper};
 use crate::rq::RqGuard;
@@ -29,7 +29,7 @@ pub(super) fn place_sleeper<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity, f
 }
 
 /// How far left of min_vruntime a sleeper may be, in virtual ns.
-pub(super) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) -> u64 {
+pub(in crate::fair) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) -> u64 {
     let me = rq.me;
     if !me.has(Feature::FairSleepers) {
         return 0;

@@ -1,16 +1,16 @@
-//! Which class does what: the few operations that every class offers, dispatched by a task's [`Class`].
+//! A task enters a queue, leaves it, is picked and put back (rt-class 2.1, fair-class 2.5).
 
+use super::Class;
 use crate::fair::averages;
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
-use crate::task::Class;
-use crate::{CpuId, Event, Reason, TaskId, fair, rt};
+use crate::{CpuId, Event, TaskId, ThisCpu, fair, rt};
 
 /// Why a task enters a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EnqueueKind {
+pub(crate) enum EnqueueKind {
     /// It was woken.
     Wakeup,
     /// First time after fork.
@@ -23,7 +23,7 @@ pub enum EnqueueKind {
 
 /// Why a task leaves a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DequeueKind {
+pub(crate) enum DequeueKind {
     /// It sleeps or exits.
     Sleep,
     /// Its parameters change; it comes back at once.
@@ -32,16 +32,27 @@ pub enum DequeueKind {
     Departure,
 }
 
+/// Why a running task stops being its class's current one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PutKind {
+    /// schedule() goes on to another task, or back to it; it did not wish to sleep.
+    Runnable,
+    /// schedule() goes on to another task, because it sleeps or exits.
+    Blocked,
+    /// Its parameters change; it becomes current again at once.
+    Restore,
+}
+
 /// An end of a priority list (rt-class 2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub(crate) enum Place {
     /// Next to run among its equals.
     Head,
     /// Behind its equals.
     Tail,
 }
 
-/// Puts a task on a queue: activate_task.
+/// Puts a task on a queue.
 pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     rq.charge(Cost::Enqueue);
     let task = rq.me.task(p);
@@ -64,7 +75,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     }
 }
 
-/// Takes a task off its queue: deactivate_task.
+/// Takes a task off its queue.
 pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: DequeueKind) {
     rq.charge(Cost::Dequeue);
     let task = rq.me.task(p);
@@ -88,20 +99,25 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     rq.set_nr_running(n);
 }
 
-/// The task that is to run next; it becomes the class's current one.
+/// The task that is to run next, of the highest class that has one; it becomes the class's current one.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> TaskId {
-    if let Some(p) = rt::pick_next_task(rq) {
-        return p;
-    }
-    if let Some(p) = fair::pick_next_task(rq) {
-        return p;
-    }
-    rq.idle
+    let picked = Class::ALL.into_iter().find_map(|class| match class {
+        Class::Rt => rt::pick_next_task(rq),
+        Class::Fair => fair::pick_next_task(rq),
+        Class::Idle => Some(rq.idle),
+    });
+    picked.unwrap_or(rq.idle)
 }
 
-/// The running task stops being the class's current one; if it is still queued it waits from now on.
-pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId) {
-    match rq.me.task(prev).class.get() {
+/// The running task stops being its class's current one; if it is still queued it waits from now on.
+pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) {
+    let task = rq.me.task(prev);
+    match kind {
+        PutKind::Runnable => averages::on_put(rq.me.k, task, true),
+        PutKind::Blocked => averages::on_put(rq.me.k, task, false),
+        PutKind::Restore => {}
+    }
+    match task.class.get() {
         Class::Rt => rt::put_prev_task(rq, prev),
         Class::Fair => fair::put_prev_task(rq, prev),
         Class::Idle => {}
@@ -117,57 +133,20 @@ pub(crate) fn set_curr_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// How a task came to be compared with the running one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PreemptCause {
-    /// A wakeup; `sync`: the waker is about to sleep.
-    Wakeup {
-        /// The hint.
-        sync: bool,
-    },
-    /// First run after fork.
-    Fork,
-    /// It arrived from another CPU, or came back from a change of its parameters.
-    Migration,
-}
-
-/// Asks the queue's CPU to reschedule if `p`, just queued there, should run before its current task:
-/// check_preempt_curr (rt-class 3.4, fair-class 6.4).
-pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
-    let curr_class = rq.me.task(rq.curr).class.get();
-    let class = rq.me.task(p).class.get();
-    let flagged = rq.need_resched();
-    if class == curr_class {
-        match class {
-            Class::Rt => rt::check_preempt_curr(rq, p),
-            Class::Fair => fair::check_preempt_wakeup(rq, p, cause),
-            Class::Idle => {}
-        }
-    } else if sched_class_above(class, curr_class) {
-        rq.me.decide(p, Reason::PreemptClass);
-        if curr_class == Class::Fair {
-            fair::preempted_by_higher_class(rq);
-        }
-        rq.resched();
-    }
-    if !flagged
-        && rq.need_resched()
-        && curr_class != Class::Idle
-        && matches!(cause, PreemptCause::Wakeup { .. })
-    {
-        bump(&rq.me.k.totals.wakeup_preemptions);
+/// The running task offers the CPU to others of its class.
+pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let curr = rq.curr;
+    match rq.me.task(curr).class.get() {
+        Class::Rt => rt::yield_task(rq, curr),
+        Class::Fair => fair::yield_task(rq, curr),
+        Class::Idle => {}
     }
 }
 
-/// Whether a class is served before another.
-pub(crate) fn sched_class_above(class: Class, other: Class) -> bool {
-    (class as u8) < (other as u8)
-}
-
-/// Assigns a task to a CPU: trace, counter and the conversion of its virtual time, where the CPU really
-/// changes. The task must not be queued.
+/// Assigns a task to a CPU: trace, counter, and what its class has to convert, where the CPU really changes.
+/// The task must not be queued.
 pub(crate) fn set_task_cpu<P: Platform>(
-    me: crate::ThisCpu<'_, P>,
+    me: ThisCpu<'_, P>,
     held: &impl Proof<Residence>,
     p: TaskId,
     dest: CpuId,
@@ -180,7 +159,10 @@ pub(crate) fn set_task_cpu<P: Platform>(
     me.event(Event::Migrate { task: p, orig, dest });
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
-    fair::migrate_task_rq(me, task, orig, dest);
+    match task.class.get() {
+        Class::Fair => fair::migrate_task_rq(me, task, orig, dest),
+        Class::Rt | Class::Idle => {}
+    }
     task.cpu.set(held, dest);
 }
 

@@ -1,4 +1,4 @@
-//! Buddies: two preferences of a queue that may beat the leftmost task (seed 004; fair-class 7).
+//! Buddies: preferences of a queue that may beat the leftmost task (seed 004; fair-class 7).
 //!
 //! - **next** looks forward: the task that was woken, which will consume what its waker has just produced.
 //! - **last** looks backward: the task that a wakeup interrupted; giving it the CPU back keeps its cache
@@ -11,40 +11,41 @@
 //! pick that followed its recording, so it rarely helped.
 
 use super::preempt::{Lead, wakeup_preempt_entity};
-use super::scale;
 use crate::class::PreemptCause;
+use crate::fair::queue::EntityId;
+use crate::fair::scale;
 use crate::platform::Platform;
 use crate::registry::{BuddyGate, Feature, HotBuddyDstBusy, LastSet, NextSet, PickMode};
 use crate::rq::RqGuard;
 use crate::{Policy, Reason, TaskId};
 
-/// The two references of a queue; each is empty or names a runnable task of the queue that is not SCHED_IDLE.
+/// The references of a queue; each is empty or names a runnable task of the queue that is not SCHED_IDLE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Buddies {
     /// Who was woken.
-    pub next: Option<TaskId>,
+    pub next: Option<EntityId>,
     /// Who was interrupted.
-    pub last: Option<TaskId>,
+    pub last: Option<EntityId>,
     /// Who yielded; SCHED_IDLE tasks too.
-    pub skip: Option<TaskId>,
+    pub skip: Option<EntityId>,
 }
 
 impl Buddies {
     /// Whether a task is one of them.
-    pub(super) fn contains(self, p: TaskId) -> bool {
-        self.next == Some(p) || self.last == Some(p)
+    pub(super) fn contains(self, entity: EntityId) -> bool {
+        self.next == Some(entity) || self.last == Some(entity)
     }
 
     /// Drops the references to a task: it leaves the queue, its turn is over, or it was picked (7.4).
-    pub(super) fn clear(&mut self, p: TaskId) {
-        self.next = self.next.filter(|b| *b != p);
-        self.last = self.last.filter(|b| *b != p);
-        self.skip = self.skip.filter(|b| *b != p);
+    pub(super) fn clear(&mut self, entity: EntityId) {
+        self.next = self.next.filter(|b| *b != entity);
+        self.last = self.last.filter(|b| *b != entity);
+        self.skip = self.skip.filter(|b| *b != entity);
     }
 }
 
 /// At every wakeup check of a fair task against a running fair one, before anything is decided (7.2).
-pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
+pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, woken: EntityId, cause: PreemptCause) {
     let me = rq.me;
     let rules = &me.k.config.rules;
     if rules.last_set.get() == LastSet::EveryWake {
@@ -52,14 +53,14 @@ pub(super) fn record_at_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     }
     let counts = cause != PreemptCause::Fork || rules.next_set.get() == NextSet::WakeOrFork;
     if counts && me.has(Feature::NextBuddy) && gate_is_open(rq) {
-        set_next_buddy(rq, p);
+        set_next_buddy(rq, woken);
     }
 }
 
 /// A wakeup preempts: by virtual time, or by habit under WAKEUP_RUNNING.
-pub(super) fn set_next_buddy<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    if !is_idle_policy(rq, p) {
-        rq.fair.buddies.next = Some(p);
+pub(super) fn set_next_buddy<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    if !is_idle_policy(rq, entity) {
+        rq.fair.buddies.next = Some(entity);
     }
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 fn set_last_buddy<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(curr) = rq.fair.curr else { return };
-    let runnable = rq.me.task(curr).on_rq.get();
+    let runnable = rq.me.task(curr.task()).on_rq.get();
     if runnable && rq.me.has(Feature::LastBuddy) && gate_is_open(rq) && !is_idle_policy(rq, curr) {
         rq.fair.buddies.last = Some(curr);
     }
@@ -94,34 +95,39 @@ fn gate_is_open<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
         || rq.fair.nr_running >= scale::nr_latency(rq.me.k)
 }
 
-fn is_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
-    rq.me.task(p).policy.get() == Policy::Idle
+fn is_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) -> bool {
+    rq.me.task(entity.task()).policy.get() == Policy::Idle
 }
 
 /// Who runs: the leftmost, a buddy, or the second from the left if the leftmost yielded; and which references
 /// are used up (7.3).
-pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId {
+pub(in crate::fair) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: EntityId) -> EntityId {
     let before = rq.fair.buddies;
     if before == Buddies::default() {
         return left;
     }
     let mode = rq.me.k.config.rules.pick_mode.get();
     let picked = match mode {
-        PickMode::NextFirst | PickMode::Rc | PickMode::Tip => {
+        PickMode::NextFirst | PickMode::ClearAll | PickMode::ClearTested => {
             acceptable(rq, before.next, left).or_else(|| acceptable(rq, before.last, left))
         }
-        PickMode::After => acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left)),
+        PickMode::LastFirst => {
+            acceptable(rq, before.last, left).or_else(|| acceptable(rq, before.next, left))
+        }
     };
     if let Some(buddy) = picked.filter(|b| *b != left) {
-        rq.me.decide(buddy, if before.last == Some(buddy) { Reason::BuddyLast } else { Reason::BuddyNext });
+        rq.me.decide(
+            buddy.task(),
+            if before.last == Some(buddy) { Reason::BuddyLast } else { Reason::BuddyNext },
+        );
     }
     let next_won = picked.is_some() && picked == before.next;
     let picked = picked.or_else(|| instead_of_skipped(rq, left)).unwrap_or(left);
     match mode {
-        PickMode::NextFirst | PickMode::After => {}
-        PickMode::Rc => rq.fair.buddies = Buddies { next: None, last: None, ..before },
+        PickMode::NextFirst | PickMode::LastFirst => {}
+        PickMode::ClearAll => rq.fair.buddies = Buddies { next: None, last: None, ..before },
         // Each was taken out when it was tested; next was tested first.
-        PickMode::Tip => {
+        PickMode::ClearTested => {
             let last = before.last.filter(|_| next_won);
             rq.fair.buddies = Buddies { next: None, last, ..before };
         }
@@ -131,23 +137,23 @@ pub(super) fn pick<P: Platform>(rq: &mut RqGuard<'_, P>, left: TaskId) -> TaskId
 }
 
 /// The second from the left, if the leftmost yielded and the second is near.
-fn instead_of_skipped<P: Platform>(rq: &RqGuard<'_, P>, left: TaskId) -> Option<TaskId> {
+fn instead_of_skipped<P: Platform>(rq: &RqGuard<'_, P>, left: EntityId) -> Option<EntityId> {
     if rq.fair.buddies.skip != Some(left) {
         return None;
     }
-    let second = rq.fair.timeline.second()?.task;
-    let near = wakeup_preempt_entity(rq, &rq.me.task(second).se, &rq.me.task(left).se) != Lead::Enough;
+    let second = rq.fair.timeline.second()?.entity;
+    let near = wakeup_preempt_entity(rq, rq.me.entity(second), rq.me.entity(left)) != Lead::Enough;
     if near {
-        rq.me.decide(left, Reason::BuddySkipped);
+        rq.me.decide(left.task(), Reason::BuddySkipped);
     }
     near.then_some(second)
 }
 
 /// The buddy, if it is not too far right of the leftmost.
-fn acceptable<P: Platform>(rq: &RqGuard<'_, P>, buddy: Option<TaskId>, left: TaskId) -> Option<TaskId> {
+fn acceptable<P: Platform>(rq: &RqGuard<'_, P>, buddy: Option<EntityId>, left: EntityId) -> Option<EntityId> {
     let buddy = buddy?;
-    if wakeup_preempt_entity(rq, &rq.me.task(buddy).se, &rq.me.task(left).se) == Lead::Enough {
-        rq.me.decide(buddy, Reason::BuddyRefused);
+    if wakeup_preempt_entity(rq, rq.me.entity(buddy), rq.me.entity(left)) == Lead::Enough {
+        rq.me.decide(buddy.task(), Reason::BuddyRefused);
         return None;
     }
     Some(buddy)
@@ -156,10 +162,10 @@ fn acceptable<P: Platform>(rq: &RqGuard<'_, P>, buddy: Option<TaskId>, left: Tas
 /// Whether balancing should leave a task alone because it is a buddy of its queue (7.6). Since seed 004 a CPU
 /// that has nothing to do may take buddies too; it is the CPU that balances that counts, not the one it
 /// balances for.
-pub(super) fn is_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
+pub(crate) fn is_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = from.me;
     me.has(Feature::CacheHotBuddy)
-        && from.fair.buddies.contains(p)
+        && from.fair.buddies.contains(EntityId::of(p))
         && (me.k.config.rules.hot_buddy_dst_busy.get() == HotBuddyDstBusy::Off
             || me.k.rq(me.id).published.nr_running.get() > 0)
 }

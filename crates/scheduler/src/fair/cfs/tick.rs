@@ -1,8 +1,9 @@
 //! The tick: is the running task's turn over? (fair-class 6.1 to 6.3)
 
-use super::scale;
 use super::slice::sched_slice;
-use super::vruntime::{lag, update_curr};
+use crate::fair::queue::{EntityId, update_curr};
+use crate::fair::scale;
+use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::{Feature, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
 use crate::rq::RqGuard;
@@ -22,7 +23,7 @@ fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     let (ran, ideal) = (task.ran().0, sched_slice(rq, task));
     if ran > ideal {
         me.decide(curr, Reason::TickSlice);
-        rq.fair.buddies.clear(curr);
+        rq.fair.buddies.clear(EntityId::of(curr));
         rq.resched();
         return;
     }

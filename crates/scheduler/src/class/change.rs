@@ -1,0 +1,83 @@
+//! A task's priority, class or affinity changes (rt-class 5.1, 7.3, fair-class 2.6).
+
+use super::Class;
+use crate::pi_lock::PiGuard;
+use crate::platform::Platform;
+use crate::rq::RqGuard;
+use crate::{CpuMask, Prio, TaskId, fair, rt};
+
+/// Why a task's priority is another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PrioChange {
+    /// It has a new policy or nice value.
+    Parameters,
+    /// It inherited a priority, or lost it.
+    Inheritance,
+}
+
+impl Class {
+    /// A task leaves this class for another. It is off its queue, in whatever state; its priority is still
+    /// the old one.
+    pub(crate) fn detach_task<P: Platform>(self, rq: &mut RqGuard<'_, P>, p: TaskId) {
+        match self {
+            Class::Fair => fair::detach_task_cfs_rq(rq, p),
+            Class::Rt | Class::Idle => {}
+        }
+    }
+
+    /// A task enters this class. It is not yet on the queue; its priority is the new one.
+    pub(crate) fn attach_task<P: Platform>(self, rq: &mut RqGuard<'_, P>, p: TaskId) {
+        match self {
+            Class::Fair => fair::attach_task_cfs_rq(rq, p),
+            Class::Rt | Class::Idle => {}
+        }
+    }
+
+    /// What follows for a queued task that has entered this class. The lock may be dropped meanwhile.
+    pub(crate) async fn switched_to<P: Platform>(self, mut rq: RqGuard<'_, P>, p: TaskId) -> RqGuard<'_, P> {
+        match self {
+            Class::Rt => rt::switched_to(rq, p).await,
+            Class::Fair => {
+                fair::switched_to(&mut rq, p);
+                rq
+            }
+            Class::Idle => rq,
+        }
+    }
+
+    /// What follows for the queue that a queued task of this class has left. Releases the lock.
+    pub(crate) async fn switched_from<P: Platform>(self, rq: RqGuard<'_, P>) {
+        match self {
+            Class::Rt => rt::switched_from(rq).await,
+            Class::Fair | Class::Idle => {}
+        }
+    }
+
+    /// What follows for a queued task of this class whose priority was `old`. Releases the lock.
+    pub(crate) async fn prio_changed<P: Platform>(
+        self,
+        mut rq: RqGuard<'_, P>,
+        p: TaskId,
+        old: Prio,
+        change: PrioChange,
+    ) {
+        match self {
+            Class::Rt => rt::prio_changed(rq, p, old).await,
+            Class::Fair => fair::prio_changed(&mut rq, p, old, change),
+            Class::Idle => {}
+        }
+    }
+
+    /// Sets the affinity of a task of this class, queued or not.
+    pub(crate) fn set_cpus_allowed<P: Platform>(
+        self,
+        rq: &mut RqGuard<'_, P>,
+        pi: &PiGuard<'_, P>,
+        cpus: CpuMask,
+    ) {
+        match self {
+            Class::Rt => rt::set_cpus_allowed(rq, pi, cpus),
+            Class::Fair | Class::Idle => rq.me.task(pi.task).set_cpus_allowed(&(pi, &*rq), cpus),
+        }
+    }
+}

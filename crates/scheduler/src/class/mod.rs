@@ -1,0 +1,90 @@
+//! The scheduling classes, and everything that is asked of one.
+//!
+//! Paths of the kernel (`schedule`, `wakeup`, `fork`, `tick`, `policy`, `affinity`) name no class. They call
+//! the functions of this folder, each of which matches on the [`Class`] of a task, or asks all classes from
+//! the highest to the lowest. The names are the kernel's:
+//!
+//! - `queue`: enqueue and dequeue (inside activate_task and deactivate_task), pick_next_task, put_prev_task,
+//!   set_curr_task, yield_task, migrate_task_rq (inside set_task_cpu).
+//! - `preempt`: check_preempt_curr.
+//! - `select`: select_task_rq, for a wakeup, a fork or an exec.
+//! - `balance`: pre_schedule, post_schedule, task_woken.
+//! - `change`: switched_from, switched_to, prio_changed, set_cpus_allowed.
+//! - `fork`: task_fork. `tick`: task_tick.
+//! - `every`: what a class learns of tasks that another one serves, and balancing by the clock.
+//!
+//! A new class is a folder beside `rt/` and `fair/`, a variant here at its place in the order, and the match
+//! arms for which the compiler asks. What a class keeps lies in [`crate::Task`], [`crate::rq::RqState`] and
+//! [`crate::Scheduler`].
+
+mod balance;
+mod change;
+mod every;
+mod fork;
+mod preempt;
+mod queue;
+mod select;
+mod tick;
+
+pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
+pub(crate) use change::PrioChange;
+pub(crate) use every::{
+    active_load_balance, init_task, on_wake_other, trigger_load_balance, update_cpu_load,
+};
+pub(crate) use preempt::{PreemptCause, check_preempt_curr};
+pub(crate) use queue::{
+    DequeueKind, EnqueueKind, Place, PutKind, activate_task, deactivate_task, move_queued_task,
+    pick_next_task, put_prev_task, set_curr_task, set_task_cpu, yield_task,
+};
+pub(crate) use select::SelectFor;
+pub(crate) use tick::task_tick;
+
+use crate::Prio;
+
+/// Which class serves a task now; it follows the effective priority, so a boosted fair task is RT. In the
+/// order of service: whatever a class has to run goes before all that lower ones have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Class {
+    /// rt/.
+    Rt,
+    /// fair/.
+    Fair,
+    /// The idle task of a CPU.
+    #[default]
+    Idle,
+}
+
+impl Class {
+    /// All of them, the highest first.
+    pub(crate) const ALL: [Class; Class::Idle as usize + 1] = [Class::Rt, Class::Fair, Class::Idle];
+
+    /// The class that serves a task of this effective priority, which is no idle task.
+    pub(crate) fn serving(prio: Prio) -> Class {
+        if prio.is_rt() { Class::Rt } else { Class::Fair }
+    }
+
+    /// Whether this class is served before another.
+    pub(crate) fn is_above(self, other: Class) -> bool {
+        (self as u8) < (other as u8)
+    }
+
+    /// Whether it shares out CPU time by weight, so that a task's nice value means something in it.
+    pub(crate) fn goes_by_weight(self) -> bool {
+        match self {
+            Class::Fair => true,
+            Class::Rt | Class::Idle => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The array's length holds every variant; this is their order.
+    #[test]
+    fn all_classes_are_asked_from_the_highest_to_the_lowest() {
+        assert!(Class::ALL.windows(2).all(|pair| pair[0].is_above(pair[1])));
+        assert_eq!(Class::ALL.last(), Some(&Class::default()));
+    }
+}

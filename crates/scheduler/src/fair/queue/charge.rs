@@ -1,0 +1,27 @@
+//! The running task's CPU time (fair-class 2.3).
+
+use crate::fair::cfs;
+use crate::platform::Platform;
+use crate::rq::RqGuard;
+use crate::{Event, Nanos};
+
+/// Accounts the running fair task's time up to the queue's clock: real time here, virtual time by the
+/// discipline.
+pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let Some(curr) = rq.fair.curr else { return };
+    let task = rq.me.task(curr.task());
+    let (stats, now) = (&task.stats, rq.clock);
+    let delta = now.saturating_sub(stats.exec_start.get());
+    if delta == Nanos::ZERO {
+        return;
+    }
+    stats.exec_start.set(now);
+    stats.sum_exec_runtime.set(stats.sum_exec_runtime.get() + delta);
+    if delta > stats.exec_max.get() {
+        stats.exec_max.set(delta);
+    }
+    rq.fair.exec_clock += delta;
+    cfs::charge(rq, task, delta);
+    let vruntime = task.se.vruntime.get();
+    rq.me.event(Event::StatRuntime { task: curr.task(), runtime: delta, vruntime });
+}
