@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{ExplainSchema, ListSchema};
+use crate::{ExplainSchema, ListSchema, json};
 
 /// A list of things of one kind, from `schedlab list KIND --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -97,11 +97,4 @@ impl ExplainResult {
     pub fn to_json(&self) -> String {
         json(self)
     }
-}
-
-fn json(value: &impl Serialize) -> String {
-    // No map has other keys than strings and every writer is infallible, so this cannot fail.
-    let mut text = serde_json::to_string_pretty(value).expect("always representable as JSON");
-    text.push('\n');
-    text
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CompareSchema, Kernel, Machine, Metric, ReplayFidelity, Window};
+use crate::{CompareSchema, Kernel, Machine, Metric, ReplayFidelity, Window, json};
 
 /// The answer of a comparison, from `schedlab compare --format json`. All numbers that are not counted are
 /// rounded to nine digits, so that the JSON is the same on every machine.
@@ -60,12 +60,7 @@ impl Comparison {
     /// The answer as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
-        // type.
-        let mut text =
-            serde_json::to_string_pretty(self).expect("a Comparison is always representable as JSON");
-        text.push('\n');
-        text
+        json(self)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{Histogram, InspectSchema};
+use crate::{Histogram, InspectSchema, json};
 
 /// What is in a trace, from `schedlab inspect --format json`. Times are those of the recording, on its own
 /// clock.
@@ -75,11 +75,7 @@ impl InspectResult {
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
-        // type.
-        let mut text = serde_json::to_string_pretty(self).expect("always representable as JSON");
-        text.push('\n');
-        text
+        json(self)
     }
 }
 

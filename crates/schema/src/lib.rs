@@ -68,6 +68,14 @@ pub use verdict::{Answer, Grade, Question, ReplayVerdict};
 
 #[cfg(test)]
 mod document;
+/// A document as indented JSON with a final newline.
+fn json(document: &impl serde::Serialize) -> String {
+    // Every map key is a string and every writer infallible, so this cannot fail for any of our types.
+    let mut text = serde_json::to_string_pretty(document).expect("always representable as JSON");
+    text.push('\n');
+    text
+}
+
 #[cfg(any(test, feature = "examples"))]
 pub mod example;
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::InspectCompareSchema;
 use crate::comparison::{Interval, Method, Verdict};
+use crate::{InspectCompareSchema, json};
 
 /// Two recordings side by side, from `schedlab inspect TRACE OTHER --format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,11 +41,7 @@ impl RecordingsComparison {
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
-        // type.
-        let mut text = serde_json::to_string_pretty(self).expect("always representable as JSON");
-        text.push('\n');
-        text
+        json(self)
     }
 
     /// How many figures have this verdict.

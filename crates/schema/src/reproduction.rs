@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ReproduceSchema, Unit};
+use crate::{ReproduceSchema, Unit, json};
 
 /// Published experiments, run again, from `schedlab reproduce --format json`. Simulated figures are rounded
 /// to nine digits.
@@ -27,10 +27,7 @@ impl Reproduction {
     /// As indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut text =
-            serde_json::to_string_pretty(self).expect("a Reproduction is always representable as JSON");
-        text.push('\n');
-        text
+        json(self)
     }
 
     /// Reads what [`Reproduction::to_json`] wrote.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuResult, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals};
+use crate::{CpuResult, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals, json};
 
 /// The result of one run, from `schedlab run --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,12 +73,7 @@ impl RunResult {
     /// The result as indented JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every map key is a string and every writer infallible, so this cannot fail for any value of the
-        // type.
-        let mut text =
-            serde_json::to_string_pretty(self).expect("a RunResult is always representable as JSON");
-        text.push('\n');
-        text
+        json(self)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! An experiment file says what to look at ([`RowSpec`], [`TableSpec`]) and how many of it must agree
 //! ([`RequirementSpec`]). [`judge()`] takes these and the figures of the runs ([`crate::compare::measure`]),
-//! and makes a [`Reproduction`] of it. How the runs are made is not this module's business.
+//! and makes a [`Reproduction`](schema::reproduction::Reproduction) of it. How the runs are made is not this
+//! module's business.
 
 mod crossing;
 mod fold;

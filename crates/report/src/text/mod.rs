@@ -9,10 +9,13 @@ mod compare;
 mod counters;
 mod cpus;
 mod cyclictest;
+mod fork_storm;
 mod format;
 mod hackbench;
 mod head;
 mod inspect;
+mod keyrepeat;
+mod make;
 mod oltp;
 mod phases;
 mod recordings;
@@ -33,11 +36,14 @@ pub use compare::comparison;
 use counters::{decisions, totals};
 use cpus::cpus;
 use cyclictest::{cyclictest_histogram, cyclictest_lines};
+use fork_storm::fork_storm;
 pub(crate) use format::digits3;
 pub use format::{exact_duration, fit, many, moment, wrap};
 use hackbench::hackbench;
 use head::head;
 pub use inspect::inspect;
+use keyrepeat::keyrepeat;
+use make::make;
 use oltp::oltp;
 use phases::cyclictest_phases;
 pub use recordings::recordings;
@@ -134,37 +140,11 @@ fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
         LoadResult::Cyclictest(r) => cyclictest_lines(r),
         LoadResult::RtMigrate(r) => rt_migrate(r),
         LoadResult::Hackbench(r) => hackbench(r),
-        LoadResult::Make(r) => {
-            let seconds = r.seconds.map_or("not finished".to_owned(), |s| format!("in {:.3} s", s.as_f64()));
-            let (objects, jobs) = (many(r.objects, "object"), many(r.jobs.into(), "job"));
-            format::wrap(&format!("{objects}, {jobs}: {seconds}"), "", "  ")
-        }
+        LoadResult::Make(r) => make(r),
         LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r),
         LoadResult::WakeupLatency(r) => fit(&wakeup_latency(r)),
-        LoadResult::ForkStorm(r) => {
-            let share = r.hog_share_permille() as f64 / 10.0;
-            let (forks, finished, hogs) = (r.forks, r.finished, r.hogs);
-            let (forks, finished) = (many(forks, "fork"), many(finished, "job"));
-            let hogs = many(hogs.into(), "hog");
-            format::wrap(&format!("{forks}, {finished} done; {hogs} had {share:.1} % of a CPU"), "", "  ")
-        }
-        LoadResult::Keyrepeat(r) => {
-            let drawn = format!(
-                "{} drawn, {}; between drawings: mean {}, spread {}, max {}",
-                many(r.frames, "key"),
-                many(r.stops, "stop"),
-                format::duration_ns(r.between_ns.mean),
-                format::duration_ns(r.spread_ns),
-                format::duration_ns(r.between_ns.max)
-            );
-            let seen = format!(
-                "from key to screen: mean {}, p99 {}, max {}",
-                format::duration_ns(r.response_ns.mean),
-                format::duration_ns(r.response_ns.p99),
-                format::duration_ns(r.response_ns.max)
-            );
-            format::wrap(&drawn, "", "  ") + &format::wrap(&seen, "", "  ")
-        }
+        LoadResult::ForkStorm(r) => fork_storm(r),
+        LoadResult::Keyrepeat(r) => keyrepeat(r),
         LoadResult::Vmark(r) => vmark(r),
         LoadResult::Oltp(r) => oltp(r),
         LoadResult::Rtapp(r) => rtapp(r),
