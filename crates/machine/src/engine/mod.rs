@@ -1,44 +1,23 @@
 //! The engine: hardware, CPUs and tasks as coroutines over one event queue.
 //!
-//! Each CPU is one future ([`cpu::cpu_main`]) that lives as long as the run and is polled when something
-//! happens to it: its work goes on (a cost has passed, a lock was handed over, a task has executed for as
-//! long as it wanted) or an interrupt arrives while it takes them. Everything that takes time goes through
-//! [`hw::Hw`].
+//! Each CPU is one future ([`kernel::cpu::cpu_main`]) that lives as long as the run and is polled when
+//! something happens to it: its work goes on (a cost has passed, a lock was handed over, a task has executed
+//! for as long as it wanted) or an interrupt arrives while it takes them. Everything that takes time goes
+//! through [`hardware::hw::Hw`].
 
-mod bare;
-mod check;
-mod counters;
-mod cpu;
-mod cpu_hw;
-mod execution;
-mod hw;
-mod kthreads;
-mod lines;
-mod locks;
-mod mutexes;
-mod noise;
-mod paths;
-mod process;
-mod push_ipis;
-mod queue;
-mod recorder;
+mod hardware;
+mod kernel;
+mod observe;
+mod record;
 mod run;
-mod sections;
-mod served;
-mod sim;
-mod snapshots;
-mod steps;
-mod transfers;
-mod warmth;
-mod windows;
-mod world;
+mod userland;
 
 #[doc(hidden)]
-pub use bare::bare_engine;
-pub use locks::LockStats;
-pub use recorder::{LockWait, Record, RecordKind, Tracing, Who};
+pub use hardware::bare::bare_engine;
+pub use hardware::locks::LockStats;
+pub use kernel::sim::CommOf;
+pub use record::recorder::{LockWait, Record, RecordKind, Tracing, Who};
 pub use run::{Machine, RunOptions, TimedSetting};
-pub use sim::CommOf;
 
 /// Forty CPUs in four nodes; nothing costs time but the transfer of cache lines.
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
-use super::check::Watch;
-use super::cpu::cpu_main;
-use super::cpu_hw::{Irq, Mode};
-use super::hw::{Hw, Once, Source};
-use super::kthreads::{Kthreads, kthreads};
-use super::recorder::{Recorder, Tracing};
-use super::sim::{Family, Sim};
-use super::snapshots::Snapshots;
-use super::windows::Measurement;
-use super::world::{Device, World};
+use super::hardware::cpu::{Irq, Mode};
+use super::hardware::hw::{Hw, Once, Source};
+use super::kernel::cpu::cpu_main;
+use super::kernel::kthreads::{Kthreads, kthreads};
+use super::kernel::sim::{Family, Sim};
+use super::observe::check::Watch;
+use super::observe::snapshots::Snapshots;
+use super::observe::windows::Measurement;
+use super::record::recorder::{Recorder, Tracing};
+use super::userland::world::{Device, World};
 use crate::latency::Latency;
 use crate::objects::ChannelId;
 use crate::outcome::{Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome};

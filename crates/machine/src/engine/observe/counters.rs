@@ -1,6 +1,6 @@
 //! What the machine has counted up to some moment.
 
-use super::sim::Sim;
+use crate::engine::kernel::sim::Sim;
 use crate::outcome::{CpuOutcome, DecisionCount, TotalsOutcome};
 use scheduler::{CpuId, Nanos, Reason};
 

@@ -4,15 +4,15 @@
 //! CPUs may act: before it takes a run-queue lock. If nothing else happens before the settled time, the clock
 //! just advances.
 
-use super::check::Watch;
-use super::cpu_hw::{CpuHw, Mode};
+use super::cpu::{CpuHw, Mode};
 use super::lines::LineTable;
 use super::locks::{Attempt, LockStats, LockTiming, SpinState};
 use super::noise::CpuNoise;
-use super::paths::Paths;
 use super::push_ipis::PushIpis;
 use super::queue::{EventQueue, Slot};
-use super::recorder::{LockWait, Recorder};
+use super::wake_paths::Paths;
+use crate::engine::observe::check::Watch;
+use crate::engine::record::recorder::{LockWait, Recorder};
 use crate::objects::ChannelId;
 use crate::paths::WakePaths;
 use crate::rng::{Purpose, Rng};

@@ -2,9 +2,9 @@
 //! and those that need the engine's clock here (fair-class 14, I11). It costs a test of a pointer when it is
 //! off.
 
-use super::cpu_hw::Mode;
-use super::hw::Hw;
-use super::sim::Sim;
+use crate::engine::hardware::cpu::Mode;
+use crate::engine::hardware::hw::Hw;
+use crate::engine::kernel::sim::Sim;
 use crate::outcome::RunError;
 use crate::spec::{Costs, MachineSpec, Noise};
 use scheduler::check::{Checker, Violation};

@@ -2,7 +2,7 @@
 //! that run there displace it, moving makes it cold by distance. Being cold costs extra work when it next
 //! runs.
 
-use super::sim::Sim;
+use crate::engine::kernel::sim::Sim;
 use crate::fixed::exp_neg_q32;
 use crate::spec::Distance;
 use scheduler::{CpuId, Nanos, TaskId, TaskState};

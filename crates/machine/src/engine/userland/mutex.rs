@@ -1,9 +1,9 @@
 //! Mutexes from the tasks' side: the fast path in user space, the system call, and the sleep in it.
 
-use super::execution::Next;
-use super::hw::Hw;
-use super::sim::{Progress, Sim, Then};
-use super::steps::Path;
+use crate::engine::hardware::hw::Hw;
+use crate::engine::kernel::execution::Next;
+use crate::engine::kernel::sim::{Progress, Sim, Then};
+use crate::engine::kernel::steps::Path;
 use crate::outcome::{DeadlockLink, RunError};
 use scheduler::mutex::{
     Deadlock, FastPath, LockError, LockOutcome, OwnerSeen, lock_fast, lock_resume, lock_slow, spin_on_owner,

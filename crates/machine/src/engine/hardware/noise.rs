@@ -6,7 +6,7 @@
 //! with the CPU makes up for it first ([`Hw::catch_up`]). That draws the same dice in the same order and
 //! finds the CPU as if it had served every stretch in its time.
 
-use super::cpu_hw::Irq;
+use super::cpu::Irq;
 use super::hw::Hw;
 use crate::rng::Rng;
 use scheduler::{CpuId, Nanos};

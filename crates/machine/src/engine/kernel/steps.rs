@@ -1,12 +1,12 @@
 //! Executing a step of a task: the system calls, their costs, and what happens after a sleep inside one.
 
-use super::cpu_hw::Mode;
-use super::hw::{Hw, Once};
-use super::recorder::RecordKind;
-use super::sections::InSections;
 use super::sim::{Progress, Sim, Then};
-use super::world::SpinAttempt;
 use crate::behaviour::Step;
+use crate::engine::hardware::cpu::Mode;
+use crate::engine::hardware::hw::{Hw, Once};
+use crate::engine::record::recorder::RecordKind;
+use crate::engine::userland::sections::InSections;
+use crate::engine::userland::world::SpinAttempt;
 use crate::objects::{Backoff, BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::outcome::RunError;
 use crate::told::ToldMessage;
@@ -19,7 +19,7 @@ use scheduler::{CpuMask, MutexId, Nanos, TaskId, TaskState, ThisCpu};
 /// What a step comes to once all is done that needs nobody to wait: most steps of most loads come to nothing
 /// more, and no future is made for them.
 #[derive(Debug)]
-pub(super) enum Path {
+pub(crate) enum Path {
     /// The step is done, or under way: see the task's progress.
     Done,
     /// The task sleeps, or has been woken since: state and progress say so.
@@ -453,7 +453,7 @@ impl Sim {
 }
 
 /// A wakeup by a timer or a device.
-pub(super) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
+pub(crate) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
 
 /// What became of a message.
 enum Put {
@@ -483,7 +483,7 @@ impl SpinAttempt {
     }
 }
 
-impl super::world::Spinlock {
+impl crate::engine::userland::world::Spinlock {
     /// spins_per_delay: +100 after an acquisition that never slept, −1 after one that did, 10 to 1000.
     pub fn learn(&mut self, never_slept: bool) {
         let next = if never_slept { self.spins_per_delay + 100 } else { self.spins_per_delay - 1 };

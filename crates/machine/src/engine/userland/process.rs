@@ -1,10 +1,10 @@
 //! Fork, exec, exit and wait from the tasks' side.
 
-use super::hw::{Hw, Source};
-use super::recorder::{RecordKind, Who};
-use super::sim::{CommOf, Family, Parent, Progress, Sim, TaskCtx, Then};
 use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
+use crate::engine::hardware::hw::{Hw, Source};
+use crate::engine::kernel::sim::{CommOf, Family, Parent, Progress, Sim, TaskCtx, Then};
+use crate::engine::record::recorder::{RecordKind, Who};
 use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Rng, TaskStream};
 use crate::told::TaskStart;

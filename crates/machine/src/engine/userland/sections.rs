@@ -11,11 +11,11 @@
 //! - An interrupt ends the planner's stretch anyway: what is past has happened, a section that is under way
 //!   takes its lock, for who knows how long, and the rest is planned anew.
 
-use super::execution::Next;
-use super::hw::Hw;
-use super::sim::{Progress, Sim};
-use super::steps::Path;
 use super::world::{SpinAttempt, Spinlock};
+use crate::engine::hardware::hw::Hw;
+use crate::engine::kernel::execution::Next;
+use crate::engine::kernel::sim::{Progress, Sim};
+use crate::engine::kernel::steps::Path;
 use crate::objects::SpinlockId;
 use crate::sections::Sections;
 use scheduler::{CpuId, Nanos, TaskId, ThisCpu};

@@ -1,13 +1,13 @@
 //! CPU time by policy: a program may change its policy many times, and what it is like shows in where its
 //! time went.
 
-use super::sim::Sim;
+use crate::engine::kernel::sim::Sim;
 use crate::outcome::TimeUnder;
 use scheduler::{Nanos, Nice, Pid, Policy, TaskId};
 
 /// How a task is served at some moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Served {
+pub(crate) struct Served {
     /// Tells whether the slot has a new user.
     pid: Pid,
     policy: Policy,

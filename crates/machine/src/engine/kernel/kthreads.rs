@@ -3,9 +3,9 @@
 //! A thread that something else wakes sleeps at a *door*: a channel of one message, so that a thread that is
 //! already to run is not woken again, as a softirq that is already raised.
 
-use super::hw::Hw;
 use super::sim::Sim;
 use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
+use crate::engine::hardware::hw::Hw;
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
 use crate::setup::Arrival;

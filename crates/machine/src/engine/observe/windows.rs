@@ -1,7 +1,7 @@
 //! Measures a stretch of a run: what has been counted at its end, less what had been counted at its
 //! beginning.
 
-use super::sim::Sim;
+use crate::engine::kernel::sim::Sim;
 use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TimeUnder, TotalsOutcome};
 use crate::window::{Window, WindowOutcome};
 use scheduler::{Class, Nanos, Pid, TaskId};

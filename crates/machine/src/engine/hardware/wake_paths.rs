@@ -4,9 +4,9 @@
 //! to switch makes up the difference first: in the kernel, on top of the task that has to go. The engine
 //! notes a wakeup whose task is to run at once; whatever else the CPU switches to before makes the note void.
 
-use super::cpu_hw::Arriving;
+use super::cpu::Arriving;
 use super::hw::Hw;
-use super::sim::{Progress, Sim, TaskCtx};
+use crate::engine::kernel::sim::{Progress, Sim, TaskCtx};
 use crate::paths::{CountedFrom, Onto, Situation, WakePaths, WokenFrom};
 use crate::rng::Rng;
 use scheduler::{Class, CpuId, Event, Nanos, TaskId, ThisCpu};

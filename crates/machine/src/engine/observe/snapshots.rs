@@ -1,6 +1,6 @@
 //! Takes the snapshots that a run was asked for.
 
-use super::sim::Sim;
+use crate::engine::kernel::sim::Sim;
 use crate::snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
 use scheduler::fair::granularities;
 use scheduler::rq::{RqState, RunQueue};

@@ -1,12 +1,12 @@
 //! One simulated machine: the scheduler, the tasks' programs, and what they share.
 
-use super::cpu_hw::CpuHw;
-use super::hw::Hw;
 use super::kthreads::KthreadWakes;
-use super::snapshots::Snapshots;
-use super::windows::Measurement;
-use super::world::World;
 use crate::behaviour::{Behaviour, TaskCounters};
+use crate::engine::hardware::cpu::CpuHw;
+use crate::engine::hardware::hw::Hw;
+use crate::engine::observe::snapshots::Snapshots;
+use crate::engine::observe::windows::Measurement;
+use crate::engine::userland::world::World;
 use crate::outcome::{RunError, TaskOrigin, TaskOutcome, TimeUnder};
 use crate::rng::{Rng, TaskStream};
 use crate::setup::{MutexSpec, Outside};
@@ -76,7 +76,7 @@ pub(crate) enum Progress {
     /// Spinning until a time.
     SpinUntil(Nanos),
     /// Trying for a user spinlock.
-    Spinning(super::world::SpinAttempt),
+    Spinning(crate::engine::userland::world::SpinAttempt),
     /// Spinning in the kernel while the owner of a PI mutex runs.
     SpinOnOwner(MutexId),
     /// Executing with critical sections on the way.
@@ -97,7 +97,7 @@ pub(crate) enum Then {
     /// Take a message.
     Receive(crate::objects::ChannelId),
     /// Try for the user spinlock again, after so many rounds of spinning and sleeping.
-    SpinLock(super::world::SpinAttempt),
+    SpinLock(crate::engine::userland::world::SpinAttempt),
     /// The child has been copied.
     Forked { child: TaskId, vfork: bool },
     /// The old image is gone: a parent in vfork may go on.
@@ -116,7 +116,7 @@ pub(crate) struct TaskCtx {
     pub behaviour: Box<dyn Behaviour>,
     pub progress: Progress,
     /// Set while it works with critical sections on the way.
-    pub sections: Option<super::sections::InSections>,
+    pub sections: Option<crate::engine::userland::sections::InSections>,
     /// What it has done already of the CPU time that its next step asks for; `None` if it asks for pure work.
     pub done_ahead: Option<Nanos>,
     pub rng: Rng,
@@ -129,10 +129,10 @@ pub(crate) struct TaskCtx {
     /// When it called exit, if it has.
     pub exited: Option<Nanos>,
     pub last_child: Option<TaskId>,
-    pub timer: super::queue::Slot,
+    pub timer: crate::engine::hardware::queue::Slot,
     pub timer_slack: Nanos,
     pub working_set_bytes: u64,
-    pub warmth: super::warmth::Warmth,
+    pub warmth: crate::engine::userland::warmth::Warmth,
     pub family: Family,
     /// Mutexes and user spinlocks that it holds.
     pub locks_held: u32,

@@ -1,9 +1,9 @@
 //! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
 
-use super::cpu_hw::{Irq, Mode};
 use super::execution::Next;
 use super::sim::{Progress, Sim};
 use super::steps::{FROM_INTERRUPT, Path};
+use crate::engine::hardware::cpu::{Irq, Mode};
 use crate::setup::Arrival;
 use scheduler::affinity::migration_cpu_stop;
 use scheduler::fork::wake_up_new_task_on;
@@ -14,7 +14,7 @@ use scheduler::tick::scheduler_tick;
 use scheduler::wakeup::{sched_ttwu_pending, try_to_wake_up};
 use scheduler::{Class, CpuId, Nanos, TaskId, ThisCpu, rt};
 
-use super::hw::Hw;
+use crate::engine::hardware::hw::Hw;
 
 /// The path of one CPU; it never ends, the engine drops it at the end of the run.
 pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {

@@ -2,17 +2,17 @@
 //! a step. All of this is plain code: a future for each step, as large as the largest path of the kernel,
 //! would cost more than the steps.
 
-use super::hw::Hw;
-use super::recorder::RecordKind;
 use super::sim::{Progress, Sim, Then};
 use super::steps::Path;
 use crate::behaviour::{Env, Step};
+use crate::engine::hardware::hw::Hw;
+use crate::engine::record::recorder::RecordKind;
 use crate::outcome::RunError;
 use crate::told::ToldStep;
 use scheduler::{Nanos, TaskId, ThisCpu};
 
 /// What a task does next.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// It executes for so long, or until an interrupt.
     Execute(Nanos),
     /// It does this, or has done it.
@@ -21,7 +21,7 @@ pub(super) enum Next {
 
 /// A time during which a task executes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
+pub(crate) struct Stretch {
     start: Nanos,
     length: Nanos,
     /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot

@@ -1,6 +1,6 @@
 //! What a run writes down: wakeup latencies, idle time, and, if asked, every event for a trace.
 
-use super::hw::Hw;
+use crate::engine::hardware::hw::Hw;
 use crate::latency::Latency;
 use crate::told::{TaskStart, ToldMessage, ToldStep};
 use scheduler::{Class, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId, ThisCpu};

@@ -1,9 +1,9 @@
 //! The engine without a scheduler: what the benchmark compares with, to say what the scheduler's own work
 //! takes.
 
-use super::cpu_hw::Mode;
+use super::cpu::Mode;
 use super::hw::{Hw, Source};
-use super::recorder::{Recorder, Tracing};
+use crate::engine::record::recorder::{Recorder, Tracing};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Lock, Platform};
 use scheduler::registry::LockKind;

@@ -1,0 +1,3 @@
+//! What is written down as it happens.
+
+pub(crate) mod recorder;
