@@ -2,8 +2,9 @@
 //! takes.
 
 use super::cpu::Mode;
-use super::hw::{Hw, Source};
-use crate::engine::record::recorder::{Recorder, Tracing};
+use super::hw::{Hw, Parts};
+use super::source::Source;
+use crate::engine::record::{Recorder, Tracing};
 use crate::spec::MachineSpec;
 use scheduler::platform::{Lock, Platform};
 use scheduler::registry::LockKind;
@@ -17,7 +18,14 @@ use std::task::{Context, Waker};
 /// none. Returns how many wakeups and switches these would have been.
 pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
     let cpus = spec.topology.cpus;
-    let hw = Hw::new(spec, LockKind::Queued, 1, Recorder::new(cpus, Tracing::Off), None);
+    let hw = Hw::new(Parts {
+        spec,
+        lock_kind: LockKind::Queued,
+        seed: 1,
+        recorder: Recorder::new(cpus, Tracing::Off),
+        paths: None,
+        idle_polls: false,
+    });
     let timers: Vec<_> = (0..cpus).map(|c| hw.add_slot(Source::Timer(TaskId(c as u32)))).collect();
     let cycles = std::cell::Cell::new(0u64);
     let cpu_loop = |cpu: usize| {

@@ -1,8 +1,8 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
-use super::noise::CpuNoise;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
+use crate::rng::Rng;
 use crate::told::ToldMessage;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
@@ -85,7 +85,7 @@ pub(crate) struct CpuHw {
 
 impl CpuHw {
     /// A CPU that executes `idle` and is about to look around.
-    pub fn new(idle: TaskId, noise: CpuNoise) -> CpuHw {
+    pub fn new(idle: TaskId, dice: Rng, noise_sources: usize) -> CpuHw {
         CpuHw {
             mode: Cell::new(Mode::InPath),
             ready_at: Cell::new(Nanos::ZERO),
@@ -96,10 +96,37 @@ impl CpuHw {
             by_tick: RefCell::default(),
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),
-            noise,
+            noise: CpuNoise::new(dice, noise_sources),
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),
         }
+    }
+}
+
+/// A CPU's dice, and its stretches with interrupts off (see [`super::noise`]).
+#[derive(Debug)]
+pub(crate) struct CpuNoise {
+    /// Stream for timer jitter and the stretches.
+    pub rng: RefCell<Rng>,
+    /// When the next stretch of each source begins.
+    pub next: Box<[Cell<Nanos>]>,
+    /// Some of them began while the CPU was idle.
+    pub unseen: Cell<bool>,
+}
+
+impl CpuNoise {
+    fn new(rng: Rng, sources: usize) -> CpuNoise {
+        CpuNoise {
+            rng: RefCell::new(rng),
+            next: vec![Cell::new(Nanos::NEVER); sources].into(),
+            unseen: Cell::new(false),
+        }
+    }
+
+    /// The source whose stretch begins next, if that is before or at `now`.
+    pub fn first_begun(&self, now: Nanos) -> Option<usize> {
+        let sources = 0..self.next.len();
+        sources.min_by_key(|source| self.next[*source].get()).filter(|s| self.next[*s].get() <= now)
     }
 }

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_line_that_others_wrote_is_transferred_once() {
-        let spec = crate::engine::four_nodes();
+        let spec = crate::engine::hardware::four_nodes();
         let transfers = Transfers::new(&spec);
         let lines = LineTable::new(40);
         let touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn transfers_of_one_line_queue_up() {
-        let spec = crate::engine::four_nodes();
+        let spec = crate::engine::hardware::four_nodes();
         let transfers = Transfers::new(&spec);
         let lines = LineTable::new(40);
         lines.touch(CpuId(0), Nanos(0), Line::Rto, Access::Write, &transfers);

@@ -3,9 +3,10 @@
 
 use super::transfers::Transfers;
 use crate::spec::MachineSpec;
+use scheduler::platform::Lock;
 use scheduler::registry::LockKind;
-use scheduler::{CpuId, Nanos};
-use std::cell::Cell;
+use scheduler::{CpuId, MutexId, Nanos, TaskId};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 /// What hand-overs cost on a machine.
@@ -26,6 +27,60 @@ impl LockTiming {
             uncontended: spec.costs.lock_uncontended,
             spinner_percent: u64::from(spec.costs.ticket_spinner_percent),
         }
+    }
+}
+
+/// Every lock of a machine.
+#[derive(Debug)]
+pub(crate) struct LockTable {
+    pub timing: LockTiming,
+    rq: Box<[RefCell<SpinState>]>,
+    // The others are rarely contended. Each table grows to the largest number that is used.
+    pi: RefCell<Vec<SpinState>>,
+    mutex_wait: RefCell<Vec<SpinState>>,
+    push_walker: RefCell<Vec<SpinState>>,
+    rto: RefCell<Vec<SpinState>>,
+}
+
+impl LockTable {
+    /// All free.
+    pub fn new(spec: &MachineSpec, kind: LockKind) -> LockTable {
+        LockTable {
+            timing: LockTiming::new(spec, kind),
+            rq: (0..spec.topology.cpus).map(|_| RefCell::default()).collect(),
+            pi: RefCell::default(),
+            mutex_wait: RefCell::default(),
+            push_walker: RefCell::default(),
+            rto: RefCell::default(),
+        }
+    }
+
+    /// That of a CPU's run queue.
+    #[inline]
+    pub fn rq(&self, cpu: CpuId) -> &RefCell<SpinState> {
+        &self.rq[cpu.index()]
+    }
+
+    /// Looks at or changes a lock.
+    #[inline]
+    pub fn with<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
+        let (table, index) = match lock {
+            Lock::Rq(cpu) => return f(&mut self.rq(cpu).borrow_mut(), &self.timing),
+            Lock::Pi(TaskId(task)) => (&self.pi, task as usize),
+            Lock::MutexWait(MutexId(mutex)) => (&self.mutex_wait, mutex as usize),
+            Lock::PushWalker(cpu) => (&self.push_walker, cpu.index()),
+            Lock::Rto => (&self.rto, 0),
+        };
+        let mut table = table.borrow_mut();
+        if index >= table.len() {
+            table.resize_with(index + 1, SpinState::default);
+        }
+        f(&mut table[index], &self.timing)
+    }
+
+    /// The maxima of the run queues' locks count anew from now on.
+    pub fn forget_maxima(&self) {
+        self.rq.iter().for_each(|lock| lock.borrow_mut().stats.forget_maxima());
     }
 }
 
@@ -213,7 +268,7 @@ mod tests {
     use super::*;
 
     fn timing(kind: LockKind) -> LockTiming {
-        LockTiming::new(&crate::engine::four_nodes(), kind)
+        LockTiming::new(&crate::engine::hardware::four_nodes(), kind)
     }
 
     /// Three CPUs of other nodes wait; how long after the release the first of them has the lock.

@@ -1,4 +1,4 @@
-//! Stretches in which a CPU takes no interrupt ([`crate::spec::IrqOff`]), and the CPU's dice.
+//! Noise: stretches in which a CPU takes no interrupt ([`crate::spec::IrqOff`]), and draws from its dice.
 //!
 //! Each source of each CPU has a slot in the event queue: when it fires, a stretch begins. On a CPU that
 //! idles nobody notices, unless something arrives or the stretch wakes a kernel thread. So the stretches of
@@ -10,34 +10,6 @@ use super::cpu::Irq;
 use super::hw::Hw;
 use crate::rng::Rng;
 use scheduler::{CpuId, Nanos};
-use std::cell::{Cell, RefCell};
-
-/// One CPU's.
-#[derive(Debug)]
-pub(crate) struct CpuNoise {
-    /// Stream for timer jitter and the stretches.
-    rng: RefCell<Rng>,
-    /// When the next stretch of each source begins.
-    next: Box<[Cell<Nanos>]>,
-    /// Some of them began while the CPU was idle.
-    unseen: Cell<bool>,
-}
-
-impl CpuNoise {
-    pub fn new(rng: Rng, sources: usize) -> CpuNoise {
-        CpuNoise {
-            rng: RefCell::new(rng),
-            next: vec![Cell::new(Nanos::NEVER); sources].into(),
-            unseen: Cell::new(false),
-        }
-    }
-
-    /// The source whose stretch begins next, if that is before or at `now`.
-    fn first_begun(&self, now: Nanos) -> Option<usize> {
-        let sources = 0..self.next.len();
-        sources.min_by_key(|source| self.next[*source].get()).filter(|s| self.next[*s].get() <= now)
-    }
-}
 
 /// Stretches that are served together, by one interrupt.
 struct Batch {

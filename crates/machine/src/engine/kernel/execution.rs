@@ -2,26 +2,18 @@
 //! a step. All of this is plain code: a future for each step, as large as the largest path of the kernel,
 //! would cost more than the steps.
 
-use super::sim::{Progress, Sim, Then};
-use super::steps::Path;
+use super::sim::Sim;
 use crate::behaviour::{Env, Step};
-use crate::engine::hardware::hw::Hw;
-use crate::engine::record::recorder::RecordKind;
+use crate::engine::hardware::Hw;
+use crate::engine::record::RecordKind;
+use crate::engine::userland::{Activity, Next, Rest, Resume, Slow, counters};
 use crate::outcome::RunError;
 use crate::told::ToldStep;
 use scheduler::{Nanos, TaskId, ThisCpu};
 
-/// What a task does next.
-pub(crate) enum Next {
-    /// It executes for so long, or until an interrupt.
-    Execute(Nanos),
-    /// It does this, or has done it.
-    Follow(Path),
-}
-
 /// A time during which a task executes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct Run {
     start: Nanos,
     length: Nanos,
     /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot
@@ -29,44 +21,47 @@ pub(crate) struct Stretch {
     pub is_over: bool,
 }
 
+/// Steps that take no time after which a program is taken to be endless.
+const ENDLESS_STEPS: u32 = 1_000_000;
+
 impl Sim {
     /// What the current task does next.
     pub fn next(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Next {
-        let (progress, in_sections) = self.with(p, |t| (t.progress, t.sections.is_some()));
-        match progress {
-            Progress::Ready if in_sections => self.next_section(me, p),
-            Progress::Ready => Next::Follow(self.next_step(me, p)),
-            Progress::Compute { left } => {
-                let cold = self.refill(p);
-                self.set_progress(p, Progress::Compute { left: left + cold });
+        let tasks = &self.user.tasks;
+        let (activity, in_sections) = tasks.with(p, |t| (t.activity, t.sections.is_some()));
+        match activity {
+            Activity::Ready if in_sections => self.user.spinlocks.next_section(self.caller(me, p)),
+            Activity::Ready => Next::Follow(self.next_step(me, p)),
+            Activity::Compute { left } => {
+                let cold = tasks.refill(p);
+                tasks.set_activity(p, Activity::Compute { left: left + cold });
                 Next::Execute(left + cold)
             }
-            Progress::Kernel { left, .. } => Next::Execute(left),
-            Progress::SpinUntil(until) => {
+            Activity::Kernel { left, .. } => Next::Execute(left),
+            Activity::SpinUntil(until) => {
                 let length = until.saturating_sub(self.hw().local_now());
                 if length > Nanos::ZERO {
                     return Next::Execute(length);
                 }
-                self.set_progress(p, Progress::Ready);
-                Next::Follow(Path::Done)
+                tasks.set_activity(p, Activity::Ready);
+                Next::Follow(Rest::Nothing)
             }
-            Progress::Spinning(attempt) => Next::Execute(attempt.stint()),
-            Progress::SpinOnOwner(mutex) => self.spin_for(me, p, mutex),
-            Progress::Sections => unreachable!("a stretch ends before the CPU looks around"),
+            Activity::Spinning(attempt) => Next::Execute(attempt.stint()),
+            Activity::SpinOnOwner(mutex) => self.user.mutexes.spin_for(self.caller(me, p), mutex),
             // What a task fetches when it comes back is its own, and is there before it holds the lock.
-            Progress::Resume(Then::SpinLock(attempt)) => {
-                let cold = self.refill(p);
+            Activity::InCall(then @ Resume::SpinLock(_)) => {
+                let cold = tasks.refill(p);
                 if cold > Nanos::ZERO {
                     return Next::Execute(cold);
                 }
-                Next::Follow(self.resume(me, p, Then::SpinLock(attempt)))
+                Next::Follow(self.resume(me, p, then))
             }
-            Progress::Resume(then) => Next::Follow(self.resume(me, p, then)),
+            Activity::InCall(then) => Next::Follow(self.resume(me, p, then)),
         }
     }
 
     /// The current task starts to execute.
-    pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Nanos) -> Stretch {
+    pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Nanos) -> Run {
         let hw = self.hw();
         let start = hw.local_now();
         let end = start + length;
@@ -75,59 +70,56 @@ impl Sim {
         if is_over {
             hw.now.set(end);
         } else {
-            hw.cpus[me.id.index()].ready_at.set(start);
+            hw.cpu(me.id).ready_at.set(start);
             hw.queue.set(hw.work_slot(me.id), end);
         }
-        Stretch { start, length, is_over }
+        Run { start, length, is_over }
     }
 
     /// It has executed to the end, or was interrupted.
-    pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, stretch: Stretch) -> Path {
-        let ran = self.hw().now.get().saturating_sub(stretch.start).min(stretch.length);
-        let busy = &self.cpu(me.id).busy;
+    pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, run: Run) -> Rest {
+        let ran = self.hw().now.get().saturating_sub(run.start).min(run.length);
+        let busy = &self.hw().cpu(me.id).busy;
         busy.set(busy.get() + ran);
-        match self.with(p, |t| t.progress) {
-            Progress::Compute { left } if left > ran => {
-                self.set_progress(p, Progress::Compute { left: left - ran });
+        let tasks = &self.user.tasks;
+        match tasks.with(p, |t| t.activity) {
+            Activity::Compute { left } if left > ran => {
+                tasks.set_activity(p, Activity::Compute { left: left - ran });
             }
-            Progress::Kernel { left, then } if left > ran => {
-                self.set_progress(p, Progress::Kernel { left: left - ran, then });
+            Activity::Kernel { left, then } if left > ran => {
+                tasks.set_activity(p, Activity::Kernel { left: left - ran, then });
             }
-            Progress::Compute { .. } => self.set_progress(p, Progress::Ready),
-            Progress::Kernel { then, .. } => return self.resume(me, p, then),
-            Progress::Spinning(attempt) => {
-                self.set_progress(p, Progress::Resume(Then::SpinLock(attempt.after(ran))));
+            Activity::Compute { .. } => tasks.set_activity(p, Activity::Ready),
+            Activity::Kernel { then, .. } => return self.resume(me, p, then),
+            Activity::Spinning(attempt) => {
+                tasks.set_activity(p, Activity::InCall(Resume::SpinLock(attempt.after(ran))));
             }
-            Progress::Resume(then) => {
-                let left = stretch.length - ran;
-                self.put_back(p, left);
+            Activity::InCall(then) => {
+                let left = run.length - ran;
+                tasks.put_back(p, left);
                 if left == Nanos::ZERO {
                     return self.resume(me, p, then);
                 }
             }
-            Progress::Sections => return self.sections_executed(me.id, p, ran),
-            Progress::SpinUntil(_) | Progress::SpinOnOwner(_) | Progress::Ready => {}
+            Activity::Ready => return self.user.spinlocks.sections_executed(self.caller(me, p), ran),
+            Activity::SpinUntil(_) | Activity::SpinOnOwner(_) => {}
         }
-        Path::Done
-    }
-
-    pub fn resume(&self, me: ThisCpu<'_, Hw>, p: TaskId, then: Then) -> Path {
-        self.set_progress(p, Progress::Ready);
-        self.go_on(me, p, then)
+        Rest::Nothing
     }
 
     /// Asks the behaviour, and starts what it wants.
-    fn next_step(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Path {
+    fn next_step(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Rest {
+        let tasks = &self.user.tasks;
         let now = self.hw().local_now();
-        let counters = self.counters(p);
-        let idle_steps = self.with(p, |t| {
+        let counters = counters(&self.k, p);
+        let idle_steps = tasks.with(p, |t| {
             t.idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
             t.stepped_at = now;
             t.idle_steps
         });
         // A step is a large value: nothing else is returned with it, so that it stays where the behaviour has
         // put it.
-        let step = self.with(p, |t| {
+        let step = tasks.with(p, |t| {
             t.behaviour.next(&mut Env {
                 now,
                 cpu: me.id,
@@ -141,9 +133,8 @@ impl Sim {
             })
         });
         if idle_steps > ENDLESS_STEPS {
-            let (pid, comm) = self.with(p, |t| (t.pid, t.comm.clone()));
-            self.fail(RunError::EndlessSteps { pid, comm, at: now });
-            return Path::Stop;
+            self.caller(me, p).fail(|pid, comm| RunError::EndlessSteps { pid, comm, at: now });
+            return Rest::Slow(Slow::Stop);
         }
         if self.hw().recorder.tells_everything() {
             self.tell(me, &step);
@@ -154,16 +145,13 @@ impl Sim {
     fn tell(&self, me: ThisCpu<'_, Hw>, step: &Step) {
         let told = match step {
             Step::SetPolicy { target: Some(task), policy } => {
-                let pid = self.with(*task, |task| task.pid);
+                let pid = self.user.tasks.with(*task, |task| task.pid);
                 Some(ToldStep::SetPolicyOf { pid, policy: *policy })
             }
             step => ToldStep::of(step),
         };
         if let Some(step) = told {
-            self.hw().recorder.note(me, self.hw().local_now(), || RecordKind::Step { step });
+            self.hw().note(me, || RecordKind::Step { step });
         }
     }
 }
-
-/// Steps that take no time after which a program is taken to be endless.
-const ENDLESS_STEPS: u32 = 1_000_000;

@@ -3,16 +3,12 @@
 //! A thread that something else wakes sleeps at a *door*: a channel of one message, so that a thread that is
 //! already to run is not woken again, as a softirq that is already raised.
 
-use super::sim::Sim;
 use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
-use crate::engine::hardware::hw::Hw;
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
-use crate::setup::Arrival;
 use crate::setup::{Setup, Spawn};
 use crate::spec::{KthreadNoise, MachineSpec, Spread, WakeEvent, Woken};
-use crate::told::ToldMessage;
-use scheduler::{CpuId, CpuMask, Nanos, ThisCpu};
+use scheduler::{CpuId, CpuMask, Nanos};
 use std::rc::Rc;
 
 /// The threads of a machine, and what wakes them.
@@ -47,7 +43,7 @@ pub(crate) struct Wake {
 
 impl Wake {
     /// The door to knock at from `cpu`, if it is to be done this time. Certainty draws nothing from `rng`.
-    fn draw(&self, cpu: CpuId, rng: &mut Rng) -> Option<ChannelId> {
+    pub fn draw(&self, cpu: CpuId, rng: &mut Rng) -> Option<ChannelId> {
         let wakes = self.percent == 100 || rng.below(100) < u64::from(self.percent);
         let door = self.doors.get(cpu.index()).or_else(|| self.doors.first());
         door.copied().flatten().filter(|_| wakes)
@@ -177,18 +173,6 @@ impl Behaviour for Kthread {
                         }
                     }
                 },
-            }
-        }
-    }
-}
-
-impl Sim {
-    /// The tick, or an interrupt of its own, wakes these threads.
-    pub async fn wake_kthreads(&self, me: ThisCpu<'_, Hw>, wakes: &[Wake], by: Arrival) {
-        for wake in wakes {
-            if let Some(channel) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
-                let at = self.hw().local_now().saturating_sub(self.hw().spec.costs.irq_entry);
-                self.message_from_outside(me, ToldMessage { channel, by, at }).await;
             }
         }
     }

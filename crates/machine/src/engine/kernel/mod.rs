@@ -1,7 +1,17 @@
-//! What CPUs do: the loop of each, interrupts, and the steps of the task that runs.
+//! What CPUs do: the loop of each, the events and interrupts that keep them going, and the steps of the task
+//! that runs.
 
-pub(crate) mod cpu;
-pub(crate) mod execution;
-pub(crate) mod kthreads;
-pub(crate) mod sim;
-pub(crate) mod steps;
+mod cpu;
+mod events;
+mod execution;
+mod interrupts;
+mod kthreads;
+mod sim;
+mod steps;
+mod switched;
+mod ticks;
+mod wake_path;
+
+pub(crate) use cpu::cpu_main;
+pub(crate) use kthreads::{Kthreads, kthreads};
+pub(crate) use sim::{Sim, Surroundings};

@@ -1,15 +1,15 @@
 //! What the machine has counted up to some moment.
 
-use crate::engine::kernel::sim::Sim;
+use super::view::View;
 use crate::outcome::{CpuOutcome, DecisionCount, TotalsOutcome};
 use scheduler::{CpuId, Nanos, Reason};
 
-impl Sim {
+impl<'s> View<'s> {
     /// What each CPU has counted up to `at`.
-    pub fn cpu_outcomes(&self, at: Nanos) -> Vec<CpuOutcome> {
+    pub fn cpu_outcomes(self, at: Nanos) -> Vec<CpuOutcome> {
         let cpus = (0..self.k.cpus()).map(|c| CpuId(c as u16));
         let outcome = |cpu| {
-            let hw = self.cpu(cpu);
+            let hw = self.hw().cpu(cpu);
             CpuOutcome {
                 cpu,
                 nr_switches: self.hw().recorder.switches_on(cpu),
@@ -23,7 +23,7 @@ impl Sim {
     }
 
     /// What the machine has counted.
-    pub fn totals(&self) -> TotalsOutcome {
+    pub fn totals(self) -> TotalsOutcome {
         let totals = &self.k.totals;
         TotalsOutcome {
             context_switches: self.hw().recorder.switches(),
@@ -41,13 +41,8 @@ impl Sim {
     }
 
     /// How often each decision has fallen, in the order of [`Reason::ALL`].
-    pub fn decisions(&self) -> impl Iterator<Item = DecisionCount> + '_ {
+    pub fn decisions(self) -> impl Iterator<Item = DecisionCount> + 's {
         let totals = &self.k.totals;
         Reason::ALL.iter().map(|reason| DecisionCount { reason: *reason, count: totals.decisions(*reason) })
-    }
-
-    /// How often tasks have slept in the back-off of user spinlocks.
-    pub fn spinlock_sleeps(&self) -> u64 {
-        self.world.borrow().spinlocks.iter().map(|lock| lock.sleeps).sum()
     }
 }

@@ -1,6 +1,6 @@
 //! Takes the snapshots that a run was asked for.
 
-use crate::engine::kernel::sim::Sim;
+use super::view::View;
 use crate::snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
 use scheduler::fair::granularities;
 use scheduler::rq::{RqState, RunQueue};
@@ -30,76 +30,81 @@ impl Snapshots {
         Snapshots { plan, ..Snapshots::default() }
     }
 
-    /// The snapshots in the order in which they were completed, and the exited tasks.
-    pub fn take(&self) -> (Vec<Snapshot>, Vec<TaskSnapshot>) {
-        (self.done.take(), self.exited.take())
-    }
-}
-
-impl Sim {
     /// Begins the snapshot of this moment.
-    pub fn begin_snapshot(&self, at: Nanos) {
-        let threads = self.threads();
-        let mut tasks: Vec<TaskSnapshot> =
-            self.known_tasks().map(|p| self.task_snapshot(p, &threads)).collect();
+    pub fn begin(&self, view: View<'_>, at: Nanos) {
+        let threads = view.threads();
+        let known = view.user.tasks.known(view.k);
+        let mut tasks: Vec<TaskSnapshot> = known.map(|p| view.task_snapshot(p, &threads)).collect();
         tasks.sort_by_key(|t| t.pid);
-        let config = self.k.config.clone();
-        let granularities = granularities(&self.k);
+        let config = view.k.config.clone();
+        let granularities = granularities(view.k);
         let snapshot = Snapshot { at, config, granularities, cpus: Vec::new(), tasks };
-        let cpus = (0..self.k.cpus()).map(|_| None).collect();
-        self.snapshots.begun.borrow_mut().push(Begun { snapshot, cpus });
+        let cpus = (0..view.k.cpus()).map(|_| None).collect();
+        self.begun.borrow_mut().push(Begun { snapshot, cpus });
     }
 
     /// Adds those queues to the snapshots that have begun whose lock is free now. Called between two events.
     #[inline]
-    pub fn go_on_with_snapshots(&self) {
-        if !self.snapshots.begun.borrow().is_empty() {
-            self.add_free_queues();
+    pub fn go_on(&self, view: View<'_>) {
+        if !self.begun.borrow().is_empty() {
+            self.add_free_queues(view);
         }
     }
 
-    fn add_free_queues(&self) {
-        let mut begun = self.snapshots.begun.borrow_mut();
+    fn add_free_queues(&self, view: View<'_>) {
+        let mut begun = self.begun.borrow_mut();
         for Begun { cpus, .. } in begun.iter_mut() {
-            for (slot, rq) in cpus.iter_mut().zip(self.k.rqs()).filter(|(slot, _)| slot.is_none()) {
-                *slot = rq.inspect().map(|state| self.cpu_snapshot(rq, &state));
+            for (slot, rq) in cpus.iter_mut().zip(view.k.rqs()).filter(|(slot, _)| slot.is_none()) {
+                *slot = rq.inspect().map(|state| view.cpu_snapshot(rq, &state));
             }
         }
         let complete = |b: &mut Begun| b.cpus.iter().all(Option::is_some);
         for Begun { mut snapshot, cpus } in begun.extract_if(.., complete) {
             snapshot.cpus = cpus.into_iter().flatten().collect();
-            self.snapshots.done.borrow_mut().push(snapshot);
+            self.done.borrow_mut().push(snapshot);
         }
     }
 
     /// At the end of the run, when no lock is held.
-    pub fn last_snapshot(&self, end: Nanos) {
-        if self.snapshots.plan.at_end {
-            self.begin_snapshot(end);
+    pub fn end(&self, view: View<'_>, end: Nanos) {
+        if self.plan.at_end {
+            self.begin(view, end);
         }
-        self.go_on_with_snapshots();
+        self.go_on(view);
     }
 
     /// A task that is about to give its slot back is kept, if somebody asked for it.
-    pub fn snapshot_of_exited(&self, p: TaskId) {
-        if self.snapshots.plan.exited.contain(self.k.task(p).pid.get()) {
-            let task = self.task_snapshot(p, &self.threads());
-            self.snapshots.exited.borrow_mut().push(task);
+    pub fn keep_exited(&self, view: View<'_>, p: TaskId) {
+        if self.plan.exited.contain(view.k.task(p).pid.get()) {
+            let task = view.task_snapshot(p, &view.threads());
+            self.exited.borrow_mut().push(task);
         }
     }
 
+    /// Hands out the snapshots in the order in which they were completed.
+    pub fn take(&self) -> Vec<Snapshot> {
+        self.done.take()
+    }
+
+    /// Hands out the exited tasks that were kept.
+    pub fn take_exited(&self) -> Vec<TaskSnapshot> {
+        self.exited.take()
+    }
+}
+
+impl View<'_> {
     /// Living threads of each process, by the pid of its first thread.
-    fn threads(&self) -> BTreeMap<Pid, u32> {
+    fn threads(self) -> BTreeMap<Pid, u32> {
         let mut threads = BTreeMap::new();
-        for p in self.known_tasks() {
-            *threads.entry(self.with(p, |t| t.process)).or_default() += 1;
+        for p in self.user.tasks.known(self.k) {
+            *threads.entry(self.user.tasks.with(p, |t| t.process)).or_default() += 1;
         }
         threads
     }
 
-    fn task_snapshot(&self, p: TaskId, threads: &BTreeMap<Pid, u32>) -> TaskSnapshot {
+    fn task_snapshot(self, p: TaskId, threads: &BTreeMap<Pid, u32>) -> TaskSnapshot {
         let task = self.k.task(p);
-        self.with(p, |t| TaskSnapshot {
+        self.user.tasks.with(p, |t| TaskSnapshot {
             pid: t.pid,
             comm: t.comm.clone(),
             threads: threads.get(&t.process).copied().unwrap_or(1),
@@ -117,7 +122,7 @@ impl Sim {
         })
     }
 
-    fn cpu_snapshot(&self, rq: &RunQueue, state: &RqState) -> CpuSnapshot {
+    fn cpu_snapshot(self, rq: &RunQueue, state: &RqState) -> CpuSnapshot {
         let published = &rq.published;
         let asleep = |p: &TaskId| {
             let task = self.k.task(*p);
@@ -135,7 +140,7 @@ impl Sim {
             nr_running: state.nr_running,
             load: published.load.get(),
             nr_switches: state.nr_switches,
-            nr_uninterruptible: self.known_tasks().filter(asleep).count() as u64,
+            nr_uninterruptible: self.user.tasks.known(self.k).filter(asleep).count() as u64,
             next_balance: published.balance.next_balance.get(),
             cpu_load: published.cpu_load.each_ref().map(|c| c.get()),
             avg_idle: state.fair.avg_idle(),

@@ -1,7 +1,7 @@
 //! Measures a stretch of a run: what has been counted at its end, less what had been counted at its
 //! beginning.
 
-use crate::engine::kernel::sim::Sim;
+use super::view::View;
 use crate::outcome::{CpuOutcome, DecisionCount, TaskOutcome, TimeUnder, TotalsOutcome};
 use crate::window::{Window, WindowOutcome};
 use scheduler::{Class, Nanos, Pid, TaskId};
@@ -30,31 +30,34 @@ struct Counted {
     cache_refill: Nanos,
 }
 
-impl Sim {
-    /// The window begins now. Latencies and maxima are not counters that could be subtracted: they start
-    /// anew.
-    pub fn begin_window(&self) {
-        let counted = self.counted(self.hw().now.get());
-        *self.measurement.begun.borrow_mut() = Some(counted);
-        self.hw().recorder.forget_latencies();
-        self.hw().forget_maxima();
+impl Measurement {
+    /// The window begins now; these tasks have exited. Latencies and maxima are not counters that could be
+    /// subtracted: they start anew.
+    pub fn begin(&self, view: View<'_>, exited: &[TaskOutcome]) {
+        let hw = view.hw();
+        *self.begun.borrow_mut() = Some(view.counted(exited, hw.now.get()));
+        hw.recorder.forget_latencies();
+        hw.forget_maxima();
     }
 
     /// The window ends at `at`, if it has begun and has not ended.
-    pub fn end_window(&self, at: Nanos) {
-        if let Some(before) = self.measurement.begun.borrow_mut().take() {
-            *self.measurement.done.borrow_mut() = Some(self.counted(at).since(before));
+    pub fn end(&self, view: View<'_>, exited: &[TaskOutcome], at: Nanos) {
+        if let Some(before) = self.begun.borrow_mut().take() {
+            *self.done.borrow_mut() = Some(view.counted(exited, at).since(before));
         }
     }
 
-    /// What was measured; `None` if the run ended before the window began.
-    pub fn take_window(&self) -> Option<WindowOutcome> {
-        self.measurement.done.take()
+    /// Hands out what was measured; `None` if the run ended before the window began.
+    pub fn take(&self) -> Option<WindowOutcome> {
+        self.done.take()
     }
+}
 
-    fn counted(&self, at: Nanos) -> Counted {
-        let mut tasks = self.finished.borrow().clone();
-        tasks.extend(self.known_tasks().map(|p| self.task_so_far(p, at)));
+impl View<'_> {
+    fn counted(self, exited: &[TaskOutcome], at: Nanos) -> Counted {
+        let user = self.user;
+        let mut tasks = exited.to_vec();
+        tasks.extend(user.tasks.known(self.k).map(|p| self.task_so_far(p, at)));
         tasks.sort_by_key(|task| task.pid);
         Counted {
             at,
@@ -62,20 +65,20 @@ impl Sim {
             cpus: self.cpu_outcomes(at),
             totals: self.totals(),
             decisions: self.decisions().collect(),
-            spinlock_sleeps: self.spinlock_sleeps(),
-            lock_holder_preemptions: self.lock_holder_preemptions.get(),
-            cache_refill: self.cache_refill.get(),
+            spinlock_sleeps: user.spinlocks.sleeps(),
+            lock_holder_preemptions: user.tasks.lock_holder_preemptions.get(),
+            cache_refill: user.tasks.cache_refill.get(),
         }
     }
 
     /// A living task, with the CPU time and the waiting that the scheduler has not accounted yet.
-    fn task_so_far(&self, p: TaskId, at: Nanos) -> TaskOutcome {
+    fn task_so_far(self, p: TaskId, at: Nanos) -> TaskOutcome {
         let mut task = self.task_outcome(p, self.hw().recorder.latency_so_far(p));
         let of = self.k.task(p);
         if of.class.get() != Class::Idle && self.k.task_running(p) {
             let unaccounted = at.saturating_sub(of.stats.exec_start.get());
             task.counters.sum_exec_runtime += unaccounted;
-            let served = self.served(p);
+            let served = self.user.tasks.served(self.k, p);
             if let Some(under) = task.time_under.iter_mut().find(|under| served.is_under(under)) {
                 under.cpu_time += unaccounted;
             }

@@ -1,8 +1,10 @@
-//! What a run writes down: wakeup latencies, idle time, and, if asked, every event for a trace.
+//! What a run writes down: wakeup latencies, idle time, the error that ends it, and, if asked, every event
+//! for a trace.
 
-use crate::engine::hardware::hw::Hw;
 use crate::latency::Latency;
+use crate::outcome::RunError;
 use crate::told::{TaskStart, ToldMessage, ToldStep};
+use scheduler::platform::Platform;
 use scheduler::{Class, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId, ThisCpu};
 use std::cell::{Cell, RefCell};
 
@@ -77,6 +79,26 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
+    /// How a trace tells an event of the scheduler.
+    pub(crate) fn of<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> RecordKind {
+        let pid = |id: TaskId| me.task(id).pid.get();
+        let who = |id: TaskId| Who { pid: pid(id), prio: me.task(id).prio.get() };
+        match event {
+            Event::Switch { prev, prev_state, next } => {
+                RecordKind::Switch { prev: who(prev), prev_state, next: who(next) }
+            }
+            Event::Waking { task, target } => RecordKind::Waking { task: who(task), target },
+            Event::Wakeup { task, target } => RecordKind::Wakeup { task: who(task), target },
+            Event::WakeupNew { task, target } => RecordKind::WakeupNew { task: who(task), target },
+            Event::Migrate { task, orig, dest } => RecordKind::Migrate { task: who(task), orig, dest },
+            Event::PiSetprio { task, old, new } => RecordKind::PiSetprio { pid: pid(task), old, new },
+            Event::StatRuntime { task, runtime, vruntime } => {
+                RecordKind::StatRuntime { pid: pid(task), runtime, vruntime }
+            }
+            Event::Decision { task, reason } => RecordKind::Decision { pid: pid(task), reason },
+        }
+    }
+
     /// Whether [`Tracing::Scheduling`] keeps it.
     fn is_scheduling(&self) -> bool {
         use RecordKind::{Decision, Marker, Message, StatRuntime, Step};
@@ -108,6 +130,7 @@ pub(crate) struct Recorder {
     lock_waits: RefCell<Vec<LockWait>>,
     /// Kept with [`Tracing::Everything`].
     starts: RefCell<Vec<TaskStart>>,
+    error: RefCell<Option<RunError>>,
 }
 
 /// Of one CPU.
@@ -136,6 +159,7 @@ impl Recorder {
             trace: RefCell::default(),
             lock_waits: RefCell::default(),
             starts: RefCell::default(),
+            error: RefCell::default(),
         }
     }
 
@@ -149,15 +173,8 @@ impl Recorder {
         self.tracing == Tracing::Everything
     }
 
-    /// Writes a line of the trace, if one is wanted.
-    pub fn event(&self, me: ThisCpu<'_, Hw>, now: Nanos, event: Event) {
-        if self.is_traced() {
-            self.record(me, now, record_of(me, event));
-        }
-    }
-
     /// What a switch leaves behind even without a trace.
-    pub fn switched(&self, me: ThisCpu<'_, Hw>, now: Nanos, prev: TaskId, next: TaskId) {
+    pub fn switched<P: Platform>(&self, me: ThisCpu<'_, P>, now: Nanos, prev: TaskId, next: TaskId) {
         let OfCpu { switches, idle: clock } = &self.cpus[me.id.index()];
         switches.set(switches.get() + 1);
         if me.task(prev).class.get() == Class::Idle
@@ -196,19 +213,26 @@ impl Recorder {
         self.latencies.borrow_mut().clear();
     }
 
-    /// Writes a line of the trace, if one is wanted. The text is only made then.
-    pub fn note(&self, me: ThisCpu<'_, Hw>, now: Nanos, kind: impl FnOnce() -> RecordKind) {
-        if self.is_traced() {
-            self.record(me, now, kind());
+    /// Writes a line of the trace, if it is to have such a line.
+    pub fn record(&self, record: Record) {
+        if self.tells_everything() || record.kind.is_scheduling() {
+            self.trace.borrow_mut().push(record);
         }
     }
 
-    fn record(&self, me: ThisCpu<'_, Hw>, time: Nanos, kind: RecordKind) {
-        if self.tells_everything() || kind.is_scheduling() {
-            let (cpu, pid) = (me.id, me.task(me.curr()).pid.get());
-            let in_interrupt = me.k.platform.cpus[cpu.index()].in_interrupt.get();
-            self.trace.borrow_mut().push(Record { time, cpu, pid, in_interrupt, kind });
-        }
+    /// Stops the run with an error; the first one counts.
+    pub fn fail(&self, error: RunError) {
+        self.error.borrow_mut().get_or_insert(error);
+    }
+
+    /// Whether the run has failed.
+    pub fn has_failed(&self) -> bool {
+        self.error.borrow().is_some()
+    }
+
+    /// The error that stopped the run.
+    pub fn take_error(&self) -> Option<RunError> {
+        self.error.take()
     }
 
     /// Notes a wait, if the trace has everything.
@@ -260,24 +284,5 @@ impl Recorder {
     /// Those on one CPU.
     pub fn switches_on(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu.index()].switches.get()
-    }
-}
-
-fn record_of(me: ThisCpu<'_, Hw>, event: Event) -> RecordKind {
-    let pid = |id: TaskId| me.task(id).pid.get();
-    let who = |id: TaskId| Who { pid: pid(id), prio: me.task(id).prio.get() };
-    match event {
-        Event::Switch { prev, prev_state, next } => {
-            RecordKind::Switch { prev: who(prev), prev_state, next: who(next) }
-        }
-        Event::Waking { task, target } => RecordKind::Waking { task: who(task), target },
-        Event::Wakeup { task, target } => RecordKind::Wakeup { task: who(task), target },
-        Event::WakeupNew { task, target } => RecordKind::WakeupNew { task: who(task), target },
-        Event::Migrate { task, orig, dest } => RecordKind::Migrate { task: who(task), orig, dest },
-        Event::PiSetprio { task, old, new } => RecordKind::PiSetprio { pid: pid(task), old, new },
-        Event::StatRuntime { task, runtime, vruntime } => {
-            RecordKind::StatRuntime { pid: pid(task), runtime, vruntime }
-        }
-        Event::Decision { task, reason } => RecordKind::Decision { pid: pid(task), reason },
     }
 }

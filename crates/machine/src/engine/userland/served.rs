@@ -1,9 +1,10 @@
 //! CPU time by policy: a program may change its policy many times, and what it is like shows in where its
 //! time went.
 
-use crate::engine::kernel::sim::Sim;
+use super::tasks::Tasks;
+use crate::engine::hardware::Hw;
 use crate::outcome::TimeUnder;
-use scheduler::{Nanos, Nice, Pid, Policy, TaskId};
+use scheduler::{Nanos, Nice, Pid, Policy, Scheduler, TaskId};
 
 /// How a task is served at some moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,16 +23,16 @@ impl Served {
     }
 }
 
-impl Sim {
+impl Tasks {
     /// How a task is served now.
-    pub fn served(&self, p: TaskId) -> Served {
-        let task = self.k.task(p);
+    pub fn served(&self, k: &Scheduler<Hw>, p: TaskId) -> Served {
+        let task = k.task(p);
         Served { pid: task.pid.get(), policy: task.policy.get(), nice: task.nice.get() }
     }
 
     /// Books the CPU time that has not been booked yet under how the task was served until now.
-    pub fn account_under(&self, p: TaskId, before: Served) {
-        let task = self.k.task(p);
+    pub fn account_under(&self, k: &Scheduler<Hw>, p: TaskId, before: Served) {
+        let task = k.task(p);
         if task.pid.get() != before.pid {
             return;
         }
