@@ -100,7 +100,7 @@ fn act(action: &Action, env: &mut Env<'_>, times: &mut [Nanos]) -> Option<Step> 
         Action::FutexWake { futex, count } => Step::FutexWake { futex: *futex, count: *count },
         Action::Barrier(barrier) => Step::BarrierWait(*barrier),
         Action::Fork { child, kind } => Step::Fork { child: Box::new(child.spec()), kind: *kind },
-        Action::Exec(comm) => Step::Exec { comm: (**comm).into() },
+        Action::Exec(comm) => Step::Exec((**comm).into()),
         Action::WaitChild => Step::WaitChild,
         Action::Exit => Step::Exit,
         Action::Yield => Step::Yield,

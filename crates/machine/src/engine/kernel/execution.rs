@@ -3,12 +3,12 @@
 //! would cost more than the steps.
 
 use super::sim::Sim;
-use crate::behaviour::{Env, Step};
+use crate::behaviour::Env;
 use crate::engine::hardware::Hw;
 use crate::engine::record::RecordKind;
 use crate::engine::userland::{Activity, Next, Rest, Resume, Slow, counters};
 use crate::outcome::RunError;
-use crate::told::ToldStep;
+use crate::step::Step;
 use scheduler::{Nanos, TaskId, ThisCpu};
 
 /// A time during which a task executes.
@@ -136,22 +136,15 @@ impl Sim {
             self.caller(me, p).fail(|pid, comm| RunError::EndlessSteps { pid, comm, at: now });
             return Rest::Slow(Slow::Stop);
         }
-        if self.hw().recorder.tells_everything() {
+        // A marker is an event of its own.
+        if self.hw().recorder.tells_everything() && !matches!(step, Step::Marker(_)) {
             self.tell(me, &step);
         }
         self.start(me, p, step)
     }
 
     fn tell(&self, me: ThisCpu<'_, Hw>, step: &Step) {
-        let told = match step {
-            Step::SetPolicy { target: Some(task), policy } => {
-                let pid = self.user.tasks.with(*task, |task| task.pid);
-                Some(ToldStep::SetPolicyOf { pid, policy: *policy })
-            }
-            step => ToldStep::of(step),
-        };
-        if let Some(step) = told {
-            self.hw().note(me, || RecordKind::Step { step });
-        }
+        let step = step.told(|task| self.user.tasks.with(task, |t| t.pid));
+        self.hw().note(me, || RecordKind::Step { step });
     }
 }

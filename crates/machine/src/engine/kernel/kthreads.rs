@@ -3,11 +3,12 @@
 //! A thread that something else wakes sleeps at a *door*: a channel of one message, so that a thread that is
 //! already to run is not woken again, as a softirq that is already raised.
 
-use crate::behaviour::{Behaviour, Env, Step, TaskSpec};
+use crate::behaviour::{Behaviour, Env, TaskSpec};
 use crate::objects::{ChannelId, ChannelSpec};
 use crate::rng::{Purpose, Rng};
 use crate::setup::{Setup, Spawn};
 use crate::spec::{KthreadNoise, MachineSpec, Spread, WakeEvent, Woken};
+use crate::step::Step;
 use scheduler::{CpuId, CpuMask, Nanos};
 use std::rc::Rc;
 

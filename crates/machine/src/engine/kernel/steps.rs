@@ -1,11 +1,11 @@
 //! The table of steps: which object of the kernel each one goes to, now or after a sleep.
 
 use super::sim::Sim;
-use crate::behaviour::Step;
 use crate::engine::hardware::{Hw, Mode};
 use crate::engine::record::RecordKind;
 use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
+use crate::step::Step;
 use scheduler::fork::sched_exec;
 use scheduler::mutex::unlock_slow;
 use scheduler::schedule::sched_yield;
@@ -59,7 +59,7 @@ impl Sim {
                 call.syscall();
                 return Rest::Slow(Slow::Fork { child, kind });
             }
-            Step::Exec { comm } => {
+            Step::Exec(comm) => {
                 user.processes.exec(call, comm);
                 return Rest::Slow(Slow::Exec);
             }

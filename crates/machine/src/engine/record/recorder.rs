@@ -3,7 +3,8 @@
 
 use crate::latency::Latency;
 use crate::outcome::RunError;
-use crate::told::{TaskStart, ToldMessage, ToldStep};
+use crate::step::ToldStep;
+use crate::told::{TaskStart, ToldMessage};
 use scheduler::platform::Platform;
 use scheduler::{Class, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId, ThisCpu};
 use std::cell::{Cell, RefCell};
