@@ -42,6 +42,6 @@ pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
-pub use step::{NotAlone, Operand, Step, ToldStep};
+pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
 pub use told::{TaskStart, ToldMessage};
 pub use window::{Window, WindowOutcome};

@@ -4,6 +4,10 @@
 //! A step is declared once, in the table below: with its word in traces and workload files, its operands, and
 //! what it means. What reads, writes or renumbers steps goes through their [`Operand`]s, and need not know a
 //! new step; what takes it is a row of the engine's table (`engine/kernel/steps.rs`).
+//!
+//! Other languages contain this one and add what it cannot say: programs, what is drawn or looked up when a
+//! task gets there; recorded steps, who ended which wait and how that is known; an rt-app thread, what it
+//! writes down between two steps.
 
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
@@ -13,6 +17,9 @@ use std::convert::Infallible;
 
 /// A step as a trace tells it: who is forked, sched_process_fork says; other tasks go by their pids.
 pub type ToldStep = Step<(), Pid>;
+
+/// A step that concerns no other task: it can be written into a program.
+pub type LoneStep = Step<Infallible, Infallible>;
 
 /// Something that a step names.
 #[derive(PartialEq, Eq, Debug)]
@@ -103,6 +110,7 @@ macro_rules! steps {
             ///
             /// # Errors
             /// That of the name which cannot be.
+            #[inline]
             pub fn renamed<C, T, E>(
                 &self,
                 rename_child: impl FnOnce(&Child) -> Result<C, E>,
@@ -287,5 +295,15 @@ impl ToldStep {
     /// It concerns another task, which has to be found first.
     pub fn again(&self) -> Result<Step, NotAlone> {
         self.renamed(|()| Err(NotAlone), |_| Err(NotAlone))
+    }
+}
+
+impl LoneStep {
+    /// The step to be taken.
+    #[inline]
+    pub fn step(&self) -> Step {
+        let Ok(step) =
+            self.renamed(|none| -> Result<_, Infallible> { match *none {} }, |none| match *none {});
+        step
     }
 }
