@@ -1,6 +1,7 @@
 //! The simulated hardware: clock and events, CPUs and their interrupts, locks and cache lines in time, noise.
 //!
-//! It knows no task and no program. The scheduler sees it as its [`scheduler::platform::Platform`].
+//! It knows tasks by number only, and no program. The scheduler sees it as its
+//! [`scheduler::platform::Platform`].
 
 mod bare;
 mod cpu;
