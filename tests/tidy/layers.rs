@@ -10,12 +10,13 @@ use crate::tree::{Finding, Texts, expect_none, planted, text, texts};
 
 const MAP: &str = "ARCHITECTURE.md";
 
-/// Crates by their folder's name, each with those that it names.
-type Arrows = BTreeMap<String, BTreeSet<String>>;
+/// Crates, or folders, by name, each with those that it names.
+pub type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// "Dependencies point one way: schedlab → workload, trace; …", up to the end of the paragraph.
-fn promised(map: &str) -> Arrows {
-    let (_, rest) = map.split_once("Dependencies point one way: ").expect("the sentence");
+/// "Dependencies point one way: schedlab → workload, trace; …", or however else the sentence begins, up to
+/// the end of the paragraph.
+pub fn promised(map: &str, begins: &str) -> Arrows {
+    let (_, rest) = map.split_once(begins).expect("the sentence");
     let paragraph = rest.split("\n\n").next().expect("a paragraph").replace('\n', " ");
     let arrows = paragraph.trim().trim_end_matches('.').split("; ");
     arrows
@@ -27,7 +28,7 @@ fn promised(map: &str) -> Arrows {
 }
 
 /// Whatever can be reached along the arrows.
-fn reachable(arrows: &Arrows, from: &str) -> BTreeSet<String> {
+pub fn reachable(arrows: &Arrows, from: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![from.to_owned()];
     while let Some(name) = open.pop() {
@@ -59,7 +60,7 @@ fn dependencies(manifest: &Table) -> BTreeSet<String> {
 
 /// Arrows that the map does not promise, promised ones that are not there, and crates that it does not show.
 fn wrong_arrows(map: &str, manifests: &Texts) -> Vec<Finding> {
-    let promised = promised(map);
+    let promised = promised(map, "Dependencies point one way: ");
     let parsed: Vec<(&str, &str, Table)> = manifests
         .iter()
         .map(|(path, text)| {

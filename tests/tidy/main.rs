@@ -12,4 +12,5 @@ mod source;
 mod spec;
 mod tree;
 mod width;
+mod wings;
 mod words;

@@ -3,124 +3,15 @@
 //! The machine executes steps and charges their costs; the *choice* of steps (programs, standard loads,
 //! replay) lives in the workload crate, behind the [`Behaviour`] trait.
 
-use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::rng::Rng;
-use crate::sections::Sections;
-use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Pid, Policy, TaskId};
-
-/// One thing a task does. Durations are nominal: a cold cache, interrupts and preemption stretch them.
-#[derive(Debug)]
-pub enum Step {
-    /// Execute in user mode for this long (CPU time of the task, warm cache).
-    Compute(Nanos),
-    /// Execute in user mode until the clock shows this time: a busy-wait on the wall clock, so time spent
-    /// preempted counts (seed 000's `busy_loop`).
-    SpinUntil(Nanos),
-    /// Execute inside the kernel for this long: interrupts are served, but without full preemption the task
-    /// keeps the CPU until the end (voluntary preemption).
-    KernelCompute(Nanos),
-    /// clock_nanosleep to an absolute time. A time in the past returns at once, without blocking.
-    SleepUntil(Nanos),
-    /// nanosleep for a span.
-    SleepFor(Nanos),
-    /// pthread_mutex_lock; PI or plain is a property of the mutex. Unlocking a mutex that the task does not
-    /// own, or locking one twice, stops the run with an error that names both.
-    Lock(MutexId),
-    /// pthread_mutex_unlock.
-    Unlock(MutexId),
-    /// Take a user-space spinlock with back-off (fair-class 12.4).
-    SpinLock(SpinlockId),
-    /// Release it.
-    SpinUnlock(SpinlockId),
-    /// Execute with short critical sections under user-space spinlocks on the way.
-    Sections(Sections),
-    /// Write one message; blocks while the channel is full. Wakes a reader (with the channel's sync hint).
-    Send(ChannelId),
-    /// Write one message without blocking (O_NONBLOCK): a full channel loses it. Wakes a reader, without the
-    /// hint.
-    TrySend(ChannelId),
-    /// One such message to each of these, in one system call: the readers are woken one after the other, and
-    /// who preempts the task meanwhile runs when all are.
-    TrySendAll(Box<[ChannelId]>),
-    /// Take another policy and write a message to each of these channels without blocking, in one system
-    /// call: so a mutex with inheritance is unlocked, by a task that gives back the priority that it was lent
-    /// and wakes who lent it.
-    GiveBack {
-        /// The policy that is left to it.
-        policy: Policy,
-        /// Whom it wakes.
-        wakes: Box<[ChannelId]>,
-    },
-    /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
-    Receive(ChannelId),
-    /// Hand a request to a device and go on at once. When the device has served it, its interrupt sends a
-    /// message, which a full channel loses.
-    Submit {
-        /// Who serves it.
-        device: DeviceId,
-        /// How long that takes once the device begins with it.
-        service: Nanos,
-        /// Where the message goes.
-        done: ChannelId,
-    },
-    /// FUTEX_WAIT: sleep until woken. Tokens posted by [`Step::FutexWake`] while nobody waits are lost.
-    FutexWait(FutexId),
-    /// FUTEX_WAKE: wake up to `count` waiters in the order of rt-class 7.6.
-    FutexWake {
-        /// What they wait on.
-        futex: FutexId,
-        /// At most this many.
-        count: u32,
-    },
-    /// pthread_barrier_wait.
-    BarrierWait(BarrierId),
-    /// Create a task; the parent learns its id from [`Env::last_child`].
-    Fork {
-        /// The new task.
-        child: Box<TaskSpec>,
-        /// How.
-        kind: ForkKind,
-    },
-    /// execve: charges its cost, may move the task (SD_BALANCE_EXEC), completes a vfork.
-    Exec {
-        /// New command name.
-        comm: Box<str>,
-    },
-    /// wait(2) for any child; returns at once when there is none.
-    WaitChild,
-    /// Leave. Every behaviour ends with this.
-    Exit,
-    /// sched_yield.
-    Yield,
-    /// sched_setscheduler on a task (itself with `None`).
-    SetPolicy {
-        /// Whom; `None`: the caller.
-        target: Option<TaskId>,
-        /// New policy.
-        policy: Policy,
-    },
-    /// setpriority on a task (itself with `None`).
-    SetNice {
-        /// Whom; `None`: the caller.
-        target: Option<TaskId>,
-        /// New nice value.
-        nice: Nice,
-    },
-    /// sched_setaffinity on a task (itself with `None`).
-    SetAffinity {
-        /// Whom; `None`: the caller.
-        target: Option<TaskId>,
-        /// New set of allowed CPUs; intersected with the machine's. Empty is an error that ends the run.
-        cpus: CpuMask,
-    },
-    /// Text into the trace, as ftrace_write does. Costs a system call.
-    Marker(Box<str>),
-}
+use crate::step::Step;
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, TaskId};
 
 /// How a task is created.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ForkKind {
     /// fork(2): a process with its own address space; the parent goes on.
+    #[default]
     Fork,
     /// vfork(2): the parent sleeps uninterruptibly until the child execs or exits.
     Vfork,

@@ -11,10 +11,11 @@ mod sections;
 mod setup;
 mod snapshot;
 mod spec;
+mod step;
 mod told;
 mod window;
 
-pub use behaviour::{Behaviour, Env, ForkKind, Step, TaskCounters, TaskSpec};
+pub use behaviour::{Behaviour, Env, ForkKind, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
 pub use engine::{CommOf, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Tracing, Who};
@@ -36,5 +37,6 @@ pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
-pub use told::{TaskStart, ToldMessage, ToldStep};
+pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
+pub use told::{TaskStart, ToldMessage};
 pub use window::{Window, WindowOutcome};

@@ -7,7 +7,7 @@ use scheduler::Nanos;
 /// sequence of
 /// [`crate::Step::Compute`], [`crate::Step::SpinLock`], [`crate::Step::Compute`], [`crate::Step::SpinUnlock`]
 /// and so on, but the machine need not look around at each of them while nobody else wants the locks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sections {
     locks: [SpinlockId; Sections::MOST],
     number: u8,

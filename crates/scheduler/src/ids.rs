@@ -44,7 +44,7 @@ impl fmt::Display for Pid {
 }
 
 /// A mutex (PI or plain) in the scheduler's table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MutexId(pub u32);
 
 impl MutexId {

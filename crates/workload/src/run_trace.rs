@@ -147,7 +147,7 @@ mod tests {
             self.0 += 1;
             match self.0 {
                 1 => Step::Compute(Nanos::from_millis(3)),
-                2 => Step::Exec { comm: "cc1".into() },
+                2 => Step::Exec("cc1".into()),
                 3 => Step::Compute(Nanos::from_millis(4)),
                 _ => Step::Exit,
             }

@@ -1,14 +1,15 @@
 //! The same inputs give the same bytes: in a debug and in a release build, on any machine, next year.
 //!
-//! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace. A change of
-//! behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p schedlab-workload --test
-//! golden`; CI runs it in both profiles.
+//! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace, as text, and over
+//! its decisions. A change of behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p
+//! schedlab-workload --test golden`; CI runs it in both profiles.
 
-use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, TimedSetting, Tracing};
+use machine::{Machine, MachineSpec, Outcome, RecordKind, RunOptions, Setup, TimedSetting, Tracing};
 use scheduler::Nanos;
 use scheduler::registry::Config;
-use std::fmt::Write;
-use workload::load;
+use std::io::Write;
+use trace::{TextOptions, write_ftrace_text};
+use workload::{load, run_trace};
 
 struct Case {
     machine: &'static str,
@@ -75,17 +76,30 @@ fn run(case: &Case) -> Outcome {
 struct Hash(u64);
 
 impl Write for Hash {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }
 
 fn hash(outcome: &Outcome) -> u64 {
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-    write!(hash, "{:?}", outcome.trace).expect("hashing cannot fail");
+    let records = outcome.trace.as_deref().expect("a trace is kept");
+    let trace = run_trace(records, &outcome.comms, outcome.cpus.len());
+    write_ftrace_text(&trace, TextOptions::default(), &mut hash).expect("hashing cannot fail");
+    // They have no tracepoint.
+    for record in records {
+        if let RecordKind::Decision { pid, reason } = &record.kind {
+            let (time, cpu) = (record.time.0, record.cpu);
+            writeln!(hash, "{time} {cpu} {pid} {}", reason.name()).expect("hashing cannot fail");
+        }
+    }
     hash.0
 }
 

@@ -1,27 +1,21 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
-use super::check::Watch;
-use super::cpu::cpu_main;
-use super::cpu_hw::{Irq, Mode};
-use super::hw::{Hw, Once, Source};
-use super::kthreads::{Kthreads, kthreads};
-use super::recorder::{Recorder, Tracing};
-use super::sim::{Family, Sim};
-use super::snapshots::Snapshots;
-use super::windows::Measurement;
-use super::world::{Device, World};
-use crate::objects::ChannelId;
-use crate::outcome::{Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome};
-use crate::setup::{Arrival, FIRST_PID, Outside, Setup};
+use super::hardware::{Hw, Once, Parts};
+use super::kernel::{Kthreads, Sim, Surroundings, cpu_main, kthreads};
+use super::observe::Observed;
+use super::record::{Recorder, Tracing, Watch};
+use super::userland::process::{Newcomer, as_new_task, note_start};
+use super::userland::{Family, Userland};
+use crate::behaviour::{Behaviour, Env, TaskSpec};
+use crate::outcome::{Outcome, RunError, TaskOrigin};
+use crate::setup::{FIRST_PID, Setup, Spawn};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::MachineSpec;
-use crate::told::ToldMessage;
+use crate::step::Step;
 use crate::window::Window;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
-use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId, TaskState};
-use schema::Histogram;
-use std::cell::{Cell, RefCell};
+use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -91,45 +85,38 @@ impl Machine {
         }
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
-        let recorder = Recorder::new(cpus, options.trace);
-        let hw = Hw::new(spec, config.rules.lock_kind.get(), options.seed, recorder, setup.paths.take());
+        let hw = Hw::new(Parts {
+            recorder: Recorder::new(cpus, options.trace),
+            lock_kind: config.rules.lock_kind.get(),
+            seed: options.seed,
+            paths: setup.paths.take(),
+            idle_polls: setup.cpu_dma_latency_held,
+            spec,
+        });
         let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
-        let world = World::new(&setup);
         let mut spawns = std::mem::take(&mut setup.tasks);
         let first_kthread = spawns.len();
         spawns.extend(background);
         let sim = Sim {
             k: Scheduler::new(hw, config, &topology, spawns.len()),
-            seed: options.seed,
-            tasks: RefCell::default(),
-            world: RefCell::new(world),
-            live: Cell::new(0),
-            next_pid: Cell::new(FIRST_PID + spawns.len() as i32),
-            spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
-            mutexes: std::mem::take(&mut setup.mutexes),
-            idle_polls: setup.cpu_dma_latency_held,
-            outside: std::mem::take(&mut setup.outside),
-            ticks_at: std::mem::take(&mut setup.ticks_at),
-            looks: std::mem::take(&mut setup.looks),
-            outside_lost: Cell::new(0),
-            lock_holder_preemptions: Cell::new(0),
-            cache_refill: Cell::new(Nanos::ZERO),
-            finished: RefCell::default(),
-            comms: RefCell::default(),
-            error: RefCell::default(),
-            kthread_wakes: wakes,
-            settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
-            snapshots: Snapshots::new(options.snapshots.clone()),
-            measurement: Measurement::default(),
+            user: Userland::new(&mut setup, options.seed, spawns.len()),
+            observed: Observed::new(options.snapshots.clone()),
+            surroundings: Surroundings {
+                spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
+                outside: std::mem::take(&mut setup.outside),
+                ticks_at: std::mem::take(&mut setup.ticks_at),
+                kthread_wakes: wakes,
+                settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
+            },
         };
-        for mutex in &sim.mutexes {
+        for mutex in &sim.user.mutexes.specs {
             sim.k.mutexes.create(mutex.kind);
         }
         if options.check {
-            sim.hw().be_watched_by(Watch::new(&sim.k));
+            sim.hw().be_watched_by(Watch::new(&sim.k, &sim.hw().spec));
         }
         sim.populate(spawns, first_kthread)?;
-        sim.announce(&options);
+        sim.announce(&options, &setup.looks);
         Ok(Machine { sim, options })
     }
 
@@ -159,19 +146,19 @@ impl Machine {
                 poll(cpus[cpu.index()].as_mut());
             }
             sim.check();
-            sim.go_on_with_snapshots();
-            stopped = sim.live.get() == 0 || done(sim.hw().now.get());
-            if stopped || sim.error.borrow().is_some() {
+            sim.observed.snapshots.go_on(sim.view());
+            stopped = sim.user.processes.live.get() == 0 || done(sim.hw().now.get());
+            if stopped || sim.hw().recorder.has_failed() {
                 break;
             }
         }
         drop(cpus);
-        if let Some(error) = sim.error.take() {
+        if let Some(error) = sim.hw().recorder.take_error() {
             return Err(error);
         }
         let end = if stopped { sim.hw().now.get() } else { end };
-        sim.last_snapshot(end);
-        sim.end_window(end);
+        sim.observed.snapshots.end(sim.view(), end);
+        sim.observed.end_window(sim.view(), end);
         Ok(sim.outcome(end))
     }
 }
@@ -184,28 +171,34 @@ fn poll(future: Pin<&mut impl Future<Output = ()>>) {
 impl Sim {
     /// Creates every task of the setup and of the machine's background; the ids are those that the setup
     /// promised.
-    fn populate(&self, spawns: Vec<crate::setup::Spawn>, first_kthread: usize) -> Result<(), RunError> {
+    fn populate(&self, spawns: Vec<Spawn>, first_kthread: usize) -> Result<(), RunError> {
         // The slots before the first task's belong to the idle tasks.
         for c in 0..self.k.cpus() as u32 {
-            let idle = crate::behaviour::TaskSpec::new(format!("swapper/{c}"), Never);
-            self.register(TaskId(c), Pid(0), idle, Family::default(), TaskOrigin::Machine);
+            let idle = TaskSpec::new(format!("swapper/{c}"), Never);
+            self.register(TaskId(c), Pid(0), idle, TaskOrigin::Machine);
         }
         for (number, spawn) in spawns.into_iter().enumerate() {
             let pid = Pid(FIRST_PID + number as i32);
-            let id = new_task(&self.k, self.new_task(pid, &spawn.spec)?);
+            let id = new_task(&self.k, as_new_task(&self.k, pid, &spawn.spec)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
-            self.note_start(pid, &spawn.spec, Some(spawn.at), spawn.cpu);
-            self.register(id, pid, spawn.spec, Family::default(), origin);
+            note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
+            self.register(id, pid, spawn.spec, origin);
             // A new task's timer says when it appears.
-            self.hw().queue.set(self.with(id, |t| t.timer), spawn.at);
+            self.hw().queue.set(self.user.tasks.with(id, |t| t.timer), spawn.at);
         }
         Ok(())
     }
 
-    /// Programs what will happen from outside.
-    fn announce(&self, options: &RunOptions) {
-        for (index, message) in self.outside.iter().enumerate() {
+    /// Makes the machine's side of a task that nobody forked.
+    fn register(&self, id: TaskId, pid: Pid, spec: TaskSpec, origin: TaskOrigin) {
+        let new = Newcomer { id, pid, family: Family::default(), origin };
+        self.user.processes.register(&self.k, &self.user.tasks, new, spec);
+    }
+
+    /// Programs what will happen from outside, and when the run may be over.
+    fn announce(&self, options: &RunOptions, looks: &[Nanos]) {
+        for (index, message) in self.surroundings.outside.iter().enumerate() {
             self.hw().at(self.leaves_at(message), Once::Outside(index as u32));
         }
         for (index, setting) in options.settings.iter().enumerate() {
@@ -217,7 +210,7 @@ impl Sim {
         if let Some(Window { from, to }) = options.window {
             if from == Nanos::ZERO {
                 // What happens at time 0 is in it.
-                self.begin_window();
+                self.observed.begin_window(self.view());
             } else {
                 self.hw().at(from, Once::WindowBegins);
             }
@@ -228,238 +221,38 @@ impl Sim {
         }
         self.hw().start_noise();
         // A path that runs ahead of the queue must stop at the end of the run.
-        for end in self.looks.iter().chain([&options.duration]) {
+        for end in looks.iter().chain([&options.duration]) {
             self.hw().at(*end, Once::End);
         }
     }
 
-    /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick
-    /// is the nearest.
-    fn leaves_at(&self, message: &Outside) -> Nanos {
-        match message.by {
-            Arrival::Own => message.at,
-            Arrival::Tick => message.at.saturating_sub(self.half_a_tick()),
-        }
-    }
-
-    fn half_a_tick(&self) -> Nanos {
-        Nanos(self.tick_period().0 / 2)
-    }
-
-    /// An event happens; the CPU that goes on because of it, if one does.
-    #[inline]
-    fn happen(&self, source: Source) -> Option<CpuId> {
-        match source {
-            // A CPU that spins for a lock goes on when it gets it, not when some older plan of it comes due.
-            Source::Work(cpu) => {
-                self.hw().catch_up(cpu);
-                (self.cpu(cpu).mode.get() != Mode::Spinning).then_some(cpu)
-            }
-            Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.appear(task),
-            Source::Timer(task) => self.raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
-            Source::Tick(cpu) => {
-                if !self.is_idle(cpu) {
-                    let next = self.next_tick(cpu);
-                    self.hw().queue.set(self.hw().tick_slot(cpu), next);
-                } else if self.cpu(cpu).by_tick.borrow().is_empty() {
-                    return None;
-                }
-                self.raise(cpu, Irq::Tick)
-            }
-            Source::IrqOff { cpu, source } => {
-                let nobody_notices = self.rests(cpu) && self.kthread_wakes.none_by_irq_off();
-                let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
-                self.raise(cpu, Irq::Off { source, length })
-            }
-            Source::Once(once) => self.happen_once(once),
-        }
-    }
-
-    /// A task of the setup, or of the machine's background, is to start.
-    fn appear(&self, task: TaskId) -> Option<CpuId> {
-        let index = task.0 - self.k.cpus() as u32;
-        let cpu = self.spawn_cpu(index).filter(|c| c.index() < self.k.cpus());
-        self.raise(cpu.unwrap_or_default(), Irq::Spawn(index))
-    }
-
-    /// Whether a CPU idles, with nothing on the way that it would find when it looks around.
-    fn rests(&self, cpu: CpuId) -> bool {
-        let (hw, rq) = (self.cpu(cpu), &self.k.rq(cpu).published);
-        hw.mode.get() == Mode::Interruptible
-            && rq.curr.get() == self.k.idle_task(cpu)
-            && !rq.need_resched.get()
-            && hw.pending.borrow().is_empty()
-    }
-
-    fn happen_once(&self, once: Once) -> Option<CpuId> {
-        match once {
-            Once::Ipi { to, ipi } => self.raise(to, Irq::Ipi(ipi)),
-            Once::Notice { to, ipi } => self.raise(to, Irq::Notice(ipi)),
-            Once::RtPeriod { cpu } => self.raise(cpu, Irq::RtPeriod),
-            Once::Outside(index) => {
-                let message = self.outside[index as usize];
-                if let Some(period) = message.every {
-                    self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
-                }
-                let cpu = message.cpu.unwrap_or_else(|| self.near(message.channel));
-                let Outside { by, channel, .. } = message;
-                let now = self.hw().now.get();
-                match by {
-                    Arrival::Own => self.raise(cpu, Irq::Outside(ToldMessage { channel, by, at: now })),
-                    Arrival::Tick => {
-                        let at = now + self.half_a_tick();
-                        self.cpu(cpu).by_tick.borrow_mut().push(ToldMessage { channel, by, at });
-                        self.keep_ticking(cpu);
-                        None
-                    }
-                }
-            }
-            Once::Served(channel) => self.raise(self.near(channel), Irq::Served(channel)),
-            Once::Setting(index) => {
-                let setting = &self.settings[index as usize];
-                if let Err(error) = self.k.config.set(setting) {
-                    self.fail(RunError::Setting(error.to_string()));
-                }
-                self.hw().lock_timing.kind.set(self.k.config.rules.lock_kind.get());
-                if let Some(watch) = self.hw().watch() {
-                    watch.checker.borrow_mut().settings_changed(&self.k);
-                }
-                self.raise(CpuId(0), Irq::Settings)
-            }
-            Once::Snapshot => {
-                self.begin_snapshot(self.hw().now.get());
-                None
-            }
-            Once::WindowBegins => {
-                self.begin_window();
-                None
-            }
-            Once::WindowEnds => {
-                self.end_window(self.hw().now.get());
-                None
-            }
-            // The loop ends when the next event lies behind it.
-            Once::End => None,
-        }
-    }
-
-    /// Where an interrupt for this channel arrives unless somebody says otherwise: where its reader last ran.
-    fn near(&self, channel: ChannelId) -> CpuId {
-        let reader = self.world.borrow().channels[channel.0 as usize].last_reader;
-        reader.map(|reader| self.k.task(reader).cpu.get()).unwrap_or_default()
-    }
-
-    /// An interrupt arrives at `cpu`: it is served at once if the CPU takes interrupts, else as soon as it
-    /// does.
-    #[inline]
-    fn raise(&self, cpu: CpuId, irq: Irq) -> Option<CpuId> {
-        self.hw().catch_up(cpu);
-        let hw = self.cpu(cpu);
-        hw.pending.borrow_mut().push_back(irq);
-        if hw.mode.get() != Mode::Interruptible {
-            return None;
-        }
-        if hw.ready_at.get() <= self.hw().now.get() {
-            return Some(cpu);
-        }
-        self.hw().queue.set(self.hw().work_slot(cpu), hw.ready_at.get());
-        None
-    }
-
-    /// Every task but the idle ones; a fork that the end of the run interrupts has a task that is not known
-    /// here yet.
-    pub fn known_tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
-        let known = |p: &TaskId| {
-            let pid = self.k.task(*p).pid.get();
-            self.tasks.borrow().get(p.index()).is_some_and(|t| t.pid == pid)
-        };
-        self.k.tasks.iter().skip(self.k.cpus()).filter(known)
-    }
-
-    /// Writes down what is known of a task that is about to give its slot back.
-    pub fn bury(&self, p: TaskId) {
-        self.snapshot_of_exited(p);
-        let outcome = self.task_outcome(p, self.hw().recorder.take_latency(p));
-        self.finished.borrow_mut().push(outcome);
-    }
-
-    /// A task, with what has been recorded of its latencies.
-    pub fn task_outcome(&self, p: TaskId, wakeup_latency: Option<Box<Histogram>>) -> TaskOutcome {
-        let task = self.k.task(p);
-        if self.with(p, |t| !t.time_under.is_empty()) {
-            self.account_under(p, self.served(p));
-        }
-        self.with(p, |t| TaskOutcome {
-            task: p,
-            pid: t.pid,
-            comm: t.comm.clone(),
-            policy: task.policy.get(),
-            nice: task.nice.get(),
-            cpus: task.cpus_allowed.get(),
-            time_under: t.time_under.clone(),
-            origin: t.origin,
-            exited: t.exited,
-            iterations: t.iterations,
-            counters: self.counters(p),
-            wait_sum: task.stats.wait_sum.get(),
-            wakeup_latency,
-        })
-    }
-
-    /// The tasks that still live, if all of them sleep and neither a timer nor anything from outside will
-    /// wake one.
-    fn stalled(&self, end: Nanos) -> Vec<StuckTask> {
-        let queue = &self.hw().queue;
-        let asleep = |p: TaskId| {
-            // A spinner for a mutex has the state of a sleeper, too; but then its owner runs.
-            let state = self.k.task(p).state.get();
-            matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
-                && !queue.is_set(self.with(p, |t| t.timer))
-        };
-        let serving = |device: &Device| device.is_busy(end);
-        let living = || self.known_tasks().filter(|p| self.with(*p, |t| t.origin != TaskOrigin::Machine));
-        let to_come = self.outside.iter().any(|m| m.at > end || m.every.is_some())
-            || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
-            || self.world.borrow().devices.iter().any(serving);
-        if to_come || !living().all(asleep) {
-            return Vec::new();
-        }
-        let stuck = |p| {
-            let waits_for = self.waits_for(p);
-            self.with(p, |t| StuckTask { pid: t.pid, comm: t.comm.clone(), waits_for })
-        };
-        living().map(stuck).collect()
-    }
-
     fn outcome(&self, end: Nanos) -> Outcome {
-        let mut tasks = self.finished.take();
-        let living = self.known_tasks();
-        tasks.extend(living.map(|p| self.task_outcome(p, self.hw().recorder.take_latency(p))));
-        tasks.sort_by_key(|t| t.pid);
+        let (view, user, observed) = (self.view(), &self.user, &self.observed);
+        let recorder = &self.hw().recorder;
+        let tasks = observed.take_tasks(view);
         // Each was written down at its CPU's local time.
-        let mut comms = self.comms.take();
+        let mut comms = user.processes.comms.take();
         comms.sort_by_key(|c| c.since);
-        let (snapshots, exited) = self.snapshots.take();
-        let totals = self.totals();
+        let totals = view.totals();
         Outcome {
             simulated: end,
             events: totals.wakeups + totals.context_switches,
             tasks,
-            cpus: self.cpu_results(end),
+            cpus: view.cpu_results(end),
             totals,
-            decisions: self.decisions().filter(|d| d.count > 0).collect(),
-            stalled: self.stalled(end),
-            outside_lost: self.outside_lost.get(),
-            idle_polls: self.idle_polls,
-            ticks_at: self.ticks_at.clone(),
-            trace: self.hw().recorder.take_trace(),
-            lock_waits: self.hw().recorder.take_lock_waits(),
-            starts: self.hw().recorder.take_starts(),
-            objects: self.world.borrow().objects(&self.mutexes),
+            decisions: view.decisions().filter(|d| d.count > 0).collect(),
+            stalled: view.stalled(end, &self.surroundings.outside),
+            outside_lost: user.channels.outside_lost.get(),
+            idle_polls: self.hw().idle_polls,
+            ticks_at: self.surroundings.ticks_at.clone(),
+            trace: recorder.take_trace(),
+            lock_waits: recorder.take_lock_waits(),
+            starts: recorder.take_starts(),
+            objects: user.objects(),
             comms,
-            snapshots,
-            exited,
-            window: self.take_window(),
+            snapshots: observed.snapshots.take(),
+            exited: observed.snapshots.take_exited(),
+            window: observed.measurement.take(),
         }
     }
 }
@@ -468,8 +261,8 @@ impl Sim {
 #[derive(Debug)]
 struct Never;
 
-impl crate::behaviour::Behaviour for Never {
-    fn next(&mut self, _: &mut crate::behaviour::Env<'_>) -> crate::behaviour::Step {
-        crate::behaviour::Step::Exit
+impl Behaviour for Never {
+    fn next(&mut self, _: &mut Env<'_>) -> Step {
+        Step::Exit
     }
 }

@@ -267,8 +267,7 @@ fn a_timer_of_the_wheel_costs_no_interrupt_beside_the_tick() {
 #[test]
 fn vfork_holds_the_parent_until_exec_and_wait_until_exit() {
     let mut setup = Setup::new(2);
-    let (child, _) =
-        script("child", [Step::Compute(ms(2)), Step::Exec { comm: "cc1".into() }, Step::Compute(ms(3))]);
+    let (child, _) = script("child", [Step::Compute(ms(2)), Step::Exec("cc1".into()), Step::Compute(ms(3))]);
     let fork = Step::Fork { child: Box::new(child), kind: ForkKind::Vfork };
     let (parent, clock) = script("parent", [fork, Step::WaitChild, Step::WaitChild]);
     setup.spawn(Nanos::ZERO, parent);

@@ -1,11 +1,12 @@
-//! The leaves of a program: what a task does in one go.
+//! What a task does in one go, beyond steps that are the same each time ([`super::Op::Step`]): steps that are
+//! drawn, looked up or made when the task gets to them, and what happens between two steps.
 
 use super::template::Child;
 use super::text::Text;
 use crate::dist::Dist;
 use crate::record::{Flag, Recorder};
-use machine::{BarrierId, ChannelId, Env, ForkKind, FutexId, SpinlockId};
-use scheduler::{CpuMask, MutexId, Nanos, Nice, Policy, TaskId};
+use machine::{Env, ForkKind};
+use scheduler::{CpuMask, Nanos, Nice, Policy, TaskId};
 use std::fmt::Debug;
 use std::rc::Rc;
 
@@ -13,7 +14,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct TimeVar(pub u8);
 
-/// One thing that a task does.
+/// One thing that a task does, other than a [`machine::LoneStep`].
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Use this much CPU time in user mode.
@@ -26,29 +27,6 @@ pub enum Action {
     Sleep(Dist),
     /// Absolute sleep until the variable's time; returns at once when it has passed.
     SleepUntil(TimeVar),
-    /// Lock a mutex.
-    Lock(MutexId),
-    /// Unlock it.
-    Unlock(MutexId),
-    /// Take a user-space spinlock.
-    SpinLock(SpinlockId),
-    /// Release it.
-    SpinUnlock(SpinlockId),
-    /// Write one message.
-    Send(ChannelId),
-    /// Read one message.
-    Receive(ChannelId),
-    /// Wait on a futex.
-    FutexWait(FutexId),
-    /// Wake waiters of a futex.
-    FutexWake {
-        /// What they wait on.
-        futex: FutexId,
-        /// At most this many.
-        count: u32,
-    },
-    /// Wait at a barrier.
-    Barrier(BarrierId),
     /// Create a task.
     Fork {
         /// Makes it.
@@ -56,14 +34,6 @@ pub enum Action {
         /// How.
         kind: ForkKind,
     },
-    /// Become another program by name. What the task does goes on as written.
-    Exec(Rc<str>),
-    /// Wait for any child to end.
-    WaitChild,
-    /// End the task. A program also ends it at its end.
-    Exit,
-    /// sched_yield.
-    Yield,
     /// Change a policy.
     SetPolicy {
         /// Whose.

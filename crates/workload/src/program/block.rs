@@ -5,14 +5,16 @@ use super::template::Child;
 use super::text::Text;
 use crate::dist::Dist;
 use crate::record::{Flag, Recorder};
-use machine::{BarrierId, ChannelId, ForkKind};
+use machine::{BarrierId, ChannelId, ForkKind, LoneStep};
 use scheduler::{MutexId, Nanos};
 use std::rc::Rc;
 
 /// One node of the tree.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// A leaf.
+    /// A step that is the same each time, and concerns no other task.
+    Step(LoneStep),
+    /// Any other leaf.
     Do(Action),
     /// Repeat a block.
     Loop {
@@ -72,6 +74,11 @@ impl Block {
     /// Any action.
     pub fn act(self, action: Action) -> Block {
         self.op(Op::Do(action))
+    }
+
+    /// [`Op::Step`].
+    pub fn step(self, step: LoneStep) -> Block {
+        self.op(Op::Step(step))
     }
 
     /// All of another block.
@@ -135,29 +142,29 @@ impl Block {
         self.act(Action::Iteration)
     }
 
-    /// [`Action::Lock`].
+    /// [`machine::Step::Lock`].
     pub fn lock(self, mutex: MutexId) -> Block {
-        self.act(Action::Lock(mutex))
+        self.step(LoneStep::Lock(mutex))
     }
 
-    /// [`Action::Unlock`].
+    /// [`machine::Step::Unlock`].
     pub fn unlock(self, mutex: MutexId) -> Block {
-        self.act(Action::Unlock(mutex))
+        self.step(LoneStep::Unlock(mutex))
     }
 
-    /// [`Action::Send`].
+    /// [`machine::Step::Send`].
     pub fn send(self, channel: ChannelId) -> Block {
-        self.act(Action::Send(channel))
+        self.step(LoneStep::Send(channel))
     }
 
-    /// [`Action::Receive`].
+    /// [`machine::Step::Receive`].
     pub fn receive(self, channel: ChannelId) -> Block {
-        self.act(Action::Receive(channel))
+        self.step(LoneStep::Receive(channel))
     }
 
-    /// [`Action::Barrier`].
+    /// [`machine::Step::BarrierWait`].
     pub fn barrier(self, barrier: BarrierId) -> Block {
-        self.act(Action::Barrier(barrier))
+        self.step(LoneStep::BarrierWait(barrier))
     }
 
     /// [`Action::Fork`].
@@ -165,14 +172,14 @@ impl Block {
         self.act(Action::Fork { child: child.into(), kind })
     }
 
-    /// [`Action::Exec`].
+    /// [`machine::Step::Exec`].
     pub fn exec(self, comm: &str) -> Block {
-        self.act(Action::Exec(comm.into()))
+        self.step(LoneStep::Exec(comm.into()))
     }
 
-    /// [`Action::WaitChild`].
+    /// [`machine::Step::WaitChild`].
     pub fn wait_child(self) -> Block {
-        self.act(Action::WaitChild)
+        self.step(LoneStep::WaitChild)
     }
 
     /// [`Action::Marker`].

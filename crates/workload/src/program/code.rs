@@ -5,6 +5,7 @@ use super::block::{Block, Op, Times};
 use super::interpreter::Interpreter;
 use crate::dist::Dist;
 use crate::record::Flag;
+use machine::LoneStep;
 use scheduler::Nanos;
 use std::rc::Rc;
 
@@ -28,7 +29,7 @@ impl Program {
     pub fn new(block: Block) -> Result<Program, ProgramError> {
         let mut code = Code { instructions: Vec::new(), registers: 0, times: 0 };
         code.append(&block)?;
-        code.instructions.push(Instruction::Act(Action::Exit));
+        code.instructions.push(Instruction::Step(LoneStep::Exit));
         Ok(Program(Rc::new(code)))
     }
 
@@ -49,6 +50,7 @@ pub(super) struct Code {
 
 #[derive(Debug)]
 pub(super) enum Instruction {
+    Step(LoneStep),
     Act(Action),
     /// register = value
     Load {
@@ -97,6 +99,7 @@ impl Code {
     fn append(&mut self, block: &Block) -> Result<(), ProgramError> {
         for op in &block.0 {
             match op {
+                Op::Step(step) => self.instructions.push(Instruction::Step(step.clone())),
                 Op::Do(action) => {
                     if let Some(var) = action.time_var() {
                         self.times = self.times.max(usize::from(var.0) + 1);
@@ -180,8 +183,8 @@ impl Code {
 /// Whether every pass through the block takes at least one step.
 fn takes_a_step(block: &Block) -> bool {
     block.0.iter().any(|op| match op {
+        Op::Step(_) | Op::Bursts { .. } => true,
         Op::Do(action) => action.takes_a_step(),
-        Op::Bursts { .. } => true,
         Op::Loop { times, body } => {
             let once = match times {
                 Times::Count(count) => *count > 0,

@@ -2,7 +2,7 @@
 
 use super::action::{Action, Overrun};
 use super::code::{Code, Instruction};
-use machine::{Behaviour, Env, Step};
+use machine::{Behaviour, Env, LoneStep, Step};
 use scheduler::Nanos;
 use std::rc::Rc;
 
@@ -35,12 +35,15 @@ impl Behaviour for Interpreter {
             let instruction = &self.code.instructions[self.at];
             self.at += 1;
             match instruction {
+                Instruction::Step(step) => {
+                    if matches!(step, LoneStep::Exit) {
+                        // Stay on it, should anyone ask again.
+                        self.at -= 1;
+                    }
+                    return step.step();
+                }
                 Instruction::Act(action) => {
                     if let Some(step) = act(action, env, &mut self.times) {
-                        if matches!(step, Step::Exit) {
-                            // Stay on it, should anyone ask again.
-                            self.at -= 1;
-                        }
                         return step;
                     }
                 }
@@ -90,20 +93,7 @@ fn act(action: &Action, env: &mut Env<'_>, times: &mut [Nanos]) -> Option<Step> 
         Action::Spin(dist) => Step::SpinUntil(env.now.saturating_add(dist.draw(env.rng))),
         Action::Sleep(dist) => Step::SleepFor(dist.draw(env.rng)),
         Action::SleepUntil(var) => Step::SleepUntil(times[usize::from(var.0)]),
-        Action::Lock(mutex) => Step::Lock(*mutex),
-        Action::Unlock(mutex) => Step::Unlock(*mutex),
-        Action::SpinLock(lock) => Step::SpinLock(*lock),
-        Action::SpinUnlock(lock) => Step::SpinUnlock(*lock),
-        Action::Send(channel) => Step::Send(*channel),
-        Action::Receive(channel) => Step::Receive(*channel),
-        Action::FutexWait(futex) => Step::FutexWait(*futex),
-        Action::FutexWake { futex, count } => Step::FutexWake { futex: *futex, count: *count },
-        Action::Barrier(barrier) => Step::BarrierWait(*barrier),
         Action::Fork { child, kind } => Step::Fork { child: Box::new(child.spec()), kind: *kind },
-        Action::Exec(comm) => Step::Exec { comm: (**comm).into() },
-        Action::WaitChild => Step::WaitChild,
-        Action::Exit => Step::Exit,
-        Action::Yield => Step::Yield,
         Action::SetPolicy { target, policy } => {
             Step::SetPolicy { target: target.resolve(env), policy: *policy }
         }

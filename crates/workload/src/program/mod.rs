@@ -1,5 +1,5 @@
-//! The program language of tasks (design: task programs): a [`Block`] is a tree of actions and loops, a
-//! [`Program`] is a checked block that any number of tasks can run.
+//! The program language of tasks (design: task programs): a [`Block`] is a tree of steps, actions and loops;
+//! a [`Program`] is a checked block that any number of tasks can run.
 //!
 //! ```
 //! use scheduler::Nanos;
@@ -19,8 +19,9 @@
 //! # Ok::<(), workload::program::ProgramError>(())
 //! ```
 //!
-//! Time passes only in actions that are a [`machine::Step`]. The others ([`Action::takes_a_step`] is false)
-//! happen between two steps. Every pass of an endless loop must take a step; [`Program::new`] refuses others.
+//! Time passes only in steps of the machine: those of [`Op::Step`] and [`Op::Bursts`], and actions that draw
+//! or make one. The others ([`Action::takes_a_step`] is false) happen between two steps. Every pass of an
+//! endless loop must take a step; [`Program::new`] refuses others.
 
 mod action;
 mod block;

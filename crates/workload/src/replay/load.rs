@@ -160,7 +160,7 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 
 /// Whether a task changes its own affinity.
 fn binds(step: &Recorded) -> bool {
-    matches!(step, Recorded::Bind(_) | Recorded::Unbind | Recorded::Told(ToldStep::SetAffinity(_)))
+    matches!(step, Recorded::Bind(_) | Recorded::Unbind | Recorded::Told(ToldStep::SetAffinity { .. }))
 }
 
 fn is_message(step: &Recorded) -> bool {

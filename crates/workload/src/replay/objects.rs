@@ -1,7 +1,8 @@
 //! The objects that told steps name, made anew for a run.
 
 use machine::{
-    BarrierId, ChannelId, DeviceId, FutexId, Objects, Sections, Setup, SpinlockId, Step, ToldStep,
+    BarrierId, ChannelId, DeviceId, FutexId, NotAlone, Objects, Operand, Sections, Setup, SpinlockId, Step,
+    ToldStep,
 };
 use scheduler::MutexId;
 
@@ -48,49 +49,31 @@ impl Made {
         self.spinlocks[recorded.0 as usize]
     }
 
-    /// The step with the objects of the run; whoever read it has looked whether they exist. `None` for a step
-    /// that a
-    /// [`Recorded`] of its own stands for.
+    /// The step with the objects of the run; whoever read it has looked whether they exist.
+    ///
+    /// # Errors
+    /// It concerns another task: a [`Recorded`] of its own stands for such.
     ///
     /// [`Recorded`]: super::recording::Recorded
-    pub fn step(&self, recorded: &ToldStep) -> Option<Step> {
-        Some(match recorded {
-            ToldStep::SpinUntil(time) => Step::SpinUntil(*time),
-            ToldStep::KernelCompute(length) => Step::KernelCompute(*length),
-            ToldStep::Lock(mutex) => Step::Lock(self.mutex(*mutex)),
-            ToldStep::Unlock(mutex) => Step::Unlock(self.mutex(*mutex)),
-            ToldStep::SpinLock(lock) => Step::SpinLock(self.spinlock(*lock)),
-            ToldStep::SpinUnlock(lock) => Step::SpinUnlock(self.spinlock(*lock)),
-            ToldStep::Sections(work) => {
+    pub fn step(&self, recorded: &ToldStep) -> Result<Step, NotAlone> {
+        let mut step = recorded.clone();
+        step.operands(|operand| match operand {
+            Operand::Mutex(mutex) => *mutex = self.mutex(*mutex),
+            Operand::Spinlock(lock) => *lock = self.spinlock(*lock),
+            Operand::Channel(channel) => *channel = self.channel(*channel),
+            Operand::Device(device) => *device = self.device(*device),
+            Operand::Futex(futex) => *futex = self.futexes[futex.0 as usize],
+            Operand::Barrier(barrier) => *barrier = self.barriers[barrier.0 as usize],
+            Operand::Channels(channels) => {
+                channels.iter_mut().for_each(|channel| *channel = self.channel(*channel));
+            }
+            Operand::Sections(work) => {
                 let locks = work.locks().iter().map(|lock| self.spinlock(*lock));
-                Step::Sections(Sections::new(locks, work.first, work.part, work.hold))
+                *work = Sections::new(locks, work.first, work.part, work.hold);
             }
-            ToldStep::Send(channel) => Step::Send(self.channel(*channel)),
-            ToldStep::TrySend(channel) => Step::TrySend(self.channel(*channel)),
-            ToldStep::TrySendAll(channels) => {
-                Step::TrySendAll(channels.iter().map(|channel| self.channel(*channel)).collect())
-            }
-            ToldStep::GiveBack { policy, wakes } => Step::GiveBack {
-                policy: *policy,
-                wakes: wakes.iter().map(|channel| self.channel(*channel)).collect(),
-            },
-            ToldStep::Receive(channel) => Step::Receive(self.channel(*channel)),
-            ToldStep::Submit { device, service, done } => {
-                Step::Submit { device: self.device(*device), service: *service, done: self.channel(*done) }
-            }
-            ToldStep::FutexWait(futex) => Step::FutexWait(self.futexes[futex.0 as usize]),
-            ToldStep::FutexWake { futex, count } => {
-                Step::FutexWake { futex: self.futexes[futex.0 as usize], count: *count }
-            }
-            ToldStep::BarrierWait(barrier) => Step::BarrierWait(self.barriers[barrier.0 as usize]),
-            ToldStep::WaitChild => Step::WaitChild,
-            ToldStep::Yield => Step::Yield,
-            ToldStep::SetPolicy(policy) => Step::SetPolicy { target: None, policy: *policy },
-            ToldStep::SetNice(nice) => Step::SetNice { target: None, nice: *nice },
-            ToldStep::SetAffinity(cpus) => Step::SetAffinity { target: None, cpus: *cpus },
-            ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => return None,
-            ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit => return None,
-            ToldStep::SetPolicyOf { .. } | ToldStep::Untold => return None,
-        })
+            Operand::Time(_) | Operand::Count(_) | Operand::Policy(_) | Operand::Nice(_) => {}
+            Operand::Cpus(_) | Operand::ForkKind(_) | Operand::Text(_) | Operand::Target(_) => {}
+        });
+        step.again()
     }
 }

@@ -130,7 +130,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             let fair_before = if task.prio < FIRST_FAIR_PRIO { NICE_0_PRIO } else { task.prio };
             task.prio = policy.rt_priority().map_or(fair_before, |p| 99 - i32::from(p.get()));
             task.steps.retain(|step| {
-                !matches!(step, Recorded::SetPrio(_) | Recorded::Told(ToldStep::SetPolicy(_)))
+                !matches!(step, Recorded::SetPrio(_) | Recorded::Told(ToldStep::SetPolicy { .. }))
             });
             task.merge_runs();
         }
@@ -147,7 +147,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             if let Some(told) = &mut task.told {
                 told.nice = nice;
             }
-            task.steps.retain(|step| !matches!(step, Recorded::Told(ToldStep::SetNice(_))));
+            task.steps.retain(|step| !matches!(step, Recorded::Told(ToldStep::SetNice { .. })));
         }
         Changed::Scale(factor) => {
             let scale = |length: &mut Nanos| {

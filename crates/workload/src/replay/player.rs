@@ -265,7 +265,7 @@ impl Player {
             }
             Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
             Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
-            Recorded::Told(step) => return stage.made.step(step),
+            Recorded::Told(step) => return stage.made.step(step).ok(),
             Recorded::Lock { mutex, .. } => {
                 stage.watch(|watch| watch.locks(self.index, *mutex, self.next, env.now));
                 Step::Lock(stage.made.mutex(*mutex))
@@ -298,7 +298,7 @@ impl Player {
                 let cpus = part.cpus.as_deref().copied().unwrap_or(stage.cpus);
                 Step::SetAffinity { target: None, cpus }
             }
-            Recorded::Exec(comm) => Step::Exec { comm: comm.clone() },
+            Recorded::Exec(comm) => Step::Exec(comm.clone()),
             Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
             Recorded::Interrupted { .. } => return None,
             Recorded::Exit => {

@@ -127,11 +127,14 @@ impl<'a> Reader<'a> {
                 (cpu as usize == self.ticks_at.len() - 1).then_some(())
             }
             told::Told::Path(line) => read_path_line(&line, &mut self.paths).ok(),
+            told::Told::Untold => None,
             told::Told::Step(step) => {
                 self.tells_steps = true;
                 let can_be = can_be_taken(&step, &self.objects);
                 let step = match step {
-                    ToldStep::SetAffinity(cpus) => ToldStep::SetAffinity(self.affinity(cpus)),
+                    ToldStep::SetAffinity { target, cpus } => {
+                        ToldStep::SetAffinity { target, cpus: self.affinity(cpus) }
+                    }
                     step => step,
                 };
                 self.programs.get_mut(&event.pid)?.steps.push(recorded(step));
@@ -208,10 +211,11 @@ fn recorded(step: ToldStep) -> Step {
         ToldStep::Compute(length) => Recorded::Run(length),
         ToldStep::SleepUntil(at) => Recorded::Sleep(Waking::At(at)),
         ToldStep::SleepFor(span) => Recorded::Sleep(Waking::After(span)),
-        ToldStep::Fork(kind) => return Step::Fork(None, kind),
-        ToldStep::SetPolicyOf { pid, policy } => return Step::SetPolicyOf(Pid(pid.0), policy),
+        ToldStep::Fork { child: (), kind } => return Step::Fork(None, kind),
+        ToldStep::SetPolicy { target: Some(pid), policy } => return Step::SetPolicyOf(Pid(pid.0), policy),
         ToldStep::Exec(comm) => Recorded::Exec(comm),
         ToldStep::Exit => Recorded::Exit,
+        ToldStep::Marker(text) => Recorded::Marker(text),
         other => Recorded::Told(other),
     })
 }
@@ -314,7 +318,11 @@ mod tests {
         let recording = read(&text).expect("all is told");
         let [a, b] = &recording.tasks[..] else { panic!("two tasks") };
         assert_eq!([a, b].map(|task| task.placement.allowed), [Some(CpuMask::ALL); 2]);
-        assert!(a.steps.contains(&Recorded::Told(ToldStep::SetAffinity(CpuMask::ALL))), "{:?}", a.steps);
+        assert!(
+            a.steps.contains(&Recorded::Told(ToldStep::SetAffinity { target: None, cpus: CpuMask::ALL })),
+            "{:?}",
+            a.steps
+        );
         let bound = read(&text.replace("cpus=0-1", "cpus=1")).expect("all is told");
         assert_eq!(bound.tasks[0].placement.allowed, Some(CpuMask::single(scheduler::CpuId(1))));
         // On one CPU only kernel threads of it are bound.

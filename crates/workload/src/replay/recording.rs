@@ -200,7 +200,9 @@ pub enum Begin {
     },
 }
 
-/// A step of a recorded task.
+/// A step of a recorded task: a [`machine::Step`] and how it hangs together with the steps of others. Who
+/// waits for whom, what ended a wait and whether a lock was contended decides what a replay changes, so it
+/// stays until the task is played. A step without such ties is [`Recorded::Told`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Recorded {
     /// CPU time, preemptions left out: those are the scheduler's doing.

@@ -6,7 +6,8 @@ use super::recording::{Begin, TaskIndex};
 use super::whereabouts::Whereabouts;
 use trace::{Pid, PrevState, StrId};
 
-/// A step whose particulars are not all known yet.
+/// A step whose particulars are not all known yet: what ended a sleep shows only later in the trace. When all
+/// is known it becomes a [`super::recording::Recorded`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Draft {
     Run(u64),

@@ -139,7 +139,8 @@ pub(super) struct Event {
     pub what: What,
 }
 
-/// What an event does. Times are as written; numbers index [`Resources`].
+/// What an event does, in rt-app's own terms: one event may be several steps of the machine. Times are as
+/// written; numbers index [`Resources`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     Run(Nanos),

@@ -7,34 +7,41 @@ use super::model::{Event, Phase, Repeat, Scheduling, Task, TimerRef, What};
 use super::shared::Shared;
 use crate::program::FAIR_TIMER_SLACK;
 use machine::{Behaviour, ChannelId, Env, ForkKind, Step, TaskSpec};
-use scheduler::{CpuMask, Nanos, Nice, Policy};
+use scheduler::{CpuMask, Nanos};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What is to be done next: steps of the machine, and what happens between two steps.
-#[derive(Clone, Copy, Debug)]
+/// What is to be done next.
+#[derive(Debug)]
 enum Op {
-    Compute(Nanos),
+    /// A step of the machine.
+    Step(Step),
+    // Steps that are made when the thread gets to them:
     /// As many writes as it takes, one a step.
-    Write {
-        left: u64,
-    },
-    SpinUntil(Nanos),
-    SleepFor(Nanos),
-    SleepUntil(Nanos),
-    Lock(usize),
-    Unlock(usize),
-    Send(ChannelId),
-    Receive(ChannelId),
-    Barrier(usize),
-    Yield,
+    Write { left: u64 },
+    /// Another instance of a task.
     Fork(usize),
-    SetPolicy(Policy),
-    SetNice(Nice),
-    SetAffinity(CpuMask),
+    /// A text for the trace.
     Mark(Mark),
-    Exit,
-    // Between two steps:
+    /// Something between two steps.
+    Between(Between),
+}
+
+impl From<Step> for Op {
+    fn from(step: Step) -> Op {
+        Op::Step(step)
+    }
+}
+
+impl From<Between> for Op {
+    fn from(between: Between) -> Op {
+        Op::Between(between)
+    }
+}
+
+/// What happens between two steps, and takes no time.
+#[derive(Clone, Copy, Debug)]
+enum Between {
     /// Enter the list of waiters of a condition.
     Enqueue(usize),
     /// Count as one that waits at a barrier.
@@ -48,18 +55,11 @@ enum Op {
     /// The loop begins now.
     Begin,
     /// The work that began then is done.
-    WorkDone {
-        since: Nanos,
-    },
+    WorkDone { since: Nanos },
     /// The wait of `runtime` is over; the loop of work that was under way is not.
-    SpinDone {
-        since: Nanos,
-        cpu_time: Nanos,
-    },
+    SpinDone { since: Nanos, cpu_time: Nanos },
     /// The timer that was due then has woken the thread.
-    Woken {
-        due: Nanos,
-    },
+    Woken { due: Nanos },
 }
 
 /// Text for the trace, made when it is written.
@@ -196,7 +196,7 @@ impl Thread {
                     self.ops.push_back(Op::Mark(Mark::Task("start")));
                 }
                 if task.delay > Nanos::ZERO {
-                    self.ops.push_back(Op::SleepUntil(task.delay));
+                    self.ops.push_back(Step::SleepUntil(task.delay).into());
                 }
                 self.stage = Stage::LoopStart;
             }
@@ -204,7 +204,8 @@ impl Thread {
                 if shared.is_over(env.now) {
                     shared.remaining.none();
                     // rt-app would keep what an earlier loop has locked; here the others may go on.
-                    self.ops.extend(self.held.drain(..).map(Op::Unlock));
+                    let unlock = |mutex: usize| Op::Step(Step::Unlock(shared.mutexes[mutex]));
+                    self.ops.extend(self.held.drain(..).map(unlock));
                     self.stage = Stage::Over;
                     return;
                 }
@@ -218,7 +219,7 @@ impl Thread {
                 if shared.app.global.ftrace.r#loop {
                     self.ops.push_back(Op::Mark(Mark::Loop { edge: "start", at: self.at }));
                 }
-                self.ops.push_back(Op::Begin);
+                self.ops.push_back(Between::Begin.into());
                 self.stage = Stage::Event(0);
             }
             Stage::Event(number) => {
@@ -244,7 +245,7 @@ impl Thread {
                 if shared.app.global.ftrace.task {
                     self.ops.push_back(Op::Mark(Mark::Task("end")));
                 }
-                self.ops.push_back(Op::Exit);
+                self.ops.push_back(Step::Exit.into());
             }
         }
     }
@@ -254,17 +255,18 @@ impl Thread {
     fn change_attributes(&mut self, phase: &Phase, affinity: CpuMask) {
         if affinity != self.affinity {
             self.affinity = affinity;
-            self.ops.push_back(Op::SetAffinity(affinity));
+            self.ops.push_back(Step::SetAffinity { target: None, cpus: affinity }.into());
         }
         let Some(wanted) = phase.scheduling.filter(|_| self.scheduled_by != Some(self.at.phase)) else {
             return;
         };
         self.scheduled_by = Some(self.at.phase);
         if wanted.policy != self.scheduling.policy || wanted.policy.is_rt() {
-            self.ops.push_back(Op::SetPolicy(wanted.policy));
+            self.ops.push_back(Step::SetPolicy { target: None, policy: wanted.policy }.into());
         }
         self.scheduling = wanted;
-        self.ops.extend(wanted.nice.map(Op::SetNice));
+        let set_nice = |nice| Op::Step(Step::SetNice { target: None, nice });
+        self.ops.extend(wanted.nice.map(set_nice));
     }
 
     fn event(&mut self, what: What, env: &mut Env<'_>) {
@@ -273,67 +275,75 @@ impl Thread {
             What::Run(time) => {
                 self.line.c_duration += time;
                 self.line.perf += shared.perf(time);
-                self.ops.push_back(Op::Compute(shared.work(time)));
-                self.ops.push_back(Op::WorkDone { since: env.now });
+                self.ops.push_back(Step::Compute(shared.work(time)).into());
+                self.ops.push_back(Between::WorkDone { since: env.now }.into());
             }
             What::Runtime(time) => {
                 self.line.c_duration += time;
-                self.ops.push_back(Op::SpinUntil(env.now.saturating_add(time)));
+                self.ops.push_back(Step::SpinUntil(env.now.saturating_add(time)).into());
                 let cpu_time = env.counters.sum_exec_runtime;
-                self.ops.push_back(Op::SpinDone { since: env.now, cpu_time });
+                self.ops.push_back(Between::SpinDone { since: env.now, cpu_time }.into());
             }
-            What::Mem { bytes } => self.ops.push_back(Op::Compute(cost::MEMSET.time(bytes))),
+            What::Mem { bytes } => self.ops.push_back(Step::Compute(cost::MEMSET.time(bytes)).into()),
             What::IoRun { bytes } => self.ops.push_back(Op::Write { left: bytes }),
-            What::Sleep(time) => self.ops.push_back(Op::SleepFor(time)),
+            What::Sleep(time) => self.ops.push_back(Step::SleepFor(time).into()),
             What::Timer { timer, period } => self.timer(timer, period, env.now),
             What::Lock(mutex) => {
                 self.open_locks += 1;
                 self.held.push(mutex);
-                self.ops.push_back(Op::Lock(mutex));
+                self.ops.push_back(Step::Lock(shared.mutexes[mutex]).into());
             }
             What::Unlock(mutex) => {
                 self.open_locks -= 1;
                 self.held.retain(|held| *held != mutex);
-                self.ops.push_back(Op::Unlock(mutex));
+                self.ops.push_back(Step::Unlock(shared.mutexes[mutex]).into());
             }
             What::Wait { condition, mutex } => self.wait(condition, mutex),
             What::Sync { condition, mutex } => {
                 let locked_here = !self.held.contains(&mutex);
                 if locked_here {
-                    self.ops.push_back(Op::Lock(mutex));
+                    self.ops.push_back(Step::Lock(shared.mutexes[mutex]).into());
                 }
-                self.ops.push_back(Op::Signal(condition));
+                self.ops.push_back(Between::Signal(condition).into());
                 self.wait(condition, mutex);
                 if locked_here {
-                    self.ops.push_back(Op::Unlock(mutex));
+                    self.ops.push_back(Step::Unlock(shared.mutexes[mutex]).into());
                 }
             }
             What::Suspend { condition, mutex } => {
-                self.ops.push_back(Op::Lock(mutex));
+                self.ops.push_back(Step::Lock(shared.mutexes[mutex]).into());
                 self.wait(condition, mutex);
-                self.ops.push_back(Op::Unlock(mutex));
+                self.ops.push_back(Step::Unlock(shared.mutexes[mutex]).into());
             }
             What::Resume { condition, mutex } => {
-                self.ops.extend([Op::Lock(mutex), Op::Broadcast(condition), Op::Unlock(mutex)]);
+                let mutex = shared.mutexes[mutex];
+                let broadcast = Between::Broadcast(condition).into();
+                self.ops.extend([Step::Lock(mutex).into(), broadcast, Step::Unlock(mutex).into()]);
             }
-            What::Signal(condition) => self.ops.push_back(Op::Signal(condition)),
-            What::Broadcast(condition) => self.ops.push_back(Op::Broadcast(condition)),
-            What::Barrier(barrier) => self.ops.extend([Op::Arrive, Op::Barrier(barrier), Op::Pass]),
+            What::Signal(condition) => self.ops.push_back(Between::Signal(condition).into()),
+            What::Broadcast(condition) => self.ops.push_back(Between::Broadcast(condition).into()),
+            What::Barrier(barrier) => {
+                let wait = Step::BarrierWait(shared.barriers[barrier]).into();
+                self.ops.extend([Between::Arrive.into(), wait, Between::Pass.into()]);
+            }
             What::Fork(task) => self.ops.push_back(Op::Fork(task)),
-            What::Yield => self.ops.push_back(Op::Yield),
-            What::SemPost(semaphore) => self.ops.push_back(Op::Send(shared.semaphores[semaphore])),
-            What::SemWait(semaphore) => self.ops.push_back(Op::Receive(shared.semaphores[semaphore])),
+            What::Yield => self.ops.push_back(Step::Yield.into()),
+            What::SemPost(semaphore) => self.ops.push_back(Step::Send(shared.semaphores[semaphore]).into()),
+            What::SemWait(semaphore) => {
+                self.ops.push_back(Step::Receive(shared.semaphores[semaphore]).into())
+            }
         }
     }
 
     /// pthread_cond_wait.
     fn wait(&mut self, condition: usize, mutex: usize) {
         if let Some(channel) = self.channel {
+            let mutex = self.shared.mutexes[mutex];
             self.ops.extend([
-                Op::Enqueue(condition),
-                Op::Unlock(mutex),
-                Op::Receive(channel),
-                Op::Lock(mutex),
+                Between::Enqueue(condition).into(),
+                Step::Unlock(mutex).into(),
+                Step::Receive(channel).into(),
+                Step::Lock(mutex).into(),
             ]);
         }
     }
@@ -356,7 +366,7 @@ impl Thread {
         line.slack_ns = if shared.app.global.cumulative_slack { line.slack_ns + slack } else { slack };
         if now < due {
             *next = Some(due);
-            self.ops.extend([Op::SleepUntil(due), Op::Woken { due }]);
+            self.ops.extend([Step::SleepUntil(due).into(), Between::Woken { due }.into()]);
         } else {
             *next = Some(if absolute { due } else { now });
             line.wu_lat = Nanos::ZERO;
@@ -376,7 +386,7 @@ impl Thread {
         if shared.app.global.ftrace.stats {
             self.ops.push_back(Op::Mark(Mark::Stats { end: env.now }));
         }
-        self.ops.push_back(Op::Compute(cost::LOOP));
+        self.ops.push_back(Step::Compute(cost::LOOP).into());
         self.stage = Stage::LoopStart;
         self.at.phase_loop += 1;
         if phase.repeat == Repeat::Times(self.at.phase_loop) {
@@ -389,70 +399,55 @@ impl Thread {
         }
     }
 
-    /// Does what takes no time, or says which step it is.
+    /// Takes a step, or does what takes no time.
     fn perform(&mut self, op: Op, env: &Env<'_>) -> Option<Step> {
+        match op {
+            Op::Step(step) => Some(step),
+            Op::Write { left } => self.write(left),
+            Op::Fork(task) => self.fork(task),
+            Op::Mark(mark) => {
+                Some(Step::Marker(if env.traced { self.text(mark, env.now) } else { Box::default() }))
+            }
+            Op::Between(between) => {
+                self.between(between, env);
+                None
+            }
+        }
+    }
+
+    fn between(&mut self, between: Between, env: &Env<'_>) {
         let shared = &self.shared;
-        Some(match op {
-            Op::Compute(time) => Step::Compute(time),
-            Op::Write { left } => return self.write(left),
-            Op::SpinUntil(time) => Step::SpinUntil(time),
-            Op::SleepFor(time) => Step::SleepFor(time),
-            Op::SleepUntil(time) => Step::SleepUntil(time),
-            Op::Lock(mutex) => Step::Lock(shared.mutexes[mutex]),
-            Op::Unlock(mutex) => Step::Unlock(shared.mutexes[mutex]),
-            Op::Send(channel) => Step::Send(channel),
-            Op::Receive(channel) => Step::Receive(channel),
-            Op::Barrier(barrier) => Step::BarrierWait(shared.barriers[barrier]),
-            Op::Yield => Step::Yield,
-            Op::Fork(task) => return self.fork(task),
-            Op::SetPolicy(policy) => Step::SetPolicy { target: None, policy },
-            Op::SetNice(nice) => Step::SetNice { target: None, nice },
-            Op::SetAffinity(cpus) => Step::SetAffinity { target: None, cpus },
-            Op::Mark(mark) if env.traced => Step::Marker(self.text(mark, env.now)),
-            Op::Mark(_) => Step::Marker(Box::default()),
-            Op::Exit => Step::Exit,
-            Op::Enqueue(condition) => {
+        match between {
+            Between::Enqueue(condition) => {
                 let Scheduling { policy, nice } = self.scheduling;
                 let prio = policy.normal_prio(nice.unwrap_or_default());
                 if let Some(channel) = self.channel {
                     shared.state.borrow_mut().wait(condition, prio, channel);
                 }
-                return None;
             }
-            Op::Arrive => {
-                shared.state.borrow_mut().arrive();
-                return None;
+            Between::Arrive => shared.state.borrow_mut().arrive(),
+            Between::Pass => shared.state.borrow_mut().pass(),
+            Between::Signal(condition) => {
+                if let Some(channel) = shared.state.borrow_mut().signal(condition) {
+                    self.ops.push_front(Step::Send(channel).into());
+                }
             }
-            Op::Pass => {
-                shared.state.borrow_mut().pass();
-                return None;
-            }
-            Op::Signal(condition) => return shared.state.borrow_mut().signal(condition).map(Step::Send),
-            Op::Broadcast(condition) => {
+            Between::Broadcast(condition) => {
                 // Those who wait now, not those who come while they are being woken.
                 for channel in shared.state.borrow_mut().broadcast(condition).rev() {
-                    self.ops.push_front(Op::Send(channel));
+                    self.ops.push_front(Step::Send(channel).into());
                 }
-                return None;
             }
-            Op::Begin => {
+            Between::Begin => {
                 self.line = Line { start: env.now, ..Line::default() };
                 self.open_locks = 0;
-                return None;
             }
-            Op::WorkDone { since } => {
-                self.line.run += env.now.saturating_sub(since);
-                return None;
-            }
-            Op::SpinDone { since, cpu_time } => {
+            Between::WorkDone { since } => self.line.run += env.now.saturating_sub(since),
+            Between::SpinDone { since, cpu_time } => {
                 self.finish_runtime(since, env.counters.sum_exec_runtime.saturating_sub(cpu_time));
-                return None;
             }
-            Op::Woken { due } => {
-                self.line.wu_lat += env.now.saturating_sub(due);
-                return None;
-            }
-        })
+            Between::Woken { due } => self.line.wu_lat += env.now.saturating_sub(due),
+        }
     }
 
     /// `runtime` looks at the clock between loops of work, so the loop under way when its time is up is
@@ -462,9 +457,9 @@ impl Thread {
         if loop_time > 0 {
             let loops = cpu_time.0.div_ceil(loop_time).max(1);
             self.line.perf += loops * self.shared.perf(cost::RUNTIME_LOOP);
-            self.ops.push_back(Op::Compute(Nanos(loops * loop_time - cpu_time.0)));
+            self.ops.push_back(Step::Compute(Nanos(loops * loop_time - cpu_time.0)).into());
         }
-        self.ops.push_back(Op::WorkDone { since });
+        self.ops.push_back(Between::WorkDone { since }.into());
     }
 
     fn write(&mut self, left: u64) -> Option<Step> {

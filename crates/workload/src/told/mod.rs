@@ -50,6 +50,8 @@ pub(crate) enum Told {
     Start(TaskStart),
     /// The running task takes a step.
     Step(ToldStep),
+    /// It takes one that an older trace cannot tell.
+    Untold,
     /// An interrupt brings a message.
     Message(ToldMessage),
     /// The same in older traces: it has just been brought, in an interrupt of its own.
@@ -72,6 +74,7 @@ impl Told {
             Told::Object(object) => object.to_string(),
             Told::Start(start) => format!("program {}", start::text(start)),
             Told::Step(step) => format!("do {}", step::text(step)),
+            Told::Untold => UNTOLD.to_owned(),
             Told::Message(ToldMessage { channel, by, at }) => {
                 let by = if *by == Arrival::Tick { BY_TICK } else { "" };
                 format!("message {} at={}{by}", channel.0, at.0)
@@ -92,6 +95,9 @@ impl Told {
 
     /// Reads a text; `None` for one that is not ours.
     pub fn parse(text: &str) -> Option<Told> {
+        if text == UNTOLD {
+            return Some(Told::Untold);
+        }
         let (word, rest) = text.split_once(' ')?;
         match word {
             "do" => step::read(rest).map(Told::Step),
@@ -116,6 +122,8 @@ impl Told {
         }
     }
 }
+
+const UNTOLD: &str = "do untold";
 
 /// Behind a message that a tick brings.
 const BY_TICK: &str = " by=tick";
@@ -176,6 +184,7 @@ mod tests {
         for told in [
             run,
             Told::Step(ToldStep::Send(ChannelId(3))),
+            Told::Untold,
             Told::Brought(ChannelId(0)),
             message(Arrival::Own),
             message(Arrival::Tick),

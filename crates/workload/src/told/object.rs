@@ -1,6 +1,8 @@
 //! Objects that tasks share, as text.
 
-use machine::{Backoff, ChannelSpec, DeviceSpec, MutexKind, MutexSpec, Objects, ToldStep};
+use machine::{
+    Backoff, ChannelId, ChannelSpec, DeviceSpec, MutexKind, MutexSpec, Objects, Operand, ToldStep,
+};
 use scheduler::Nanos;
 use std::fmt;
 
@@ -74,29 +76,31 @@ impl Object {
     }
 }
 
-/// Whether a step can be taken: the objects that it names exist.
+/// Whether a step can be taken: the objects that it names exist, and whom it concerns can be found.
 pub(crate) fn can_be_taken(step: &ToldStep, objects: &Objects) -> bool {
     let exists = |number: u32, count: usize| (number as usize) < count;
-    match step {
-        ToldStep::Lock(mutex) | ToldStep::Unlock(mutex) => exists(mutex.0, objects.mutexes.len()),
-        ToldStep::Send(channel) | ToldStep::TrySend(channel) | ToldStep::Receive(channel) => {
-            exists(channel.0, objects.channels.len())
+    let is_channel = |channel: &ChannelId| exists(channel.0, objects.channels.len());
+    let sets_policy = matches!(step, ToldStep::SetPolicy { .. });
+    let mut can_be = true;
+    step.clone().operands(|operand| {
+        can_be &= match operand {
+            Operand::Mutex(mutex) => exists(mutex.0, objects.mutexes.len()),
+            Operand::Spinlock(lock) => exists(lock.0, objects.spinlocks.len()),
+            Operand::Channel(channel) => is_channel(channel),
+            Operand::Device(device) => exists(device.0, objects.devices.len()),
+            Operand::Futex(futex) => exists(futex.0, objects.futexes as usize),
+            Operand::Barrier(barrier) => exists(barrier.0, objects.barriers.len()),
+            Operand::Channels(channels) => channels.iter().all(is_channel),
+            Operand::Sections(work) => {
+                work.locks().iter().all(|lock| exists(lock.0, objects.spinlocks.len()))
+            }
+            // What a recording knows of other tasks is that they are lent priorities.
+            Operand::Target(target) => target.is_none() || sets_policy,
+            Operand::Time(_) | Operand::Count(_) | Operand::Policy(_) | Operand::Nice(_) => true,
+            Operand::Cpus(_) | Operand::ForkKind(_) | Operand::Text(_) => true,
         }
-        ToldStep::TrySendAll(channels) | ToldStep::GiveBack { wakes: channels, .. } => {
-            channels.iter().all(|channel| exists(channel.0, objects.channels.len()))
-        }
-        ToldStep::Submit { device, done, .. } => {
-            exists(device.0, objects.devices.len()) && exists(done.0, objects.channels.len())
-        }
-        ToldStep::FutexWait(futex) | ToldStep::FutexWake { futex, .. } => {
-            exists(futex.0, objects.futexes as usize)
-        }
-        ToldStep::BarrierWait(barrier) => exists(barrier.0, objects.barriers.len()),
-        ToldStep::SpinLock(lock) | ToldStep::SpinUnlock(lock) => exists(lock.0, objects.spinlocks.len()),
-        ToldStep::Sections(work) => work.locks().iter().all(|lock| exists(lock.0, objects.spinlocks.len())),
-        ToldStep::Untold => false,
-        _ => true,
-    }
+    });
+    can_be
 }
 
 impl fmt::Display for Object {
@@ -171,6 +175,7 @@ fn mutex(text: &str) -> Option<MutexSpec> {
 mod tests {
     use super::*;
     use machine::BarrierId;
+    use scheduler::{Nice, Pid};
 
     fn objects() -> Objects {
         let pipe = ChannelSpec {
@@ -208,7 +213,9 @@ mod tests {
         assert!(!Object::Barrier(7, 2).add_to(&mut objects));
         assert!(!can_be_taken(&ToldStep::BarrierWait(BarrierId(2)), &objects));
         assert!(can_be_taken(&ToldStep::BarrierWait(BarrierId(1)), &objects));
-        assert!(!can_be_taken(&ToldStep::Untold, &objects));
+        let nice = Nice::default();
+        assert!(can_be_taken(&ToldStep::SetNice { target: None, nice }, &objects));
+        assert!(!can_be_taken(&ToldStep::SetNice { target: Some(Pid(7)), nice }, &objects));
     }
 
     #[test]

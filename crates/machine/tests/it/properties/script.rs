@@ -77,7 +77,7 @@ impl Script {
             Op::Spin(n) => vec![Step::SpinUntil(now + us(n))],
             Op::Sleep(n) => vec![Step::SleepFor(us(n))],
             Op::Yield => vec![Step::Yield],
-            Op::Exec => vec![Step::Exec { comm: "other".into() }],
+            Op::Exec => vec![Step::Exec("other".into())],
             Op::Locked { set, run, sleep } => locked(shared.mutexes, set, run, sleep),
             Op::Post(n) => vec![Step::Send(nth(&shared.channels, n))],
             Op::Take(n) => vec![Step::Receive(nth(&shared.channels, n))],

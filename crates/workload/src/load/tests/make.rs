@@ -4,7 +4,7 @@ use super::*;
 fn execs(task: &mut Script, out: &mut Vec<String>) {
     loop {
         match task.step() {
-            Step::Exec { comm } => out.push(comm.to_string()),
+            Step::Exec(comm) => out.push(comm.to_string()),
             Step::Fork { child, .. } => execs(&mut Script::boxed(child.behaviour), out),
             Step::Exit => return,
             _ => {}

@@ -26,22 +26,26 @@ pub(super) fn step(
     work: impl Fn(Nanos) -> Result<Nanos, String>,
 ) -> Result<Recorded, String> {
     let step = read_step(text).ok_or_else(|| format!("`do {text}` is no step"))?;
-    if !can_be_taken(&step, objects) {
-        return Err(format!("`do {text}`: there is no such object above the first task"));
-    }
-    Ok(Recorded::Told(match step {
+    let step = match step {
         ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => {
             return Err(format!("write run, until or sleep in place of `do {text}`"));
         }
-        ToldStep::SetPolicyOf { .. } => {
+        ToldStep::SetPolicy { target: Some(_), .. } => {
             return Err(format!("write lend TASK POLICY round N in place of `do {text}`"));
         }
-        ToldStep::Fork(_) | ToldStep::Exec(_) | ToldStep::Exit => {
+        ToldStep::SetNice { target: Some(_), .. } | ToldStep::SetAffinity { target: Some(_), .. } => {
+            return Err(format!("`do {text}`: only of itself can a task set that; leave the pid out"));
+        }
+        ToldStep::Fork { .. } | ToldStep::Exec(_) | ToldStep::Exit | ToldStep::Marker(_) => {
             return Err(format!("write `{text}` without do"));
         }
         ToldStep::KernelCompute(length) => ToldStep::KernelCompute(work(length)?),
         step => step,
-    }))
+    };
+    if !can_be_taken(&step, objects) {
+        return Err(format!("`do {text}`: there is no such object above the first task"));
+    }
+    Ok(Recorded::Told(step))
 }
 
 /// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.

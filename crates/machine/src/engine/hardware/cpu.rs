@@ -1,0 +1,132 @@
+//! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
+
+use crate::objects::ChannelId;
+use crate::paths::Situation;
+use crate::rng::Rng;
+use crate::told::ToldMessage;
+use scheduler::platform::Ipi;
+use scheduler::{Nanos, TaskId};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// What a CPU is doing, as far as interrupts are concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// In a kernel path with interrupts off; its work slot says when it goes on.
+    InPath,
+    /// The same, spinning for a lock: the releaser will set its work slot.
+    Spinning,
+    /// Interrupts are on: user mode, idle, or a long system call.
+    Interruptible,
+}
+
+/// An interrupt at a CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Irq {
+    /// From another CPU.
+    Ipi(Ipi),
+    /// What another CPU wrote for this one's polling idle loop: no interrupt at all.
+    Notice(Ipi),
+    /// A task's timer expired.
+    Timer(TaskId),
+    /// The tick.
+    Tick,
+    /// The real-time period timer.
+    RtPeriod,
+    /// A task of the setup appears.
+    Spawn(u32),
+    /// A message from outside.
+    Outside(ToldMessage),
+    /// A device reports on this channel.
+    Served(ChannelId),
+    /// Settings changed: the queues are brought in line with them.
+    Settings,
+    /// An interrupts-off section of this length, of this source.
+    Off { source: u32, length: Nanos },
+}
+
+/// A task that was woken and that its CPU is about to switch to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arriving {
+    pub task: TaskId,
+    /// When its way began.
+    pub since: Nanos,
+    pub situation: Situation,
+}
+
+/// One CPU.
+#[derive(Debug)]
+pub(crate) struct CpuHw {
+    pub mode: Cell<Mode>,
+    /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until
+    /// then.
+    pub ready_at: Cell<Nanos>,
+    /// Its idle loop looks at the need-resched flag all the time.
+    pub polling: Cell<bool>,
+    /// The idle task halted the CPU: the next interrupt has to get it out of there.
+    pub halted: Cell<bool>,
+    /// It serves interrupts.
+    pub in_interrupt: Cell<bool>,
+    /// Interrupts that wait to be served.
+    pub pending: RefCell<VecDeque<Irq>>,
+    /// Messages from outside that the next tick brings.
+    pub by_tick: RefCell<Vec<ToldMessage>>,
+    /// The task that was last set up to execute here.
+    pub seen: Cell<TaskId>,
+    /// Time that tasks have executed here.
+    pub busy: Cell<Nanos>,
+    /// Stretches with interrupts off, and the dice for them and for timer jitter.
+    pub noise: CpuNoise,
+    /// Who comes next, where the machine knows how long that takes.
+    pub arriving: Cell<Option<Arriving>>,
+    pub ipis_sent: Cell<u64>,
+    pub ipis_received: Cell<u64>,
+}
+
+impl CpuHw {
+    /// A CPU that executes `idle` and is about to look around.
+    pub fn new(idle: TaskId, dice: Rng, noise_sources: usize) -> CpuHw {
+        CpuHw {
+            mode: Cell::new(Mode::InPath),
+            ready_at: Cell::new(Nanos::ZERO),
+            polling: Cell::new(false),
+            halted: Cell::new(false),
+            in_interrupt: Cell::new(false),
+            pending: RefCell::default(),
+            by_tick: RefCell::default(),
+            seen: Cell::new(idle),
+            busy: Cell::new(Nanos::ZERO),
+            noise: CpuNoise::new(dice, noise_sources),
+            arriving: Cell::default(),
+            ipis_sent: Cell::new(0),
+            ipis_received: Cell::new(0),
+        }
+    }
+}
+
+/// A CPU's dice, and its stretches with interrupts off (see [`super::noise`]).
+#[derive(Debug)]
+pub(crate) struct CpuNoise {
+    /// Stream for timer jitter and the stretches.
+    pub rng: RefCell<Rng>,
+    /// When the next stretch of each source begins.
+    pub next: Box<[Cell<Nanos>]>,
+    /// Some of them began while the CPU was idle.
+    pub unseen: Cell<bool>,
+}
+
+impl CpuNoise {
+    fn new(rng: Rng, sources: usize) -> CpuNoise {
+        CpuNoise {
+            rng: RefCell::new(rng),
+            next: vec![Cell::new(Nanos::NEVER); sources].into(),
+            unseen: Cell::new(false),
+        }
+    }
+
+    /// The source whose stretch begins next, if that is before or at `now`.
+    pub fn first_begun(&self, now: Nanos) -> Option<usize> {
+        let sources = 0..self.next.len();
+        sources.min_by_key(|source| self.next[*source].get()).filter(|s| self.next[*s].get() <= now)
+    }
+}

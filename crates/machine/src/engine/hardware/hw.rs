@@ -1,0 +1,181 @@
+//! The hardware of a machine: one clock, one queue of events, its CPUs, locks and cache lines, and who is
+//! told of what happens. How time passes is in [`super::time`], what the scheduler sees of it in
+//! [`super::platform`].
+
+use super::cpu::CpuHw;
+use super::lines::LineTable;
+use super::locks::LockTable;
+use super::push_ipis::PushIpis;
+use super::queue::{EventQueue, Slot};
+use super::source::{Once, Source};
+use super::wake_paths::Paths;
+use crate::engine::record::{Recorder, Watch};
+use crate::paths::WakePaths;
+use crate::rng::{Purpose, Rng};
+use crate::spec::MachineSpec;
+use scheduler::registry::LockKind;
+use scheduler::{CpuId, Nanos, TaskId};
+use schema::RqLockStats;
+use std::cell::{Cell, OnceCell, RefCell};
+
+/// See the module's head.
+#[derive(Debug)]
+pub(crate) struct Hw {
+    pub spec: MachineSpec,
+    pub now: Cell<Nanos>,
+    /// What the executing path has been charged and has not paid.
+    pub debt: Cell<Nanos>,
+    pub queue: EventQueue,
+    /// What each slot of the queue stands for.
+    sources: RefCell<Vec<Source>>,
+    free_slots: RefCell<Vec<Slot>>,
+    /// How many slots each CPU has, one beside the other: work, tick, sources of noise.
+    slots_per_cpu: u32,
+    pub cpus: Vec<CpuHw>,
+    /// Idle CPUs stay in their shallowest state: leaving it costs nothing.
+    pub idle_polls: bool,
+    pub locks: LockTable,
+    pub lines: LineTable,
+    pub push_ipis: PushIpis,
+    pub recorder: Recorder,
+    /// Set if the run is checked.
+    watch: OnceCell<Watch>,
+    /// How long ways from wakeups to the woken tasks take, if that is known.
+    pub paths: Option<Paths>,
+    /// Whether there is a trace, a checker or such ways, who want to know of every event.
+    pub observed: Cell<bool>,
+}
+
+/// What a machine's hardware is made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub spec: MachineSpec,
+    /// The kernel's kind of spinlocks.
+    pub lock_kind: LockKind,
+    /// The random streams of the CPUs derive from it.
+    pub seed: u64,
+    pub recorder: Recorder,
+    pub paths: Option<WakePaths>,
+    pub idle_polls: bool,
+}
+
+impl Hw {
+    /// Nothing has happened on it.
+    pub fn new(parts: Parts) -> Hw {
+        let Parts { spec, lock_kind, seed, recorder, paths, idle_polls } = parts;
+        let n = spec.topology.cpus;
+        let noise_sources = spec.noise.irq_off.len();
+        let queue = EventQueue::default();
+        let mut sources = Vec::new();
+        for cpu in (0..n as u16).map(CpuId) {
+            sources.extend([Source::Work(cpu), Source::Tick(cpu)]);
+            sources.extend((0..noise_sources as u32).map(|source| Source::IrqOff { cpu, source }));
+        }
+        for _ in &sources {
+            queue.add_slot();
+        }
+        let cpu = |c: usize| {
+            let dice = Rng::keyed(seed, Purpose::CpuNoise, c as u64);
+            CpuHw::new(TaskId(c as u32), dice, noise_sources)
+        };
+        Hw {
+            now: Cell::new(Nanos::ZERO),
+            debt: Cell::new(Nanos::ZERO),
+            queue,
+            sources: RefCell::new(sources),
+            free_slots: RefCell::default(),
+            slots_per_cpu: 2 + noise_sources as u32,
+            cpus: (0..n).map(cpu).collect(),
+            idle_polls,
+            locks: LockTable::new(&spec, lock_kind),
+            lines: LineTable::new(n),
+            push_ipis: PushIpis::new(n),
+            observed: Cell::new(recorder.is_traced() || paths.is_some()),
+            paths: paths.map(|known| Paths::new(known, seed)),
+            recorder,
+            watch: OnceCell::new(),
+            spec,
+        }
+    }
+
+    /// A CPU's hardware.
+    #[inline]
+    pub fn cpu(&self, cpu: CpuId) -> &CpuHw {
+        &self.cpus[cpu.index()]
+    }
+
+    /// Lets `watch` look at everything that happens from now on.
+    pub fn be_watched_by(&self, watch: Watch) {
+        if self.watch.set(watch).is_ok() {
+            self.observed.set(true);
+        }
+    }
+
+    /// Who watches, if the run is checked.
+    #[inline]
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.get()
+    }
+
+    /// The slot in which a CPU goes on with what it does.
+    pub fn work_slot(&self, cpu: CpuId) -> Slot {
+        Slot(u32::from(cpu.0) * self.slots_per_cpu)
+    }
+
+    /// That of its tick.
+    pub fn tick_slot(&self, cpu: CpuId) -> Slot {
+        Slot(self.work_slot(cpu).0 + 1)
+    }
+
+    /// That of a source of its noise, by number.
+    pub fn noise_slot(&self, cpu: CpuId, source: usize) -> Slot {
+        Slot(self.work_slot(cpu).0 + 2 + source as u32)
+    }
+
+    /// A slot for a source that lives as long as the run.
+    pub fn add_slot(&self, source: Source) -> Slot {
+        self.sources.borrow_mut().push(source);
+        self.queue.add_slot()
+    }
+
+    /// Lets a one-shot event happen at `at`.
+    pub fn at(&self, at: Nanos, once: Once) {
+        let free = self.free_slots.borrow_mut().pop();
+        let slot = match free {
+            Some(slot) => {
+                self.sources.borrow_mut()[slot.0 as usize] = Source::Once(once);
+                slot
+            }
+            None => self.add_slot(Source::Once(once)),
+        };
+        self.queue.set(slot, at);
+    }
+
+    /// Takes the next event that lies before or at `end` and moves the clock there. A part of the engine's
+    /// loop: what is to happen does not go through memory.
+    #[inline(always)]
+    pub fn next_event(&self, end: Nanos) -> Option<Source> {
+        let time = self.queue.next_time();
+        if time > end {
+            return None;
+        }
+        let slot = self.queue.pop()?;
+        self.now.set(time);
+        let source = self.sources.borrow()[slot.0 as usize];
+        if matches!(source, Source::Once(_)) {
+            self.free_slots.borrow_mut().push(slot);
+        }
+        Some(source)
+    }
+
+    /// Counters of a CPU's run-queue lock.
+    pub fn lock_stats(&self, cpu: CpuId) -> RqLockStats {
+        self.locks.rq(cpu).borrow().stats
+    }
+
+    /// The longest waits and the most waiters count anew from now on.
+    pub fn forget_maxima(&self) {
+        self.locks.forget_maxima();
+        self.push_ipis.forget_most();
+    }
+}

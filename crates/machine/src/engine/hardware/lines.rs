@@ -1,0 +1,182 @@
+//! Cache lines that CPUs share, as single-server queues: one transfer at a time (design 4, rt-class 10.5).
+
+use super::transfers::Transfers;
+use scheduler::platform::{Access, Line};
+use scheduler::{CpuId, CpuMask, Nanos, TaskId};
+use std::cell::{Cell, RefCell};
+
+/// Where a line is.
+#[derive(Clone, Debug)]
+struct LineState {
+    /// The CPU that has the only copy, or [`SHARED`]: most uses end here.
+    lone: Cell<CpuId>,
+    /// Who wrote it last.
+    owner: Cell<CpuId>,
+    /// Who has a copy, while more than one CPU has.
+    sharers: RefCell<CpuMask>,
+    /// Transfers follow each other from here…
+    busy_from: Cell<Nanos>,
+    /// …to here.
+    free_at: Cell<Nanos>,
+}
+
+/// No CPU has the only copy.
+const SHARED: CpuId = CpuId(u16::MAX);
+
+/// cpupri levels, as the scheduler numbers them: 0 to 99.
+const CPUPRI_LEVELS: usize = 100;
+
+/// Lines of four cpupri counts each.
+const CPUPRI_COUNTS: usize = CPUPRI_LEVELS / 4;
+
+/// Lines of which a machine has one each; cpupri's come after them.
+const SINGLETONS: usize = 3;
+
+/// Lines of which each CPU has some come after these.
+const PER_CPU: usize = SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS;
+
+/// Every modelled line of a machine.
+#[derive(Debug)]
+pub(crate) struct LineTable {
+    /// The singletons, those of cpupri, and those of the CPUs.
+    states: Box<[LineState]>,
+    tasks: RefCell<Vec<LineState>>,
+    cpus: usize,
+}
+
+impl LineTable {
+    pub fn new(cpus: usize) -> LineTable {
+        LineTable {
+            states: vec![LineState::unwritten(cpus); PER_CPU + 2 * cpus].into(),
+            tasks: RefCell::default(),
+            cpus,
+        }
+    }
+
+    /// What it costs `me` to use a line at its local time `now`.
+    #[inline(always)]
+    pub fn touch(&self, me: CpuId, now: Nanos, line: Line, access: Access, transfers: &Transfers) -> Nanos {
+        let index = match line {
+            Line::Rto => 0,
+            Line::CpupriActive => 1,
+            Line::PushRequest => 2,
+            Line::CpupriLevel(level) => SINGLETONS + level as usize,
+            Line::CpupriCounts(group) => SINGLETONS + CPUPRI_LEVELS + group as usize,
+            Line::Rq(cpu) => PER_CPU + 2 * cpu.index(),
+            Line::WakeList(cpu) => PER_CPU + 2 * cpu.index() + 1,
+            Line::Task(task) => return self.touch_task(me, now, task, access, transfers),
+        };
+        self.states[index].touch(me, now, access, transfers)
+    }
+
+    fn touch_task(
+        &self,
+        me: CpuId,
+        now: Nanos,
+        task: TaskId,
+        access: Access,
+        transfers: &Transfers,
+    ) -> Nanos {
+        if task.index() >= self.tasks.borrow().len() {
+            self.tasks.borrow_mut().resize(task.index() + 1, LineState::unwritten(self.cpus));
+        }
+        self.tasks.borrow()[task.index()].touch(me, now, access, transfers)
+    }
+}
+
+impl LineState {
+    /// Every CPU has a copy of a line that nobody wrote yet.
+    fn unwritten(cpus: usize) -> LineState {
+        LineState {
+            lone: Cell::new(SHARED),
+            owner: Cell::default(),
+            sharers: RefCell::new(CpuMask::first_n(cpus)),
+            busy_from: Cell::default(),
+            free_at: Cell::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn touch(&self, me: CpuId, now: Nanos, access: Access, transfers: &Transfers) -> Nanos {
+        if self.lone.get() == me {
+            return transfers.own();
+        }
+        match access {
+            Access::Read => self.read(me, now, transfers),
+            Access::Write => self.write(me, now, transfers),
+        }
+    }
+
+    #[inline(never)]
+    fn read(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
+        let mut sharers = self.sharers.borrow_mut();
+        if self.lone.replace(SHARED) != SHARED {
+            *sharers = CpuMask::single(self.owner.get());
+        } else if sharers.contains(me) {
+            return transfers.own();
+        }
+        sharers.insert(me);
+        self.queue_up(now, transfers.get(self.owner.get(), me))
+    }
+
+    #[inline(never)]
+    fn write(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
+        let mut holder = self.owner.get();
+        if holder == me {
+            // Its last writer shares it and has to reach another sharer.
+            holder = self.sharers.borrow().next_wrapping(me).unwrap_or(me);
+        }
+        self.owner.set(me);
+        self.lone.set(me);
+        self.queue_up(now, transfers.get(holder, me))
+    }
+
+    /// How long a transfer takes from `now` on, behind those that are under way.
+    #[inline]
+    fn queue_up(&self, now: Nanos, transfer: Nanos) -> Nanos {
+        // Paths run a little ahead of each other: what others have asked for at a later time is not in the
+        // way.
+        if now + transfer <= self.busy_from.get() {
+            return transfer;
+        }
+        if now > self.free_at.get() {
+            self.busy_from.set(now);
+        }
+        let free_at = now.max(self.free_at.get()) + transfer;
+        self.free_at.set(free_at);
+        free_at - now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_others_wrote_is_transferred_once() {
+        let spec = crate::engine::hardware::four_nodes();
+        let transfers = Transfers::new(&spec);
+        let lines = LineTable::new(40);
+        let touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers);
+        touch(0, Access::Write);
+        assert_eq!(touch(0, Access::Write), spec.costs.line.own);
+        let first = touch(30, Access::Read);
+        assert!(first >= spec.costs.line.other_node);
+        assert_eq!(touch(30, Access::Read), spec.costs.line.own);
+    }
+
+    #[test]
+    fn transfers_of_one_line_queue_up() {
+        let spec = crate::engine::hardware::four_nodes();
+        let transfers = Transfers::new(&spec);
+        let lines = LineTable::new(40);
+        lines.touch(CpuId(0), Nanos(0), Line::Rto, Access::Write, &transfers);
+        let waits: Vec<u64> = (10..20)
+            .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), Line::Rto, Access::Read, &transfers).0)
+            .collect();
+        assert!(waits.windows(2).all(|w| w[1] > w[0]), "each waits for the one before: {waits:?}");
+        // A path that is still at an earlier time finds the line free.
+        let earlier = lines.touch(CpuId(20), Nanos(100), Line::Rto, Access::Read, &transfers);
+        assert_eq!(earlier, spec.costs.line.other_node);
+    }
+}

@@ -1,0 +1,192 @@
+//! The scheduler's [`Platform`]: the hardware as kernel paths see it.
+//!
+//! One path is executed at a time. Its debt is settled before it takes a run-queue lock.
+
+use super::cpu::Mode;
+use super::hw::Hw;
+use super::locks::Attempt;
+use super::source::Once;
+use crate::engine::record::{LockWait, Record, RecordKind};
+use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
+use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
+use std::future::Future;
+
+impl Hw {
+    /// Writes a line of the trace, if one is kept. What it says is only made then.
+    pub fn note(&self, me: ThisCpu<'_, Hw>, kind: impl FnOnce() -> RecordKind) {
+        if self.recorder.is_traced() {
+            self.record(me, kind());
+        }
+    }
+
+    fn record(&self, me: ThisCpu<'_, Hw>, kind: RecordKind) {
+        let (cpu, pid) = (me.id, me.task(me.curr()).pid.get());
+        let in_interrupt = self.cpus[cpu.index()].in_interrupt.get();
+        self.recorder.record(Record { time: self.local_now(), cpu, pid, in_interrupt, kind });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
+        self.note(me, || RecordKind::of(me, event));
+        if let Some(paths) = &self.paths {
+            paths.event(me, &self.cpus, self.local_now(), event);
+        }
+        if let Some(watch) = self.watch() {
+            watch.checker.borrow_mut().event(me, event);
+        }
+    }
+
+    /// A CPU has spun for a lock and has it now.
+    fn waited(&self, me: CpuId, lock: Lock, since: Nanos) {
+        if let Lock::Rq(of) = lock {
+            self.recorder.lock_wait(LockWait { cpu: me, of, since, until: self.local_now() });
+        }
+    }
+
+    #[inline]
+    fn take_if_free(&self, me: CpuId, lock: Lock) -> bool {
+        let taken = self.locks.with(lock, |l, timing| l.try_acquire(me, self.local_now(), timing));
+        taken.inspect(|cost| self.charge_ns(*cost)).is_some()
+    }
+}
+
+/// How long a busy-wait looks away between two looks.
+const RELAX: Nanos = Nanos(50);
+
+impl Platform for Hw {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.local_now()
+    }
+
+    #[inline]
+    fn settle(&self, me: CpuId) -> impl Future<Output = ()> {
+        self.settled(me)
+    }
+
+    // The order in which CPUs reach a run queue is part of the behaviour; the small locks are taken in
+    // passing.
+
+    #[inline]
+    fn acquire_at_once(&self, me: CpuId, lock: Lock) -> bool {
+        (!matches!(lock, Lock::Rq(_)) || self.run_ahead()) && self.take_if_free(me, lock)
+    }
+
+    #[inline]
+    fn try_acquire_at_once(&self, me: CpuId, lock: Lock) -> Option<bool> {
+        self.run_ahead().then(|| self.take_if_free(me, lock))
+    }
+
+    async fn acquire(&self, me: CpuId, lock: Lock) {
+        if matches!(lock, Lock::Rq(_)) {
+            self.settle(me).await;
+        }
+        let since = self.local_now();
+        let holds_own = lock != Lock::Rq(me) && self.locks.rq(me).borrow().is_held_by(me);
+        match self.locks.with(lock, |l, timing| l.acquire(me, since, holds_own, timing)) {
+            Attempt::Taken { cost } => self.charge_ns(cost),
+            Attempt::TakenAt(at) => {
+                self.charge_ns(at.saturating_sub(self.local_now()));
+                self.settle(me).await;
+                self.waited(me, lock, since);
+            }
+            Attempt::Queued => {
+                // What was charged passes while it spins.
+                self.debt.set(Nanos::ZERO);
+                self.suspend(me, Mode::Spinning).await;
+                self.waited(me, lock, since);
+            }
+        }
+    }
+
+    async fn try_acquire(&self, me: CpuId, lock: Lock) -> bool {
+        self.settle(me).await;
+        self.take_if_free(me, lock)
+    }
+
+    #[inline]
+    fn release(&self, _me: CpuId, lock: Lock) {
+        if let Some(next) = self.locks.with(lock, |l, timing| l.release(self.local_now(), timing)) {
+            self.queue.set(self.work_slot(next.to), next.at);
+            self.cpus[next.to.index()].mode.set(Mode::InPath);
+        }
+    }
+
+    async fn relax(&self, me: CpuId) {
+        self.charge_ns(RELAX);
+        // Through the queue even if nothing else is due: the CPU that is waited for may be about to act at
+        // this time.
+        let then = self.local_now();
+        self.debt.set(Nanos::ZERO);
+        self.queue.set(self.work_slot(me), then);
+        self.suspend(me, Mode::InPath).await;
+    }
+
+    fn look_again(&self, me: ThisCpu<'_, Hw>, spinner: TaskId) {
+        let at = me.task(spinner).cpu.get();
+        let there = &self.cpus[at.index()];
+        // A CPU that serves an interrupt, or has another task by now, looks by itself.
+        if me.k.rq(at).published.curr.get() == spinner && there.mode.get() == Mode::Interruptible {
+            let noticed = self.local_now() + self.locks.timing.transfers.get(me.id, at);
+            self.queue.set_earlier(self.work_slot(at), noticed.max(there.ready_at.get()));
+        }
+    }
+
+    #[inline]
+    fn charge(&self, cost: Cost) {
+        let c = &self.spec.costs;
+        self.charge_ns(match cost {
+            Cost::Schedule => c.schedule,
+            Cost::ContextSwitch => c.context_switch,
+            Cost::Enqueue => c.enqueue,
+            Cost::Dequeue => c.dequeue,
+            Cost::Wakeup => c.wakeup,
+            Cost::Tick => c.tick,
+            Cost::ScanCpu => c.scan_cpu,
+            Cost::ScanTask => c.scan_task,
+            Cost::SetPrio => c.set_prio,
+        });
+    }
+
+    #[inline(always)]
+    fn touch(&self, me: CpuId, line: Line, access: Access) {
+        let now = self.local_now();
+        let cost = self.lines.touch(me, now, line, access, &self.locks.timing.transfers);
+        self.charge_ns(cost);
+    }
+
+    fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
+        // The flag that goes with it is also seen after a stretch of noise, should one begin on the way.
+        self.catch_up(to);
+        if let Some(watch) = self.watch() {
+            watch.checker.borrow_mut().ipi_sent(to, ipi);
+        }
+        if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
+            let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
+            return self.at(noticed, Once::Notice { to, ipi });
+        }
+        let sent = &self.cpus[from.index()].ipis_sent;
+        sent.set(sent.get() + 1);
+        self.charge_ns(self.spec.costs.ipi_send);
+        let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
+        self.at(self.local_now() + latency, Once::Ipi { to, ipi });
+        if let Ipi::Push(source) = ipi {
+            self.push_ipis.sent(source);
+        }
+    }
+
+    fn start_rt_period_timer(&self, at: Nanos) {
+        self.at(at, Once::RtPeriod { cpu: CpuId(0) });
+    }
+
+    #[inline(always)]
+    fn event(&self, me: ThisCpu<'_, Self>, event: Event) {
+        if let Event::Switch { prev, next, .. } = event {
+            self.recorder.switched(me, self.local_now(), prev, next);
+        }
+        if self.observed.get() {
+            self.tell(me, event);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What happens to a machine: the events of its queue, and the CPUs that go on because of them.
+
+use super::sim::Sim;
+use crate::engine::hardware::{Irq, Mode, Once, Source};
+use crate::objects::ChannelId;
+use crate::outcome::RunError;
+use crate::setup::{Arrival, Outside};
+use crate::told::ToldMessage;
+use scheduler::{Class, CpuId, Nanos, TaskId, TaskState};
+
+impl Sim {
+    /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick
+    /// is the nearest.
+    pub fn leaves_at(&self, message: &Outside) -> Nanos {
+        match message.by {
+            Arrival::Own => message.at,
+            Arrival::Tick => message.at.saturating_sub(self.half_a_tick()),
+        }
+    }
+
+    /// An event happens; the CPU that goes on because of it, if one does.
+    #[inline]
+    pub fn happen(&self, source: Source) -> Option<CpuId> {
+        match source {
+            // A CPU that spins for a lock goes on when it gets it, not when some older plan of it comes due.
+            Source::Work(cpu) => {
+                self.hw().catch_up(cpu);
+                (self.hw().cpu(cpu).mode.get() != Mode::Spinning).then_some(cpu)
+            }
+            Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.appear(task),
+            Source::Timer(task) => self.hw().raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
+            Source::Tick(cpu) => {
+                if !self.is_idle(cpu) {
+                    let next = self.next_tick(cpu);
+                    self.hw().queue.set(self.hw().tick_slot(cpu), next);
+                } else if self.hw().cpu(cpu).by_tick.borrow().is_empty() {
+                    return None;
+                }
+                self.hw().raise(cpu, Irq::Tick)
+            }
+            Source::IrqOff { cpu, source } => {
+                let nobody_notices = self.rests(cpu) && self.surroundings.kthread_wakes.none_by_irq_off();
+                let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
+                self.hw().raise(cpu, Irq::Off { source, length })
+            }
+            Source::Once(once) => self.happen_once(once),
+        }
+    }
+
+    /// A task of the setup, or of the machine's background, is to start.
+    fn appear(&self, task: TaskId) -> Option<CpuId> {
+        let index = task.0 - self.k.cpus() as u32;
+        let cpu = self.surroundings.spawn_cpus[index as usize].filter(|c| c.index() < self.k.cpus());
+        self.hw().raise(cpu.unwrap_or_default(), Irq::Spawn(index))
+    }
+
+    /// Whether a CPU idles, with nothing on the way that it would find when it looks around.
+    fn rests(&self, cpu: CpuId) -> bool {
+        let (hw, rq) = (self.hw().cpu(cpu), &self.k.rq(cpu).published);
+        hw.mode.get() == Mode::Interruptible
+            && rq.curr.get() == self.k.idle_task(cpu)
+            && !rq.need_resched.get()
+            && hw.pending.borrow().is_empty()
+    }
+
+    fn happen_once(&self, once: Once) -> Option<CpuId> {
+        match once {
+            Once::Ipi { to, ipi } => self.hw().raise(to, Irq::Ipi(ipi)),
+            Once::Notice { to, ipi } => self.hw().raise(to, Irq::Notice(ipi)),
+            Once::RtPeriod { cpu } => self.hw().raise(cpu, Irq::RtPeriod),
+            Once::Outside(index) => {
+                let message = self.surroundings.outside[index as usize];
+                if let Some(period) = message.every {
+                    self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
+                }
+                let cpu = message.cpu.unwrap_or_else(|| self.near(message.channel));
+                let Outside { by, channel, .. } = message;
+                let now = self.hw().now.get();
+                match by {
+                    Arrival::Own => self.hw().raise(cpu, Irq::Outside(ToldMessage { channel, by, at: now })),
+                    Arrival::Tick => {
+                        let at = now + self.half_a_tick();
+                        self.hw().cpu(cpu).by_tick.borrow_mut().push(ToldMessage { channel, by, at });
+                        self.keep_ticking(cpu);
+                        None
+                    }
+                }
+            }
+            Once::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
+            Once::Setting(index) => {
+                let setting = &self.surroundings.settings[index as usize];
+                if let Err(error) = self.k.config.set(setting) {
+                    self.hw().recorder.fail(RunError::Setting(error.to_string()));
+                }
+                self.hw().locks.timing.kind.set(self.k.config.rules.lock_kind.get());
+                if let Some(watch) = self.hw().watch() {
+                    watch.checker.borrow_mut().settings_changed(&self.k);
+                }
+                self.hw().raise(CpuId(0), Irq::Settings)
+            }
+            Once::Snapshot => {
+                self.observed.snapshots.begin(self.view(), self.hw().now.get());
+                None
+            }
+            Once::WindowBegins => {
+                self.observed.begin_window(self.view());
+                None
+            }
+            Once::WindowEnds => {
+                self.observed.end_window(self.view(), self.hw().now.get());
+                None
+            }
+            // The loop ends when the next event lies behind it.
+            Once::End => None,
+        }
+    }
+
+    /// Where an interrupt for this channel arrives unless somebody says otherwise: where its reader last ran.
+    fn near(&self, channel: ChannelId) -> CpuId {
+        let reader = self.user.channels.last_reader(channel);
+        reader.map(|reader| self.k.task(reader).cpu.get()).unwrap_or_default()
+    }
+
+    /// Whether `cpu` executes its idle task.
+    fn is_idle(&self, cpu: CpuId) -> bool {
+        self.k.task(self.k.rq(cpu).published.curr.get()).class.get() == Class::Idle
+    }
+}

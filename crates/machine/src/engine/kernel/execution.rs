@@ -1,0 +1,150 @@
+//! What the running task does next, as far as nobody has to be waited for: it executes for a while, or takes
+//! a step. All of this is plain code: a future for each step, as large as the largest path of the kernel,
+//! would cost more than the steps.
+
+use super::sim::Sim;
+use crate::behaviour::Env;
+use crate::engine::hardware::Hw;
+use crate::engine::record::RecordKind;
+use crate::engine::userland::{Activity, Next, Rest, Resume, Slow, counters};
+use crate::outcome::RunError;
+use crate::step::Step;
+use scheduler::{Nanos, TaskId, ThisCpu};
+
+/// A time during which a task executes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    start: Nanos,
+    length: Nanos,
+    /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot
+    /// fires at its end.
+    pub is_over: bool,
+}
+
+/// Steps that take no time after which a program is taken to be endless.
+const ENDLESS_STEPS: u32 = 1_000_000;
+
+impl Sim {
+    /// What the current task does next.
+    pub fn next(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Next {
+        let tasks = &self.user.tasks;
+        let (activity, in_sections) = tasks.with(p, |t| (t.activity, t.sections.is_some()));
+        match activity {
+            Activity::Ready if in_sections => self.user.spinlocks.next_section(self.caller(me, p)),
+            Activity::Ready => Next::Follow(self.next_step(me, p)),
+            Activity::Compute { left } => {
+                let cold = tasks.refill(p);
+                tasks.set_activity(p, Activity::Compute { left: left + cold });
+                Next::Execute(left + cold)
+            }
+            Activity::Kernel { left, .. } => Next::Execute(left),
+            Activity::SpinUntil(until) => {
+                let length = until.saturating_sub(self.hw().local_now());
+                if length > Nanos::ZERO {
+                    return Next::Execute(length);
+                }
+                tasks.set_activity(p, Activity::Ready);
+                Next::Follow(Rest::Nothing)
+            }
+            Activity::Spinning(attempt) => Next::Execute(attempt.stint()),
+            Activity::SpinOnOwner(mutex) => self.user.mutexes.spin_for(self.caller(me, p), mutex),
+            // What a task fetches when it comes back is its own, and is there before it holds the lock.
+            Activity::InCall(then @ Resume::SpinLock(_)) => {
+                let cold = tasks.refill(p);
+                if cold > Nanos::ZERO {
+                    return Next::Execute(cold);
+                }
+                Next::Follow(self.resume(me, p, then))
+            }
+            Activity::InCall(then) => Next::Follow(self.resume(me, p, then)),
+        }
+    }
+
+    /// The current task starts to execute.
+    pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Nanos) -> Run {
+        let hw = self.hw();
+        let start = hw.local_now();
+        let end = start + length;
+        hw.debt.set(Nanos::ZERO);
+        let is_over = hw.queue.next_time() > end;
+        if is_over {
+            hw.now.set(end);
+        } else {
+            hw.cpu(me.id).ready_at.set(start);
+            hw.queue.set(hw.work_slot(me.id), end);
+        }
+        Run { start, length, is_over }
+    }
+
+    /// It has executed to the end, or was interrupted.
+    pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, run: Run) -> Rest {
+        let ran = self.hw().now.get().saturating_sub(run.start).min(run.length);
+        let busy = &self.hw().cpu(me.id).busy;
+        busy.set(busy.get() + ran);
+        let tasks = &self.user.tasks;
+        match tasks.with(p, |t| t.activity) {
+            Activity::Compute { left } if left > ran => {
+                tasks.set_activity(p, Activity::Compute { left: left - ran });
+            }
+            Activity::Kernel { left, then } if left > ran => {
+                tasks.set_activity(p, Activity::Kernel { left: left - ran, then });
+            }
+            Activity::Compute { .. } => tasks.set_activity(p, Activity::Ready),
+            Activity::Kernel { then, .. } => return self.resume(me, p, then),
+            Activity::Spinning(attempt) => {
+                tasks.set_activity(p, Activity::InCall(Resume::SpinLock(attempt.after(ran))));
+            }
+            Activity::InCall(then) => {
+                let left = run.length - ran;
+                tasks.put_back(p, left);
+                if left == Nanos::ZERO {
+                    return self.resume(me, p, then);
+                }
+            }
+            Activity::Ready => return self.user.spinlocks.sections_executed(self.caller(me, p), ran),
+            Activity::SpinUntil(_) | Activity::SpinOnOwner(_) => {}
+        }
+        Rest::Nothing
+    }
+
+    /// Asks the behaviour, and starts what it wants.
+    fn next_step(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Rest {
+        let tasks = &self.user.tasks;
+        let now = self.hw().local_now();
+        let counters = counters(&self.k, p);
+        let idle_steps = tasks.with(p, |t| {
+            t.idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
+            t.stepped_at = now;
+            t.idle_steps
+        });
+        // A step is a large value: nothing else is returned with it, so that it stays where the behaviour has
+        // put it.
+        let step = tasks.with(p, |t| {
+            t.behaviour.next(&mut Env {
+                now,
+                cpu: me.id,
+                task: p,
+                pid: t.pid,
+                last_child: t.last_child,
+                rng: &mut t.rng,
+                iterations: &mut t.iterations,
+                traced: self.hw().recorder.tells_everything(),
+                counters,
+            })
+        });
+        if idle_steps > ENDLESS_STEPS {
+            self.caller(me, p).fail(|pid, comm| RunError::EndlessSteps { pid, comm, at: now });
+            return Rest::Slow(Slow::Stop);
+        }
+        // A marker is an event of its own.
+        if self.hw().recorder.tells_everything() && !matches!(step, Step::Marker(_)) {
+            self.tell(me, &step);
+        }
+        self.start(me, p, step)
+    }
+
+    fn tell(&self, me: ThisCpu<'_, Hw>, step: &Step) {
+        let step = step.told(|task| self.user.tasks.with(task, |t| t.pid));
+        self.hw().note(me, || RecordKind::Step { step });
+    }
+}

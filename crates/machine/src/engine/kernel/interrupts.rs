@@ -1,0 +1,137 @@
+//! What interrupts do.
+
+use super::kthreads::Wake;
+use super::sim::Sim;
+use crate::engine::hardware::{Hw, Irq};
+use crate::engine::record::RecordKind;
+use crate::setup::Arrival;
+use crate::told::ToldMessage;
+use scheduler::affinity::migration_cpu_stop;
+use scheduler::fork::wake_up_new_task_on;
+use scheduler::platform::{Ipi, Platform};
+use scheduler::tick::scheduler_tick;
+use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
+use scheduler::{CpuId, TaskId, ThisCpu, rt};
+
+/// A wakeup by a timer.
+const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
+
+impl Sim {
+    /// Serves what is pending, and what becomes pending meanwhile.
+    pub async fn interrupts(&self, me: ThisCpu<'_, Hw>) {
+        let costs = &self.hw().spec.costs;
+        if self.hw().cpu(me.id).halted.take() {
+            self.hw().charge_ns(costs.idle_exit);
+        }
+        if let Some(ipi) = self.only_a_notice(me.id) {
+            // Interrupts that come while it is acted upon are served as such, after it.
+            return self.ipi(me, ipi).await;
+        }
+        self.hw().charge_ns(costs.irq_entry);
+        let in_interrupt = &self.hw().cpu(me.id).in_interrupt;
+        in_interrupt.set(true);
+        let mut timer_fired = false;
+        loop {
+            let next = self.hw().cpu(me.id).pending.borrow_mut().pop_front();
+            let Some(irq) = next else { break };
+            match irq {
+                Irq::Timer(task) => {
+                    timer_fired = true;
+                    self.hw().charge_ns(costs.timer_expiry);
+                    try_to_wake_up(me, task, FROM_INTERRUPT).await;
+                }
+                Irq::Tick => {
+                    scheduler_tick(me).await;
+                    self.messages_by_tick(me).await;
+                    self.wake_kthreads(me, &self.surroundings.kthread_wakes.tick, Arrival::Tick).await;
+                }
+                Irq::Ipi(ipi) => {
+                    let received = &self.hw().cpu(me.id).ipis_received;
+                    received.set(received.get() + 1);
+                    self.ipi(me, ipi).await;
+                }
+                Irq::Notice(ipi) => self.ipi(me, ipi).await,
+                Irq::Settings => rt::rules_changed(me).await,
+                Irq::RtPeriod => {
+                    if let Some(again) = rt::sched_rt_period_timer(me).await {
+                        self.hw().start_rt_period_timer(again);
+                    }
+                }
+                Irq::Spawn(index) => self.spawn(me, index).await,
+                Irq::Outside(message) => self.message_from_outside(me, message).await,
+                Irq::Served(channel) => self.user.channels.message_by_interrupt(me, channel).await,
+                Irq::Off { source, length } => {
+                    self.hw().charge_ns(length);
+                    let wakes = &self.surroundings.kthread_wakes.irq_off[source as usize];
+                    self.wake_kthreads(me, wakes, Arrival::Own).await;
+                }
+            }
+        }
+        if timer_fired {
+            // The timer hardware is set to the next expiry.
+            self.hw().charge_ns(costs.timer_program);
+        }
+        self.hw().charge_ns(costs.irq_exit);
+        in_interrupt.set(false);
+    }
+
+    /// What a polling idle loop noticed, if nothing else is pending.
+    fn only_a_notice(&self, cpu: CpuId) -> Option<Ipi> {
+        let mut pending = self.hw().cpu(cpu).pending.borrow_mut();
+        match pending.front() {
+            Some(Irq::Notice(ipi)) if pending.len() == 1 => {
+                let ipi = *ipi;
+                pending.clear();
+                Some(ipi)
+            }
+            _ => None,
+        }
+    }
+
+    async fn ipi(&self, me: ThisCpu<'_, Hw>, ipi: Ipi) {
+        if let Some(watch) = self.hw().watch() {
+            watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
+        }
+        match ipi {
+            // The flag is looked at on the way out of every interrupt.
+            Ipi::Reschedule => {}
+            Ipi::Wakeup => sched_ttwu_pending(me).await,
+            Ipi::Push(source) => {
+                self.hw().push_ipis.arrived(source);
+                rt::push_irq_work(me, source).await;
+            }
+            Ipi::Stop => migration_cpu_stop(me).await,
+        }
+    }
+
+    async fn spawn(&self, me: ThisCpu<'_, Hw>, index: u32) {
+        let cpu = self.surroundings.spawn_cpus[index as usize];
+        let task = TaskId((self.k.cpus() as u32) + index);
+        wake_up_new_task_on(me, task, cpu).await;
+    }
+
+    /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more
+    /// came.
+    async fn messages_by_tick(&self, me: ThisCpu<'_, Hw>) {
+        let due = self.hw().cpu(me.id).by_tick.take();
+        for message in due {
+            self.message_from_outside(me, message).await;
+        }
+    }
+
+    /// An interrupt brings a message whose cause is no step of a task.
+    async fn message_from_outside(&self, me: ThisCpu<'_, Hw>, message: ToldMessage) {
+        self.hw().note(me, || RecordKind::Message { message });
+        self.user.channels.message_by_interrupt(me, message.channel).await;
+    }
+
+    /// The tick, or an interrupt of its own, wakes these threads.
+    async fn wake_kthreads(&self, me: ThisCpu<'_, Hw>, wakes: &[Wake], by: Arrival) {
+        for wake in wakes {
+            if let Some(channel) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
+                let at = self.hw().local_now().saturating_sub(self.hw().spec.costs.irq_entry);
+                self.message_from_outside(me, ToldMessage { channel, by, at }).await;
+            }
+        }
+    }
+}

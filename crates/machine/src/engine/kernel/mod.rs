@@ -1,0 +1,17 @@
+//! What CPUs do: the loop of each, the events and interrupts that keep them going, and the steps of the task
+//! that runs.
+
+mod cpu;
+mod events;
+mod execution;
+mod interrupts;
+mod kthreads;
+mod sim;
+mod steps;
+mod switched;
+mod ticks;
+mod wake_path;
+
+pub(crate) use cpu::cpu_main;
+pub(crate) use kthreads::{Kthreads, kthreads};
+pub(crate) use sim::{Sim, Surroundings};

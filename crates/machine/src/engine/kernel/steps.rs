@@ -1,0 +1,159 @@
+//! The table of steps: which object of the kernel each one goes to, now or after a sleep.
+
+use super::sim::Sim;
+use crate::engine::hardware::{Hw, Mode};
+use crate::engine::record::RecordKind;
+use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
+use crate::engine::userland::{process, sched_calls, sleep_until};
+use crate::step::Step;
+use scheduler::fork::sched_exec;
+use scheduler::mutex::unlock_slow;
+use scheduler::schedule::sched_yield;
+use scheduler::{Nanos, TaskId, ThisCpu};
+
+impl Sim {
+    /// Starts a step of the current task, whose activity is [`Activity::Ready`].
+    pub fn start(&self, me: ThisCpu<'_, Hw>, p: TaskId, step: Step) -> Rest {
+        let (call, user) = (self.caller(me, p), &self.user);
+        match step {
+            Step::Compute(length) => call.with(|t| t.compute(length)),
+            Step::KernelCompute(length) => {
+                call.does(Activity::Kernel { left: length, then: Resume::Return });
+            }
+            Step::SpinUntil(until) => {
+                let late = self.hw().spec.noise.spin_overshoot;
+                let late = late.map_or(Nanos::ZERO, |s| self.hw().dice(me.id, |rng| s.draw(rng)));
+                call.does(Activity::SpinUntil(until + late));
+            }
+            Step::SleepUntil(until) => return sleep_until(call, until),
+            Step::SleepFor(span) => return sleep_until(call, self.hw().local_now() + span),
+            Step::Lock(mutex) => return user.mutexes.lock(call, mutex),
+            Step::Unlock(mutex) => return user.mutexes.unlock(call, mutex),
+            Step::SpinLock(lock) => return user.spinlocks.lock(call, lock),
+            Step::SpinUnlock(lock) => return user.spinlocks.unlock(call, lock),
+            Step::Sections(work) => call.with(|t| t.sections = Some(InSections::new(work))),
+            Step::Send(channel) => {
+                return self.in_kernel(call, user.channels.spec(channel).send_cost, Resume::Send(channel));
+            }
+            Step::TrySend(channel) => return user.channels.try_send(channel),
+            Step::TrySendAll(channels) => {
+                call.syscall();
+                return Rest::Slow(Slow::SendAll(channels));
+            }
+            Step::GiveBack { policy, wakes } => {
+                call.syscall();
+                return Rest::Slow(Slow::GiveBack { policy, wakes });
+            }
+            Step::Receive(channel) => {
+                let cost = user.channels.spec(channel).receive_cost;
+                return self.in_kernel(call, cost, Resume::Receive(channel));
+            }
+            Step::Submit { device, service, done } => user.devices.submit(call, device, service, done),
+            Step::FutexWait(futex) => return user.futexes.wait(call, futex),
+            Step::FutexWake { futex, count } => {
+                call.syscall();
+                return Rest::Slow(Slow::FutexWake { futex, count });
+            }
+            Step::BarrierWait(barrier) => return user.barriers.wait(call, barrier),
+            Step::Fork { child, kind } => {
+                call.syscall();
+                return Rest::Slow(Slow::Fork { child, kind });
+            }
+            Step::Exec(comm) => {
+                user.processes.exec(call, comm);
+                return Rest::Slow(Slow::Exec);
+            }
+            Step::WaitChild => return process::wait_child(call),
+            Step::Exit => return self.in_kernel(call, process::exit_begins(call), Resume::Exit),
+            Step::Yield => {
+                call.syscall();
+                return Rest::Slow(Slow::Yield);
+            }
+            Step::SetPolicy { target, policy } => {
+                call.syscall();
+                return Rest::Slow(Slow::SetPolicy { target: target.unwrap_or(p), policy });
+            }
+            Step::SetNice { target, nice } => {
+                call.syscall();
+                return Rest::Slow(Slow::SetNice { target: target.unwrap_or(p), nice });
+            }
+            Step::SetAffinity { target, cpus } => {
+                call.syscall();
+                return Rest::Slow(Slow::SetAffinity { target: target.unwrap_or(p), cpus });
+            }
+            Step::Marker(text) => {
+                call.syscall();
+                self.hw().note(me, || RecordKind::Marker { text });
+            }
+        }
+        Rest::Nothing
+    }
+
+    /// A system call that works in the kernel for `cost`, with interrupts on, and then goes on.
+    fn in_kernel(&self, call: Caller<'_>, cost: Nanos, then: Resume) -> Rest {
+        call.syscall();
+        if cost == Nanos::ZERO {
+            return self.go_on(call, then);
+        }
+        call.does(Activity::Kernel { left: cost, then });
+        Rest::Nothing
+    }
+
+    /// The current task goes on with a system call after its work in the kernel, or after a sleep.
+    pub fn resume(&self, me: ThisCpu<'_, Hw>, p: TaskId, then: Resume) -> Rest {
+        let call = self.caller(me, p);
+        call.does(Activity::Ready);
+        self.go_on(call, then)
+    }
+
+    fn go_on(&self, call: Caller<'_>, then: Resume) -> Rest {
+        match then {
+            Resume::Return => Rest::Nothing,
+            Resume::Send(channel) => self.user.channels.send(call, channel),
+            Resume::Receive(channel) => self.user.channels.receive(call, channel),
+            Resume::SpinLock(attempt) => self.user.spinlocks.lock_again(call, attempt),
+            Resume::Lock(mutex) => Rest::Slow(Slow::LockAgain(mutex)),
+            Resume::Forked { child, vfork } => Rest::Slow(Slow::Forked { child, vfork }),
+            Resume::Execed => process::execed(call),
+            Resume::WaitChild => process::wait_child(call),
+            Resume::Exit => Rest::Slow(Slow::Exit),
+        }
+    }
+
+    /// What is left of a step, in which others have to be waited for.
+    pub async fn follow(&self, me: ThisCpu<'_, Hw>, p: TaskId, slow: Slow) {
+        let (call, user) = (self.caller(me, p), &self.user);
+        match slow {
+            Slow::WakeAll(tasks) => {
+                for task in tasks {
+                    call.wake(task).await;
+                }
+            }
+            Slow::Lock(mutex) => user.mutexes.lock_slow(call, mutex).await,
+            Slow::LockAgain(mutex) => user.mutexes.lock_again(call, mutex).await,
+            Slow::Unlock(mutex) => unlock_slow(me, p, mutex).await,
+            Slow::SendAll(channels) => user.channels.try_send_all(call, channels).await,
+            Slow::GiveBack { policy, wakes } => {
+                sched_calls::set_policy(call, p, policy).await;
+                user.channels.try_send_all(call, wakes).await;
+            }
+            Slow::FutexWake { futex, count } => user.futexes.wake(call, futex, count).await,
+            Slow::Open { barrier, waiting } => user.barriers.open(call, barrier, waiting).await,
+            Slow::Fork { child, kind } => user.processes.fork(call, *child, kind).await,
+            Slow::Forked { child, vfork } => process::forked(call, child, vfork).await,
+            Slow::Exec => sched_exec(me).await,
+            Slow::Exit => {
+                user.processes.exit(call).await;
+                // Nobody else looks at the slot before it is used again.
+                self.observed.bury(self.view(), p);
+                self.k.tasks.reap(p);
+            }
+            Slow::Yield => sched_yield(me).await,
+            Slow::SetPolicy { target, policy } => sched_calls::set_policy(call, target, policy).await,
+            Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
+            Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, cpus).await,
+            // The engine stops at the next suspension; make sure that there is one.
+            Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A CPU executes another task than before: what that does to the caches, and whether a lock's holder had to
+//! go.
+
+use super::sim::Sim;
+use crate::engine::hardware::Hw;
+use crate::engine::userland::LastRun;
+use scheduler::{CpuId, Nanos, TaskId, TaskState, ThisCpu};
+
+impl Sim {
+    /// A task, or idle, is about to execute where another one did before.
+    pub fn set_up(&self, me: ThisCpu<'_, Hw>, curr: TaskId) {
+        let (cpu, idle) = (self.hw().cpu(me.id), self.k.idle_task(me.id));
+        let previous = cpu.seen.replace(curr);
+        let busy = cpu.busy.get();
+        if previous != idle {
+            self.left(me.id, previous, busy);
+        }
+        if curr != idle {
+            let spec = &self.hw().spec;
+            self.user.tasks.with(curr, |t| t.warmth.cools(spec, t.working_set_bytes, me.id, busy));
+        }
+    }
+
+    /// The task that was set up on `cpu` leaves it.
+    fn left(&self, cpu: CpuId, p: TaskId, busy: Nanos) {
+        let tasks = &self.user.tasks;
+        let holds = tasks.with(p, |t| {
+            t.warmth.leaves(LastRun { cpu, busy });
+            t.locks_held > 0
+        });
+        if holds && self.k.task(p).state.get() == TaskState::Running {
+            tasks.lock_holder_preemptions.set(tasks.lock_holder_preemptions.get() + 1);
+        }
+    }
+}

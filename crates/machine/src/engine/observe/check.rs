@@ -1,0 +1,119 @@
+//! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event,
+//! and those that need the engine's clock here (fair-class 14, I11). It costs a test of a pointer when it is
+//! off.
+
+use super::view::View;
+use crate::engine::hardware::Mode;
+use crate::engine::record::Watch;
+use crate::outcome::{RunError, TaskOutcome};
+use scheduler::check::Violation;
+use scheduler::{Class, CpuId, CpuMask, Nanos, TaskId};
+use std::cell::RefCell;
+
+/// Asks every invariant that can be asked now; a broken one stops the run.
+#[cold]
+pub(crate) fn check(watch: &Watch, view: View<'_>, finished: &RefCell<Vec<TaskOutcome>>) {
+    let hw = view.hw();
+    let idle_or_user = view.idle_or_user();
+    let accounts = || {
+        let all = watch.nothing_costs.then(|| time_adds_up(view, &finished.borrow(), &idle_or_user));
+        all.flatten()
+    };
+    let broken = watch
+        .time_passes(hw.now.get())
+        .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user))
+        .or_else(accounts);
+    if let Some(Violation { invariant, what }) = broken {
+        hw.recorder.fail(RunError::Invariant { invariant, at: hw.now.get(), what });
+    }
+}
+
+/// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the
+/// time there was.
+fn time_adds_up(view: View<'_>, finished: &[TaskOutcome], idle_or_user: &CpuMask) -> Option<Violation> {
+    let k = view.k;
+    if *idle_or_user != k.online {
+        return None;
+    }
+    let now = view.hw().now.get();
+    let accounted = |p: TaskId| k.task(p).stats.sum_exec_runtime.get();
+    let alive: Nanos = k.tasks.iter().skip(k.cpus()).map(accounted).sum();
+    let gone: Nanos = finished.iter().map(|t| t.counters.sum_exec_runtime).sum();
+    let unaccounted = |cpu: CpuId| {
+        let curr = k.task(k.rq(cpu).published.curr.get());
+        let since = if curr.class.get() == Class::Idle { now } else { curr.stats.exec_start.get() };
+        now.saturating_sub(since)
+    };
+    let running: Nanos = k.online.iter().map(unaccounted).sum();
+    let idle: Nanos = k.online.iter().map(|cpu| view.hw().recorder.idle_time(cpu, now)).sum();
+    let (sum, all) = (alive + gone + running + idle, now * k.cpus() as u64);
+    (sum != all).then(|| Violation {
+        invariant: "I11",
+        what: format!("tasks ran {} s, CPUs idled {idle} s, of {all} s", alive + gone + running),
+    })
+}
+
+impl View<'_> {
+    /// The CPUs on which no kernel path is under way and no interrupt is pending.
+    fn idle_or_user(self) -> CpuMask {
+        let quiet = |cpu: &CpuId| {
+            let takes_interrupts = self.hw().cpu(*cpu).mode.get() == Mode::Interruptible;
+            takes_interrupts && self.hw().cpu(*cpu).pending.borrow().is_empty()
+        };
+        self.k.online.iter().filter(quiet).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::outcome::RunError;
+    use crate::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
+    use scheduler::registry::Config;
+    use scheduler::{Nanos, Policy, RtPriority, TaskId, Topology};
+
+    #[derive(Debug)]
+    struct Periodic;
+
+    impl Behaviour for Periodic {
+        fn next(&mut self, env: &mut Env<'_>) -> Step {
+            *env.iterations += 1;
+            let length = Nanos::from_micros(300);
+            if *env.iterations % 2 == 1 { Step::Compute(length) } else { Step::SleepFor(length) }
+        }
+    }
+
+    /// Three equal FIFO tasks on two CPUs for 10 ms.
+    fn checked() -> Machine {
+        let mut setup = Setup::new(2);
+        for n in 0..3 {
+            let mut task = TaskSpec::new(format!("t{n}"), Periodic);
+            task.policy = Policy::Fifo(RtPriority::new(5).expect("1 to 99"));
+            setup.spawn(Nanos::ZERO, task);
+        }
+        let config = Config::of_profile("6.1").expect("it exists");
+        let spec = MachineSpec::ideal(Topology::flat(2));
+        let options = RunOptions { duration: Nanos::from_millis(10), check: true, ..RunOptions::default() };
+        Machine::new(spec, config, setup, options).expect("a sound setup")
+    }
+
+    #[test]
+    fn a_sound_run_passes() {
+        assert!(checked().run().is_ok());
+    }
+
+    #[test]
+    fn a_broken_invariant_stops_the_run() {
+        let machine = checked();
+        machine.sim.k.task(TaskId(3)).nr_cpus_allowed.overwrite(7);
+        let Err(RunError::Invariant { invariant, at, what }) = machine.run() else { panic!("it passes") };
+        assert_eq!((invariant, at), ("P4", Nanos::ZERO));
+        assert!(what.contains("TaskId(3)"), "{what}");
+    }
+
+    #[test]
+    fn time_that_nobody_accounts_for_is_found() {
+        let machine = checked();
+        machine.sim.k.task(TaskId(2)).stats.sum_exec_runtime.overwrite(Nanos(1));
+        assert!(matches!(machine.run(), Err(RunError::Invariant { invariant: "I11", .. })));
+    }
+}

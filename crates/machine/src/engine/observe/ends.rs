@@ -1,0 +1,71 @@
+//! How tasks end: what each has come to, and which can go no further.
+
+use super::view::View;
+use crate::engine::userland::{Activity, Resume, counters};
+use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
+use crate::setup::Outside;
+use scheduler::{Nanos, TaskId, TaskState};
+use schema::Histogram;
+
+impl View<'_> {
+    /// A task, with what has been recorded of its latencies.
+    pub fn task_outcome(self, p: TaskId, wakeup_latency: Option<Box<Histogram>>) -> TaskOutcome {
+        let (task, tasks) = (self.k.task(p), &self.user.tasks);
+        if tasks.with(p, |t| !t.time_under.is_empty()) {
+            tasks.account_under(self.k, p, tasks.served(self.k, p));
+        }
+        tasks.with(p, |t| TaskOutcome {
+            task: p,
+            pid: t.pid,
+            comm: t.comm.clone(),
+            policy: task.policy.get(),
+            nice: task.nice.get(),
+            cpus: task.cpus_allowed.get(),
+            time_under: t.time_under.clone(),
+            origin: t.origin,
+            exited: t.exited,
+            iterations: t.iterations,
+            counters: counters(self.k, p),
+            wait_sum: task.stats.wait_sum.get(),
+            wakeup_latency,
+        })
+    }
+
+    /// The tasks that still live, if all of them sleep and neither a timer nor any of these messages from
+    /// outside will wake one.
+    pub fn stalled(self, end: Nanos, outside: &[Outside]) -> Vec<StuckTask> {
+        let tasks = &self.user.tasks;
+        let queue = &self.hw().queue;
+        let asleep = |p: TaskId| {
+            // A spinner for a mutex has the state of a sleeper, too; but then its owner runs.
+            let state = self.k.task(p).state.get();
+            matches!(state, TaskState::Interruptible | TaskState::Uninterruptible)
+                && !queue.is_set(tasks.with(p, |t| t.timer))
+        };
+        let of_setup = |p: &TaskId| tasks.with(*p, |t| t.origin != TaskOrigin::Machine);
+        let living = || tasks.known(self.k).filter(of_setup);
+        let to_come = outside.iter().any(|m| m.at > end || m.every.is_some())
+            || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
+            || self.user.devices.are_busy(end);
+        if to_come || !living().all(asleep) {
+            return Vec::new();
+        }
+        let stuck = |p| {
+            let waits_for = self.waits_for(p);
+            tasks.with(p, |t| StuckTask { pid: t.pid, comm: t.comm.clone(), waits_for })
+        };
+        living().map(stuck).collect()
+    }
+
+    /// What a sleeping task waits for, in words for a message.
+    fn waits_for(self, p: TaskId) -> String {
+        match self.user.tasks.with(p, |t| t.activity) {
+            Activity::InCall(Resume::Lock(id)) => format!("mutex {}", self.user.mutexes.name(id)),
+            Activity::InCall(Resume::Send(id)) => format!("room in channel {}", id.0),
+            Activity::InCall(Resume::Receive(id)) => format!("a message on channel {}", id.0),
+            Activity::InCall(Resume::WaitChild) => "a child to exit".into(),
+            Activity::InCall(Resume::SpinLock(attempt)) => format!("spinlock {}", attempt.lock.0),
+            _ => "a futex, a barrier or a vforked child".into(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What is seen of a run from outside: its counters, its tasks, snapshots, a window, and the checks. Nothing
+//! here changes what happens.
+
+mod check;
+mod counters;
+mod ends;
+mod snapshots;
+mod view;
+mod windows;
+
+pub(crate) use view::View;
+
+use crate::outcome::TaskOutcome;
+use crate::snapshot::SnapshotPlan;
+use scheduler::{Nanos, TaskId};
+use snapshots::Snapshots;
+use std::cell::RefCell;
+use windows::Measurement;
+
+/// What has been seen so far.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    /// Tasks that have exited.
+    finished: RefCell<Vec<TaskOutcome>>,
+    pub snapshots: Snapshots,
+    pub measurement: Measurement,
+}
+
+impl Observed {
+    /// Nothing yet; these moments are to be kept.
+    pub fn new(plan: SnapshotPlan) -> Observed {
+        Observed {
+            finished: RefCell::default(),
+            snapshots: Snapshots::new(plan),
+            measurement: Measurement::default(),
+        }
+    }
+
+    /// Asks every invariant that can be asked now, if the run is checked; a broken one stops it.
+    #[inline]
+    pub fn check(&self, view: View<'_>) {
+        if let Some(watch) = view.hw().watch() {
+            check::check(watch, view, &self.finished);
+        }
+    }
+
+    /// The window begins now.
+    pub fn begin_window(&self, view: View<'_>) {
+        self.measurement.begin(view, &self.finished.borrow());
+    }
+
+    /// The window ends at `at`, if it has begun and has not ended.
+    pub fn end_window(&self, view: View<'_>, at: Nanos) {
+        self.measurement.end(view, &self.finished.borrow(), at);
+    }
+
+    /// Writes down what is known of a task that is about to give its slot back.
+    pub fn bury(&self, view: View<'_>, p: TaskId) {
+        self.snapshots.keep_exited(view, p);
+        let outcome = view.task_outcome(p, view.hw().recorder.take_latency(p));
+        self.finished.borrow_mut().push(outcome);
+    }
+
+    /// Hands out every task, dead and alive, by pid.
+    pub fn take_tasks(&self, view: View<'_>) -> Vec<TaskOutcome> {
+        let mut tasks = self.finished.take();
+        let living = view.user.tasks.known(view.k);
+        tasks.extend(living.map(|p| view.task_outcome(p, view.hw().recorder.take_latency(p))));
+        tasks.sort_by_key(|t| t.pid);
+        tasks
+    }
+}

@@ -1,0 +1,9 @@
+//! Who is told of everything as it happens: the recorder, and the checker of a run that is checked. They know
+//! the scheduler and no engine; the hardware tells them.
+
+mod recorder;
+mod watch;
+
+pub(crate) use recorder::Recorder;
+pub use recorder::{LockWait, Record, RecordKind, Tracing, Who};
+pub(crate) use watch::Watch;

@@ -1,0 +1,135 @@
+//! A task in a system call, and what is left of the call once all is done that needs nobody to wait.
+
+use super::activity::{Activity, Resume};
+use super::tasks::{TaskCtx, Tasks};
+use crate::behaviour::{ForkKind, TaskSpec};
+use crate::engine::hardware::Hw;
+use crate::objects::{BarrierId, ChannelId, FutexId};
+use crate::outcome::RunError;
+use scheduler::schedule::{Entry, schedule, set_current_state};
+use scheduler::wakeup::{WakeFlags, try_to_wake_up};
+use scheduler::{CpuMask, MutexId, Nanos, Nice, Policy, TaskId, TaskState, ThisCpu};
+
+/// The task that takes a step, the CPU on which it runs, and the tasks beside it: all that an object of the
+/// kernel has to know of its callers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller<'s> {
+    pub me: ThisCpu<'s, Hw>,
+    pub p: TaskId,
+    pub tasks: &'s Tasks,
+}
+
+/// What a task does next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// It executes for so long, or until an interrupt.
+    Execute(Nanos),
+    /// It has taken a step, of which this is left.
+    Follow(Rest),
+}
+
+/// What is left of a step. Most steps of most loads leave no more than the first three, and no future is made
+/// for them.
+#[derive(Debug)]
+pub(crate) enum Rest {
+    /// Nothing: the step is done, or under way, as the task's activity says.
+    Nothing,
+    /// The task sleeps, or has been woken since: state and activity say so.
+    Sleep,
+    /// It wakes a task.
+    Wake { task: TaskId, flags: WakeFlags },
+    /// Something in which others may have to be waited for more than once.
+    Slow(Slow),
+}
+
+/// The system calls, and halves of such, that wait on the way.
+#[derive(Debug)]
+pub(crate) enum Slow {
+    /// It wakes several tasks, one after the other.
+    WakeAll(Vec<TaskId>),
+    /// It enters the kernel for a mutex that is not free.
+    Lock(MutexId),
+    /// It has slept, or spun, for the mutex and tries again.
+    LockAgain(MutexId),
+    /// It enters the kernel for a mutex that others want.
+    Unlock(MutexId),
+    /// It puts a message into each of these without waiting for room.
+    SendAll(Box<[ChannelId]>),
+    /// It takes another policy, then does the same.
+    GiveBack { policy: Policy, wakes: Box<[ChannelId]> },
+    /// It wakes up to `count` waiters.
+    FutexWake { futex: FutexId, count: u32 },
+    /// It was the last that a barrier waited for, and wakes the others.
+    Open { barrier: BarrierId, waiting: Vec<TaskId> },
+    /// It creates a task.
+    Fork { child: Box<TaskSpec>, kind: ForkKind },
+    /// The task has been created: it starts, and a vforking parent waits for it.
+    Forked { child: TaskId, vfork: bool },
+    /// It executes another program.
+    Exec,
+    /// It leaves.
+    Exit,
+    /// It lets others of its kind run.
+    Yield,
+    /// A task gets another policy.
+    SetPolicy { target: TaskId, policy: Policy },
+    /// A task gets another nice value.
+    SetNice { target: TaskId, nice: Nice },
+    /// A task gets other allowed CPUs.
+    SetAffinity { target: TaskId, cpus: CpuMask },
+    /// The run has failed and must not go on.
+    Stop,
+}
+
+impl<'s> Caller<'s> {
+    pub fn hw(self) -> &'s Hw {
+        &self.me.k.platform
+    }
+
+    /// Looks at or changes its context.
+    #[inline]
+    pub fn with<T>(self, f: impl FnOnce(&mut TaskCtx) -> T) -> T {
+        self.tasks.with(self.p, f)
+    }
+
+    /// Says what it does when it runs next.
+    #[inline]
+    pub fn does(self, activity: Activity) {
+        self.tasks.set_activity(self.p, activity);
+    }
+
+    /// Pays for entering and leaving the kernel.
+    pub fn syscall(self) {
+        self.hw().charge_ns(self.hw().spec.costs.syscall);
+    }
+
+    /// It is about to sleep; when it runs again it goes on with `then`.
+    pub fn sleeps(self, state: TaskState, then: Resume) -> Rest {
+        set_current_state(self.me, state);
+        self.does(Activity::InCall(then));
+        Rest::Sleep
+    }
+
+    /// Leaves the CPU, unless it has been woken since its state said that it sleeps.
+    pub async fn schedule(self) {
+        schedule(self.me, Entry::Call).await;
+    }
+
+    /// Wakes `task`; the waker's clock moves on.
+    pub async fn wake(self, task: TaskId) {
+        try_to_wake_up(self.me, task, WakeFlags::default()).await;
+    }
+
+    /// Stops the run: this task has done what cannot be. `error` gets its name.
+    pub fn fail(self, error: impl FnOnce(scheduler::Pid, Box<str>) -> RunError) {
+        let (pid, comm) = self.with(|t| (t.pid, t.comm.clone()));
+        self.hw().recorder.fail(error(pid, comm));
+    }
+}
+
+impl Rest {
+    /// It wakes a task in the plain way.
+    pub fn wake(task: TaskId) -> Rest {
+        Rest::Wake { task, flags: WakeFlags::default() }
+    }
+}

@@ -1,0 +1,82 @@
+//! Tasks, and the objects of the kernel that they share: a file for each object, with its data and what
+//! system calls do to it.
+//!
+//! An object knows its callers as [`Caller`]: the task, the CPU on which it runs, and the tasks beside it.
+
+mod activity;
+mod barrier;
+mod caller;
+mod channel;
+mod device;
+mod family;
+mod futex;
+mod in_sections;
+mod mutex;
+pub(crate) mod process;
+pub(crate) mod sched_calls;
+mod sections;
+mod served;
+mod sleep;
+mod spinlock;
+mod tasks;
+mod warmth;
+
+pub(crate) use activity::{Activity, Resume};
+pub(crate) use caller::{Caller, Next, Rest, Slow};
+pub(crate) use family::Family;
+pub(crate) use in_sections::InSections;
+pub use process::CommOf;
+pub(crate) use sleep::sleep_until;
+pub(crate) use tasks::{Tasks, counters};
+pub(crate) use warmth::LastRun;
+
+use crate::objects::Objects;
+use crate::setup::Setup;
+use barrier::Barriers;
+use channel::Channels;
+use device::Devices;
+use futex::Futexes;
+use mutex::Mutexes;
+use process::Processes;
+use spinlock::Spinlocks;
+
+/// The tasks of a run, and all objects.
+#[derive(Debug)]
+pub(crate) struct Userland {
+    pub tasks: Tasks,
+    pub processes: Processes,
+    pub mutexes: Mutexes,
+    pub channels: Channels,
+    pub futexes: Futexes,
+    pub barriers: Barriers,
+    pub spinlocks: Spinlocks,
+    pub devices: Devices,
+}
+
+impl Userland {
+    /// The objects of a setup, and no task yet; `spawned` will be there from the start.
+    pub fn new(setup: &mut Setup, seed: u64, spawned: usize) -> Userland {
+        Userland {
+            tasks: Tasks::default(),
+            processes: Processes::new(seed, spawned),
+            mutexes: Mutexes { specs: std::mem::take(&mut setup.mutexes) },
+            channels: Channels::new(&setup.channels),
+            futexes: Futexes::new(setup.futexes),
+            barriers: Barriers::new(&setup.barriers),
+            spinlocks: Spinlocks::new(&setup.spinlocks),
+            devices: Devices::new(&setup.devices),
+        }
+    }
+
+    /// What the objects are like.
+    pub fn objects(&self) -> Objects {
+        Objects {
+            channels: self.channels.specs(),
+            mutexes: self.mutexes.specs.clone(),
+            barriers: self.barriers.parties(),
+            futexes: self.futexes.number(),
+            spinlocks: self.spinlocks.backoffs(),
+            devices: self.devices.specs(),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Processes and threads: how tasks are made, become others, and leave.
+
+use super::activity::{Activity, Resume};
+use super::caller::{Caller, Rest};
+use super::family::{Family, Parent};
+use super::tasks::{TaskCtx, Tasks};
+use super::warmth::Warmth;
+use crate::behaviour::{ForkKind, TaskSpec};
+use crate::engine::hardware::{Hw, Source};
+use crate::engine::record::{RecordKind, Who};
+use crate::outcome::{RunError, TaskOrigin};
+use crate::rng::{Rng, TaskStream};
+use crate::setup::FIRST_PID;
+use crate::told::TaskStart;
+use scheduler::fork::{NewTask, do_exit, new_task, sched_fork, wake_up_new_task};
+use scheduler::wakeup::{WakeFlags, try_to_wake_up};
+use scheduler::{CpuId, CpuMask, Nanos, Pid, Scheduler, TaskId, TaskState};
+use std::cell::{Cell, RefCell};
+
+/// Which tasks there are and have been.
+#[derive(Debug)]
+pub(crate) struct Processes {
+    /// The tasks' random streams derive from it.
+    seed: u64,
+    next_pid: Cell<i32>,
+    /// Tasks that have not exited.
+    pub live: Cell<usize>,
+    /// Command names in the order in which pids took them.
+    pub comms: RefCell<Vec<CommOf>>,
+}
+
+/// A pid's command name from some time on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommOf {
+    /// Whose.
+    pub pid: Pid,
+    /// Since when: its creation or an exec.
+    pub since: Nanos,
+    /// The name.
+    pub comm: Box<str>,
+}
+
+/// A task that the scheduler has just created.
+pub(crate) struct Newcomer {
+    pub id: TaskId,
+    pub pid: Pid,
+    pub family: Family,
+    pub origin: TaskOrigin,
+}
+
+/// What the scheduler has to know about a task to be.
+///
+/// # Errors
+/// An affinity without a CPU of this machine.
+pub(crate) fn as_new_task(k: &Scheduler<Hw>, pid: Pid, spec: &TaskSpec) -> Result<NewTask, RunError> {
+    let asked = spec.cpus.unwrap_or(CpuMask::ALL);
+    let cpus_allowed = asked.and(&k.online);
+    if cpus_allowed.is_empty() {
+        let (comm, cpus) = (spec.comm.as_str().into(), k.cpus());
+        return Err(RunError::EmptyAffinity { pid, comm, asked, cpus });
+    }
+    Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed })
+}
+
+/// Notes how a task begins: at a time, or with a fork.
+pub(crate) fn note_start(hw: &Hw, pid: Pid, spec: &TaskSpec, at: Option<Nanos>, cpu: Option<CpuId>) {
+    hw.recorder.start(|| TaskStart {
+        pid,
+        at,
+        cpu,
+        comm: spec.comm.as_str().into(),
+        policy: spec.policy,
+        nice: spec.nice,
+        cpus: spec.cpus,
+        working_set_bytes: spec.working_set_bytes,
+        timer_slack: spec.timer_slack,
+        recorded_work: spec.recorded_work,
+    });
+}
+
+impl Processes {
+    /// `spawned` tasks have the first pids.
+    pub fn new(seed: u64, spawned: usize) -> Processes {
+        Processes {
+            seed,
+            next_pid: Cell::new(FIRST_PID + spawned as i32),
+            live: Cell::new(0),
+            comms: RefCell::default(),
+        }
+    }
+
+    /// Makes the machine's side of a task.
+    pub fn register(&self, k: &Scheduler<Hw>, tasks: &Tasks, new: Newcomer, spec: TaskSpec) {
+        let (hw, Newcomer { id, pid, family, origin }) = (&k.platform, new);
+        let comm: Box<str> = spec.comm.as_str().into();
+        self.comms.borrow_mut().push(CommOf { pid, since: hw.local_now(), comm: comm.clone() });
+        let timer = tasks.with_known(id, |former| former.timer).unwrap_or_else(|| {
+            // An idle task never sleeps. Fewer slots make a lower tree of events.
+            let is_idle = id.index() < k.cpus();
+            if is_idle { hw.work_slot(CpuId(id.0 as u16)) } else { hw.add_slot(Source::Timer(id)) }
+        });
+        let of_parent = family.parent.and_then(|parent| {
+            tasks.with_known(parent.task, |parent| {
+                parent.forks += 1;
+                // A thread belongs to its creator's process.
+                let process = if family.thread { parent.process } else { pid };
+                (parent.stream.of_child(parent.forks), process)
+            })
+        });
+        let (stream, process) = of_parent.unwrap_or_else(|| (TaskStream::of_first(pid), pid));
+        let ctx = TaskCtx {
+            pid,
+            comm,
+            behaviour: spec.behaviour,
+            activity: Activity::Ready,
+            sections: None,
+            done_ahead: spec.recorded_work.then_some(Nanos::ZERO),
+            rng: Rng::of_task(self.seed, stream),
+            stream,
+            forks: 0,
+            iterations: 0,
+            time_under: Vec::new(),
+            exited: None,
+            last_child: None,
+            timer,
+            timer_slack: spec.timer_slack,
+            working_set_bytes: spec.working_set_bytes,
+            warmth: Warmth::default(),
+            family,
+            locks_held: 0,
+            stepped_at: Nanos::ZERO,
+            idle_steps: 0,
+            origin,
+            process,
+        };
+        tasks.insert(id, ctx);
+        if origin != TaskOrigin::Machine {
+            self.live.set(self.live.get() + 1);
+        }
+    }
+
+    /// fork, vfork or pthread_create.
+    pub async fn fork(&self, call: Caller<'_>, spec: TaskSpec, kind: ForkKind) {
+        let (me, hw) = (call.me, call.hw());
+        let pid = Pid(self.next_pid.get());
+        self.next_pid.set(pid.0 + 1);
+        let new = match as_new_task(me.k, pid, &spec) {
+            Ok(new) => new,
+            Err(error) => return hw.recorder.fail(error),
+        };
+        // Before the fork lets time pass, in which others may fork: slots are filled in the order of their
+        // ids.
+        let child = new_task(me.k, new);
+        let parent = Parent { task: call.p, pid: me.task(call.p).pid.get() };
+        let (vfork, thread) = (kind == ForkKind::Vfork, kind == ForkKind::Thread);
+        let family = Family {
+            parent: Some(parent),
+            vfork_parent: vfork.then_some(parent),
+            thread,
+            ..Family::default()
+        };
+        note_start(hw, pid, &spec, None, None);
+        let newcomer = Newcomer { id: child, pid, family, origin: TaskOrigin::Forked };
+        self.register(me.k, call.tasks, newcomer, spec);
+        sched_fork(me, child).await;
+        hw.note(me, || RecordKind::Fork { parent: parent.pid, child: pid });
+        let costs = &hw.spec.costs;
+        let cost = if thread { costs.thread_create } else { costs.fork };
+        call.with(|t| {
+            t.last_child = Some(child);
+            t.family.children += 1;
+            t.activity = Activity::Kernel { left: cost, then: Resume::Forked { child, vfork } };
+        });
+    }
+
+    /// execve: the old image goes; [`scheduler::fork::sched_exec`] follows.
+    pub fn exec(&self, call: Caller<'_>, comm: Box<str>) {
+        let hw = call.hw();
+        call.syscall();
+        let pid = call.with(|t| {
+            t.comm = comm.clone();
+            t.warmth = Warmth::default();
+            t.activity = Activity::Kernel { left: hw.spec.costs.exec, then: Resume::Execed };
+            t.pid
+        });
+        self.comms.borrow_mut().push(CommOf { pid, since: hw.local_now(), comm });
+        hw.note(call.me, || RecordKind::Exec { pid });
+    }
+
+    /// exit, after everything has been given back. The task's counters are complete then, and its slot can be
+    /// used again.
+    pub async fn exit(&self, call: Caller<'_>) {
+        let me = call.me;
+        if let Some(parent) = vfork_ends(call) {
+            call.wake(parent).await;
+        }
+        let task = Who { pid: me.task(call.p).pid.get(), prio: me.task(call.p).prio.get() };
+        call.hw().note(me, || RecordKind::Exit { task });
+        let parent = call.with(|t| t.family.parent).filter(|parent| parent.is_still_there(me.k));
+        if let Some(parent) = parent {
+            let waiting = call.tasks.with(parent.task, |t| {
+                t.family.children -= 1;
+                t.family.zombies += 1;
+                std::mem::take(&mut t.family.waiting)
+            });
+            if waiting {
+                try_to_wake_up(me, parent.task, WakeFlags { sync: true, interrupt: false }).await;
+            }
+        }
+        self.live.set(self.live.get() - 1);
+        do_exit(me).await;
+    }
+}
+
+/// The child has been copied: it starts, and a parent in vfork sleeps until it execs or exits.
+pub(crate) async fn forked(call: Caller<'_>, child: TaskId, vfork: bool) {
+    let me = call.me;
+    wake_up_new_task(me, child).await;
+    // The child may be through already, and its slot have a new user.
+    let me_as_parent = Parent { task: call.p, pid: me.task(call.p).pid.get() };
+    if vfork && call.tasks.with(child, |t| t.family.vfork_parent == Some(me_as_parent)) {
+        call.with(|t| t.family.in_vfork = true);
+        call.sleeps(TaskState::Uninterruptible, Resume::Return);
+        call.schedule().await;
+    }
+}
+
+/// The task has its own memory now, or leaves: the parent that sleeps in vfork, and may go on.
+fn vfork_ends(call: Caller<'_>) -> Option<TaskId> {
+    let parent = call.with(|t| t.family.vfork_parent.take())?;
+    let sleeps = parent.is_still_there(call.me.k)
+        && call.tasks.with(parent.task, |t| std::mem::take(&mut t.family.in_vfork));
+    sleeps.then_some(parent.task)
+}
+
+/// The new image is there.
+pub(crate) fn execed(call: Caller<'_>) -> Rest {
+    vfork_ends(call).map_or(Rest::Nothing, Rest::wake)
+}
+
+/// wait(2) for any child.
+pub(crate) fn wait_child(call: Caller<'_>) -> Rest {
+    call.syscall();
+    let sleeps = call.with(|t| {
+        t.family.waiting = t.family.zombies == 0 && t.family.children > 0;
+        t.family.zombies = t.family.zombies.saturating_sub(1);
+        t.family.waiting
+    });
+    if sleeps {
+        return call.sleeps(TaskState::Interruptible, Resume::WaitChild);
+    }
+    call.hw().charge_ns(call.hw().spec.costs.wait);
+    Rest::Nothing
+}
+
+/// exit begins; how long giving everything back takes.
+pub(crate) fn exit_begins(call: Caller<'_>) -> Nanos {
+    let now = call.hw().local_now();
+    let thread = call.with(|t| {
+        t.exited = Some(now);
+        t.family.thread
+    });
+    let costs = &call.hw().spec.costs;
+    if thread { costs.thread_exit } else { costs.exit }
+}

@@ -1,0 +1,33 @@
+//! The system calls of the scheduler itself: policy, nice value, affinity.
+
+use super::caller::Caller;
+use crate::outcome::RunError;
+use scheduler::affinity::set_cpus_allowed;
+use scheduler::policy::{sched_setscheduler, set_user_nice};
+use scheduler::{CpuMask, Nice, Policy, TaskId};
+
+/// sched_setscheduler.
+pub(crate) async fn set_policy(call: Caller<'_>, target: TaskId, policy: Policy) {
+    let (k, tasks) = (call.me.k, call.tasks);
+    let before = tasks.served(k, target);
+    sched_setscheduler(call.me, target, policy).await;
+    tasks.account_under(k, target, before);
+}
+
+/// setpriority.
+pub(crate) async fn set_nice(call: Caller<'_>, target: TaskId, nice: Nice) {
+    let (k, tasks) = (call.me.k, call.tasks);
+    let before = tasks.served(k, target);
+    set_user_nice(call.me, target, nice).await;
+    tasks.account_under(k, target, before);
+}
+
+/// sched_setaffinity.
+pub(crate) async fn set_affinity(call: Caller<'_>, target: TaskId, cpus: CpuMask) {
+    let k = call.me.k;
+    if cpus.and(&k.online).is_empty() {
+        let target = Caller { p: target, ..call };
+        return target.fail(|pid, comm| RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: k.cpus() });
+    }
+    set_cpus_allowed(call.me, target, cpus).await;
+}
