@@ -75,6 +75,15 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let plain_base = of_arm(plan, &plan.base);
     for (arm, compared) in plan.variants.iter().zip(&mut comparison.variants) {
         compared.same_as_base = of_arm(plan, arm).is_same_simulation(&plain_base);
+        let of_base = |load: &LoadSpec| plan.base.loads.iter().any(|base| base.text() == load.text());
+        for other in arm.loads.iter().filter(|load| load.recorded().is_some() && !of_base(load)) {
+            comparison.notes.push(format!(
+                "{}: verdict and distances are those of the base's recording; `schedlab run {}` \
+                 gives its own",
+                arm.name,
+                other.text()
+            ));
+        }
         // The runs themselves say so where fair tasks have a choice.
         let has_choice = comparison.notes.iter().any(|note| note.ends_with(limits::PLACED_AS_BEFORE));
         if let Some(warning) = limits::no_difference(plan.base.kernel.profile(), arm.kernel.profile())
