@@ -14,7 +14,7 @@ const COMMANDS: &[&[&str]] = &[
     &["run", "make -j2 2", "hog -D 1ms", "periodic -n 2 -D 50ms", "wakeup-latency -n 5", "--for", "1s"],
     &["run", "fork_storm -n 3", "keyrepeat -D 100ms", "vmark --rooms 1 --users 2 --count 3"],
     &["run", "oltp --clients 1 --time 50ms", "--kernel", "debian12", "--from", "10ms", "--to", "20ms"],
-    &["run", "crates/workload/tests/rtapp/pipeline.json", "--for", "200ms"],
+    &["run", "crates/workload/tests/it/rtapp/pipeline.json", "--for", "200ms"],
     &["run", "crates/trace/tests/fixtures/mix-rr.dat"],
     &["compare", "hackbench -g1 -f1 -l5", "--with", "cpus=3", "--repeat", "2"],
     &["compare", "crates/trace/tests/fixtures/mix-rr.dat", "--with", "cpus=3", "--repeat", "1"],

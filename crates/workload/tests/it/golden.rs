@@ -2,7 +2,7 @@
 //!
 //! Each line of the snapshot is a run: what it simulated, and a hash over its whole trace, as text, and over
 //! its decisions. A change of behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p
-//! schedlab-workload --test golden`; CI runs it in both profiles.
+//! schedlab-workload --test it golden`; CI runs it in both profiles.
 
 use machine::{Machine, MachineSpec, Outcome, RecordKind, RunOptions, Setup, TimedSetting, Tracing};
 use scheduler::Nanos;
