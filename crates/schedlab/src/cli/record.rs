@@ -80,7 +80,8 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let under_way = UnderWay { recorder, signals: &signals, line: Line::new(voice) };
     let recording = under_way.record(length, command.as_mut(), &args.command.join(" "));
     if let Some(command) = &mut command {
-        if let Some(status) = command.failure() {
+        let by_itself = recording.as_ref().is_ok_and(|recording| !recording.is_stopped);
+        if let Some(status) = command.failure().filter(|_| by_itself) {
             voice.warn(&format!("the command failed ({status}): it is recorded up to there"));
         }
         command.ask_to_end();
@@ -107,6 +108,8 @@ fn advise(user: Option<&User>, voice: Voice) {
 struct Recording {
     ended: Ended,
     elapsed: Duration,
+    /// Whether it ended before the command did.
+    is_stopped: bool,
 }
 
 /// A recording under way.
@@ -143,7 +146,7 @@ impl UnderWay<'_> {
                 if is_stopped {
                     self.recorder.command_stopped()?;
                 }
-                return Ok(Recording { ended: self.recorder.end()?, elapsed });
+                return Ok(Recording { ended: self.recorder.end()?, elapsed, is_stopped });
             }
         }
     }
@@ -172,7 +175,7 @@ impl Files {
 
     fn write(self, recording: Recording, voice: Voice) -> Result<(), Failure> {
         let Files { mut trace, machine, .. } = self;
-        let Recording { mut ended, elapsed } = recording;
+        let Recording { mut ended, elapsed, .. } = recording;
         let (recorded, cost, left_over) = (ended.recorded, ended.event_cost, ended.left_over.take());
         ended.write(&mut trace).map_err(|source| trace.failed(source))?;
         if let Some((mut machine, text)) = machine {
