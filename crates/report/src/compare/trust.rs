@@ -45,6 +45,16 @@ impl Pairs {
         };
         Fidelity { recorded: mean(self.recorded), simulated: mean(self.simulated) }
     }
+
+    /// What this figure of a base lacks of the truth, negative where it is too large: its replays on the
+    /// recorded machine were off by so much, and it is taken to be off by the same factor.
+    fn error_of(self, base: f64) -> f64 {
+        let (recorded, simulated) = (self.recorded as f64, self.simulated as f64);
+        match self.simulated {
+            0 => recorded / f64::from(self.seeds.max(1)),
+            _ => base * ((recorded - simulated) / simulated),
+        }
+    }
 }
 
 impl Trust {
@@ -172,8 +182,7 @@ impl Trust {
     /// Writes down what is known of a figure.
     pub fn note(&self, metric: &mut MetricComparison) {
         let key = &metric.metric.key;
-        let found = self.figures.get(key).map(|pairs| pairs.mean());
-        metric.replay_error = found.map(|pair| nine_digits(error_of(metric.base, pair)));
+        metric.replay_error = self.figures.get(key).map(|pairs| nine_digits(pairs.error_of(metric.base)));
         metric.poor = self.poor.contains(key);
         let of_command = || {
             let (name, _) = key.strip_prefix("tasks.")?.rsplit_once('.')?;
@@ -194,13 +203,6 @@ fn question(key: &str) -> Question {
         "exit" | "finish" => Question::FinishingTime,
         _ => Question::Switches,
     }
-}
-
-/// What this figure of a replay lacks of the truth, negative where it is too large: its replay on the
-/// recorded machine was off by so much, and is taken to be off by the same factor elsewhere.
-fn error_of(base: f64, pair: Fidelity) -> f64 {
-    let error = pair.recorded as f64 - pair.simulated as f64;
-    if pair.simulated == 0 { error } else { base * (error / pair.simulated as f64) }
 }
 
 fn sum(tasks: &[&ReplayTask], figure: impl Fn(&ReplayTask) -> Fidelity) -> Fidelity {
@@ -280,7 +282,11 @@ mod tests {
 
     #[test]
     fn the_error_is_what_the_figure_lacks_of_the_truth() {
-        let off = |base, recorded, simulated| error_of(base, Fidelity { recorded, simulated });
+        let off = |base, recorded, simulated| {
+            let mut pairs = Pairs::default();
+            pairs.add(Fidelity { recorded, simulated });
+            pairs.error_of(base)
+        };
         assert_eq!(off(2.0, 200, 2), 198.0);
         assert_eq!(off(200.0, 200, 20_000), -198.0, "the other way round it is 99 % of the base");
         assert_eq!(off(50.0, 100, 100), 0.0);

@@ -107,7 +107,7 @@ fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted)
     ))
 }
 
-/// From this part of the time until the end on, sleeps are worth a sentence.
+/// Sleeps are worth a sentence from this part of the time until the end on: a quarter.
 const MUCH: u64 = 4;
 
 /// Where going back from the end has come to.
@@ -139,7 +139,7 @@ fn sleeps(trace: &Trace, recording: &Recording, (last, _): TraceTask, end: Nanos
             (Before::Awake { at_ns }, EventKind::SchedSwitch(switch)) if switch.prev.pid == task => {
                 // In state D it waited for a device, which a replay knows.
                 if switch.prev_state == PrevState::from_letters(b"S") {
-                    *slept.entry(task).or_default() += at_ns - event.time_ns;
+                    *slept.entry(task).or_default() += at_ns.saturating_sub(event.time_ns);
                 }
                 before = Before::Running;
             }
