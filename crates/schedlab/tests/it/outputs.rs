@@ -2,7 +2,7 @@
 //! devices and the standard streams are as good as files; nothing that a terminal obeys reaches it.
 #![cfg(target_os = "linux")]
 
-mod signals;
+use crate::signals;
 
 use rustix::fs::{CWD, Mode, inotify, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};

@@ -2,7 +2,7 @@
 //! tracefs; where a machine gives neither, these tests say so and prove nothing.
 #![cfg(target_os = "linux")]
 
-mod signals;
+use crate::signals;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};

@@ -36,7 +36,7 @@ const LABEL: usize = 10;
 
 #[test]
 fn what_the_readme_shows() {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../../README.md");
     let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("$ schedlab ")).collect();
     assert!(commands.len() >= 4, "{commands:?}");
     commands.into_iter().for_each(check);

@@ -1,0 +1,17 @@
+//! Tests of the binary from outside, in one program: building one more takes as long as running them all.
+//! Apart stand those that need a process of their own: `readme` (its working directory) and `memory` (its
+//! peak).
+
+mod assumptions;
+mod cli;
+mod io;
+mod outputs;
+mod record;
+mod schema;
+mod side_by_side;
+mod signals;
+mod terminal;
+mod verdicts;
+mod wakeup_paths;
+mod widths;
+mod window;
