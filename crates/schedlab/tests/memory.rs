@@ -5,7 +5,8 @@
 //! then one of three times as long, and sees by how much that has grown.
 #![cfg(target_os = "linux")]
 
-use schedlab::{Experiment, LoadSpec};
+use lab::{Experiment, LoadSpec};
+use schedlab::files::Disk;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ const FILE: &str = "SCHEDLAB_MEMORY_TEST_FILE";
 
 /// Replays a file, beside its recording and with all results. Returns the number of tasks.
 fn replay(path: &Path) -> usize {
-    let load = LoadSpec::open(path.to_str().expect("our own name")).expect("a recording");
+    let load = LoadSpec::open(path.to_str().expect("our own name"), &Disk).expect("a recording");
     let machine = machine::MachineSpec::builtin("vm2").expect("a machine");
     let load = load.recorded_on(&machine);
     let run = Experiment { loads: vec![load], ..Experiment::new(machine) }.run().expect("a run");

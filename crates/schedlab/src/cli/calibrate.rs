@@ -3,9 +3,9 @@
 use super::output::{Failure, open};
 use super::voice::Voice;
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::STANDARD_STREAM;
 use schedlab::Error;
 use schedlab::calibration::calibrate;
-use schedlab::outputs::STANDARD_STREAM;
 use std::io::Write;
 use std::path::PathBuf;
 

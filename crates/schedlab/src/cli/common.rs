@@ -2,13 +2,14 @@
 
 use super::window::Stretch;
 use clap::ValueEnum;
+use lab::{
+    Change, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
+    STANDARD_STREAM, TaskOptions, WakeupCosts, machine, machine_file, task_options,
+};
 use machine::{MachineSpec, Window};
 use report::text::Rows;
-use schedlab::outputs::STANDARD_STREAM;
-use schedlab::{
-    Change, Error, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
-    TaskOptions, WakeupCosts, machine, machine_file, task_options,
-};
+use schedlab::files::Disk;
+use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Locks, Override, Whom};
@@ -214,23 +215,26 @@ impl Common {
         };
         let window = self.stretch.window()?;
         let reading = Reading { dialect, locks: self.locks.meant(), tasks, window, wakeup_costs };
-        let loads: Vec<LoadSpec> =
-            self.loads.iter().map(|text| LoadSpec::open_as(text, &reading)).collect::<Result<_, _>>()?;
+        let loads: Vec<LoadSpec> = self
+            .loads
+            .iter()
+            .map(|text| LoadSpec::open_as(text, &reading, &Disk))
+            .collect::<Result<_, _>>()?;
         reading.tasks.check(&loads)?;
         if self.locks == RecordedLocks::Inferred && !loads.iter().any(LoadSpec::has_mutexes) {
             return Err(Error::NoMutexes);
         }
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(NamedKernel::of_uname);
         let mut kernel = match &self.kernel {
-            Some(name) => KernelConfig::of_name(name)?,
+            Some(name) => KernelConfig::of_name(name).map_err(lab::Error::from)?,
             None => recorded().map_or_else(KernelConfig::default, KernelConfig::new),
         };
         for text in &self.set {
-            kernel.set(Change::parse(text)?)?;
+            kernel.set(Change::parse(text)?).map_err(lab::Error::from)?;
         }
         Ok(Meant {
             machine: MachineChoice { name: self.machine.clone(), cpus: self.cpus },
-            recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None)).transpose()?,
+            recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None, &Disk)).transpose()?,
             loads,
             reading,
             tasks: self.task.clone(),
@@ -244,9 +248,9 @@ impl Common {
 
     /// The files that are read for them.
     pub fn files(&self) -> Vec<PathBuf> {
-        let loads = self.loads.iter().filter(|load| LoadSource::of(load) == LoadSource::File);
+        let loads = self.loads.iter().filter(|load| LoadSource::of(load, &Disk) == LoadSource::File);
         let machines = [&self.machine, &self.recorded_on].into_iter().flatten();
-        loads.map(PathBuf::from).chain(machines.filter_map(|name| machine_file(name))).collect()
+        loads.map(PathBuf::from).chain(machines.filter_map(|name| machine_file(name, &Disk))).collect()
     }
 
     /// How much of a table to print.
@@ -277,6 +281,7 @@ impl Meant {
             dumps: Vec::new(),
             tasks: self.tasks,
             window: self.window,
+            clock: clocks::wall,
         }
     }
 }
@@ -294,7 +299,7 @@ fn positive(text: &str) -> Result<Nanos, String> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use schedlab::{DEFAULT_MACHINE, DEFAULT_PROFILE};
+    use lab::{DEFAULT_MACHINE, DEFAULT_PROFILE};
 
     #[derive(clap::Parser)]
     struct Typed {

@@ -4,7 +4,9 @@ use super::common::{Common, Format, Meant};
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
 use super::voice::Voice;
-use schedlab::{Arm, Error, LoadSpec, Plan, Settings};
+use lab::{Arm, LoadSpec, Plan, Settings};
+use schedlab::Error;
+use schedlab::files::Disk;
 
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
 ///
@@ -36,7 +38,7 @@ pub struct Args {
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let plan = plan(args)?;
     let progress = Progress::new(plan.runs(), voice);
-    let comparison = schedlab::compare(&plan, &|| progress.one_more());
+    let comparison = lab::compare(&plan, &|| progress.one_more());
     progress.finish();
     let mut comparison = comparison?;
     comparison.command = Some(command_line());
@@ -78,13 +80,13 @@ fn arm(settings: &Settings, meant: &Meant) -> Result<Arm, Error> {
     let loads = if settings.loads.is_empty() {
         meant.loads.clone()
     } else {
-        let open = |text: &String| LoadSpec::open_as(text, &meant.reading);
+        let open = |text: &String| LoadSpec::open_as(text, &meant.reading, &Disk);
         settings.loads.iter().map(open).collect::<Result<_, _>>()?
     };
     settings.tasks.check(&loads)?;
     Ok(Arm {
         // That of the common loads: another load is to run on the same machine.
-        machine: settings.machine.or(&meant.machine).resolve(&meant.loads)?,
+        machine: settings.machine.or(&meant.machine).resolve(&meant.loads, &Disk)?,
         kernel: settings.on(&meant.kernel)?,
         loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
         name: name.to_owned(),

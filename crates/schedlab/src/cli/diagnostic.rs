@@ -2,9 +2,10 @@
 
 use super::columns;
 use super::terminal::escape;
+use lab::Excerpt;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use report::text::{WIDTH, fit, in_columns};
-use schedlab::{Error, Excerpt};
+use schedlab::Error;
 use std::fmt;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
@@ -12,7 +13,9 @@ use std::ops::Range;
 /// The whole message, with its line end.
 pub fn text(error: &Error) -> String {
     let mut text = wrapped(&escape(&format!("error: {error}\n")));
-    if let Some(excerpt) = error.excerpt() {
+    if let Error::Experiment(error) = error
+        && let Some(excerpt) = error.excerpt()
+    {
         let mut drawn = String::new();
         if handler().render_report(&mut drawn, &InFile::new(error, &excerpt)).is_ok() {
             text = drawn;
@@ -48,9 +51,9 @@ struct InFile {
 }
 
 impl InFile {
-    fn new(error: &Error, excerpt: &Excerpt) -> InFile {
+    fn new(error: &lab::Error, excerpt: &Excerpt) -> InFile {
         let message = match error {
-            Error::OfRun { configuration, .. } => {
+            lab::Error::OfRun { configuration, .. } => {
                 format!("configuration `{configuration}`: {}", excerpt.problem)
             }
             _ => excerpt.problem.clone(),

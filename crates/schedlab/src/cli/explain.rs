@@ -3,8 +3,8 @@
 use super::common::Format;
 use super::list::columns;
 use super::output::{Failure, print};
+use lab::{Explanation, explain};
 use report::text::wrap;
-use schedlab::{Explanation, explain};
 
 /// Say what a kernel, feature, rule, tunable, machine, load, limit or decision is, and where it comes from.
 ///

@@ -4,8 +4,9 @@ use super::common::Format;
 use super::output::{Failure, Stream, command_line, print};
 use super::window::Stretch;
 use clap::ValueEnum;
+use lab::Inspection;
 use report::text::Rows;
-use schedlab::Inspection;
+use schedlab::files::Disk;
 use trace::DelaysFrom;
 use workload::replay::Whom;
 
@@ -52,14 +53,14 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let asked = Inspection { delays_from, tasks: args.task.clone(), window: args.stretch.window()? };
     let rows = if args.full { Rows::All } else { Rows::Folded };
     if let Some(other) = &args.other {
-        let mut result = schedlab::inspect_both([&args.trace, other], &asked)?;
+        let mut result = lab::inspect_both([&args.trace, other], &asked, &Disk)?;
         result.command = Some(command_line());
         return match args.format {
             Format::Text => print(&report::text::recordings(&result, rows)),
             Format::Json => Stream::Output.exact(&result.to_json()),
         };
     }
-    let mut result = schedlab::inspect(&args.trace, &asked)?;
+    let mut result = lab::inspect(&args.trace, &asked, &Disk)?;
     result.command = Some(command_line());
     match args.format {
         Format::Text => print(&report::text::inspect(&result, rows)),

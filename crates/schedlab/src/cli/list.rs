@@ -4,8 +4,8 @@ use super::common::Format;
 use super::explain;
 use super::output::{Failure, print};
 use clap::ValueEnum;
+use lab::{Entry, Kind};
 use report::text::{columns as line_columns, fit, wrap};
-use schedlab::{Entry, Kind};
 
 /// Names longer than this stand on a line of their own.
 const NAME_COLUMNS: usize = 28;

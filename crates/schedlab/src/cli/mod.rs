@@ -1,5 +1,5 @@
-//! Two stages: what was typed (the structs that clap fills) becomes what it means ([`schedlab::Experiment`],
-//! [`schedlab::Plan`]), and only that is run. One module for each command.
+//! Two stages: what was typed (the structs that clap fills) becomes what it means ([`lab::Experiment`],
+//! [`lab::Plan`]), and only that is run. One module for each command.
 
 mod calibrate;
 mod columns;

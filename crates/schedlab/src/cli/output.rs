@@ -25,6 +25,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<lab::Error> for Failure {
+    fn from(error: lab::Error) -> Failure {
+        Failure::Error(error.into())
+    }
+}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         Failure::Error(error.into())
@@ -56,7 +62,7 @@ impl Failure {
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
             Failure::Error(Error::Output(error)) if error.is_reader_gone() => exit::OK,
             Failure::Disagreement(_) => exit::CHECK_FAILED,
-            Failure::Error(error) if error.is_failed_check() => exit::CHECK_FAILED,
+            Failure::Error(Error::Experiment(error)) if error.is_failed_check() => exit::CHECK_FAILED,
             Failure::Output(_) | Failure::Error(_) => exit::BAD_INPUT,
         }
     }
@@ -144,9 +150,9 @@ mod tests {
     #[test]
     fn exit_codes_tell_failed_checks_bad_input_and_readers_that_went_away_apart() {
         let broken = RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() };
-        assert_eq!(Failure::Error(Error::Run(broken)).code(), exit::CHECK_FAILED);
+        assert_eq!(Failure::from(lab::Error::Run(broken)).code(), exit::CHECK_FAILED);
         assert_eq!(Failure::Disagreement(vec!["T7 migrated is 9".into()]).code(), exit::CHECK_FAILED);
-        assert_eq!(Failure::Error(Error::NoLoad).code(), exit::BAD_INPUT);
+        assert_eq!(Failure::from(lab::Error::NoLoad).code(), exit::BAD_INPUT);
         assert_eq!(Failure::Output(ErrorKind::BrokenPipe.into()).code(), exit::OK);
         assert_eq!(Failure::Output(ErrorKind::StorageFull.into()).code(), exit::BAD_INPUT);
     }

@@ -5,9 +5,11 @@ use super::output::{Failure, Stream, command_line, print, say, write};
 use super::progress::Progress;
 use super::speed::Speed;
 use super::voice::Voice;
+use lab::{FinishedRun, Host, Length, PublishedExperiment};
 use report::text::{WIDTH, in_columns};
+use schedlab::files::Disk;
 use schedlab::outputs::check_folder;
-use schedlab::{Error, FinishedRun, Length, PublishedExperiment};
+use schedlab::{Error, clocks};
 use schema::ReproduceSchema;
 use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::path::{Path, PathBuf};
@@ -47,7 +49,7 @@ pub struct Args {
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let mut experiments = Vec::new();
     for name in &args.names {
-        experiments.extend(PublishedExperiment::of_name(name)?);
+        experiments.extend(PublishedExperiment::of_name(name, &Disk)?);
     }
     if args.plot.is_some() && !experiments.iter().any(PublishedExperiment::is_swept) {
         return Err(Error::NothingToPlot(args.names.join(" ")).into());
@@ -97,13 +99,14 @@ impl Args {
             progress.one_more();
             speed.count(run);
         };
-        let mut result = experiment.run(self.length(), &finished)?;
+        let host = Host { files: &Disk, cpu_clock: clocks::thread_cpu_time, finished: &finished };
+        let mut result = experiment.run(self.length(), host)?;
         if self.sensitivity {
-            result.sensitivity = experiment.sensitivity(&finished)?;
+            result.sensitivity = experiment.sensitivity(host)?;
         }
         if let Some(folder) = &self.save {
             if self.also_quick() {
-                let quick = experiment.run(Length::Quick, &finished)?;
+                let quick = experiment.run(Length::Quick, host)?;
                 result.quick_events = quick.variants.iter().map(|variant| variant.events).collect();
                 self.store(folder, &experiment.argument, quick, true)?;
             }

@@ -3,8 +3,9 @@
 use super::common::{Common, Format, Meant};
 use super::output::{Failure, Stream, command_line, open};
 use clap::ValueEnum;
-use schedlab::outputs::{Output, OutputError, STANDARD_STREAM, is_same_file};
-use schedlab::{DumpRequest, Experiment, Programs, Run, TraceFormat, machine_beside};
+use lab::{DumpRequest, Experiment, Programs, Run, STANDARD_STREAM, TraceFormat, machine_beside};
+use schedlab::files::Disk;
+use schedlab::outputs::{Output, OutputError, is_same_file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -72,7 +73,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     };
     let format = args.trace.as_ref().map(format).transpose()?;
     let meant = args.common.meaning()?;
-    let machine = meant.machine.resolve(&meant.loads)?;
+    let machine = meant.machine.resolve(&meant.loads, &Disk)?;
     let trace = args.trace.as_deref().zip(format);
     let trace =
         trace.map(|(path, format)| TraceFile::open(path, format, &args.common, &meant)).transpose()?;
@@ -108,7 +109,7 @@ struct MachineFile {
 impl TraceFile {
     fn open(path: &Path, format: TraceFormat, common: &Common, meant: &Meant) -> Result<TraceFile, Failure> {
         let mut inputs = common.files();
-        let used = meant.machine.file(&meant.loads);
+        let used = meant.machine.file(&meant.loads, &Disk);
         inputs.extend(used.clone());
         let file = open(path, &inputs)?;
         let machine = if format.can_be_read() && file.is_file() {
@@ -116,7 +117,7 @@ impl TraceFile {
             if used.is_some_and(|used| is_same_file(&used, &beside)) {
                 None
             } else {
-                let text = meant.machine.text(&meant.loads)?;
+                let text = meant.machine.text(&meant.loads, &Disk)?;
                 Some(MachineFile { file: open(&beside, &inputs)?, text })
             }
         } else {

@@ -1,6 +1,6 @@
 //! How fast experiments ran: simulated time by CPU time, for each variant.
 
-use schedlab::FinishedRun;
+use lab::FinishedRun;
 use scheduler::Nanos;
 use std::sync::{Mutex, PoisonError};
 

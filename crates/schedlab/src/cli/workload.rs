@@ -2,8 +2,9 @@
 
 use super::common::RecordedLocks;
 use super::output::{Failure, open};
-use schedlab::outputs::STANDARD_STREAM;
-use schedlab::{DescribedMachine, Error, LoadSpec, Reading};
+use lab::{DescribedMachine, LoadSpec, Reading, STANDARD_STREAM};
+use schedlab::Error;
+use schedlab::files::Disk;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -26,11 +27,11 @@ pub struct Args {
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
     let reading = Reading { locks: args.locks.meant(), ..Reading::default() };
-    let load = LoadSpec::open_file(&args.trace, &reading)?;
+    let load = LoadSpec::open_file(&args.trace, &reading, &Disk)?;
     if args.locks == RecordedLocks::Inferred && !load.has_mutexes() {
         return Err(Error::NoMutexes.into());
     }
-    let Some(text) = load.workload_text()? else {
+    let Some(text) = load.workload_text(&Disk)? else {
         return Err(Error::NotATrace { path: args.trace.clone() }.into());
     };
     let mut inputs = vec![PathBuf::from(&args.trace)];

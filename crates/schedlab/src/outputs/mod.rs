@@ -8,6 +8,7 @@ mod unfinished;
 pub use error::OutputError;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use lab::{STANDARD_STREAM, is_packed};
 use partial::Partial;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -16,9 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 pub use unfinished::remove_unfinished;
-
-/// The name by which standard input and standard output go.
-pub const STANDARD_STREAM: &str = "-";
 
 /// An output under way. Dropped before [`Output::commit`], it leaves nothing behind, but for what a device, a
 /// pipe or standard output has taken already.
@@ -131,12 +129,6 @@ impl Form {
             Form::Gzip(packed) => packed.get_ref().get_ref(),
         }
     }
-}
-
-/// Whether a name says that what goes by it is packed with gzip.
-#[must_use]
-pub fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "gz")
 }
 
 impl Write for Place {

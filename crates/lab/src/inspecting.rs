@@ -1,7 +1,7 @@
 //! What is in a trace, for `schedlab inspect`.
 
 use crate::error::Error;
-use crate::input::Input;
+use crate::sources::{Input, Sources};
 use machine::Window;
 use report::text::{exact_duration, moment};
 use scheduler::Nanos;
@@ -29,8 +29,8 @@ pub struct Inspection {
 /// # Errors
 /// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is
 /// not there.
-pub fn inspect(path: &str, asked: &Inspection) -> Result<InspectResult, Error> {
-    let trace = Input::open(path)?.into_trace()?;
+pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<InspectResult, Error> {
+    let trace = Input::open(path, files)?.into_trace()?;
     let command = command_pids(&trace);
     let behind_end = behind_end(&trace, asked);
     let trace = window(trace, asked)?;

@@ -5,9 +5,9 @@ use crate::experiment::Experiment;
 use crate::kernel::KernelConfig;
 use crate::limits;
 use crate::loads::LoadSpec;
+use crate::parallel;
 use crate::reference;
 use machine::MachineSpec;
-use rayon::prelude::*;
 use report::compare;
 use schema::RunResult;
 use schema::comparison::Comparison;
@@ -58,14 +58,11 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let arms: Vec<&Arm> = std::iter::once(&plan.base).chain(&plan.variants).collect();
     let pairs: Vec<(&Arm, u64)> =
         arms.iter().flat_map(|arm| seeds.iter().map(|seed| (*arm, *seed))).collect();
-    let runs: Vec<Result<RunResult, Error>> = pairs
-        .par_iter()
-        .map(|(arm, seed)| {
-            let result = run(plan, arm, *seed);
-            finished();
-            result
-        })
-        .collect();
+    let runs: Vec<Result<RunResult, Error>> = parallel::map(&pairs, |(arm, seed)| {
+        let result = run(plan, arm, *seed);
+        finished();
+        result
+    });
     let runs: Vec<RunResult> = runs.into_iter().collect::<Result<_, _>>()?;
     let mut of_arms = arms.iter().zip(runs.chunks(seeds.len().max(1)));
     let mut next = || of_arms.next().map(|(arm, runs)| compare::Arm { name: arm.name.clone(), runs });

@@ -6,7 +6,6 @@ mod locks;
 
 use crate::error::Error;
 use crate::experiment::Run;
-use crate::outputs::is_packed;
 pub use facts::Facts;
 use machine::RecordKind;
 use std::io;
@@ -37,6 +36,12 @@ pub enum Programs {
     Told,
     /// The trace has the events of Linux only, as if it had been recorded.
     LeftOut,
+}
+
+/// Whether a name says that what goes by it is packed with gzip.
+#[must_use]
+pub fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "gz")
 }
 
 struct Ending {

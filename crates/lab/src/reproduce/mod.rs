@@ -11,12 +11,14 @@ mod plan;
 
 pub use builtin::{PUBLISHED, PublishedFile};
 
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::parallel;
+use crate::sources::{self, Sources};
 use file::ExperimentFile;
 use parameters::Change;
 use plan::{PlannedVariant, Point};
-use rayon::prelude::*;
 use report::reproduce::{
     Described, ExperimentSpec, Figure, Figures, Judged, Observed, VariantRuns, figures, judge,
 };
@@ -44,13 +46,24 @@ pub struct FinishedRun<'a> {
     pub variant: &'a str,
     /// Simulated time.
     pub simulated: Nanos,
-    /// What it took of a core: CPU time of the thread that ran it, so that other work of this machine does
-    /// not count.
+    /// What it took of a core, by [`Host::cpu_clock`].
     pub cpu: Nanos,
 }
 
 /// Told after each run, from any thread.
 pub type Finished<'a> = dyn Fn(FinishedRun<'_>) + Sync + 'a;
+
+/// What a reproduction asks of the computer on which it runs.
+#[derive(Clone, Copy)]
+pub struct Host<'a> {
+    /// Where the files lie that the experiment names.
+    pub files: &'a dyn Sources,
+    /// CPU time of the calling thread, for [`FinishedRun::cpu`], so that other work of the computer does not
+    /// count.
+    pub cpu_clock: Clock,
+    /// Told after each run.
+    pub finished: &'a Finished<'a>,
+}
 
 /// A variant in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,10 +90,9 @@ impl PublishedExperiment {
     ///
     /// # Errors
     /// No experiment has the name; a file cannot be read or is not an experiment.
-    pub fn of_name(name: &str) -> Result<Vec<PublishedExperiment>, Error> {
+    pub fn of_name(name: &str, files: &dyn Sources) -> Result<Vec<PublishedExperiment>, Error> {
         if name.ends_with(".toml") {
-            let text = std::fs::read_to_string(name)
-                .map_err(|source| Error::File { path: name.to_owned(), source })?;
+            let text = sources::text(name, files)?;
             let stem = std::path::Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
             let experiment = PublishedExperiment::parse(&stem, name, &text)?;
             return Ok(vec![PublishedExperiment { argument: name.to_owned(), ..experiment }]);
@@ -150,14 +162,14 @@ impl PublishedExperiment {
         once(length) + once(Length::Quick) * changes as u64
     }
 
-    /// Runs every variant with every seed on all cores and judges the figures. `finished` is called after
-    /// each run, from any thread.
+    /// Runs every variant with every seed on all cores and judges the figures.
     ///
     /// # Errors
     /// A variant that cannot run, and rows that cannot be judged.
-    pub fn run(&self, length: Length, finished: &Finished<'_>) -> Result<ReproducedExperiment, Error> {
-        let judged = self.judged(length, None, finished)?;
-        let free = self.file.free.iter().map(|free| free.describe(&self.file)).collect::<Result<_, _>>()?;
+    pub fn run(&self, length: Length, host: Host<'_>) -> Result<ReproducedExperiment, Error> {
+        let judged = self.judged(length, None, host)?;
+        let described = |free: &parameters::Free| free.describe(&self.file, host.files);
+        let free = self.file.free.iter().map(described).collect::<Result<_, _>>()?;
         Ok(ReproducedExperiment {
             name: self.name.clone(),
             title: self.file.title.clone(),
@@ -177,13 +189,13 @@ impl PublishedExperiment {
     ///
     /// # Errors
     /// As [`PublishedExperiment::run`], and a machine that a changed figure makes impossible.
-    pub fn sensitivity(&self, finished: &Finished<'_>) -> Result<Vec<Sensitivity>, Error> {
-        let unchanged = self.judged(Length::Quick, None, finished)?;
+    pub fn sensitivity(&self, host: Host<'_>) -> Result<Vec<Sensitivity>, Error> {
+        let unchanged = self.judged(Length::Quick, None, host)?;
         let mut found = Vec::new();
         for free in &self.file.free {
             for factor in FACTORS {
                 let change = Change { parameter: free, factor };
-                let judged = self.judged(Length::Quick, Some(change), finished)?;
+                let judged = self.judged(Length::Quick, Some(change), host)?;
                 found.push(Sensitivity {
                     parameter: free.name.clone(),
                     factor,
@@ -212,30 +224,23 @@ impl PublishedExperiment {
         self
     }
 
-    fn judged(
-        &self,
-        length: Length,
-        change: Option<Change<'_>>,
-        finished: &Finished<'_>,
-    ) -> Result<Judged, Error> {
-        let variants = plan::variants(&self.file, length, change)?;
+    fn judged(&self, length: Length, change: Option<Change<'_>>, host: Host<'_>) -> Result<Judged, Error> {
+        let variants = plan::variants(&self.file, length, change, host.files)?;
         let seeds = self.file.seeds(length);
         let points: Vec<&Point> = variants.iter().flat_map(|variant| &variant.points).collect();
         let runs: Vec<(&Point, u64)> =
             points.iter().flat_map(|point| (1..=u64::from(seeds)).map(|seed| (*point, seed))).collect();
-        let results: Vec<Result<RunResult, Error>> = runs
-            .par_iter()
-            .map(|(point, seed)| {
-                let start = thread_cpu_time();
-                let result = run(point, *seed)?;
-                finished(FinishedRun {
-                    variant: &point.variant,
-                    simulated: Nanos(result.engine.simulated_ns),
-                    cpu: thread_cpu_time().saturating_sub(start),
-                });
-                Ok(result)
-            })
-            .collect();
+        let Host { cpu_clock, finished, .. } = host;
+        let results: Vec<Result<RunResult, Error>> = parallel::map(&runs, |(point, seed)| {
+            let start = cpu_clock();
+            let result = run(point, *seed)?;
+            finished(FinishedRun {
+                variant: &point.variant,
+                simulated: Nanos(result.engine.simulated_ns),
+                cpu: cpu_clock().saturating_sub(start),
+            });
+            Ok(result)
+        });
         let results: Vec<RunResult> = results.into_iter().collect::<Result<_, _>>()?;
         let mut of_points = results.chunks(seeds as usize);
         let observed: Vec<VariantRuns> =
@@ -248,11 +253,6 @@ impl PublishedExperiment {
         };
         judge(&spec, &observed).map_err(|error| self.file.fault(error.to_string()))
     }
-}
-
-fn thread_cpu_time() -> Nanos {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Nanos::from_secs(time.tv_sec.unsigned_abs()) + Nanos(time.tv_nsec.unsigned_abs())
 }
 
 fn run(point: &Point, seed: u64) -> Result<RunResult, Error> {

@@ -2,13 +2,11 @@
 //! trace.
 
 use crate::error::Error;
-use crate::input::{Input, shown};
 use crate::machines::DescribedMachine;
-use crate::outputs::STANDARD_STREAM;
+use crate::sources::{Input, STANDARD_STREAM, SourceKind, Sources, shown, text_of};
 use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup, WakePaths, Window};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
@@ -51,10 +49,10 @@ impl LoadSource {
     /// do. The bare name of a standard load is always that load; a file of that name is written
     /// `./hackbench`. `-` is standard input.
     #[must_use]
-    pub fn of(text: &str) -> LoadSource {
+    pub fn of(text: &str, files: &dyn Sources) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
         let is_load = load::entries().iter().any(|entry| entry.name == text);
-        if !is_load && (text == STANDARD_STREAM || ends_like_a_file || Path::new(text).exists()) {
+        if !is_load && (text == STANDARD_STREAM || ends_like_a_file || files.kind(text).is_some()) {
             LoadSource::File
         } else {
             LoadSource::CommandLine
@@ -86,8 +84,8 @@ pub(crate) struct Recorded {
     pub replay: Replay,
     /// The machine on which it was recorded, as far as the user said so.
     pub machine: Option<MachineSpec>,
-    /// The file of that machine, where the workload file brings it.
-    pub machine_inside: Option<Arc<str>>,
+    /// What describes that machine: a file beside the recording, or else the workload file itself.
+    pub described: Option<DescribedMachine>,
 }
 
 /// How to read files.
@@ -133,18 +131,18 @@ impl LoadSpec {
     /// # Errors
     /// A command line that is not understood, a file that cannot be read, an rt-app file or a trace that is
     /// damaged.
-    pub fn open(text: &str) -> Result<LoadSpec, Error> {
-        LoadSpec::open_as(text, &Reading::default())
+    pub fn open(text: &str, files: &dyn Sources) -> Result<LoadSpec, Error> {
+        LoadSpec::open_as(text, &Reading::default(), files)
     }
 
     /// As [`LoadSpec::open`], with more to say about files.
     ///
     /// # Errors
     /// As [`LoadSpec::open`].
-    pub fn open_as(text: &str, reading: &Reading) -> Result<LoadSpec, Error> {
-        let kind = match LoadSource::of(text) {
+    pub fn open_as(text: &str, reading: &Reading, files: &dyn Sources) -> Result<LoadSpec, Error> {
+        let kind = match LoadSource::of(text, files) {
             LoadSource::CommandLine => Kind::Other(load::parse(text)?.into()),
-            LoadSource::File => return LoadSpec::open_file(text, reading),
+            LoadSource::File => return LoadSpec::open_file(text, reading, files),
         };
         Ok(LoadSpec { text: text.to_owned(), kind })
     }
@@ -153,15 +151,15 @@ impl LoadSpec {
     ///
     /// # Errors
     /// As [`LoadSpec::open`].
-    pub fn open_file(path: &str, reading: &Reading) -> Result<LoadSpec, Error> {
-        let mut input = Input::open(path)?;
+    pub fn open_file(path: &str, reading: &Reading, files: &dyn Sources) -> Result<LoadSpec, Error> {
+        let mut input = Input::open(path, files)?;
         let head = input.head(HEAD)?;
         let kind = if is_workload(head) {
-            workload(path, input.into_bytes()?, reading)?
+            workload(path, input.into_bytes()?, reading, files)?
         } else if is_rt_app(path, head) {
             rt_app(path, input.into_bytes()?, reading)?
         } else {
-            replay(input.into_trace()?, reading)
+            replay(path, input.into_trace()?, reading, files)
         };
         Ok(LoadSpec { text: path.to_owned(), kind })
     }
@@ -171,9 +169,9 @@ impl LoadSpec {
     ///
     /// # Errors
     /// The file of the machine cannot be read.
-    pub fn workload_text(&self) -> Result<Option<String>, Error> {
+    pub fn workload_text(&self, files: &dyn Sources) -> Result<Option<String>, Error> {
         let Some(Recorded { replay, .. }) = self.recorded() else { return Ok(None) };
-        let machine = self.described_machine().map(|machine| machine.text()).transpose()?;
+        let machine = self.described_machine().map(|machine| machine.text(files)).transpose()?;
         let origin =
             Origin { kernel: replay.kernel(), machine: machine.as_deref(), caveats: Some(replay.caveats()) };
         Ok(Some(replay.recording().to_text(origin)))
@@ -263,12 +261,7 @@ impl LoadSpec {
     /// else in it.
     #[must_use]
     pub fn described_machine(&self) -> Option<DescribedMachine> {
-        let Recorded { machine_inside, .. } = self.recorded()?;
-        // Nothing lies beside standard input.
-        let beside = Some(machine_beside(&self.text)).filter(|_| self.text != STANDARD_STREAM);
-        let inside = |text: Arc<str>| DescribedMachine::Inside { workload: shown(&self.text), text };
-        let beside = beside.filter(|path| path.is_file()).map(DescribedMachine::Beside);
-        beside.or_else(|| machine_inside.clone().map(inside))
+        self.recorded()?.described.clone()
     }
 
     /// The kernel that recorded it as in `uname`, if it is a recording that says so.
@@ -338,48 +331,52 @@ fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
     !chrome && (name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{"))
 }
 
-fn text_of(name: &str, bytes: Vec<u8>) -> Result<Arc<str>, Error> {
-    String::from_utf8(bytes).map(Arc::from).map_err(|error| {
-        let source = io::Error::new(io::ErrorKind::InvalidData, format!("not text: {}", error.utf8_error()));
-        Error::File { path: shown(name), source }
-    })
+/// The description of a machine that lies beside a recording.
+fn beside(recording: &str, files: &dyn Sources) -> Option<DescribedMachine> {
+    let path = machine_beside(recording);
+    // Nothing lies beside standard input.
+    let is_there = recording != STANDARD_STREAM && files.kind(path.to_str()?) == Some(SourceKind::File);
+    is_there.then_some(DescribedMachine::Beside(path))
 }
 
-fn workload(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
-    let text = text_of(name, bytes)?;
+fn workload(name: &str, bytes: Vec<u8>, reading: &Reading, files: &dyn Sources) -> Result<Kind, Error> {
+    let text: Arc<str> = text_of(name, bytes)?.into();
     match Recording::from_text(&text) {
         Ok(workload) => {
-            let machine_inside = workload.machine.as_deref().map(Arc::from);
+            let inside = workload.machine.as_deref().map(Arc::from);
+            let inside = inside.map(|text| DescribedMachine::Inside { workload: shown(name), text });
+            let described = beside(name, files).or(inside);
             let replay = reading.read(Replay::of_workload(workload));
-            Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None, machine_inside })))
+            Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None, described })))
         }
         Err(error) => Err(Error::Workload { path: shown(name), error, text }),
     }
 }
 
 fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> {
-    let text = text_of(name, bytes)?;
+    let text: Arc<str> = text_of(name, bytes)?.into();
     match rtapp::parse(&text, &shown(name), reading.dialect) {
         Ok(app) => Ok(Kind::RtApp { app, text }),
         Err(error) => Err(Error::RtApp { error, text }),
     }
 }
 
-fn replay(trace: Trace, reading: &Reading) -> Kind {
+fn replay(name: &str, trace: Trace, reading: &Reading, files: &dyn Sources) -> Kind {
     let options = ReadOptions { locks: reading.locks, window: reading.window.unwrap_or(Window::ALL) };
     let replay = reading.read(Replay::read(trace, options));
-    Kind::Replay(Arc::new(Recorded { replay, machine: None, machine_inside: None }))
+    Kind::Replay(Arc::new(Recorded { replay, machine: None, described: beside(name, files) }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::Files;
 
     #[test]
     fn files_are_told_from_command_lines() {
-        let file = |text| LoadSource::of(text) == LoadSource::File;
-        assert!(file("Cargo.toml"), "there is such a file in the folder of this package");
-        assert!(file("/dev/null") && file("src"), "what is there is not taken for a command");
+        let files = Files::from([("Cargo.toml".to_owned(), Vec::new())]);
+        let file = |text| LoadSource::of(text, &files) == LoadSource::File;
+        assert!(file("Cargo.toml") && !file("Cargo.lock"), "what is there is not taken for a command");
         assert!(file("no-such.json") && file("some/where/trace.dat") && file("x.ftrace"));
         assert!(!file("cyclictest -t8") && !file("hackbench") && !file("/usr/bin/hackbench -g 4"));
     }

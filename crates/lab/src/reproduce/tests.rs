@@ -1,4 +1,5 @@
 use super::*;
+use crate::{Files, no_clock};
 
 const SMALL: &str = r#"
 title = "Two hogs"
@@ -37,8 +38,12 @@ fn small(edit: impl Fn(&str) -> String) -> Result<PublishedExperiment, Error> {
     PublishedExperiment::parse("small", "small.toml", &edit(SMALL))
 }
 
+fn host(files: &Files) -> Host<'_> {
+    Host { files, cpu_clock: no_clock, finished: &|_| () }
+}
+
 fn run_small(experiment: &PublishedExperiment, length: Length) -> ReproducedExperiment {
-    experiment.run(length, &|_| ()).expect("it runs")
+    experiment.run(length, host(&Files::new())).expect("it runs")
 }
 
 #[test]
@@ -47,11 +52,11 @@ fn every_experiment_that_comes_with_the_program_can_be_read() {
         let experiment = PublishedExperiment::builtin(file).expect(file.name);
         assert_eq!(experiment.file.variant.len(), experiment.variants().count());
         for length in [Length::Full, Length::Quick] {
-            let planned = plan::variants(&experiment.file, length, None).expect(file.name);
+            let planned = plan::variants(&experiment.file, length, None, &Files::new()).expect(file.name);
             assert!(planned.iter().all(|variant| !variant.points.is_empty()), "{}", file.name);
         }
         for free in &experiment.file.free {
-            free.describe(&experiment.file).expect(file.name);
+            free.describe(&experiment.file, &Files::new()).expect(file.name);
         }
     }
 }
@@ -116,7 +121,7 @@ fn a_free_parameter_is_halved_and_doubled() {
     let reported = run_small(&experiment, Length::Quick);
     assert_eq!(reported.free[0].name, "context switch");
     assert!(reported.free[0].value.ends_with(" ns") && !reported.free[0].reason.is_empty());
-    let found = experiment.sensitivity(&|_| ()).expect("it runs");
+    let found = experiment.sensitivity(host(&Files::new())).expect("it runs");
     assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), FACTORS);
     assert!(found.iter().all(|s| s.parameter == "context switch" && s.rows.len() == 1));
 }
@@ -132,12 +137,13 @@ fn a_changed_figure_of_the_machine_changes_the_machine() {
     let experiment = small(str::to_owned).expect("a file");
     let cost = |factor| {
         let name = "costs.context_switch";
-        let machine =
-            parameters::changed_machine(&experiment.file, "laptop", name, factor).expect("possible");
+        let machine = parameters::changed_machine(&experiment.file, "laptop", name, factor, &Files::new())
+            .expect("possible");
         machine.costs.context_switch.0
     };
     assert_eq!(cost(2.0), 4 * cost(0.5));
-    let nothing = parameters::changed_machine(&experiment.file, "laptop", "costs.nothing", 2.0);
+    let nothing =
+        parameters::changed_machine(&experiment.file, "laptop", "costs.nothing", 2.0, &Files::new());
     assert!(nothing.expect_err("no such figure").to_string().contains("has no such figure"));
 }
 
@@ -146,7 +152,7 @@ fn mistakes_in_a_file_are_told_with_their_place() {
     let error = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
         let file = small(|text| text.replacen(from, to, 1));
-        let run = file.and_then(|experiment| experiment.run(Length::Quick, &|_| ()));
+        let run = file.and_then(|experiment| experiment.run(Length::Quick, host(&Files::new())));
         run.expect_err("a mistake").to_string()
     };
     let cases = [
@@ -179,11 +185,11 @@ fn mistakes_in_a_file_are_told_with_their_place() {
 #[test]
 fn a_name_is_one_experiment_and_its_beginning_several() {
     let names = |name: &str| -> Vec<String> {
-        PublishedExperiment::of_name(name).expect(name).into_iter().map(|e| e.name).collect()
+        PublishedExperiment::of_name(name, &Files::new()).expect(name).into_iter().map(|e| e.name).collect()
     };
     assert_eq!(names("all").len(), PUBLISHED.len());
     assert_eq!(names("001"), ["001"]);
     assert_eq!(names("002-"), ["002-ablation", "002-scaling"]);
-    let error = PublishedExperiment::of_name("999").expect_err("none").to_string();
+    let error = PublishedExperiment::of_name("999", &Files::new()).expect_err("none").to_string();
     assert!(error.contains("no experiment is called `999`; there are: all, 000"), "{error}");
 }

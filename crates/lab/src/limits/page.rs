@@ -5,7 +5,7 @@ use crate::kernel::{DISTRIBUTIONS, NamedKernel};
 use std::fmt::Write;
 
 const HEAD: &str = "\
-<!-- Made from crates/schedlab/src/limits and kernel: change those, then `SNAPSHOTS=overwrite cargo test -p schedlab --test limits`. -->
+<!-- Made from crates/lab/src/limits and kernel: change those, then `SNAPSHOTS=overwrite cargo test -p schedlab-lab --test limits`. -->
 
 # What is not modelled
 

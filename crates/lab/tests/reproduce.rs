@@ -1,17 +1,18 @@
 //! Published experiments: what they must show, that it hangs on what they are about, and that the stored
 //! results are those of this program. Too slow unoptimised: run with `--release`, as `make test` does.
 
-use schedlab::{Length, PUBLISHED, PublishedExperiment};
+use lab::{Files, Host, Length, PUBLISHED, PublishedExperiment, no_clock};
 use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::fs;
 use std::path::PathBuf;
 
 fn experiment(name: &str) -> PublishedExperiment {
-    PublishedExperiment::of_name(name).expect(name).remove(0)
+    PublishedExperiment::of_name(name, &Files::new()).expect(name).remove(0)
 }
 
 fn quick(experiment: &PublishedExperiment) -> ReproducedExperiment {
-    experiment.run(Length::Quick, &|_| ()).expect("it runs")
+    let host = Host { files: &Files::new(), cpu_clock: no_clock, finished: &|_| () };
+    experiment.run(Length::Quick, host).expect("it runs")
 }
 
 fn result_path(file: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! Whole experiments through the library's front door.
 
+use lab::{Arm, Change, Error, Experiment, Files, KernelConfig, LoadSpec, Plan, Run, compare, machine};
 use machine::{RecordKind, ToldStep};
-use schedlab::{Arm, Change, Error, Experiment, KernelConfig, LoadSpec, Plan, Run, compare, machine};
 use scheduler::{Nanos, Pid};
 use schema::LoadResult;
 use std::collections::BTreeMap;
@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 const MS: Nanos = Nanos::from_millis(1);
 
 fn experiment(cpus: usize, loads: &[&str], duration: Option<Nanos>) -> Experiment {
-    let mut experiment = Experiment::new(machine("laptop", Some(cpus)).expect("a machine"));
-    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
+    let mut experiment = Experiment::new(machine("laptop", Some(cpus), &Files::new()).expect("a machine"));
+    experiment.loads =
+        loads.iter().map(|load| LoadSpec::open(load, &Files::new()).expect("a load")).collect();
     experiment.duration = duration;
     experiment
 }
@@ -128,7 +129,7 @@ fn a_setting_for_after_the_end_is_told() {
 fn a_timer_does_not_wait_for_a_task_that_it_preempts() {
     let loads = ["cyclictest --numa -p95 -m -d0 -i100", "periodic --random -n 16 -p 400 -r 200 -P 50"];
     let mut experiment = experiment(1, &loads, Some(MS * 200));
-    experiment.machine = machine("seed001", None).expect("a machine");
+    experiment.machine = machine("seed001", None, &Files::new()).expect("a machine");
     experiment.machine.costs.ticket_spinner_percent = 60;
     experiment.kernel = kernel("4.0", &["preempt_model=full", "double_lock=fair"]);
     let result = experiment.run().expect("it runs").result;
@@ -170,7 +171,7 @@ fn an_error_in_one_of_many_runs_names_the_run() {
     let mut experiment = experiment(2, &["cyclictest -a1 -t1"], Some(MS));
     let arm = |name: &str, cpus| Arm {
         name: name.to_owned(),
-        machine: machine("laptop", Some(cpus)).expect("a machine"),
+        machine: machine("laptop", Some(cpus), &Files::new()).expect("a machine"),
         kernel: KernelConfig::default(),
         loads: experiment.loads.clone(),
     };

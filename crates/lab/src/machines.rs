@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::loads::LoadSpec;
+use crate::sources::{self, SourceKind, Sources};
 use machine::MachineSpec;
-use std::path::{Path, PathBuf};
-use std::{fs, sync::Arc};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The machine where none is named.
 pub const DEFAULT_MACHINE: &str = "laptop";
@@ -33,34 +34,34 @@ impl MachineChoice {
     ///
     /// # Errors
     /// As [`machine()`].
-    pub fn resolve(&self, loads: &[LoadSpec]) -> Result<MachineSpec, Error> {
+    pub fn resolve(&self, loads: &[LoadSpec], files: &dyn Sources) -> Result<MachineSpec, Error> {
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
         if self.name.is_none()
             && let Some(described) = loads.iter().find_map(LoadSpec::described_machine)
         {
-            let spec = described.spec()?;
+            let spec = described.spec(files)?;
             return self.cpus.or_else(recorded).map_or(Ok(spec.clone()), |cpus| Ok(spec.with_cpus(cpus)?));
         }
         let cpus = if self.name.is_none() { self.cpus.or_else(recorded) } else { self.cpus };
-        machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus)
+        machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus, files)
     }
 
     /// The text of its file, which says nothing of another number of CPUs.
     ///
     /// # Errors
     /// As [`machine()`].
-    pub fn text(&self, loads: &[LoadSpec]) -> Result<String, Error> {
+    pub fn text(&self, loads: &[LoadSpec], files: &dyn Sources) -> Result<String, Error> {
         match (&self.name, loads.iter().find_map(LoadSpec::described_machine)) {
-            (None, Some(described)) => described.text(),
-            (name, _) => machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE)),
+            (None, Some(described)) => described.text(files),
+            (name, _) => machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE), files),
         }
     }
 
     /// Its file, if it comes from one.
     #[must_use]
-    pub fn file(&self, loads: &[LoadSpec]) -> Option<PathBuf> {
+    pub fn file(&self, loads: &[LoadSpec], files: &dyn Sources) -> Option<PathBuf> {
         match &self.name {
-            Some(name) => machine_file(name),
+            Some(name) => machine_file(name, files),
             None => loads.iter().find_map(LoadSpec::described_machine)?.file(),
         }
     }
@@ -94,16 +95,16 @@ impl DescribedMachine {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn text(&self) -> Result<String, Error> {
+    pub fn text(&self, files: &dyn Sources) -> Result<String, Error> {
         match self {
-            DescribedMachine::Beside(path) => read(&path.to_string_lossy()),
+            DescribedMachine::Beside(path) => sources::text(&path.to_string_lossy(), files),
             DescribedMachine::Inside { text, .. } => Ok(text.trim_start_matches('\n').to_owned()),
         }
     }
 
-    fn spec(&self) -> Result<MachineSpec, Error> {
+    fn spec(&self, files: &dyn Sources) -> Result<MachineSpec, Error> {
         match self {
-            DescribedMachine::Beside(path) => of_file(&path.to_string_lossy()),
+            DescribedMachine::Beside(path) => of_file(&path.to_string_lossy(), files),
             DescribedMachine::Inside { workload, text } => of_text(workload, text.clone()),
         }
     }
@@ -115,9 +116,12 @@ impl DescribedMachine {
 /// # Errors
 /// An unknown name, a file that cannot be read or describes an impossible machine, a number of CPUs out of
 /// range.
-pub fn machine(name_or_file: &str, cpus: Option<usize>) -> Result<MachineSpec, Error> {
-    let spec =
-        if is_file(name_or_file) { of_file(name_or_file)? } else { MachineSpec::builtin(name_or_file)? };
+pub fn machine(name_or_file: &str, cpus: Option<usize>, files: &dyn Sources) -> Result<MachineSpec, Error> {
+    let spec = if is_file(name_or_file, files) {
+        of_file(name_or_file, files)?
+    } else {
+        MachineSpec::builtin(name_or_file)?
+    };
     match cpus {
         Some(cpus) => Ok(spec.with_cpus(cpus)?),
         None => Ok(spec),
@@ -128,30 +132,26 @@ pub fn machine(name_or_file: &str, cpus: Option<usize>) -> Result<MachineSpec, E
 ///
 /// # Errors
 /// A file that cannot be read; an unknown name is taken for one.
-pub fn machine_text(name_or_file: &str) -> Result<String, Error> {
+pub fn machine_text(name_or_file: &str, files: &dyn Sources) -> Result<String, Error> {
     match machine::BUILTIN.iter().find(|b| b.name == name_or_file) {
-        Some(builtin) if !is_file(name_or_file) => Ok(builtin.text.to_owned()),
-        _ => read(name_or_file),
+        Some(builtin) if !is_file(name_or_file, files) => Ok(builtin.text.to_owned()),
+        _ => sources::text(name_or_file, files),
     }
 }
 
 /// The file that this names, if it is no machine that comes with the program.
 #[must_use]
-pub fn machine_file(name_or_file: &str) -> Option<PathBuf> {
-    is_file(name_or_file).then(|| name_or_file.into())
+pub fn machine_file(name_or_file: &str, files: &dyn Sources) -> Option<PathBuf> {
+    is_file(name_or_file, files).then(|| name_or_file.into())
 }
 
-fn is_file(name: &str) -> bool {
+fn is_file(name: &str, files: &dyn Sources) -> bool {
     let known = machine::BUILTIN.iter().any(|b| b.name == name);
-    name.ends_with(".toml") || name.contains('/') || !known && Path::new(name).is_file()
+    name.ends_with(".toml") || name.contains('/') || !known && files.kind(name) == Some(SourceKind::File)
 }
 
-fn read(path: &str) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })
-}
-
-fn of_file(name: &str) -> Result<MachineSpec, Error> {
-    of_text(name, read(name)?.into())
+fn of_file(name: &str, files: &dyn Sources) -> Result<MachineSpec, Error> {
+    of_text(name, sources::text(name, files)?.into())
 }
 
 fn of_text(file: &str, text: Arc<str>) -> Result<MachineSpec, Error> {
@@ -161,11 +161,14 @@ fn of_text(file: &str, text: Arc<str>) -> Result<MachineSpec, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::Files;
 
     #[test]
     fn names_sizes_and_their_errors() {
-        assert_eq!(machine("laptop", Some(3)).map(|m| m.cpus()).ok(), Some(3));
-        let text = |name, cpus| machine(name, cpus).map_err(|e| e.to_string()).expect_err("impossible");
+        assert_eq!(machine("laptop", Some(3), &Files::new()).map(|m| m.cpus()).ok(), Some(3));
+        let text = |name, cpus| {
+            machine(name, cpus, &Files::new()).map_err(|e| e.to_string()).expect_err("impossible")
+        };
         assert!(text("laptop", Some(0)).contains("0 CPUs"));
         assert!(text("leptop", None).contains("did you mean laptop?"));
         assert!(text("no/such.toml", None).starts_with("no/such.toml: "));

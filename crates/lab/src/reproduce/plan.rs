@@ -9,6 +9,7 @@ use crate::kernel::KernelConfig;
 use crate::loads::LoadSpec;
 use crate::machines::{DEFAULT_MACHINE, MachineChoice};
 use crate::settings::Settings;
+use crate::sources::Sources;
 use machine::MachineSpec;
 use report::reproduce::{Published, RowSpec, VariantSpec};
 
@@ -38,8 +39,9 @@ pub(super) fn variants(
     file: &ExperimentFile,
     length: Length,
     change: Option<Change<'_>>,
+    files: &dyn Sources,
 ) -> Result<Vec<PlannedVariant>, Error> {
-    file.variant.iter().map(|variant| planned(file, variant, length, change)).collect()
+    file.variant.iter().map(|variant| planned(file, variant, length, change, files)).collect()
 }
 
 /// The machine that the experiment names for all variants.
@@ -54,13 +56,14 @@ fn planned(
     variant: &VariantFile,
     length: Length,
     change: Option<Change<'_>>,
+    files: &dyn Sources,
 ) -> Result<PlannedVariant, Error> {
     let within = |error: Error| match error {
         Error::ExperimentFault { .. } => error,
         other => file.fault(format!("variant \"{}\": {other}", variant.name)),
     };
     let points: Result<Vec<Point>, Error> =
-        file.values(length).into_iter().map(|at| point(file, variant, length, at, change)).collect();
+        file.values(length).into_iter().map(|at| point(file, variant, length, at, change, files)).collect();
     let words = format!("{} {}", file.settings, variant.settings);
     Ok(PlannedVariant {
         spec: VariantSpec {
@@ -84,17 +87,18 @@ fn point(
     length: Length,
     at: Option<f64>,
     change: Option<Change<'_>>,
+    files: &dyn Sources,
 ) -> Result<Point, Error> {
     let fill = |text: &String| fill(file, text, at, change);
     let common = Settings::parse(&fill(&file.settings)?)?;
     let own = Settings::parse(&fill(&variant.settings)?)?;
     let kernel = own.on(&common.on(&KernelConfig::default())?)?;
     let choice = own.machine.or(&common.machine);
-    let mut experiment = Experiment::new(machine(file, &choice, change)?);
+    let mut experiment = Experiment::new(machine(file, &choice, change, files)?);
     experiment.kernel = kernel;
     experiment.duration = file.duration(length)?;
     for text in loads(file, variant) {
-        experiment.loads.push(LoadSpec::open(&fill(text)?)?);
+        experiment.loads.push(LoadSpec::open(&fill(text)?, files)?);
     }
     let swept = at.map_or(String::new(), |at| format!(" at {at}"));
     let configuration = format!("{}{swept}", variant.name);
@@ -105,11 +109,12 @@ fn machine(
     file: &ExperimentFile,
     choice: &MachineChoice,
     change: Option<Change<'_>>,
+    files: &dyn Sources,
 ) -> Result<MachineSpec, Error> {
     let place = change.and_then(|change| Some((change.parameter.machine.as_ref()?, change.factor)));
-    let Some((place, factor)) = place else { return choice.resolve(&[]) };
+    let Some((place, factor)) = place else { return choice.resolve(&[], files) };
     let name = choice.name.as_deref().unwrap_or(DEFAULT_MACHINE);
-    let spec = changed_machine(file, name, place, factor)?;
+    let spec = changed_machine(file, name, place, factor, files)?;
     Ok(match choice.cpus {
         Some(cpus) => spec.with_cpus(cpus)?,
         None => spec,

@@ -1,9 +1,8 @@
 //! Two traces side by side, for `schedlab inspect TRACE OTHER`.
 
 use crate::error::Error;
-use crate::input::{Input, shown};
 use crate::inspecting::{Inspection, behind_end, window};
-use crate::outputs::STANDARD_STREAM;
+use crate::sources::{Input, STANDARD_STREAM, Sources, shown};
 use report::recordings::{CommandSamples, LatencySamples, MachineSamples, Recording, compare_recordings};
 use schema::recordings::{RecordingHead, RecordingsComparison};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,11 +18,15 @@ const WINDOWS: u32 = 20;
 ///
 /// # Errors
 /// As [`inspect`](crate::inspect); a task that is in neither, and standard input twice.
-pub fn inspect_both(paths: [&str; 2], asked: &Inspection) -> Result<RecordingsComparison, Error> {
+pub fn inspect_both(
+    paths: [&str; 2],
+    asked: &Inspection,
+    files: &dyn Sources,
+) -> Result<RecordingsComparison, Error> {
     if paths == [STANDARD_STREAM; 2] {
         return Err(Error::BothFromStdin);
     }
-    let [first, second] = [read(paths[0], asked)?, read(paths[1], asked)?];
+    let [first, second] = [read(paths[0], asked, files)?, read(paths[1], asked, files)?];
     let (wakeups, mut notes) = wakeups_of_both([&first.trace, &second.trace], asked.delays_from);
     let looked =
         [(paths[0], &first), (paths[1], &second)].map(|(path, opened)| look(path, opened, wakeups, asked));
@@ -55,8 +58,8 @@ struct Opened {
     behind_end: Option<String>,
 }
 
-fn read(path: &str, asked: &Inspection) -> Result<Opened, Error> {
-    let trace = Input::open(path)?.into_trace()?;
+fn read(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<Opened, Error> {
+    let trace = Input::open(path, files)?.into_trace()?;
     let command = command_pids(&trace);
     let behind_end = behind_end(&trace, asked);
     window(trace, asked)

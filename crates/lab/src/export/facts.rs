@@ -1,4 +1,4 @@
-//! What a run knows and no event tells, as [`crate::recording`] writes it down of a real machine: a replay of
+//! What a run knows and no event tells, as `schedlab record` writes it down of a real machine: a replay of
 //! the trace then guesses nothing.
 
 use super::Programs;

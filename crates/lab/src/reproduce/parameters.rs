@@ -3,6 +3,7 @@
 use super::file::ExperimentFile;
 use crate::error::Error;
 use crate::machines::machine_text;
+use crate::sources::Sources;
 use machine::MachineSpec;
 use schema::reproduction::FreeParameter;
 use serde::Deserialize;
@@ -30,11 +31,11 @@ pub(super) struct Change<'a> {
 
 impl Free {
     /// Name, value and reason, for the report.
-    pub fn describe(&self, file: &ExperimentFile) -> Result<FreeParameter, Error> {
+    pub fn describe(&self, file: &ExperimentFile, files: &dyn Sources) -> Result<FreeParameter, Error> {
         let fault = |problem: &str| file.fault(format!("free parameter `{}`: {problem}", self.name));
         let (value, origin) = match (&self.machine, self.value) {
             (Some(place), None) => {
-                let text = machine_text(&super::plan::machine_name(file)?)?;
+                let text = machine_text(&super::plan::machine_name(file)?, files)?;
                 let mut table = text.parse::<toml::Table>().map_err(|e| fault(e.message()))?;
                 let figure =
                     find(&mut table, place).ok_or_else(|| fault("the machine has no such figure"))?;
@@ -85,8 +86,9 @@ pub(super) fn changed_machine(
     name: &str,
     place: &str,
     factor: f64,
+    files: &dyn Sources,
 ) -> Result<MachineSpec, Error> {
-    let text = machine_text(name)?;
+    let text = machine_text(name, files)?;
     let fault = |problem: &str| file.fault(format!("machine {name}, {place}: {problem}"));
     let mut table = text.parse::<toml::Table>().map_err(|error| fault(error.message()))?;
     scale(find(&mut table, place).ok_or_else(|| fault("it has no such figure"))?, factor);

@@ -1,9 +1,10 @@
 use super::*;
-use crate::{Experiment, KernelConfig, LoadSpec};
+use crate::{Experiment, Files, KernelConfig, LoadSpec};
 
 fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
-    let mut experiment = Experiment::new(crate::machine("seed003", None).map_err(|e| e.to_string())?);
-    experiment.loads.push(LoadSpec::open("hog -n 2").map_err(|e| e.to_string())?);
+    let mut experiment =
+        Experiment::new(crate::machine("seed003", None, &Files::new()).map_err(|e| e.to_string())?);
+    experiment.loads.push(LoadSpec::open("hog -n 2", &Files::new()).map_err(|e| e.to_string())?);
     experiment.kernel = KernelConfig::of_name(kernel).map_err(|e| e.to_string())?;
     experiment.duration = Some(Nanos::from_millis(50));
     let requests: Result<_, _> = dumps.iter().map(|text| DumpRequest::parse(text)).collect();
@@ -101,9 +102,10 @@ fn what_cannot_be_shown_is_an_error() {
 /// have exited.
 #[test]
 fn a_replayed_task_is_shown_by_its_recorded_pid() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
-    let mut experiment = Experiment::new(crate::machine("vm2", None).expect("a machine"));
-    experiment.loads.push(LoadSpec::open(demo).expect("the recording of the demo"));
+    let demo = include_bytes!("../../../../demo/mix-rtover.dat").to_vec();
+    let files = Files::from([("demo.dat".to_owned(), demo)]);
+    let mut experiment = Experiment::new(crate::machine("vm2", None, &Files::new()).expect("a machine"));
+    experiment.loads.push(LoadSpec::open("demo.dat", &files).expect("the recording of the demo"));
     let requests = ["proc/8010/sched@1s", "proc/8009/schedstat@end", "proc/15/sched@end"];
     experiment.dumps = requests.map(|text| DumpRequest::parse(text).expect("legal")).to_vec();
     let result = experiment.run().expect("it runs").result;

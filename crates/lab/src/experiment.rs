@@ -1,6 +1,7 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
 use crate::assumptions;
+use crate::clock::{Clock, no_clock};
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
@@ -10,8 +11,7 @@ use crate::loads::LoadSpec;
 use crate::reference;
 use crate::results::{self, Parts};
 use machine::{
-    CommOf, LockWait, Machine, MachineSpec, Outcome, Record, RunError, RunOptions, Setup, Tracing, WakePaths,
-    Window,
+    CommOf, LockWait, Machine, MachineSpec, Record, RunOptions, Setup, Tracing, WakePaths, Window,
 };
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtmutexSpin};
@@ -49,6 +49,8 @@ pub struct Experiment {
     /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it.
     /// What loads report and a trace of the run are of all of it, too.
     pub window: Option<Window>,
+    /// A clock of the computer on which it runs, for `engine.wall_ns`. No result depends on it.
+    pub clock: Clock,
 }
 
 /// What a run leaves behind.
@@ -82,6 +84,7 @@ impl Experiment {
             dumps: Vec::new(),
             tasks: Vec::new(),
             window: None,
+            clock: no_clock,
         }
     }
 
@@ -173,8 +176,10 @@ impl Experiment {
             !waits_for.is_empty()
                 && waits_for.iter().all(|load| load.is_finished() && now >= load.lasts_until())
         };
-        let timed = timed(|| machine.run_until(done));
-        let mut outcome = timed.outcome?;
+        let began = (self.clock)();
+        let outcome = machine.run_until(done);
+        let wall = (self.clock)().saturating_sub(began);
+        let mut outcome = outcome?;
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
         }
@@ -189,7 +194,7 @@ impl Experiment {
             outcome: &outcome,
             records: &records,
             comms: &comms,
-            wall_ns: timed.wall_ns,
+            wall_ns: wall.0,
             dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };
         let result = results::assemble(&parts);
@@ -287,17 +292,4 @@ impl Experiment {
         let pairs = self.loads.iter().zip(built);
         pairs.filter(|(spec, _)| spec.ends()).map(|(_, load)| load).collect()
     }
-}
-
-struct Timed {
-    outcome: Result<Outcome, RunError>,
-    wall_ns: u64,
-}
-
-/// How long a run takes on the clock of the wall.
-#[allow(clippy::disallowed_types)] // engine.wall_ns, and nothing else: no result depends on it.
-fn timed(run: impl FnOnce() -> Result<Outcome, RunError>) -> Timed {
-    let start = std::time::Instant::now();
-    let outcome = run();
-    Timed { outcome, wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX) }
 }

@@ -1,7 +1,7 @@
 //! Traces of runs: what is in them, and what comes back.
 
 use super::*;
-use crate::{Experiment, LoadSpec};
+use crate::{Experiment, Files, LoadSpec};
 use machine::MachineSpec;
 use scheduler::Nanos;
 use schema::TaskResult;
@@ -20,13 +20,14 @@ fn the_ending_tells_the_format() {
 }
 
 fn two_cpus() -> MachineSpec {
-    crate::machine("laptop", Some(2)).expect("a machine")
+    crate::machine("laptop", Some(2), &Files::new()).expect("a machine")
 }
 
 /// The loads on two CPUs for so many milliseconds.
 fn recorded_run(loads: &[&str], ms: u64) -> Run {
     let mut experiment = Experiment::new(two_cpus());
-    experiment.loads = loads.iter().map(|load| LoadSpec::open(load).expect("a load")).collect();
+    experiment.loads =
+        loads.iter().map(|load| LoadSpec::open(load, &Files::new()).expect("a load")).collect();
     experiment.duration = Some(Nanos::from_millis(ms));
     experiment.record = true;
     experiment.run().expect("it runs")
@@ -89,18 +90,20 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     assert!(made[0].len() > 3, "{made:?}");
 }
 
+/// The trace of a run, written under a name with this ending and opened again.
+fn written(run: &Run, ending: &str, way: Programs) -> LoadSpec {
+    let name = format!("run.{ending}");
+    let mut bytes = Vec::new();
+    let format = TraceFormat::of(Path::new(&name)).expect("a format");
+    run.write_trace(&mut bytes, format, way).expect("memory takes everything");
+    LoadSpec::open(&name, &Files::from([(name.clone(), bytes)])).expect("our own file")
+}
+
 /// Runs the loads on two CPUs, writes the trace, reads it and runs it again, on the same machine under the
 /// same kernel.
 fn round_trip(loads: &[&str], ending: &str, way: Programs) -> [Run; 2] {
     let run = recorded_run(loads, 500);
-    let words: String = loads.concat().chars().filter(char::is_ascii_alphanumeric).collect();
-    let name = format!("schedlab-round-{}-{words}-{way:?}.{ending}", std::process::id());
-    let path = std::env::temp_dir().join(name);
-    let file = std::fs::File::create(&path).expect("a temporary file");
-    run.write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("a format"), way)
-        .expect("a disk");
-    let back = LoadSpec::open(&path.to_string_lossy()).expect("our own file").recorded_on(&two_cpus());
-    std::fs::remove_file(path).expect("our own file");
+    let back = written(&run, ending, way).recorded_on(&two_cpus());
     let mut again = Experiment::new(two_cpus());
     again.loads.push(back);
     again.record = true;
@@ -171,11 +174,12 @@ fn a_run_comes_back_from_its_trace_as_it_was() {
 /// to the nanosecond.
 #[test]
 fn a_replay_comes_back_from_its_trace_as_it_was() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/mix-rtover.dat");
-    let machine = crate::machine("vm2", None).expect("a machine");
-    let run = |load: &str| {
+    let demo = include_bytes!("../../../../demo/mix-rtover.dat").to_vec();
+    let demo = LoadSpec::open("demo.dat", &Files::from([("demo.dat".to_owned(), demo)])).expect("a trace");
+    let machine = crate::machine("vm2", None, &Files::new()).expect("a machine");
+    let run = |load: LoadSpec| {
         let mut experiment = Experiment::new(machine.clone());
-        experiment.loads.push(LoadSpec::open(load).expect("a trace").recorded_on(&machine));
+        experiment.loads.push(load.recorded_on(&machine));
         experiment.record = true;
         experiment.run().expect("it runs")
     };
@@ -191,12 +195,7 @@ fn a_replay_comes_back_from_its_trace_as_it_was() {
     };
     let before = run(demo);
     for ending in CAN_BE_READ {
-        let path = std::env::temp_dir().join(format!("schedlab-demo-{}.{ending}", std::process::id()));
-        let file = std::fs::File::create(&path).expect("a temporary file");
-        let format = TraceFormat::of(&path).expect("a format");
-        before.write_trace(io::BufWriter::new(file), format, Programs::Told).expect("a disk");
-        let after = run(&path.to_string_lossy());
-        std::fs::remove_file(path).expect("our own file");
+        let after = run(written(&before, ending, Programs::Told));
         assert_eq!(figures(&after), figures(&before), "{ending}");
     }
 }
@@ -230,25 +229,20 @@ fn lent_priorities_come_back_from_the_trace_of_a_replay() {
         switch("1.005700", &prev("m", 8, 95), "S", &next("l", 7, 97)).replace("x-1", "m-8"),
         switch("1.005800", &prev("l", 7, 97), "S", &next("swapper/0", 0, 120)).replace("x-1", "l-7"),
     ];
-    let path = std::env::temp_dir().join(format!("schedlab-lends-{}.txt", std::process::id()));
-    std::fs::write(&path, text.concat()).expect("a temporary file");
-    let run = |path: &std::path::Path| {
-        let mut experiment = Experiment::new(crate::machine("vm2", Some(1)).expect("a machine"));
-        experiment.loads.push(LoadSpec::open(&path.to_string_lossy()).expect("a trace"));
+    let files = Files::from([("lends.txt".to_owned(), text.concat().into_bytes())]);
+    let run = |load: LoadSpec| {
+        let mut experiment =
+            Experiment::new(crate::machine("vm2", Some(1), &Files::new()).expect("a machine"));
+        experiment.loads.push(load);
         experiment.record = true;
         experiment.run().expect("it runs")
     };
-    let before = run(&path);
+    let before = run(LoadSpec::open("lends.txt", &files).expect("a trace"));
     let of = |run: &Run, comm: &str| {
         run.result.tasks.iter().find(|task| task.comm == comm).cloned().expect("it ran")
     };
     assert_eq!(of(&before, "l").nr_involuntary_switches, 2, "by h, and by h again: not by m");
-    let file = std::fs::File::create(&path).expect("a temporary file");
-    before
-        .write_trace(io::BufWriter::new(file), TraceFormat::of(&path).expect("text"), Programs::Told)
-        .expect("a disk");
-    let after = run(&path);
-    std::fs::remove_file(path).expect("our own file");
+    let after = run(written(&before, "txt", Programs::Told));
     assert!(
         after.result.notes.iter().any(|note| note.contains("told by the trace")),
         "{:?}",
@@ -282,7 +276,6 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
     let mut text = Vec::new();
     run.write_trace(&mut text, TraceFormat::FtraceText, Programs::Told).expect("memory takes everything");
     let text = String::from_utf8(text).expect("text");
-    let path = std::env::temp_dir().join(format!("schedlab-damaged-{}.txt", std::process::id()));
     let (mut told, mut inferred) = (0, 0);
     for variant in 1..60_usize {
         let damaged = |(n, line): (usize, &str)| match (n * 7919 + variant * 104_729) % (1 << (variant % 12))
@@ -291,8 +284,9 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
             0 => format!("{}\n", line.replace(&(variant % 10).to_string(), &(variant * n).to_string())),
             _ => format!("{line}\n"),
         };
-        std::fs::write(&path, text.lines().enumerate().map(damaged).collect::<String>()).expect("a disk");
-        let Ok(load) = LoadSpec::open(&path.to_string_lossy()) else { continue };
+        let damaged: String = text.lines().enumerate().map(damaged).collect();
+        let files = Files::from([("damaged.txt".to_owned(), damaged.into_bytes())]);
+        let Ok(load) = LoadSpec::open("damaged.txt", &files) else { continue };
         let mut again = Experiment::new(machine.clone());
         again.loads.push(load.recorded_on(&machine));
         again.duration = Some(Nanos::from_millis(20));
@@ -301,7 +295,6 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
             *if is_told { &mut told } else { &mut inferred } += 1;
         }
     }
-    std::fs::remove_file(path).expect("our own file");
     assert!(told > 5 && inferred > 5, "{told} told, {inferred} inferred");
 }
 

@@ -1,0 +1,309 @@
+//! Everything that can be wrong with an experiment: what, where, and what to do.
+
+use crate::kernel::KernelError;
+use machine::{RunError, SpecError};
+use report::compare::CompareError;
+use report::text::{exact_duration, moment};
+use scheduler::Nanos;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use thiserror::Error;
+use trace::ReadError;
+use workload::load::LoadError;
+use workload::replay::{Whom, WorkloadError};
+use workload::rtapp::RtAppError;
+
+/// Why there is no result.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// As it was given.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// An experiment without a load.
+    #[error("no load; give a command line such as 'cyclictest -t8 -p90', an rt-app file or a trace")]
+    NoLoad,
+    /// Two recordings that are both read from standard input.
+    #[error("standard input (`-`) can be one of the two recordings only; write the other into a file")]
+    BothFromStdin,
+    /// A load that is not understood, or that the machine cannot run.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An rt-app file.
+    #[error("{error}")]
+    RtApp {
+        /// What is wrong, and where.
+        error: RtAppError,
+        /// Content of the file.
+        text: Arc<str>,
+    },
+    /// A file that is no trace, or not one that can be replayed.
+    #[error("{path}: {source}")]
+    Trace {
+        /// As it was given.
+        path: String,
+        /// Why.
+        source: ReadError,
+    },
+    /// A workload file.
+    #[error("{path}: {error}")]
+    Workload {
+        /// As it was given.
+        path: String,
+        /// What is wrong, and where.
+        error: WorkloadError,
+        /// Content of the file.
+        text: Arc<str>,
+    },
+    /// An option for a task that no recording has.
+    #[error(
+        "no recording among the loads has a task {0}; `schedlab inspect TRACE` lists them \
+         (standard loads and rt-app files say themselves what their tasks are like)"
+    )]
+    NoSuchTask(Whom),
+    /// A task of which only is to be told, and which is not there.
+    #[error("--task: there is no task {0}; without --task all are listed")]
+    NotInResult(Whom),
+    /// Times between which a trace has no event.
+    #[error("--from, --to: the trace has no events there; it is {} long", moment(.length.0))]
+    EmptyWindow {
+        /// From its first event to its last.
+        length: Nanos,
+    },
+    /// A stretch behind the end of a trace.
+    #[error(
+        "--from: {} is behind the end of the trace, which is {} long",
+        exact_duration(.from.0),
+        moment(.length.0)
+    )]
+    BehindTrace {
+        /// Where the stretch was to begin.
+        from: Nanos,
+        /// From the trace's first event to its last.
+        length: Nanos,
+    },
+    /// A stretch of a run that ended before.
+    #[error(
+        "--from: {} is behind the end of the run, which lasted {}",
+        exact_duration(.from.0),
+        moment(.end.0)
+    )]
+    BehindRun {
+        /// Where the stretch was to begin.
+        from: Nanos,
+        /// The end of the run.
+        end: Nanos,
+    },
+    /// One of two recordings.
+    #[error("{path}: {source}")]
+    OfRecording {
+        /// As it was given.
+        path: String,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
+    /// A machine that does not exist, or a number of CPUs that it cannot have.
+    #[error(transparent)]
+    Machine(#[from] SpecError),
+    /// A machine file.
+    #[error("{error}")]
+    MachineFile {
+        /// What is wrong, and where.
+        error: SpecError,
+        /// Content of the file.
+        text: Arc<str>,
+    },
+    /// An unknown kernel, feature, rule or tunable, or a value that it cannot have.
+    #[error(transparent)]
+    Setting(#[from] KernelError),
+    /// A setting whose time is none.
+    #[error("setting `{text}`: {problem}; write TIME:SETTING, such as 2s:NO_RT_PUSH_IPI")]
+    SettingTime {
+        /// As it was given.
+        text: String,
+        /// What is wrong with the time.
+        problem: String,
+    },
+    /// A file of a moment of a run that cannot be shown.
+    #[error("--dump {text}: {problem}; {advice}")]
+    Dump {
+        /// As it was given.
+        text: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        advice: String,
+    },
+    /// A word of a configuration.
+    #[error("`{word}`: {problem}")]
+    Settings {
+        /// The word.
+        word: String,
+        /// What is wrong, and what to write instead.
+        problem: String,
+    },
+    /// A run that cannot go on.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// One of the runs of a comparison.
+    #[error("configuration `{configuration}`, seed {seed}: {source}")]
+    OfRun {
+        /// Name of the configuration.
+        configuration: String,
+        /// Seed of the run.
+        seed: u64,
+        /// What went wrong in it.
+        source: Box<Error>,
+    },
+    /// Runs that cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    /// An experiment file that is not readable.
+    #[error("{}: {}", .0.file, .0.problem)]
+    ExperimentFile(Excerpt),
+    /// An experiment file that asks for something impossible.
+    #[error("{path}: {problem}")]
+    ExperimentFault {
+        /// Name of the file.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No published experiment has this name.
+    #[error("no experiment is called `{name}`; there are: all, {}", known.join(", "))]
+    UnknownExperiment {
+        /// As it was given.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A trace is to be written in a format that its file name does not tell.
+    #[error(
+        "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \
+         .pftrace or .perfetto-trace for Perfetto, .txt, .trace or .ftrace for ftrace text, .json for Chrome's viewer, \
+         or give --trace-format"
+    )]
+    TraceEnding {
+        /// As it was given.
+        path: String,
+    },
+    /// Nothing has this name.
+    #[error("nothing is called `{name}`; {}", match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "`schedlab list KIND` shows what there is, `schedlab list --help` the kinds".to_owned(),
+    })]
+    UnknownName {
+        /// As it was given.
+        name: String,
+        /// The most similar name, if any is similar.
+        nearest: Option<String>,
+    },
+}
+
+impl Error {
+    /// Whether the experiment ran and failed a check, as opposed to not being possible.
+    #[must_use]
+    pub fn is_failed_check(&self) -> bool {
+        match self {
+            Error::OfRun { source, .. } => source.is_failed_check(),
+            Error::Run(error) => matches!(error, RunError::Invariant { .. }),
+            _ => false,
+        }
+    }
+
+    /// The place in a text file that the error is about.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<Excerpt> {
+        match self {
+            Error::OfRun { source, .. } => source.excerpt(),
+            Error::ExperimentFile(excerpt) => Some(excerpt.clone()),
+            Error::RtApp { error, text } => Some(Excerpt {
+                file: error.file().to_owned(),
+                text: text.clone(),
+                span: error.place().span.clone(),
+                problem: error.fault().to_string(),
+                advice: error.advice(),
+            }),
+            Error::Workload { path, error, text } => Some(Excerpt {
+                file: path.clone(),
+                text: text.clone(),
+                span: span_of_line(text, error.line),
+                problem: error.problem.clone(),
+                advice: String::new(),
+            }),
+            Error::MachineFile { error: SpecError::Syntax { file, line, message }, text } => Some(Excerpt {
+                file: file.clone(),
+                text: text.clone(),
+                span: span_of_line(text, *line),
+                problem: format!("not readable as TOML: {message}"),
+                advice: String::new(),
+            }),
+            Error::MachineFile { error: SpecError::Field { file, line, field, problem, advice }, text } => {
+                Some(Excerpt {
+                    file: file.clone(),
+                    text: text.clone(),
+                    span: span_of_line(text, *line),
+                    problem: format!("{field}: {problem}"),
+                    advice: advice.clone(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A place in a file, to be shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Excerpt {
+    /// Name of the file.
+    pub file: String,
+    /// Its content.
+    pub text: Arc<str>,
+    /// Bytes that the error is about.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do; may be empty.
+    pub advice: String,
+}
+
+/// Bytes of a line, from 1, without the blanks around it.
+fn span_of_line(text: &str, number: usize) -> Range<usize> {
+    let mut start = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if index + 1 == number {
+            let begin = start + line.len() - line.trim_start().len();
+            return begin..(start + line.trim_end().len()).max(begin);
+        }
+        start += line.len();
+    }
+    text.len()..text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::Nanos;
+
+    #[test]
+    fn a_broken_invariant_is_a_failed_check_and_nothing_else_is() {
+        let broken = || Error::Run(RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() });
+        let of_run =
+            |source| Error::OfRun { configuration: "base".into(), seed: 1, source: Box::new(source) };
+        assert!(broken().is_failed_check() && of_run(broken()).is_failed_check());
+        let impossible = || Error::Run(RunError::NoDuration);
+        assert!(!impossible().is_failed_check() && !of_run(impossible()).is_failed_check());
+    }
+
+    #[test]
+    fn the_span_of_a_line_leaves_out_the_blanks_around_it() {
+        let text = "a\n  b c \n\nd";
+        let line = |n| &text[span_of_line(text, n)];
+        assert_eq!([line(1), line(2), line(3), line(4), line(5)], ["a", "b c", "", "d", ""]);
+    }
+}

@@ -1,0 +1,80 @@
+//! A laboratory for the Linux CPU scheduler, to program against.
+//!
+//! One type holds a whole experiment, [`Experiment`]: loads, machine, kernel configuration, seed, length. It
+//! runs to a [`RunResult`], the same bytes for the same experiment on any machine. [`compare()`] runs several
+//! configurations of one experiment over several seeds and says what changed.
+//!
+//! ```
+//! use lab::{Experiment, Files, KernelConfig, LoadSpec, Nanos};
+//!
+//! # fn main() -> Result<(), lab::Error> {
+//! let files = Files::new();
+//! let mut experiment = Experiment::new(lab::machine("laptop", Some(2), &files)?);
+//! experiment.loads.push(LoadSpec::open("cyclictest -t2 -p90 -i1000 -n", &files)?);
+//! experiment.kernel = KernelConfig::of_name("2.6.36")?;
+//! experiment.duration = Some(Nanos::from_millis(20));
+//! let result = experiment.run()?.result;
+//! assert_eq!(result.machine.cpus, 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! This crate puts the parts together and turns what the machine counted into a result. It touches neither
+//! disk nor clock: files come from [`Sources`] ([`Files`] are in memory, and above there are none), time from
+//! a [`Clock`]. The crates below, for what is not named here: [`workload`] (what tasks do), [`trace`] (real
+//! trace files), [`schema`] (results), [`report`] (their text and statistics). The command line is the
+//! package `schedlab`.
+
+mod assumptions;
+mod catalogue;
+mod clock;
+mod comparing;
+mod dumps;
+mod error;
+mod experiment;
+mod export;
+mod inspecting;
+mod kernel;
+mod length;
+mod limits;
+mod loads;
+mod machines;
+mod parallel;
+mod reference;
+mod reproduce;
+mod results;
+mod settings;
+mod side_by_side;
+mod sources;
+pub mod task_options;
+
+pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
+pub use clock::{Clock, no_clock};
+pub use comparing::{Arm, Plan, compare};
+pub use dumps::{DumpFile, DumpRequest, DumpTime};
+pub use error::{Error, Excerpt};
+pub use experiment::{Experiment, Run};
+pub use export::{Facts, Programs, TraceFormat, is_packed};
+pub use inspecting::{Inspection, inspect};
+pub use kernel::{
+    Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError, NamedKernel,
+    Release,
+};
+pub use length::{ENDLESS, GRACE};
+pub use limits::{Effect, Limit, page as limits_page};
+pub use loads::{LoadSource, LoadSpec, Reading, WakeupCosts, machine_beside};
+pub use machine::{MachineSpec, Window};
+pub use machines::{DEFAULT_MACHINE, DescribedMachine, MachineChoice, machine, machine_file, machine_text};
+pub use report;
+pub use reproduce::{
+    Finished, FinishedRun, Host, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
+};
+pub use scheduler::{CpuMask, Nanos};
+pub use schema::comparison::Comparison;
+pub use schema::{self, RunResult};
+pub use settings::Settings;
+pub use side_by_side::inspect_both;
+pub use sources::{Files, Opened, ReadSeek, STANDARD_STREAM, SourceKind, Sources};
+pub use task_options::TaskOptions;
+pub use trace;
+pub use workload;
