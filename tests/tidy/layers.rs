@@ -160,8 +160,8 @@ const RIGHTS: [Right; 6] = [
     },
     Right {
         pattern: r"\be?print(ln)?!|\bdbg!|\bstd(in|out|err)\(\)",
-        of: &["crates/schedlab/"],
-        reason: "only schedlab prints",
+        of: &["crates/schedlab/", "crates/lab/examples/"],
+        reason: "only schedlab prints, and examples",
     },
     Right {
         pattern: r"\bclap\b",

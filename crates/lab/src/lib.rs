@@ -63,13 +63,13 @@ pub use kernel::{
 pub use length::{ENDLESS, GRACE};
 pub use limits::{Effect, Limit, page as limits_page};
 pub use loads::{LoadSource, LoadSpec, Reading, WakeupCosts, machine_beside};
-pub use machine::{MachineSpec, Window};
+pub use machine::{Env, MachineSpec, Setup, Window};
 pub use machines::{DEFAULT_MACHINE, DescribedMachine, MachineChoice, machine, machine_file, machine_text};
 pub use report;
 pub use reproduce::{
     Finished, FinishedRun, Host, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };
-pub use scheduler::{CpuMask, Nanos};
+pub use scheduler::{self, CpuMask, Nanos};
 pub use schema::comparison::Comparison;
 pub use schema::{self, RunResult};
 pub use settings::Settings;

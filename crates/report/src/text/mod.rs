@@ -141,7 +141,7 @@ fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
         LoadResult::RtMigrate(r) => rt_migrate(r),
         LoadResult::Hackbench(r) => hackbench(r),
         LoadResult::Make(r) => make(r),
-        LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(r),
+        LoadResult::Hog(r) | LoadResult::Periodic(r) | LoadResult::Own(r) => threads(r),
         LoadResult::WakeupLatency(r) => fit(&wakeup_latency(r)),
         LoadResult::ForkStorm(r) => fork_storm(r),
         LoadResult::Keyrepeat(r) => keyrepeat(r),

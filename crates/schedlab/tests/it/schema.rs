@@ -1,8 +1,11 @@
-//! What every command writes with `--format json` is what docs/schema.json says.
+//! What every command writes with `--format json`, and the library, is what docs/schema.json says.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use lab::workload::load::{Length, OwnProgram};
+use lab::workload::program::Block;
+use lab::{Experiment, Files, LoadSpec, Nanos};
 use serde_json::Value;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -40,14 +43,24 @@ fn written(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|problem| panic!("{args:?}: {problem}: {error}"))
 }
 
+/// What no command runs: a load of somebody who programs against the library.
+fn own() -> Value {
+    let cycle = || Block::new().run(Nanos::from_micros(10)).sleep(Nanos::from_micros(90));
+    let load = OwnProgram::new("own", Length::Time(Nanos::from_millis(1)), cycle);
+    let machine = lab::machine("laptop", Some(1), &Files::new()).expect("a machine");
+    let loads = vec![LoadSpec::new("own", load)];
+    let run = Experiment { loads, ..Experiment::new(machine) }.run().expect("it runs");
+    serde_json::from_str(&run.result.to_json()).expect("JSON")
+}
+
 #[test]
-fn what_commands_write_is_what_the_schema_says() {
+fn what_is_written_is_what_the_schema_says() {
     let schema = schema();
     let validator = jsonschema::validator_for(&schema).expect("a JSON Schema");
     let text = |value: &Value| value.as_str().expect("a string").to_owned();
     let (mut documents, mut kinds) = (BTreeSet::new(), BTreeSet::new());
-    for args in COMMANDS {
-        let mut document = written(args);
+    let all = COMMANDS.iter().map(|args| (*args, written(args)));
+    for (args, mut document) in all.chain([(&["the library"][..], own())]) {
         let faults: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert_eq!(faults, Vec::<String>::new(), "{args:?}");
         documents.insert(text(&document["schema"]));

@@ -189,6 +189,7 @@ pub fn run() -> RunResult {
             }),
             LoadResult::Hog(threads(None, None)),
             LoadResult::Periodic(threads(Some(3), Some(latency(100, 350_000)))),
+            LoadResult::Own(threads(None, None)),
             LoadResult::WakeupLatency(WakeupLatencyResult {
                 load: "wakeup-latency".to_owned(),
                 mode: WakeupLatencyMode::SigevThread,

@@ -107,6 +107,8 @@ loads! {
     Vmark(VmarkResult) = "vmark", "vmark";
     /// sysbench's OLTP test.
     Oltp(OltpResult) = "oltp", "oltp";
+    /// A load of somebody who programs against the library.
+    Own(ThreadsResult) = "own", "own load";
     /// An rt-app file: the columns of rt-app's log, summed up over the loops of each thread.
     Rtapp(RtappResult) = "rtapp", "rt-app";
     /// A recorded trace.

@@ -1,11 +1,11 @@
-//! Loads that are only threads in a loop: hog, periodic.
+//! Loads that are only threads in a loop: hog, periodic, those of one's own.
 
 use serde::{Deserialize, Serialize};
 
 use super::Reports;
 use crate::{Better, Figures, LatencySummary, RunResult, percentile_step};
 
-/// Results of a load that is only threads in a loop: hog, periodic.
+/// Results of a load that is only threads in a loop: hog, periodic, one of somebody's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

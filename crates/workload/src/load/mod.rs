@@ -16,6 +16,7 @@ mod make;
 mod make_times;
 mod oltp;
 mod oltp_tasks;
+mod own;
 mod periodic;
 mod progress;
 mod registry;
@@ -28,9 +29,10 @@ mod wakeup_latency;
 
 pub use elsewhere::Nearest;
 pub use error::LoadError;
+pub use own::OwnProgram;
+pub use progress::{Remaining, Tally};
 pub use registry::{Entry, OptionDoc, entries, find, parse};
 
-pub(crate) use progress::Remaining;
 pub(crate) use shown::{numbered, pid, seconds};
 
 use crate::replay::Replayed;
@@ -79,12 +81,14 @@ pub struct BuiltLoad {
 }
 
 impl BuiltLoad {
-    pub(crate) fn new(remaining: Remaining, results: impl Results + 'static) -> BuiltLoad {
+    /// A load whose programs count themselves off `remaining` when they end.
+    pub fn new(remaining: Remaining, results: impl Results + 'static) -> BuiltLoad {
         BuiltLoad { remaining, lasts_until: Nanos::ZERO, results: Box::new(results) }
     }
 
     /// Its background goes on until then, whenever its tasks finish.
-    pub(crate) fn lasting_until(self, time: Nanos) -> BuiltLoad {
+    #[must_use]
+    pub fn lasting_until(self, time: Nanos) -> BuiltLoad {
         BuiltLoad { lasts_until: time, ..self }
     }
 
@@ -115,13 +119,16 @@ impl BuiltLoad {
 }
 
 /// Gives a load's results from what its programs recorded.
-pub(crate) trait Results: Debug {
+pub trait Results: Debug {
+    /// The results so far; `load` is what the load was given as.
     fn result(&self, load: String) -> LoadResult;
 
+    /// What to know of them, a sentence each.
     fn notes(&self, _load: &str) -> Vec<String> {
         Vec::new()
     }
 
+    /// What became of the recorded tasks; `None` for a load that is no replay.
     fn replayed(&self) -> Option<Replayed> {
         None
     }

@@ -9,18 +9,23 @@ use std::rc::Rc;
 /// How many tasks of a load have not finished. As an observer at the end of a program, it counts that task
 /// off.
 #[derive(Clone, Debug)]
-pub(crate) struct Remaining(Rc<Cell<u32>>);
+pub struct Remaining(Rc<Cell<u32>>);
 
 impl Remaining {
     /// Of a load whose end `tasks` programs report.
+    #[must_use]
     pub fn new(tasks: u32) -> Remaining {
         Remaining(Rc::new(Cell::new(tasks)))
     }
 
+    /// How many have not finished.
+    #[must_use]
     pub fn get(&self) -> u32 {
         self.0.get()
     }
 
+    /// Whether all have finished.
+    #[must_use]
     pub fn is_zero(&self) -> bool {
         self.get() == 0
     }
@@ -49,9 +54,11 @@ impl Observer for Remaining {
 
 /// Counts how often a program comes by.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally(Rc<Cell<u64>>);
+pub struct Tally(Rc<Cell<u64>>);
 
 impl Tally {
+    /// How often one has come by.
+    #[must_use]
     pub fn get(&self) -> u64 {
         self.0.get()
     }
