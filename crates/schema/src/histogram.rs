@@ -53,6 +53,7 @@ impl Histogram {
     }
 
     /// Adds one.
+    #[inline]
     pub fn record(&mut self, ns: u64) {
         if let Kept::Few(few) = &self.kept
             && few.len() == FEW
@@ -164,6 +165,7 @@ fn buckets(precision: Precision, durations: &[u64]) -> Buckets<u64> {
     buckets
 }
 
+#[inline]
 fn add(buckets: &mut Buckets<u64>, ns: u64) {
     buckets.record(ns.min(LONGEST_NS)).expect("buckets grow up to the longest duration");
 }

@@ -65,6 +65,15 @@ impl LockTable {
     /// Looks at or changes a lock.
     #[inline]
     pub fn with<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
+        match lock {
+            Lock::Rq(cpu) => f(&mut self.rq(cpu).borrow_mut(), &self.timing),
+            other => self.with_other(other, f),
+        }
+    }
+
+    /// One that is no run queue's: apart, so that the way to those is short.
+    #[inline(never)]
+    fn with_other<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
         let (table, index) = match lock {
             Lock::Rq(cpu) => return f(&mut self.rq(cpu).borrow_mut(), &self.timing),
             Lock::Pi(TaskId(task)) => (&self.pi, task as usize),

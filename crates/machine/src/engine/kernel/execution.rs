@@ -26,6 +26,7 @@ const ENDLESS_STEPS: u32 = 1_000_000;
 
 impl Sim {
     /// What the current task does next.
+    #[inline]
     pub fn next(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Next {
         let tasks = &self.user.tasks;
         let (activity, in_sections) = tasks.with(p, |t| (t.activity, t.sections.is_some()));
@@ -61,6 +62,7 @@ impl Sim {
     }
 
     /// The current task starts to execute.
+    #[inline]
     pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Nanos) -> Run {
         let hw = self.hw();
         let start = hw.local_now();
@@ -77,6 +79,7 @@ impl Sim {
     }
 
     /// It has executed to the end, or was interrupted.
+    #[inline]
     pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, run: Run) -> Rest {
         let ran = self.hw().now.get().saturating_sub(run.start).min(run.length);
         let busy = &self.hw().cpu(me.id).busy;
@@ -108,6 +111,7 @@ impl Sim {
     }
 
     /// Asks the behaviour, and starts what it wants.
+    #[inline]
     fn next_step(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Rest {
         let tasks = &self.user.tasks;
         let now = self.hw().local_now();
