@@ -235,13 +235,18 @@ impl MetricComparison {
         Some(self.factor(self.base + self.replay_error?))
     }
 
-    /// How many times the larger of the base and another value is the other. One step of resolution is added
-    /// to both, so that nothing is no infinity.
+    /// How many times the larger of the base and another value is the other, as [`times_in_steps`] has it.
     #[must_use]
     pub fn factor(&self, other: f64) -> f64 {
-        let step = self.metric.resolution as f64;
-        (self.base.max(other) + step) / (self.base.min(other) + step)
+        times_in_steps(self.base, other, self.metric.resolution as f64)
     }
+}
+
+/// How many times the larger of two values is the other. One step of what can be told apart is added to both,
+/// so that "0 instead of 1" does not come before "100 instead of 400", and nothing is no infinity.
+#[must_use]
+pub fn times_in_steps(one: f64, other: f64, step: f64) -> f64 {
+    (one.max(other) + step) / (one.min(other) + step)
 }
 
 /// Whether a figure changed.

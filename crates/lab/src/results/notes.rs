@@ -8,6 +8,7 @@ use machine::TaskOrigin;
 use report::text::{exact_duration, many, moment};
 use scheduler::Nanos;
 use scheduler::registry::{Config, Feature, RtmutexSpin};
+use workload::replay::Recording;
 
 /// What changes the meaning of the whole result, one sentence each: that of the kernel first.
 pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
@@ -44,8 +45,8 @@ fn unknown_kernel(parts: &Parts<'_>) -> Option<String> {
 fn unknown_machine(parts: &Parts<'_>) -> Option<String> {
     let experiment = parts.experiment;
     let is_unknown = |load: &&LoadSpec| {
-        let is_recording = |load: &LoadSpec| load.recorded().is_some_and(|r| r.replay.has_original());
-        is_recording(load) && load.described_machine().is_none()
+        load.recorded().is_some_and(|recorded| recorded.replay.has_original())
+            && load.described_machine().is_none()
     };
     let recording = experiment.loads.iter().find(is_unknown)?;
     let machine = &experiment.machine.name;
@@ -122,13 +123,19 @@ fn behind_end(parts: &Parts<'_>) -> Option<String> {
     })
 }
 
+fn recordings<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = &'a Recording> {
+    parts.experiment.loads.iter().filter_map(|load| Some(load.recorded()?.replay.recording()))
+}
+
+/// Ticks a second of this kernel.
+fn hz(parts: &Parts<'_>) -> i64 {
+    parts.kernel.tunables.get("hz").copied().unwrap_or_default()
+}
+
 /// How often the kernel ticks, where a recording decides about it or should.
 fn ticks(parts: &Parts<'_>) -> Option<String> {
-    let experiment = parts.experiment;
-    let recordings = || experiment.loads.iter().filter_map(|load| Some(load.recorded()?.replay.recording()));
-    let here = parts.kernel.tunables.get("hz").copied().unwrap_or_default();
-    let recorded = recordings().find_map(|recording| recording.hz);
-    match recorded {
+    let (experiment, here) = (parts.experiment, hz(parts));
+    match recordings(parts).find_map(|recording| recording.hz) {
         Some(hz) if !experiment.kernel.says_hz() => {
             Some(format!("hz={hz}, as the recording shows; --set hz=N for another rate"))
         }
@@ -142,11 +149,10 @@ fn ticks(parts: &Parts<'_>) -> Option<String> {
 /// Ticks decide how long fair tasks run before others get the CPU; where neither the recording nor the user
 /// says how often they come, the profile's rate is a guess.
 fn unknown_ticks(parts: &Parts<'_>) -> Option<String> {
-    let experiment = parts.experiment;
-    let recordings = || experiment.loads.iter().filter_map(|load| Some(load.recorded()?.replay.recording()));
-    let is_known = experiment.kernel.says_hz() || recordings().any(|recording| recording.hz.is_some());
-    let decides = recordings().any(|recording| !recording.is_told());
-    let here = parts.kernel.tunables.get("hz").copied().unwrap_or_default();
+    let says = parts.experiment.kernel.says_hz();
+    let is_known = says || recordings(parts).any(|recording| recording.hz.is_some());
+    let decides = recordings(parts).any(|recording| !recording.is_told());
+    let here = hz(parts);
     (decides && !is_known).then(|| {
         format!(
             "how often the recording kernel ticked does not show: hz={here}, as the profile has it, decides when \

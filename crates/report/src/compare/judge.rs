@@ -139,8 +139,6 @@ fn order(a: &MetricComparison, b: &MetricComparison) -> Ordering {
     })
 }
 
-/// How many times larger the larger mean is, so that "0 instead of 1" does not come before "100 instead of
-/// 400".
 fn relative_size(metric: &MetricComparison) -> f64 {
     metric.factor(metric.variant)
 }

@@ -9,7 +9,7 @@ mod input;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use schema::comparison::{IntervalMethod, Method, Verdict};
+use schema::comparison::{IntervalMethod, Method, Verdict, times_in_steps};
 use schema::recordings::{CommandOfBoth, Figure, FigureDifference, FigureUnit, RecordingsComparison};
 
 use crate::stats::{CONFIDENCE, Difference, Estimate, FALSE_DISCOVERY_RATE, benjamini_hochberg, nine_digits};
@@ -179,11 +179,9 @@ fn correct_for_many_tests(figures: &mut [FigureDifference]) {
     }
 }
 
-/// How many times larger the larger value is. One step is added to both, so that "0 instead of 1" does
-/// not come before "100 instead of 400".
+/// How many times larger the larger value is.
 fn size(figure: &FigureDifference) -> f64 {
-    let step = figure.step.max(f64::MIN_POSITIVE);
-    (figure.first.max(figure.second) + step) / (figure.first.min(figure.second) + step)
+    times_in_steps(figure.first, figure.second, figure.step.max(f64::MIN_POSITIVE))
 }
 
 /// Rounds what was calculated, so that the JSON is the same on every machine.

@@ -70,6 +70,14 @@ fn summary(
     sum
 }
 
+/// What the tasks' mean latencies come to, or how far they are off, each as often as the recording has it.
+pub(crate) fn weighed_by_recorded(tasks: &[ReplayTask], of_mean: impl Fn(Fidelity) -> u64) -> u128 {
+    let weighed = |task: &ReplayTask| {
+        u128::from(task.wakeup_latencies.recorded) * u128::from(of_mean(task.wakeup_latency_mean_ns))
+    };
+    tasks.iter().map(weighed).sum()
+}
+
 /// The mean latency over all samples from the tasks' means, for one side of the figures; 0 without samples.
 fn weighted_mean(tasks: &[ReplayTask], side: impl Fn(Fidelity) -> u64) -> u64 {
     let mut samples = 0u128;

@@ -9,18 +9,16 @@ use schema::{
 };
 use serde::Deserialize;
 
+use super::weighed_by_recorded;
+
 /// From the sums over all tasks, the tasks, and when what was recorded is done.
 pub fn of(sum: &ReplaySummary, tasks: &[ReplayTask], finish: Option<&ReplayFinish>) -> ReplayVerdict {
     let order = &sum.order;
     let switches = order.recorded.max(order.simulated);
-    let mean = tasks.iter().fold(Distance::default(), |sum, task| {
-        let Fidelity { recorded, .. } = task.wakeup_latency_mean_ns;
-        let weight = u128::from(task.wakeup_latencies.recorded);
-        Distance {
-            off: sum.off + weight * u128::from(task.wakeup_latency_mean_ns.abs_error()),
-            of: sum.of + weight * u128::from(recorded),
-        }
-    });
+    let mean = Distance {
+        off: weighed_by_recorded(tasks, Fidelity::abs_error),
+        of: weighed_by_recorded(tasks, |mean| mean.recorded),
+    };
     let p99 = Distance::of(sum.wakeup_latency_p99_ns.abs_error(), sum.wakeup_latency_p99_ns.recorded);
     let answers = Question::ALL.map(|question| match question {
         Question::CpuTime => {
@@ -147,7 +145,7 @@ fn percent(permille: u64) -> String {
 }
 
 /// How far off something is, and of how much.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Distance {
     off: u128,
     of: u128,

@@ -3,6 +3,7 @@
 use super::format::{change, count_u64, cut, duration_ns, wrap};
 use super::table::{Align, Table};
 use super::{Rows, head};
+use crate::replay::weighed_by_recorded;
 use schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
 
 /// Tasks that a folded table shows: those that ran longest.
@@ -130,10 +131,8 @@ fn summary(sum: &ReplaySummary, tasks: &[ReplayTask]) -> String {
 
 /// The distance of the tasks' means, weighted by their recorded wakeups as the mean of all is.
 fn mean_latency_abs_error_ns(tasks: &[ReplayTask]) -> Option<u64> {
-    let weight = |task: &ReplayTask| u128::from(task.wakeup_latencies.recorded);
-    let errors = tasks.iter().map(|task| weight(task) * u128::from(task.wakeup_latency_mean_ns.abs_error()));
-    let mean = errors.sum::<u128>().checked_div(tasks.iter().map(weight).sum())?;
-    u64::try_from(mean).ok()
+    let samples: u128 = tasks.iter().map(|task| u128::from(task.wakeup_latencies.recorded)).sum();
+    u64::try_from(weighed_by_recorded(tasks, Fidelity::abs_error).checked_div(samples)?).ok()
 }
 
 /// Each sleep ends with a wakeup, so that as many are recorded as the tasks went to sleep; in place of a

@@ -27,9 +27,14 @@ impl Caveats {
     }
 }
 
+/// A time as people read it, where nanoseconds would say more than is known.
+pub(super) fn seconds(ns: u64, decimals: usize) -> String {
+    format!("{:.decimals$} s", ns as f64 / 1e9)
+}
+
 fn missing_switches(Repair { switches, uncertain_ns }: Repair, of_cpu_times_ns: u64) -> Option<String> {
     let what = if switches == 1 { "switch that is" } else { "switches that are" };
-    let seconds = |ns: u64| format!("{:.3} s", ns as f64 / 1e9);
+    let seconds = |ns: u64| seconds(ns, 3);
     let consequence = match of_cpu_times_ns {
         0 => format!(
             "by up to {} in all too early or late; CPU times are the kernel's own (sched_stat_runtime)",

@@ -2,6 +2,7 @@
 //! last two no replay tells when it would be done elsewhere, however close it comes to the recording.
 
 use super::accounted::Accounted;
+use super::caveats::seconds;
 use super::lives::TraceTask;
 use super::recording::{RecordedTask, Recording, listed};
 use super::roles::{Role, Roles};
@@ -95,7 +96,7 @@ fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted)
         return None;
     }
     let tasks: Vec<&RecordedTask> = workers.iter().map(|(task, _)| *task).collect();
-    let seconds = |ns: u64| format!("{:.2} s", ns as f64 / 1e9);
+    let seconds = |ns: u64| seconds(ns, 2);
     Some(format!(
         "{} tasks that hardly sleep, {}, end together after unequal work ({} to {}): they seem to run until a \
          certain time, or to share out their work as they go; a replay repeats each one's own work, so it does \
@@ -150,7 +151,7 @@ fn sleeps(trace: &Trace, recording: &Recording, (last, _): TraceTask, end: Nanos
     let (longest, most) = slept.iter().max_by_key(|(_, slept)| **slept)?;
     let comm =
         |pid: Pid| recording.tasks.iter().rev().find(|task| task.pid == pid).map(RecordedTask::last_comm);
-    let seconds = |ns: u64| format!("{:.2} s", ns as f64 / 1e9);
+    let seconds = |ns: u64| seconds(ns, 2);
     (all.saturating_mul(MUCH) >= end.0).then(|| {
         format!(
             "of the {} until {} was done, {} are sleeps that a timer or something outside ended, most of them \
