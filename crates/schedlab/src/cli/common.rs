@@ -12,7 +12,7 @@ use schedlab::files::Disk;
 use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
 use std::path::PathBuf;
-use workload::replay::{KnownAffinity, Locks, Override, Whom};
+use workload::replay::{KnownAffinity, Locks, Override, TaskSelector};
 use workload::rtapp::Dialect;
 use workload::units;
 
@@ -111,8 +111,8 @@ pub struct Common {
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
     /// Tell of these tasks only: a name, a pattern of names (cc*) or a pid; may be repeated.
-    #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
-    task: Vec<Whom>,
+    #[arg(long, value_name = "TASK", value_parser = str::parse::<TaskSelector>)]
+    task: Vec<TaskSelector>,
     #[command(flatten)]
     stretch: Stretch,
     /// How to print the result.
@@ -185,7 +185,7 @@ pub struct Meant {
     /// Where traces were recorded, if the user says so.
     recorded_on: Option<MachineSpec>,
     /// The tasks to tell of; empty: all.
-    pub tasks: Vec<Whom>,
+    pub tasks: Vec<TaskSelector>,
     /// The stretch to tell of; `None`: all of a run.
     pub window: Option<Window>,
     /// Of the first run.

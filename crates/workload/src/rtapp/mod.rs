@@ -66,7 +66,7 @@ mod thread;
 pub use error::{Fault, RtAppError};
 pub use model::RtApp;
 pub use note::{Note, NoteKind};
-pub use source::Place;
+pub use source::Position;
 
 /// Which program would read the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
