@@ -2,10 +2,11 @@
 
 use machine::{
     Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind,
-    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
+    Outcome, Outside, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, SwitchState, Topology};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, Topology};
+use schema::{LogEvent, LogPrevState};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -431,18 +432,18 @@ fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
     setup.spawn(Nanos::ZERO, high);
     let options = RunOptions { trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = run_with(ideal(1), "6.1", setup, options).expect("a run without error");
-    let trace = outcome.trace.expect("asked for");
-    let at_two: Vec<String> = trace
+    let log = outcome.log.expect("asked for");
+    let at_two: Vec<String> = log
         .iter()
-        .filter(|r| r.time == ms(2))
-        .filter_map(|r| match &r.kind {
-            RecordKind::Waking { task, .. } => Some(format!("waking {}", task.pid)),
-            RecordKind::Wakeup { task, .. } => Some(format!("wakeup {}", task.pid)),
-            RecordKind::Switch { prev, prev_state, next } => {
-                let plus = if *prev_state == SwitchState::Preempted { "R+" } else { "" };
+        .filter(|r| r.time.0 == ms(2).0)
+        .filter_map(|r| match &r.event {
+            LogEvent::SchedWaking { task, .. } => Some(format!("waking {}", task.pid)),
+            LogEvent::SchedWakeup { task, .. } => Some(format!("wakeup {}", task.pid)),
+            LogEvent::SchedSwitch { prev, prev_state, next } => {
+                let plus = if *prev_state == LogPrevState::Preempted { "R+" } else { "" };
                 Some(format!("switch {} {plus} -> {}", prev.pid, next.pid))
             }
-            RecordKind::Marker { text } => Some(text.to_string()),
+            LogEvent::Marker { text } => Some(text.to_string()),
             _ => None,
         })
         .collect();

@@ -109,6 +109,8 @@ pub(crate) struct SpinState {
     free_at: Nanos,
     /// Who had its cache line last.
     last: CpuId,
+    /// Who released it last.
+    released_by: CpuId,
     waiters: VecDeque<Waiter>,
     /// Counters.
     pub stats: RqLockStats,
@@ -136,6 +138,15 @@ pub(crate) enum Attempt {
     Queued,
 }
 
+/// Who is before a CPU that wants the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ahead {
+    /// Who holds it.
+    pub holder: CpuId,
+    /// How many wait for it already.
+    pub waiters: u16,
+}
+
 /// Who gets the lock, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HandOver {
@@ -147,6 +158,16 @@ impl SpinState {
     /// Whether `cpu` holds the lock.
     pub fn is_held_by(&self, cpu: CpuId) -> bool {
         self.held && self.last == cpu
+    }
+
+    /// Who is before a CPU that comes at `now` and finds the lock taken.
+    pub fn ahead(&self, now: Nanos) -> Ahead {
+        let waiters = self.waiters.len() as u16;
+        if self.free_at <= now {
+            return Ahead { holder: self.last, waiters };
+        }
+        // The last holder has not left yet; who has the lock after it still waits.
+        Ahead { holder: self.released_by, waiters: waiters + u16::from(self.held) }
     }
 
     /// `me` tries to take the lock at its local time `now`; `holds_own` says whether it holds that of its own
@@ -192,6 +213,7 @@ impl SpinState {
         debug_assert!(self.held);
         self.held = false;
         self.free_at = now;
+        self.released_by = self.last;
         if self.waiters.is_empty() { None } else { self.hand_over(now, timing) }
     }
 

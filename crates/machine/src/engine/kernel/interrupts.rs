@@ -3,7 +3,7 @@
 use super::kthreads::Wake;
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Irq};
-use crate::engine::record::RecordKind;
+use crate::engine::record::words;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::affinity::migration_cpu_stop;
@@ -121,7 +121,7 @@ impl Sim {
 
     /// An interrupt brings a message whose cause is no step of a task.
     async fn message_from_outside(&self, me: ThisCpu<'_, Hw>, message: ToldMessage) {
-        self.hw().note(me, || RecordKind::Message { message });
+        self.hw().note_detail(me.id, || words::message(message));
         self.user.channels.message_by_interrupt(me, message.channel).await;
     }
 

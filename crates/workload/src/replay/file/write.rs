@@ -8,7 +8,7 @@ use crate::replay::recording::{
     Begin, Brought, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
     Told, Waking,
 };
-use crate::told::{Object, fork_kind, step_text};
+use crate::told::Object;
 use machine::{Arrival, ForkKind};
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
@@ -238,8 +238,8 @@ impl Steps<'_> {
                 format!("wake {}{}{interrupts}{same_call}", self.key(*task), piece(*work))
             }
             Recorded::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
-            Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
-            Recorded::Told(step) => format!("do {}", step_text(step)),
+            Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), kind.word()),
+            Recorded::Told(step) => format!("do {}", step.clone().text()),
             Recorded::Sleep(Waking::Task) => "receive".to_owned(),
             Recorded::Submit { task, device, service, work } => {
                 let (key, work) = (self.key(*task), piece(*work));
