@@ -58,7 +58,10 @@ pub use loads::{
     RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, ThreadResult, ThreadsResult,
     UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult, measure_loads,
 };
-pub use log::{Log, LogArrival, LogEvent, LogHead, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef};
+pub use log::{
+    Log, LogArrival, LogEvent, LogHead, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord,
+    LogTask, LogTaskRef,
+};
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
     CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,

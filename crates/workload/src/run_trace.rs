@@ -124,6 +124,12 @@ impl Names {
                 self.program(&Told::Message(message(*channel, *by, *at)).text())
             }
             LogEvent::Decision { .. } | LogEvent::LockWait { .. } => return None,
+            LogEvent::IrqRaise { .. } | LogEvent::IrqHandlerEntry { .. } | LogEvent::IrqHandlerExit {} => {
+                return None;
+            }
+            LogEvent::IpiSend { .. } | LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => {
+                return None;
+            }
         })
     }
 

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Times at which a script's steps were asked for, in the order of asking.
-type Clock = Rc<RefCell<Vec<Nanos>>>;
+pub(crate) type Clock = Rc<RefCell<Vec<Nanos>>>;
 
 /// Does its steps in order, then exits.
 #[derive(Debug)]
@@ -28,30 +28,30 @@ impl Behaviour for Script {
     }
 }
 
-fn script(comm: &str, steps: impl IntoIterator<Item = Step>) -> (TaskSpec, Clock) {
+pub(crate) fn script(comm: &str, steps: impl IntoIterator<Item = Step>) -> (TaskSpec, Clock) {
     let clock = Clock::default();
     let steps = steps.into_iter().collect();
     (TaskSpec::new(comm, Script { steps, clock: Rc::clone(&clock) }), clock)
 }
 
-fn fifo(priority: u8) -> Policy {
+pub(crate) fn fifo(priority: u8) -> Policy {
     Policy::Fifo(RtPriority::new(priority).expect("1 to 99"))
 }
 
-fn ms(n: u64) -> Nanos {
+pub(crate) fn ms(n: u64) -> Nanos {
     Nanos::from_millis(n)
 }
 
-fn us(n: u64) -> Nanos {
+pub(crate) fn us(n: u64) -> Nanos {
     Nanos::from_micros(n)
 }
 
 /// A machine on which nothing costs time.
-fn ideal(cpus: usize) -> MachineSpec {
+pub(crate) fn ideal(cpus: usize) -> MachineSpec {
     MachineSpec::ideal(Topology::flat(cpus))
 }
 
-fn run_with(
+pub(crate) fn run_with(
     spec: MachineSpec,
     profile: &str,
     setup: Setup,
@@ -186,7 +186,7 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
 }
 
 /// Messages cost nothing.
-const FREE_CHANNEL: ChannelSpec = ChannelSpec {
+pub(crate) const FREE_CHANNEL: ChannelSpec = ChannelSpec {
     capacity: 9,
     writers_wake_at: 8,
     sync: false,

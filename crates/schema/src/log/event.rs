@@ -1,5 +1,6 @@
 //! What happens in a run.
 
+use super::interrupt::{LogHeldOff, LogInterrupt, LogIpi};
 use super::lock::LogLock;
 use crate::{CpuId, Nanos, Pid, Prio};
 use serde::Serialize;
@@ -130,6 +131,45 @@ pub enum LogEvent {
         holder: CpuId,
         /// How many CPUs waited for it then already.
         waiters: u16,
+    },
+    /// An interrupt arrives at a CPU, which serves its interrupts in the order in which they arrive.
+    IrqRaise {
+        /// Which interrupt.
+        irq: LogInterrupt,
+        /// Why the CPU does not take it at once; absent if it does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        held_off: Option<LogHeldOff>,
+    },
+    /// A CPU begins to serve an interrupt.
+    IrqHandlerEntry {
+        /// Which interrupt.
+        irq: LogInterrupt,
+    },
+    /// It is through with it.
+    IrqHandlerExit {},
+    /// A CPU asks another one, or itself, for something.
+    IpiSend {
+        /// Whom.
+        target_cpu: CpuId,
+        /// For what.
+        ipi: LogIpi,
+        /// When it arrives there, nanoseconds since the start of the run.
+        #[serde(rename = "arrives_ns")]
+        arrives: Nanos,
+    },
+    /// The task that is about to execute finds a part of its working set outside the caches.
+    CacheRefill {
+        /// Where it executed before; absent if nowhere.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<CpuId>,
+        /// How much longer it executes until everything is back, nanoseconds.
+        #[serde(rename = "cost_ns")]
+        cost: Nanos,
+    },
+    /// A setting of the scheduler changes.
+    Setting {
+        /// What changes, as `--set` takes it.
+        setting: Box<str>,
     },
 }
 

@@ -5,10 +5,12 @@
 
 mod event;
 mod head;
+mod interrupt;
 mod lock;
 
 pub use event::{LogArrival, LogEvent, LogPrevState, LogTaskRef};
 pub use head::{LogHead, LogTask};
+pub use interrupt::{LogHeldOff, LogInterrupt, LogIpi};
 pub use lock::LogLock;
 
 use crate::{CpuId, Nanos, Pid};

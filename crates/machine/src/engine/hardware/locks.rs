@@ -62,6 +62,12 @@ impl LockTable {
         &self.rq[cpu.index()]
     }
 
+    /// A run queue whose lock `cpu` holds at `now`, its own before others.
+    pub fn rq_held_by(&self, cpu: CpuId, now: Nanos) -> Option<CpuId> {
+        let all = (0..self.rq.len() as u16).map(CpuId);
+        [cpu].into_iter().chain(all).find(|of| self.rq(*of).borrow().is_held_at(cpu, now))
+    }
+
     /// Looks at or changes a lock.
     #[inline]
     pub fn with<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
@@ -158,6 +164,11 @@ impl SpinState {
     /// Whether `cpu` holds the lock.
     pub fn is_held_by(&self, cpu: CpuId) -> bool {
         self.held && self.last == cpu
+    }
+
+    /// The same at `now`, which may lie before the end of a path that has been computed already.
+    fn is_held_at(&self, cpu: CpuId, now: Nanos) -> bool {
+        if self.free_at > now { self.released_by == cpu } else { self.is_held_by(cpu) }
     }
 
     /// Who is before a CPU that comes at `now` and finds the lock taken.

@@ -133,13 +133,16 @@ impl Platform for Hw {
         }
         if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
+            self.note_sent(from, to, ipi, noticed);
             return self.at(noticed, Once::Notice { to, ipi });
         }
         let sent = &self.cpus[from.index()].ipis_sent;
         sent.set(sent.get() + 1);
         self.charge_ns(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
-        self.at(self.local_now() + latency, Once::Ipi { to, ipi });
+        let arrives = self.local_now() + latency;
+        self.note_sent(from, to, ipi, arrives);
+        self.at(arrives, Once::Ipi { to, ipi });
         if let Ipi::Push(source) = ipi {
             self.push_ipis.sent(source);
         }

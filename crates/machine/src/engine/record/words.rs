@@ -2,9 +2,9 @@
 
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
-use scheduler::platform::Platform;
+use scheduler::platform::{Ipi, Platform};
 use scheduler::{Event, Nanos, Prio, SwitchState, TaskId, ThisCpu};
-use schema::{LogArrival, LogEvent, LogPrevState, LogTaskRef};
+use schema::{LogArrival, LogEvent, LogIpi, LogPrevState, LogTaskRef};
 
 /// How the log tells an event of the scheduler.
 pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEvent {
@@ -46,6 +46,16 @@ pub(crate) fn message(message: ToldMessage) -> LogEvent {
         Arrival::Tick => LogArrival::Tick,
     };
     LogEvent::Message { channel: channel.0, by, at: time(at) }
+}
+
+/// What a CPU asks another one for.
+pub(crate) fn ipi(ipi: Ipi) -> LogIpi {
+    match ipi {
+        Ipi::Reschedule => LogIpi::Reschedule {},
+        Ipi::Wakeup => LogIpi::Wakeup {},
+        Ipi::Push(source) => LogIpi::Push { source: cpu(source) },
+        Ipi::Stop => LogIpi::Stop {},
+    }
 }
 
 /// A CPU.

@@ -27,7 +27,7 @@ pub(crate) use family::Family;
 pub(crate) use in_sections::InSections;
 pub(crate) use sleep::sleep_until;
 pub(crate) use tasks::{Tasks, counters};
-pub(crate) use warmth::LastRun;
+pub(crate) use warmth::{LastRun, Refill};
 
 use crate::objects::Objects;
 use crate::setup::Setup;
