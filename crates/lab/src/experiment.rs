@@ -10,12 +10,10 @@ use crate::length::Limit;
 use crate::loads::LoadSpec;
 use crate::reference;
 use crate::results::{self, Parts};
-use machine::{
-    CommOf, LockWait, Machine, MachineSpec, Record, RunOptions, Setup, Tracing, WakePaths, Window,
-};
+use machine::{Machine, MachineSpec, RunOptions, Setup, Tracing, WakePaths, Window};
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtmutexSpin};
-use schema::{Kernel, RunResult};
+use schema::{Kernel, Log, RunResult};
 use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::TaskSelector;
@@ -58,14 +56,17 @@ pub struct Experiment {
 pub struct Run {
     /// The figures.
     pub result: RunResult,
-    /// Every event in the order of time, if [`Experiment::record`] asked for them.
-    pub records: Vec<Record>,
-    /// Waits for run-queue locks, if [`Experiment::record`] asked for them.
-    pub lock_waits: Vec<LockWait>,
-    /// Command names in the order in which pids took them.
-    pub comms: Vec<CommOf>,
-    /// What no event tells, if [`Experiment::record`] asked for them.
-    pub facts: Option<Facts>,
+    /// All that happened, if [`Experiment::record`] asked for it.
+    pub logged: Option<Logged>,
+}
+
+/// A run that can be told again.
+#[derive(Debug)]
+pub struct Logged {
+    /// Its log.
+    pub log: Log,
+    /// What a recorder notes of a real machine beside its events.
+    pub(crate) facts: Facts,
 }
 
 impl Experiment {
@@ -183,32 +184,28 @@ impl Experiment {
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
         }
-        let records = outcome.trace.take().unwrap_or_default();
-        let comms = std::mem::take(&mut outcome.comms);
-        let lock_waits = std::mem::take(&mut outcome.lock_waits);
+        let records = outcome.log.take().unwrap_or_default();
         let recorded = results::recorded_pids(&built);
         let parts = Parts {
             experiment: self,
             kernel,
             loads: &built,
             outcome: &outcome,
-            records: &records,
-            comms: &comms,
+            log: &records,
             wall_ns: wall.0,
             dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };
         let result = results::assemble(&parts);
-        Ok(if self.record {
+        let logged = self.record.then(|| {
             let decided = Decided {
                 hz: self.recorded_hz(),
                 rtmutex_spins: self.was_recorded_without_spinning().then_some(false),
                 paths: self.recorded_paths(),
             };
-            let facts = Some(Facts::of(&outcome, decided));
-            Run { result, records, lock_waits, comms, facts }
-        } else {
-            Run { result, records: Vec::new(), lock_waits: Vec::new(), comms, facts: None }
-        })
+            let log = Log { head: results::log_head(self, &result, &outcome), records };
+            Logged { log, facts: Facts::of(&outcome, decided) }
+        });
+        Ok(Run { result, logged })
     }
 
     /// The kernel's configuration before the run: what the user says, and what the recordings show.

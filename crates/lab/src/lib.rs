@@ -53,8 +53,8 @@ pub use clock::{Clock, no_clock};
 pub use compare::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
-pub use experiment::{Experiment, Run};
-pub use export::{Facts, Programs, TraceFormat, is_packed};
+pub use experiment::{Experiment, Logged, Run};
+pub use export::{Programs, TraceFormat, is_packed};
 pub use inspect::{Inspection, inspect};
 pub use kernel::{
     Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError, NamedKernel,

@@ -1,9 +1,8 @@
 //! Whole experiments through the library's front door.
 
 use lab::{Arm, Change, Error, Experiment, Files, KernelConfig, LoadSpec, Plan, Run, compare, machine};
-use machine::{RecordKind, ToldStep};
-use scheduler::{Nanos, Pid};
-use schema::LoadResult;
+use scheduler::Nanos;
+use schema::{LoadResult, LogEvent, LogRecord, Pid};
 use std::collections::BTreeMap;
 
 const MS: Nanos = Nanos::from_millis(1);
@@ -81,16 +80,33 @@ fn settings_with_a_time_take_effect_then() {
     assert!(long < mixed && mixed < short, "{long} {mixed} {short}");
 }
 
+fn records(run: &Run) -> &[LogRecord] {
+    &run.logged.as_ref().expect("asked for").log.records
+}
+
+/// Command names in the order in which pids took them.
+fn comms(run: &Run) -> Vec<(Pid, &str)> {
+    let mut comms = Vec::new();
+    for record in records(run) {
+        if let LogEvent::Comm { of, comm } = &record.event {
+            comms.push((*of, &**comm));
+        }
+    }
+    comms
+}
+
 /// What every process of a build computes, in user mode and by its program, by command name.
 fn work_of_processes(run: &Run) -> Vec<(String, u64)> {
     let mut work = BTreeMap::new();
-    for record in &run.records {
-        if let RecordKind::Step { step: ToldStep::Compute(length) } = &record.kind {
-            *work.entry(record.pid).or_insert(0) += length.0;
+    for record in records(run) {
+        if let LogEvent::Step { step } = &record.event
+            && let Some(length) = step.strip_prefix("compute ")
+        {
+            *work.entry(record.pid).or_insert(0) += length.parse::<u64>().expect("nanoseconds");
         }
     }
-    let comm =
-        |pid: Pid| run.comms.iter().rfind(|comm| comm.pid == pid).expect("it has a name").comm.to_string();
+    let comms = comms(run);
+    let comm = |pid: Pid| comms.iter().rfind(|(of, _)| *of == pid).expect("it has a name").1.to_owned();
     let mut work: Vec<_> = work.into_iter().map(|(pid, length)| (comm(pid), length)).collect();
     work.sort();
     work
@@ -106,7 +122,7 @@ fn a_build_does_the_same_work_under_every_kernel() {
     for kernel in [kernel("6.1", &[]), kernel("6.1", &["NO_START_DEBIT", "hz=250"]), kernel("2.6.31", &[])] {
         experiment.kernel = kernel;
         let run = experiment.run().expect("it runs");
-        forks.push(run.comms.iter().map(|comm| comm.comm.to_string()).collect::<Vec<_>>());
+        forks.push(comms(&run).into_iter().map(|(_, comm)| comm.to_owned()).collect::<Vec<_>>());
         work.push(work_of_processes(&run));
     }
     let cc1s = work[0].iter().filter(|(comm, _)| comm == "cc1").count();

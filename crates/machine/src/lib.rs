@@ -12,13 +12,14 @@ mod setup;
 mod snapshot;
 mod spec;
 mod step;
+mod step_text;
 mod told;
 mod window;
 
 pub use behaviour::{Behaviour, Env, ForkKind, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
-pub use engine::{CommOf, LockWait, Machine, Record, RecordKind, RunOptions, TimedSetting, Tracing, Who};
+pub use engine::{Machine, RunOptions, TimedSetting, Tracing};
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, SpinlockId,
 };
@@ -38,5 +39,6 @@ pub use spec::{
     Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
 };
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
+pub use step_text::{OF_ANOTHER, policy_text};
 pub use told::{TaskStart, ToldMessage};
 pub use window::{Window, WindowOutcome};

@@ -1,13 +1,12 @@
 //! What a run leaves behind: counters, records, errors.
 
 use crate::behaviour::TaskCounters;
-use crate::engine::{CommOf, LockWait, Record};
 use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
 use crate::window::WindowOutcome;
 use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
-use schema::{CpuResult, Histogram, Totals};
+use schema::{CpuResult, Histogram, LogRecord, Totals};
 use std::fmt;
 use thiserror::Error;
 
@@ -36,16 +35,12 @@ pub struct Outcome {
     pub idle_polls: bool,
     /// By CPU, one of its ticks, where the setup said so ([`crate::Setup::tick_at`]).
     pub ticks_at: Vec<Option<Nanos>>,
-    /// The trace, if one was asked for, in the order of time.
-    pub trace: Option<Vec<Record>>,
-    /// Waits for run-queue locks, if a trace with everything was asked for.
-    pub lock_waits: Vec<LockWait>,
+    /// What happened, if a log was asked for, in the order of time.
+    pub log: Option<Vec<LogRecord>>,
     /// What its tasks shared.
     pub objects: Objects,
-    /// How each task began, if a trace with everything was asked for, in the order of their pids.
+    /// How each task began, if a log with everything was asked for, in the order of their pids.
     pub starts: Vec<TaskStart>,
-    /// Command names in the order in which pids took them.
-    pub comms: Vec<CommOf>,
     /// The moments that [`crate::SnapshotPlan`] asked for and the run reached, in their order.
     pub snapshots: Vec<Snapshot>,
     /// The exited tasks that it asked for.

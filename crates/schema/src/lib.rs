@@ -11,6 +11,7 @@
 //! | [`reproduction::Reproduction`] | `schedlab-reproduce/1` |
 //! | [`InspectResult`] | `schedlab-inspect/1` |
 //! | [`recordings::RecordingsComparison`] | `schedlab-inspect-compare/1` |
+//! | [`LogHead`] and [`LogRecord`] | `schedlab-log/1` |
 //! | [`ListResult`] | `schedlab-list/1` |
 //! | [`ExplainResult`] | `schedlab-explain/1` |
 //!
@@ -26,9 +27,11 @@ pub mod comparison;
 mod cpus;
 mod figures;
 mod histogram;
+mod ids;
 mod inspect;
 mod latency_summary;
 mod loads;
+mod log;
 mod metric;
 mod names;
 pub mod recordings;
@@ -43,6 +46,7 @@ pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use figures::{Figure, Fold, Row};
 pub use histogram::{Histogram, Precision};
+pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
     InspectResult, InspectTask,
@@ -54,9 +58,14 @@ pub use loads::{
     RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, ThreadResult, ThreadsResult,
     UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult, measure_loads,
 };
+pub use log::{
+    Log, LogArrival, LogEvent, LogHead, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord,
+    LogTask, LogTaskRef,
+};
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
-    CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, ReproduceSchema, RunSchema,
+    CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,
+    ReproduceSchema, RunSchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{

@@ -64,4 +64,6 @@ names! {
     ListSchema = "schedlab-list/1";
     /// Of an [`ExplainResult`](crate::ExplainResult).
     ExplainSchema = "schedlab-explain/1";
+    /// Of a [`LogHead`](crate::LogHead).
+    LogSchema = "schedlab-log/1";
 }

@@ -16,24 +16,7 @@ use crate::host::Host;
 use crate::notes::ImportNotes;
 use crate::state::PrevState;
 use crate::strings::{StrId, Strings};
-
-/// Thread id; 0 is the idle task of each CPU. Never negative in a [`Trace`], except that the context of an
-/// event is -1 where the file does not know it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Pid(pub i32);
-
-impl Pid {
-    /// The idle task, of any CPU.
-    pub const IDLE: Pid = Pid(0);
-    /// Context of an event where the file does not say who ran.
-    pub const UNKNOWN: Pid = Pid(-1);
-}
-
-impl fmt::Display for Pid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+pub use schema::Pid;
 
 /// CPU number as the kernel counts, from 0. In a [`Trace`] always less than [`Trace::cpus`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -13,7 +13,7 @@ mod told;
 pub mod units;
 
 pub use run_trace::run_trace;
-pub use told::{Decided, told_at_start};
+pub use told::{Decided, told_at_start, told_objects};
 
 #[cfg(test)]
 mod script;

@@ -1,8 +1,9 @@
 //! A simulated run as a trace, as if it had been recorded.
 
-use crate::told::Told;
-use machine::{CommOf, Record, RecordKind, Who};
-use scheduler::{CpuId, Pid, Prio, SwitchState};
+use crate::told::{Told, step_line};
+use machine::{Arrival, ChannelId, ToldMessage};
+use scheduler::Nanos;
+use schema::{CpuId, LogArrival, LogEvent, LogPrevState, LogRecord, LogTaskRef, Pid, Prio};
 use std::collections::BTreeMap;
 use trace::{
     Activity, Context, Cpu, Event, EventKind, NeedResched, PrevState, Provenance, SchedMigrateTask,
@@ -10,28 +11,27 @@ use trace::{
     TaskRef, Trace, TraceBuilder,
 };
 
-/// The trace of a run with [`machine::RunOptions::trace`]: `records` and `comms` are those of its
-/// [`machine::Outcome`]. Times are virtual. Decisions have no tracepoint and are left out;
-/// steps of programs have none either and are events of our own.
-pub fn run_trace<'a>(records: impl IntoIterator<Item = &'a Record>, comms: &[CommOf], cpus: usize) -> Trace {
+/// The trace of a run, from the records of its log ([`machine::Outcome::log`]). Times are virtual. What has
+/// no tracepoint is left out, decisions for instance; steps of programs have none either and are events of
+/// our own.
+pub fn run_trace<'a>(records: impl IntoIterator<Item = &'a LogRecord>, cpus: usize) -> Trace {
     let mut names =
         Names { builder: TraceBuilder::new(cpus as u32), idle: Vec::new(), comms: BTreeMap::new() };
     names.builder.meta.tool = Some(concat!("schedlab ", env!("CARGO_PKG_VERSION")).into());
     for cpu in 0..cpus {
         names.idle.push(names.builder.strings.intern(&format!("swapper/{cpu}")));
     }
-    let mut news = comms.iter().peekable();
     for record in records {
-        while let Some(comm) = news.next_if(|comm| comm.since <= record.time) {
-            let name = names.builder.strings.intern(&comm.comm);
-            names.comms.insert(comm.pid, name);
-            names.builder.thread(trace::Pid(comm.pid.0), name, None);
-        }
         if let Some(kind) = names.kind(record) {
-            let (time_ns, cpu, pid) = (record.time.0, cpu(record.cpu), trace::Pid(record.pid.0));
             let context = if record.in_interrupt { Context::Hardirq } else { Context::Task };
-            let need_resched = NeedResched::Unknown;
-            names.builder.push(Event { time_ns, cpu, pid, context, need_resched, kind });
+            names.builder.push(Event {
+                time_ns: record.time.0,
+                cpu: cpu(record.cpu),
+                pid: record.pid,
+                context,
+                need_resched: NeedResched::Unknown,
+                kind,
+            });
         }
     }
     names.builder.finish()
@@ -44,76 +44,100 @@ struct Names {
     comms: BTreeMap<Pid, StrId>,
 }
 
+/// As the trace shows the idle tasks.
+const IDLE_PRIO: i32 = 120;
+
 impl Names {
     fn comm(&mut self, pid: Pid, on: CpuId) -> StrId {
         match self.comms.get(&pid) {
-            _ if pid.0 == 0 => self.idle[on.index()],
+            _ if pid == Pid::IDLE => self.idle[on.index()],
             Some(comm) => *comm,
             None => self.builder.strings.intern("<...>"),
         }
     }
 
-    fn task(&mut self, who: &Who, on: CpuId) -> TaskRef {
-        let prio = if who.prio == Prio::IDLE { Prio::NICE_0 } else { who.prio };
-        TaskRef { comm: self.comm(who.pid, on), pid: trace::Pid(who.pid.0), prio: i32::from(prio.0) }
+    fn task(&mut self, task: &LogTaskRef, on: CpuId) -> TaskRef {
+        let prio = if task.prio == Prio::IDLE { IDLE_PRIO } else { i32::from(task.prio.0) };
+        TaskRef { comm: self.comm(task.pid, on), pid: task.pid, prio }
     }
 
-    fn kind(&mut self, record: &Record) -> Option<EventKind> {
+    fn kind(&mut self, record: &LogRecord) -> Option<EventKind> {
         let on = record.cpu;
-        let pid = |pid: &Pid| trace::Pid(pid.0);
-        Some(match &record.kind {
-            RecordKind::Switch { prev, prev_state, next } => EventKind::SchedSwitch(SchedSwitch {
+        Some(match &record.event {
+            LogEvent::Comm { of, comm } => {
+                let name = self.builder.strings.intern(comm);
+                self.comms.insert(*of, name);
+                self.builder.thread(*of, name, None);
+                return None;
+            }
+            LogEvent::SchedSwitch { prev, prev_state, next } => EventKind::SchedSwitch(SchedSwitch {
                 prev: self.task(prev, on),
                 prev_state: state(*prev_state),
                 next: self.task(next, on),
                 provenance: Provenance::Recorded,
             }),
-            RecordKind::Waking { task, target } => EventKind::SchedWaking(self.wakeup(task, *target)),
-            RecordKind::Wakeup { task, target } => EventKind::SchedWakeup(self.wakeup(task, *target)),
-            RecordKind::WakeupNew { task, target } => EventKind::SchedWakeupNew(self.wakeup(task, *target)),
-            RecordKind::Migrate { task, orig, dest } => EventKind::SchedMigrateTask(SchedMigrateTask {
-                task: self.task(task, on),
-                orig_cpu: cpu(*orig),
-                dest_cpu: cpu(*dest),
-            }),
-            RecordKind::PiSetprio { pid: p, old, new } => EventKind::SchedPiSetprio(SchedPiSetprio {
-                comm: self.comm(*p, on),
-                pid: pid(p),
-                oldprio: i32::from(old.0),
-                newprio: i32::from(new.0),
-            }),
-            RecordKind::StatRuntime { pid: p, runtime, vruntime } => {
-                EventKind::SchedStatRuntime(SchedStatRuntime {
-                    comm: self.comm(*p, on),
-                    pid: pid(p),
-                    runtime_ns: runtime.0,
-                    vruntime: Some(trace::VirtualNanos::new(*vruntime)),
+            LogEvent::SchedWaking { task, target_cpu } => {
+                EventKind::SchedWaking(self.wakeup(task, *target_cpu))
+            }
+            LogEvent::SchedWakeup { task, target_cpu } => {
+                EventKind::SchedWakeup(self.wakeup(task, *target_cpu))
+            }
+            LogEvent::SchedWakeupNew { task, target_cpu } => {
+                EventKind::SchedWakeupNew(self.wakeup(task, *target_cpu))
+            }
+            LogEvent::SchedMigrateTask { task, orig_cpu, dest_cpu } => {
+                EventKind::SchedMigrateTask(SchedMigrateTask {
+                    task: self.task(task, on),
+                    orig_cpu: cpu(*orig_cpu),
+                    dest_cpu: cpu(*dest_cpu),
                 })
             }
-            RecordKind::Fork { parent, child } => EventKind::SchedProcessFork(SchedProcessFork {
+            LogEvent::SchedPiSetprio { of, oldprio, newprio } => EventKind::SchedPiSetprio(SchedPiSetprio {
+                comm: self.comm(*of, on),
+                pid: *of,
+                oldprio: i32::from(oldprio.0),
+                newprio: i32::from(newprio.0),
+            }),
+            LogEvent::SchedStatRuntime { of, runtime, vruntime_ns } => {
+                EventKind::SchedStatRuntime(SchedStatRuntime {
+                    comm: self.comm(*of, on),
+                    pid: *of,
+                    runtime_ns: runtime.0,
+                    vruntime: Some(trace::VirtualNanos::new(*vruntime_ns)),
+                })
+            }
+            LogEvent::SchedProcessFork { parent, child } => EventKind::SchedProcessFork(SchedProcessFork {
                 parent_comm: self.comm(*parent, on),
-                parent_pid: pid(parent),
+                parent_pid: *parent,
                 child_comm: self.comm(*child, on),
-                child_pid: pid(child),
+                child_pid: *child,
             }),
-            RecordKind::Exec { pid: p } => EventKind::SchedProcessExec(SchedProcessExec {
-                filename: self.comm(*p, on),
-                pid: pid(p),
-                old_pid: pid(p),
+            LogEvent::SchedProcessExec { of } => EventKind::SchedProcessExec(SchedProcessExec {
+                filename: self.comm(*of, on),
+                pid: *of,
+                old_pid: *of,
             }),
-            RecordKind::Exit { task } => EventKind::SchedProcessExit(self.task(task, on)),
-            RecordKind::Marker { text } => EventKind::Marker(self.builder.strings.intern(text)),
-            RecordKind::Step { step } => self.told(&Told::Step(step.clone())),
-            RecordKind::Message { message } => self.told(&Told::Message(*message)),
-            RecordKind::Decision { .. } => return None,
+            LogEvent::SchedProcessExit { task } => EventKind::SchedProcessExit(self.task(task, on)),
+            LogEvent::Marker { text } => EventKind::Marker(self.builder.strings.intern(text)),
+            LogEvent::Step { step } => self.program(&step_line(step)),
+            LogEvent::Message { channel, by, at } => {
+                self.program(&Told::Message(message(*channel, *by, *at)).text())
+            }
+            LogEvent::Decision { .. } | LogEvent::LockWait { .. } => return None,
+            LogEvent::IrqRaise { .. } | LogEvent::IrqHandlerEntry { .. } | LogEvent::IrqHandlerExit {} => {
+                return None;
+            }
+            LogEvent::IpiSend { .. } | LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => {
+                return None;
+            }
         })
     }
 
-    fn told(&mut self, told: &Told) -> EventKind {
-        EventKind::Activity(Activity::SchedlabProgram(self.builder.strings.intern(&told.text())))
+    fn program(&mut self, text: &str) -> EventKind {
+        EventKind::Activity(Activity::SchedlabProgram(self.builder.strings.intern(text)))
     }
 
-    fn wakeup(&mut self, task: &Who, target: CpuId) -> SchedWakeup {
+    fn wakeup(&mut self, task: &LogTaskRef, target: CpuId) -> SchedWakeup {
         SchedWakeup { task: self.task(task, target), target_cpu: cpu(target) }
     }
 }
@@ -122,13 +146,21 @@ fn cpu(cpu: CpuId) -> Cpu {
     Cpu(u32::from(cpu.0))
 }
 
-fn state(state: SwitchState) -> PrevState {
+fn message(channel: u32, by: LogArrival, at: schema::Nanos) -> ToldMessage {
+    let by = match by {
+        LogArrival::Own => Arrival::Own,
+        LogArrival::Tick => Arrival::Tick,
+    };
+    ToldMessage { channel: ChannelId(channel), by, at: Nanos(at.0) }
+}
+
+fn state(state: LogPrevState) -> PrevState {
     match state {
-        SwitchState::Runnable => PrevState::Running,
-        SwitchState::Preempted => PrevState::Preempted,
-        SwitchState::Interruptible => PrevState::Interruptible,
-        SwitchState::Uninterruptible => PrevState::Uninterruptible,
-        SwitchState::Dead => PrevState::Dead,
+        LogPrevState::Runnable => PrevState::Running,
+        LogPrevState::Preempted => PrevState::Preempted,
+        LogPrevState::Interruptible => PrevState::Interruptible,
+        LogPrevState::Uninterruptible => PrevState::Uninterruptible,
+        LogPrevState::Dead => PrevState::Dead,
     }
 }
 
@@ -136,8 +168,8 @@ fn state(state: SwitchState) -> PrevState {
 mod tests {
     use super::*;
     use machine::{Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec, Tracing};
+    use scheduler::Topology;
     use scheduler::registry::Config;
-    use scheduler::{Nanos, Topology};
 
     #[derive(Debug)]
     struct RunOnce(u32);
@@ -162,7 +194,7 @@ mod tests {
         let options = RunOptions { trace: Tracing::Everything, ..RunOptions::default() };
         let machine = Machine::new(spec, Config::default(), setup, options).expect("a machine");
         let outcome = machine.run().expect("a run");
-        let trace = run_trace(&outcome.trace.expect("records"), &outcome.comms, 1);
+        let trace = run_trace(&outcome.log.expect("a log"), 1);
         let summary = trace::summarise(&trace);
         let task = summary.task(trace::Pid(machine::FIRST_PID)).expect("the task");
         assert_eq!((task.cpu_time_ns, task.voluntary_switches), (7_000_000, 1));

@@ -5,9 +5,9 @@ mod facts;
 mod locks;
 
 use crate::error::Error;
-use crate::experiment::Run;
-pub use facts::Facts;
-use machine::RecordKind;
+use crate::experiment::Logged;
+pub(crate) use facts::Facts;
+use schema::Log;
 use std::io;
 use std::path::Path;
 use trace::{
@@ -83,8 +83,8 @@ impl TraceFormat {
     }
 }
 
-impl Run {
-    /// Writes the recorded events (see [`crate::Experiment::record`]).
+impl Logged {
+    /// Writes the run.
     ///
     /// # Errors
     /// Those of `out`.
@@ -94,18 +94,15 @@ impl Run {
         format: TraceFormat,
         programs: Programs,
     ) -> io::Result<()> {
+        let Log { head, records } = &self.log;
         // A viewer of JSON has no use for the steps of programs and for notes, and nobody reads it back.
-        let is_told =
-            |kind: &RecordKind| matches!(kind, RecordKind::Step { .. } | RecordKind::Message { .. });
         let tells = format.can_be_read() && programs == Programs::Told;
-        let records = self.records.iter().filter(|record| tells || !is_told(&record.kind));
-        let mut trace = run_trace(records, &self.comms, self.result.machine.cpus as usize);
-        trace.meta.kernel = Some(format!("Linux {}", self.result.kernel.profile));
+        let records = records.iter().filter(|record| tells || !record.event.is_of_program());
+        let mut trace = run_trace(records, head.machine.cpus as usize);
+        trace.meta.kernel = Some(format!("Linux {}", head.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
-        if format.can_be_read()
-            && let Some(facts) = &self.facts
-        {
-            facts.put_before(&mut trace, programs);
+        if format.can_be_read() {
+            self.facts.put_before(&mut trace, programs);
         }
         match format {
             // Programs write no marker that fills a page, so none can have been cut.
@@ -118,8 +115,8 @@ impl Run {
     }
 
     fn annotations(&self, trace: &Trace) -> Annotations {
-        let mut annotations = decisions::annotations(self);
-        locks::annotate(&mut annotations, &self.lock_waits, trace.cpus);
+        let mut annotations = decisions::annotations(&self.log.records);
+        locks::annotate(&mut annotations, &self.log.records, trace.cpus);
         annotations.run_queue_depth(trace, None);
         annotations
     }

@@ -1,7 +1,7 @@
 //! Traces of runs: what is in them, and what comes back.
 
 use super::*;
-use crate::{Experiment, Files, LoadSpec};
+use crate::{Experiment, Files, LoadSpec, Run};
 use machine::MachineSpec;
 use scheduler::Nanos;
 use schema::TaskResult;
@@ -33,6 +33,10 @@ fn recorded_run(loads: &[&str], ms: u64) -> Run {
     experiment.run().expect("it runs")
 }
 
+fn logged(run: &Run) -> &Logged {
+    run.logged.as_ref().expect("asked for")
+}
+
 fn recorded() -> Run {
     recorded_run(&["cyclictest -t3 -p90 -i1000 -n"], 20)
 }
@@ -41,7 +45,9 @@ fn recorded() -> Run {
 fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
     let run = recorded();
     let mut text = Vec::new();
-    run.write_trace(&mut text, TraceFormat::FtraceText, Programs::Told).expect("memory takes everything");
+    logged(&run)
+        .write_trace(&mut text, TraceFormat::FtraceText, Programs::Told)
+        .expect("memory takes everything");
     let trace = trace::read(&text).expect("our own text");
     assert_eq!((trace.cpus, trace.notes.count(NoteKind::BrokenSwitchChain)), (2, 0));
     let switches = trace.events.iter().filter(|e| matches!(e.kind, EventKind::SchedSwitch(_))).count();
@@ -57,7 +63,9 @@ fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
 fn perfetto_gets_the_decisions_and_the_depth_of_run_queues_too() {
     let run = recorded();
     let mut bytes = Vec::new();
-    run.write_trace(&mut bytes, TraceFormat::Perfetto, Programs::Told).expect("memory takes everything");
+    logged(&run)
+        .write_trace(&mut bytes, TraceFormat::Perfetto, Programs::Told)
+        .expect("memory takes everything");
     let holds = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
     let reason = run.result.decisions.keys().next().expect("a decision");
     assert!(
@@ -80,7 +88,7 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     let mut made = Vec::new();
     for format in [TraceFormat::TraceDat, TraceFormat::FtraceText, TraceFormat::Perfetto] {
         let mut bytes = Vec::new();
-        run.write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
+        logged(&run).write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
         let back = trace::read(&bytes).expect("our own file");
         assert_eq!(back.notes.worst(), None, "{format:?}: {}", back.notes);
         assert_eq!(back.meta.kernel.is_some(), format != TraceFormat::FtraceText);
@@ -95,7 +103,7 @@ fn written(run: &Run, ending: &str, way: Programs) -> LoadSpec {
     let name = format!("run.{ending}");
     let mut bytes = Vec::new();
     let format = TraceFormat::of(Path::new(&name)).expect("a format");
-    run.write_trace(&mut bytes, format, way).expect("memory takes everything");
+    logged(run).write_trace(&mut bytes, format, way).expect("memory takes everything");
     LoadSpec::open(&name, &Files::from([(name.clone(), bytes)])).expect("our own file")
 }
 
@@ -274,7 +282,9 @@ fn a_damaged_trace_of_a_run_is_no_panic() {
     let machine = two_cpus();
     let run = recorded_run(&["rt-migrate", "hackbench -g1 -f2 -l5"], 20);
     let mut text = Vec::new();
-    run.write_trace(&mut text, TraceFormat::FtraceText, Programs::Told).expect("memory takes everything");
+    logged(&run)
+        .write_trace(&mut text, TraceFormat::FtraceText, Programs::Told)
+        .expect("memory takes everything");
     let text = String::from_utf8(text).expect("text");
     let (mut told, mut inferred) = (0, 0);
     for variant in 1..60_usize {
@@ -325,7 +335,7 @@ fn policies_and_affinities_need_no_guessing() {
         assert_eq!(assert_same(&runs, "hog", 10, 20), 2, "{ending}");
         assert_eq!(assert_same(&runs, "periodic", 10, 20), 1, "{ending}");
         let facts = |run: &Run| -> Vec<String> {
-            let facts = run.facts.iter().flat_map(|facts| &facts.tasks);
+            let facts = logged(run).facts.tasks.iter();
             let ours =
                 facts.filter(|note| ["hog", "periodic"].iter().any(|name| note.comm.starts_with(name)));
             ours.map(|note| format!("{} {:?} {}", note.comm, note.facts.policy, note.facts.cpus)).collect()
@@ -341,7 +351,7 @@ fn policies_and_affinities_need_no_guessing() {
 #[test]
 fn chrome_gets_the_same_as_perfetto() {
     let mut bytes = Vec::new();
-    recorded()
+    logged(&recorded())
         .write_trace(&mut bytes, TraceFormat::ChromeJson, Programs::Told)
         .expect("memory takes everything");
     let text = String::from_utf8(bytes).expect("JSON is text");

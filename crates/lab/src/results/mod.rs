@@ -1,15 +1,18 @@
 //! From what the machine and the loads counted to a result of schema `schedlab/1`.
 
+mod log_head;
 mod notes;
 mod replay;
 mod tasks;
 
 use crate::LoadSpec;
 use crate::experiment::Experiment;
-use machine::{CommOf, CountedFrom, DecisionCount, Outcome, Record, Situation, TaskOutcome, WakePaths};
+pub(crate) use log_head::log_head;
+use machine::{CountedFrom, DecisionCount, Outcome, Situation, TaskOutcome, WakePaths};
 use scheduler::{Nanos, Pid};
 use schema::{
-    CpuResult, Dump, Engine, Kernel, LoadResult, Machine, RecordedPath, RunResult, RunSchema, Totals, Window,
+    CpuResult, Dump, Engine, Kernel, LoadResult, LogRecord, Machine, RecordedPath, RunResult, RunSchema,
+    Totals, Window,
 };
 use std::collections::BTreeMap;
 use workload::load::BuiltLoad;
@@ -22,9 +25,8 @@ pub(crate) struct Parts<'a> {
     /// In the order of the experiment's loads.
     pub loads: &'a [BuiltLoad],
     pub outcome: &'a Outcome,
-    /// Every event, where they were recorded.
-    pub records: &'a [Record],
-    pub comms: &'a [CommOf],
+    /// What happened, where that was recorded.
+    pub log: &'a [LogRecord],
     pub wall_ns: u64,
     pub dumps: Vec<Dump>,
 }

@@ -71,7 +71,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
                 continue;
             };
             let cpus = experiment.machine.cpus();
-            let Some(found) = recorded.replay.fidelity(&result, parts.records, parts.comms, cpus) else {
+            let Some(found) = recorded.replay.fidelity(&result, parts.log, cpus) else {
                 continue;
             };
             let reference = Reference {

@@ -63,7 +63,8 @@ fn time_under(under: &machine::TimeUnder) -> TimeUnder {
     }
 }
 
-fn policy(policy: scheduler::Policy) -> Policy {
+/// As results have it.
+pub fn policy(policy: scheduler::Policy) -> Policy {
     match policy {
         scheduler::Policy::Normal => Policy::Other,
         scheduler::Policy::Batch => Policy::Batch,

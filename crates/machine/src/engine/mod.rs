@@ -60,6 +60,5 @@ mod userland;
 
 #[doc(hidden)]
 pub use hardware::bare_engine;
-pub use record::{LockWait, Record, RecordKind, Tracing, Who};
+pub use record::Tracing;
 pub use run::{Machine, RunOptions, TimedSetting};
-pub use userland::CommOf;

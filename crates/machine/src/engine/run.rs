@@ -15,7 +15,7 @@ use crate::step::Step;
 use crate::window::Window;
 use scheduler::fork::new_task;
 use scheduler::registry::Config;
-use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId};
+use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId, ThisCpu};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -175,7 +175,7 @@ impl Sim {
         // The slots before the first task's belong to the idle tasks.
         for c in 0..self.k.cpus() as u32 {
             let idle = TaskSpec::new(format!("swapper/{c}"), Never);
-            self.register(TaskId(c), Pid(0), idle, TaskOrigin::Machine);
+            self.register(CpuId(c as u16), TaskId(c), Pid(0), idle, TaskOrigin::Machine);
         }
         for (number, spawn) in spawns.into_iter().enumerate() {
             let pid = Pid(FIRST_PID + number as i32);
@@ -183,7 +183,7 @@ impl Sim {
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
             note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
-            self.register(id, pid, spawn.spec, origin);
+            self.register(CpuId(0), id, pid, spawn.spec, origin);
             // A new task's timer says when it appears.
             self.hw().queue.set(self.user.tasks.with(id, |t| t.timer), spawn.at);
         }
@@ -191,9 +191,9 @@ impl Sim {
     }
 
     /// Makes the machine's side of a task that nobody forked.
-    fn register(&self, id: TaskId, pid: Pid, spec: TaskSpec, origin: TaskOrigin) {
+    fn register(&self, cpu: CpuId, id: TaskId, pid: Pid, spec: TaskSpec, origin: TaskOrigin) {
         let new = Newcomer { id, pid, family: Family::default(), origin };
-        self.user.processes.register(&self.k, &self.user.tasks, new, spec);
+        self.user.processes.register(ThisCpu { k: &self.k, id: cpu }, &self.user.tasks, new, spec);
     }
 
     /// Programs what will happen from outside, and when the run may be over.
@@ -230,9 +230,6 @@ impl Sim {
         let (view, user, observed) = (self.view(), &self.user, &self.observed);
         let recorder = &self.hw().recorder;
         let tasks = observed.take_tasks(view);
-        // Each was written down at its CPU's local time.
-        let mut comms = user.processes.comms.take();
-        comms.sort_by_key(|c| c.since);
         let totals = view.totals();
         Outcome {
             simulated: end,
@@ -245,11 +242,9 @@ impl Sim {
             outside_lost: user.channels.outside_lost.get(),
             idle_polls: self.hw().idle_polls,
             ticks_at: self.surroundings.ticks_at.clone(),
-            trace: recorder.take_trace(),
-            lock_waits: recorder.take_lock_waits(),
+            log: recorder.take_log(),
             starts: recorder.take_starts(),
             objects: user.objects(),
-            comms,
             snapshots: observed.snapshots.take(),
             exited: observed.snapshots.take_exited(),
             window: observed.measurement.take(),

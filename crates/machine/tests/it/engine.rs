@@ -2,16 +2,17 @@
 
 use machine::{
     Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind,
-    Outcome, Outside, RecordKind, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
+    Outcome, Outside, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, SwitchState, Topology};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, Topology};
+use schema::{LogEvent, LogPrevState};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Times at which a script's steps were asked for, in the order of asking.
-type Clock = Rc<RefCell<Vec<Nanos>>>;
+pub(crate) type Clock = Rc<RefCell<Vec<Nanos>>>;
 
 /// Does its steps in order, then exits.
 #[derive(Debug)]
@@ -27,30 +28,30 @@ impl Behaviour for Script {
     }
 }
 
-fn script(comm: &str, steps: impl IntoIterator<Item = Step>) -> (TaskSpec, Clock) {
+pub(crate) fn script(comm: &str, steps: impl IntoIterator<Item = Step>) -> (TaskSpec, Clock) {
     let clock = Clock::default();
     let steps = steps.into_iter().collect();
     (TaskSpec::new(comm, Script { steps, clock: Rc::clone(&clock) }), clock)
 }
 
-fn fifo(priority: u8) -> Policy {
+pub(crate) fn fifo(priority: u8) -> Policy {
     Policy::Fifo(RtPriority::new(priority).expect("1 to 99"))
 }
 
-fn ms(n: u64) -> Nanos {
+pub(crate) fn ms(n: u64) -> Nanos {
     Nanos::from_millis(n)
 }
 
-fn us(n: u64) -> Nanos {
+pub(crate) fn us(n: u64) -> Nanos {
     Nanos::from_micros(n)
 }
 
 /// A machine on which nothing costs time.
-fn ideal(cpus: usize) -> MachineSpec {
+pub(crate) fn ideal(cpus: usize) -> MachineSpec {
     MachineSpec::ideal(Topology::flat(cpus))
 }
 
-fn run_with(
+pub(crate) fn run_with(
     spec: MachineSpec,
     profile: &str,
     setup: Setup,
@@ -185,7 +186,7 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
 }
 
 /// Messages cost nothing.
-const FREE_CHANNEL: ChannelSpec = ChannelSpec {
+pub(crate) const FREE_CHANNEL: ChannelSpec = ChannelSpec {
     capacity: 9,
     writers_wake_at: 8,
     sync: false,
@@ -431,18 +432,18 @@ fn the_trace_shows_a_preemption_in_the_order_of_rt_class_11_4() {
     setup.spawn(Nanos::ZERO, high);
     let options = RunOptions { trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = run_with(ideal(1), "6.1", setup, options).expect("a run without error");
-    let trace = outcome.trace.expect("asked for");
-    let at_two: Vec<String> = trace
+    let log = outcome.log.expect("asked for");
+    let at_two: Vec<String> = log
         .iter()
-        .filter(|r| r.time == ms(2))
-        .filter_map(|r| match &r.kind {
-            RecordKind::Waking { task, .. } => Some(format!("waking {}", task.pid)),
-            RecordKind::Wakeup { task, .. } => Some(format!("wakeup {}", task.pid)),
-            RecordKind::Switch { prev, prev_state, next } => {
-                let plus = if *prev_state == SwitchState::Preempted { "R+" } else { "" };
+        .filter(|r| r.time.0 == ms(2).0)
+        .filter_map(|r| match &r.event {
+            LogEvent::SchedWaking { task, .. } => Some(format!("waking {}", task.pid)),
+            LogEvent::SchedWakeup { task, .. } => Some(format!("wakeup {}", task.pid)),
+            LogEvent::SchedSwitch { prev, prev_state, next } => {
+                let plus = if *prev_state == LogPrevState::Preempted { "R+" } else { "" };
                 Some(format!("switch {} {plus} -> {}", prev.pid, next.pid))
             }
-            RecordKind::Marker { text } => Some(text.to_string()),
+            LogEvent::Marker { text } => Some(text.to_string()),
             _ => None,
         })
         .collect();

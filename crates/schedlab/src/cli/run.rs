@@ -3,7 +3,7 @@
 use super::common::{Common, Format, Meant};
 use super::output::{Failure, Stream, command_line, open};
 use clap::ValueEnum;
-use lab::{DumpRequest, Experiment, Programs, Run, STANDARD_STREAM, TraceFormat, machine_beside};
+use lab::{DumpRequest, Experiment, Logged, Programs, STANDARD_STREAM, TraceFormat, machine_beside};
 use schedlab::files::Disk;
 use schedlab::outputs::{Output, OutputError, is_same_file};
 use std::io::Write;
@@ -81,9 +81,9 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let experiment = Experiment { record: trace.is_some(), dumps, ..meant.on(machine, kernel) };
     let mut run = experiment.run()?;
     let results = Stream::beside(trace.as_ref().map(|trace| &trace.file));
-    if let Some(trace) = trace {
+    if let Some((trace, logged)) = trace.zip(run.logged.take()) {
         let programs = if args.no_program { Programs::LeftOut } else { Programs::Told };
-        trace.write(&run, programs)?;
+        trace.write(&logged, programs)?;
     }
     run.result.command = Some(command_line());
     match args.common.format {
@@ -126,8 +126,10 @@ impl TraceFile {
         Ok(TraceFile { file, format, machine })
     }
 
-    fn write(mut self, run: &Run, programs: Programs) -> Result<(), OutputError> {
-        run.write_trace(&mut self.file, self.format, programs).map_err(|source| self.file.failed(source))?;
+    fn write(mut self, logged: &Logged, programs: Programs) -> Result<(), OutputError> {
+        logged
+            .write_trace(&mut self.file, self.format, programs)
+            .map_err(|source| self.file.failed(source))?;
         if let Some(MachineFile { mut file, text }) = self.machine {
             file.write_all(text.as_bytes()).map_err(|source| file.failed(source))?;
             file.commit()?;

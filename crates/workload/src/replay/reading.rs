@@ -12,8 +12,9 @@ use super::overrides::{self, Changed, Override};
 use super::recording::{RecordedTask, Recording};
 use super::task_selector::TaskSelector;
 use crate::run_trace::run_trace;
-use machine::{MachineSpec, Record, WakePaths, Window};
+use machine::{MachineSpec, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
+use schema::{LogEvent, LogRecord};
 use std::fmt;
 use std::sync::Arc;
 use trace::{Stretch, Trace, infer_missing_switches};
@@ -249,23 +250,19 @@ impl Replay {
         &self.caveats
     }
 
-    /// Compares a run with the recording, if there is one. `records` is the run's trace.
-    pub fn fidelity(
-        &self,
-        replayed: &Replayed,
-        records: &[Record],
-        comms: &[machine::CommOf],
-        cpus: usize,
-    ) -> Option<ReplayFidelity> {
+    /// Compares a run with the recording, if there is one. `log` is the run's.
+    pub fn fidelity(&self, replayed: &Replayed, log: &[LogRecord], cpus: usize) -> Option<ReplayFidelity> {
         let recorded = self.accounted.as_ref()?;
-        let from = records.partition_point(|record| record.time < replayed.lead_in);
-        let to = records
-            .partition_point(|record| record.time <= replayed.lead_in.saturating_add(self.recording.span));
+        let end = replayed.lead_in.saturating_add(self.recording.span);
+        // Tasks keep the names that they had before.
+        let is_told = |record: &&LogRecord| {
+            record.time.0 >= replayed.lead_in.0 || matches!(record.event, LogEvent::Comm { .. })
+        };
+        let records = log.iter().take_while(|record| record.time.0 <= end.0).filter(is_told);
         let simulated = {
             // The trace of the run is large: it goes before the two are compared.
-            let trace = run_trace(&records[from..to], comms, cpus);
+            let trace = run_trace(records, cpus);
             // Both by the clock of the run, as the trace is.
-            let end = replayed.lead_in.saturating_add(self.recording.span);
             let Window { from, to } = self.window.after(replayed.lead_in);
             let stretch = Stretch { from_ns: from.0, to_ns: to.min(end).max(from).0 };
             Accounted::counting(&trace, recorded.summary.wakeups_from, stretch)

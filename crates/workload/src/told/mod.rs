@@ -30,11 +30,11 @@ mod step;
 
 use crate::replay::path_lines;
 use crate::units::HZ;
-use machine::{Arrival, ChannelId, Outcome, TaskStart, ToldMessage, ToldStep, WakePaths};
+use machine::{Arrival, ChannelId, Objects, Outcome, TaskStart, ToldMessage, ToldStep, WakePaths};
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
 pub(crate) use start::LARGEST_WORKING_SET;
-pub(crate) use step::{fork_kind, read as read_step, read_fork_kind, text as step_text};
+pub(crate) use step::{read as read_step, read_fork_kind};
 
 /// What older traces have before each text, in a marker.
 const PREFIX: &str = "schedlab: ";
@@ -73,7 +73,7 @@ impl Told {
             Told::Run { until } => format!("run until={}", until.0),
             Told::Object(object) => object.to_string(),
             Told::Start(start) => format!("program {}", start::text(start)),
-            Told::Step(step) => format!("do {}", step::text(step)),
+            Told::Step(step) => step_line(&step.clone().text()),
             Told::Untold => UNTOLD.to_owned(),
             Told::Message(ToldMessage { channel, by, at }) => {
                 let by = if *by == Arrival::Tick { BY_TICK } else { "" };
@@ -121,6 +121,11 @@ impl Told {
             _ => Object::parse(text).map(Told::Object),
         }
     }
+}
+
+/// A trace tells a step so.
+pub(crate) fn step_line(step: &str) -> String {
+    format!("do {step}")
 }
 
 const UNTOLD: &str = "do untold";
@@ -171,6 +176,11 @@ pub fn told_at_start(outcome: &Outcome, decided: Decided<'_>) -> Vec<String> {
     let paths = paths.map(path_lines).unwrap_or_default();
     let ticks = ticks.chain(paths.into_iter().map(|line| Told::Path(line.into())));
     [run].into_iter().chain(ticks).chain(objects).chain(starts).map(|told| told.text()).collect()
+}
+
+/// The objects that tasks share, as texts: their kind, their number, what they are like.
+pub fn told_objects(objects: &Objects) -> Vec<String> {
+    Object::all(objects).map(|object| object.to_string()).collect()
 }
 
 #[cfg(test)]

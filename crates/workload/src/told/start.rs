@@ -1,9 +1,9 @@
 //! How a task began, as text.
 
-use super::step::{policy, read_policy};
+use super::step::read_policy;
 use super::time;
 use crate::units;
-use machine::TaskStart;
+use machine::{TaskStart, policy_text};
 use scheduler::{CpuId, Nice, Pid};
 
 pub(super) fn text(start: &TaskStart) -> String {
@@ -27,7 +27,7 @@ pub(super) fn text(start: &TaskStart) -> String {
         "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} \
          timer-slack={}{work} comm={}",
         pid.0,
-        policy(*of),
+        policy_text(*of),
         nice.get(),
         timer_slack.0,
         comm.replace('\n', " ")

@@ -1,20 +1,12 @@
-//! Steps of programs, as text: a word and its operands, the numbers of objects and nanoseconds among them.
+//! Reads what [`ToldStep::text`] wrote.
 
 use super::time;
 use crate::units;
-use machine::{ChannelId, ForkKind, Operand, Sections, SpinlockId, ToldStep};
+use machine::{ChannelId, ForkKind, OF_ANOTHER, Operand, Sections, SpinlockId, ToldStep};
 use scheduler::{CpuMask, Nice, Pid, Policy, RtPriority};
-use std::fmt::Write;
 use std::str::FromStr;
 
-/// A step as traces and workload files have it.
-pub(crate) fn text(step: &ToldStep) -> String {
-    let mut text = step.word().to_owned();
-    step.clone().operands(|operand| write(&mut text, operand));
-    text
-}
-
-/// Reads it.
+/// Reads the text of a step.
 pub(crate) fn read(text: &str) -> Option<ToldStep> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     let mut words = Words { rest, of_another: false };
@@ -25,37 +17,6 @@ pub(crate) fn read(text: &str) -> Option<ToldStep> {
     let mut is_read = true;
     step.operands(|operand| is_read &= read_operand(operand, &mut words).is_some());
     (is_read && !words.of_another && words.next().is_none()).then_some(step)
-}
-
-/// Behind the word of a step that concerns another task, whose pid follows.
-const OF_ANOTHER: &str = "-of";
-
-fn write(text: &mut String, operand: Operand<'_>) {
-    // Writing to a string cannot fail.
-    let _ = match operand {
-        Operand::Time(time) => write!(text, " {}", time.0),
-        Operand::Count(count) => write!(text, " {count}"),
-        Operand::Mutex(mutex) => write!(text, " {}", mutex.0),
-        Operand::Spinlock(lock) => write!(text, " {}", lock.0),
-        Operand::Channel(channel) => write!(text, " {}", channel.0),
-        Operand::Device(device) => write!(text, " {}", device.0),
-        Operand::Futex(futex) => write!(text, " {}", futex.0),
-        Operand::Barrier(barrier) => write!(text, " {}", barrier.0),
-        Operand::Channels(channels) => channels.iter().try_for_each(|channel| write!(text, " {}", channel.0)),
-        Operand::Sections(work) => {
-            let Sections { first, part, hold, .. } = work;
-            let _ = write!(text, " {} {} {}", first.0, part.0, hold.0);
-            work.locks().iter().try_for_each(|lock| write!(text, " {}", lock.0))
-        }
-        Operand::Policy(of) => write!(text, " {}", policy(*of)),
-        Operand::Nice(nice) => write!(text, " {}", nice.get()),
-        Operand::Cpus(&mut CpuMask::ALL) => write!(text, " all"),
-        Operand::Cpus(cpus) => write!(text, " {cpus}"),
-        Operand::ForkKind(kind) => write!(text, " {}", fork_kind(*kind)),
-        Operand::Text(line) => write!(text, " {}", line.replace('\n', " ")),
-        Operand::Target(None) => Ok(()),
-        Operand::Target(Some(pid)) => write!(text, "{OF_ANOTHER} {}", pid.0),
-    };
 }
 
 /// What is left of a text.
@@ -122,27 +83,9 @@ fn read_operand(operand: Operand<'_>, words: &mut Words<'_>) -> Option<()> {
     Some(())
 }
 
-pub(crate) fn fork_kind(kind: ForkKind) -> &'static str {
-    match kind {
-        ForkKind::Fork => "process",
-        ForkKind::Vfork => "vfork",
-        ForkKind::Thread => "thread",
-    }
-}
-
 pub(crate) fn read_fork_kind(text: &str) -> Option<ForkKind> {
     let kinds = [ForkKind::Fork, ForkKind::Vfork, ForkKind::Thread];
-    kinds.into_iter().find(|kind| fork_kind(*kind) == text)
-}
-
-pub(super) fn policy(policy: Policy) -> String {
-    match policy {
-        Policy::Normal => "other".to_owned(),
-        Policy::Batch => "batch".to_owned(),
-        Policy::Idle => "idle".to_owned(),
-        Policy::Fifo(priority) => format!("fifo:{}", priority.get()),
-        Policy::Rr(priority) => format!("rr:{}", priority.get()),
-    }
+    kinds.into_iter().find(|kind| kind.word() == text)
 }
 
 pub(super) fn read_policy(text: &str) -> Option<Policy> {
@@ -217,7 +160,7 @@ mod tests {
                 "set-cpus-of 7 3",
             ),
         ] {
-            assert_eq!(text(&step), expected);
+            assert_eq!(step.clone().text(), expected);
             assert_eq!(read(expected), Some(step));
         }
     }
@@ -231,7 +174,7 @@ mod tests {
                     *cpus = CpuMask::ALL;
                 }
             });
-            assert_eq!(read(&text(&step)), Some(step));
+            assert_eq!(read(&step.clone().text()), Some(step));
         }
     }
 

@@ -4,9 +4,10 @@
 //! its decisions. A change of behaviour that is meant is taken over with `INSTA_UPDATE=always cargo test -p
 //! schedlab-workload --test it golden`; CI runs it in both profiles.
 
-use machine::{Machine, MachineSpec, Outcome, RecordKind, RunOptions, Setup, TimedSetting, Tracing};
+use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, TimedSetting, Tracing};
 use scheduler::Nanos;
 use scheduler::registry::Config;
+use schema::LogEvent;
 use std::io::Write;
 use trace::{TextOptions, write_ftrace_text};
 use workload::{load, run_trace};
@@ -90,14 +91,14 @@ impl Write for Hash {
 
 fn hash(outcome: &Outcome) -> u64 {
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-    let records = outcome.trace.as_deref().expect("a trace is kept");
-    let trace = run_trace(records, &outcome.comms, outcome.cpus.len());
+    let records = outcome.log.as_deref().expect("a log is kept");
+    let trace = run_trace(records, outcome.cpus.len());
     write_ftrace_text(&trace, TextOptions::default(), &mut hash).expect("hashing cannot fail");
     // They have no tracepoint.
     for record in records {
-        if let RecordKind::Decision { pid, reason } = &record.kind {
-            let (time, cpu) = (record.time.0, record.cpu);
-            writeln!(hash, "{time} {cpu} {pid} {}", reason.name()).expect("hashing cannot fail");
+        if let LogEvent::Decision { of, reason } = &record.event {
+            let (time, cpu) = (record.time, record.cpu);
+            writeln!(hash, "{time} {cpu} {of} {reason}").expect("hashing cannot fail");
         }
     }
     hash.0

@@ -122,7 +122,7 @@ fn play_on(name: &str, spec: MachineSpec) -> ReplayFidelity {
     let LoadResult::Replay(result) = built.result(name) else { panic!("the result of a replay") };
     assert!(result.bursts_completed * 100 >= result.bursts * 95, "{name}: {result:?}");
     let replayed = built.replayed().expect("a replay");
-    replay.fidelity(&replayed, &outcome.trace.expect("records"), &outcome.comms, cpus).expect("a recording")
+    replay.fidelity(&replayed, &outcome.log.expect("a log"), cpus).expect("a recording")
 }
 
 /// The sum of a figure over all tasks, and the sum of the distances, both in relation to the recording, per
@@ -180,7 +180,7 @@ fn plays_a_little(replay: &Replay, spec: MachineSpec, setup: Setup, built: Built
     let outcome =
         Machine::new(spec, Config::default(), setup, options).and_then(Machine::run).expect("a run");
     let replayed = built.replayed().expect("a replay");
-    replay.fidelity(&replayed, &outcome.trace.expect("records"), &outcome.comms, 2);
+    replay.fidelity(&replayed, &outcome.log.expect("a log"), 2);
 }
 
 /// An event of one of five tasks on one of three CPUs, in any state and order.

@@ -11,6 +11,7 @@ impl Hw {
     pub fn raise(&self, cpu: CpuId, irq: Irq) -> Option<CpuId> {
         self.catch_up(cpu);
         let hw = self.cpu(cpu);
+        self.note_raised(cpu, irq);
         hw.pending.borrow_mut().push_back(irq);
         if hw.mode.get() != Mode::Interruptible {
             return None;

@@ -62,6 +62,12 @@ impl LockTable {
         &self.rq[cpu.index()]
     }
 
+    /// A run queue whose lock `cpu` holds at `now`, its own before others.
+    pub fn rq_held_by(&self, cpu: CpuId, now: Nanos) -> Option<CpuId> {
+        let all = (0..self.rq.len() as u16).map(CpuId);
+        [cpu].into_iter().chain(all).find(|of| self.rq(*of).borrow().is_held_at(cpu, now))
+    }
+
     /// Looks at or changes a lock.
     #[inline]
     pub fn with<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
@@ -107,6 +113,8 @@ pub(crate) struct SpinState {
     free_at: Nanos,
     /// Who had its cache line last.
     last: CpuId,
+    /// Who released it last.
+    released_by: CpuId,
     waiters: VecDeque<Waiter>,
     /// Counters.
     pub stats: RqLockStats,
@@ -134,6 +142,15 @@ pub(crate) enum Attempt {
     Queued,
 }
 
+/// Who is before a CPU that wants the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ahead {
+    /// Who holds it.
+    pub holder: CpuId,
+    /// How many wait for it already.
+    pub waiters: u16,
+}
+
 /// Who gets the lock, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HandOver {
@@ -145,6 +162,21 @@ impl SpinState {
     /// Whether `cpu` holds the lock.
     pub fn is_held_by(&self, cpu: CpuId) -> bool {
         self.held && self.last == cpu
+    }
+
+    /// The same at `now`, which may lie before the end of a path that has been computed already.
+    fn is_held_at(&self, cpu: CpuId, now: Nanos) -> bool {
+        if self.free_at > now { self.released_by == cpu } else { self.is_held_by(cpu) }
+    }
+
+    /// Who is before a CPU that comes at `now` and finds the lock taken.
+    pub fn ahead(&self, now: Nanos) -> Ahead {
+        let waiters = self.waiters.len() as u16;
+        if self.free_at <= now {
+            return Ahead { holder: self.last, waiters };
+        }
+        // The last holder has not left yet; who has the lock after it still waits.
+        Ahead { holder: self.released_by, waiters: waiters + u16::from(self.held) }
     }
 
     /// `me` tries to take the lock at its local time `now`; `holds_own` says whether it holds that of its own
@@ -190,6 +222,7 @@ impl SpinState {
         debug_assert!(self.held);
         self.held = false;
         self.free_at = now;
+        self.released_by = self.last;
         if self.waiters.is_empty() { None } else { self.hand_over(now, timing) }
     }
 

@@ -10,6 +10,7 @@ mod interrupts;
 mod lines;
 mod locks;
 mod noise;
+mod notes;
 mod platform;
 mod push_ipis;
 mod queue;

@@ -75,7 +75,9 @@ impl Hw {
         match batch {
             Some(last) if last.served_at <= now => hw.ready_at.set(done(last)),
             Some(waits) => {
-                hw.pending.borrow_mut().push_back(Irq::Off { source: waits.source, length: waits.length });
+                let stretch = Irq::Off { source: waits.source, length: waits.length };
+                self.note_raised(cpu, stretch);
+                hw.pending.borrow_mut().push_back(stretch);
                 self.queue.set(self.work_slot(cpu), waits.served_at);
             }
             None => {}

@@ -6,44 +6,11 @@ use super::cpu::Mode;
 use super::hw::Hw;
 use super::locks::Attempt;
 use super::source::OneShot;
-use crate::engine::record::{LockWait, Record, RecordKind};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
 use std::future::Future;
 
 impl Hw {
-    /// Writes a line of the trace, if one is kept. What it says is only made then.
-    pub fn note(&self, me: ThisCpu<'_, Hw>, kind: impl FnOnce() -> RecordKind) {
-        if self.recorder.is_traced() {
-            self.record(me, kind());
-        }
-    }
-
-    fn record(&self, me: ThisCpu<'_, Hw>, kind: RecordKind) {
-        let (cpu, pid) = (me.id, me.task(me.curr()).pid.get());
-        let in_interrupt = self.cpus[cpu.index()].in_interrupt.get();
-        self.recorder.record(Record { time: self.local_now(), cpu, pid, in_interrupt, kind });
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
-        self.note(me, || RecordKind::of(me, event));
-        if let Some(paths) = &self.paths {
-            paths.event(me, &self.cpus, self.local_now(), event);
-        }
-        if let Some(watch) = self.watch() {
-            watch.checker.borrow_mut().event(me, event);
-        }
-    }
-
-    /// A CPU has spun for a lock and has it now.
-    fn waited(&self, me: CpuId, lock: Lock, since: Nanos) {
-        if let Lock::Rq(of) = lock {
-            self.recorder.lock_wait(LockWait { cpu: me, of, since, until: self.local_now() });
-        }
-    }
-
     #[inline]
     fn take_if_free(&self, me: CpuId, lock: Lock) -> bool {
         let taken = self.locks.with(lock, |l, timing| l.try_acquire(me, self.local_now(), timing));
@@ -84,18 +51,20 @@ impl Platform for Hw {
         }
         let since = self.local_now();
         let holds_own = lock != Lock::Rq(me) && self.locks.rq(me).borrow().is_held_by(me);
-        match self.locks.with(lock, |l, timing| l.acquire(me, since, holds_own, timing)) {
+        let (ahead, attempt) =
+            self.locks.with(lock, |l, timing| (l.ahead(since), l.acquire(me, since, holds_own, timing)));
+        match attempt {
             Attempt::Taken { cost } => self.charge_ns(cost),
             Attempt::TakenAt(at) => {
                 self.charge_ns(at.saturating_sub(self.local_now()));
                 self.settle(me).await;
-                self.waited(me, lock, since);
+                self.waited(me, lock, since, ahead);
             }
             Attempt::Queued => {
                 // What was charged passes while it spins.
                 self.debt.set(Nanos::ZERO);
                 self.suspend(me, Mode::Spinning).await;
-                self.waited(me, lock, since);
+                self.waited(me, lock, since, ahead);
             }
         }
     }
@@ -164,13 +133,16 @@ impl Platform for Hw {
         }
         if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
+            self.note_sent(from, to, ipi, noticed);
             return self.at(noticed, OneShot::Notice { to, ipi });
         }
         let sent = &self.cpus[from.index()].ipis_sent;
         sent.set(sent.get() + 1);
         self.charge_ns(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
-        self.at(self.local_now() + latency, OneShot::Ipi { to, ipi });
+        let arrives = self.local_now() + latency;
+        self.note_sent(from, to, ipi, arrives);
+        self.at(arrives, OneShot::Ipi { to, ipi });
         if let Ipi::Push(source) = ipi {
             self.push_ipis.sent(source);
         }

@@ -7,6 +7,7 @@ use crate::outcome::RunError;
 use crate::setup::{Arrival, Outside};
 use crate::told::ToldMessage;
 use scheduler::{Class, CpuId, Nanos, TaskId, TaskState};
+use schema::LogEvent;
 
 impl Sim {
     /// When a message from outside sets out: for a tick, half a period before its time, so that the next tick
@@ -89,6 +90,8 @@ impl Sim {
             OneShot::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
             OneShot::Setting(index) => {
                 let setting = &self.surroundings.settings[index as usize];
+                let changes = || LogEvent::Setting { setting: setting.as_str().into() };
+                self.hw().note_detail(CpuId(0), changes);
                 if let Err(error) = self.k.config.set(setting) {
                     self.hw().recorder.fail(RunError::Setting(error.to_string()));
                 }

@@ -5,11 +5,11 @@
 use super::sim::Sim;
 use crate::behaviour::Env;
 use crate::engine::hardware::Hw;
-use crate::engine::record::RecordKind;
 use crate::engine::userland::{Activity, Next, Rest, Resume, Slow, counters};
 use crate::outcome::RunError;
 use crate::step::Step;
 use scheduler::{Nanos, TaskId, ThisCpu};
+use schema::LogEvent;
 
 /// A time during which a task executes.
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +149,6 @@ impl Sim {
 
     fn tell(&self, me: ThisCpu<'_, Hw>, step: &Step) {
         let step = step.told(|task| self.user.tasks.with(task, |t| t.pid));
-        self.hw().note(me, || RecordKind::Step { step });
+        self.hw().note_detail(me.id, || LogEvent::Step { step: step.text().into() });
     }
 }

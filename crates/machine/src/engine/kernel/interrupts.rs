@@ -3,7 +3,7 @@
 use super::kthreads::Wake;
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Irq};
-use crate::engine::record::RecordKind;
+use crate::engine::record::words;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::affinity::migration_cpu_stop;
@@ -12,6 +12,7 @@ use scheduler::platform::{Ipi, Platform};
 use scheduler::tick::scheduler_tick;
 use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use scheduler::{CpuId, TaskId, ThisCpu, rt};
+use schema::LogEvent;
 
 /// A wakeup by a timer.
 const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
@@ -25,7 +26,9 @@ impl Sim {
         }
         if let Some(ipi) = self.only_a_notice(me.id) {
             // Interrupts that come while it is acted upon are served as such, after it.
-            return self.ipi(me, ipi).await;
+            self.hw().note_served(me.id, Irq::Notice(ipi));
+            self.ipi(me, ipi).await;
+            return self.hw().note_detail(me.id, || LogEvent::IrqHandlerExit {});
         }
         self.hw().charge_ns(costs.irq_entry);
         let in_interrupt = &self.hw().cpu(me.id).in_interrupt;
@@ -34,6 +37,7 @@ impl Sim {
         loop {
             let next = self.hw().cpu(me.id).pending.borrow_mut().pop_front();
             let Some(irq) = next else { break };
+            self.hw().note_served(me.id, irq);
             match irq {
                 Irq::Timer(task) => {
                     timer_fired = true;
@@ -66,6 +70,7 @@ impl Sim {
                     self.wake_kthreads(me, wakes, Arrival::Own).await;
                 }
             }
+            self.hw().note_detail(me.id, || LogEvent::IrqHandlerExit {});
         }
         if timer_fired {
             // The timer hardware is set to the next expiry.
@@ -121,7 +126,7 @@ impl Sim {
 
     /// An interrupt brings a message whose cause is no step of a task.
     async fn message_from_outside(&self, me: ThisCpu<'_, Hw>, message: ToldMessage) {
-        self.hw().note(me, || RecordKind::Message { message });
+        self.hw().note_detail(me.id, || words::message(message));
         self.user.channels.message_by_interrupt(me, message.channel).await;
     }
 

@@ -2,7 +2,6 @@
 
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
-use crate::engine::record::RecordKind;
 use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
 use crate::step::Step;
@@ -10,6 +9,7 @@ use scheduler::fork::sched_exec;
 use scheduler::mutex::unlock_slow;
 use scheduler::schedule::sched_yield;
 use scheduler::{Nanos, TaskId, ThisCpu};
+use schema::LogEvent;
 
 impl Sim {
     /// Starts a step of the current task, whose activity is [`Activity::Ready`].
@@ -83,7 +83,7 @@ impl Sim {
             }
             Step::Marker(text) => {
                 call.syscall();
-                self.hw().note(me, || RecordKind::Marker { text });
+                self.hw().note_detail(me.id, || LogEvent::Marker { text });
             }
         }
         Rest::Nothing

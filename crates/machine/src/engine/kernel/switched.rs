@@ -3,8 +3,10 @@
 
 use super::sim::Sim;
 use crate::engine::hardware::Hw;
-use crate::engine::userland::LastRun;
+use crate::engine::record::words;
+use crate::engine::userland::{LastRun, Refill};
 use scheduler::{CpuId, Nanos, TaskId, TaskState, ThisCpu};
+use schema::LogEvent;
 
 impl Sim {
     /// A task, or idle, is about to execute where another one did before.
@@ -17,7 +19,12 @@ impl Sim {
         }
         if curr != idle {
             let spec = &self.hw().spec;
-            self.user.tasks.with(curr, |t| t.warmth.cools(spec, t.working_set_bytes, me.id, busy));
+            let Refill { from, cost } =
+                self.user.tasks.with(curr, |t| t.warmth.cools(spec, t.working_set_bytes, me.id, busy));
+            if cost > Nanos::ZERO {
+                let refill = || LogEvent::CacheRefill { from: from.map(words::cpu), cost: words::time(cost) };
+                self.hw().note_detail(me.id, refill);
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 
 mod recorder;
 mod watch;
+pub(crate) mod words;
 
 pub(crate) use recorder::Recorder;
-pub use recorder::{LockWait, Record, RecordKind, Tracing, Who};
+pub use recorder::Tracing;
 pub(crate) use watch::Watch;

@@ -1,12 +1,12 @@
-//! What a run writes down: wakeup latencies, idle time, the error that ends it, and, if asked, every event
-//! for a trace.
+//! What a run writes down: wakeup latencies, idle time, the error that ends it, and, if asked, the log of
+//! what happens.
 
+use super::words;
 use crate::outcome::RunError;
-use crate::step::ToldStep;
-use crate::told::{TaskStart, ToldMessage};
+use crate::told::TaskStart;
 use scheduler::platform::Platform;
-use scheduler::{Class, CpuId, Event, Nanos, Pid, Prio, Reason, SwitchState, TaskId, ThisCpu};
-use schema::{Histogram, Precision};
+use scheduler::{Class, CpuId, Nanos, Pid, TaskId, ThisCpu};
+use schema::{Histogram, LogEvent, LogRecord, Precision};
 use std::cell::{Cell, RefCell};
 
 /// What a run writes down of its events.
@@ -21,114 +21,15 @@ pub enum Tracing {
     Everything,
 }
 
-/// One line of a trace.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Record {
-    /// When.
-    pub time: Nanos,
-    /// On which CPU.
-    pub cpu: CpuId,
-    /// Which task ran there; 0: idle.
-    pub pid: Pid,
-    /// Whether an interrupt on top of that task did it.
-    pub in_interrupt: bool,
-    /// What.
-    pub kind: RecordKind,
-}
-
-/// A task and the priority it had at that moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Who {
-    /// Its pid; 0: the idle task.
-    pub pid: Pid,
-    /// Its effective priority.
-    pub prio: Prio,
-}
-
-/// What happened; names and fields are those of the tracepoints (rt-class 11.2).
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs)] // The tracepoints' own field names.
-pub enum RecordKind {
-    /// sched_switch.
-    Switch { prev: Who, prev_state: SwitchState, next: Who },
-    /// sched_waking.
-    Waking { task: Who, target: CpuId },
-    /// sched_wakeup.
-    Wakeup { task: Who, target: CpuId },
-    /// sched_wakeup_new.
-    WakeupNew { task: Who, target: CpuId },
-    /// sched_migrate_task.
-    Migrate { task: Who, orig: CpuId, dest: CpuId },
-    /// sched_pi_setprio.
-    PiSetprio { pid: Pid, old: Prio, new: Prio },
-    /// sched_stat_runtime.
-    StatRuntime { pid: Pid, runtime: Nanos, vruntime: u64 },
-    /// sched_process_fork.
-    Fork { parent: Pid, child: Pid },
-    /// sched_process_exec.
-    Exec { pid: Pid },
-    /// sched_process_exit.
-    Exit { task: Who },
-    /// Text that a task wrote (ftrace_write).
-    Marker { text: Box<str> },
-    /// The task that runs takes a step of its program.
-    Step { step: ToldStep },
-    /// An interrupt brings a message.
-    Message { message: ToldMessage },
-    /// A scheduling decision and its reason.
-    Decision { pid: Pid, reason: Reason },
-}
-
-impl RecordKind {
-    /// How a trace tells an event of the scheduler.
-    pub(crate) fn of<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> RecordKind {
-        let pid = |id: TaskId| me.task(id).pid.get();
-        let who = |id: TaskId| Who { pid: pid(id), prio: me.task(id).prio.get() };
-        match event {
-            Event::Switch { prev, prev_state, next } => {
-                RecordKind::Switch { prev: who(prev), prev_state, next: who(next) }
-            }
-            Event::Waking { task, target } => RecordKind::Waking { task: who(task), target },
-            Event::Wakeup { task, target } => RecordKind::Wakeup { task: who(task), target },
-            Event::WakeupNew { task, target } => RecordKind::WakeupNew { task: who(task), target },
-            Event::Migrate { task, orig, dest } => RecordKind::Migrate { task: who(task), orig, dest },
-            Event::PiSetprio { task, old, new } => RecordKind::PiSetprio { pid: pid(task), old, new },
-            Event::StatRuntime { task, runtime, vruntime } => {
-                RecordKind::StatRuntime { pid: pid(task), runtime, vruntime }
-            }
-            Event::Decision { task, reason } => RecordKind::Decision { pid: pid(task), reason },
-        }
-    }
-
-    /// Whether [`Tracing::Scheduling`] keeps it.
-    fn is_scheduling(&self) -> bool {
-        use RecordKind::{Decision, Marker, Message, StatRuntime, Step};
-        !matches!(self, StatRuntime { .. } | Marker { .. } | Step { .. } | Message { .. } | Decision { .. })
-    }
-}
-
-/// A wait for a run-queue lock, which no tracepoint shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LockWait {
-    /// The CPU that spun.
-    pub cpu: CpuId,
-    /// Whose run queue it wanted.
-    pub of: CpuId,
-    /// From when on.
-    pub since: Nanos,
-    /// When it had the lock.
-    pub until: Nanos,
-}
-
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     cpus: Vec<OfCpu>,
     latencies: RefCell<Vec<Option<Box<Histogram>>>>,
     tracing: Tracing,
-    trace: RefCell<Vec<Record>>,
-    /// Kept with [`Tracing::Everything`].
-    lock_waits: RefCell<Vec<LockWait>>,
+    log: RefCell<Vec<LogRecord>>,
+    /// By task; kept with [`Tracing::Everything`].
+    pids: RefCell<Vec<schema::Pid>>,
     /// Kept with [`Tracing::Everything`].
     starts: RefCell<Vec<TaskStart>>,
     error: RefCell<Option<RunError>>,
@@ -139,6 +40,8 @@ pub(crate) struct Recorder {
 struct OfCpu {
     /// Context switches on it.
     switches: Cell<u64>,
+    /// Who runs on it, as far as the log knows.
+    running: Cell<schema::Pid>,
     idle: IdleClock,
 }
 
@@ -152,31 +55,31 @@ struct IdleClock {
 impl Recorder {
     pub fn new(cpus: usize, tracing: Tracing) -> Recorder {
         let idle = || IdleClock { since: Cell::new(Some(Nanos::ZERO)), total: Cell::default() };
-        let cpu = || OfCpu { switches: Cell::new(0), idle: idle() };
+        let cpu = || OfCpu { idle: idle(), ..OfCpu::default() };
         Recorder {
             cpus: (0..cpus).map(|_| cpu()).collect(),
             latencies: RefCell::default(),
             tracing,
-            trace: RefCell::default(),
-            lock_waits: RefCell::default(),
+            log: RefCell::default(),
+            pids: RefCell::default(),
             starts: RefCell::default(),
             error: RefCell::default(),
         }
     }
 
-    /// Whether a trace is kept.
+    /// Whether a log is kept.
     pub fn is_traced(&self) -> bool {
         self.tracing != Tracing::Off
     }
 
-    /// Whether a trace with everything in it is kept.
+    /// Whether a log with everything in it is kept.
     pub fn tells_everything(&self) -> bool {
         self.tracing == Tracing::Everything
     }
 
     /// What a switch leaves behind even without a trace.
     pub fn switched<P: Platform>(&self, me: ThisCpu<'_, P>, now: Nanos, prev: TaskId, next: TaskId) {
-        let OfCpu { switches, idle: clock } = &self.cpus[me.id.index()];
+        let OfCpu { switches, idle: clock, .. } = &self.cpus[me.id.index()];
         switches.set(switches.get() + 1);
         if me.task(prev).class.get() == Class::Idle
             && let Some(since) = clock.since.take()
@@ -216,11 +119,31 @@ impl Recorder {
         self.latencies.borrow_mut().clear();
     }
 
-    /// Writes a line of the trace, if it is to have such a line.
-    pub fn record(&self, record: Record) {
-        if self.tells_everything() || record.kind.is_scheduling() {
-            self.trace.borrow_mut().push(record);
+    /// Writes a record of the log.
+    pub fn record(&self, cpu: CpuId, time: Nanos, in_interrupt: bool, event: LogEvent) {
+        let running = &self.cpus[cpu.index()].running;
+        let pid = running.get();
+        if let LogEvent::SchedSwitch { next, .. } = &event {
+            running.set(next.pid);
         }
+        let (time, cpu) = (words::time(time), words::cpu(cpu));
+        self.log.borrow_mut().push(LogRecord { time, cpu, pid, in_interrupt, event });
+    }
+
+    /// A task has this pid from now on.
+    pub fn has_pid(&self, task: TaskId, pid: Pid) {
+        if self.tells_everything() {
+            let mut pids = self.pids.borrow_mut();
+            if task.index() >= pids.len() {
+                pids.resize(task.index() + 1, schema::Pid::UNKNOWN);
+            }
+            pids[task.index()] = words::pid(pid);
+        }
+    }
+
+    /// The pid of a task that is there.
+    pub fn pid(&self, task: TaskId) -> schema::Pid {
+        self.pids.borrow()[task.index()]
     }
 
     /// Stops the run with an error; the first one counts.
@@ -238,19 +161,7 @@ impl Recorder {
         self.error.take()
     }
 
-    /// Notes a wait, if the trace has everything.
-    pub fn lock_wait(&self, wait: LockWait) {
-        if self.tells_everything() {
-            self.lock_waits.borrow_mut().push(wait);
-        }
-    }
-
-    /// The waits so far, in the order of their ends.
-    pub fn take_lock_waits(&self) -> Vec<LockWait> {
-        self.lock_waits.take()
-    }
-
-    /// Notes how a task begins, if the trace has everything.
+    /// Notes how a task begins, if the log has everything.
     pub fn start(&self, start: impl FnOnce() -> TaskStart) {
         if self.tells_everything() {
             self.starts.borrow_mut().push(start());
@@ -262,13 +173,14 @@ impl Recorder {
         self.starts.take()
     }
 
-    /// The trace so far, in the order of time; records of one time keep their order.
-    pub fn take_trace(&self) -> Option<Vec<Record>> {
+    /// The log so far, in the order of time. A name holds from its time on, so it comes first there; other
+    /// records of one time keep their order.
+    pub fn take_log(&self) -> Option<Vec<LogRecord>> {
         if !self.is_traced() {
             return None;
         }
-        let mut records = self.trace.take();
-        records.sort_by_key(|r| r.time);
+        let mut records = self.log.take();
+        records.sort_by_key(|r| (r.time, !matches!(r.event, LogEvent::Comm { .. })));
         Some(records)
     }
 

@@ -25,10 +25,9 @@ pub(crate) use activity::{Activity, Resume};
 pub(crate) use caller::{Caller, Next, Rest, Slow};
 pub(crate) use family::Family;
 pub(crate) use in_sections::InSections;
-pub use process::CommOf;
 pub(crate) use sleep::sleep_until;
 pub(crate) use tasks::{Tasks, counters};
-pub(crate) use warmth::LastRun;
+pub(crate) use warmth::{LastRun, Refill};
 
 use crate::objects::Objects;
 use crate::setup::Setup;

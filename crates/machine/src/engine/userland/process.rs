@@ -7,15 +7,16 @@ use super::tasks::{TaskCtx, Tasks};
 use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::engine::hardware::{Hw, Source};
-use crate::engine::record::{RecordKind, Who};
+use crate::engine::record::words;
 use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Rng, TaskStream};
 use crate::setup::FIRST_PID;
 use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_fork, wake_up_new_task};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{CpuId, CpuMask, Nanos, Pid, Scheduler, TaskId, TaskState};
-use std::cell::{Cell, RefCell};
+use scheduler::{CpuId, CpuMask, Nanos, Pid, Scheduler, TaskId, TaskState, ThisCpu};
+use schema::LogEvent;
+use std::cell::Cell;
 
 /// Which tasks there are and have been.
 #[derive(Debug)]
@@ -25,19 +26,6 @@ pub(crate) struct Processes {
     next_pid: Cell<i32>,
     /// Tasks that have not exited.
     pub live: Cell<usize>,
-    /// Command names in the order in which pids took them.
-    pub comms: RefCell<Vec<CommOf>>,
-}
-
-/// A pid's command name from some time on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CommOf {
-    /// Whose.
-    pub pid: Pid,
-    /// Since when: its creation or an exec.
-    pub since: Nanos,
-    /// The name.
-    pub comm: Box<str>,
 }
 
 /// A task that the scheduler has just created.
@@ -81,19 +69,15 @@ pub(crate) fn note_start(hw: &Hw, pid: Pid, spec: &TaskSpec, at: Option<Nanos>, 
 impl Processes {
     /// `spawned` tasks have the first pids.
     pub fn new(seed: u64, spawned: usize) -> Processes {
-        Processes {
-            seed,
-            next_pid: Cell::new(FIRST_PID + spawned as i32),
-            live: Cell::new(0),
-            comms: RefCell::default(),
-        }
+        Processes { seed, next_pid: Cell::new(FIRST_PID + spawned as i32), live: Cell::new(0) }
     }
 
-    /// Makes the machine's side of a task.
-    pub fn register(&self, k: &Scheduler<Hw>, tasks: &Tasks, new: Newcomer, spec: TaskSpec) {
-        let (hw, Newcomer { id, pid, family, origin }) = (&k.platform, new);
+    /// Makes the machine's side of a task, for whom `me` asks.
+    pub fn register(&self, me: ThisCpu<'_, Hw>, tasks: &Tasks, new: Newcomer, spec: TaskSpec) {
+        let (k, hw, Newcomer { id, pid, family, origin }) = (me.k, &me.k.platform, new);
+        hw.recorder.has_pid(id, pid);
         let comm: Box<str> = spec.comm.as_str().into();
-        self.comms.borrow_mut().push(CommOf { pid, since: hw.local_now(), comm: comm.clone() });
+        hw.note(me.id, || LogEvent::Comm { of: words::pid(pid), comm: comm.clone() });
         let timer = tasks.with_known(id, |former| former.timer).unwrap_or_else(|| {
             // An idle task never sleeps. Fewer slots make a lower tree of events.
             let is_idle = id.index() < k.cpus();
@@ -161,9 +145,12 @@ impl Processes {
         };
         note_start(hw, pid, &spec, None, None);
         let newcomer = Newcomer { id: child, pid, family, origin: TaskOrigin::Forked };
-        self.register(me.k, call.tasks, newcomer, spec);
+        self.register(me, call.tasks, newcomer, spec);
         sched_fork(me, child).await;
-        hw.note(me, || RecordKind::Fork { parent: parent.pid, child: pid });
+        hw.note(me.id, || LogEvent::SchedProcessFork {
+            parent: words::pid(parent.pid),
+            child: words::pid(pid),
+        });
         let costs = &hw.spec.costs;
         let cost = if thread { costs.thread_create } else { costs.fork };
         call.with(|t| {
@@ -183,8 +170,9 @@ impl Processes {
             t.activity = Activity::Kernel { left: hw.spec.costs.exec, then: Resume::Execed };
             t.pid
         });
-        self.comms.borrow_mut().push(CommOf { pid, since: hw.local_now(), comm });
-        hw.note(call.me, || RecordKind::Exec { pid });
+        let of = words::pid(pid);
+        hw.note(call.me.id, || LogEvent::Comm { of, comm });
+        hw.note(call.me.id, || LogEvent::SchedProcessExec { of });
     }
 
     /// exit, after everything has been given back. The task's counters are complete then, and its slot can be
@@ -194,8 +182,7 @@ impl Processes {
         if let Some(parent) = vfork_ends(call) {
             call.wake(parent).await;
         }
-        let task = Who { pid: me.task(call.p).pid.get(), prio: me.task(call.p).prio.get() };
-        call.hw().note(me, || RecordKind::Exit { task });
+        call.hw().note(me.id, || LogEvent::SchedProcessExit { task: words::task_ref(me, call.p) });
         let parent = call.with(|t| t.family.parent).filter(|parent| parent.is_still_there(me.k));
         if let Some(parent) = parent {
             let waiting = call.tasks.with(parent.task, |t| {

@@ -26,6 +26,15 @@ pub(crate) struct LastRun {
     pub busy: Nanos,
 }
 
+/// What a task has to fetch before its working set is whole again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refill {
+    /// Where it last ran.
+    pub from: Option<CpuId>,
+    /// Extra work for it.
+    pub cost: Nanos,
+}
+
 impl Warmth {
     /// Its task stops executing.
     pub fn leaves(&mut self, last: LastRun) {
@@ -33,16 +42,18 @@ impl Warmth {
     }
 
     /// Its task, with a working set of so many bytes, is going to execute on a CPU on which tasks have
-    /// executed for `busy`.
-    pub fn cools(&mut self, spec: &MachineSpec, working_set_bytes: u64, cpu: CpuId, busy: Nanos) {
+    /// executed for `busy`. What it has to fetch.
+    pub fn cools(&mut self, spec: &MachineSpec, working_set_bytes: u64, cpu: CpuId, busy: Nanos) -> Refill {
+        let from = self.last.map(|last| last.cpu);
         if working_set_bytes == 0 {
-            return;
+            return Refill { from, cost: Nanos::ZERO };
         }
         let lost = self.lost_q32(spec, cpu, busy);
         let refill_ps = u128::from(working_set_bytes) * u128::from(spec.cache.refill_ps_per_byte);
         let refill = |share: u64| Nanos(((refill_ps * u128::from(share)) >> 32) as u64 / 1000);
         // Short stints leave work undone, but there is never more to fetch than all.
         self.cold = (self.cold + refill(lost)).min(refill(ALL));
+        Refill { from, cost: self.cold }
     }
 
     /// Lost share of the working set, times 2³².

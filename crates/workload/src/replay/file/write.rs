@@ -8,7 +8,7 @@ use crate::replay::recording::{
     Begin, Brought, Evidence, FairPolicy, Message, Pinned, RecordedTask, Recording, ReplayStep, TaskIndex,
     ToldTask, Waking,
 };
-use crate::told::{Object, fork_kind, step_text};
+use crate::told::Object;
 use machine::{Arrival, ForkKind};
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
@@ -239,8 +239,8 @@ impl Steps<'_> {
                 format!("wake {}{}{interrupts}{same_call}", self.key(*task), piece(*work))
             }
             ReplayStep::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
-            ReplayStep::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
-            ReplayStep::Told(step) => format!("do {}", step_text(step)),
+            ReplayStep::Fork { child, kind } => format!("fork {} {}", self.key(*child), kind.word()),
+            ReplayStep::Told(step) => format!("do {}", step.clone().text()),
             ReplayStep::Sleep(Waking::Task) => "receive".to_owned(),
             ReplayStep::Submit { task, device, service, work } => {
                 let (key, work) = (self.key(*task), piece(*work));

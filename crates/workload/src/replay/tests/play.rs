@@ -4,16 +4,14 @@ use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, Replayed, Tas
 use super::trace;
 use crate::load::{Length, Load};
 use crate::replay::Caveats;
-use machine::{
-    Behaviour, Env, Machine, MachineSpec, Record, RecordKind, RunOptions, Setup, Step, TaskSpec, Tracing,
-};
+use machine::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec, Tracing};
 use scheduler::registry::{Config, Profile};
-use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority, Topology};
-use schema::{LoadResult, ReplayResult, Seconds};
+use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, Topology};
+use schema::{LoadResult, LogEvent, LogRecord, Pid, ReplayResult, Seconds};
 
 /// A run: its events, and the replay's own result.
 pub(super) struct Run {
-    records: Vec<Record>,
+    records: Vec<LogRecord>,
     pub(super) result: ReplayResult,
     pub(super) replayed: Replayed,
     pub(super) notes: Vec<String>,
@@ -41,7 +39,7 @@ impl Run {
         let outcome = Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a run");
         let LoadResult::Replay(result) = built.result("") else { panic!("a replay's result") };
         let (replayed, notes) = (built.replayed().expect("a replay"), built.notes(""));
-        Run { records: outcome.trace.expect("records"), result, replayed, notes }
+        Run { records: outcome.log.expect("a log"), result, replayed, notes }
     }
 
     pub(super) fn of(replay: &Replay, cpus: usize) -> Run {
@@ -50,19 +48,21 @@ impl Run {
 
     fn pid(&self, comm: &str) -> Pid {
         let task = self.replayed.tasks.iter().find(|task| &*task.comm == comm);
-        task.and_then(|task| task.pid).unwrap_or_else(|| panic!("{comm} did not run"))
+        Pid(task.and_then(|task| task.pid).unwrap_or_else(|| panic!("{comm} did not run")).0)
     }
 
     /// µs of the recording at which a task is woken, the fall asleep before its begin left out.
     pub(super) fn wakeups(&self, comm: &str) -> Vec<u64> {
         let pid = self.pid(comm);
-        let woken =
-            |record: &&Record| matches!(&record.kind, RecordKind::Wakeup { task, .. } if task.pid == pid);
+        let woken = |record: &&LogRecord| match &record.event {
+            LogEvent::SchedWakeup { task, .. } => task.pid == pid,
+            _ => false,
+        };
         self.records.iter().filter(woken).map(|record| self.us(record)).collect()
     }
 
-    fn us(&self, record: &Record) -> u64 {
-        record.time.saturating_sub(self.replayed.lead_in).0 / 1000
+    fn us(&self, record: &LogRecord) -> u64 {
+        record.time.0.saturating_sub(self.replayed.lead_in.0) / 1000
     }
 }
 
@@ -168,8 +168,10 @@ fn who_sets_its_affinity_goes_there_at_once() {
     );
     let run = Run::of(&replay, 2);
     let pid = run.pid("a");
-    let moves = run.records.iter().filter_map(|record| match &record.kind {
-        RecordKind::Migrate { task, dest, .. } if task.pid == pid => Some((run.us(record), dest.0)),
+    let moves = run.records.iter().filter_map(|record| match &record.event {
+        LogEvent::SchedMigrateTask { task, dest_cpu, .. } if task.pid == pid => {
+            Some((run.us(record), dest_cpu.0))
+        }
         _ => None,
     });
     assert_eq!(moves.collect::<Vec<_>>(), [(1001, 1), (1998, 0)]);
@@ -253,11 +255,13 @@ fn children_are_forked_where_their_parent_is() {
          2000 0 a S idle",
     );
     let run = Run::delayed(&replay, 1, Nanos::from_millis(5));
-    let fork = run.records.iter().find(|record| matches!(record.kind, RecordKind::Fork { .. }));
+    let fork = run.records.iter().find(|record| matches!(record.event, LogEvent::SchedProcessFork { .. }));
     assert_eq!(fork.map(|fork| run.us(fork)), Some(6000));
-    let exit =
-        |record: &&Record| matches!(&record.kind, RecordKind::Exit { task } if task.pid == run.pid("b"));
-    assert!(run.records.iter().any(|record| exit(&record)));
+    let exits = |event: &LogEvent| match event {
+        LogEvent::SchedProcessExit { task } => task.pid == run.pid("b"),
+        _ => false,
+    };
+    assert!(run.records.iter().any(|record| exits(&record.event)));
     assert_eq!(run.result.bursts_completed, run.result.bursts);
 }
 
@@ -274,7 +278,7 @@ fn a_replay_without_costs_repeats_its_recording() {
          3000 0 a S idle",
     );
     let run = Run::of(&replay, 1);
-    let fidelity = replay.fidelity(&run.replayed, &run.records, &[], 1).expect("a recording");
+    let fidelity = replay.fidelity(&run.replayed, &run.records, 1).expect("a recording");
     let tasks: Vec<_> = fidelity.tasks.iter().map(|t| (&*t.comm, t.cpu_time_ns, t.switches())).collect();
     for (comm, cpu_time, switches) in tasks {
         assert_eq!(cpu_time.recorded, cpu_time.simulated, "{comm}");
@@ -287,11 +291,11 @@ fn known_affinities_count_and_have_to_exist() {
     let known =
         |cpu: u16| KnownAffinity { whom: TaskSelector::Comm("b".into()), cpus: CpuMask::single(CpuId(cpu)) };
     let run = Run::of(&replay(A_WAKES_B).with_affinities(vec![known(1)]), 2);
-    let comes = |record: &&Record| {
-        matches!(&record.kind, RecordKind::Switch { next, .. } if next.pid == run.pid("b"))
-            && record.time >= run.replayed.lead_in
+    let comes = |record: &&LogRecord| {
+        matches!(&record.event, LogEvent::SchedSwitch { next, .. } if next.pid == run.pid("b"))
+            && record.time.0 >= run.replayed.lead_in.0
     };
-    assert!(run.records.iter().filter(comes).all(|record| record.cpu == CpuId(1)));
+    assert!(run.records.iter().filter(comes).all(|record| record.cpu.0 == 1));
     let error =
         replay(A_WAKES_B).with_affinities(vec![known(7)]).build(&mut Setup::new(2)).expect_err("no CPU 7");
     assert_eq!(error.to_string(), "replay: --affinity b=7: the machine has CPUs 0 to 1; name some of them");
@@ -364,8 +368,10 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
         caveats: Caveats::default(),
     });
     let cpus_of = |run: &Run, comm| {
-        let comes =
-            |r: &&Record| matches!(&r.kind, RecordKind::Switch { next, .. } if next.pid == run.pid(comm));
+        let comes = |record: &&LogRecord| match &record.event {
+            LogEvent::SchedSwitch { next, .. } => next.pid == run.pid(comm),
+            _ => false,
+        };
         let mut cpus: Vec<u16> = run.records.iter().filter(comes).map(|record| record.cpu.0).collect();
         cpus.dedup();
         cpus

@@ -1,0 +1,37 @@
+//! The first line of a log: what ran.
+
+use super::tasks;
+use crate::experiment::Experiment;
+use machine::{Outcome, TaskStart};
+use schema::{CpuId, LogHead, LogSchema, LogTask, Nanos, Pid, RunResult};
+use workload::told_objects;
+
+/// Of a run with this result.
+pub(crate) fn log_head(experiment: &Experiment, result: &RunResult, outcome: &Outcome) -> LogHead {
+    LogHead {
+        schema: LogSchema,
+        version: result.engine.version.clone(),
+        seed: result.engine.seed,
+        simulated_ns: result.engine.simulated_ns,
+        machine: result.machine.clone(),
+        kernel: result.kernel.clone(),
+        loads: experiment.loads.iter().map(|load| load.text().to_owned()).collect(),
+        objects: told_objects(&outcome.objects),
+        tasks: outcome.starts.iter().map(task).collect(),
+    }
+}
+
+fn task(start: &TaskStart) -> LogTask {
+    LogTask {
+        pid: Pid(start.pid.0),
+        start: start.at.map(|at| Nanos(at.0)),
+        cpu: start.cpu.map(|cpu| CpuId(cpu.0)),
+        comm: start.comm.to_string(),
+        policy: tasks::policy(start.policy),
+        rt_priority: start.policy.rt_priority().map_or(0, |priority| u32::from(priority.get())),
+        nice: i32::from(start.nice.get()),
+        cpus: start.cpus.map(|cpus| cpus.to_string()),
+        working_set_bytes: start.working_set_bytes,
+        timer_slack_ns: start.timer_slack.0,
+    }
+}

@@ -1,0 +1,130 @@
+//! What the hardware tells the recorder.
+
+use super::cpu::{Irq, Mode};
+use super::hw::Hw;
+use super::locks::Ahead;
+use crate::engine::record::words;
+use scheduler::platform::{Ipi, Lock};
+use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
+use schema::{LogEvent, LogHeldOff, LogInterrupt, LogLock};
+
+impl Hw {
+    /// Writes a record of who runs where and of who wakes, makes and moves whom into the log, if one is kept.
+    /// What it says is only made then.
+    #[inline]
+    pub fn note(&self, cpu: CpuId, event: impl FnOnce() -> LogEvent) {
+        if self.recorder.is_traced() {
+            self.record(cpu, event());
+        }
+    }
+
+    /// Writes a record of something else into the log, if everything is in it.
+    #[inline]
+    pub fn note_detail(&self, cpu: CpuId, event: impl FnOnce() -> LogEvent) {
+        if self.recorder.tells_everything() {
+            self.record(cpu, event());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record(&self, cpu: CpuId, event: LogEvent) {
+        let in_interrupt = self.cpu(cpu).in_interrupt.get();
+        self.recorder.record(cpu, self.local_now(), in_interrupt, event);
+    }
+
+    /// The scheduler tells what happens.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
+        match event {
+            Event::StatRuntime { .. } | Event::Decision { .. } => {
+                self.note_detail(me.id, || words::log_event(me, event));
+            }
+            _ => self.note(me.id, || words::log_event(me, event)),
+        }
+        if let Some(paths) = &self.paths {
+            paths.event(me, &self.cpus, self.local_now(), event);
+        }
+        if let Some(watch) = self.watch() {
+            watch.checker.borrow_mut().event(me, event);
+        }
+    }
+
+    /// A CPU has spun for a lock and has it now.
+    pub(super) fn waited(&self, me: CpuId, lock: Lock, since: Nanos, ahead: Ahead) {
+        let Ahead { holder, waiters } = ahead;
+        self.note_detail(me, || LogEvent::LockWait {
+            lock: self.lock(lock),
+            since: words::time(since),
+            holder: words::cpu(holder),
+            waiters,
+        });
+    }
+
+    /// An interrupt arrives at a CPU.
+    #[inline]
+    pub(super) fn note_raised(&self, cpu: CpuId, irq: Irq) {
+        self.note_detail(cpu, || LogEvent::IrqRaise {
+            irq: self.log_interrupt(irq),
+            held_off: self.held_off(cpu),
+        });
+    }
+
+    /// Why a CPU does not take an interrupt now.
+    fn held_off(&self, cpu: CpuId) -> Option<LogHeldOff> {
+        let (hw, now) = (self.cpu(cpu), self.now.get());
+        if hw.mode.get() == Mode::Interruptible && hw.ready_at.get() <= now {
+            return None;
+        }
+        Some(match self.locks.rq_held_by(cpu, now) {
+            _ if hw.mode.get() == Mode::Spinning => LogHeldOff::LockWait {},
+            Some(of) => LogHeldOff::RqLock { cpu: words::cpu(of) },
+            None if hw.in_interrupt.get() => LogHeldOff::Interrupt {},
+            None => LogHeldOff::InterruptsOff {},
+        })
+    }
+
+    /// A CPU begins to serve an interrupt.
+    #[inline]
+    pub fn note_served(&self, cpu: CpuId, irq: Irq) {
+        self.note_detail(cpu, || LogEvent::IrqHandlerEntry { irq: self.log_interrupt(irq) });
+    }
+
+    fn log_interrupt(&self, irq: Irq) -> LogInterrupt {
+        match irq {
+            Irq::Ipi(ipi) => LogInterrupt::Ipi { ipi: words::ipi(ipi) },
+            Irq::Notice(ipi) => LogInterrupt::Polled { ipi: words::ipi(ipi) },
+            Irq::Timer(task) => LogInterrupt::Timer { pid: self.recorder.pid(task) },
+            Irq::Tick => LogInterrupt::Tick {},
+            Irq::RtPeriod => LogInterrupt::RtPeriod {},
+            Irq::Spawn(index) => {
+                LogInterrupt::Start { pid: self.recorder.pid(TaskId(self.cpus.len() as u32 + index)) }
+            }
+            Irq::Outside(message) => LogInterrupt::Message { channel: message.channel.0 },
+            Irq::Served(channel) => LogInterrupt::Device { channel: channel.0 },
+            Irq::Settings => LogInterrupt::Settings {},
+            Irq::Off { source, length } => LogInterrupt::IrqsOff { source, length: words::time(length) },
+        }
+    }
+
+    /// A CPU asks another one for something, which gets there at `arrives`.
+    #[inline]
+    pub(super) fn note_sent(&self, from: CpuId, to: CpuId, ipi: Ipi, arrives: Nanos) {
+        self.note_detail(from, || LogEvent::IpiSend {
+            target_cpu: words::cpu(to),
+            ipi: words::ipi(ipi),
+            arrives: words::time(arrives),
+        });
+    }
+
+    fn lock(&self, lock: Lock) -> LogLock {
+        match lock {
+            Lock::Rq(cpu) => LogLock::Rq { cpu: words::cpu(cpu) },
+            Lock::Pi(task) => LogLock::Pi { pid: self.recorder.pid(task) },
+            Lock::MutexWait(mutex) => LogLock::MutexWait { mutex: mutex.0 },
+            Lock::Rto => LogLock::Rto {},
+            Lock::PushWalker(cpu) => LogLock::PushWalker { cpu: words::cpu(cpu) },
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The scheduler's terms in those of the log, which are plain data.
+
+use crate::setup::Arrival;
+use crate::told::ToldMessage;
+use scheduler::platform::{Ipi, Platform};
+use scheduler::{Event, Nanos, Prio, SwitchState, TaskId, ThisCpu};
+use schema::{LogArrival, LogEvent, LogIpi, LogPrevState, LogTaskRef};
+
+/// How the log tells an event of the scheduler.
+pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEvent {
+    let task = |id: TaskId| task_ref(me, id);
+    let of = |id: TaskId| pid(me.task(id).pid.get());
+    match event {
+        Event::Switch { prev, prev_state, next } => {
+            LogEvent::SchedSwitch { prev: task(prev), prev_state: state(prev_state), next: task(next) }
+        }
+        Event::Waking { task: p, target } => LogEvent::SchedWaking { task: task(p), target_cpu: cpu(target) },
+        Event::Wakeup { task: p, target } => LogEvent::SchedWakeup { task: task(p), target_cpu: cpu(target) },
+        Event::WakeupNew { task: p, target } => {
+            LogEvent::SchedWakeupNew { task: task(p), target_cpu: cpu(target) }
+        }
+        Event::Migrate { task: p, orig, dest } => {
+            LogEvent::SchedMigrateTask { task: task(p), orig_cpu: cpu(orig), dest_cpu: cpu(dest) }
+        }
+        Event::PiSetprio { task, old, new } => {
+            LogEvent::SchedPiSetprio { of: of(task), oldprio: prio(old), newprio: prio(new) }
+        }
+        Event::StatRuntime { task, runtime, vruntime } => {
+            LogEvent::SchedStatRuntime { of: of(task), runtime: time(runtime), vruntime_ns: vruntime }
+        }
+        Event::Decision { task, reason } => LogEvent::Decision { of: of(task), reason: reason.name() },
+    }
+}
+
+/// A task with its present priority.
+pub(crate) fn task_ref<P: Platform>(me: ThisCpu<'_, P>, id: TaskId) -> LogTaskRef {
+    let task = me.task(id);
+    LogTaskRef { pid: pid(task.pid.get()), prio: prio(task.prio.get()) }
+}
+
+/// An interrupt brings a message.
+pub(crate) fn message(message: ToldMessage) -> LogEvent {
+    let ToldMessage { channel, by, at } = message;
+    let by = match by {
+        Arrival::Own => LogArrival::Own,
+        Arrival::Tick => LogArrival::Tick,
+    };
+    LogEvent::Message { channel: channel.0, by, at: time(at) }
+}
+
+/// What a CPU asks another one for.
+pub(crate) fn ipi(ipi: Ipi) -> LogIpi {
+    match ipi {
+        Ipi::Reschedule => LogIpi::Reschedule {},
+        Ipi::Wakeup => LogIpi::Wakeup {},
+        Ipi::Push(source) => LogIpi::Push { source: cpu(source) },
+        Ipi::Stop => LogIpi::Stop {},
+    }
+}
+
+/// A CPU.
+pub(crate) fn cpu(cpu: scheduler::CpuId) -> schema::CpuId {
+    schema::CpuId(cpu.0)
+}
+
+/// A pid.
+pub(crate) fn pid(pid: scheduler::Pid) -> schema::Pid {
+    schema::Pid(pid.0)
+}
+
+/// A time, or a span of it.
+pub(crate) fn time(time: Nanos) -> schema::Nanos {
+    schema::Nanos(time.0)
+}
+
+fn prio(prio: Prio) -> schema::Prio {
+    schema::Prio(prio.0)
+}
+
+fn state(state: SwitchState) -> LogPrevState {
+    match state {
+        SwitchState::Runnable => LogPrevState::Runnable,
+        SwitchState::Preempted => LogPrevState::Preempted,
+        SwitchState::Interruptible => LogPrevState::Interruptible,
+        SwitchState::Uninterruptible => LogPrevState::Uninterruptible,
+        SwitchState::Dead => LogPrevState::Dead,
+    }
+}

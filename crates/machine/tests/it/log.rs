@@ -1,0 +1,243 @@
+//! What the log of a run says of the hardware, in scenes made by hand: who held a lock, what held an
+//! interrupt off, who sent one, what a cold cache costs.
+
+use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
+use machine::{MachineSpec, RunOptions, Setup, Step, TaskSpec, TimedSetting, Tracing};
+use scheduler::{CpuId, CpuMask, Nanos};
+use schema::{LogEvent, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogRecord};
+use std::collections::VecDeque;
+
+const FIRST: schema::Pid = schema::Pid(machine::FIRST_PID);
+
+fn at(time: Nanos) -> schema::Nanos {
+    schema::Nanos(time.0)
+}
+
+fn cpu(cpu: u16) -> schema::CpuId {
+    schema::CpuId(cpu)
+}
+
+fn log_of(spec: MachineSpec, setup: Setup) -> Vec<LogRecord> {
+    log_with(spec, setup, RunOptions { trace: Tracing::Everything, ..RunOptions::default() })
+}
+
+fn log_with(spec: MachineSpec, setup: Setup, options: RunOptions) -> Vec<LogRecord> {
+    run_with(spec, "6.1", setup, options).expect("a run without error").log.expect("asked for")
+}
+
+/// When it begins: between two ticks.
+const BEGIN: Nanos = Nanos::from_micros(1_300);
+
+/// A real-time task for one CPU.
+fn bound(comm: &str, to: u16, steps: impl IntoIterator<Item = Step>) -> TaskSpec {
+    let (mut spec, _) = script(comm, steps);
+    spec.policy = fifo(50);
+    spec.cpus = Some(CpuMask::single(CpuId(to)));
+    spec
+}
+
+/// Readers on CPU 0 sleep; on each of these CPUs somebody wakes one of them at this time.
+fn woken_from(setup: &mut Setup, wakers: &[(u16, Nanos)]) {
+    for (waker, time) in wakers {
+        let channel = setup.channel(FREE_CHANNEL);
+        setup.spawn(Nanos::ZERO, bound("reader", 0, [Step::Receive(channel)]));
+        let steps = [Step::SpinUntil(*time), Step::Send(channel)];
+        setup.spawn(Nanos::ZERO, bound("waker", *waker, steps));
+    }
+}
+
+#[test]
+fn a_wait_for_a_lock_tells_its_holder_and_who_waits_before() {
+    let mut spec = ideal(4);
+    spec.costs.enqueue = us(50);
+    let mut setup = Setup::new(4);
+    // Into the queue of a busy CPU, each waker puts its task itself.
+    let (mut busy, _) = script("busy", [Step::SpinUntil(ms(2))]);
+    busy.cpus = Some(CpuMask::single(CpuId(0)));
+    setup.spawn(Nanos::ZERO, busy);
+    woken_from(&mut setup, &[(1, BEGIN), (2, BEGIN + us(10)), (3, BEGIN + us(20))]);
+    let log = log_of(spec, setup);
+    let waits: Vec<_> = log
+        .iter()
+        .filter(|record| record.time > at(BEGIN))
+        .filter_map(|record| match record.event {
+            LogEvent::LockWait { lock: LogLock::Rq { cpu: of }, since, holder, waiters } => {
+                Some((record.cpu.0, of.0, since, record.time, holder.0, waiters))
+            }
+            _ => None,
+        })
+        .collect();
+    // Each holds it for as long as an enqueue takes.
+    let expected = [
+        (2, 0, at(BEGIN + us(10)), at(BEGIN + us(50)), 1, 0),
+        (3, 0, at(BEGIN + us(20)), at(BEGIN + us(100)), 1, 1),
+    ];
+    assert_eq!(waits[..2], expected);
+}
+
+/// When the timer of the second task was raised, why that had to wait, and when it was served.
+fn held_off(spec: MachineSpec, first: [Step; 2]) -> (schema::Nanos, Option<LogHeldOff>, schema::Nanos) {
+    let mut setup = Setup::new(1);
+    setup.spawn(Nanos::ZERO, bound("first", 0, first));
+    let mut second = bound("second", 0, [Step::SleepUntil(BEGIN + us(50))]);
+    second.policy = fifo(60);
+    setup.spawn(Nanos::ZERO, second);
+    let log = log_of(spec, setup);
+    let second = LogInterrupt::Timer { pid: schema::Pid(FIRST.0 + 1) };
+    let raise = log.iter().find_map(|record| match record.event {
+        LogEvent::IrqRaise { irq, held_off } if irq == second => Some((record.time, held_off)),
+        _ => None,
+    });
+    let served = log.iter().find(|record| record.event == LogEvent::IrqHandlerEntry { irq: second });
+    let (raised, held_off) = raise.expect("it was raised");
+    (raised, held_off, served.expect("it was served").time)
+}
+
+#[test]
+fn an_interrupt_says_what_held_it_off_and_is_served_after_that() {
+    let (raised, end) = (at(BEGIN + us(50)), at(BEGIN + us(100)));
+    let sleeps = || [Step::SpinUntil(BEGIN), Step::SleepFor(ms(5))];
+    let mut syscall = ideal(1);
+    syscall.costs.syscall = us(100);
+    assert_eq!(held_off(syscall, sleeps()), (raised, Some(LogHeldOff::InterruptsOff {}), end));
+
+    let mut switch = ideal(1);
+    switch.costs.schedule = us(100);
+    let off = Some(LogHeldOff::RqLock { cpu: cpu(0) });
+    let (when, why, served) = held_off(switch, sleeps());
+    assert_eq!((when, why), (raised, off));
+    assert!(served >= end);
+
+    let mut timers = ideal(1);
+    timers.costs.timer_expiry = us(100);
+    let wakes = [Step::SleepUntil(BEGIN), Step::Exit];
+    assert_eq!(held_off(timers, wakes), (raised, Some(LogHeldOff::Interrupt {}), end));
+
+    assert_eq!(held_off(ideal(1), sleeps()), (raised, None, raised), "nothing holds it off");
+}
+
+#[test]
+fn an_ipi_names_its_sender_and_arrives_when_it_says() {
+    let mut spec = ideal(2);
+    spec.costs.ipi.shared_cache = us(3);
+    let mut setup = Setup::new(2);
+    woken_from(&mut setup, &[(1, ms(1))]);
+    let log = log_of(spec, setup);
+    let sent = log.iter().find_map(|record| match record.event {
+        LogEvent::IpiSend { target_cpu, ipi, arrives } if record.cpu == cpu(1) => {
+            Some((record.time, target_cpu, ipi, arrives))
+        }
+        _ => None,
+    });
+    let arrives = at(ms(1) + us(3));
+    assert_eq!(sent, Some((at(ms(1)), cpu(0), LogIpi::Wakeup {}, arrives)));
+    let irq = LogInterrupt::Ipi { ipi: LogIpi::Wakeup {} };
+    let arrived = LogEvent::IrqRaise { irq, held_off: None };
+    let there = log.iter().find(|record| record.event == arrived && record.time == arrives);
+    assert_eq!(there.map(|record| record.cpu), Some(cpu(0)));
+}
+
+/// A task moves from CPU 0 to CPU 1; the refills that the log tells.
+fn refills(spec: MachineSpec) -> Vec<(u16, Option<u16>, u64)> {
+    let mut setup = Setup::new(2);
+    let moves = Step::SetAffinity { target: None, cpus: Box::new(CpuMask::single(CpuId(1))) };
+    let mut task = bound("moves", 0, [Step::Compute(ms(2)), moves, Step::Compute(ms(2))]);
+    task.working_set_bytes = 1_000_000;
+    setup.spawn(Nanos::ZERO, task);
+    log_of(spec, setup)
+        .iter()
+        .filter_map(|record| match record.event {
+            LogEvent::CacheRefill { from, cost } if record.pid == FIRST => {
+                Some((record.cpu.0, from.map(|from| from.0), cost.0))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_refill_costs_what_the_machine_file_says() {
+    let mut spec = ideal(2);
+    spec.cache.refill_ps_per_byte = 300;
+    spec.cache.shared_cache_lost_percent = 50;
+    // 1 MB at 300 ps a byte at first, and half of it after the move.
+    assert_eq!(refills(spec), [(0, None, 300_000), (1, Some(0), 150_000)]);
+    assert_eq!(refills(ideal(2)), [], "nothing to fetch costs time");
+}
+
+#[test]
+fn a_change_of_the_settings_is_told() {
+    let mut setup = Setup::new(1);
+    setup.spawn(Nanos::ZERO, bound("a", 0, [Step::Compute(ms(2))]));
+    let settings = vec![TimedSetting { at: ms(1), setting: "NO_RT_PUSH_IPI".to_owned() }];
+    let options = RunOptions { trace: Tracing::Everything, settings, ..RunOptions::default() };
+    let log = log_with(ideal(1), setup, options);
+    let told = log.iter().find_map(|record| match &record.event {
+        LogEvent::Setting { setting } => Some((record.time, &**setting)),
+        _ => None,
+    });
+    assert_eq!(told, Some((at(ms(1)), "NO_RT_PUSH_IPI")));
+}
+
+#[test]
+fn a_log_of_scheduling_alone_has_no_details() {
+    let log = |trace| {
+        let mut setup = Setup::new(4);
+        woken_from(&mut setup, &[(1, ms(1)), (2, ms(1))]);
+        log_with(ideal(4), setup, RunOptions { trace, ..RunOptions::default() })
+    };
+    let is_scheduling = |record: &LogRecord| {
+        use LogEvent::{Comm, SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessExit};
+        use LogEvent::{SchedProcessFork, SchedSwitch, SchedWakeup, SchedWakeupNew, SchedWaking};
+        matches!(
+            record.event,
+            Comm { .. }
+                | SchedSwitch { .. }
+                | SchedWaking { .. }
+                | SchedWakeup { .. }
+                | SchedWakeupNew { .. }
+                | SchedMigrateTask { .. }
+                | SchedPiSetprio { .. }
+                | SchedProcessFork { .. }
+                | SchedProcessExec { .. }
+                | SchedProcessExit { .. }
+        )
+    };
+    let (scheduling, mut everything) = (log(Tracing::Scheduling), log(Tracing::Everything));
+    assert!(scheduling.len() < everything.len());
+    everything.retain(is_scheduling);
+    assert_eq!(scheduling, everything);
+}
+
+#[test]
+fn a_cpu_serves_its_interrupts_one_by_one_in_the_order_in_which_they_come() {
+    let spec = MachineSpec::builtin("laptop").expect("a machine");
+    let mut setup = Setup::new(spec.cpus());
+    for n in 0..20 {
+        let steps = (1..200).flat_map(|k| [Step::SleepUntil(us(97 * k)), Step::Compute(us(7 + n))]);
+        setup.spawn(Nanos::ZERO, script("sleeper", steps).0);
+    }
+    let cpus = spec.cpus();
+    let log = log_of(spec, setup);
+    let (mut served, mut waited) = (0, 0);
+    for cpu in (0..cpus as u16).map(cpu) {
+        let mut pending = VecDeque::new();
+        let mut serving = false;
+        for record in log.iter().filter(|record| record.cpu == cpu) {
+            match record.event {
+                LogEvent::IrqRaise { irq, held_off } => {
+                    waited += u32::from(held_off.is_some());
+                    pending.push_back(irq);
+                }
+                LogEvent::IrqHandlerEntry { irq } => {
+                    assert!(!serving, "{record:?}");
+                    assert_eq!(pending.pop_front(), Some(irq), "{record:?}");
+                    (serving, served) = (true, served + 1);
+                }
+                LogEvent::IrqHandlerExit {} => assert!(std::mem::take(&mut serving), "{record:?}"),
+                _ => {}
+            }
+        }
+    }
+    assert!(served > 1000 && waited > 10, "{served} served, {waited} had to wait");
+}

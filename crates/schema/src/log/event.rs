@@ -1,0 +1,224 @@
+//! What happens in a run.
+
+use super::interrupt::{LogHeldOff, LogInterrupt, LogIpi};
+use super::lock::LogLock;
+use crate::{CpuId, Nanos, Pid, Prio};
+use serde::Serialize;
+
+/// What happened. JSON tells the kinds apart by the field `kind`; those that Linux has a tracepoint for have
+/// the names of its fields (rt-class 11.2).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LogEvent {
+    /// A task has a command name from now on: at its beginning, and after an exec.
+    Comm {
+        /// Which task.
+        of: Pid,
+        /// The name.
+        comm: Box<str>,
+    },
+    /// A CPU switches to another task (sched_switch).
+    SchedSwitch {
+        /// Who leaves.
+        prev: LogTaskRef,
+        /// In which state.
+        prev_state: LogPrevState,
+        /// Who comes.
+        next: LogTaskRef,
+    },
+    /// A wakeup begins (sched_waking).
+    SchedWaking {
+        /// Who is woken.
+        task: LogTaskRef,
+        /// Its last CPU.
+        target_cpu: CpuId,
+    },
+    /// A task has been woken: it is in its queue (sched_wakeup).
+    SchedWakeup {
+        /// Who was woken.
+        task: LogTaskRef,
+        /// The CPU chosen for it.
+        target_cpu: CpuId,
+    },
+    /// A new task is in its queue (sched_wakeup_new).
+    SchedWakeupNew {
+        /// The new task.
+        task: LogTaskRef,
+        /// The CPU chosen for it.
+        target_cpu: CpuId,
+    },
+    /// A task gets another CPU (sched_migrate_task).
+    SchedMigrateTask {
+        /// Who moves.
+        task: LogTaskRef,
+        /// Where it was.
+        orig_cpu: CpuId,
+        /// Where it goes.
+        dest_cpu: CpuId,
+    },
+    /// Inheritance changes an effective priority (sched_pi_setprio).
+    SchedPiSetprio {
+        /// Whose.
+        of: Pid,
+        /// Before.
+        oldprio: Prio,
+        /// After.
+        newprio: Prio,
+    },
+    /// CPU time is accounted (sched_stat_runtime).
+    SchedStatRuntime {
+        /// Whose.
+        of: Pid,
+        /// How much, nanoseconds.
+        #[serde(rename = "runtime_ns")]
+        runtime: Nanos,
+        /// The task's virtual runtime afterwards, nanoseconds of a task of nice 0.
+        vruntime_ns: u64,
+    },
+    /// A task forks (sched_process_fork).
+    SchedProcessFork {
+        /// Who.
+        parent: Pid,
+        /// The new task.
+        child: Pid,
+    },
+    /// A task becomes another program (sched_process_exec).
+    SchedProcessExec {
+        /// Which task.
+        of: Pid,
+    },
+    /// A task exits (sched_process_exit).
+    SchedProcessExit {
+        /// Which task.
+        task: LogTaskRef,
+    },
+    /// A task writes a text into the trace.
+    Marker {
+        /// The text.
+        text: Box<str>,
+    },
+    /// The task that runs takes a step of its program.
+    Step {
+        /// The step, in the words of a workload file.
+        step: Box<str>,
+    },
+    /// An interrupt brings a message to a channel.
+    Message {
+        /// The channel's number.
+        channel: u32,
+        /// Which interrupt brings it.
+        by: LogArrival,
+        /// When it came, nanoseconds since the start of the run; it may have had to wait.
+        #[serde(rename = "at_ns")]
+        at: Nanos,
+    },
+    /// The scheduler decides something.
+    Decision {
+        /// About which task.
+        of: Pid,
+        /// Why so: `schedlab list decisions` says what each reason means.
+        reason: &'static str,
+    },
+    /// A CPU has spun for a lock of the kernel, and has it now.
+    LockWait {
+        /// Which lock.
+        lock: LogLock,
+        /// Since when it spun, nanoseconds since the start of the run.
+        #[serde(rename = "since_ns")]
+        since: Nanos,
+        /// Which CPU held it when the wait began.
+        holder: CpuId,
+        /// How many CPUs waited for it then already.
+        waiters: u16,
+    },
+    /// An interrupt arrives at a CPU, which serves its interrupts in the order in which they arrive.
+    IrqRaise {
+        /// Which interrupt.
+        irq: LogInterrupt,
+        /// Why the CPU does not take it at once; absent if it does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        held_off: Option<LogHeldOff>,
+    },
+    /// A CPU begins to serve an interrupt.
+    IrqHandlerEntry {
+        /// Which interrupt.
+        irq: LogInterrupt,
+    },
+    /// It is through with it.
+    IrqHandlerExit {},
+    /// A CPU asks another one, or itself, for something.
+    IpiSend {
+        /// Whom.
+        target_cpu: CpuId,
+        /// For what.
+        ipi: LogIpi,
+        /// When it arrives there, nanoseconds since the start of the run.
+        #[serde(rename = "arrives_ns")]
+        arrives: Nanos,
+    },
+    /// The task that is about to execute finds a part of its working set outside the caches.
+    CacheRefill {
+        /// Where it executed before; absent if nowhere.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<CpuId>,
+        /// How much longer it executes until everything is back, nanoseconds.
+        #[serde(rename = "cost_ns")]
+        cost: Nanos,
+    },
+    /// A setting of the scheduler changes.
+    Setting {
+        /// What changes, as `--set` takes it.
+        setting: Box<str>,
+    },
+}
+
+/// A task and the priority that it had at that moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LogTaskRef {
+    /// Its pid; 0: the idle task.
+    pub pid: Pid,
+    /// Its effective priority.
+    pub prio: Prio,
+}
+
+/// The state in which a task leaves a CPU, as sched_switch shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum LogPrevState {
+    /// Runnable, and not preempted: it yielded.
+    #[serde(rename = "R")]
+    Runnable,
+    /// Preempted.
+    #[serde(rename = "R+")]
+    Preempted,
+    /// Interruptible sleep.
+    #[serde(rename = "S")]
+    Interruptible,
+    /// Uninterruptible sleep.
+    #[serde(rename = "D")]
+    Uninterruptible,
+    /// Gone.
+    #[serde(rename = "X")]
+    Dead,
+}
+
+/// How a message from outside arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LogArrival {
+    /// In an interrupt of its own.
+    Own,
+    /// In a tick.
+    Tick,
+}
+
+impl LogEvent {
+    /// Whether it tells what a program does, or what comes to it from outside.
+    #[must_use]
+    pub fn is_of_program(&self) -> bool {
+        matches!(self, LogEvent::Step { .. } | LogEvent::Message { .. })
+    }
+}
