@@ -37,6 +37,8 @@ pub struct TaskSpec {
     /// Its CPU work was recorded on a real machine: what ways from wakeups to others took while it ran
     /// ([`crate::Setup::take_paths`]) is part of that work, and not on top of it.
     pub recorded_work: bool,
+    /// It is a thread of the kernel. One that is bound to a CPU keeps those near whom it wakes.
+    pub kernel_thread: bool,
     /// What it does.
     pub behaviour: Box<dyn Behaviour>,
 }
@@ -52,6 +54,7 @@ impl TaskSpec {
             working_set_bytes: 0,
             timer_slack: Nanos::ZERO,
             recorded_work: false,
+            kernel_thread: false,
             behaviour: Box::new(behaviour),
         }
     }

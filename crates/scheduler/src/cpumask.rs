@@ -129,6 +129,15 @@ impl CpuMask {
         }
     }
 
+    /// The CPUs in ascending order, from the one behind `start` around to itself.
+    pub fn around(self, start: CpuId) -> impl Iterator<Item = CpuId> {
+        let mut at = start;
+        (0..self.weight()).filter_map(move |_| {
+            at = self.next_wrapping(at)?;
+            Some(at)
+        })
+    }
+
     /// The CPUs in ascending order.
     pub fn iter(&self) -> Iter {
         Iter { mask: *self, word: 0 }
@@ -199,6 +208,7 @@ impl fmt::Debug for CpuMask {
 mod tests {
     use super::*;
     use alloc::format;
+    use alloc::vec::Vec;
 
     fn mask(cpus: &[u16]) -> CpuMask {
         cpus.iter().map(|c| CpuId(*c)).collect()
@@ -217,6 +227,7 @@ mod tests {
         assert_eq!(m.next_after(CpuId(3)), Some(CpuId(64)));
         assert_eq!(m.next_after(CpuId(511)), None);
         assert_eq!(m.next_wrapping(CpuId(511)), Some(CpuId(3)));
+        assert_eq!(m.around(CpuId(64)).map(|c| c.0).collect::<Vec<_>>(), [511, 3, 64]);
         assert_eq!(m.iter().count() as u32, m.weight());
     }
 

@@ -1,11 +1,12 @@
 //! Sched domains and the root domain's static side, built from a topology (fair-class 8.1).
 
 use crate::Nanos;
+use crate::registry::LbParams;
 use crate::shared::Kept;
 use crate::stats::{BalanceCounts, DomainCounts};
 use crate::{CpuId, CpuMask};
 use alloc::boxed::Box;
-use alloc::sync::Arc;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// What the CPUs of one group of a level share.
@@ -70,7 +71,7 @@ pub struct SchedDomain {
     /// Its CPUs.
     pub span: CpuMask,
     /// Partition of the span, shared by the chains of all its CPUs; a CPU's own group is at `own`.
-    partition: Arc<[CpuMask]>,
+    partition: Rc<[SchedGroup]>,
     own: usize,
     /// SD_WAKE_AFFINE: a wakeup may pull a task across it.
     pub affine: bool,
@@ -82,32 +83,92 @@ pub struct SchedDomain {
     pub busy_idx: usize,
     /// The same while it is idle.
     pub idle_idx: usize,
+    /// So many tasks may run in a part of this NUMA domain before another part takes some; 0 below
+    /// (fair-placement 4.12).
+    pub imb_numa_nr: u64,
     /// State of periodic balancing.
     pub balance: BalanceState,
 }
 
 impl SchedDomain {
-    /// Shortest interval between two balancings of an idle CPU, in ms (fair-class 8.1).
-    pub const MIN_INTERVAL_MS: u64 = 1;
-    /// Longest such interval, in ms.
-    pub const MAX_INTERVAL_MS: u64 = 4;
-    /// How much longer the interval of a busy CPU is.
-    pub const BUSY_FACTOR: u64 = 64;
-    /// How busy the busiest group must be for action, in percent of the local one.
-    pub const IMBALANCE_PCT: u64 = 125;
-    /// Failures after which balancing moves cache-hot tasks too.
-    pub const CACHE_NICE_TRIES: u32 = 1;
-
     /// The group of the CPU whose chain this is.
-    pub fn own_group(&self) -> &CpuMask {
+    pub fn own_group(&self) -> &SchedGroup {
         &self.partition[self.own]
     }
 
+    /// Constants of balancing it.
+    pub fn constants(&self, rule: LbParams) -> BalanceConstants {
+        let span = u64::from(self.span.weight());
+        match rule {
+            LbParams::Fixed => BalanceConstants {
+                min_interval_ms: 1,
+                max_interval_ms: 4,
+                busy_factor: 64,
+                less_when_busy: 0,
+                imbalance_pct: 125,
+                cache_nice_tries: 1,
+            },
+            LbParams::BySpan => BalanceConstants {
+                min_interval_ms: span,
+                max_interval_ms: 2 * span,
+                busy_factor: 16,
+                less_when_busy: 1,
+                imbalance_pct: if self.kind == LevelKind::Smt { 110 } else { 117 },
+                cache_nice_tries: match self.kind {
+                    LevelKind::Smt => 0,
+                    LevelKind::Mc | LevelKind::Package => 1,
+                    LevelKind::Numa { .. } => 2,
+                },
+            },
+        }
+    }
+
     /// The other groups, in order, starting behind the own one.
-    pub fn other_groups(&self) -> impl Iterator<Item = &CpuMask> {
+    pub fn other_groups(&self) -> impl Iterator<Item = &SchedGroup> {
         let (before, rest) = self.partition.split_at(self.own);
         rest[1..].iter().chain(before)
     }
+}
+
+/// A part of a domain's span, seen as one by those who balance it.
+#[derive(Debug)]
+pub struct SchedGroup {
+    /// Its CPUs.
+    pub span: CpuMask,
+    /// What its CPUs are worth to fair tasks, in 1024ths of one, as of the last refresh (fair-placement 1.9).
+    pub capacity: Kept<u64>,
+    /// When balancing of a newly idle CPU refreshes that again.
+    pub next_update: Kept<Nanos>,
+    /// Tasks that may not leave it kept its own balancing from evening it out (fair-placement 4.4).
+    pub imbalanced: Kept<bool>,
+}
+
+impl SchedGroup {
+    fn new(span: CpuMask) -> SchedGroup {
+        SchedGroup {
+            span,
+            capacity: Kept::new(1024 * u64::from(span.weight())),
+            next_update: Kept::default(),
+            imbalanced: Kept::default(),
+        }
+    }
+}
+
+/// Constants of balancing a domain (fair-class 8.1, fair-placement 4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BalanceConstants {
+    /// Shortest interval between two balancings of an idle CPU, in ms.
+    pub min_interval_ms: u64,
+    /// Longest such interval, in ms.
+    pub max_interval_ms: u64,
+    /// How much longer the interval of a busy CPU is.
+    pub busy_factor: u64,
+    /// By so many ticks it is shorter, so that levels do not fall together.
+    pub less_when_busy: u64,
+    /// How busy the busiest group must be for action, in percent of the local one.
+    pub imbalance_pct: u64,
+    /// Failures after which balancing moves cache-hot tasks too.
+    pub cache_nice_tries: u32,
 }
 
 /// What a CPU remembers about balancing one of its domains (fair-class 8.5).
@@ -115,10 +176,14 @@ impl SchedDomain {
 pub struct BalanceState {
     /// When it was last balanced.
     pub last_balance: Kept<Nanos>,
-    /// Current interval in ms, within the domain's bounds.
+    /// Current interval in ms; less than the domain's shortest one means that.
     pub balance_interval_ms: Kept<u64>,
     /// Attempts in a row that moved nothing although there was an imbalance.
     pub nr_balance_failed: Kept<u32>,
+    /// What a search for work by a newly idle CPU took at most; it fades.
+    pub max_newidle_lb_cost: Kept<Nanos>,
+    /// When that last faded or rose.
+    pub last_decay: Kept<Nanos>,
     /// What balancing counts while the CPU is idle, while it is busy, and when it is about to idle.
     pub counts: [BalanceCounts; 3],
     /// What else is counted.
@@ -129,8 +194,10 @@ impl Default for BalanceState {
     fn default() -> BalanceState {
         BalanceState {
             last_balance: Kept::new(Nanos::ZERO),
-            balance_interval_ms: Kept::new(SchedDomain::MIN_INTERVAL_MS),
+            balance_interval_ms: Kept::new(0),
             nr_balance_failed: Kept::new(0),
+            max_newidle_lb_cost: Kept::default(),
+            last_decay: Kept::default(),
             counts: Default::default(),
             other_counts: DomainCounts::default(),
         }
@@ -149,7 +216,7 @@ pub fn domains_of(topology: &Topology) -> Box<[Vec<SchedDomain>]> {
 struct Built {
     span: CpuMask,
     below: Option<usize>,
-    groups: Arc<[CpuMask]>,
+    groups: Rc<[SchedGroup]>,
 }
 
 fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<SchedDomain> {
@@ -167,7 +234,7 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
         chain.push(SchedDomain {
             kind: level.kind,
             span,
-            own: partition.iter().position(|g| g.contains(cpu)).unwrap_or(0),
+            own: partition.iter().position(|g| g.span.contains(cpu)).unwrap_or(0),
             partition,
             affine: !far,
             shares_cache,
@@ -178,6 +245,7 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
                 LevelKind::Package => 1,
                 LevelKind::Numa { .. } => 2,
             },
+            imb_numa_nr: imb_numa_nr(topology, cpu, level.kind, &span),
             balance: BalanceState::default(),
         });
         below = Some(index);
@@ -185,18 +253,38 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
     chain
 }
 
+/// fair-placement 4.12: by the memory channels that a node seems to have. A node is a level of its own here,
+/// whether or not it adds anything to its caches.
+fn imb_numa_nr(topology: &Topology, cpu: CpuId, kind: LevelKind, span: &CpuMask) -> u64 {
+    let numa = |level: &TopologyLevel| matches!(level.kind, LevelKind::Numa { .. });
+    if !matches!(kind, LevelKind::Numa { .. }) {
+        return 0;
+    }
+    let size = |level: &TopologyLevel| {
+        level.spans.iter().find(|s| s.contains(cpu)).map_or(1, |span| u64::from(span.weight()))
+    };
+    let node = topology.levels.iter().take_while(|l| !numa(l)).last().map_or(1, size);
+    let lowest = topology.levels.iter().find(|l| numa(l)).map_or(1, size);
+    let caches = node / u64::from(topology.llc_span(cpu).weight());
+    let allowed = if caches == 1 { node / 8 } else { caches };
+    allowed.max(1) * (u64::from(span.weight()) / lowest).max(1)
+}
+
 fn partition_of(
     topology: &Topology,
     span: CpuMask,
     below: Option<usize>,
     built: &mut Vec<Built>,
-) -> Arc<[CpuMask]> {
+) -> Rc<[SchedGroup]> {
     if let Some(known) = built.iter().find(|b| b.below == below && b.span == span) {
         return known.groups.clone();
     }
-    let groups: Arc<[CpuMask]> = match below {
-        None => span.iter().map(CpuMask::single).collect(),
-        Some(level) => topology.levels[level].spans.iter().filter(|g| g.is_subset(&span)).copied().collect(),
+    let groups: Rc<[SchedGroup]> = match below {
+        None => span.iter().map(|cpu| SchedGroup::new(CpuMask::single(cpu))).collect(),
+        Some(level) => {
+            let within = topology.levels[level].spans.iter().filter(|g| g.is_subset(&span));
+            within.map(|g| SchedGroup::new(*g)).collect()
+        }
     };
     built.push(Built { span, below, groups: groups.clone() });
     groups
@@ -225,7 +313,7 @@ mod tests {
         assert_eq!(chain.len(), 2);
         assert_eq!(chain[0].span, mask(&[2, 3]));
         let groups = |d: &SchedDomain| {
-            [&[*d.own_group()][..], &d.other_groups().copied().collect::<Vec<_>>()].concat()
+            [&[d.own_group().span][..], &d.other_groups().map(|g| g.span).collect::<Vec<_>>()].concat()
         };
         assert_eq!(groups(&chain[0]), [mask(&[2]), mask(&[3])]);
         assert_eq!(groups(&chain[1]), [mask(&[2, 3]), mask(&[0, 1])]);

@@ -126,6 +126,34 @@ reasons! {
     WakeFallback "wake_fallback" "The chosen CPU was not allowed; any allowed one was taken.";
     WakePassive "wake_passive"
         "The woken fair task comes to the waker's CPU, which is clearly less loaded (2.6.31).";
+    WakeOnCpuList "wake_on_cpu_list"
+        "The woken task stays: its CPU is still switching away from it, and wakes it itself.";
+    WakeWide "wake_wide"
+        "The woken fair task is not drawn to the waker: both change partners too often for one cache.";
+    WakerCpuForbidden "waker_cpu_forbidden" "The woken fair task may not run on the waker's CPU.";
+    WaPrevIdle "wa_prev_idle" "Of the waker's CPU and the last one, the last one is idle.";
+    WaThisIdle "wa_this_idle" "An interrupt woke the fair task on an idle CPU; its last one is busy.";
+    WaSync "wa_sync" "The waker is about to sleep and alone on its CPU: the woken fair task takes its place.";
+    WaWeight "wa_weight" "With the woken fair task, the waker's CPU has less load than the last one has now.";
+    WaNo "wa_no" "Neither idleness nor load speaks for the waker's CPU; the last one it is.";
+    SisTarget "sis_target" "The CPU where the search for an idle one starts is idle.";
+    SisPrev "sis_prev" "The woken fair task's last CPU is idle and shares cache.";
+    SisKthread "sis_kthread" "A bound kernel thread, alone on its CPU, wakes the fair task where both ran.";
+    SisRecent "sis_recent" "The CPU before the last one is idle.";
+    SisSmt "sis_smt" "Another thread of the last CPU's core is idle.";
+    SisCore "sis_core" "A whole core is idle.";
+    SisCpu "sis_cpu" "The scan of the cache's CPUs found one idle.";
+    SisNone "sis_none" "No CPU of the cache is idle.";
+    SisCut "sis_cut" "The CPUs that SIS_UTIL allows to look at are busy.";
+    SisRefused "sis_refused" "The cache's CPUs are so full that SIS_UTIL forbids to look.";
+    LocalType "local_type" "The new or exec'ing task stays in its group: the best other one has more to do.";
+    LocalMargin "local_margin" "The new or exec'ing task stays in its group: no other has clearly less load.";
+    LocalIdle "local_idle" "The new or exec'ing task stays in its group: no other has more idle CPUs.";
+    NumaAllowance "numa_allowance"
+        "The new or exec'ing task stays on its node, where few tasks run, although another one is idler.";
+    OtherType "other_type" "The new or exec'ing task goes to a group that has less to do by its type.";
+    OtherLoad "other_load" "The new or exec'ing task goes to a group with clearly less load.";
+    OtherIdle "other_idle" "The new or exec'ing task goes to a group with more idle CPUs.";
     ForkLocal "fork_local" "The new task stays where its parent runs: no other CPU is clearly less loaded.";
     ForkIdlest "fork_idlest" "The new task goes to the idlest CPU of the idlest group.";
     ForkChildFirst "fork_child_first" "A new task changed places with its parent, to run first.";
@@ -165,6 +193,25 @@ reasons! {
     Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";
     Throttled "throttled" "The RT queue used up its run time for this period.";
     Unthrottled "unthrottled" "The RT queue may run again.";
+    LbNone "lb_none" "Balancing found no other group with a fair task.";
+    LbMisfit "lb_misfit" "Balancing helps a fair task whose CPU real-time tasks use.";
+    LbImbalanced "lb_imbalanced" "Balancing helps a group that bound tasks keep from evening out.";
+    LbLocalBusier "lb_local_busier" "Balancing left things as they are: its own group has more to do.";
+    LbWithinPct "lb_within_pct" "Balancing left things as they are: both groups are overloaded about alike.";
+    LbSibling "lb_sibling" "Balancing spreads tasks over groups that share little.";
+    LbBusy "lb_busy" "Balancing left things as they are: a busy CPU takes from overloaded groups only.";
+    LbIdleEven "lb_idle_even" "Balancing left things as they are: the groups have about as many idle CPUs.";
+    LbOneTask "lb_one_task" "Balancing left things as they are: the busiest group has one fair task.";
+    LbMove "lb_move" "Balancing found a group with more to do.";
+    LbZero "lb_zero" "Balancing left things as they are: less than a task is too much there.";
+    LbAllPinned "lb_all_pinned" "No task of the busiest CPU may come here; balancing tried the next.";
+    LbRedirected "lb_redirected" "Balancing went on for a CPU next to its own, where a task may run.";
+    NiNoOverload "ni_no_overload" "A CPU about to idle did not look for work: nobody waits anywhere.";
+    NiShortIdle "ni_short_idle" "A CPU about to idle did not look for work: it is never idle for long.";
+    NiCost "ni_cost" "A CPU about to idle looked no further: that takes longer than it idles.";
+    KickOverload "kick_overload" "A CPU with waiting tasks asked an idle one to balance.";
+    KickCapacity "kick_capacity" "A CPU that real-time tasks use asked an idle one to take its fair task.";
+    KickBusyLlc "kick_busy_llc" "A CPU that shares its cache with busy ones asked an idle one to balance.";
     BalancedPeriodic "balanced_periodic" "Periodic balancing moved a fair task here.";
     BalancedNewIdle "balanced_newidle" "Balancing of a newly idle CPU moved a fair task here.";
     BalancedActive "balanced_active" "A busy CPU was asked to give a fair task away.";

@@ -5,7 +5,8 @@
 //! `fork_path`).
 
 use crate::class::{
-    EnqueueKind, PreemptCause, SelectFor, activate_task, check_preempt_curr, init_task, task_woken,
+    EnqueueKind, PreemptCause, SelectFor, activate_task, check_preempt_curr, inherit_habits, init_task,
+    task_woken,
 };
 use crate::platform::{Cost, Platform};
 use crate::registry::ForkPath;
@@ -27,11 +28,14 @@ pub struct NewTask {
     pub nice: Nice,
     /// Where it may run; at least one CPU of the machine.
     pub cpus_allowed: CpuMask,
+    /// It is a thread of the kernel.
+    pub kernel_thread: bool,
 }
 
 /// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
     let id = k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
+    k.task(id).kernel_thread.set(new.kernel_thread);
     init_task(k, k.task(id));
     id
 }
@@ -40,6 +44,7 @@ pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
 pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let task = me.task(child);
     task.cpu.set(&Unseen, me.id);
+    inherit_habits(me, task);
     match me.k.config.rules.fork_path.get() {
         ForkPath::Late => {
             let cpu = select_task_rq(me, child, SelectFor::Fork);

@@ -36,6 +36,7 @@ pub struct Scheduler<P: Platform> {
     rqs: Box<[RunQueue]>,
     domains: Box<[Vec<SchedDomain>]>,
     llc: Box<[CpuMask]>,
+    cache_ids: Box<[CpuId]>,
 }
 
 /// Machine-wide counters.
@@ -96,12 +97,13 @@ impl<P: Platform> Scheduler<P> {
             tasks,
             mutexes: MutexTable::default(),
             root_domain: RootDomain::new(cpus),
-            fair_root: FairRoot::default(),
+            fair_root: FairRoot::new(cpus),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
             domains: domains_of(topology),
             llc: ids().map(|c| topology.llc_span(c)).collect(),
+            cache_ids: ids().map(|c| topology.llc_span(c).first().unwrap_or(c)).collect(),
         }
     }
 
@@ -136,6 +138,11 @@ impl<P: Platform> Scheduler<P> {
         self.llc[cpu.index()]
     }
 
+    /// Which last-level cache `cpu` has: the number of the lowest CPU that shares it.
+    pub fn cache_id(&self, cpu: CpuId) -> CpuId {
+        self.cache_ids[cpu.index()]
+    }
+
     /// The task in a slot.
     #[inline]
     pub fn task(&self, id: TaskId) -> &Task {
@@ -153,6 +160,12 @@ impl<P: Platform> Scheduler<P> {
         rq.published.nr_running.get() == 0
             && rq.published.curr.get() == self.idle_task(cpu)
             && rq.wake_list.is_empty()
+    }
+
+    /// Runnable fair tasks of `cpu`.
+    pub fn nr_fair(&self, cpu: CpuId) -> u32 {
+        let rq = &self.rq(cpu).published;
+        rq.nr_running.get() - rq.rt_nr_running.get()
     }
 
     /// The idle task of `cpu`.

@@ -144,6 +144,8 @@ pub enum Ipi {
     /// Run the push walker ([`crate::rt::push_irq_work`]); the CPU is the source whose walker it is (2015,
     /// broadcast), or the requester (2017).
     Push(CpuId),
+    /// Balance on behalf of idle CPUs ([`crate::fair::nohz_csd_func`]).
+    Nohz,
     /// Run the stopper: move the named tasks away ([`crate::affinity::migration_cpu_stop`]).
     Stop,
 }

@@ -37,7 +37,7 @@ pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, poli
     let set = |held: &(&PiGuard<'_, P>, &RqGuard<'_, P>)| {
         task.policy.set(held, policy);
         task.normal_prio.set(held, normal);
-        task.se.set_weight(policy.weight(task.nice.get()));
+        old.class.set_weight(held.1, p, policy.weight(task.nice.get()));
     };
     if prio == old.prio && !old.class.goes_by_weight() {
         set(&(&pi, &rq));
@@ -70,7 +70,7 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
     let set = |held: &(&PiGuard<'_, P>, &RqGuard<'_, P>)| {
         task.nice.set(held, nice);
         task.normal_prio.set(held, normal);
-        task.se.set_weight(policy.weight(nice));
+        old.class.set_weight(held.1, p, policy.weight(nice));
     };
     if !old.class.goes_by_weight() {
         set(&(&pi, &rq));

@@ -5,7 +5,7 @@
 //! gets two new ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up
 //! again.
 
-use crate::fair::{CfsRq, CpuBalance};
+use crate::fair::{CfsRq, CpuBalance, QueuePelt};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::rt::RtRq;
 use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
@@ -82,11 +82,15 @@ pub struct Published {
     pub rt_nr_running: Shared<u32, RqLock>,
     /// Whether the list of pushable RT tasks holds any.
     pub rt_pushable: Shared<bool, RqLock>,
+    /// Runnable fair tasks that are SCHED_IDLE.
+    pub nr_idle_policy: Shared<u32, RqLock>,
     /// Sum of the weights of the runnable fair tasks.
     pub load: Shared<u64, RqLock>,
     /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class
     /// 8.2).
     pub cpu_load: [Shared<u64, RqLock>; 5],
+    /// Averages of what the fair tasks ask for and use, and what real-time ones leave of the CPU.
+    pub pelt: QueuePelt,
     /// Floor of virtual time of the fair queue.
     pub min_vruntime: Shared<u64, RqLock>,
     /// When and for whom this CPU balances fair tasks.
@@ -130,8 +134,10 @@ impl RunQueue {
                 rt_next: Shared::new(Prio::NO_RT),
                 rt_nr_running: Shared::new(0),
                 rt_pushable: Shared::new(false),
+                nr_idle_policy: Shared::new(0),
                 load: Shared::new(0),
                 cpu_load: Default::default(),
+                pelt: QueuePelt::default(),
                 min_vruntime: Shared::new(CfsRq::INITIAL_MIN_VRUNTIME),
                 balance: CpuBalance::default(),
                 counts: CpuCounts::default(),
@@ -206,12 +212,17 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
     }
 
     /// Takes the run-queue lock of the CPU that `task` is assigned to, trying again if the task moves
-    /// meanwhile.
+    /// meanwhile, and waiting while it is on its way to that queue.
     pub async fn task_rq_lock(self, task: TaskId) -> RqGuard<'k, P> {
         loop {
             let rq = self.lock(self.task(task).cpu.get()).await;
-            if rq.cpu == self.task(task).cpu.get() {
+            let migrating = self.task(task).migrating.get();
+            if rq.cpu == self.task(task).cpu.get() && !migrating {
                 return rq;
+            }
+            drop(rq);
+            if migrating {
+                self.k.platform.relax(self.id).await;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::class::{
     self, DequeueKind, EnqueueKind, PreemptCause, PutKind, activate_task, check_preempt_curr,
-    deactivate_task, pick_next_task, post_schedule, pre_schedule, put_prev_task, set_task_cpu,
+    deactivate_task, entered_idle, pick_next_task, post_schedule, pre_schedule, put_prev_task, set_task_cpu,
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
@@ -107,6 +107,9 @@ fn context_switch<P: Platform>(
     add(&counts.wait_time_ns, next_task.stats.wait_end(rq.clock));
     next_task.on_cpu.set(rq, true);
     rq.set_curr(next);
+    if next == rq.idle {
+        entered_idle(me);
+    }
     rq.touch_published();
     rq.charge(Cost::ContextSwitch);
     prev_task.on_cpu.set(rq, false);

@@ -37,6 +37,8 @@ pub enum TaskState {
 pub struct Task {
     /// Set at creation.
     pub pid: Kept<Pid>,
+    /// It is a thread of the kernel; set at creation.
+    pub kernel_thread: Kept<bool>,
     /// Its own policy.
     pub policy: Shared<Policy, PiAndRqLock>,
     /// Its own nice value.
@@ -57,6 +59,8 @@ pub struct Task {
     pub state: Shared<TaskState, Wakefulness>,
     /// Whether it is on a run queue (the running task is).
     pub on_rq: Shared<bool, RqLock>,
+    /// Balancing has taken it off a queue and is about to put it on another (TASK_ON_RQ_MIGRATING).
+    pub migrating: Shared<bool, RqLock>,
     /// Whether some CPU executes it or is still switching away from it.
     pub on_cpu: Shared<bool, RqLock>,
     /// RT class fields, under the run-queue lock.
@@ -73,6 +77,7 @@ impl Task {
     /// Clears a slot for a new task. The caller sets what it inherits.
     fn reset(&self, id: TaskId, pid: Pid, policy: Policy, nice: Nice, cpus_allowed: CpuMask) {
         self.pid.set(pid);
+        self.kernel_thread.set(false);
         self.policy.set(&Unseen, policy);
         self.nice.set(&Unseen, nice);
         let prio = policy.normal_prio(nice);
@@ -82,6 +87,7 @@ impl Task {
         self.cpu.set(&Unseen, CpuId(0));
         self.state.set(&Unseen, TaskState::New);
         self.on_rq.set(&Unseen, false);
+        self.migrating.set(&Unseen, false);
         self.on_cpu.set(&Unseen, false);
         self.rt.reset(id);
         self.se.reset(policy.weight(nice));

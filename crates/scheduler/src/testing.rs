@@ -11,7 +11,7 @@ use crate::tick::scheduler_tick;
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
     CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
-    ThisCpu, Topology, rt,
+    ThisCpu, Topology, fair, rt,
 };
 pub use race::{Dice, RacePath};
 
@@ -195,7 +195,8 @@ impl Lab {
         let pid = Pid(self.next_pid.get());
         self.next_pid.set(pid.0 + 1);
         let nice = Nice::new(nice).expect("-20 to 19");
-        let new = NewTask { pid, policy, nice, cpus_allowed: allowed.and(&self.k.online) };
+        let cpus_allowed = allowed.and(&self.k.online);
+        let new = NewTask { pid, policy, nice, cpus_allowed, kernel_thread: false };
         let p = new_task(&self.k, new);
         self.run(wake_up_new_task_on(self.cpu(cpu), p, Some(CpuId(cpu))));
         p
@@ -279,6 +280,7 @@ impl Lab {
             Ipi::Reschedule => {}
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => rt::push_irq_work(me, source).await,
+            Ipi::Nohz => fair::nohz_csd_func(me).await,
             Ipi::Stop => migration_cpu_stop(me).await,
         }
     }

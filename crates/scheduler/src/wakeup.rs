@@ -11,12 +11,12 @@ use crate::class::{
 };
 use crate::pi_lock::{PiGuard, pi_lock_here};
 use crate::platform::{Access, Cost, Ipi, Line, Platform};
-use crate::registry::{Feature, WakeLock};
+use crate::registry::{Feature, TtwuList, TtwuOnCpu, WakeLock};
 use crate::rq::{RqGuard, lock_here};
 use crate::select::select_task_rq;
 use crate::shared::Unseen;
 use crate::stats::bump;
-use crate::{CpuId, Event, TaskId, TaskState, ThisCpu};
+use crate::{CpuId, Event, Reason, TaskId, TaskState, ThisCpu};
 
 /// What the waker says about the wakeup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,7 +64,8 @@ async fn wake_under_pi_lock<P: Platform>(
     let woken = asleep(me, p) && still();
     if woken {
         sched_waking(me, p);
-        if !(me.task(p).on_rq.get() && ttwu_runnable(me, p, flags).await) {
+        let queued = me.task(p).on_rq.get() || me.task(p).migrating.get();
+        if !(queued && ttwu_runnable(me, p, flags).await) {
             wake_dequeued(&pi, flags).await;
         }
     }
@@ -88,6 +89,18 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     let (me, p) = (pi.me, pi.task);
     let task = me.task(p);
     task.state.set(pi, TaskState::Waking);
+    let last = task.cpu.get();
+    if task.on_cpu.get()
+        && me.k.config.rules.ttwu_on_cpu.get() == TtwuOnCpu::List
+        && ttwu_queue_cond(me, last)
+    {
+        // It is still being switched away from: it wakes where it is, and nobody chooses a CPU.
+        me.decide(p, Reason::WakeOnCpuList);
+        ttwu_stat(me, p, last, flags);
+        on_wake_other(me, flags);
+        ttwu_queue_wakelist(me, p, last);
+        return;
+    }
     while task.on_cpu.get() {
         me.k.platform.relax(me.id).await;
     }
@@ -194,9 +207,11 @@ fn ttwu_do_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFl
 
 /// Whether the target CPU is to do the enqueue itself (rt-class 3.6).
 fn ttwu_queue_cond<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
-    me.has(Feature::TtwuQueue)
-        && cpu != me.id
-        && (!me.k.cpus_share_cache(me.id, cpu) || me.k.rq(cpu).published.nr_running.get() == 0)
+    let empty_target = || {
+        me.k.config.rules.ttwu_list.get() == TtwuList::EmptyTarget
+            && me.k.rq(cpu).published.nr_running.get() == 0
+    };
+    me.has(Feature::TtwuQueue) && cpu != me.id && (!me.k.cpus_share_cache(me.id, cpu) || empty_target())
 }
 
 fn ttwu_queue_wakelist<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId) {

@@ -1,5 +1,5 @@
-//! The invariants of the specs (rt-class 12, fair-class 14, machine.md 8.2), each a small function with the
-//! spec's number.
+//! The invariants of the specs (rt-class 12, fair-class 14, fair-placement 6.1, machine.md 8.2), each a small
+//! function with the spec's number.
 //!
 //! # Two kinds
 //!
@@ -33,6 +33,7 @@ mod moves;
 mod order;
 mod overload;
 mod past;
+mod pelt;
 mod placement;
 mod rt_queue;
 mod running;
@@ -54,7 +55,8 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `MI4` (machine.md 8.2), or
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14),
+    /// `FP1` to `FP18` (fair-placement I1 to I18), `MI4` (machine.md 8.2), or
     /// `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
@@ -139,6 +141,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     for queue in moment.queues() {
         rt_queue::look(moment, &queue, found);
         fair_queue::look(moment, &queue, found);
+        pelt::look(moment, &queue, found);
         overload::look(moment, &queue, found);
         placement::queued_once(moment, &queue, found);
         cpupri::level_agrees(moment, &queue, found);
@@ -153,6 +156,8 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     if moment.quiescent() {
         placement::runnable_is_queued(moment, found);
         fair_queue::loads_add_up(moment, found);
+        pelt::tasks(moment, found);
+        pelt::idle_cpus_are_counted(moment, found);
         overload::pushable_means_overloaded(moment, found);
         inheritance::look(moment, found);
         walkers::have_ended(moment, found);

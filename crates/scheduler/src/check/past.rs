@@ -3,7 +3,7 @@
 use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
-use crate::registry::{FloorOrder, ForkPath, NextDef, OverloadRule, PushFail};
+use crate::registry::{FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PushFail};
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Past {
     /// `floor_order=without_task`, or `one_step` where a child is placed early: a new task takes its distance
     /// to the floor of its queue before that floor moves.
     pub(super) floor_passed_newcomers: bool,
+    /// `load_tracking=weights`: a task that was queued then joins its queue's averages when it next runs.
+    pub(super) untracked: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
 }
@@ -49,6 +51,7 @@ impl Past {
             FloorOrder::OneStep => rules.fork_path.get() == ForkPath::Early,
             FloorOrder::WithTask => false,
         };
+        self.untracked |= rules.load_tracking.get() == LoadTracking::Weights;
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }
 }

@@ -20,7 +20,10 @@ impl Class {
     /// the old one.
     pub(crate) fn detach_task<P: Platform>(self, rq: &mut RqGuard<'_, P>, p: TaskId) {
         match self {
-            Class::Fair => fair::detach_task_cfs_rq(rq, p),
+            Class::Fair => {
+                fair::pelt::switched_from(rq, p);
+                fair::detach_task_cfs_rq(rq, p);
+            }
             Class::Rt | Class::Idle => {}
         }
     }
@@ -28,7 +31,10 @@ impl Class {
     /// A task enters this class. It is not yet on the queue; its priority is the new one.
     pub(crate) fn attach_task<P: Platform>(self, rq: &mut RqGuard<'_, P>, p: TaskId) {
         match self {
-            Class::Fair => fair::attach_task_cfs_rq(rq, p),
+            Class::Fair => {
+                fair::pelt::switched_to(rq, p);
+                fair::attach_task_cfs_rq(rq, p);
+            }
             Class::Rt | Class::Idle => {}
         }
     }
@@ -66,6 +72,17 @@ impl Class {
             Class::Fair => fair::prio_changed(&mut rq, p, old, change),
             Class::Idle => {}
         }
+    }
+
+    /// Gives a task another load weight. It is off its queue, in whatever state; it keeps the weight while
+    /// another class serves it.
+    pub(crate) fn set_weight<P: Platform>(self, rq: &RqGuard<'_, P>, p: TaskId, weight: u64) {
+        let task = rq.me.task(p);
+        match self {
+            Class::Fair => fair::pelt::reweight(rq, task, weight),
+            Class::Rt | Class::Idle => {}
+        }
+        task.se.set_weight(weight);
     }
 
     /// Sets the affinity of a task of this class, queued or not.

@@ -18,6 +18,16 @@ pub(crate) fn on_wake_other<P: Platform>(me: ThisCpu<'_, P>, flags: WakeFlags) {
     averages::on_wake_other(me, flags);
 }
 
+/// The task that the executing CPU runs forks: what the child has of it, whatever serves them.
+pub(crate) fn inherit_habits<P: Platform>(me: ThisCpu<'_, P>, child: &Task) {
+    fair::inherit_habits(me, child);
+}
+
+/// The executing CPU begins to run its idle task.
+pub(crate) fn entered_idle<P: Platform>(me: ThisCpu<'_, P>) {
+    fair::entered_idle(me);
+}
+
 /// A tick begins: averages of the CPU's load, by whatever class.
 pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     fair::update_cpu_load(rq);

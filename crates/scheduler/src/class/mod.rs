@@ -29,7 +29,8 @@ mod tick;
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
 pub(crate) use change::PrioChange;
 pub(crate) use every::{
-    active_load_balance, init_task, on_wake_other, trigger_load_balance, update_cpu_load,
+    active_load_balance, entered_idle, inherit_habits, init_task, on_wake_other, trigger_load_balance,
+    update_cpu_load,
 };
 pub(crate) use preempt::{PreemptCause, check_preempt_curr};
 pub(crate) use queue::{

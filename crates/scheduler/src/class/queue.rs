@@ -67,6 +67,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     }
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
+    fair::note_overload(rq.me, n);
     fair::update_avg_idle(rq, kind);
     match task.class.get() {
         Class::Rt => rt::enqueue_task(rq, p, kind),
@@ -102,11 +103,19 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
 /// The task that is to run next, of the highest class that has one; it becomes the class's current one.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> TaskId {
     let picked = Class::ALL.into_iter().find_map(|class| match class {
-        Class::Rt => rt::pick_next_task(rq),
+        Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Fair => fair::pick_next_task(rq),
         Class::Idle => Some(rq.idle),
     });
     picked.unwrap_or(rq.idle)
+}
+
+/// A real-time task was picked: the CPU has been doing something else, unless it comes from another one.
+#[inline]
+fn real_time_picked<P: Platform>(rq: &RqGuard<'_, P>) {
+    if rq.me.task(rq.curr).class.get() != Class::Rt {
+        fair::pelt::real_time_begins(rq);
+    }
 }
 
 /// The running task stops being its class's current one; if it is still queued it waits from now on.
@@ -118,7 +127,10 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
         PutKind::Restore => {}
     }
     match task.class.get() {
-        Class::Rt => rt::put_prev_task(rq, prev),
+        Class::Rt => {
+            rt::put_prev_task(rq, prev);
+            fair::pelt::real_time_ran(rq);
+        }
         Class::Fair => fair::put_prev_task(rq, prev),
         Class::Idle => {}
     }
@@ -160,7 +172,11 @@ pub(crate) fn set_task_cpu<P: Platform>(
     bump(&task.stats.nr_migrations);
     bump(&me.k.totals.migrations);
     match task.class.get() {
-        Class::Fair => fair::migrate_task_rq(me, task, orig, dest),
+        Class::Fair => {
+            fair::pelt::migrate(me, task, orig);
+            fair::lose_cache(me, task);
+            fair::migrate_task_rq(me, task, orig, dest);
+        }
         Class::Rt | Class::Idle => {}
     }
     task.cpu.set(held, dest);

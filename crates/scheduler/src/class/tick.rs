@@ -9,8 +9,14 @@ use crate::{fair, rt};
 pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let curr = rq.curr;
     match rq.me.task(curr).class.get() {
-        Class::Rt => rt::task_tick(rq, curr),
-        Class::Fair => fair::task_tick(rq, curr),
+        Class::Rt => {
+            rt::task_tick(rq, curr);
+            fair::pelt::real_time_ran(rq);
+        }
+        Class::Fair => {
+            fair::pelt::ran(rq, curr);
+            fair::task_tick(rq, curr);
+        }
         Class::Idle => {}
     }
 }

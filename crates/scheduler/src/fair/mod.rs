@@ -81,23 +81,30 @@
 
 pub(crate) mod averages;
 mod balance;
+mod cache;
 mod cfs;
 mod change;
 mod cpu_load;
+mod group;
+pub(crate) mod pelt;
 mod queue;
 mod scale;
 mod select;
 mod vruntime;
 
 pub use averages::Averages;
-pub use balance::{CpuBalance, FairRoot};
+pub use balance::{CpuBalance, FairRoot, nohz_csd_func};
+pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
+pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
 pub use queue::{CfsRq, EntityId, FairEntity};
 pub use scale::{Granularities, granularities};
+pub use select::WakeHabits;
 pub use vruntime::lag;
 
 pub(crate) use balance::{
-    active_load_balance, pre_schedule, rebalance_domains, update_avg_idle, wants_pre_schedule,
+    active_load_balance, lose_cache, note_overload, pre_schedule, rebalance_domains, update_avg_idle,
+    wants_pre_schedule,
 };
 pub(crate) use cfs::{
     attach_task_cfs_rq, check_preempt_wakeup, detach_task_cfs_rq, largest_sleeper_threshold, migrate_task_rq,
@@ -106,7 +113,7 @@ pub(crate) use cfs::{
 pub(crate) use change::{prio_changed, switched_to};
 pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
 pub(crate) use queue::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
-pub(crate) use select::{select_task_rq_fork, select_task_rq_wake};
+pub(crate) use select::{inherit_habits, select_task_rq_fork, select_task_rq_wake};
 
 #[cfg(test)]
 mod tests;

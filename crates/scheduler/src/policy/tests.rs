@@ -197,6 +197,7 @@ fn a_new_task_changes_before_it_first_runs() {
             policy: Policy::Normal,
             nice: Nice::default(),
             cpus_allowed: CpuMask::single(CpuId(0)),
+            kernel_thread: false,
         };
         let child = new_task(&lab.k, new);
         lab.run(sched_fork(lab.cpu(0), child));
@@ -348,7 +349,13 @@ fn a_task_that_becomes_normal_before_its_first_wakeup_starts_at_the_floor() {
     lab.tick(1);
     let p = new_task(
         &lab.k,
-        NewTask { pid: Pid(9), policy: fifo(1), nice: Nice::default(), cpus_allowed: cpus(&[1]) },
+        NewTask {
+            pid: Pid(9),
+            policy: fifo(1),
+            nice: Nice::default(),
+            cpus_allowed: cpus(&[1]),
+            kernel_thread: false,
+        },
     );
     set(&lab, p, Policy::Normal);
     lab.run(wake_up_new_task_on(lab.cpu(0), p, None));

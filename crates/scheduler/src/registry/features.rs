@@ -83,6 +83,21 @@ features! {
     TtwuQueue "TTWU_QUEUE"
         "Remote wakeups are queued on the target CPU, which does the enqueue itself after an IPI."
         "rt-class 3.6";
+    UtilEst "UTIL_EST"
+        "A woken task is expected to use what it used before it slept." "fair-placement 1.10";
+    UtilEstFastup "UTIL_EST_FASTUP"
+        "That estimate follows a rise at once, and only a fall slowly." "fair-placement 1.10";
+    AttachAgeLoad "ATTACH_AGE_LOAD"
+        "The averages of a task that another class served fade for that time." "fair-placement 1.7";
+    WaIdle "WA_IDLE"
+        "The affine wakeup prefers an idle CPU, and one whose only task is about to sleep."
+        "fair-placement 2.6";
+    WaWeight "WA_WEIGHT" "The affine wakeup compares the loads of both CPUs." "fair-placement 2.6";
+    WaBias "WA_BIAS"
+        "That comparison leans towards the waker's CPU, by half of what balancing tolerates."
+        "fair-placement 2.6";
+    SisUtil "SIS_UTIL"
+        "The fuller a cache's CPUs are, the fewer of them a wakeup looks at." "fair-placement 2.8";
     RtRuntimeShare "RT_RUNTIME_SHARE"
         "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
 }

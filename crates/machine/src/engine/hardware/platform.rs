@@ -131,7 +131,7 @@ impl Platform for Hw {
         if let Some(watch) = self.watch() {
             watch.checker.borrow_mut().ipi_sent(to, ipi);
         }
-        if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
+        if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup | Ipi::Nohz) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
             self.note_sent(from, to, ipi, noticed);
             return self.at(noticed, OneShot::Notice { to, ipi });

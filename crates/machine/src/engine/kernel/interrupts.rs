@@ -7,6 +7,7 @@ use crate::engine::record::words;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::affinity::migration_cpu_stop;
+use scheduler::fair::nohz_csd_func;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
 use scheduler::tick::scheduler_tick;
@@ -105,6 +106,7 @@ impl Sim {
                 self.hw().push_ipis.arrived(source);
                 rt::push_irq_work(me, source).await;
             }
+            Ipi::Nohz => nohz_csd_func(me).await,
             Ipi::Stop => migration_cpu_stop(me).await,
         }
     }

@@ -112,6 +112,7 @@ fn kthread(noise: &KthreadNoise, cpu: Option<CpuId>, behaviour: Kthread, rng: &m
         Start::Door(_) => Nanos::ZERO,
     };
     let mut spec = TaskSpec::new(comm, behaviour);
+    spec.kernel_thread = true;
     spec.policy = noise.policy;
     spec.nice = noise.nice;
     spec.cpus = cpu.map(CpuMask::single);

@@ -47,7 +47,7 @@ pub(crate) fn as_new_task(k: &Scheduler<Hw>, pid: Pid, spec: &TaskSpec) -> Resul
         let (comm, cpus) = (spec.comm.as_str().into(), k.cpus());
         return Err(RunError::EmptyAffinity { pid, comm, asked, cpus });
     }
-    Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed })
+    Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed, kernel_thread: spec.kernel_thread })
 }
 
 /// Notes how a task begins: at a time, or with a fork.

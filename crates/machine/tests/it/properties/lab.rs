@@ -172,6 +172,8 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         task.policy = policy(plan.policy);
         task.nice = nice(plan.nice);
         task.cpus = Some(shared.mask(plan.cpus));
+        // Many a thread of the kernel is bound.
+        task.kernel_thread = plan.cpus.count_ones() == 1;
         task.working_set_bytes = 1_000 * n as u64;
         setup.spawn(Nanos::from_micros(plan.start.into()), task);
     }

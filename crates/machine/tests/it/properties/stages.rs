@@ -11,6 +11,9 @@ pub fn stages() -> Vec<Scenario> {
         messenger(),
         unbelieved_hint(),
         real_time_hogs(),
+        bursts(),
+        real_time_for_a_while(),
+        bound_worker(),
         storm(Shape::Flat(3)),
         storm(FOUR_BY_THREE),
     ]
@@ -77,6 +80,42 @@ fn unbelieved_hint() -> Scenario {
 fn real_time_hogs() -> Scenario {
     let hog = task(Plan::Fifo(5), 0, vec![Op::Run(4_000); 15]);
     stage(Shape::Flat(2), Price::Free, vec![hog, task(Plan::Normal, 0, vec![Op::Run(4_000); 5])])
+}
+
+/// Tasks that run for long, then sleep for so long that their utilisation has faded when they come back.
+fn bursts() -> Scenario {
+    let burst = |n: u32| {
+        let mut ops = vec![Op::Sleep(7_000 * n)];
+        for _ in 0..12 {
+            ops.extend(vec![Op::Run(4_000); 6]);
+            ops.push(Op::Sleep(60_000));
+        }
+        task(Plan::Normal, 0, ops)
+    };
+    stage(Shape::Flat(2), Price::Usual, (0..5).map(burst).collect())
+}
+
+/// Tasks that another class serves for a while and that sleep meanwhile, beside hogs.
+fn real_time_for_a_while() -> Scenario {
+    let hog = task(Plan::Normal, 0, vec![Op::Run(4_000); 150]);
+    let changes = |n: u32| {
+        let mut ops = vec![Op::Run(4_000 + 500 * n); 8];
+        for _ in 0..6 {
+            ops.push(Op::Policy { whose: None, policy: Plan::Fifo(1) });
+            ops.push(Op::Sleep(40_000));
+            ops.push(Op::Policy { whose: None, policy: Plan::Normal });
+            ops.extend(vec![Op::Run(4_000); 5]);
+        }
+        task(Plan::Normal, 100 * n, ops)
+    };
+    stage(Shape::Flat(2), Price::Usual, vec![hog.clone(), hog, changes(0), changes(1)])
+}
+
+/// A bound thread of the kernel answers a task on its own CPU, while others idle.
+fn bound_worker() -> Scenario {
+    let writes = (0..60).flat_map(|_| [Op::Write(0), Op::Run(30), Op::Sleep(200)]).collect();
+    let worker = TaskPlan { cpus: 1, ..task(Plan::Normal, 0, writes) };
+    stage(Shape::Flat(4), Price::Usual, vec![worker])
 }
 
 /// More real-time tasks than CPUs, all of different habits, on a machine where locks are dear: CPUs meet at

@@ -12,6 +12,24 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use scheduler::registry::{Feature, RULES, TUNABLES};
 
+/// Load tracking, and what reads it.
+const TRACKED: &[&str] = &[
+    "load_tracking=pelt",
+    "rt_capacity=pelt",
+    "UTIL_EST",
+    "WA_IDLE",
+    "WA_WEIGHT",
+    "WA_BIAS",
+    "wake_placement=idle_or_load",
+    "idle_sibling=scan",
+    "fork_balance=group_type",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+    "sched_idle_cpu=on",
+    "TTWU_QUEUE",
+];
+
 /// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
 const CONTEXT: &[(&str, &[&str])] = &[
     // So large that no sleeper has it, unless it shrinks.
@@ -26,6 +44,26 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("RT_RUNTIME_SHARE", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
     ("push_ipi_walker", &["RT_PUSH_IPI"]),
     ("rto_skip_self", &["RT_PUSH_IPI"]),
+    ("load_tracking", TRACKED),
+    ("new_task_util", TRACKED),
+    ("pelt_lag", TRACKED),
+    ("rt_capacity", TRACKED),
+    ("wake_wide", TRACKED),
+    ("recent_used", TRACKED),
+    ("sis_kthread", TRACKED),
+    ("sched_idle_cpu", TRACKED),
+    ("fork_balance", TRACKED),
+    ("ttwu_list", TRACKED),
+    ("ttwu_on_cpu", TRACKED),
+    ("numa_imbalance", TRACKED),
+    ("lb", TRACKED),
+    ("lb_params", TRACKED),
+    ("newidle_gate", TRACKED),
+    ("misfit_reduced", TRACKED),
+    ("UTIL_EST", TRACKED),
+    ("ATTACH_AGE_LOAD", TRACKED),
+    ("WA_", TRACKED),
+    ("SIS_UTIL", TRACKED),
 ];
 
 /// Runs that are tried before a switch is taken to be dead.

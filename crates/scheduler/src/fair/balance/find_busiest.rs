@@ -1,6 +1,6 @@
 //! Which CPU is the busiest, and how much load should leave it (fair-class 8.5, steps 1 to 6).
 
-use super::Situation;
+use super::{Situation, constants};
 use crate::domains::SchedDomain;
 use crate::fair::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use crate::platform::Platform;
@@ -30,11 +30,11 @@ pub(super) fn find_busiest<P: Platform>(
         Situation::Idle => domain.idle_idx,
         Situation::NewlyIdle => 0,
     };
-    debug_assert!(domain.own_group().contains(dest));
-    let local = Group::measure(me, domain, domain.own_group(), index, target_load);
+    debug_assert!(domain.own_group().span.contains(dest));
+    let local = Group::measure(me, domain, &domain.own_group().span, index, target_load);
     let (mut load, mut cpus) = (local.load, local.cpus);
     let mut busiest: Option<(&CpuMask, Group)> = None;
-    for group in domain.other_groups() {
+    for group in domain.other_groups().map(|g| &g.span) {
         let measured = Group::measure(me, domain, group, index, source_load);
         load += measured.load;
         cpus += measured.cpus;
@@ -45,8 +45,9 @@ pub(super) fn find_busiest<P: Platform>(
         }
     }
     let counts = &domain.balance.counts[situation.index()];
-    let needed = busiest
-        .and_then(|(group, busiest)| Some((group, calculate_imbalance(me, &local, &busiest, load / cpus)?)));
+    let needed = busiest.and_then(|(group, busiest)| {
+        Some((group, calculate_imbalance(me, domain, &local, &busiest, load / cpus)?))
+    });
     let Some((group, amount)) = needed else {
         bump(&counts.no_busier_group);
         return None;
@@ -114,12 +115,13 @@ impl Group {
 /// Steps 3 to 5. `domain_average` is the load of each CPU of the domain.
 fn calculate_imbalance<P: Platform>(
     me: ThisCpu<'_, P>,
+    domain: &SchedDomain,
     local: &Group,
     busiest: &Group,
     domain_average: u64,
 ) -> Option<u64> {
     let (here, there) = (local.average(), busiest.average());
-    if here >= there || here >= domain_average || 100 * there <= SchedDomain::IMBALANCE_PCT * here {
+    if here >= there || here >= domain_average || 100 * there <= constants(me, domain).imbalance_pct * here {
         return None;
     }
     let mut per_task = busiest.per_task();

@@ -6,18 +6,25 @@ mod find_busiest;
 mod move_tasks;
 mod new_idle;
 mod nohz;
+mod numa;
+mod typed;
 
 pub(crate) use active::active_load_balance;
 pub(super) use new_idle::IdleTimes;
 pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
+pub(super) use numa::numa_allowance;
+pub use typed::nohz_csd_func;
+pub(crate) use typed::tick_stopped;
 
-use crate::domains::SchedDomain;
+use crate::domains::{BalanceConstants, SchedDomain};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::fair::cpu_load::tick_period;
 use crate::platform::Platform;
+use crate::registry::Lb;
 use crate::shared::Kept;
 use crate::stats::bump;
+use crate::task::Task;
 use crate::{CpuId, Nanos, ThisCpu};
 use active::request_push;
 use core::cell::Cell;
@@ -54,8 +61,33 @@ pub struct CpuBalance {
     pub next_balance: Kept<Nanos>,
     /// A CPU that asks for one of its tasks ([`active`]); written by that CPU under the lock.
     pub(super) push_to: Cell<Option<CpuId>>,
+    /// What a search for work has cost at most; `None`: sched_migration_cost.
+    pub(super) max_idle_balance_cost: Kept<Option<Nanos>>,
+    /// What it is asked to do for all idle CPUs.
+    pub(super) nohz_request: Kept<typed::Request>,
+    /// Its averages may still fade.
+    pub(super) has_blocked_load: Kept<bool>,
+    /// Tick in which they were last brought up to date for it.
+    pub(super) blocked_updated_at: Kept<u64>,
+    /// Since when it has nothing to run.
+    pub(in crate::fair) idle_since: Kept<Option<Nanos>>,
     /// It is asked to balance on behalf of all idle CPUs ([`nohz`]).
     pub(super) nohz_kick: Cell<bool>,
+}
+
+/// A task leaves its CPU, and with it whatever that CPU's cache has of it.
+pub(crate) fn lose_cache<P: Platform>(me: ThisCpu<'_, P>, task: &Task) {
+    if me.k.config.rules.lb.get() == Lb::GroupType {
+        task.stats.exec_start.set(Nanos::ZERO);
+    }
+}
+
+/// A queue has so many tasks now: with two of them there is something to pull.
+#[inline]
+pub(crate) fn note_overload<P: Platform>(me: ThisCpu<'_, P>, nr_running: u32) {
+    if nr_running >= 2 {
+        me.k.fair_root.nohz.overload.set(true);
+    }
 }
 
 /// What came of one balancing of one domain.
@@ -73,6 +105,9 @@ pub(super) enum Outcome {
 pub(crate) async fn rebalance_domains<P: Platform>(me: ThisCpu<'_, P>) {
     if me.k.domains(me.id).is_empty() {
         return;
+    }
+    if me.k.config.rules.lb.get() == Lb::GroupType {
+        return typed::trigger_load_balance(me).await;
     }
     if me.now() >= me.k.rq(me.id).published.balance.next_balance.get() {
         let situation = if me.k.idle_cpu(me.id) { Situation::Idle } else { Situation::Busy };
@@ -99,9 +134,22 @@ pub(super) async fn balance_domains<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId
 /// When a domain is to be balanced again: rarely for a busy CPU, and no more than once a tick. (The kernel's
 /// upper bound, 0.1 s for each configured CPU, is beyond reach.)
 pub(super) fn due<P: Platform>(me: ThisCpu<'_, P>, domain: &SchedDomain, situation: Situation) -> Nanos {
-    let factor = if situation == Situation::Busy { SchedDomain::BUSY_FACTOR } else { 1 };
-    let interval = Nanos::from_millis(domain.balance.balance_interval_ms.get() * factor);
-    domain.balance.last_balance.get() + interval.max(tick_period(me))
+    let (constants, tick) = (constants(me, domain), tick_period(me));
+    let mut interval = Nanos::from_millis(interval_ms(me, domain));
+    if situation == Situation::Busy {
+        interval = (interval * constants.busy_factor).saturating_sub(tick * constants.less_when_busy);
+    }
+    domain.balance.last_balance.get() + interval.max(tick)
+}
+
+/// Constants of balancing a domain, by the rule in force.
+pub(super) fn constants<P: Platform>(me: ThisCpu<'_, P>, domain: &SchedDomain) -> BalanceConstants {
+    domain.constants(me.k.config.rules.lb_params.get())
+}
+
+/// The present interval of a domain, in ms.
+fn interval_ms<P: Platform>(me: ThisCpu<'_, P>, domain: &SchedDomain) -> u64 {
+    domain.balance.balance_interval_ms.get().max(constants(me, domain).min_interval_ms)
 }
 
 /// Balances one domain of `dest`; the executing CPU may act for another one. Takes the locks of both CPUs
@@ -123,15 +171,15 @@ pub(super) async fn load_balance<P: Platform>(
         bump(&counts.balanced);
         state.nr_balance_failed.set(0);
         if situation != Situation::NewlyIdle {
-            let doubled = 2 * state.balance_interval_ms.get();
-            state.balance_interval_ms.set(doubled.min(SchedDomain::MAX_INTERVAL_MS));
+            let doubled = 2 * interval_ms(me, domain);
+            state.balance_interval_ms.set(doubled.min(constants(me, domain).max_interval_ms));
         }
         return Outcome::Balanced;
     };
     counts.imbalance.set(counts.imbalance.get() + busiest.amount);
     let moved = pull(me, dest, domain, busiest, situation).await;
     if situation != Situation::NewlyIdle {
-        state.balance_interval_ms.set(SchedDomain::MIN_INTERVAL_MS);
+        state.balance_interval_ms.set(constants(me, domain).min_interval_ms);
     }
     if moved > 0 {
         state.nr_balance_failed.set(0);
@@ -142,10 +190,11 @@ pub(super) async fn load_balance<P: Platform>(
     if situation != Situation::NewlyIdle {
         let failures = state.nr_balance_failed.get() + 1;
         state.nr_balance_failed.set(failures);
-        if failures > SchedDomain::CACHE_NICE_TRIES + 2 {
+        let tries = constants(me, domain).cache_nice_tries;
+        if failures > tries + 2 {
             bump(&state.other_counts.active);
             request_push(me, busiest.cpu, dest).await;
-            state.nr_balance_failed.set(SchedDomain::CACHE_NICE_TRIES + 1);
+            state.nr_balance_failed.set(tries + 1);
         }
     }
     Outcome::Failed
@@ -153,7 +202,7 @@ pub(super) async fn load_balance<P: Platform>(
 
 /// One CPU of each group balances a level: its first idle one, else its first one.
 fn should_we_balance<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, domain: &SchedDomain) -> bool {
-    let group = domain.own_group();
+    let group = domain.own_group().span;
     group.iter().find(|c| me.k.idle_cpu(*c)).or_else(|| group.first()) == Some(cpu)
 }
 

@@ -1,14 +1,15 @@
 //! Moving tasks from a busy CPU's queue (fair-class 8.6).
 
-use super::Situation;
+use super::{Situation, constants};
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::fair::cfs;
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
-use crate::registry::{IdleNeverHot, PreemptModel};
+use crate::registry::{IdleNeverHot, Lb, PreemptModel};
 use crate::rq::RqGuard;
 use crate::stats::bump;
+use crate::task::TaskTable;
 use crate::{Nanos, Policy, Reason, TaskId, ThisCpu};
 
 /// Moves tasks from the queue of a busy CPU until about `amount` of weight has gone, the most recently
@@ -23,7 +24,7 @@ pub(super) fn move_tasks<P: Platform>(
     let me = from.me;
     from.update_clock();
     to.update_clock();
-    let accept_hot = domain.balance.nr_balance_failed.get() > SchedDomain::CACHE_NICE_TRIES;
+    let accept_hot = domain.balance.nr_balance_failed.get() > constants(me, domain).cache_nice_tries;
     let newly_idle = situation == Situation::NewlyIdle;
     let one_only = newly_idle && me.k.config.rules.preempt_model.get() == PreemptModel::Full;
     let reason = if newly_idle { Reason::BalancedNewIdle } else { Reason::BalancedPeriodic };
@@ -118,12 +119,15 @@ fn task_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
     u64::try_from(cost).map_or(true, |cost| idle_for < Nanos(cost))
 }
 
-/// The task of a queue that was enqueued last among those that may run on `dest`.
-pub(super) fn allowed_newest<P: Platform>(rq: &RqGuard<'_, P>, dest: crate::CpuId) -> Option<TaskId> {
-    let me = rq.me;
-    rq.fair
-        .tasks
-        .iter(&me.k.tasks)
+/// Which task of a queue goes to `dest` among those that may run there: the one that was enqueued last, or
+/// since 4.15 the one that has not run for longest.
+pub(super) fn first_allowed<P: Platform>(rq: &RqGuard<'_, P>, dest: crate::CpuId) -> Option<TaskId> {
+    let (me, tasks) = (rq.me, &rq.me.k.tasks);
+    let (first, next): (_, fn(&TaskTable, TaskId) -> Option<TaskId>) = match me.k.config.rules.lb.get() {
+        Lb::GroupLoad => (rq.fair.tasks.newest(), TaskList::older),
+        Lb::GroupType => (rq.fair.tasks.oldest(), TaskList::newer),
+    };
+    core::iter::successors(first, |p| next(tasks, *p))
         .inspect(|_| me.charge(Cost::ScanTask))
         .find(|p| me.task(*p).may_run_on(dest))
 }

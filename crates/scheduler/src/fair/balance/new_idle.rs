@@ -1,20 +1,18 @@
 //! A CPU that is about to idle looks for work (fair-class 8.6).
 
-use super::nohz;
 use super::{Outcome, Situation, load_balance};
+use super::{nohz, typed};
 use crate::Nanos;
 use crate::class::EnqueueKind;
 use crate::fair::averages::approach;
 use crate::fair::scale;
 use crate::platform::Platform;
-use crate::registry::NewIdleStop;
+use crate::registry::{Lb, NewIdleStop};
 use crate::rq::RqGuard;
 
 /// A CPU's idle times; the run-queue lock protects them.
 #[derive(Debug)]
 pub(in crate::fair) struct IdleTimes {
-    /// Since when the CPU has nothing to run.
-    since: Option<Nanos>,
     /// Average length.
     pub(in crate::fair) average: Nanos,
 }
@@ -22,7 +20,7 @@ pub(in crate::fair) struct IdleTimes {
 impl Default for IdleTimes {
     /// High at first: twice the default of sched_migration_cost.
     fn default() -> IdleTimes {
-        IdleTimes { since: None, average: Nanos(1_000_000) }
+        IdleTimes { average: Nanos(1_000_000) }
     }
 }
 
@@ -32,7 +30,10 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     if rq.nr_running > 0 {
         return false;
     }
-    let wants = wants_idle_balance(rq);
+    let wants = match rq.me.k.config.rules.lb.get() {
+        Lb::GroupType => typed::wants_pre_schedule(rq),
+        Lb::GroupLoad => wants_idle_balance(rq),
+    };
     if !wants {
         rq.update_clock();
     }
@@ -42,7 +43,8 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
 /// A CPU with nothing to run begins to idle: whether it looks for work first.
 fn wants_idle_balance<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     let now = rq.clock;
-    rq.fair.idle.since.get_or_insert(now);
+    let since = &rq.published.balance.idle_since;
+    since.set(since.get().or(Some(now)));
     let kick = &rq.published.balance.nohz_kick;
     if rq.curr != rq.idle {
         // Asked to balance on behalf of all idle CPUs, but it has been busy since.
@@ -70,6 +72,9 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 /// balance on behalf of all idle ones does that instead.
 pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
+    if me.k.config.rules.lb.get() == Lb::GroupType {
+        return typed::pre_schedule(rq).await;
+    }
     let kicked = rq.published.balance.nohz_kick.take();
     drop(rq);
     if kicked {
@@ -93,7 +98,13 @@ pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
 /// A task is activated on a CPU that had nothing to run: an idle time ends. It counts only if a wakeup ended
 /// it.
 pub(crate) fn update_avg_idle<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind) {
-    let Some(since) = rq.fair.idle.since.take() else { return };
+    if rq.me.k.config.rules.lb.get() == Lb::GroupType {
+        if kind == EnqueueKind::Wakeup {
+            typed::end_idle_spell(rq);
+        }
+        return;
+    }
+    let Some(since) = rq.published.balance.idle_since.take() else { return };
     if kind != EnqueueKind::Wakeup {
         return;
     }

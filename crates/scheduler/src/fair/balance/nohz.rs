@@ -6,19 +6,54 @@
 //! its cost falls on an idle CPU. Up to 2.6.35 one idle CPU kept its tick for that purpose; the effect is the
 //! same.
 
+use super::typed::NohzRoot;
 use super::{Situation, balance_domains, due};
+use crate::fair::cache::SharedCache;
 use crate::fair::cpu_load::{tick_period, update_cpu_load};
 use crate::platform::Platform;
-use crate::{Nanos, ThisCpu};
+use crate::{CpuId, CpuMask, Nanos, ThisCpu};
+use alloc::boxed::Box;
 use core::cell::Cell;
 
 /// What the class shares between CPUs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FairRoot {
     /// Fair tasks that wait in a timeline, of all CPUs: without any, a search for work is in vain.
     pub(in crate::fair) waiting: Cell<u32>,
     /// When an idle CPU may be kicked again.
     next_kick: Cell<Nanos>,
+    /// What balancing by group types shares.
+    pub(in crate::fair) nohz: NohzRoot,
+    /// One for each cache, at the number of its lowest CPU.
+    pub(in crate::fair) caches: Box<[SharedCache]>,
+}
+
+impl FairRoot {
+    /// For so many CPUs.
+    pub(crate) fn new(cpus: usize) -> FairRoot {
+        FairRoot {
+            waiting: Cell::default(),
+            next_kick: Cell::default(),
+            nohz: NohzRoot::default(),
+            caches: (0..cpus).map(|_| SharedCache::default()).collect(),
+        }
+    }
+
+    /// CPUs that took no tick since they went idle, where balancing by group types keeps them.
+    pub(crate) fn idle_cpus(&self) -> CpuMask {
+        self.nohz.idle_cpus()
+    }
+
+    /// Breaks the count of a cache, for the test of who checks it.
+    #[cfg(test)]
+    pub(crate) fn miscount_idle(&self, cache: CpuId) {
+        self.caches[cache.index()].nr_idle.overwrite(9);
+    }
+
+    /// How many of those a cache counts; it is named by its lowest CPU.
+    pub(crate) fn idle_in_cache(&self, cache: CpuId) -> u32 {
+        self.caches[cache.index()].nr_idle.get()
+    }
 }
 
 /// At the tick of a busy CPU: wakes an idle CPU to balance, if this CPU may have something to give.
@@ -64,7 +99,7 @@ pub(super) async fn nohz_idle_balance<P: Platform>(me: ThisCpu<'_, P>) {
     }
 }
 
-async fn balance_if_due<P: Platform>(me: ThisCpu<'_, P>, cpu: crate::CpuId) {
+async fn balance_if_due<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     if me.k.domains(cpu).iter().all(|d| me.now() < due(me, d, Situation::Idle)) {
         return;
     }

@@ -32,7 +32,7 @@ pub struct Buddies {
 
 impl Buddies {
     /// Whether a task is one of them.
-    pub(super) fn contains(self, entity: EntityId) -> bool {
+    pub(in crate::fair) fn contains(self, entity: EntityId) -> bool {
         self.next == Some(entity) || self.last == Some(entity)
     }
 

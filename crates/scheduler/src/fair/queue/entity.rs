@@ -2,6 +2,8 @@
 
 use super::task_list::Links;
 use crate::fair::averages::Averages;
+use crate::fair::pelt::TaskPelt;
+use crate::fair::select::WakeHabits;
 use crate::platform::Platform;
 use crate::shared::Kept;
 use crate::{Nanos, TaskId, ThisCpu};
@@ -47,6 +49,10 @@ pub struct FairEntity {
     pub pen_timeout: Kept<Nanos>,
     /// How it behaves when it wakes others and is woken.
     pub averages: Averages,
+    /// What it has asked for and used, if that is tracked.
+    pub pelt: TaskPelt,
+    /// Whom it wakes, and where it ran.
+    pub habits: WakeHabits,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the
     /// task.
@@ -66,6 +72,8 @@ impl FairEntity {
         self.pen_timeout.set(Nanos::ZERO);
         self.relative.set(true);
         self.in_timeline.set(false);
+        self.pelt.reset(weight);
+        self.habits.reset();
     }
 
     /// New load weight, after a change of nice or policy; the task is off its queue for the moment.

@@ -11,11 +11,14 @@ pub(super) use task_list::TaskList;
 
 use super::balance::IdleTimes;
 use super::cfs::{self, Buddies, Timeline};
+use super::pelt;
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
+use crate::registry::Lb;
 use crate::rq::RqGuard;
 use crate::stats::add;
-use crate::{Nanos, TaskId, TaskState};
+use crate::task::Task;
+use crate::{Nanos, Policy, TaskId, TaskState};
 
 /// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
 /// is published beside the lock, because a task that changes its CPU asleep reads it from both queues.
@@ -57,8 +60,10 @@ impl CfsRq {
 pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     let me = rq.me;
     let task = me.task(p);
+    pelt::enqueue(rq, p, kind);
     cfs::enqueue_entity(rq, EntityId::of(p), kind);
     rq.fair.nr_running += 1;
+    count_idle_policy(rq, task, 1);
     let load = rq.fair.load + task.se.weight.get();
     set_load(rq, load);
     rq.fair.tasks.push(&me.k.tasks, p);
@@ -72,11 +77,13 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let me = rq.me;
     let task = me.task(p);
     update_curr(rq);
+    pelt::dequeue(rq, p, kind);
     if kind == DequeueKind::Sleep {
         task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
     cfs::dequeue_entity(rq, EntityId::of(p), kind);
     rq.fair.nr_running -= 1;
+    count_idle_policy(rq, task, -1);
     let load = rq.fair.load - task.se.weight.get();
     set_load(rq, load);
     rq.fair.tasks.remove(&me.k.tasks, p);
@@ -95,6 +102,7 @@ pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let stats = &task.stats;
     add(&rq.published.counts.wait_time_ns, stats.wait_end(rq.clock));
     let entity = EntityId::of(p);
+    pelt::set_next(rq, p);
     cfs::set_next_entity(rq, entity);
     stats.exec_start.set(rq.clock);
     rq.fair.curr = Some(entity);
@@ -103,6 +111,13 @@ pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
         stats.slice_max.set(stats.slice_max.get().max(task.ran()));
     }
     stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
+    if rq.me.k.config.rules.lb.get() == Lb::GroupType && task.on_rq.get() {
+        // Balancing takes whoever has not run for longest.
+        let me = rq.me;
+        let tasks = &me.k.tasks;
+        rq.fair.tasks.remove(tasks, p);
+        rq.fair.tasks.push(tasks, p);
+    }
 }
 
 /// The running task of this class stops running; if it is still runnable it waits from now on.
@@ -110,10 +125,19 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     if task.on_rq.get() {
         update_curr(rq);
+        pelt::ran(rq, p);
         task.stats.wait_start(rq.clock);
         cfs::put_prev_entity(rq, EntityId::of(p));
     }
     rq.fair.curr = None;
+}
+
+/// A runnable task comes or goes; those of SCHED_IDLE are counted.
+fn count_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, change: i32) {
+    if task.policy.get() == Policy::Idle {
+        let nr = &rq.published.nr_idle_policy;
+        nr.set(rq, nr.get().wrapping_add_signed(change));
+    }
 }
 
 fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {

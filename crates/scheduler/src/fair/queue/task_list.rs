@@ -18,6 +18,7 @@ pub(super) struct Links {
 #[derive(Debug, Default)]
 pub struct TaskList {
     newest: Option<TaskId>,
+    oldest: Option<TaskId>,
 }
 
 impl TaskList {
@@ -28,6 +29,8 @@ impl TaskList {
         links.older.set(self.newest);
         if let Some(second) = self.newest {
             tasks.get(second).se.links.newer.set(Some(p));
+        } else {
+            self.oldest = Some(p);
         }
         self.newest = Some(p);
     }
@@ -40,8 +43,9 @@ impl TaskList {
             Some(n) => tasks.get(n).se.links.older.set(older),
             None => self.newest = older,
         }
-        if let Some(o) = older {
-            tasks.get(o).se.links.newer.set(newer);
+        match older {
+            Some(o) => tasks.get(o).se.links.newer.set(newer),
+            None => self.oldest = newer,
         }
     }
 
@@ -50,14 +54,19 @@ impl TaskList {
         self.newest
     }
 
+    /// The task at the tail.
+    pub(in crate::fair) fn oldest(&self) -> Option<TaskId> {
+        self.oldest
+    }
+
+    /// The task before that one.
+    pub(in crate::fair) fn newer(tasks: &TaskTable, p: TaskId) -> Option<TaskId> {
+        tasks.get(p).se.links.newer.get()
+    }
+
     /// The task enqueued just before `p`.
     pub(in crate::fair) fn older(tasks: &TaskTable, p: TaskId) -> Option<TaskId> {
         tasks.get(p).se.links.older.get()
-    }
-
-    /// Every task, newest first.
-    pub(in crate::fair) fn iter<'t>(&self, tasks: &'t TaskTable) -> impl Iterator<Item = TaskId> + 't {
-        core::iter::successors(self.newest, move |p| TaskList::older(tasks, *p))
     }
 }
 
@@ -75,11 +84,17 @@ mod tests {
             .map(|n| tasks.create(Pid(n), Policy::Normal, Nice::default(), CpuMask::ALL))
             .inspect(|p| list.push(&tasks, *p))
             .collect();
-        let order = |list: &TaskList| list.iter(&tasks).map(|p| p.0).collect::<Vec<_>>();
+        let order = |list: &TaskList| {
+            let all = core::iter::successors(list.newest(), |p| TaskList::older(&tasks, *p));
+            all.map(|p| p.0).collect::<Vec<_>>()
+        };
         assert_eq!(order(&list), [3, 2, 1, 0]);
         for (gone, left) in [(1, &[3, 2, 0][..]), (3, &[2, 0]), (0, &[2]), (2, &[])] {
             list.remove(&tasks, ids[gone]);
             assert_eq!(order(&list), left);
+            let from_the_tail = core::iter::successors(list.oldest(), |p| TaskList::newer(&tasks, *p));
+            let backwards: Vec<_> = from_the_tail.map(|p| p.0).collect();
+            assert!(backwards.iter().rev().eq(left), "{backwards:?}");
         }
     }
 }

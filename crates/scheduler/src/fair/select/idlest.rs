@@ -1,15 +1,26 @@
 //! Where a new task, or one that calls exec, goes: the idlest CPU of the idlest group, from the largest
 //! domain inwards (SD_BALANCE_FORK and SD_BALANCE_EXEC, fair-class 8.4).
 
+use super::idlest_group;
 use super::wake::WAKE_IMBALANCE_PCT;
 use crate::domains::SchedDomain;
 use crate::fair::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use crate::platform::Platform;
-use crate::registry::WakePlacement;
+use crate::registry::{ForkBalance, WakePlacement};
 use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 
 /// The CPU for `p`, forked by the task that the executing CPU runs, or that task itself.
 pub(crate) fn select_task_rq_fork<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
+    let cpu = match me.k.config.rules.fork_balance.get() {
+        ForkBalance::CpuLoad => find_idlest_cpu(me, p),
+        ForkBalance::GroupType => idlest_group::find_idlest_cpu(me, p),
+    };
+    me.decide(p, if cpu == me.id { Reason::ForkLocal } else { Reason::ForkIdlest });
+    cpu
+}
+
+/// By loads alone.
+fn find_idlest_cpu<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
     let allowed = me.task(p).cpus_allowed.get();
     let mut cpu = me.id;
     let mut level = me.k.domains(cpu).len();
@@ -26,7 +37,6 @@ pub(crate) fn select_task_rq_fork<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) ->
             _ => level - 1,
         };
     }
-    me.decide(p, if cpu == me.id { Reason::ForkLocal } else { Reason::ForkIdlest });
     cpu
 }
 
@@ -38,16 +48,16 @@ fn find_idlest_group<'d, P: Platform>(
     allowed: &CpuMask,
 ) -> Option<&'d CpuMask> {
     let index = match me.k.config.rules.wake_placement.get() {
-        WakePlacement::PresentLoad => 0,
+        WakePlacement::PresentLoad | WakePlacement::IdleOrLoad => 0,
         WakePlacement::PassivePull => 1,
     };
     let per_cpu = |group: &CpuMask, load: fn(ThisCpu<'_, P>, CpuId, usize) -> u64| {
         let seen = group.iter().inspect(|c| look_at(me, *c));
         seen.map(|c| load(me, c, index)).sum::<u64>() / u64::from(group.weight())
     };
-    let own = domain.own_group();
+    let own = &domain.own_group().span;
     let here = own.intersects(allowed).then(|| per_cpu(own, source_load));
-    let others = domain.other_groups().filter(|g| g.intersects(allowed));
+    let others = domain.other_groups().map(|g| &g.span).filter(|g| g.intersects(allowed));
     let (group, there) = others.map(|g| (g, per_cpu(g, target_load))).min_by_key(|(_, load)| *load)?;
     let better = here.is_none_or(|here| 100 * here >= WAKE_IMBALANCE_PCT * there);
     better.then_some(group)

@@ -1,8 +1,18 @@
-//! On which CPU a fair task is to run: a woken one near the waker or where it was, a new one where there is
-//! least to do.
+//! On which CPU a fair task is to run: a woken one near the waker or where it was (`affine`, then
+//! `idle_sibling`, which asks `scan`), a new one where there is least to do (`idlest_group`). `wake` and
+//! `idlest` hold the forms of the 2.6 kernels, and choose among the forms.
 
+mod affine;
+mod idle_sibling;
 mod idlest;
+mod idlest_group;
+mod scan;
+mod usable;
 mod wake;
+mod wakee;
 
 pub(crate) use idlest::select_task_rq_fork;
+pub(in crate::fair) use usable::sched_idle_cpu;
 pub(crate) use wake::select_task_rq_wake;
+pub use wakee::WakeHabits;
+pub(crate) use wakee::inherit_habits;

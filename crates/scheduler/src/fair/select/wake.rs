@@ -1,7 +1,8 @@
 //! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4,
 //! 8.7).
 
-use crate::domains::SchedDomain;
+use super::affine::affine_target;
+use super::idle_sibling::{self, Chosen};
 use crate::fair::averages::{one_overlaps_much, overlap_little};
 use crate::fair::cpu_load::{cpu_avg_load_per_task, load_weight, look_at, source_load, target_load};
 use crate::platform::Platform;
@@ -11,25 +12,37 @@ use crate::wakeup::WakeFlags;
 use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 
 /// Imbalance tolerated at a wakeup, in percent: half of what balancing tolerates.
-pub(super) const WAKE_IMBALANCE_PCT: u64 = 100 + (SchedDomain::IMBALANCE_PCT - 100) / 2;
+pub(super) const WAKE_IMBALANCE_PCT: u64 = 100 + (125 - 100) / 2;
 
 /// The CPU for `p`, woken by the executing CPU. It may turn out not to be allowed; then the caller takes
 /// another.
 pub(crate) fn select_task_rq_wake<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
+    let rules = &me.k.config.rules;
     let prev = me.task(p).cpu.get();
-    let reason = waker_or_previous(me, p, prev, flags);
-    let target = if reason == Reason::WakePrevious { prev } else { me.id };
-    if me.k.config.rules.idle_sibling.get() == IdleSibling::On
-        && let Some(idle) = select_idle_sibling(me, p, target, prev)
+    // Both forms of the affine test go with each form of the search; the newer one tells its reason itself.
+    let (target, reason) = if rules.wake_placement.get() == WakePlacement::IdleOrLoad {
+        (affine_target(me, p, prev, flags), None)
+    } else {
+        let reason = waker_or_previous(me, p, prev, flags);
+        (if reason == Reason::WakePrevious { prev } else { me.id }, Some(reason))
+    };
+    let found = match rules.idle_sibling.get() {
+        IdleSibling::Off => None,
+        IdleSibling::On => select_idle_sibling(me, p, target, prev)
+            .map(|cpu| Chosen { cpu, reason: Reason::WakeIdleSibling }),
+        IdleSibling::Scan => Some(idle_sibling::select_idle_sibling(me, p, prev, target, flags)),
+    };
+    let cpu = found.map_or(target, |found| found.cpu);
+    if let Some(found) = found.filter(|found| found.cpu != target || found.reason != Reason::WakeIdleSibling)
     {
-        if idle != target {
-            bump(&me.task(p).stats.woken.idle);
-        }
-        me.decide(p, if idle == target { reason } else { Reason::WakeIdleSibling });
-        return idle;
+        me.decide(p, found.reason);
     }
-    me.decide(p, reason);
-    target
+    if cpu != target {
+        bump(&me.task(p).stats.woken.idle);
+    } else if let Some(reason) = reason {
+        me.decide(p, reason);
+    }
+    cpu
 }
 
 /// [`Reason::WakePrevious`], or why the task comes to the waker's CPU.

@@ -6,6 +6,7 @@ mod counters;
 mod dynamics;
 mod fork;
 mod habits;
+mod modern;
 mod placement;
 mod profiles;
 mod random;
@@ -104,7 +105,13 @@ impl Lab {
     /// The task running on `cpu` starts a fork.
     fn fork_start(&self, cpu: u16, nice: i8) -> TaskId {
         let nice = Nice::new(nice).expect("-20 to 19");
-        let new = NewTask { pid: Pid(1000), policy: Policy::Normal, nice, cpus_allowed: CpuMask::ALL };
+        let new = NewTask {
+            pid: Pid(1000),
+            policy: Policy::Normal,
+            nice,
+            cpus_allowed: CpuMask::ALL,
+            kernel_thread: false,
+        };
         let child = new_task(&self.k, new);
         self.run(sched_fork(self.cpu(cpu), child));
         child
@@ -125,6 +132,16 @@ impl Lab {
             _ => None,
         });
         reason.expect("something was decided")
+    }
+
+    /// All reasons since the events were forgotten.
+    fn decisions(&self) -> Vec<Reason> {
+        let events = self.k.platform.events.borrow();
+        let reason = |e: &Event| match e {
+            Event::Decision { reason, .. } => Some(*reason),
+            _ => None,
+        };
+        events.iter().filter_map(reason).collect()
     }
 
     /// Whether this is the reason of the last decision.

@@ -39,13 +39,13 @@ fn machine(dice: &mut Dice) -> Topology {
 
 /// Other values for the switches of the fair class.
 fn switch(lab: &Lab, dice: &mut Dice) {
-    for rule in RULES.iter().filter(|r| r.source.contains("fair-class")) {
+    for rule in RULES.iter().filter(|r| r.source.contains("fair-")) {
         if dice.below(3) == 0 {
             let value = rule.values[dice.below(rule.values.len())].name;
             lab.k.config.set(&format!("{}={value}", rule.name)).expect("a legal setting");
         }
     }
-    for feature in Feature::ALL.iter().filter(|f| f.source().contains("fair-class")) {
+    for feature in Feature::ALL.iter().filter(|f| f.source().contains("fair-")) {
         if dice.below(4) == 0 {
             lab.k.config.switch(*feature, dice.below(2) == 0);
         }
@@ -104,6 +104,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
                 policy: policy(dice),
                 nice,
                 cpus_allowed: mask(lab, dice),
+                kernel_thread: false,
             };
             Box::pin(async move {
                 let child = new_task(me.k, new);
@@ -158,7 +159,7 @@ fn check_tasks(lab: &Lab) {
 }
 
 /// What the random courses must have met, or they prove little.
-const MET: [Reason; 12] = [
+const MET: [Reason; 19] = [
     Reason::BalancedPeriodic,
     Reason::BalancedNewIdle,
     Reason::BalancedActive,
@@ -171,6 +172,13 @@ const MET: [Reason; 12] = [
     Reason::WakeIdleSibling,
     Reason::TickLatency,
     Reason::AffinityMove,
+    Reason::SisCpu,
+    Reason::OtherIdle,
+    Reason::LbMove,
+    Reason::LbWithinPct,
+    Reason::LbRedirected,
+    Reason::NiNoOverload,
+    Reason::KickOverload,
 ];
 
 fn count(lab: &Lab, met: &mut [u64; MET.len()]) {

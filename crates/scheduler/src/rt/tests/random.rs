@@ -98,7 +98,8 @@ async fn race_cpu(me: ThisCpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId
     let cpus = me.k.cpus();
     for _ in 0..12 {
         match take_ipi(me) {
-            None | Some(Ipi::Reschedule) => {}
+            // No fair task asks for balancing here.
+            None | Some(Ipi::Reschedule | Ipi::Nohz) => {}
             Some(Ipi::Wakeup) => sched_ttwu_pending(me).await,
             Some(Ipi::Push(source)) => push_irq_work(me, source).await,
             Some(Ipi::Stop) => migration_cpu_stop(me).await,

@@ -1,0 +1,330 @@
+//! Is there anything to do, and how much? (fair-placement 4.6, 4.7)
+
+use crate::Reason;
+use crate::fair::balance::Situation;
+use crate::fair::group::{Figures, GroupType};
+
+/// In what the amount to be moved is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Load.
+    Load,
+    /// Utilisation, in 1024ths of a CPU.
+    Util,
+    /// Tasks.
+    Task,
+}
+
+/// How much is to be moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Imbalance {
+    pub kind: Kind,
+    pub amount: u64,
+}
+
+/// One group of a domain as seen in one pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Seen {
+    pub figures: Figures,
+    pub kind: GroupType,
+}
+
+impl Seen {
+    pub fn new(figures: Figures, pct: u64) -> Seen {
+        Seen { figures, kind: figures.group_type(pct) }
+    }
+
+    /// Load of each CPU's worth; zero where no task waits for long.
+    fn average(&self) -> u64 {
+        if self.kind == GroupType::Overloaded { self.figures.average_load() } else { 0 }
+    }
+
+    /// Whether it is busier than `best`, the busiest so far. Of several that are equally busy, the first
+    /// stays.
+    pub fn is_busier_than(&self, best: &Seen) -> bool {
+        if self.kind != best.kind {
+            return self.kind > best.kind;
+        }
+        let (own, other) = (&self.figures, &best.figures);
+        match self.kind {
+            GroupType::Overloaded | GroupType::FullyBusy => self.average() > best.average(),
+            GroupType::Imbalanced => false,
+            GroupType::Misfit => own.misfit_load >= other.misfit_load,
+            GroupType::HasSpare => {
+                own.idle < other.idle || (own.idle == other.idle && own.nr_running > other.nr_running)
+            }
+        }
+    }
+}
+
+/// What a pass over a domain knows when it decides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    pub situation: Situation,
+    /// What balancing of the domain tolerates, in percent.
+    pub pct: u64,
+    /// The level below prefers to spread its tasks (SD_PREFER_SIBLING).
+    pub prefer_sibling: bool,
+    /// The domain's CPUs share a cache.
+    pub shares_cache: bool,
+    /// Load of each CPU's worth, over all groups.
+    pub average: u64,
+}
+
+impl Pass {
+    fn is_busy(&self) -> bool {
+        self.situation == Situation::Busy
+    }
+
+    /// Why something should move, or not. `busiest` has a fair task.
+    pub fn decide(&self, local: &Seen, busiest: &Seen) -> Reason {
+        let (l, b) = (&local.figures, &busiest.figures);
+        if busiest.kind == GroupType::Misfit {
+            return Reason::LbMisfit;
+        }
+        if busiest.kind == GroupType::Imbalanced {
+            return Reason::LbImbalanced;
+        }
+        if local.kind > busiest.kind {
+            return Reason::LbLocalBusier;
+        }
+        if local.kind == GroupType::Overloaded {
+            let (here, there) = (local.average(), busiest.average());
+            if here >= there || here >= self.average || 100 * there <= self.pct * here {
+                return Reason::LbWithinPct;
+            }
+        }
+        if self.prefer_sibling && local.kind == GroupType::HasSpare && b.nr_running > l.nr_running + 1 {
+            return Reason::LbSibling;
+        }
+        if busiest.kind != GroupType::Overloaded {
+            if self.is_busy() {
+                return Reason::LbBusy;
+            }
+            if b.weight > 1 && l.idle <= b.idle + 1 {
+                return Reason::LbIdleEven;
+            }
+            if b.nr_fair == 1 {
+                return Reason::LbOneTask;
+            }
+        }
+        Reason::LbMove
+    }
+
+    /// How much should move. `numa` is what the NUMA allowance leaves of a difference in tasks.
+    pub fn imbalance(&self, local: &Seen, busiest: &Seen, numa: impl Fn(u64) -> u64) -> Imbalance {
+        let (l, b) = (&local.figures, &busiest.figures);
+        let tasks = |amount| Imbalance { kind: Kind::Task, amount };
+        match busiest.kind {
+            GroupType::Misfit => return Imbalance { kind: Kind::Load, amount: b.misfit_load },
+            GroupType::Imbalanced => return tasks(1),
+            GroupType::HasSpare | GroupType::FullyBusy | GroupType::Overloaded => {}
+        }
+        if local.kind == GroupType::HasSpare {
+            if busiest.kind > GroupType::FullyBusy && !self.shares_cache {
+                let amount = l.capacity.saturating_sub(l.util);
+                let one = amount == 0 && !self.is_busy();
+                return if one { tasks(1) } else { Imbalance { kind: Kind::Util, amount } };
+            }
+            let difference = if b.weight == 1 || self.prefer_sibling {
+                b.nr_running.saturating_sub(l.nr_running)
+            } else {
+                l.idle.saturating_sub(b.idle)
+            };
+            return tasks(numa(difference) / 2);
+        }
+        self.by_load(local, busiest)
+    }
+
+    /// Neither more than the busiest group has above the average, nor more than the local one has below it.
+    fn by_load(&self, local: &Seen, busiest: &Seen) -> Imbalance {
+        let (l, b) = (&local.figures, &busiest.figures);
+        let (here, there) = (l.average_load(), busiest.average());
+        let amount = if here >= there || here >= self.average {
+            0
+        } else {
+            let above = there.saturating_sub(self.average) * b.capacity;
+            above.min((self.average - here) * l.capacity) / 1024
+        };
+        Imbalance { kind: Kind::Load, amount }
+    }
+}
+
+/// Whether that reason moves something.
+pub(super) fn moves(reason: Reason) -> bool {
+    matches!(reason, Reason::LbMisfit | Reason::LbImbalanced | Reason::LbSibling | Reason::LbMove)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use GroupType as T;
+    use Situation::{Busy, Idle, NewlyIdle};
+    use alloc::vec::Vec;
+
+    /// CPUs with so many hogs.
+    fn hogs(nr: u64, cpus: u64) -> Figures {
+        Figures {
+            load: 1024 * nr,
+            util: 1024 * nr.min(cpus),
+            runnable: 1024 * nr,
+            nr_running: nr,
+            nr_fair: nr,
+            idle: cpus.saturating_sub(nr),
+            weight: cpus,
+            capacity: 1024 * cpus,
+            ..Figures::default()
+        }
+    }
+
+    struct Case {
+        groups: Vec<Figures>,
+        situation: Situation,
+        pct: u64,
+        prefer_sibling: bool,
+        shares_cache: bool,
+        imb_numa_nr: Option<u64>,
+    }
+
+    /// CPUs of one cache, the local one first.
+    fn cpus(nrs: &[u64], situation: Situation) -> Case {
+        let groups = nrs.iter().map(|nr| hogs(*nr, 1)).collect();
+        Case { groups, situation, pct: 117, prefer_sibling: false, shares_cache: true, imb_numa_nr: None }
+    }
+
+    fn figures(groups: &[Figures], situation: Situation) -> Case {
+        Case { groups: groups.to_vec(), ..cpus(&[], situation) }
+    }
+
+    impl Case {
+        /// Type of the local group and of the busiest, the reason, and what should move.
+        fn comes_to(&self) -> (T, T, Reason, Imbalance) {
+            let seen: Vec<Seen> = self.groups.iter().map(|f| Seen::new(*f, self.pct)).collect();
+            let sum = |of: fn(&Figures) -> u64| self.groups.iter().map(of).sum::<u64>();
+            let pass = Pass {
+                situation: self.situation,
+                pct: self.pct,
+                prefer_sibling: self.prefer_sibling,
+                shares_cache: self.shares_cache,
+                average: sum(|f| f.load) * 1024 / sum(|f| f.capacity),
+            };
+            let busiest = *seen[1..]
+                .iter()
+                .reduce(|best, next| if next.is_busier_than(best) { next } else { best })
+                .expect("another group");
+            let running = seen[0].figures.nr_running + 1;
+            let numa = |i| match self.imb_numa_nr {
+                Some(allowed) if running <= allowed && i <= 2 => 0,
+                _ => i,
+            };
+            let reason = pass.decide(&seen[0], &busiest);
+            (seen[0].kind, busiest.kind, reason, pass.imbalance(&seen[0], &busiest, numa))
+        }
+    }
+
+    fn load(amount: u64) -> Imbalance {
+        Imbalance { kind: Kind::Load, amount }
+    }
+
+    fn tasks(amount: u64) -> Imbalance {
+        Imbalance { kind: Kind::Task, amount }
+    }
+
+    #[test]
+    fn e38_to_e41_hogs_on_two_cpus() {
+        let cases = [
+            ([1, 2], T::FullyBusy, Reason::LbMove, load(512)),
+            ([2, 3], T::Overloaded, Reason::LbMove, load(512)),
+            ([3, 4], T::Overloaded, Reason::LbMove, load(512)),
+        ];
+        for (nrs, local, reason, imbalance) in cases {
+            assert_eq!(cpus(&nrs, Busy).comes_to(), (local, T::Overloaded, reason, imbalance), "{nrs:?}");
+        }
+        let (local, busiest, reason, _) = cpus(&[6, 7], Busy).comes_to();
+        assert_eq!((local, busiest, reason), (T::Overloaded, T::Overloaded, Reason::LbWithinPct));
+        assert_eq!(Case { pct: 116, ..cpus(&[6, 7], Busy) }.comes_to().2, Reason::LbMove, "700 of 696");
+    }
+
+    #[test]
+    fn e42_to_e44_an_idle_cpu() {
+        assert_eq!(cpus(&[0, 2], Idle).comes_to(), (T::HasSpare, T::Overloaded, Reason::LbMove, tasks(1)));
+        let stale = Figures { load: 300, ..hogs(0, 1) };
+        let (local, busiest, reason, _) = figures(&[stale, hogs(1, 1)], Idle).comes_to();
+        assert_eq!((local, busiest, reason), (T::HasSpare, T::FullyBusy, Reason::LbOneTask));
+        let light = Figures { load: 210, runnable: 210, util: 200, ..hogs(2, 1) };
+        let light = figures(&[hogs(0, 1), light], Idle).comes_to();
+        assert_eq!(light, (T::HasSpare, T::HasSpare, Reason::LbMove, tasks(1)));
+    }
+
+    #[test]
+    fn e45_e46_hogs_on_four_cpus() {
+        let idle = cpus(&[0, 2, 1, 1], NewlyIdle).comes_to();
+        assert_eq!(idle, (T::HasSpare, T::Overloaded, Reason::LbMove, tasks(1)));
+        let busy = cpus(&[1, 2, 1, 1], Busy).comes_to();
+        assert_eq!(busy, (T::FullyBusy, T::Overloaded, Reason::LbMove, load(256)));
+    }
+
+    #[test]
+    fn e47_e48_cores_of_two_threads() {
+        let cores = |local, situation| Case {
+            prefer_sibling: true,
+            ..figures(&[hogs(local, 2), hogs(2, 2), hogs(0, 2)], situation)
+        };
+        let empty = cores(0, Idle).comes_to();
+        assert_eq!(empty, (T::HasSpare, T::FullyBusy, Reason::LbSibling, tasks(1)));
+        let (local, busiest, reason, _) = cores(1, Busy).comes_to();
+        assert_eq!((local, busiest, reason), (T::HasSpare, T::FullyBusy, Reason::LbBusy));
+    }
+
+    #[test]
+    fn e49_to_e51_two_nodes_of_eight() {
+        let nodes = |nrs: [u64; 2]| Case {
+            prefer_sibling: true,
+            shares_cache: false,
+            imb_numa_nr: Some(1),
+            ..figures(&nrs.map(|nr| hogs(nr, 8)), Idle)
+        };
+        assert_eq!(nodes([2, 6]).comes_to(), (T::HasSpare, T::HasSpare, Reason::LbSibling, tasks(2)));
+        // The decision is to move; the allowance leaves nothing of it.
+        assert_eq!(nodes([0, 2]).comes_to().3, tasks(0));
+        let util = Imbalance { kind: Kind::Util, amount: 2048 };
+        assert_eq!(nodes([6, 12]).comes_to(), (T::HasSpare, T::Overloaded, Reason::LbSibling, util));
+    }
+
+    #[test]
+    fn e52_e53_a_fair_hog_behind_a_real_time_one() {
+        let behind = Figures { util: 40, nr_running: 2, capacity: 51, ..hogs(1, 1) };
+        let idle = figures(&[hogs(0, 1), behind], Idle).comes_to();
+        assert_eq!(idle, (T::HasSpare, T::Overloaded, Reason::LbMove, tasks(1)));
+        let busy = figures(&[hogs(2, 1), behind], Busy).comes_to();
+        assert_eq!(busy, (T::Overloaded, T::Overloaded, Reason::LbMove, load(878)));
+    }
+
+    /// 4.6: what replaces the busiest group so far.
+    #[test]
+    fn of_equals_the_first_stays() {
+        let seen = |f: Figures| Seen::new(f, 117);
+        let full = |load| seen(Figures { load, ..hogs(2, 2) });
+        assert!(!full(9000).is_busier_than(&full(2048)), "loads count for overloaded groups only");
+        let over = |load| seen(Figures { load, ..hogs(3, 2) });
+        assert!(over(3074).is_busier_than(&over(3072)) && !over(3072).is_busier_than(&over(3072)));
+        let misfit = |misfit_load| seen(Figures { misfit_load, ..hogs(1, 1) });
+        assert!(misfit(7).is_busier_than(&misfit(7)), "here the last one");
+        let spare = |nr| seen(Figures { util: 0, runnable: 0, ..hogs(nr, 4) });
+        assert!(spare(2).is_busier_than(&spare(1)) && !spare(2).is_busier_than(&spare(2)));
+    }
+
+    /// 4.7 rows 4 and 7.
+    #[test]
+    fn a_full_local_group_takes_nothing_but_a_task_for_an_idle_cpu() {
+        let nodes = |situation| Case {
+            shares_cache: false,
+            prefer_sibling: true,
+            ..figures(&[Figures { util: 4096, runnable: 0, ..hogs(3, 4) }, hogs(9, 4)], situation)
+        };
+        assert_eq!(nodes(Idle).comes_to().3, tasks(1));
+        assert_eq!(nodes(Busy).comes_to().3, Imbalance { kind: Kind::Util, amount: 0 });
+        let even = cpus(&[1, 1], Busy).comes_to();
+        assert_eq!((even.2, even.3), (Reason::LbBusy, load(0)));
+    }
+}

@@ -1,0 +1,223 @@
+//! Idle CPUs take no ticks: a busy one asks one of them to balance for all (fair-placement 4.10).
+
+use super::rebalance::{bring_up_to_date, rebalance_domains};
+use super::statistics::is_reduced;
+use super::{jiffies, note};
+use crate::fair::balance::{Situation, constants};
+use crate::fair::cache::shared_cache;
+use crate::fair::cpu_load::tick_period;
+use crate::fair::pelt::has_blocked_load;
+use crate::fair::scale;
+use crate::platform::{Ipi, Platform};
+use crate::registry::Lb;
+use crate::rq::RqGuard;
+use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
+use core::cell::{Cell, RefCell};
+
+/// What an idle CPU is asked to do for all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::fair) struct Request {
+    /// Bring their averages up to date.
+    stats: bool,
+    /// Balance them.
+    balance: bool,
+    /// Find out when the next of them is due.
+    next: bool,
+}
+
+impl Request {
+    fn is_empty(self) -> bool {
+        self == Request::default()
+    }
+
+    fn with(self, other: Request) -> Request {
+        Request {
+            stats: self.stats || other.stats,
+            balance: self.balance || other.balance,
+            next: self.next || other.next,
+        }
+    }
+}
+
+/// What all CPUs share.
+#[derive(Debug, Default)]
+pub(in crate::fair) struct NohzRoot {
+    /// CPUs that took no tick since they went idle.
+    idle: RefCell<CpuMask>,
+    /// Some of them have averages that still fade.
+    has_blocked: Cell<bool>,
+    /// One has joined them since `next_balance` was computed.
+    needs_update: Cell<bool>,
+    /// Tick from which they may be balanced again.
+    next_balance: Cell<u64>,
+    /// Tick from which their averages may be updated again.
+    next_blocked: Cell<u64>,
+    /// Some CPU balances a NUMA level.
+    pub numa_is_balanced: Cell<bool>,
+    /// Some queue has had two tasks since the last balancing of a whole machine found none.
+    pub overload: Cell<bool>,
+}
+
+impl NohzRoot {
+    /// CPUs that took no tick since they went idle.
+    pub fn idle_cpus(&self) -> CpuMask {
+        *self.idle.borrow()
+    }
+}
+
+/// The executing CPU's tick is stopped: it idles.
+pub(crate) fn tick_stopped<P: Platform>(me: ThisCpu<'_, P>) {
+    if me.k.config.rules.lb.get() != Lb::GroupType {
+        return;
+    }
+    let root = &me.k.fair_root.nohz;
+    me.k.rq(me.id).published.balance.has_blocked_load.set(true);
+    let mut idle = root.idle.borrow_mut();
+    if !idle.contains(me.id) {
+        idle.insert(me.id);
+        let cache = shared_cache(me, me.id);
+        cache.nr_idle.set(cache.nr_idle.get() + 1);
+        root.needs_update.set(true);
+    }
+    root.has_blocked.set(true);
+}
+
+/// The executing CPU has a tick and is busy.
+fn leave<P: Platform>(me: ThisCpu<'_, P>) {
+    let mut idle = me.k.fair_root.nohz.idle.borrow_mut();
+    if idle.contains(me.id) {
+        idle.remove(me.id);
+        let cache = shared_cache(me, me.id);
+        cache.nr_idle.set(cache.nr_idle.get() - 1);
+    }
+}
+
+/// At a tick: perhaps an idle CPU is asked.
+pub(super) fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
+    if idle {
+        return;
+    }
+    leave(me);
+    let root = &me.k.fair_root.nohz;
+    if root.idle.borrow().is_empty() {
+        return;
+    }
+    let now = jiffies(me, me.now());
+    let stats = root.has_blocked.get() && now > root.next_blocked.get();
+    let mut request = Request { stats, balance: false, next: false };
+    if now >= root.next_balance.get()
+        && let Some(reason) = kick_reason(me)
+    {
+        note(me, reason);
+        request = Request { stats: true, balance: true, next: false };
+    }
+    request.next = root.needs_update.get();
+    if !request.is_empty() {
+        kick(me, request, now);
+    }
+}
+
+/// Why this CPU may have something to give away.
+fn kick_reason<P: Platform>(me: ThisCpu<'_, P>) -> Option<Reason> {
+    let lowest = me.k.domains(me.id).first()?;
+    if me.k.rq(me.id).published.nr_running.get() >= 2 {
+        return Some(Reason::KickOverload);
+    }
+    if me.k.nr_fair(me.id) >= 1 && is_reduced(me, me.id, constants(me, lowest).imbalance_pct) {
+        return Some(Reason::KickCapacity);
+    }
+    let size = me.k.llc_span(me.id).weight();
+    let busy = size - shared_cache(me, me.id).nr_idle.get();
+    (size > 1 && busy > 1).then_some(Reason::KickBusyLlc)
+}
+
+fn kick<P: Platform>(me: ThisCpu<'_, P>, request: Request, now: u64) {
+    let root = &me.k.fair_root.nohz;
+    if request.balance {
+        root.next_balance.set(now + 1);
+    }
+    let idle = root.idle_cpus();
+    let Some(server) = idle.iter().find(|c| *c != me.id && me.k.idle_cpu(*c)) else { return };
+    let asked = &me.k.rq(server).published.balance.nohz_request;
+    let before = asked.get();
+    asked.set(before.with(request));
+    if before.is_empty() {
+        me.k.platform.send_ipi(me.id, server, Ipi::Nohz);
+    }
+}
+
+/// Handler of [`Ipi::Nohz`]: the executing CPU balances for all idle ones, if it still idles itself.
+pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
+    let request = me.k.rq(me.id).published.balance.nohz_request.take();
+    if !request.is_empty() && me.k.idle_cpu(me.id) {
+        serve(me, request).await;
+    }
+}
+
+/// Whether a CPU that found no work is to bring the averages of idle CPUs up to date.
+pub(super) fn wants_stats<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    let me = rq.me;
+    let root = &me.k.fair_root.nohz;
+    rq.fair.avg_idle() >= scale::migration_cost(me.k)
+        && root.has_blocked.get()
+        && jiffies(me, me.now()) >= root.next_blocked.get()
+}
+
+/// The executing CPU does so.
+pub(super) async fn serve_stats<P: Platform>(me: ThisCpu<'_, P>) {
+    serve(me, Request { stats: true, ..Request::default() }).await;
+}
+
+/// For every idle CPU, behind the executing one and around, itself last.
+async fn serve<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
+    let root = &me.k.fair_root.nohz;
+    if request.stats {
+        root.has_blocked.set(false);
+    }
+    if request.next {
+        root.needs_update.set(false);
+    }
+    let idle = root.idle_cpus();
+    let mut next = None;
+    let mut still_blocked = false;
+    for cpu in idle.around(me.id).filter(|c| me.k.idle_cpu(*c)) {
+        if !me.k.idle_cpu(me.id) && me.k.rq(me.id).published.need_resched.get() {
+            still_blocked |= request.stats;
+            root.needs_update.set(root.needs_update.get() || request.next);
+            break;
+        }
+        if request.stats {
+            still_blocked |= update_nohz_stats(me, cpu).await;
+        }
+        let due = &me.k.rq(cpu).published.balance.next_balance;
+        if me.now() >= due.get() && request.balance {
+            rebalance_domains(me, cpu, Situation::Idle).await;
+        }
+        let at = jiffies(me, due.get());
+        next = Some(next.map_or(at, |other: u64| other.min(at)));
+    }
+    if let Some(at) = next {
+        root.next_balance.set(at);
+    }
+    if request.stats {
+        let soon = Nanos::from_millis(32).0.div_ceil(tick_period(me).0);
+        root.next_blocked.set(jiffies(me, me.now()) + soon);
+    }
+    if still_blocked {
+        root.has_blocked.set(true);
+    }
+}
+
+/// Brings the averages of an idle CPU up to date; whether anything in them still fades.
+async fn update_nohz_stats<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
+    let state = &me.k.rq(cpu).published.balance;
+    if !state.has_blocked_load.get() {
+        return false;
+    }
+    let now = jiffies(me, me.now());
+    if state.blocked_updated_at.replace(now) != now {
+        bring_up_to_date(me, cpu).await;
+        state.has_blocked_load.set(has_blocked_load(me, cpu));
+    }
+    state.has_blocked_load.get()
+}

@@ -1,0 +1,207 @@
+//! The figures of a domain's groups (fair-placement 4.5), what they say about how many CPUs a wakeup may
+//! search (2.8), and which CPU of the busiest group has most (4.8).
+
+use super::decide::{Imbalance, Kind, Pass, Seen, moves};
+use super::jiffies;
+use crate::domains::{SchedDomain, SchedGroup};
+use crate::fair::balance::{Situation, constants, interval_ms, numa_allowance};
+use crate::fair::cache::shared_cache;
+use crate::fair::cpu_load::look_at;
+use crate::fair::group::Figures;
+use crate::fair::pelt::{capacity_of, cpu_load, cpu_runnable, cpu_util, refresh};
+use crate::platform::Platform;
+use crate::registry::MisfitReduced;
+use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
+
+/// Who is balanced, where and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search<'d> {
+    pub dest: CpuId,
+    pub domain: &'d SchedDomain,
+    pub situation: Situation,
+    /// The CPUs that are considered.
+    pub cpus: CpuMask,
+}
+
+/// The group from which something should move, and how much.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Busiest<'d> {
+    pub group: &'d SchedGroup,
+    pub imbalance: Imbalance,
+}
+
+impl<'d> Search<'d> {
+    /// The busiest group and what should leave it; `None` where all is well. No lock is taken.
+    pub fn find_busiest_group<P: Platform>(&self, me: ThisCpu<'_, P>) -> Option<Busiest<'d>> {
+        let domain = self.domain;
+        let pct = constants(me, domain).imbalance_pct;
+        let own = domain.own_group();
+        if self.situation != Situation::NewlyIdle || me.now() >= own.next_update.get() {
+            update_group_capacity(me, self.dest, domain);
+        }
+        let local = Seen::new(self.measure(me, own, pct, true), pct);
+        let mut total = local.figures;
+        let mut busiest: Option<(&SchedGroup, Seen)> = None;
+        for group in domain.other_groups() {
+            let seen = Seen::new(self.measure(me, group, pct, false), pct);
+            total.load += seen.figures.load;
+            total.capacity += seen.figures.capacity;
+            total.util += seen.figures.util;
+            total.somebody_waits |= seen.figures.somebody_waits;
+            let candidate = seen.figures.nr_fair > 0;
+            if candidate && busiest.as_ref().is_none_or(|(_, best)| seen.is_busier_than(best)) {
+                busiest = Some((group, seen));
+            }
+        }
+        self.update_idle_scan(me, total.util);
+        if me.k.domains(self.dest).last().is_some_and(|top| top.span == domain.span) {
+            me.k.fair_root.nohz.overload.set(total.somebody_waits);
+        }
+        let pass = Pass {
+            situation: self.situation,
+            pct,
+            prefer_sibling: domain.prefer_sibling,
+            shares_cache: domain.shares_cache,
+            average: total.average_load(),
+        };
+        let Some((group, seen)) = busiest else {
+            super::note(me, Reason::LbNone);
+            return None;
+        };
+        let reason = pass.decide(&local, &seen);
+        super::note(me, reason);
+        if !moves(reason) {
+            return None;
+        }
+        let running = local.figures.nr_running + 1;
+        let imbalance = pass.imbalance(&local, &seen, |i| numa_allowance(me, domain, u64::MAX, i, running));
+        if imbalance.amount == 0 {
+            super::note(me, Reason::LbZero);
+            return None;
+        }
+        Some(Busiest { group, imbalance })
+    }
+
+    fn measure<P: Platform>(&self, me: ThisCpu<'_, P>, group: &SchedGroup, pct: u64, local: bool) -> Figures {
+        let mut figures = Figures {
+            weight: u64::from(group.span.weight()),
+            capacity: group.capacity.get(),
+            imbalanced: group.imbalanced.get(),
+            ..Figures::default()
+        };
+        let looks_for_misfits = !local
+            && self.situation != Situation::Busy
+            && me.k.config.rules.misfit_reduced.get() == MisfitReduced::On;
+        for cpu in group.span.and(&self.cpus).iter() {
+            look_at(me, cpu);
+            let load = cpu_load(me, cpu);
+            let nr_running = u64::from(me.k.rq(cpu).published.nr_running.get());
+            let nr_fair = u64::from(me.k.nr_fair(cpu));
+            figures.load += load;
+            figures.util += cpu_util(me, cpu);
+            figures.runnable += cpu_runnable(me, cpu);
+            figures.nr_running += nr_running;
+            figures.nr_fair += nr_fair;
+            figures.somebody_waits |= nr_running > 1;
+            figures.idle += u64::from(nr_running == 0 && me.k.idle_cpu(cpu));
+            if looks_for_misfits && nr_fair == 1 && is_reduced(me, cpu, pct) {
+                figures.misfit_load = figures.misfit_load.max(load);
+            }
+        }
+        figures
+    }
+
+    /// How many CPUs a wakeup may look at in this cache, now that its CPUs are so full (SIS_UTIL).
+    fn update_idle_scan<P: Platform>(&self, me: ThisCpu<'_, P>, util: u64) {
+        let size = u64::from(self.domain.span.weight());
+        let of_a_cache = size == u64::from(me.k.llc_span(self.dest).weight());
+        if self.situation != Situation::NewlyIdle && of_a_cache {
+            let pct = constants(me, self.domain).imbalance_pct;
+            shared_cache(me, self.dest).nr_idle_scan.set(nr_idle_scan(util, size, pct));
+        }
+    }
+
+    /// The CPU of a group that has most of what is to be moved. Of equals, the lowest.
+    pub fn find_busiest_queue<P: Platform>(
+        &self,
+        me: ThisCpu<'_, P>,
+        group: &SchedGroup,
+        imbalance: Imbalance,
+    ) -> Option<CpuId> {
+        let pct = constants(me, self.domain).imbalance_pct;
+        let mut busiest = None;
+        let (mut most, mut worth) = (0, 1);
+        for cpu in group.span.and(&self.cpus).iter() {
+            let nr_fair = u64::from(me.k.nr_fair(cpu));
+            let (load, capacity) = (cpu_load(me, cpu), capacity_of(me, cpu));
+            let candidate = match imbalance.kind {
+                Kind::Load if nr_fair == 1 && load > imbalance.amount && !is_reduced(me, cpu, pct) => None,
+                Kind::Load => Some((load, capacity)),
+                Kind::Util if nr_fair <= 1 => None,
+                Kind::Util => Some((cpu_util(me, cpu), 1)),
+                Kind::Task => Some((nr_fair, 1)),
+            };
+            if let Some((has, capacity)) = candidate.filter(|_| nr_fair > 0)
+                && has * worth > most * capacity
+            {
+                (most, worth) = (has, capacity);
+                busiest = Some(cpu);
+            }
+        }
+        busiest
+    }
+}
+
+/// Whether real-time tasks leave clearly less of a CPU than it has (check_cpu_capacity).
+pub(super) fn is_reduced<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, pct: u64) -> bool {
+    capacity_of(me, cpu) * pct < 1024 * 100
+}
+
+/// What the group of `dest` in its domain is worth, from what the groups below are.
+fn update_group_capacity<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId, domain: &SchedDomain) {
+    let below = me.k.domains(dest).iter().take_while(|d| d.span != domain.span).last();
+    let group = domain.own_group();
+    let capacity = match below {
+        None => {
+            refresh(me, dest);
+            capacity_of(me, dest)
+        }
+        Some(child) => {
+            let others: u64 = child.other_groups().map(|g| g.capacity.get()).sum();
+            child.own_group().capacity.get() + others
+        }
+    };
+    group.capacity.set(capacity);
+    let valid_for = Nanos::from_millis(interval_ms(me, domain));
+    group.next_update.set(me.now() + valid_for.max(crate::fair::cpu_load::tick_period(me)));
+    debug_assert!(jiffies(me, me.now()) <= jiffies(me, group.next_update.get()));
+}
+
+/// CPUs to look at in a cache of `size` that is used so much, where `pct` percent are full.
+fn nr_idle_scan(util: u64, size: u64, pct: u64) -> u64 {
+    let each = util / size;
+    let lost = (each * each * pct * pct / (10_000 * 1024)).min(1024);
+    (1024 - lost) * size / 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e37_full_caches_are_searched_less() {
+        let rows = [(0, 8), (2048, 7), (4096, 5), (5600, 2), (6900, 0), (7100, 0)];
+        for (util, cpus) in rows {
+            assert_eq!(nr_idle_scan(util, 8, 117), cpus, "utilisation {util}");
+        }
+    }
+
+    /// The table of 2.8.
+    #[test]
+    fn none_is_searched_at_85_percent() {
+        let at = |each: u64, size: u64| nr_idle_scan(each * size, size, 117);
+        let each = [0, 256, 512, 640, 768, 832, 870, 875, 876];
+        assert_eq!(each.map(|x| at(x, 16)), [16, 14, 10, 7, 3, 1, 0, 0, 0]);
+        assert_eq!(each.map(|x| at(x, 4)), [4, 3, 2, 1, 0, 0, 0, 0, 0]);
+    }
+}

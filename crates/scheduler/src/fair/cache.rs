@@ -1,0 +1,37 @@
+//! What the CPUs of a last-level cache know of each other (fair-placement 4.1).
+
+use crate::platform::Platform;
+use crate::shared::Kept;
+use crate::{CpuId, CpuMask, LevelKind, ThisCpu};
+
+/// The shared structure of a cache's sched domain.
+#[derive(Debug, Default)]
+pub(super) struct SharedCache {
+    /// Some core was seen with all its threads idle, and no search has failed to find one since.
+    pub has_idle_cores: Kept<bool>,
+    /// So many CPUs a wakeup may look at, by how full they were (SIS_UTIL).
+    pub nr_idle_scan: Kept<u64>,
+    /// CPUs whose ticks are stopped.
+    pub nr_idle: Kept<u32>,
+}
+
+/// The structure of the cache of `cpu`.
+pub(super) fn shared_cache<'k, P: Platform>(me: ThisCpu<'k, P>, cpu: CpuId) -> &'k SharedCache {
+    &me.k.fair_root.caches[me.k.cache_id(cpu).index()]
+}
+
+/// The hardware threads of the core of `cpu`, itself included; `None` where it is alone in its core.
+pub(super) fn core_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Option<CpuMask> {
+    let lowest = me.k.domains(cpu).first()?;
+    (lowest.kind == LevelKind::Smt).then_some(lowest.span)
+}
+
+/// The executing CPU begins to run its idle task: perhaps its whole core is idle now.
+pub(crate) fn entered_idle<P: Platform>(me: ThisCpu<'_, P>) {
+    super::balance::tick_stopped(me);
+    let Some(core) = core_of(me, me.id) else { return };
+    let cache = shared_cache(me, me.id);
+    if !cache.has_idle_cores.get() && core.iter().all(|c| c == me.id || me.k.idle_cpu(c)) {
+        cache.has_idle_cores.set(true);
+    }
+}

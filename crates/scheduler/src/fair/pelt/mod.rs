@@ -1,0 +1,288 @@
+//! Load tracking (PELT, fair-placement 1): how much of a CPU each task has asked for and used, with half of
+//! it forgotten every 32 ms.
+//!
+//! Every event first counts the time up to now under the state that it ends, then the state changes. Nothing
+//! is counted for whoever has no event: what sleeps or idles is brought up to date when somebody needs it,
+//! and the sums are what they would be had it been done all the time.
+//!
+//! Tasks and queues are counted apart (`average`); a task's share is part of its queue's averages, also while
+//! it sleeps (`attach`). `estimate` remembers what a task used before it slept, `capacity` what real-time
+//! tasks leave of a CPU, and `load` is how the rest of the class reads all this. Under
+//! `load_tracking=weights`, which is what kernels up to 3.7 do, nothing is counted.
+
+mod attach;
+mod average;
+mod capacity;
+mod decay;
+mod estimate;
+mod load;
+
+pub use attach::Removed;
+pub use average::Average;
+pub use capacity::Capacity;
+pub(in crate::fair) use capacity::{capacity_of, refresh};
+pub(crate) use capacity::{real_time_begins, real_time_ran};
+pub use estimate::Estimate;
+pub(in crate::fair) use load::{
+    Without, cpu_load, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
+};
+
+use crate::class::{DequeueKind, EnqueueKind};
+use crate::platform::Platform;
+use crate::registry::{Feature, LoadTracking, NewTaskUtil, PeltLag};
+use crate::rq::RqGuard;
+use crate::shared::Kept;
+use crate::task::Task;
+use crate::{CpuId, TaskId, TaskState, ThisCpu};
+use average::Activity;
+
+/// What is kept of a task.
+#[derive(Debug, Default)]
+pub struct TaskPelt {
+    /// Its averages.
+    pub average: Average,
+    /// What it is expected to use.
+    pub estimate: Estimate,
+    /// Its averages are part of those of its CPU's queue.
+    pub attached: Kept<bool>,
+}
+
+/// What is kept of a queue, beside its lock.
+#[derive(Debug, Default)]
+pub struct QueuePelt {
+    /// Its averages: shares of all tasks that run, wait or sleep here.
+    pub average: Average,
+    /// What has left it since they were last updated.
+    pub removed: Removed,
+    /// Sum of the estimates of the queued tasks, in 1024ths.
+    pub estimated: Kept<u64>,
+    /// What real-time tasks leave.
+    pub capacity: Capacity,
+}
+
+impl TaskPelt {
+    /// State of a new task of this weight.
+    pub(in crate::fair) fn reset(&self, weight: u64) {
+        attach::reset(&self.average, weight);
+        self.estimate.clear();
+        self.attached.set(false);
+    }
+}
+
+/// Gives a task these averages, in its queue too.
+#[cfg(test)]
+pub(in crate::fair) fn set_averages<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, load: u64, util: u64) {
+    let task = me.task(p);
+    let (own, weight) = (&task.se.pelt.average, task.se.weight.get());
+    let queue = &me.k.rq(task.cpu.get()).published.pelt.average;
+    attach::detach(queue, own, weight);
+    own.load_avg.set(load);
+    own.util_avg.set(util);
+    own.runnable_avg.set(average::FULL);
+    attach::attach(queue, own, weight);
+}
+
+#[inline]
+fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
+    me.k.config.rules.load_tracking.get() == LoadTracking::Pelt
+}
+
+/// Counts a task up to the queue's present, in the state in which it has been.
+#[inline]
+fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) {
+    let pelt = &task.se.pelt;
+    if pelt.average.update(rq.clock, active, task.se.weight.get()) {
+        pelt.estimate.averages_changed();
+    }
+}
+
+/// Counts a queue up to its present; whether it changed.
+#[inline]
+fn update_queue<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    let queue = &rq.published.pelt;
+    let removed = queue.removed.apply(&queue.average);
+    let fair = &rq.fair;
+    let active =
+        Activity { load: fair.load, runnable: u64::from(fair.nr_running), running: fair.curr.is_some() };
+    queue.average.update(rq.clock, active, 1) || removed
+}
+
+/// Brings a queue's averages up to date, those of real-time tasks included: what sleeps there, and what left
+/// (update_blocked_averages).
+pub(in crate::fair) fn update_blocked_averages<P: Platform>(rq: &RqGuard<'_, P>) {
+    if tracked(rq.me) {
+        update_queue(rq);
+        let running = rq.me.task(rq.curr).class.get() == crate::Class::Rt;
+        if running {
+            real_time_ran(rq);
+        } else {
+            real_time_begins(rq);
+        }
+    }
+}
+
+/// Whether anything in a CPU's averages still fades.
+pub(in crate::fair) fn has_blocked_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
+    let pelt = &me.k.rq(cpu).published.pelt;
+    let of_rt = pelt.capacity.used_by_rt.util_avg.get();
+    pelt.average.load_avg.get() > 0 || pelt.average.util_avg.get() > 0 || of_rt > 0
+}
+
+fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
+    attach::attach(&rq.published.pelt.average, &task.se.pelt.average, task.se.weight.get());
+    task.se.pelt.attached.set(true);
+}
+
+/// A task is about to be queued here.
+#[inline]
+pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
+    if !tracked(rq.me) {
+        return;
+    }
+    let task = rq.me.task(p);
+    let pelt = &task.se.pelt;
+    if kind == EnqueueKind::New {
+        let util = match rq.me.k.config.rules.new_task_util.get() {
+            NewTaskUtil::Half => {
+                attach::initial_utilisation(&rq.published.pelt.average, task.se.weight.get())
+            }
+            NewTaskUtil::Full => average::FULL,
+        };
+        pelt.average.util_avg.set(util);
+        pelt.average.runnable_avg.set(util);
+    }
+    if pelt.attached.get() {
+        update_task(rq, task, Activity::NONE);
+        update_queue(rq);
+    } else {
+        update_queue(rq);
+        attach_task(rq, task);
+    }
+    if rq.me.has(Feature::UtilEst) {
+        pelt.estimate.counted.set(pelt.estimate.of_last_activations());
+        let sum = &rq.published.pelt.estimated;
+        sum.set(sum.get() + pelt.estimate.counted.get());
+    }
+}
+
+/// Counts the running task and its queue: at a tick, and before it is put back or leaves. One that was queued
+/// while nothing was tracked joins now.
+#[inline]
+fn update_queued<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, active: Activity) {
+    let task = rq.me.task(p);
+    if task.se.pelt.attached.get() {
+        update_task(rq, task, active);
+        update_queue(rq);
+    } else {
+        update_queue(rq);
+        attach_task(rq, task);
+    }
+}
+
+/// What a queued task has been doing here.
+#[inline]
+fn activity<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> Activity {
+    let runs = rq.fair.curr.is_some_and(|curr| curr.task() == p);
+    if runs { Activity::RUNNING } else { Activity::WAITING }
+}
+
+/// A task is about to leave the queue.
+#[inline]
+pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind: DequeueKind) {
+    let (task, queue) = (rq.me.task(p), &rq.published.pelt);
+    let pelt = &task.se.pelt;
+    queue.estimated.set(queue.estimated.get().saturating_sub(pelt.estimate.counted.take()));
+    if tracked(rq.me) {
+        update_queued(rq, p, activity(rq, p));
+    }
+    match kind {
+        DequeueKind::Sleep if task.state.get() == TaskState::Dead => leave_asleep(rq.me, task, rq.cpu),
+        DequeueKind::Sleep if rq.me.has(Feature::UtilEst) => {
+            pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
+        }
+        DequeueKind::Departure if pelt.attached.replace(false) => {
+            attach::detach(&queue.average, &pelt.average, task.se.weight.get());
+            attach::forget_time(&pelt.average);
+        }
+        DequeueKind::Sleep | DequeueKind::Departure | DequeueKind::Restore => {}
+    }
+}
+
+/// A waiting task is about to run.
+#[inline]
+pub(in crate::fair) fn set_next<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    if tracked(rq.me) && rq.me.task(p).on_rq.get() {
+        update_queued(rq, p, Activity::WAITING);
+    }
+}
+
+/// The running task is about to wait, or has a tick.
+#[inline]
+pub(crate) fn ran<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    if tracked(rq.me) {
+        update_queued(rq, p, Activity::RUNNING);
+    }
+}
+
+/// A sleeping task is about to leave the queue of `cpu`, whose lock is not held: it is counted up to where
+/// that queue is, and subtracted there when somebody updates it.
+fn leave_asleep<P: Platform>(me: ThisCpu<'_, P>, task: &Task, cpu: CpuId) {
+    let (pelt, queue) = (&task.se.pelt, &me.k.rq(cpu).published.pelt);
+    if pelt.attached.replace(false) {
+        pelt.average.update(queue.average.last_update_time.get(), Activity::NONE, task.se.weight.get());
+        queue.removed.add(&pelt.average);
+    }
+}
+
+/// A task that is not queued is about to get another CPU than `from`. An idle CPU has not counted its sleep,
+/// so its newest part is forgotten unless it is made up for (pelt_lag).
+pub(crate) fn migrate<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId) {
+    let pelt = &task.se.pelt;
+    if !pelt.attached.get() {
+        return;
+    }
+    leave_asleep(me, task, from);
+    let rq = &me.k.rq(from).published;
+    let idle = rq.curr.get() == me.k.idle_task(from);
+    if idle && me.k.config.rules.pelt_lag.get() == PeltLag::On {
+        pelt.average.update(me.now(), Activity::NONE, task.se.weight.get());
+    }
+    attach::forget_time(&pelt.average);
+}
+
+/// A task that is not queued leaves the class.
+pub(crate) fn switched_from<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    let task = rq.me.task(p);
+    let pelt = &task.se.pelt;
+    if pelt.attached.replace(false) {
+        update_task(rq, task, Activity::NONE);
+        update_queue(rq);
+        attach::detach(&rq.published.pelt.average, &pelt.average, task.se.weight.get());
+    }
+}
+
+/// A task that is not queued enters the class: it has faded while it was away, if ATTACH_AGE_LOAD says so.
+pub(crate) fn switched_to<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    let task = rq.me.task(p);
+    if !tracked(rq.me) || task.se.pelt.attached.get() {
+        return;
+    }
+    let has_been_counted = task.se.pelt.average.last_update_time.get() > crate::Nanos::ZERO;
+    if has_been_counted && rq.me.has(Feature::AttachAgeLoad) {
+        update_task(rq, task, Activity::NONE);
+    }
+    update_queue(rq);
+    attach_task(rq, task);
+}
+
+/// A task that is not queued gets another weight, which its share in the queue of its CPU follows.
+pub(crate) fn reweight<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, weight: u64) {
+    let (pelt, old) = (&task.se.pelt, task.se.weight.get());
+    if pelt.attached.get() {
+        update_task(rq, task, Activity::NONE);
+        update_queue(rq);
+        attach::reweight(&rq.published.pelt.average, &pelt.average, old, weight);
+    } else if task.state.get() == TaskState::New {
+        pelt.average.load_avg.set(weight);
+    }
+}

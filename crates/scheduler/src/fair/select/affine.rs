@@ -1,0 +1,100 @@
+//! The waker's CPU, or the woken task's last one? (fair-placement 2.4, 2.6: `wake_placement=idle_or_load`)
+
+use super::usable::available_idle_cpu;
+use super::wakee::wakes_widely;
+use crate::domains::SchedDomain;
+use crate::fair::balance::constants;
+use crate::fair::cpu_load::look_at;
+use crate::fair::pelt::{capacity_of, cpu_load, task_load};
+use crate::platform::Platform;
+use crate::registry::Feature;
+use crate::stats::bump;
+use crate::wakeup::WakeFlags;
+use crate::{CpuId, Reason, TaskId, ThisCpu};
+
+/// The CPU from which the search for an idle one starts: `prev`, or the executing one.
+pub(super) fn affine_target<P: Platform>(
+    me: ThisCpu<'_, P>,
+    p: TaskId,
+    prev: CpuId,
+    flags: WakeFlags,
+) -> CpuId {
+    if wakes_widely(me, p) {
+        me.decide(p, Reason::WakeWide);
+        return prev;
+    }
+    if !me.task(p).may_run_on(me.id) {
+        me.decide(p, Reason::WakerCpuForbidden);
+        return prev;
+    }
+    let common = me.k.domains(me.id).iter().find(|d| d.affine && d.span.contains(prev));
+    let Some(domain) = common.filter(|_| prev != me.id) else { return prev };
+    look_at(me, me.id);
+    look_at(me, prev);
+    let reason = wake_affine(me, domain, p, prev, flags.sync);
+    me.decide(p, reason);
+    bump(&me.task(p).stats.woken.affine_attempts);
+    if matches!(reason, Reason::WaPrevIdle | Reason::WaNo) {
+        return prev;
+    }
+    bump(&me.task(p).stats.woken.affine);
+    bump(&domain.balance.other_counts.move_affine);
+    me.id
+}
+
+/// Why the answer is the executing CPU, or `prev`, another one.
+fn wake_affine<P: Platform>(
+    me: ThisCpu<'_, P>,
+    domain: &SchedDomain,
+    p: TaskId,
+    prev: CpuId,
+    sync: bool,
+) -> Reason {
+    if me.has(Feature::WaIdle) {
+        let prev_idle = available_idle_cpu(me, prev);
+        // Idle and waking somebody: this is an interrupt.
+        if available_idle_cpu(me, me.id) && me.k.cpus_share_cache(me.id, prev) {
+            return if prev_idle { Reason::WaPrevIdle } else { Reason::WaThisIdle };
+        }
+        if sync && me.k.rq(me.id).published.nr_running.get() == 1 {
+            return Reason::WaSync;
+        }
+        if prev_idle {
+            return Reason::WaPrevIdle;
+        }
+    }
+    if me.has(Feature::WaWeight) && weighs_less_here(me, domain, p, prev, sync) {
+        return Reason::WaWeight;
+    }
+    Reason::WaNo
+}
+
+/// Whether the executing CPU with `p` has less load for what it is worth than `prev` without.
+fn weighs_less_here<P: Platform>(
+    me: ThisCpu<'_, P>,
+    domain: &SchedDomain,
+    p: TaskId,
+    prev: CpuId,
+    sync: bool,
+) -> bool {
+    let signed = |load: u64| load as i64;
+    let mut here = signed(cpu_load(me, me.id));
+    if sync {
+        // The waker is about to leave.
+        let waker = signed(task_load(me, me.curr()));
+        if waker > here {
+            return true;
+        }
+        here -= waker;
+    }
+    let own = signed(task_load(me, p));
+    here += own;
+    let mut there = signed(cpu_load(me, prev)) - own;
+    if me.has(Feature::WaBias) {
+        here *= 100;
+        there *= 100 + (signed(constants(me, domain).imbalance_pct) - 100) / 2;
+    }
+    here *= signed(capacity_of(me, prev));
+    there *= signed(capacity_of(me, me.id));
+    here < there + i64::from(sync)
+}

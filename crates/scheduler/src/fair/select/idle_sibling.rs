@@ -1,0 +1,79 @@
+//! An idle CPU near where a woken task would go (fair-placement 2.7: `idle_sibling=scan`).
+
+use super::scan::scan;
+use super::usable::usable;
+use crate::fair::cache::{core_of, shared_cache};
+use crate::fair::cpu_load::look_at;
+use crate::platform::Platform;
+use crate::registry::{RecentUsed, SisKthread};
+use crate::wakeup::WakeFlags;
+use crate::{CpuId, Reason, TaskId, ThisCpu};
+
+/// A CPU, and why that one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Chosen {
+    pub cpu: CpuId,
+    pub reason: Reason,
+}
+
+/// The CPU for `p`, which ran on `prev` and would go to `target`: an idle one that shares cache with that, or
+/// else `target` itself.
+pub(super) fn select_idle_sibling<P: Platform>(
+    me: ThisCpu<'_, P>,
+    p: TaskId,
+    prev: CpuId,
+    target: CpuId,
+    flags: WakeFlags,
+) -> Chosen {
+    let chosen = |cpu, reason| Chosen { cpu, reason };
+    let task = me.task(p);
+    if looks_usable(me, target) {
+        return chosen(target, Reason::SisTarget);
+    }
+    let near = |cpu| cpu != target && me.k.cpus_share_cache(cpu, target);
+    if near(prev) && looks_usable(me, prev) {
+        return chosen(prev, Reason::SisPrev);
+    }
+    if woken_by_bound_kthread(me, prev, flags) {
+        return chosen(prev, Reason::SisKthread);
+    }
+    if me.k.config.rules.recent_used.get() == RecentUsed::Prev {
+        let recent = task.se.habits.recent_used_cpu.replace(prev);
+        if recent != prev && near(recent) && looks_usable(me, recent) && task.may_run_on(recent) {
+            return chosen(recent, Reason::SisRecent);
+        }
+    }
+    let cache = me.k.llc_span(target);
+    if cache.weight() == 1 {
+        return chosen(target, Reason::SisNone);
+    }
+    // Without threads that share a core there is no idle core to look for, nor a thread beside the last one.
+    let idle_core = shared_cache(me, target).has_idle_cores.get();
+    if !idle_core
+        && cache.contains(prev)
+        && let Some(core) = core_of(me, prev)
+    {
+        let allowed = core.and(&task.cpus_allowed.get());
+        if let Some(cpu) = allowed.iter().find(|c| *c != prev && looks_usable(me, *c)) {
+            return chosen(cpu, Reason::SisSmt);
+        }
+    }
+    scan(me, p, target, idle_core)
+}
+
+/// The test costs a look at the CPU.
+pub(super) fn looks_usable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
+    look_at(me, cpu);
+    usable(me, cpu)
+}
+
+/// A kernel thread of this CPU alone, which wakes whom it has done work for and is about to sleep.
+fn woken_by_bound_kthread<P: Platform>(me: ThisCpu<'_, P>, prev: CpuId, flags: WakeFlags) -> bool {
+    let waker = me.task(me.curr());
+    me.k.config.rules.sis_kthread.get() == SisKthread::Task
+        && waker.kernel_thread.get()
+        && waker.is_pinned()
+        && !flags.interrupt
+        && prev == me.id
+        && me.k.rq(me.id).published.nr_running.get() <= 1
+}

@@ -1,0 +1,169 @@
+//! Where a new task goes, or one that calls exec, since 5.5: from the largest domain inwards to the group
+//! with the most idle CPUs, or with the least load where nobody idles (fair-placement 2.9:
+//! `fork_balance=group_type`). The task itself is left out wherever it counts.
+
+use super::usable::sched_idle_cpu;
+use crate::domains::{SchedDomain, SchedGroup};
+use crate::fair::balance::{constants, numa_allowance};
+use crate::fair::cpu_load::look_at;
+use crate::fair::group::{Figures, GroupType};
+use crate::fair::pelt::{Without, cpu_load, cpu_without};
+use crate::platform::Platform;
+use crate::{CpuId, CpuMask, LevelKind, Nanos, Reason, TaskId, ThisCpu};
+
+/// The CPU for `p`, forked by the task that the executing CPU runs, or that task itself.
+pub(super) fn find_idlest_cpu<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
+    let allowed = me.task(p).cpus_allowed.get();
+    let flagged = |cpu| me.k.domains(cpu).iter().take_while(|d| d.affine);
+    let mut cpu = me.id;
+    let mut level = flagged(cpu).count();
+    if level == 0 || !me.k.domains(cpu)[level - 1].span.intersects(&allowed) {
+        return me.task(p).cpu.get();
+    }
+    while level > 0 {
+        let domain = &me.k.domains(cpu)[level - 1];
+        let found = find_idlest_group(me, domain, p, &allowed)
+            .map(|group| find_idlest_group_cpu(me, &group.span.and(&allowed), cpu));
+        level = match found {
+            Some(idlest) if idlest != cpu => {
+                cpu = idlest;
+                let size = domain.span.weight();
+                flagged(cpu).take_while(|d| d.span.weight() < size).count()
+            }
+            _ => level - 1,
+        };
+    }
+    cpu
+}
+
+/// A group as `p` would find it.
+struct Candidate<'d> {
+    group: &'d SchedGroup,
+    figures: Figures,
+    kind: GroupType,
+}
+
+impl<'d> Candidate<'d> {
+    fn measure<P: Platform>(
+        me: ThisCpu<'_, P>,
+        group: &'d SchedGroup,
+        p: TaskId,
+        allowed: &CpuMask,
+        pct: u64,
+    ) -> Candidate<'d> {
+        let mut figures = Figures {
+            weight: u64::from(group.span.weight()),
+            capacity: group.capacity.get(),
+            imbalanced: group.imbalanced.get(),
+            ..Figures::default()
+        };
+        for cpu in group.span.and(allowed).iter() {
+            look_at(me, cpu);
+            let Without { load, runnable, util, nr_running, idle } = cpu_without(me, cpu, p);
+            figures.load += load;
+            figures.runnable += runnable;
+            figures.util += util;
+            figures.nr_running += u64::from(nr_running);
+            figures.idle += u64::from(idle);
+        }
+        Candidate { group, figures, kind: figures.group_type(pct) }
+    }
+
+    /// Whether it is a better place than `best`, the best so far.
+    fn beats(&self, best: &Candidate<'_>) -> bool {
+        let (own, other) = (&self.figures, &best.figures);
+        if self.kind != best.kind {
+            return self.kind < best.kind;
+        }
+        match self.kind {
+            GroupType::Overloaded | GroupType::FullyBusy => own.average_load() < other.average_load(),
+            GroupType::Imbalanced | GroupType::Misfit => false,
+            GroupType::HasSpare => own.idle > other.idle || (own.idle == other.idle && own.util < other.util),
+        }
+    }
+}
+
+/// The best other group, if it is a better place for `p` than the local one.
+fn find_idlest_group<'d, P: Platform>(
+    me: ThisCpu<'_, P>,
+    domain: &'d SchedDomain,
+    p: TaskId,
+    allowed: &CpuMask,
+) -> Option<&'d SchedGroup> {
+    let pct = constants(me, domain).imbalance_pct;
+    let measure = |group: &'d SchedGroup| Candidate::measure(me, group, p, allowed, pct);
+    let possible = |group: &&SchedGroup| group.span.intersects(allowed);
+    let local = Some(domain.own_group()).filter(possible).map(measure);
+    let others = domain.other_groups().filter(possible).map(measure);
+    let idlest = others.reduce(|best, next| if next.beats(&best) { next } else { best })?;
+    let Some(local) = local else { return Some(idlest.group) };
+    let reason = compare(me, domain, p, &local, &idlest, pct);
+    me.decide(p, reason);
+    let goes = matches!(reason, Reason::OtherType | Reason::OtherLoad | Reason::OtherIdle);
+    goes.then_some(idlest.group)
+}
+
+/// Why `p` goes to the idlest group, or stays with the local one.
+fn compare<P: Platform>(
+    me: ThisCpu<'_, P>,
+    domain: &SchedDomain,
+    p: TaskId,
+    local: &Candidate<'_>,
+    idlest: &Candidate<'_>,
+    pct: u64,
+) -> Reason {
+    if local.kind != idlest.kind {
+        return if local.kind < idlest.kind { Reason::LocalType } else { Reason::OtherType };
+    }
+    let numa = matches!(domain.kind, LevelKind::Numa { .. });
+    match local.kind {
+        GroupType::Overloaded | GroupType::FullyBusy => {
+            let margin = 1024 * (pct - 100) / 100;
+            let (here, there) = (local.figures.average_load(), idlest.figures.average_load());
+            let stays = numa && there + margin >= here || there >= here + margin || 100 * here <= pct * there;
+            if stays { Reason::LocalMargin } else { Reason::OtherLoad }
+        }
+        GroupType::Imbalanced | GroupType::Misfit => Reason::LocalType,
+        GroupType::HasSpare => {
+            let (here, there) = (local.figures.idle, idlest.figures.idle);
+            if numa && here < there {
+                let running = local.figures.nr_running + 1;
+                let affinity = local.group.span.and(&me.task(p).cpus_allowed.get()).weight();
+                if numa_allowance(me, domain, u64::from(affinity), there - here, running) == 0 {
+                    return Reason::NumaAllowance;
+                }
+            }
+            if here >= there { Reason::LocalIdle } else { Reason::OtherIdle }
+        }
+    }
+}
+
+/// An idle CPU of a group, the one that went idle last; a CPU of SCHED_IDLE tasks before all others; else the
+/// one with the least load, or `cpu` if that has no more.
+fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: CpuId) -> CpuId {
+    let mut latest: Option<(CpuId, Nanos)> = None;
+    let mut least = (cpu, u64::MAX);
+    let single = group.weight() == 1;
+    for candidate in group.iter() {
+        if single {
+            return candidate;
+        }
+        look_at(me, candidate);
+        if sched_idle_cpu(me, candidate) {
+            return candidate;
+        }
+        if me.k.idle_cpu(candidate) {
+            // Without a time it has been idle since before anything happened here.
+            let since = me.k.rq(candidate).published.balance.idle_since.get().unwrap_or(Nanos::ZERO);
+            if latest.is_none_or(|(_, other)| since > other) {
+                latest = Some((candidate, since));
+            }
+        } else if latest.is_none() {
+            let load = cpu_load(me, candidate);
+            if load < least.1 {
+                least = (candidate, load);
+            }
+        }
+    }
+    latest.map_or(least.0, |(candidate, _)| candidate)
+}

@@ -1,0 +1,108 @@
+//! The worked examples of fair-placement 6.3 that need a machine: two sockets of four cores of two threads,
+//! CPUs 2k and 2k + 1 in core k, one cache a socket.
+
+mod balance;
+mod fork;
+mod nohz;
+mod wakeup;
+
+use crate::testing::{Lab, cpus};
+use crate::{CpuId, CpuMask, LevelKind, Nanos, Policy, TaskId, Topology, TopologyLevel};
+use alloc::vec::Vec;
+
+/// What Linux 6.1 has of load tracking, placement and balancing.
+const MODERN: &[&str] = &[
+    "load_tracking=pelt",
+    "rt_capacity=pelt",
+    "UTIL_EST",
+    "UTIL_EST_FASTUP",
+    "ATTACH_AGE_LOAD",
+    "WA_IDLE",
+    "WA_WEIGHT",
+    "WA_BIAS",
+    "SIS_UTIL",
+    "wake_placement=idle_or_load",
+    "wake_wide=on",
+    "idle_sibling=scan",
+    "recent_used=prev",
+    "sis_kthread=task",
+    "sched_idle_cpu=on",
+    "fork_balance=group_type",
+    "ttwu_on_cpu=list",
+    "numa_imbalance=channels",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+    "misfit_reduced=on",
+    "hz=250",
+];
+
+fn two_sockets() -> Topology {
+    let level = |kind, size: u16| {
+        let spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
+        TopologyLevel { kind, spans: spans.collect() }
+    };
+    Topology {
+        cpus: 16,
+        levels: [
+            level(LevelKind::Smt, 2),
+            level(LevelKind::Mc, 8),
+            level(LevelKind::Numa { distance: 20 }, 16),
+        ]
+        .into(),
+    }
+}
+
+fn modern(topology: &Topology, more: &[&str]) -> Lab {
+    Lab::on(topology, "6.1", &[MODERN, more].concat())
+}
+
+impl Lab {
+    /// A hog on each of these CPUs, bound to it, with converged averages of this load.
+    fn hogs_of_load(&self, on: &[u16], load: u64) {
+        for cpu in on {
+            let p = self.spawn_allowed(Policy::Normal, *cpu, cpus(&[*cpu]));
+            self.set_averages(p, load, 1024);
+        }
+    }
+
+    /// Sets what a task brings, in its queue's averages too.
+    fn set_averages(&self, p: TaskId, load: u64, util: u64) {
+        crate::fair::pelt::set_averages(self.cpu(0), p, load, util);
+    }
+
+    /// So many CPUs of each cache may be searched.
+    fn allow_scans(&self, cpus: u64) {
+        self.k.fair_root.caches.iter().for_each(|c| c.nr_idle_scan.set(cpus));
+    }
+
+    fn know_idle_core(&self, known: bool) {
+        self.k.fair_root.caches.iter().for_each(|c| c.has_idle_cores.set(known));
+    }
+
+    /// Ticks on all CPUs that are busy, every 4 ms.
+    fn run_on(&self, total: Nanos) {
+        for _ in 0..total.0 / 4_000_000 {
+            self.advance(Nanos::from_millis(4));
+            for cpu in 0..self.k.cpus() as u16 {
+                if !self.idle(cpu) {
+                    self.tick(cpu);
+                }
+            }
+        }
+    }
+
+    fn queued_on(&self) -> Vec<u32> {
+        self.k.rqs().iter().map(|rq| rq.published.nr_running.get()).collect()
+    }
+}
+
+/// All CPUs but these, below `below`.
+fn all_but(free: &[u16], below: u16) -> Vec<u16> {
+    (0..below).filter(|c| !free.contains(c)).collect()
+}
+
+/// Whatever `p` may run on.
+fn allow(lab: &Lab, p: TaskId, allowed: CpuMask) {
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), p, allowed));
+}

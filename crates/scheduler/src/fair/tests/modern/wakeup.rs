@@ -1,0 +1,378 @@
+//! fair-placement 2.4 to 2.8.
+
+use super::{all_but, allow, modern, two_sockets};
+use crate::fork::{NewTask, new_task, wake_up_new_task_on};
+use crate::testing::{Lab, cpus, fifo};
+use crate::wakeup::{WakeFlags, try_to_wake_up};
+use crate::{CpuId, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use alloc::vec::Vec;
+
+/// A wakeup by CPU `t` of a task that ran on CPU `p`.
+struct Wake {
+    lab: Lab,
+    woken: TaskId,
+    t: u16,
+}
+
+impl Wake {
+    /// Of the machine's first example settings: everything idle, eight CPUs may be searched.
+    fn new(t: u16, p: u16, more: &[&str]) -> Wake {
+        let lab = modern(&two_sockets(), more);
+        let woken = lab.spawn(Policy::Normal, p);
+        lab.block(p);
+        lab.allow_scans(8);
+        lab.know_idle_core(false);
+        Wake { lab, woken, t }
+    }
+
+    fn busy(self, on: &[u16]) -> Wake {
+        self.lab.hogs_of_load(on, 1024);
+        self.lab.know_idle_core(false);
+        self
+    }
+
+    fn load(self, cpu: u16, load: u64) -> Wake {
+        self.lab.k.rq(CpuId(cpu)).published.pelt.average.load_avg.set(load);
+        self
+    }
+
+    fn own_load(self, load: u64) -> Wake {
+        self.lab.k.task(self.woken).se.pelt.average.load_avg.set(load);
+        self
+    }
+
+    fn recent(self, cpu: u16) -> Wake {
+        self.lab.k.task(self.woken).se.habits.set_recent_used_cpu(CpuId(cpu));
+        self
+    }
+
+    fn core_known(self) -> Wake {
+        self.lab.know_idle_core(true);
+        self
+    }
+
+    fn allowed(self, on: &[u16]) -> Wake {
+        allow(&self.lab, self.woken, cpus(on));
+        self
+    }
+
+    fn wakes(&self, sync: bool, interrupt: bool) -> (u16, Vec<Reason>) {
+        self.lab.forget();
+        let flags = WakeFlags { sync, interrupt };
+        let cpu = crate::fair::select_task_rq_wake(self.lab.cpu(self.t), self.woken, flags).0;
+        (cpu, self.lab.decisions())
+    }
+
+    /// Where it goes, and the first reason told.
+    fn first(&self, sync: bool) -> (u16, Reason) {
+        let (cpu, reasons) = self.wakes(sync, false);
+        (cpu, reasons[0])
+    }
+
+    fn last(&self) -> (u16, Reason) {
+        let (cpu, reasons) = self.wakes(false, false);
+        (cpu, *reasons.last().expect("a reason"))
+    }
+}
+
+#[test]
+fn e15_e16_an_interrupt_on_an_idle_cpu() {
+    assert_eq!(Wake::new(0, 2, &[]).busy(&[2]).first(false), (0, Reason::WaThisIdle));
+    assert_eq!(Wake::new(0, 4, &[]).first(false), (4, Reason::WaPrevIdle));
+}
+
+#[test]
+fn e17_e18_a_waker_that_is_about_to_sleep() {
+    assert_eq!(Wake::new(2, 12, &[]).busy(&[2]).first(true).1, Reason::WaSync);
+    assert_eq!(Wake::new(2, 12, &[]).busy(&[2]).first(false), (12, Reason::WaPrevIdle));
+    let no_idle = Wake::new(2, 12, &["NO_WA_IDLE"]).busy(&[2]);
+    assert_ne!(no_idle.first(true).1, Reason::WaSync, "only with WA_IDLE");
+}
+
+/// The affine test alone: nothing is idle.
+fn by_load(t_load: u64, p_load: u64, own: u64, more: &[&str]) -> Wake {
+    let wake = Wake::new(2, 4, more).busy(&(0..16).collect::<Vec<_>>());
+    wake.load(2, t_load).load(4, p_load).own_load(own)
+}
+
+#[test]
+fn e19_e20_loads_decide_where_nothing_is_idle() {
+    assert_eq!(by_load(1024, 2048, 300, &[]).first(false), (2, Reason::WaWeight));
+    assert_eq!(by_load(1024, 1500, 300, &[]).first(false), (4, Reason::WaNo));
+    // 1324 × 100 = 132400 against 1230 × 108 = 132840, or 1324 against 1230: the tolerance decides.
+    assert_eq!(by_load(1024, 1530, 300, &[]).first(false).1, Reason::WaWeight);
+    assert_eq!(by_load(1024, 1530, 300, &["NO_WA_BIAS"]).first(false).1, Reason::WaNo);
+    assert_eq!(by_load(1024, 2048, 300, &["NO_WA_WEIGHT"]).first(false).1, Reason::WaNo);
+}
+
+#[test]
+fn e21_e22_the_load_of_a_waker_that_leaves_is_discounted() {
+    let sync = |waker: u64| {
+        let wake = by_load(1400, 700, 100, &[]);
+        // Two tasks, so that the waker is not alone.
+        wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        let wake = wake.load(2, 1400);
+        let running = wake.lab.k.task(wake.lab.running(2));
+        running.se.pelt.average.load_avg.set(waker);
+        wake.first(true)
+    };
+    assert_eq!(sync(900), (2, Reason::WaWeight));
+    assert_eq!(sync(1500), (2, Reason::WaWeight), "it has more than all of the queue");
+    assert_eq!(sync(850).1, Reason::WaNo, "65000 against 64800");
+}
+
+#[test]
+fn e23_a_cpu_that_real_time_tasks_use_is_worth_less() {
+    let wake = by_load(1024, 1500, 300, &[]);
+    wake.lab.k.rq(CpuId(4)).published.pelt.capacity.left.set(512);
+    assert_eq!(wake.first(false), (2, Reason::WaWeight));
+}
+
+#[test]
+fn e24_to_e26_target_previous_then_the_scan() {
+    assert_eq!(Wake::new(4, 4, &[]).last(), (4, Reason::SisTarget));
+    // Drawn to 4, which is busy; the previous CPU is idle.
+    let drawn = Wake::new(4, 0, &[]).busy(&[4]);
+    assert_eq!(drawn.wakes(true, false).0, 0);
+    assert_eq!(drawn.wakes(true, false).1, [Reason::WaSync, Reason::SisPrev]);
+    let other = Wake::new(4, 12, &[]).busy(&all_but(&[6], 8));
+    assert_eq!(other.wakes(true, false), (6, [Reason::WaSync, Reason::SisCpu].into()));
+}
+
+#[test]
+fn e27_e28_a_core_if_one_is_known_else_the_thread_beside() {
+    let wake = || Wake::new(4, 4, &[]).busy(&[0, 1, 2, 3, 4]);
+    assert_eq!(wake().core_known().last(), (6, Reason::SisCore));
+    assert_eq!(wake().last(), (5, Reason::SisSmt));
+}
+
+#[test]
+fn e29_the_cpu_before_the_last_one() {
+    let wake = |more: &[&str]| Wake::new(2, 4, more).busy(&[2, 4]).load(4, 8000).recent(1);
+    let first = wake(&["NO_WA_IDLE"]);
+    assert_eq!(first.last(), (1, Reason::SisRecent));
+    // It is noted each time: the last one is the recent one from now on.
+    assert_ne!(first.last().1, Reason::SisRecent);
+    assert_ne!(wake(&["NO_WA_IDLE", "recent_used=off"]).last().1, Reason::SisRecent);
+    assert_ne!(wake(&["NO_WA_IDLE"]).allowed(&all_but(&[1], 16)).last().0, 1, "not allowed there");
+}
+
+#[test]
+fn e30_no_core_found_means_none_is_known() {
+    let wake = Wake::new(2, 2, &[]).busy(&[0, 2, 4, 6]).core_known();
+    assert_eq!(wake.last(), (3, Reason::SisCpu));
+    assert!(wake.lab.k.fair_root.caches.first().is_some_and(|c| !c.has_idle_cores.get()));
+}
+
+#[test]
+fn e31_the_thread_of_an_idle_core_that_is_allowed() {
+    let wake = Wake::new(2, 2, &[]).busy(&[0, 1, 2, 3, 6, 7]).allowed(&[0, 1, 2, 3, 5]).core_known();
+    assert_eq!(wake.last(), (5, Reason::SisCore));
+}
+
+#[test]
+fn e32_to_e34_how_far_the_scan_goes() {
+    let scan = |limit| {
+        let wake = Wake::new(6, 6, &[]).busy(&all_but(&[2], 8));
+        wake.lab.allow_scans(limit);
+        wake
+    };
+    assert_eq!(scan(8).last(), (2, Reason::SisCpu));
+    assert_eq!(scan(4).last(), (2, Reason::SisCpu), "7, 0, 1 and then 2");
+    assert_eq!(scan(3).last(), (6, Reason::SisCut));
+    let refused = Wake::new(6, 6, &[]).busy(&all_but(&[2, 3], 8)).core_known();
+    refused.lab.allow_scans(0);
+    assert_eq!(refused.last(), (6, Reason::SisRefused), "even with an idle core");
+    let unlimited = Wake::new(6, 6, &["NO_SIS_UTIL"]).busy(&all_but(&[2], 8));
+    unlimited.lab.allow_scans(0);
+    assert_eq!(unlimited.last(), (2, Reason::SisCpu));
+}
+
+#[test]
+fn e35_a_cpu_of_sched_idle_tasks_is_as_good_as_idle() {
+    let wake = |more: &[&str]| {
+        let wake = Wake::new(6, 6, more).busy(&all_but(&[0], 8)).recent(6);
+        wake.lab.spawn_allowed(Policy::Idle, 0, cpus(&[0]));
+        wake
+    };
+    assert_eq!(wake(&[]).last(), (0, Reason::SisCpu));
+    assert_eq!(wake(&["sched_idle_cpu=off"]).last(), (6, Reason::SisNone));
+    let mixed = wake(&[]);
+    mixed.lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    assert_eq!(mixed.last(), (6, Reason::SisNone), "a normal task is there, too");
+}
+
+/// A thread of the kernel that is bound to `cpu` runs there.
+fn bound_kthread(lab: &Lab, cpu: u16, kernel_thread: bool) {
+    let new = NewTask {
+        pid: Pid(2),
+        policy: Policy::Normal,
+        nice: Nice::default(),
+        cpus_allowed: cpus(&[cpu]),
+        kernel_thread,
+    };
+    let p = new_task(&lab.k, new);
+    lab.run(wake_up_new_task_on(lab.cpu(cpu), p, Some(CpuId(cpu))));
+    lab.settle();
+}
+
+#[test]
+fn e36_whom_a_bound_kernel_thread_wakes_stays() {
+    let wake = |kernel_thread, more: &[&str]| {
+        let wake = Wake::new(3, 3, more);
+        bound_kthread(&wake.lab, 3, kernel_thread);
+        wake
+    };
+    assert_eq!(wake(true, &[]).last(), (3, Reason::SisKthread));
+    assert_ne!(wake(false, &[]).last().1, Reason::SisKthread, "a bound task of a user");
+    assert_ne!(wake(true, &["sis_kthread=off"]).last().1, Reason::SisKthread);
+    let interrupted = wake(true, &[]).wakes(false, true).1;
+    assert!(!interrupted.contains(&Reason::SisKthread), "an interrupt hit it");
+    let crowded = wake(true, &[]);
+    crowded.lab.hogs_of_load(&[3], 1024);
+    assert_ne!(crowded.last().1, Reason::SisKthread);
+}
+
+#[test]
+fn a_waker_of_many_draws_nobody() {
+    let lab = modern(&two_sockets(), &[]);
+    let server = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    let clients: Vec<TaskId> = (0..2)
+        .map(|_| {
+            let p = lab.spawn(Policy::Normal, 12);
+            lab.block(12);
+            p
+        })
+        .collect();
+    // The clients are wakers of many themselves.
+    clients.iter().for_each(|p| lab.k.task(*p).se.habits.set_flips(8));
+    lab.k.task(server).se.habits.set_flips(62);
+    let wide = |p| {
+        lab.forget();
+        _ = crate::fair::select_task_rq_wake(lab.cpu(0), p, WakeFlags::default());
+        lab.first_decision() == Reason::WakeWide
+    };
+    assert!(!wide(clients[0]), "63 is less than 8 × 8");
+    assert!(wide(clients[1]));
+    lab.k.config.set("wake_wide=off").expect("legal");
+    assert!(!wide(clients[0]));
+}
+
+/// 2.3: which CPUs are handed a wakeup, in place of their lock being taken.
+#[test]
+fn wakeups_are_handed_to_empty_cpus_and_other_caches() {
+    let handed = |busy: &[u16], target: u16, more: &[&str]| {
+        let wake = Wake::new(0, target, more).busy(busy);
+        allow(&wake.lab, wake.woken, cpus(&[target]));
+        wake.lab.forget();
+        _ = wake.lab.run(try_to_wake_up(wake.lab.cpu(0), wake.woken, WakeFlags::default()));
+        !wake.lab.k.rq(CpuId(target)).wake_list.is_empty()
+    };
+    assert!(handed(&[], 2, &[]), "it shares the cache and has nothing to run");
+    assert!(!handed(&[2], 2, &[]), "it shares the cache and runs something");
+    assert!(handed(&[12], 12, &[]), "another cache");
+    assert!(!handed(&[], 0, &[]), "the waker's own CPU");
+    assert!(!handed(&[], 2, &["ttwu_list=other_cache"]) && handed(&[12], 12, &["ttwu_list=other_cache"]));
+    assert!(!handed(&[12], 12, &["NO_TTWU_QUEUE"]));
+}
+
+/// 2.2 step 5: a sleeper whose CPU is still switching away from it is woken there, whoever wakes it.
+#[test]
+fn a_sleeper_that_is_still_on_its_cpu_stays_there() {
+    let woken_to = |more: &[&str]| {
+        let lab = modern(&two_sockets(), more);
+        let p = lab.spawn(Policy::Normal, 4);
+        lab.hogs_of_load(&[0], 1024);
+        lab.k.task(p).state.overwrite(crate::TaskState::Interruptible);
+        let mut woken = false;
+        let queues = |lock| matches!(lock, crate::platform::Lock::Rq(_));
+        let schedule = crate::schedule::schedule(lab.cpu(4), crate::schedule::Entry::Call);
+        // A CPU that goes idle drops its lock to look for work: there the waker comes in.
+        lab.k.fair_root.nohz.overload.set(true);
+        lab.meanwhile(queues, schedule, |_| {
+            if lab.k.task(p).standing() == crate::Standing::SwitchingOut && !woken {
+                lab.forget();
+                woken = lab.run(try_to_wake_up(lab.cpu(0), p, WakeFlags::default()));
+            }
+        });
+        let reasons = lab.decisions();
+        lab.settle();
+        (lab.cpu_of(p), woken, reasons.contains(&Reason::WakeOnCpuList))
+    };
+    assert_eq!(woken_to(&[]), (4, true, true));
+}
+
+/// 1.7: what a sleeper on an idle CPU brings along; by fair-placement E3, of a hog 272 is left after 64 ms.
+#[test]
+fn a_task_fades_for_its_whole_sleep() {
+    let load_on_arrival = |more: &[&str]| {
+        let lab = modern(&two_sockets(), more);
+        let p = lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        lab.run_on(Nanos::from_secs(1));
+        lab.block(2);
+        lab.advance(Nanos::from_millis(64));
+        crate::class::set_task_cpu(lab.cpu(0), &crate::shared::Unseen, p, CpuId(9));
+        lab.k.task(p).se.pelt.average.load_avg.get()
+    };
+    assert_eq!(load_on_arrival(&["pelt_lag=off"]), 1023);
+    assert!(load_on_arrival(&[]).abs_diff(272) <= 1);
+}
+
+/// 1.7: what a task brought to a queue leaves with it, asleep or not.
+#[test]
+fn a_migration_leaves_nothing_behind() {
+    let lab = modern(&two_sockets(), &[]);
+    let loads = || [0, 2].map(|c| lab.k.rq(CpuId(c)).published.pelt.average.load_avg.get());
+    let p = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    lab.run_on(Nanos::from_millis(400));
+    let before = loads()[0];
+    assert!(before > 1000);
+    allow(&lab, p, cpus(&[2]));
+    lab.settle();
+    let [at_0, at_2] = loads();
+    assert!(at_0 <= 1 && at_2.abs_diff(before) <= 1, "running: {at_0} and {at_2}");
+    lab.block(2);
+    allow(&lab, p, cpus(&[0]));
+    assert!(lab.wake(2, p));
+    lab.run(crate::schedule::schedule(lab.cpu(2), crate::schedule::Entry::Preemption));
+    lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+    let [at_0, at_2] = loads();
+    assert!(at_0.abs_diff(before) <= 1 && at_2 == 1024, "asleep: {at_0}, and a new task's {at_2}");
+}
+
+/// 1.7: only the time away counts, and only with ATTACH_AGE_LOAD.
+#[test]
+fn a_task_that_was_real_time_for_a_while_has_faded() {
+    let back = |more: &[&str]| {
+        let lab = modern(&two_sockets(), more);
+        let p = lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        lab.run_on(Nanos::from_secs(1));
+        lab.run(crate::policy::sched_setscheduler(lab.cpu(2), p, fifo(1)));
+        assert!(lab.k.rq(CpuId(2)).published.pelt.average.load_avg.get() <= 1);
+        lab.advance(Nanos::from_millis(64));
+        lab.run(crate::policy::sched_setscheduler(lab.cpu(2), p, Policy::Normal));
+        lab.settle();
+        lab.k.rq(CpuId(2)).published.pelt.average.load_avg.get()
+    };
+    assert!(back(&[]).abs_diff(272) <= 1);
+    assert!(back(&["NO_ATTACH_AGE_LOAD"]) >= 1022);
+}
+
+/// 1.10, and fair-placement I5: an estimate counts while its task is queued.
+#[test]
+fn estimates_count_while_their_task_is_queued() {
+    let estimated = |more: &[&str]| {
+        let lab = modern(&two_sockets(), more);
+        let p = lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        lab.run_on(Nanos::from_secs(1));
+        lab.block(2);
+        let sum = || lab.k.rq(CpuId(2)).published.pelt.estimated.get();
+        let asleep = sum();
+        lab.advance(Nanos::from_millis(320));
+        lab.wake(2, p);
+        [asleep, sum()]
+    };
+    assert_eq!(estimated(&[]), [0, 1024]);
+    assert_eq!(estimated(&["NO_UTIL_EST"]), [0, 0]);
+    assert_eq!(estimated(&["NO_UTIL_EST_FASTUP"]), [0, 1024], "the last activation, if not the average");
+}
