@@ -68,6 +68,8 @@ pub enum LogIpi {
         /// The CPU on whose behalf.
         source: CpuId,
     },
+    /// To balance on behalf of idle CPUs.
+    Nohz {},
     /// To stop its task and move tasks away.
     Stop {},
 }

@@ -54,6 +54,7 @@ pub(crate) fn ipi(ipi: Ipi) -> LogIpi {
         Ipi::Reschedule => LogIpi::Reschedule {},
         Ipi::Wakeup => LogIpi::Wakeup {},
         Ipi::Push(source) => LogIpi::Push { source: cpu(source) },
+        Ipi::Nohz => LogIpi::Nohz {},
         Ipi::Stop => LogIpi::Stop {},
     }
 }
