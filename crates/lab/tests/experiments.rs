@@ -129,8 +129,9 @@ fn a_setting_for_after_the_end_is_told() {
 fn a_timer_does_not_wait_for_a_task_that_it_preempts() {
     let loads = ["cyclictest --numa -p95 -m -d0 -i100", "periodic --random -n 16 -p 400 -r 200 -P 50"];
     let mut experiment = experiment(1, &loads, Some(MS * 200));
-    experiment.machine = machine("seed001", None, &Files::new()).expect("a machine");
-    experiment.machine.costs.ticket_spinner_percent = 60;
+    let mut spec = machine("seed001", None, &Files::new()).expect("a machine").spec().clone();
+    spec.costs.ticket_spinner_percent = 60;
+    experiment.machine = spec.into();
     experiment.kernel = kernel("4.0", &["preempt_model=full", "double_lock=fair"]);
     let result = experiment.run().expect("it runs").result;
     let LoadResult::Cyclictest(cyclictest) = &result.loads[0] else { panic!("{:?}", result.loads) };

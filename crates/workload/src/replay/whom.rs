@@ -27,6 +27,15 @@ impl Whom {
         }
     }
 
+    /// The word that is read as the same tasks. (What is shown of them is for people: `all` may be a name.)
+    #[must_use]
+    pub fn word(&self) -> String {
+        match self {
+            Whom::Glob(pattern) => pattern.as_str().to_owned(),
+            Whom::Pid(_) | Whom::Comm(_) => self.to_string(),
+        }
+    }
+
     /// Whether a recorded task is meant, by any of its names.
     pub(super) fn is(&self, task: &RecordedTask) -> bool {
         let pid = task.pid.0.unsigned_abs();
@@ -79,5 +88,8 @@ mod tests {
         assert!(means("cc1", 7, "cc1") && !means("cc1", 7, "cc1plus"));
         assert!(means("cc*", 7, "cc1plus") && means("kworker/[01]:?", 7, "kworker/1:2"));
         assert!("[".parse::<Whom>().is_err() && "".parse::<Whom>().is_err());
+        for word in ["7", "cc1", "a b=c", "all", "*", "cc*", "kworker/[01]:?"] {
+            assert_eq!(word.parse::<Whom>().expect("legal").word(), word);
+        }
     }
 }
