@@ -3,7 +3,7 @@
 
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
-use report::text::{many, moment};
+use report::numbers::{many, moment};
 use schema::{LoadResult, ReplayFinish, RunResult, Seconds};
 
 /// A sentence for each recording with such waits: when it would finish if they lasted as long as they were

@@ -3,7 +3,7 @@
 use crate::kernel::KernelError;
 use machine::{RunError, SpecError};
 use report::compare::CompareError;
-use report::text::{exact_duration, moment};
+use report::numbers::{exact_duration, moment};
 use scheduler::Nanos;
 use std::io;
 use std::ops::Range;

@@ -22,6 +22,9 @@
 //! An experiment has a text, plain data with a JSON form, [`ExperimentText`]: [`Experiment::open`] reads it,
 //! [`Experiment::text`] writes it, every [`RunResult`] carries it, and [`StoredResult`] runs one again.
 //!
+//! Features, none of them on by default: `threads` runs comparisons and reproductions on all cores, `text`
+//! has the tables that people read (`report::text`), `plots` the pictures of sweeps (`report::plot`).
+//!
 //! This crate puts the parts together and turns what the machine counted into a result. It touches neither
 //! disk nor clock: files come from [`Sources`] ([`Files`] are in memory, and above there are none), time from
 //! a [`Clock`]. The crates below, for what is not named here: [`workload`] (what tasks do), [`trace`] (real

@@ -38,6 +38,7 @@ fn the_same_experiment_gives_the_same_bytes() {
 
 /// Neither the thread that runs it nor what other threads do meanwhile shows in a result.
 #[test]
+#[cfg(feature = "threads")]
 fn the_same_experiment_gives_the_same_bytes_on_many_threads_at_once() {
     let experiment =
         experiment(4, &["cyclictest -t6 -p80 -i300", "hackbench -g1 -l20", "make -j4"], Some(MS * 50));
@@ -146,6 +147,7 @@ fn no_load_and_no_length_are_errors() {
 }
 
 #[test]
+#[cfg(feature = "threads")]
 fn a_comparison_does_not_depend_on_the_number_of_threads() {
     let experiment = experiment(2, &["cyclictest -t4 -p80 -i300", "hackbench -g1 -l20"], Some(MS * 20));
     let arm = |name: &str, kernel| Arm {

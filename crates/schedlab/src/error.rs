@@ -3,7 +3,7 @@
 use crate::calibration::CalibrationError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
-use report::text::exact_duration;
+use report::numbers::exact_duration;
 use scheduler::Nanos;
 use std::io;
 use thiserror::Error;

@@ -5,7 +5,7 @@ use crate::kernel::NamedKernel;
 use crate::limits;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
 use machine::TaskOrigin;
-use report::text::{exact_duration, many, moment};
+use report::numbers::{exact_duration, many, moment};
 use scheduler::Nanos;
 use scheduler::registry::{Config, Feature, RtmutexSpin};
 use workload::replay::Recording;

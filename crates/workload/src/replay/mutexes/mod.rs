@@ -20,6 +20,7 @@
 //! stretches, and a wait that vanished comes back as another. At those with inheritance, spinning is part of
 //! the CPU time, and who spins for how long depends on the order to the microsecond.
 
+mod circles;
 mod edits;
 mod holds;
 mod inheritance;
