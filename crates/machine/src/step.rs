@@ -68,10 +68,15 @@ operands! {
     Sections: Sections,
     Policy: Policy,
     Nice: Nice,
-    Cpus: CpuMask,
     ForkKind: ForkKind,
     Text: Box<str>,
     Target: Option<Pid>,
+}
+
+impl<'s> From<&'s mut Box<CpuMask>> for Operand<'s> {
+    fn from(cpus: &'s mut Box<CpuMask>) -> Operand<'s> {
+        Operand::Cpus(cpus)
+    }
 }
 
 /// Each row: what the step means, its word, its name, its operands. Rows below `of other tasks` differ
@@ -272,7 +277,8 @@ steps! {
         /// Whom; `None`: the caller.
         target: Task,
         /// New set of allowed CPUs; intersected with the machine's. Empty is an error that ends the run.
-        cpus: CpuMask,
+        /// Apart, because every step is as large as the largest.
+        cpus: Box<CpuMask>,
     },
 }
 

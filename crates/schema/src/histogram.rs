@@ -1,11 +1,14 @@
 //! The one histogram: counts of durations in little space, with exact extremes and an exact mean.
 
+use std::borrow::Cow;
+
 use hdrhistogram::Histogram as Buckets;
 
 use crate::{InspectBucket, LatencySummary};
 
-/// As many are kept one by one: most tasks have few, and buckets take some 15 KB.
-const FEW: usize = 32;
+/// As many wait to be counted. Most tasks have fewer, and buckets take some 15 KB; and where one is recorded
+/// at each switch between many tasks, that touches one line of memory, and the buckets seldom.
+const NEWEST: usize = 32;
 
 /// Longer durations share the last bucket: 2⁶³ ns are 292 years.
 const LONGEST_NS: u64 = i64::MAX as u64;
@@ -33,67 +36,104 @@ impl Precision {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     precision: Precision,
-    kept: Kept,
+    newest: Vec<u64>,
+    counted: Option<Box<Counted>>,
+}
+
+/// The durations that have been counted.
+#[derive(Debug, Clone, PartialEq)]
+struct Counted {
+    buckets: Buckets<u64>,
     min_ns: u64,
     max_ns: u64,
     sum_ns: u128,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Kept {
-    Few(Vec<u64>),
-    Many(Buckets<u64>),
+impl Counted {
+    fn new(precision: Precision, durations: &[u64]) -> Self {
+        let mut buckets =
+            Buckets::new(precision.digits()).expect("one or two significant digits are allowed");
+        // The longest first, so that it grows once.
+        add(&mut buckets, durations.iter().copied().max().unwrap_or_default());
+        buckets.reset();
+        let mut counted = Self { buckets, min_ns: u64::MAX, max_ns: 0, sum_ns: 0 };
+        counted.extend(durations);
+        counted
+    }
+
+    fn extend(&mut self, durations: &[u64]) {
+        for ns in durations.iter().copied() {
+            add(&mut self.buckets, ns);
+            self.min_ns = self.min_ns.min(ns);
+            self.max_ns = self.max_ns.max(ns);
+            self.sum_ns += u128::from(ns);
+        }
+    }
 }
 
 impl Histogram {
     /// Without a duration.
     #[must_use]
     pub fn new(precision: Precision) -> Self {
-        Self { precision, kept: Kept::Few(Vec::new()), min_ns: u64::MAX, max_ns: 0, sum_ns: 0 }
+        Self { precision, newest: Vec::new(), counted: None }
     }
 
     /// Adds one.
     #[inline]
     pub fn record(&mut self, ns: u64) {
-        if let Kept::Few(few) = &self.kept
-            && few.len() == FEW
-        {
-            self.kept = Kept::Many(buckets(self.precision, few));
+        if self.newest.len() == NEWEST {
+            self.count_newest();
         }
-        match &mut self.kept {
-            Kept::Few(few) => few.push(ns),
-            Kept::Many(buckets) => add(buckets, ns),
+        self.newest.push(ns);
+    }
+
+    fn count_newest(&mut self) {
+        match &mut self.counted {
+            Some(counted) => counted.extend(&self.newest),
+            counted => *counted = Some(Box::new(Counted::new(self.precision, &self.newest))),
         }
-        self.min_ns = self.min_ns.min(ns);
-        self.max_ns = self.max_ns.max(ns);
-        self.sum_ns += u128::from(ns);
+        self.newest.clear();
+    }
+
+    /// All of them, counted.
+    fn counted(&self) -> Cow<'_, Counted> {
+        match self.counted.as_deref() {
+            Some(counted) if self.newest.is_empty() => Cow::Borrowed(counted),
+            Some(counted) => {
+                let mut counted = counted.clone();
+                counted.extend(&self.newest);
+                Cow::Owned(counted)
+            }
+            None => Cow::Owned(Counted::new(self.precision, &self.newest)),
+        }
     }
 
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> u64 {
-        match &self.kept {
-            Kept::Few(few) => few.len() as u64,
-            Kept::Many(buckets) => buckets.len(),
-        }
+        self.newest.len() as u64 + self.counted.as_ref().map_or(0, |counted| counted.buckets.len())
     }
 
     /// The shortest; 0 without any.
     #[must_use]
     pub fn min_ns(&self) -> u64 {
-        if self.count() == 0 { 0 } else { self.min_ns }
+        let counted = self.counted.iter().map(|counted| counted.min_ns);
+        counted.chain(self.newest.iter().copied()).min().unwrap_or(0)
     }
 
     /// The longest; 0 without any.
     #[must_use]
     pub fn max_ns(&self) -> u64 {
-        self.max_ns
+        let counted = self.counted.iter().map(|counted| counted.max_ns);
+        counted.chain(self.newest.iter().copied()).max().unwrap_or(0)
     }
 
     /// The arithmetic mean, rounded down; 0 without any.
     #[must_use]
     pub fn mean_ns(&self) -> u64 {
-        self.sum_ns.checked_div(self.count().into()).unwrap_or(0) as u64
+        let counted = self.counted.as_ref().map_or(0, |counted| counted.sum_ns);
+        let newest: u128 = self.newest.iter().copied().map(u128::from).sum();
+        (counted + newest).checked_div(self.count().into()).unwrap_or(0) as u64
     }
 
     /// The duration that `per_mille` thousandths of all do not exceed, as precisely as [`Precision`] says and
@@ -104,15 +144,10 @@ impl Histogram {
     }
 
     fn quantiles_ns<const N: usize>(&self, per_mille: [u32; N]) -> [u64; N] {
-        let made;
-        let buckets = match &self.kept {
-            Kept::Few(few) => {
-                made = buckets(self.precision, few);
-                &made
-            }
-            Kept::Many(buckets) => buckets,
-        };
-        per_mille.map(|per_mille| buckets.value_at_quantile(f64::from(per_mille) / 1000.0).min(self.max_ns))
+        let counted = self.counted();
+        per_mille.map(|per_mille| {
+            counted.buckets.value_at_quantile(f64::from(per_mille) / 1000.0).min(counted.max_ns)
+        })
     }
 
     /// The figures that results tell of it.
@@ -127,7 +162,7 @@ impl Histogram {
             p90,
             p99,
             p999,
-            max: self.max_ns,
+            max: self.max_ns(),
         }
     }
 
@@ -138,11 +173,8 @@ impl Histogram {
         // Every bucket lies between two powers of two: both precisions divide that stretch evenly.
         let mut counts = [0; u64::BITS as usize];
         let mut count = |ns: u64, times| counts[(u64::BITS - ns.leading_zeros()) as usize] += times;
-        match &self.kept {
-            Kept::Few(few) => few.iter().for_each(|ns| count((*ns).min(LONGEST_NS), 1)),
-            Kept::Many(buckets) => buckets
-                .iter_recorded()
-                .for_each(|bucket| count(bucket.value_iterated_to(), bucket.count_at_value())),
+        for bucket in self.counted().buckets.iter_recorded() {
+            count(bucket.value_iterated_to(), bucket.count_at_value());
         }
         let all = counts.iter().enumerate().map(|(bits, count)| {
             let from_ns = if bits == 0 { 0 } else { 1 << (bits - 1) };
@@ -152,17 +184,6 @@ impl Histogram {
         let last = counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         all.take(last).skip(first).collect()
     }
-}
-
-fn buckets(precision: Precision, durations: &[u64]) -> Buckets<u64> {
-    let mut buckets = Buckets::new(precision.digits()).expect("one or two significant digits are allowed");
-    // The longest first, so that it grows once.
-    add(&mut buckets, durations.iter().copied().max().unwrap_or_default());
-    buckets.reset();
-    for ns in durations {
-        add(&mut buckets, *ns);
-    }
-    buckets
 }
 
 #[inline]
@@ -209,13 +230,13 @@ mod tests {
 
     #[test]
     fn percentiles_do_not_depend_on_how_the_durations_are_kept() {
-        let durations: Vec<u64> = (0..2 * FEW as u64).map(|n| 1_000 + n * n * 977).collect();
+        let durations: Vec<u64> = (0..3 * NEWEST as u64).map(|n| 1_000 + n * n * 977).collect();
         for precision in BOTH {
             let mut histogram = Histogram::new(precision);
             for (n, next) in durations.iter().enumerate() {
                 histogram.record(*next);
                 assert_eq!(histogram.count(), n as u64 + 1);
-                let whole = buckets(precision, &durations[..=n]);
+                let Counted { buckets: whole, .. } = Counted::new(precision, &durations[..=n]);
                 for per_mille in [0, 500, 990, 1000] {
                     let expected = whole.value_at_quantile(f64::from(per_mille) / 1000.0).min(*next);
                     assert_eq!(histogram.quantile_ns(per_mille), expected, "{per_mille} of {}", n + 1);

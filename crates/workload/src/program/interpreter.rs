@@ -99,7 +99,7 @@ fn act(action: &Action, env: &mut Env<'_>, times: &mut [Nanos]) -> Option<Step> 
         }
         Action::SetNice { target, nice } => Step::SetNice { target: target.resolve(env), nice: *nice },
         Action::SetAffinity { target, cpus } => {
-            Step::SetAffinity { target: target.resolve(env), cpus: **cpus }
+            Step::SetAffinity { target: target.resolve(env), cpus: Box::new(**cpus) }
         }
         Action::Marker(text) if env.traced => Step::Marker(text.render(*env.iterations)),
         // An empty box: nothing is allocated for a text that nobody reads.

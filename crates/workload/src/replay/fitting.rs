@@ -115,7 +115,7 @@ impl Fitted {
                 Recorded::Bind(cpu) if *cpu > last => (*cpu, most) = (last, Loss::All),
                 Recorded::Told(ToldStep::SetAffinity { cpus, .. }) => {
                     let (there, loss) = self.fit(cpus);
-                    (*cpus, most) = (there, most.max(loss));
+                    (**cpus, most) = (there, most.max(loss));
                 }
                 _ => {}
             }
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(steps, [Recorded::Bind(1), Recorded::Bind(0), Recorded::Bind(1)]);
         assert_eq!((fitted.cut, fitted.moved), (1, 2));
         // A task counts once, by the most that it loses.
-        let told = |cpus| Recorded::Told(ToldStep::SetAffinity { target: None, cpus });
+        let told = |cpus| Recorded::Told(ToldStep::SetAffinity { target: None, cpus: Box::new(cpus) });
         let mut steps = [told(mask(&[3])), told(mask(&[0, 3])), told(CpuMask::ALL)];
         fitted.bind(&mut steps);
         assert_eq!(steps, [told(mask(&[1])), told(mask(&[0])), told(mask(&[0, 1]))]);

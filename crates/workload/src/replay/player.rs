@@ -290,13 +290,14 @@ impl Player {
                 Step::GiveBack { policy: self.own_policy(part, *prio), wakes: wakes.into() }
             }
             Recorded::SetPrio(prio) => Step::SetPolicy { target: None, policy: self.own_policy(part, *prio) },
-            Recorded::Pin => Step::SetAffinity { target: None, cpus: *part.pinned_to.as_deref()? },
+            Recorded::Pin => Step::SetAffinity { target: None, cpus: part.pinned_to.clone()? },
             Recorded::Bind(cpu) => {
-                Step::SetAffinity { target: None, cpus: CpuMask::single(CpuId(u16::try_from(*cpu).ok()?)) }
+                let cpus = CpuMask::single(CpuId(u16::try_from(*cpu).ok()?));
+                Step::SetAffinity { target: None, cpus: Box::new(cpus) }
             }
             Recorded::Unbind => {
                 let cpus = part.cpus.as_deref().copied().unwrap_or(stage.cpus);
-                Step::SetAffinity { target: None, cpus }
+                Step::SetAffinity { target: None, cpus: Box::new(cpus) }
             }
             Recorded::Exec(comm) => Step::Exec(comm.clone()),
             Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),

@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
                 let can_be = can_be_taken(&step, &self.objects);
                 let step = match step {
                     ToldStep::SetAffinity { target, cpus } => {
-                        ToldStep::SetAffinity { target, cpus: self.affinity(cpus) }
+                        ToldStep::SetAffinity { target, cpus: Box::new(self.affinity(*cpus)) }
                     }
                     step => step,
                 };
@@ -319,7 +319,8 @@ mod tests {
         let [a, b] = &recording.tasks[..] else { panic!("two tasks") };
         assert_eq!([a, b].map(|task| task.placement.allowed), [Some(CpuMask::ALL); 2]);
         assert!(
-            a.steps.contains(&Recorded::Told(ToldStep::SetAffinity { target: None, cpus: CpuMask::ALL })),
+            a.steps
+                .contains(&Recorded::Told(ToldStep::SetAffinity { target: None, cpus: CpuMask::ALL.into() })),
             "{:?}",
             a.steps
         );

@@ -255,7 +255,7 @@ impl Thread {
     fn change_attributes(&mut self, phase: &Phase, affinity: CpuMask) {
         if affinity != self.affinity {
             self.affinity = affinity;
-            self.ops.push_back(Step::SetAffinity { target: None, cpus: affinity }.into());
+            self.ops.push_back(Step::SetAffinity { target: None, cpus: Box::new(affinity) }.into());
         }
         let Some(wanted) = phase.scheduling.filter(|_| self.scheduled_by != Some(self.at.phase)) else {
             return;

@@ -171,7 +171,7 @@ mod tests {
         let rt = RtPriority::new(90).expect("in range");
         let locks = [SpinlockId(1), SpinlockId(2)];
         let set_policy = |policy| ToldStep::SetPolicy { target: None, policy };
-        let set_cpus = |cpus| ToldStep::SetAffinity { target: None, cpus };
+        let set_cpus = |cpus: CpuMask| ToldStep::SetAffinity { target: None, cpus: cpus.into() };
         let other = Some(Pid(7));
         let fork = |kind| ToldStep::Fork { child: (), kind };
         let nice = Nice::new(-20).expect("in range");
@@ -212,7 +212,10 @@ mod tests {
             (ToldStep::SetNice { target: other, nice }, "set-nice-of 7 -20"),
             (set_cpus(CpuMask::single(CpuId(3))), "set-cpus 3"),
             (set_cpus(CpuMask::ALL), "set-cpus all"),
-            (ToldStep::SetAffinity { target: other, cpus: CpuMask::single(CpuId(3)) }, "set-cpus-of 7 3"),
+            (
+                ToldStep::SetAffinity { target: other, cpus: CpuMask::single(CpuId(3)).into() },
+                "set-cpus-of 7 3",
+            ),
         ] {
             assert_eq!(text(&step), expected);
             assert_eq!(read(expected), Some(step));

@@ -65,24 +65,22 @@ impl LockTable {
     /// Looks at or changes a lock.
     #[inline]
     pub fn with<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
+        match lock {
+            Lock::Rq(cpu) => f(&mut self.rq(cpu).borrow_mut(), &self.timing),
+            other => self.with_other(other, f),
+        }
+    }
+
+    /// One that is no run queue's: apart, so that the way to those is one comparison.
+    #[inline(never)]
+    fn with_other<T>(&self, lock: Lock, f: impl FnOnce(&mut SpinState, &LockTiming) -> T) -> T {
         let (table, index) = match lock {
-            Lock::Rq(cpu) => return f(&mut self.rq(cpu).borrow_mut(), &self.timing),
+            Lock::Rq(_) => return self.with(lock, f),
             Lock::Pi(TaskId(task)) => (&self.pi, task as usize),
             Lock::MutexWait(MutexId(mutex)) => (&self.mutex_wait, mutex as usize),
             Lock::PushWalker(cpu) => (&self.push_walker, cpu.index()),
             Lock::Rto => (&self.rto, 0),
         };
-        self.with_one_of(table, index, f)
-    }
-
-    /// A lock of a table that grows: apart, so that the way to those of run queues is short.
-    #[inline(never)]
-    fn with_one_of<T>(
-        &self,
-        table: &RefCell<Vec<SpinState>>,
-        index: usize,
-        f: impl FnOnce(&mut SpinState, &LockTiming) -> T,
-    ) -> T {
         let mut table = table.borrow_mut();
         if index >= table.len() {
             table.resize_with(index + 1, SpinState::default);

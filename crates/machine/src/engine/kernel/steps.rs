@@ -151,7 +151,7 @@ impl Sim {
             Slow::Yield => sched_yield(me).await,
             Slow::SetPolicy { target, policy } => sched_calls::set_policy(call, target, policy).await,
             Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
-            Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, cpus).await,
+            Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
             // The engine stops at the next suspension; make sure that there is one.
             Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,
         }

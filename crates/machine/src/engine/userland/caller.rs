@@ -76,7 +76,7 @@ pub(crate) enum Slow {
     /// A task gets another nice value.
     SetNice { target: TaskId, nice: Nice },
     /// A task gets other allowed CPUs.
-    SetAffinity { target: TaskId, cpus: CpuMask },
+    SetAffinity { target: TaskId, cpus: Box<CpuMask> },
     /// The run has failed and must not go on.
     Stop,
 }

@@ -106,7 +106,7 @@ impl Script {
             }
             Op::Nice { whose, nice: n } => vec![Step::SetNice { target: shared.whom(whose), nice: nice(n) }],
             Op::Affinity { whose, cpus } => {
-                vec![Step::SetAffinity { target: shared.whom(whose), cpus: shared.mask(cpus) }]
+                vec![Step::SetAffinity { target: shared.whom(whose), cpus: Box::new(shared.mask(cpus)) }]
             }
         };
         self.steps.extend(steps);
