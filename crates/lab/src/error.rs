@@ -11,7 +11,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use trace::ReadError;
 use workload::load::LoadError;
-use workload::replay::{Whom, WorkloadError};
+use workload::replay::{TaskSelector, WorkloadError};
 use workload::rtapp::RtAppError;
 
 /// Why there is no result.
@@ -131,10 +131,10 @@ pub enum Error {
         "no recording among the loads has a task {0}; `schedlab inspect TRACE` lists them \
          (standard loads and rt-app files say themselves what their tasks are like)"
     )]
-    NoSuchTask(Whom),
+    NoSuchTask(TaskSelector),
     /// A task of which only is to be told, and which is not there.
     #[error("--task: there is no task {0}; without --task all are listed")]
-    NotInResult(Whom),
+    NotInResult(TaskSelector),
     /// Times between which a trace has no event.
     #[error("--from, --to: the trace has no events there; it is {} long", moment(.length.0))]
     EmptyWindow {

@@ -17,7 +17,7 @@ use scheduler::registry::{Config, RtmutexSpin};
 use schema::{Kernel, RunResult};
 use workload::Decided;
 use workload::load::BuiltLoad;
-use workload::replay::Whom;
+use workload::replay::TaskSelector;
 
 /// Everything that decides about a run. The same experiment gives the same result, on any machine and in any
 /// build.
@@ -44,7 +44,7 @@ pub struct Experiment {
     pub dumps: Vec<DumpRequest>,
     /// The tasks to tell of; empty: all. What is said of the machine and of a replay as a whole is of all
     /// tasks.
-    pub tasks: Vec<Whom>,
+    pub tasks: Vec<TaskSelector>,
     /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it.
     /// What loads report and a trace of the run are of all of it, too.
     pub window: Option<Window>,

@@ -13,7 +13,7 @@ use crate::task_options::TaskOptions;
 use machine::Window;
 use scheduler::Nanos;
 use schema::{ExperimentText, FileText, KernelChange, LoadText, MachineText, Stretch};
-use workload::replay::Whom;
+use workload::replay::TaskSelector;
 
 /// A load as the user gives it; what is a file is read so.
 #[must_use]
@@ -86,7 +86,7 @@ impl Experiment {
             seed: self.seed,
             duration_ns: self.duration.map(|duration| duration.0),
             stretch: self.window.map(Stretch::from),
-            tasks: self.tasks.iter().map(Whom::word).collect(),
+            tasks: self.tasks.iter().map(TaskSelector::word).collect(),
             dumps: self.dumps.iter().map(|dump| dump.text.clone()).collect(),
             check: self.check,
             without_fidelity: !self.fidelity,

@@ -34,13 +34,13 @@
 mod assumptions;
 mod catalogue;
 mod clock;
-mod comparing;
+mod compare;
 mod dumps;
 mod error;
 mod experiment;
 mod experiment_text;
 mod export;
-mod inspecting;
+mod inspect;
 mod kernel;
 mod length;
 mod limits;
@@ -59,13 +59,13 @@ pub mod task_options;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
 pub use clock::{Clock, no_clock};
-pub use comparing::{Arm, Plan, compare};
+pub use compare::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Run};
 pub use experiment_text::load_text;
 pub use export::{Facts, Programs, TraceFormat, is_packed};
-pub use inspecting::{Inspection, inspect};
+pub use inspect::{Inspection, inspect};
 pub use kernel::{
     Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError, NamedKernel,
     Release,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{Origin, ReadOptions, Recording, Replay, Whom, is_workload};
+use workload::replay::{Origin, ReadOptions, Recording, Replay, TaskSelector, is_workload};
 use workload::rtapp::{self, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -99,12 +99,12 @@ enum Kind {
     /// From an rt-app file with this content.
     RtApp { app: RtApp, text: Arc<str> },
     /// From a recorded trace, or a workload file made of one.
-    Replay(Arc<Recorded>),
+    Replay(Arc<RecordedLoad>),
 }
 
 /// A recorded trace.
 #[derive(Clone, Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedLoad {
     /// Its tasks.
     pub replay: Replay,
     /// The machine on which it was recorded, as far as the user said so.
@@ -175,7 +175,7 @@ impl LoadSpec {
     /// # Errors
     /// The file of the machine cannot be read.
     pub fn workload_text(&self, files: &dyn Sources) -> Result<Option<String>, Error> {
-        let Some(Recorded { replay, .. }) = self.recorded() else { return Ok(None) };
+        let Some(RecordedLoad { replay, .. }) = self.recorded() else { return Ok(None) };
         let machine = self.described_machine().map(|machine| machine.text(files)).transpose()?;
         let origin =
             Origin { kernel: replay.kernel(), machine: machine.as_deref(), caveats: Some(replay.caveats()) };
@@ -191,7 +191,7 @@ impl LoadSpec {
     /// out of their recorded CPU time, because the simulated one does it again. Other loads stay as they are.
     #[must_use]
     pub fn recorded_on(self, machine: &NamedMachine) -> LoadSpec {
-        self.map_recorded(|recorded| Recorded {
+        self.map_recorded(|recorded| RecordedLoad {
             replay: recorded.replay.recorded_on(machine.spec()),
             machine: Some(machine.clone()),
             ..recorded
@@ -202,7 +202,7 @@ impl LoadSpec {
     #[must_use]
     pub fn with_tasks(self, tasks: &TaskOptions) -> LoadSpec {
         let mut load =
-            self.map_recorded(|recorded| Recorded { replay: tasks.change(recorded.replay), ..recorded });
+            self.map_recorded(|recorded| RecordedLoad { replay: tasks.change(recorded.replay), ..recorded });
         if let Words::File(file) = &mut load.words
             && *tasks != TaskOptions::default()
         {
@@ -218,13 +218,13 @@ impl LoadSpec {
             return self;
         }
         let load =
-            self.map_recorded(|recorded| Recorded { replay: recorded.replay.as_recorded(), ..recorded });
+            self.map_recorded(|recorded| RecordedLoad { replay: recorded.replay.as_recorded(), ..recorded });
         // What the user knows of affinities stays, and no text says that of a part of what was said.
         LoadSpec { words: Words::None, ..load }
     }
 
     /// Another recording in place of this one, if it is one; copied only if somebody else has it, too.
-    fn map_recorded(self, change: impl FnOnce(Recorded) -> Recorded) -> LoadSpec {
+    fn map_recorded(self, change: impl FnOnce(RecordedLoad) -> RecordedLoad) -> LoadSpec {
         let kind = match self.kind {
             Kind::Replay(recorded) => Kind::Replay(Arc::new(change(Arc::unwrap_or_clone(recorded)))),
             other => other,
@@ -271,7 +271,7 @@ impl LoadSpec {
 
     /// Whether it is a recording with such a task.
     #[must_use]
-    pub fn has_task(&self, whom: &Whom) -> bool {
+    pub fn has_task(&self, whom: &TaskSelector) -> bool {
         self.recorded().is_some_and(|recorded| recorded.replay.has_task(whom))
     }
 
@@ -301,7 +301,7 @@ impl LoadSpec {
     }
 
     /// The recording, if it is one.
-    pub(crate) fn recorded(&self) -> Option<&Recorded> {
+    pub(crate) fn recorded(&self) -> Option<&RecordedLoad> {
         match &self.kind {
             Kind::Replay(recorded) => Some(recorded),
             Kind::Other(_) | Kind::RtApp { .. } => None,
@@ -365,7 +365,7 @@ fn workload(name: &str, bytes: Vec<u8>, reading: &Reading, files: &dyn Sources) 
             let inside = inside.map(|text| DescribedMachine::Inside { workload: shown(name), text });
             let described = beside(name, files).or(inside);
             let replay = reading.read(Replay::of_workload(workload));
-            Ok(Kind::Replay(Arc::new(Recorded { replay, machine: None, described })))
+            Ok(Kind::Replay(Arc::new(RecordedLoad { replay, machine: None, described })))
         }
         Err(error) => Err(Error::Workload { path: shown(name), error, text }),
     }
@@ -382,7 +382,7 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 fn replay(name: &str, trace: Trace, reading: &Reading, files: &dyn Sources) -> Kind {
     let options = ReadOptions { locks: reading.locks, window: reading.window.unwrap_or(Window::ALL) };
     let replay = reading.read(Replay::read(trace, options));
-    Kind::Replay(Arc::new(Recorded { replay, machine: None, described: beside(name, files) }))
+    Kind::Replay(Arc::new(RecordedLoad { replay, machine: None, described: beside(name, files) }))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Two traces side by side, for `schedlab inspect TRACE OTHER`.
 
 use crate::error::Error;
-use crate::inspecting::{Inspection, behind_end, window};
+use crate::inspect::{Inspection, behind_end, window};
 use crate::sources::{Input, STANDARD_STREAM, Sources, shown};
 use report::recordings::{CommandSamples, LatencySamples, MachineSamples, Recording, compare_recordings};
 use schema::recordings::{RecordingHead, RecordingsComparison};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::{
     DelaysFrom, EventKind, NoteKind, Pid, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary,
 };
-use workload::replay::{Whom, command_pids};
+use workload::replay::{TaskSelector, command_pids};
 
 /// Windows of each trace: enough for a bootstrap, few enough that something happens in each.
 const WINDOWS: u32 = 20;
@@ -30,7 +30,7 @@ pub fn inspect_both(
     let (wakeups, mut notes) = wakeups_of_both([&first.trace, &second.trace], asked.delays_from);
     let looked =
         [(paths[0], &first), (paths[1], &second)].map(|(path, opened)| look(path, opened, wakeups, asked));
-    let is_there = |whom: &&Whom| looked.iter().any(|one| one.found.contains(whom));
+    let is_there = |whom: &&TaskSelector| looked.iter().any(|one| one.found.contains(whom));
     if let Some(whom) = asked.tasks.iter().find(|whom| !is_there(whom)) {
         return Err(Error::NotInResult(whom.clone()));
     }
@@ -99,20 +99,20 @@ fn wakeups_of_both(traces: [&Trace; 2], asked: DelaysFrom) -> (Option<WakeupEven
 /// A trace, and which of the tasks that were asked for it has.
 struct Looked<'a> {
     recording: Recording,
-    found: Vec<&'a Whom>,
+    found: Vec<&'a TaskSelector>,
 }
 
 fn look<'a>(path: &str, opened: &Opened, wakeups: Option<WakeupEvent>, asked: &'a Inspection) -> Looked<'a> {
     let Opened { trace, command, .. } = opened;
     let from = wakeups.unwrap_or_else(|| WakeupEvent::of(trace));
     let windowed = trace::summarise_in_windows(trace, from, WINDOWS);
-    let mut found: Vec<&Whom> = Vec::new();
+    let mut found: Vec<&TaskSelector> = Vec::new();
     let mut commands: BTreeMap<String, CommandSamples> = BTreeMap::new();
     let mut all = CommandSamples::default();
     for (task, windows) in windowed.summary.tasks.iter().zip(&windowed.tasks) {
         let comm = task.comm.map_or("", |comm| &trace.strings[comm]);
         let asked_for = asked.tasks.iter().filter(|whom| whom.matches(task.pid.0.unsigned_abs(), comm));
-        let asked_for: Vec<&Whom> = asked_for.collect();
+        let asked_for: Vec<&TaskSelector> = asked_for.collect();
         add(&mut all, task, windows, wakeups.is_some());
         if asked.tasks.is_empty() || !asked_for.is_empty() {
             let name = if comm.is_empty() { format!(":{}", task.pid.0) } else { comm.to_owned() };

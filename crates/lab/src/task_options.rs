@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::loads::LoadSpec;
 use scheduler::{CpuMask, Nice, Policy, RtPriority};
-use workload::replay::{Changed, KnownAffinity, Override, Replay, Waits, Whom, WorkFactor};
+use workload::replay::{Changed, KnownAffinity, Override, Replay, TaskSelector, Waits, WorkFactor};
 use workload::units;
 
 /// Changes of tasks, in the order given.
@@ -76,7 +76,7 @@ impl TaskOptions {
     pub fn check(&self, loads: &[LoadSpec]) -> Result<(), Error> {
         let affinities = self.affinities.iter().map(|known| &known.whom);
         let mut all = affinities.chain(self.overrides.iter().map(|change| &change.whom));
-        let nobodys = |whom: &&Whom| !loads.iter().any(|load| load.has_task(whom));
+        let nobodys = |whom: &&TaskSelector| !loads.iter().any(|load| load.has_task(whom));
         all.find(nobodys).map_or(Ok(()), |whom| Err(Error::NoSuchTask(whom.clone())))
     }
 }
@@ -177,13 +177,13 @@ pub fn without(text: &str) -> Result<Override, String> {
     Ok(Override { whom: tasks(text)?, what: Changed::Without })
 }
 
-fn of_task<'a>(text: &'a str, form: &str) -> Result<(Whom, &'a str), String> {
+fn of_task<'a>(text: &'a str, form: &str) -> Result<(TaskSelector, &'a str), String> {
     let (task, value) = text.rsplit_once('=').ok_or_else(|| format!("write {form}"))?;
     Ok((tasks(task)?, value))
 }
 
 /// A task, or `all`: a task of this name goes by its id.
-fn tasks(text: &str) -> Result<Whom, String> {
+fn tasks(text: &str) -> Result<TaskSelector, String> {
     if text == "all" { "*" } else { text }.parse()
 }
 
@@ -208,8 +208,8 @@ mod tests {
     #[test]
     fn affinities_are_of_names_or_pids() {
         let whom = |text| affinity(text).map(|known| known.whom);
-        assert_eq!(whom("812=0"), Ok(Whom::Pid(812)));
-        assert_eq!(whom("a=b=0-1"), Ok(Whom::Comm("a=b".to_owned())));
+        assert_eq!(whom("812=0"), Ok(TaskSelector::Pid(812)));
+        assert_eq!(whom("a=b=0-1"), Ok(TaskSelector::Comm("a=b".to_owned())));
         assert_eq!(affinity("a=all").map(|known| known.cpus), Ok(CpuMask::ALL));
         assert_eq!(whom("all=0"), whom("*=0"));
         assert_eq!(without("all"), without("*"));

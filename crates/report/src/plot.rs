@@ -35,14 +35,14 @@ pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
 /// A variant's values.
 struct Line {
     name: String,
-    simulated: Vec<Place>,
+    simulated: Vec<Point>,
     /// Least and most of any seed, for each of them.
-    seeds: Vec<[Place; 2]>,
-    published: Vec<Place>,
+    seeds: Vec<[Point; 2]>,
+    published: Vec<Point>,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct Point {
     x: f64,
     y: f64,
 }
@@ -74,8 +74,8 @@ impl Chart {
         let mut lines = Vec::new();
         for variant in &experiment.variants {
             let rows = || variant.rows.iter().filter(|row| row.what == what);
-            let place = |row: &ReproducedRow, y| row.at.map(|x| Place { x, y });
-            let simulated: Vec<Place> = rows().filter_map(|row| place(row, row.simulated)).collect();
+            let place = |row: &ReproducedRow, y| row.at.map(|x| Point { x, y });
+            let simulated: Vec<Point> = rows().filter_map(|row| place(row, row.simulated)).collect();
             let bar = |row: &ReproducedRow| Some([place(row, row.low)?, place(row, row.high)?]);
             let seeds = rows().filter_map(bar).collect();
             let published = rows().filter_map(|row| place(row, row.published?)).collect();
@@ -113,7 +113,7 @@ impl Chart {
 
     /// The upper corner that the lines leave free: on the side where they are lower.
     fn free_corner(&self) -> SeriesLabelPosition {
-        let highest = |end: fn(&Line) -> Option<&Place>| {
+        let highest = |end: fn(&Line) -> Option<&Point>| {
             self.lines.iter().filter_map(|line| Some(end(line)?.y)).fold(f64::NEG_INFINITY, f64::max)
         };
         let rising = highest(|line| line.simulated.first()) <= highest(|line| line.simulated.last());
@@ -123,7 +123,7 @@ impl Chart {
     fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
         let of_line =
             |line: &Line| line.seeds.as_flattened().iter().chain(&line.published).copied().collect();
-        let places = || self.lines.iter().flat_map(|line| -> Vec<Place> { of_line(line) });
+        let places = || self.lines.iter().flat_map(|line| -> Vec<Point> { of_line(line) });
         let x = Scale::of(places().map(|place| place.x));
         let y = Scale::of(places().map(|place| place.y));
         let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
@@ -149,7 +149,7 @@ impl Chart {
             // More lines than colours: the others are thin and dashed.
             let again = number >= COLOURS.len();
             let style = colour.stroke_width(if again { 1 } else { 2 });
-            let at = |place: &Place| (x.place(place.x), y.place(place.y));
+            let at = |place: &Point| (x.place(place.x), y.place(place.y));
             let points = line.simulated.iter().map(at);
             let drawn = if again {
                 chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?

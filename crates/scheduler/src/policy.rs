@@ -8,7 +8,7 @@
 //! `deboost_place`). One whose effective priority stays as it was is not moved at all.
 
 use crate::class::{
-    Class, DequeueKind, EnqueueKind, Place, PrioChange, PutKind, activate_task, deactivate_task,
+    Class, DequeueKind, EnqueueKind, ListEnd, PrioChange, PutKind, activate_task, deactivate_task,
     put_prev_task, set_curr_task,
 };
 use crate::mutex::{effective_prio, rt_mutex_adjust_prio_chain};
@@ -44,8 +44,8 @@ pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, poli
         return;
     }
     let drops_to = match me.k.config.rules.setscheduler_place.get() {
-        SetschedulerPlace::Head => Place::Head,
-        SetschedulerPlace::Tail => Place::Tail,
+        SetschedulerPlace::Head => ListEnd::Head,
+        SetschedulerPlace::Tail => ListEnd::Tail,
     };
     change(&mut rq, &pi, prio, drops_to, set);
     check_class_changed(rq, p, old, PrioChange::Parameters).await;
@@ -84,7 +84,7 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
     set(&(&pi, &rq));
     task.set_prio(&(&pi, &rq), effective_prio(me, p, normal));
     if queued {
-        activate_task(&mut rq, p, EnqueueKind::Restore(Place::Tail));
+        activate_task(&mut rq, p, EnqueueKind::Restore(ListEnd::Tail));
     }
     check_class_changed(rq, p, old, PrioChange::Parameters).await;
 }
@@ -104,8 +104,8 @@ pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Pri
     me.event(Event::PiSetprio { task: p, old: old.prio, new: prio });
     me.decide(p, if prio.beats(old.prio) { Reason::Boosted } else { Reason::Deboosted });
     let drops_to = match me.k.config.rules.deboost_place.get() {
-        DeboostPlace::Head => Place::Head,
-        DeboostPlace::Tail => Place::Tail,
+        DeboostPlace::Head => ListEnd::Head,
+        DeboostPlace::Tail => ListEnd::Tail,
     };
     change(&mut rq, pi, prio, drops_to, |_| {});
     check_class_changed(rq, p, old, PrioChange::Inheritance).await;
@@ -131,7 +131,7 @@ fn change<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     pi: &PiGuard<'_, P>,
     prio: Prio,
-    drops_to: Place,
+    drops_to: ListEnd,
     set: impl FnOnce(&(&PiGuard<'_, P>, &RqGuard<'_, P>)),
 ) {
     let p = pi.task;
@@ -161,7 +161,7 @@ fn change<P: Platform>(
     }
     if queued {
         let dropped = old.prio.beats(prio);
-        let place = if dropped { drops_to } else { Place::Tail };
+        let place = if dropped { drops_to } else { ListEnd::Tail };
         activate_task(rq, p, EnqueueKind::Restore(place));
     }
 }

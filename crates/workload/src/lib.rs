@@ -1,10 +1,11 @@
 //! What tasks do: the program language, the standard loads, rt-app files and replay of a trace.
 
 mod dist;
+pub mod flag;
+pub mod latency;
 pub mod load;
 mod max_series;
 pub mod program;
-pub mod record;
 pub mod replay;
 pub mod rtapp;
 mod run_trace;

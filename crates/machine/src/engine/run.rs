@@ -1,6 +1,6 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
-use super::hardware::{Hw, Once, Parts};
+use super::hardware::{Hw, OneShot, Parts};
 use super::kernel::{Kthreads, Sim, Surroundings, cpu_main, kthreads};
 use super::observe::Observed;
 use super::record::{Recorder, Tracing, Watch};
@@ -113,10 +113,10 @@ impl Machine {
             sim.k.mutexes.create(mutex.kind);
         }
         if options.check {
-            sim.hw().be_watched_by(Watch::new(&sim.k, &sim.hw().spec));
+            sim.hw().set_watch(Watch::new(&sim.k, &sim.hw().spec));
         }
         sim.populate(spawns, first_kthread)?;
-        sim.announce(&options, &setup.looks);
+        sim.schedule_events(&options, &setup.looks);
         Ok(Machine { sim, options })
     }
 
@@ -142,7 +142,7 @@ impl Machine {
         }
         let mut stopped = false;
         while let Some(source) = sim.hw().next_event(end) {
-            if let Some(cpu) = sim.happen(source) {
+            if let Some(cpu) = sim.handle(source) {
                 poll(cpus[cpu.index()].as_mut());
             }
             sim.check();
@@ -197,32 +197,32 @@ impl Sim {
     }
 
     /// Programs what will happen from outside, and when the run may be over.
-    fn announce(&self, options: &RunOptions, looks: &[Nanos]) {
+    fn schedule_events(&self, options: &RunOptions, looks: &[Nanos]) {
         for (index, message) in self.surroundings.outside.iter().enumerate() {
-            self.hw().at(self.leaves_at(message), Once::Outside(index as u32));
+            self.hw().at(self.leaves_at(message), OneShot::Outside(index as u32));
         }
         for (index, setting) in options.settings.iter().enumerate() {
-            self.hw().at(setting.at, Once::Setting(index as u32));
+            self.hw().at(setting.at, OneShot::Setting(index as u32));
         }
         for at in &options.snapshots.at {
-            self.hw().at(*at, Once::Snapshot);
+            self.hw().at(*at, OneShot::Snapshot);
         }
         if let Some(Window { from, to }) = options.window {
             if from == Nanos::ZERO {
                 // What happens at time 0 is in it.
                 self.observed.begin_window(self.view());
             } else {
-                self.hw().at(from, Once::WindowBegins);
+                self.hw().at(from, OneShot::WindowBegins);
             }
             // One that lasts longer ends with the run.
             if to < options.duration {
-                self.hw().at(to, Once::WindowEnds);
+                self.hw().at(to, OneShot::WindowEnds);
             }
         }
         self.hw().start_noise();
         // A path that runs ahead of the queue must stop at the end of the run.
         for end in looks.iter().chain([&options.duration]) {
-            self.hw().at(*end, Once::End);
+            self.hw().at(*end, OneShot::End);
         }
     }
 

@@ -14,7 +14,7 @@ use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
 use schema::{ExperimentText, FileText, KernelChange, MachineText, WakeupCosts};
 use std::path::PathBuf;
-use workload::replay::{KnownAffinity, Override, Whom};
+use workload::replay::{KnownAffinity, Override, TaskSelector};
 use workload::units;
 
 // As typed. (A doc comment here would become the help text of both commands.)
@@ -113,8 +113,8 @@ pub struct Common {
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
     /// Tell of these tasks only: a name, a pattern of names (cc*) or a pid; may be repeated.
-    #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
-    task: Vec<Whom>,
+    #[arg(long, value_name = "TASK", value_parser = str::parse::<TaskSelector>)]
+    task: Vec<TaskSelector>,
     #[command(flatten)]
     stretch: StretchOptions,
     /// How to print the result.
@@ -228,7 +228,7 @@ impl Common {
             seed: self.seed,
             duration_ns: self.duration.map(|duration| duration.0),
             stretch: self.stretch.stretch()?,
-            tasks: self.task.iter().map(Whom::word).collect(),
+            tasks: self.task.iter().map(TaskSelector::word).collect(),
             dumps: dumps.to_vec(),
             check: self.check,
             without_fidelity: false,

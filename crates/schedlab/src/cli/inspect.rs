@@ -8,7 +8,7 @@ use lab::{Inspection, Window};
 use report::text::Rows;
 use schedlab::files::Disk;
 use trace::DelaysFrom;
-use workload::replay::Whom;
+use workload::replay::TaskSelector;
 
 /// Say what is in a trace: events, CPUs, tasks, lost events, and the table of perf sched latency; of two,
 /// what differs.
@@ -25,8 +25,8 @@ pub struct Args {
     delays_from: Wakeups,
     /// Tasks in the table of latencies and in those of two traces, by name, pattern of names (cc*) or pid;
     /// may be repeated [default: all].
-    #[arg(long, value_name = "TASK", value_parser = str::parse::<Whom>)]
-    task: Vec<Whom>,
+    #[arg(long, value_name = "TASK", value_parser = str::parse::<TaskSelector>)]
+    task: Vec<TaskSelector>,
     #[command(flatten)]
     stretch: StretchOptions,
     /// How to print the result.

@@ -13,7 +13,7 @@ use report::text::wrap;
 use schedlab::Error;
 use schedlab::calibration::topology_alone;
 use schedlab::outputs::Output;
-use schedlab::recording::{Ended, Extras, Recorded, Recorder, Tracefs};
+use schedlab::recording::{Ended, Extras, RecordedAmount, TraceRecorder, Tracefs};
 use scheduler::Nanos;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,8 +68,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let signals = Taken::take();
     let tracefs = args.tracefs.as_deref().map_or_else(Tracefs::find, |root| Ok(Tracefs::at(root)));
     let extras = Extras { syscalls: args.syscalls };
-    let recorder =
-        tracefs.and_then(|tracefs| Recorder::start(tracefs, &files.spool, extras)).map_err(Error::Record)?;
+    let recorder = tracefs
+        .and_then(|tracefs| TraceRecorder::start(tracefs, &files.spool, extras))
+        .map_err(Error::Record)?;
     let mut command = match args.command.split_first() {
         Some((program, words)) => {
             advise(user.as_ref(), voice);
@@ -116,7 +117,7 @@ struct Recording {
 
 /// A recording under way.
 struct UnderWay<'a> {
-    recorder: Recorder,
+    recorder: TraceRecorder,
     signals: &'a Taken,
     line: Line,
 }
@@ -195,7 +196,7 @@ impl Files {
     }
 }
 
-fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Option<Nanos>) -> String {
+fn summary(output: &Path, elapsed: Duration, recorded: RecordedAmount, event_cost: Option<Nanos>) -> String {
     let mut text = format!("{}: {}\n", output.display(), figures(elapsed, recorded));
     text += &match event_cost {
         Some(cost) => price(elapsed, recorded, cost),
@@ -210,8 +211,8 @@ fn summary(output: &Path, elapsed: Duration, recorded: Recorded, event_cost: Opt
 }
 
 /// What the recording did to what it recorded.
-fn price(elapsed: Duration, recorded: Recorded, cost: Nanos) -> String {
-    let Recorded { cpus, events, .. } = recorded;
+fn price(elapsed: Duration, recorded: RecordedAmount, cost: Nanos) -> String {
+    let RecordedAmount { cpus, events, .. } = recorded;
     let share = events as f64 * cost.0 as f64 / (elapsed.as_nanos() as f64 * cpus as f64) * 100.0;
     let of_time = if elapsed < LONG_ENOUGH {
         "too short a recording to say what part of the CPUs' time that was".to_owned()
@@ -221,8 +222,8 @@ fn price(elapsed: Duration, recorded: Recorded, cost: Nanos) -> String {
     wrap(&format!("price: {events} events of about {} ns (measured before), {of_time}", cost.0), "", "  ")
 }
 
-fn figures(elapsed: Duration, recorded: Recorded) -> String {
-    let Recorded { cpus, bytes, lost, .. } = recorded;
+fn figures(elapsed: Duration, recorded: RecordedAmount) -> String {
+    let RecordedAmount { cpus, bytes, lost, .. } = recorded;
     let megabytes = bytes as f64 / 1e6;
     let length = match elapsed {
         short if short < LONG_ENOUGH => format!("{}ms", short.as_millis()),
@@ -248,7 +249,7 @@ impl Line {
         Line(bar)
     }
 
-    fn show(&self, elapsed: Duration, so_far: Recorded) {
+    fn show(&self, elapsed: Duration, so_far: RecordedAmount) {
         self.0.set_message(figures(elapsed, so_far));
         self.0.tick();
     }
@@ -265,7 +266,7 @@ mod tests {
     use super::*;
 
     fn told_with(elapsed_ms: u64, event_cost: Option<Nanos>) -> String {
-        let recorded = Recorded { cpus: 2, events: 4_000, bytes: 100_000, lost: 1 };
+        let recorded = RecordedAmount { cpus: 2, events: 4_000, bytes: 100_000, lost: 1 };
         summary(Path::new("t.dat"), Duration::from_millis(elapsed_ms), recorded, event_cost)
     }
 

@@ -30,13 +30,13 @@ pub struct Output {
 /// In which form bytes come to their place.
 #[derive(Debug)]
 enum Form {
-    Plain(BufWriter<Place>),
+    Plain(BufWriter<Destination>),
     /// Packed, as the name says.
-    Gzip(GzEncoder<BufWriter<Place>>),
+    Gzip(GzEncoder<BufWriter<Destination>>),
 }
 
 #[derive(Debug)]
-enum Place {
+enum Destination {
     /// A file, which is not in its place yet.
     Partial(Partial),
     /// What is written to as it is: a device or a pipe with a name.
@@ -66,13 +66,13 @@ impl Output {
     /// Whether a file comes of it, as opposed to bytes for a device, a pipe or standard output.
     #[must_use]
     pub fn is_file(&self) -> bool {
-        matches!(self.to.place(), Place::Partial(_))
+        matches!(self.to.place(), Destination::Partial(_))
     }
 
     /// Whether it is standard output, which is then no place for anything else.
     #[must_use]
     pub fn is_stdout(&self) -> bool {
-        matches!(self.to.place(), Place::Stdout(_))
+        matches!(self.to.place(), Destination::Stdout(_))
     }
 
     /// As it was given.
@@ -98,9 +98,9 @@ impl Output {
         };
         let place = plain.and_then(|plain| plain.into_inner().map_err(io::IntoInnerError::into_error));
         let done = place.and_then(|place| match place {
-            Place::Partial(partial) => partial.commit(),
-            Place::Device(mut file) => file.flush(),
-            Place::Stdout(mut stdout) => stdout.flush(),
+            Destination::Partial(partial) => partial.commit(),
+            Destination::Device(mut file) => file.flush(),
+            Destination::Stdout(mut stdout) => stdout.flush(),
         });
         done.map_err(|source| OutputError::Write { path, source })
     }
@@ -123,7 +123,7 @@ impl Write for Output {
 }
 
 impl Form {
-    fn place(&self) -> &Place {
+    fn place(&self) -> &Destination {
         match self {
             Form::Plain(plain) => plain.get_ref(),
             Form::Gzip(packed) => packed.get_ref().get_ref(),
@@ -131,27 +131,27 @@ impl Form {
     }
 }
 
-impl Write for Place {
+impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Place::Partial(partial) => partial.file().write(bytes),
-            Place::Device(file) => file.write(bytes),
-            Place::Stdout(stdout) => stdout.write(bytes),
+            Destination::Partial(partial) => partial.file().write(bytes),
+            Destination::Device(file) => file.write(bytes),
+            Destination::Stdout(stdout) => stdout.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Place::Partial(partial) => partial.file().flush(),
-            Place::Device(file) => file.flush(),
-            Place::Stdout(stdout) => stdout.flush(),
+            Destination::Partial(partial) => partial.file().flush(),
+            Destination::Device(file) => file.flush(),
+            Destination::Stdout(stdout) => stdout.flush(),
         }
     }
 }
 
-fn place(path: &Path, inputs: &[PathBuf]) -> Result<Place, OutputError> {
+fn place(path: &Path, inputs: &[PathBuf]) -> Result<Destination, OutputError> {
     if path == Path::new(STANDARD_STREAM) {
-        return Ok(Place::Stdout(io::stdout()));
+        return Ok(Destination::Stdout(io::stdout()));
     }
     let failed = |source| OutputError::Write { path: path.to_owned(), source };
     let there = match fs::metadata(path) {
@@ -161,7 +161,7 @@ fn place(path: &Path, inputs: &[PathBuf]) -> Result<Place, OutputError> {
     };
     match there {
         // A name of it, such as /dev/stdout.
-        Some(there) if is_stdout(&there) => return Ok(Place::Stdout(io::stdout())),
+        Some(there) if is_stdout(&there) => return Ok(Destination::Stdout(io::stdout())),
         Some(there) if there.is_file() => {
             if let Some(input) = inputs.iter().find(|input| is_input(&there, input)) {
                 return Err(OutputError::IsInput { path: path.to_owned(), input: input.clone() });
@@ -171,12 +171,12 @@ fn place(path: &Path, inputs: &[PathBuf]) -> Result<Place, OutputError> {
             Partial::beside(&behind_links(path), Some(&there))
         }
         Some(there) if !there.is_dir() => {
-            return OpenOptions::new().write(true).open(path).map(Place::Device).map_err(failed);
+            return OpenOptions::new().write(true).open(path).map(Destination::Device).map_err(failed);
         }
         None if !path.as_os_str().as_bytes().ends_with(b"/") => Partial::beside(&behind_links(path), None),
         _ => return Err(failed(ErrorKind::IsADirectory.into())),
     }
-    .map(Place::Partial)
+    .map(Destination::Partial)
     .map_err(|refused| refused.of(path))
 }
 

@@ -76,7 +76,7 @@ fn advice(source: &io::Error) -> &'static str {
 
 /// A finished recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Recorded {
+pub struct RecordedAmount {
     /// CPUs of the machine.
     pub cpus: usize,
     /// Bytes of pages.
@@ -89,7 +89,7 @@ pub struct Recorded {
 
 /// A recording under way.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct TraceRecorder {
     // Fields are dropped in this order: an instance cannot be removed while its files are open.
     cpus: Vec<CpuPages>,
     instance: Instance,
@@ -109,7 +109,7 @@ pub struct Recorder {
 #[derive(Debug)]
 pub struct Ended {
     /// What it holds.
-    pub recorded: Recorded,
+    pub recorded: RecordedAmount,
     /// How much longer work takes on this machine for each of its events, as measured before the recording;
     /// `None` if that could not be told.
     pub event_cost: Option<Nanos>,
@@ -126,17 +126,17 @@ struct Pages {
     file: File,
 }
 
-impl Recorder {
+impl TraceRecorder {
     /// Begins to record. Until it is written, the recording waits in files without a name in the folder
     /// `spool`.
     ///
     /// # Errors
     /// No right to trace, no tracing in this kernel, no place for the recording.
-    pub fn start(tracefs: Tracefs, spool: &Path, extras: Extras) -> Result<Recorder, RecordError> {
+    pub fn start(tracefs: Tracefs, spool: &Path, extras: Extras) -> Result<TraceRecorder, RecordError> {
         let (instance, host) = (tracefs.instance()?, Host::this());
         let facts = host.notes();
         let idle = IdleWatch::new(Path::new(CPU_DMA_LATENCY));
-        Recorder::on(tracefs, instance, spool, Machine { host, facts, idle }, extras)
+        TraceRecorder::on(tracefs, instance, spool, Machine { host, facts, idle }, extras)
     }
 
     fn on(
@@ -145,7 +145,7 @@ impl Recorder {
         spool: &Path,
         machine: Machine,
         extras: Extras,
-    ) -> Result<Recorder, RecordError> {
+    ) -> Result<TraceRecorder, RecordError> {
         let Machine { host, facts, idle } = machine;
         instance.write("tracing_on", "0")?;
         // One clock for all CPUs, in nanoseconds, that neither jumps nor stops.
@@ -160,7 +160,7 @@ impl Recorder {
         }
         let (tasks, groups) = (tasks::all(&host.proc), host.groups());
         let cgroups = host.cgroups(groups.values());
-        let recorder = Recorder {
+        let recorder = TraceRecorder {
             cpus,
             instance,
             tracefs,
@@ -270,8 +270,8 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of tracefs.
-    pub fn so_far(&self) -> Result<Recorded, RecordError> {
-        let mut sum = Recorded { cpus: self.cpus.len(), bytes: 0, events: 0, lost: 0 };
+    pub fn so_far(&self) -> Result<RecordedAmount, RecordError> {
+        let mut sum = RecordedAmount { cpus: self.cpus.len(), bytes: 0, events: 0, lost: 0 };
         for cpu in &self.cpus {
             let stats = self.instance.stats(cpu.cpu())?;
             sum.bytes += cpu.bytes();
@@ -314,7 +314,7 @@ impl Recorder {
             stats.push(format!("CPU: {}\n{}", cpu.cpu(), self.instance.stats(cpu.cpu())?));
         }
         let header = header::header(&self.tracefs, &self.events, &self.tasks, stats)?;
-        let Recorder { cpus, instance, event_cost, .. } = self;
+        let TraceRecorder { cpus, instance, event_cost, .. } = self;
         let mut pages = BTreeMap::new();
         for cpu in cpus {
             let (number, len) = (cpu.cpu() as usize, cpu.bytes());

@@ -4,7 +4,7 @@
 use super::host::Host;
 use super::idle::IdleWatch;
 use super::tracefs::{Instance, Tracefs};
-use super::{Extras, Machine, Recorder, lost};
+use super::{Extras, Machine, TraceRecorder, lost};
 use std::fs;
 use std::path::{Path, PathBuf};
 use trace::{EventKind, Pid, TaskPolicy};
@@ -118,8 +118,9 @@ fn what_the_kernel_has_goes_into_a_file_that_reads_back() {
     put(&root, "cgroup/lab/cpu.max", b"20000 100000\n");
     put(&root, "proc/812/autogroup", b"/autogroup-7 nice 0\n");
     put(&root, "sys/block/vda/size", b"8\n");
-    let mut recorder = Recorder::on(Tracefs::at(&root), instance, &root, machine(&root), Extras::default())
-        .expect("it starts");
+    let mut recorder =
+        TraceRecorder::on(Tracefs::at(&root), instance, &root, machine(&root), Extras::default())
+            .expect("it starts");
     let own = |name: &str| fs::read_to_string(root.join("instances/own").join(name)).expect("a file");
     assert!(own("tracing_on").starts_with('1') && own("events/sched/sched_switch/enable").starts_with('1'));
     assert!(
@@ -223,7 +224,8 @@ fn a_recording_without_a_place_to_wait_does_not_begin() {
     let root = folder("no-spool");
     tracefs_of_demo(&root);
     let (instance, nowhere) = (Instance::at(&root.join("instances/own")), root.join("no"));
-    let recorder = Recorder::on(Tracefs::at(&root), instance, &nowhere, machine(&root), Extras::default());
+    let recorder =
+        TraceRecorder::on(Tracefs::at(&root), instance, &nowhere, machine(&root), Extras::default());
     let error = recorder.expect_err("no such folder");
     let text = error.to_string();
     assert!(text.starts_with(&format!("cannot keep pages in {}: ", nowhere.display())), "{text}");
@@ -242,7 +244,7 @@ fn without_the_right_the_error_names_it() {
         "{text}"
     );
     let root = folder("no-tracefs");
-    let error = Recorder::start(Tracefs::at(&root), &root, Extras::default())
+    let error = TraceRecorder::start(Tracefs::at(&root), &root, Extras::default())
         .expect_err("nothing is there")
         .to_string();
     assert!(error.contains("CONFIG_FTRACE"), "{error}");

@@ -33,7 +33,7 @@ pub(crate) use every::{
 };
 pub(crate) use preempt::{PreemptCause, check_preempt_curr};
 pub(crate) use queue::{
-    DequeueKind, EnqueueKind, Place, PutKind, activate_task, deactivate_task, move_queued_task,
+    DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, deactivate_task, move_queued_task,
     pick_next_task, put_prev_task, set_curr_task, set_task_cpu, yield_task,
 };
 pub(crate) use select::SelectFor;

@@ -16,7 +16,7 @@ pub(crate) enum EnqueueKind {
     /// First time after fork.
     New,
     /// It comes back after a change of its parameters, to this end of its list.
-    Restore(Place),
+    Restore(ListEnd),
     /// It arrives from another CPU.
     Arrival,
 }
@@ -45,7 +45,7 @@ pub(crate) enum PutKind {
 
 /// An end of a priority list (rt-class 2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ListEnd {
     /// Next to run among its equals.
     Head,
     /// Behind its equals.

@@ -2,7 +2,7 @@
 
 use super::queue::requeue;
 use super::search;
-use crate::class::Place;
+use crate::class::ListEnd;
 use crate::platform::Platform;
 use crate::registry::EqualPrioCheck;
 use crate::rq::RqGuard;
@@ -18,7 +18,7 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
         rq.resched();
     } else if prio == curr && !rq.need_resched() && check_preempt_equal_prio(rq, p) {
         // The evicted task becomes pushable when it is put, and the push after the switch sends it away.
-        requeue(rq, p, Place::Head);
+        requeue(rq, p, ListEnd::Head);
         me.decide(p, Reason::PreemptEqual);
         rq.resched();
     } else {

@@ -4,7 +4,7 @@
 //! The running task stays on its list. A task is *pushable* while it is queued, not running and free to move.
 
 use super::{overload, throttle};
-use crate::class::{DequeueKind, EnqueueKind, Place};
+use crate::class::{DequeueKind, EnqueueKind, ListEnd};
 use crate::platform::Platform;
 use crate::registry::NextDef;
 use crate::rq::RqGuard;
@@ -17,7 +17,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let task = me.task(p);
     let (prio, movable, running) = (task.prio.get(), !task.is_pinned(), rq.curr == p);
     let before = rq.rt.active.best();
-    if kind == EnqueueKind::Restore(Place::Head) {
+    if kind == EnqueueKind::Restore(ListEnd::Head) {
         rq.rt.active.push_front(&me.k.tasks, p, prio);
     } else {
         rq.rt.active.push_back(&me.k.tasks, p, prio);
@@ -110,17 +110,17 @@ pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 /// To the tail of its own list; a normal schedule follows (rt-class 2.1).
 pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    requeue(rq, p, Place::Tail);
+    requeue(rq, p, ListEnd::Tail);
 }
 
 /// Moves a queued task to an end of its list. Its place in the pushable list stays.
-pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: Place) {
+pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: ListEnd) {
     let me = rq.me;
     let prio = me.task(p).prio.get();
     rq.rt.active.remove(&me.k.tasks, p);
     match place {
-        Place::Head => rq.rt.active.push_front(&me.k.tasks, p, prio),
-        Place::Tail => rq.rt.active.push_back(&me.k.tasks, p, prio),
+        ListEnd::Head => rq.rt.active.push_front(&me.k.tasks, p, prio),
+        ListEnd::Tail => rq.rt.active.push_back(&me.k.tasks, p, prio),
     }
 }
 

@@ -1,7 +1,7 @@
 //! SCHED_RR's time slice (rt-class 1.2, 8.2).
 
 use super::queue::{requeue, update_curr};
-use crate::class::Place;
+use crate::class::ListEnd;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Policy, Reason, TaskId, ThisCpu};
@@ -28,7 +28,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
     task.rt.time_slice.set(slice_ticks(me));
     if rq.rt.active.has_company(&me.k.tasks, p) {
-        requeue(rq, p, Place::Tail);
+        requeue(rq, p, ListEnd::Tail);
         me.decide(p, Reason::RrSlice);
         rq.resched();
     }

@@ -44,7 +44,7 @@ pub(super) struct Sample<'a> {
 
 /// When and where a record that is no sample was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct WrittenAt {
     pub(super) time: u64,
     pub(super) cpu: Cpu,
 }
@@ -127,9 +127,9 @@ impl Fields {
     }
 
     /// Reads the end of a record that is no sample; `None` if this layout does not say when and where.
-    pub(super) fn place(&self, body: &[u8]) -> Option<Place> {
+    pub(super) fn place(&self, body: &[u8]) -> Option<WrittenAt> {
         let at = |field| body.len().checked_sub(self.layout.offset_from_end(field)?);
-        Some(Place { time: u64_at(body, at(TIME)?)?, cpu: Cpu(u32_at(body, at(CPU)?)?) })
+        Some(WrittenAt { time: u64_at(body, at(TIME)?)?, cpu: Cpu(u32_at(body, at(CPU)?)?) })
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
         let body = with_raw(&[9, 0xffff, 7, 1000, 3, 1]);
         assert_eq!(fields.sample(&body), Some(Sample { time: 1000, cpu: Cpu(3), raw: b"rawx" }));
         assert_eq!(fields.sample(&body[..body.len() - 1]), None, "the raw data are cut");
-        assert_eq!(fields.place(&words(&[1, 2, 7, 1000, 3, 9])), Some(Place { time: 1000, cpu: Cpu(3) }));
+        assert_eq!(fields.place(&words(&[1, 2, 7, 1000, 3, 9])), Some(WrittenAt { time: 1000, cpu: Cpu(3) }));
         assert_eq!(fields.place(&words(&[3, 9])), None);
     }
 

@@ -204,7 +204,7 @@ impl Reader {
     }
 
     /// When and where a record that is no sample was written, as far as it says so.
-    fn place(&self, body: &[u8]) -> Option<super::attr::Place> {
+    fn place(&self, body: &[u8]) -> Option<super::attr::WrittenAt> {
         self.attributes.of_other(body)?.place(body)
     }
 

@@ -1,7 +1,7 @@
 //! From ring-buffer records to events, by the file's own descriptions of them.
 
 use super::format::EventFormat;
-use super::layout::{Int, Layout, Place, TaskFields, Text, layout};
+use super::layout::{Int, Layout, TaskFields, Text, ValueAt, layout};
 use super::state_bits;
 use super::symbols::Symbols;
 use crate::activity::{Activity, SysEnter, SysExit, Syscall, Value, Values};
@@ -249,13 +249,13 @@ impl Names<'_> {
         Some(Decoded::Event(kind))
     }
 
-    fn value(&mut self, place: &Place, builder: &mut TraceBuilder, record: &[u8]) -> Option<Value> {
+    fn value(&mut self, place: &ValueAt, builder: &mut TraceBuilder, record: &[u8]) -> Option<Value> {
         Some(match place {
-            Place::Number(field) => Value::Number(field.get(record)?),
-            Place::Function(field) => {
+            ValueAt::Number(field) => Value::Number(field.get(record)?),
+            ValueAt::Function(field) => {
                 Value::Text(self.symbols.name(field.get(record)? as u64, &mut builder.strings))
             }
-            Place::Text(text) => Value::Text(comm(text, builder, record)?),
+            ValueAt::Text(text) => Value::Text(comm(text, builder, record)?),
         })
     }
 }

@@ -96,35 +96,35 @@ pub(crate) enum Layout {
     PiSetprio { comm: Text, pid: Int, oldprio: Int, newprio: Int },
     StatRuntime { comm: Text, pid: Int, runtime: Int, vruntime: Option<Int> },
     Print { buf: Text },
-    Activity { of: &'static Tracepoint, places: [Option<Place>; MAX_FIELDS] },
+    Activity { of: &'static Tracepoint, places: [Option<ValueAt>; MAX_FIELDS] },
     SysEnter { name: String, number: Int, args: [Option<Int>; 2] },
     SysExit { name: String, number: Int, ret: Int },
 }
 
 /// Where the value of a field of an [`Activity`](crate::Activity) is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ValueAt {
     Number(Int),
     /// Address of a function.
     Function(Int),
     Text(Text),
 }
 
-impl Place {
+impl ValueAt {
     fn new(field: &Field, of: FieldType) -> Option<Self> {
         match of {
             FieldType::Int
             | FieldType::UnsignedInt
             | FieldType::S64
             | FieldType::U64
-            | FieldType::Address => Int::new(field).map(Place::Number),
-            FieldType::Function => Int::new(field).map(Place::Function),
-            FieldType::Text | FieldType::Comm | FieldType::Letters => Some(Place::Text(Text::new(field))),
+            | FieldType::Address => Int::new(field).map(ValueAt::Number),
+            FieldType::Function => Int::new(field).map(ValueAt::Function),
+            FieldType::Text | FieldType::Comm | FieldType::Letters => Some(ValueAt::Text(Text::new(field))),
             FieldType::Element(n) => {
                 // As many as a system call has arguments, of the size of the kernel's `long`.
                 let size = field.size / 6;
                 let fits = matches!(size, 4 | 8) && field.storage == Storage::InPlace;
-                fits.then_some(Place::Number(Int { offset: field.offset + n * size, size, signed: false }))
+                fits.then_some(ValueAt::Number(Int { offset: field.offset + n * size, size, signed: false }))
             }
         }
     }
@@ -196,7 +196,7 @@ impl<'a> Finder<'a> {
     fn activity(&mut self, of: &'static Tracepoint) -> Option<Layout> {
         let mut places = [None; MAX_FIELDS];
         for (place, wanted) in places.iter_mut().zip(of.fields) {
-            *place = self.format.field(wanted.name).and_then(|field| Place::new(field, wanted.of));
+            *place = self.format.field(wanted.name).and_then(|field| ValueAt::new(field, wanted.of));
             if place.is_none() && !wanted.optional {
                 self.missing.get_or_insert(wanted.name);
             }

@@ -32,7 +32,7 @@ struct Reader<'a, 's> {
 
 /// Where a field is in the text.
 #[derive(Clone, Copy)]
-struct Place {
+struct FieldAt {
     /// Of its name.
     key: usize,
     value: usize,
@@ -47,7 +47,7 @@ impl Reader<'_, '_> {
             let text = body.strip_prefix(printed.as_bytes())?.strip_prefix(b"=")?;
             return Some(Values::of([Some(self.text(text))]));
         }
-        let places: Vec<Option<Place>> = of.fields.iter().map(|field| find(body, field)).collect();
+        let places: Vec<Option<FieldAt>> = of.fields.iter().map(|field| find(body, field)).collect();
         let mut values = Values::default();
         for ((field, place), value) in of.fields.iter().zip(&places).zip(&mut values.0) {
             let Some(place) = place else { continue };
@@ -183,12 +183,12 @@ fn arguments(list: &[u8]) -> [u64; 2] {
 
 /// The last place where a field's name stands at the start or behind a blank and has a `=` behind it. The
 /// kernel prints some fields under another name; `report -R` has that of the record.
-fn find(body: &[u8], field: &Field) -> Option<Place> {
+fn find(body: &[u8], field: &Field) -> Option<FieldAt> {
     [field.printed, field.name].into_iter().find_map(|name| {
         memmem::rfind_iter(body, name.as_bytes()).find_map(|key| {
             let value = key + name.len() + 1;
             let is_key = body.get(value - 1) == Some(&b'=') && (key == 0 || body[key - 1] == b' ');
-            is_key.then_some(Place { key, value })
+            is_key.then_some(FieldAt { key, value })
         })
     })
 }

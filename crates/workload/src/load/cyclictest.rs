@@ -11,9 +11,9 @@ use super::progress::Remaining;
 use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, nth_cpu, program, spawn_at};
 use super::{BuiltLoad, Length, Load, Results};
+use crate::latency::LatencyRecorder;
 use crate::max_series::MaxSeries;
 use crate::program::{Block, Overrun, Template, TimeVar, Times};
-use crate::record::Recorder;
 use crate::units::{self, micros, micros_above_zero, seconds_above_zero, step_nanos};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid, RtPriority};
@@ -198,7 +198,7 @@ impl Options {
     }
 
     /// One thread: set the timer, sleep, read the clock, note the difference, go on by whole intervals.
-    fn cycles(&self, interval: Nanos, latency: &Recorder, remaining: &Remaining) -> Block {
+    fn cycles(&self, interval: Nanos, latency: &LatencyRecorder, remaining: &Remaining) -> Block {
         let next = TimeVar(0);
         let woken = |sleep: Block| sleep.probe(next, latency).iteration();
         let cycle = if self.relative {
@@ -245,8 +245,8 @@ impl Load for Cyclictest {
         for t in 0..options.thread_count(setup) {
             let interval = options.interval_of(t);
             let latency = match options.histogram {
-                Some(buckets) => Recorder::with_histogram(buckets as usize),
-                None => Recorder::new(),
+                Some(buckets) => LatencyRecorder::with_histogram(buckets as usize),
+                None => LatencyRecorder::new(),
             }
             .also_into(&series);
             let mut task =
@@ -268,7 +268,7 @@ struct Thread {
     pid: Pid,
     prio: u8,
     interval: Nanos,
-    latency: Recorder,
+    latency: LatencyRecorder,
 }
 
 #[derive(Debug)]

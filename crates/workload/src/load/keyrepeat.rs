@@ -10,7 +10,7 @@ use super::progress::Remaining;
 use super::rounds::{Rounds, task};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
-use crate::record::Recorder;
+use crate::latency::LatencyRecorder;
 use crate::units::{bytes, micros, micros_above_zero, seconds, seconds_above_zero};
 use machine::{Arrival, ChannelId, ChannelSpec, Env, Outside, Setup, Step};
 use scheduler::Nanos;
@@ -132,11 +132,11 @@ struct Screen {
     drawn: Cell<u64>,
     frames: Cell<u64>,
     last: Cell<Nanos>,
-    between: Recorder,
+    between: LatencyRecorder,
     /// Of the times between frames, for their spread.
     sum_of_squares: Cell<u128>,
     stops: Cell<u64>,
-    response: Recorder,
+    response: LatencyRecorder,
 }
 
 impl Screen {

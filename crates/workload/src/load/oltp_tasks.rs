@@ -2,7 +2,7 @@
 
 use super::progress::Remaining;
 use super::rounds::Rounds;
-use crate::record::Recorder;
+use crate::latency::LatencyRecorder;
 use machine::{ChannelId, Env, Rng, SpinlockId, Step};
 use scheduler::{MutexId, Nanos};
 use std::cell::Cell;
@@ -125,7 +125,7 @@ pub(super) struct Statistics {
     /// The warm-up's too, BEGIN and COMMIT included.
     pub all_requests: Cell<u64>,
     /// Of transactions.
-    pub latency: Recorder,
+    pub latency: LatencyRecorder,
 }
 
 fn bump(counter: &Cell<u64>) {
@@ -140,7 +140,7 @@ impl Statistics {
             others: Cell::default(),
             transactions: Cell::default(),
             all_requests: Cell::default(),
-            latency: Recorder::new(),
+            latency: LatencyRecorder::new(),
         })
     }
 

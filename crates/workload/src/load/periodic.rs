@@ -15,8 +15,8 @@ use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
+use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
-use crate::record::Recorder;
 use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid};
@@ -200,11 +200,11 @@ impl Load for Periodic {
         for (number, task) in tasks.iter().enumerate() {
             let name = format!("periodic{number}");
             let (response, cycles) = if self.options.random {
-                let response = Recorder::new();
+                let response = LatencyRecorder::new();
                 let cycles = random_cycles(task, self.options.duration, &response);
                 (response, cycles)
             } else {
-                let response = Recorder::with_limit(task.period);
+                let response = LatencyRecorder::with_limit(task.period);
                 let cycles = cycles(task, self.options.duration, &response);
                 (response, cycles)
             };
@@ -222,7 +222,7 @@ impl Load for Periodic {
 }
 
 /// Releases at time 0, one period, two periods and so on, whether the work before is done or not.
-fn cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> Block {
+fn cycles(task: &Task, duration: Option<Nanos>, response: &LatencyRecorder) -> Block {
     let release = TimeVar(0);
     let cycle = Block::new()
         .run(task.run)
@@ -235,7 +235,7 @@ fn cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> Block {
 }
 
 /// Releases of a Poisson process; one that comes before the work of the last is done waits for it.
-fn random_cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> Block {
+fn random_cycles(task: &Task, duration: Option<Nanos>, response: &LatencyRecorder) -> Block {
     let release = TimeVar(0);
     let cycle = Block::new()
         .advance(release, Dist::exponential(Nanos::ZERO, task.period), Overrun::CatchUp)
@@ -251,7 +251,7 @@ fn random_cycles(task: &Task, duration: Option<Nanos>, response: &Recorder) -> B
 struct Thread {
     pid: Pid,
     name: String,
-    response: Recorder,
+    response: LatencyRecorder,
 }
 
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use super::error::LoadError;
 use super::progress::Remaining;
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
+use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Child, Observer, Overrun, Template, TimeVar, Times};
-use crate::record::Recorder;
 use crate::units::{micros, micros_above_zero};
 use machine::{Behaviour, Env, ForkKind, Setup, Step, TaskSpec};
 use scheduler::Nanos;
@@ -60,7 +60,7 @@ const DUE: TimeVar = TimeVar(0);
 #[derive(Clone, Debug)]
 struct Shared {
     interval: Nanos,
-    latency: Recorder,
+    latency: LatencyRecorder,
     missed: Rc<Cell<u64>>,
     /// Intended time of the expiry whose thread is created next.
     due: Rc<Cell<Nanos>>,
@@ -141,7 +141,7 @@ impl Load for WakeupLatency {
         let events = self.options.events.map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
         let shared = Shared {
             interval: self.options.interval,
-            latency: Recorder::new(),
+            latency: LatencyRecorder::new(),
             missed: Rc::default(),
             due: Rc::default(),
             remaining: Remaining::new(events),

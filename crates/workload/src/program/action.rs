@@ -4,7 +4,8 @@
 use super::template::Child;
 use super::text::Text;
 use crate::dist::Dist;
-use crate::record::{Flag, Recorder};
+use crate::flag::Flag;
+use crate::latency::LatencyRecorder;
 use machine::{Env, ForkKind};
 use scheduler::{CpuMask, Nanos, Nice, Policy, TaskId};
 use std::fmt::Debug;
@@ -81,7 +82,7 @@ pub enum Action {
         /// Since when.
         since: TimeVar,
         /// Where to.
-        recorder: Recorder,
+        recorder: LatencyRecorder,
     },
     /// Count one pass of the main loop.
     Iteration,
@@ -130,7 +131,7 @@ pub enum Overrun {
     Restart,
 }
 
-/// Whom a change of scheduling parameters concerns.
+/// TaskSelector a change of scheduling parameters concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// The task itself.

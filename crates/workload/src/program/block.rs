@@ -4,7 +4,8 @@ use super::action::{Action, Observer, Overrun, TimeVar};
 use super::template::Child;
 use super::text::Text;
 use crate::dist::Dist;
-use crate::record::{Flag, Recorder};
+use crate::flag::Flag;
+use crate::latency::LatencyRecorder;
 use machine::{BarrierId, ChannelId, ForkKind, LoneStep};
 use scheduler::{MutexId, Nanos};
 use std::rc::Rc;
@@ -133,7 +134,7 @@ impl Block {
     }
 
     /// [`Action::Probe`].
-    pub fn probe(self, since: TimeVar, recorder: &Recorder) -> Block {
+    pub fn probe(self, since: TimeVar, recorder: &LatencyRecorder) -> Block {
         self.act(Action::Probe { since, recorder: recorder.clone() })
     }
 

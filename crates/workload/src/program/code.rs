@@ -4,7 +4,7 @@ use super::action::Action;
 use super::block::{Block, Op, Times};
 use super::interpreter::Interpreter;
 use crate::dist::Dist;
-use crate::record::Flag;
+use crate::flag::Flag;
 use machine::LoneStep;
 use scheduler::Nanos;
 use std::rc::Rc;

@@ -1,7 +1,8 @@
 use super::super::{Block, Child, Observer, Program, ProgramError, Target, Template, Text, TimeVar, Times};
 use super::*;
 use crate::dist::Dist;
-use crate::record::{Flag, Recorder};
+use crate::flag::Flag;
+use crate::latency::LatencyRecorder;
 use crate::script::Script;
 use machine::ForkKind;
 use scheduler::{Policy, RtPriority, TaskId};
@@ -87,7 +88,7 @@ fn a_time_that_is_exactly_reached_is_not_late() {
 
 #[test]
 fn probes_measure_from_the_intended_time() {
-    let (var, latency) = (TimeVar(0), Recorder::new());
+    let (var, latency) = (TimeVar(0), LatencyRecorder::new());
     let cycle = Block::new().advance(var, us(100), Overrun::Skip).sleep_until(var).probe(var, &latency);
     let mut task = script(Block::new().forever(cycle));
     task.step();

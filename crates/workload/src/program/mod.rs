@@ -4,10 +4,10 @@
 //! ```
 //! use scheduler::Nanos;
 //! use workload::program::{Block, Overrun, Program, TimeVar};
-//! use workload::record::Recorder;
+//! use workload::latency::LatencyRecorder;
 //!
 //! // cyclictest in five lines: an absolute timer, the latency of each wakeup, a little work.
-//! let (next, latency) = (TimeVar(0), Recorder::new());
+//! let (next, latency) = (TimeVar(0), LatencyRecorder::new());
 //! let period = Nanos::from_micros(100);
 //! let cycle = Block::new()
 //!     .sleep_until(next)

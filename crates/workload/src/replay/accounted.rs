@@ -34,7 +34,7 @@ pub(super) struct Accounted {
 
 /// What events say of one task's CPU time.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Reported {
     runtime_ns: u64,
     /// Whether the kernel says it.
     says: bool,
@@ -83,7 +83,7 @@ impl Accounted {
     /// The same, with wakeups counted by this event, as in the trace with which it is to be compared.
     pub fn counting(trace: &Trace, wakeups_from: WakeupEvent, stretch: Stretch) -> Accounted {
         let summary = summarise_within(trace, wakeups_from, stretch);
-        let mut told: BTreeMap<TraceTask, Told> = BTreeMap::new();
+        let mut told: BTreeMap<TraceTask, Reported> = BTreeMap::new();
         let mut follows = Follows::new();
         let mut realtime = RealTimeStays::default();
         let (mut lives, mut exits) = (Lives::default(), BTreeMap::new());

@@ -1,7 +1,7 @@
 //! What a trace says about affinities. It does not show them, but it shows tasks that stay where they are
 //! although another CPU has nothing to do.
 
-use super::recording::{Begin, Evidence, FIRST_FAIR_PRIO, Pinned, Recorded, RecordedTask, TaskIndex};
+use super::recording::{Begin, Evidence, FIRST_FAIR_PRIO, Pinned, RecordedTask, ReplayStep, TaskIndex};
 use super::track::Track;
 use scheduler::Nanos;
 
@@ -18,7 +18,7 @@ const PINNED_AFTER_STAYS: u64 = 10;
 
 /// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle
 /// ones or stayed where those preempt each other, and their children that ran on that CPU only. Takes out the
-/// steps [`Recorded::Pin`] of all others.
+/// steps [`ReplayStep::Pin`] of all others.
 ///
 /// A machine with one CPU shows nothing but names: whoever is free stays there, too.
 pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: u32) {
@@ -48,7 +48,7 @@ pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: 
     stayed(tasks, tracks);
     for task in tasks {
         if task.placement.pinned.is_none() {
-            task.steps.retain(|step| *step != Recorded::Pin);
+            task.steps.retain(|step| *step != ReplayStep::Pin);
             task.merge_runs();
         }
     }
@@ -81,7 +81,7 @@ fn stayed(tasks: &mut [RecordedTask], tracks: &[Track]) {
 fn parents(tasks: &[RecordedTask]) -> Vec<Option<usize>> {
     let mut parents = vec![None; tasks.len()];
     for (n, task) in tasks.iter().enumerate() {
-        for child in task.steps.iter().filter_map(Recorded::child) {
+        for child in task.steps.iter().filter_map(ReplayStep::child) {
             parents[child.index()] = Some(n);
         }
     }
@@ -95,8 +95,8 @@ fn hand_up(tasks: &mut [RecordedTask], parents: &[Option<usize>], child: usize, 
     let mut above = parents[child];
     while let Some(parent) = above.filter(|parent| tasks[*parent].placement.pinned.is_none()) {
         let task = &tasks[parent];
-        let from = task.steps.iter().position(|step| *step == Recorded::Pin).unwrap_or(0);
-        let children = task.steps[from..].iter().filter_map(Recorded::child);
+        let from = task.steps.iter().position(|step| *step == ReplayStep::Pin).unwrap_or(0);
+        let children = task.steps[from..].iter().filter_map(ReplayStep::child);
         let mut ran = children.map(|child| tasks[child.index()].placement.ran_on);
         let elsewhere = ran.any(|cpus| cpus.iter().any(|ran| u32::from(ran.0) != cpu));
         if elsewhere || last_cpus[parent] != Some(cpu) || task.placement.allowed.is_some() {
@@ -112,9 +112,9 @@ fn hand_up(tasks: &mut [RecordedTask], parents: &[Option<usize>], child: usize, 
 fn inherit(tasks: &mut [RecordedTask], parent: usize, cpu: u32) {
     let mut parents = vec![parent];
     while let Some(parent) = parents.pop() {
-        let from = tasks[parent].steps.iter().position(|step| *step == Recorded::Pin).unwrap_or(0);
+        let from = tasks[parent].steps.iter().position(|step| *step == ReplayStep::Pin).unwrap_or(0);
         let children: Vec<TaskIndex> =
-            tasks[parent].steps[from..].iter().filter_map(Recorded::child).collect();
+            tasks[parent].steps[from..].iter().filter_map(ReplayStep::child).collect();
         for child in children.into_iter().map(TaskIndex::index) {
             let placement = &mut tasks[child].placement;
             let only_there = placement.ran_on.iter().all(|ran| u32::from(ran.0) == cpu);
@@ -132,7 +132,7 @@ pub(super) fn hand_down(tasks: &mut [RecordedTask]) {
     let mut parents: Vec<usize> =
         (0..tasks.len()).filter(|n| tasks[*n].placement.allowed.is_some()).collect();
     while let Some(parent) = parents.pop() {
-        let children: Vec<TaskIndex> = tasks[parent].steps.iter().filter_map(Recorded::child).collect();
+        let children: Vec<TaskIndex> = tasks[parent].steps.iter().filter_map(ReplayStep::child).collect();
         for child in children.into_iter().map(TaskIndex::index) {
             // A child that is pinned has changed that itself, as `taskset` does.
             if tasks[child].placement.allowed.is_none() && tasks[child].placement.pinned.is_none() {

@@ -2,7 +2,7 @@
 //! comes so long after the question; a packet from another machine comes when it comes. Which of them a wait
 //! was decides what a what-if makes of it, so the user may say what he knows.
 
-use super::recording::{Brought, Recorded, Recording, TaskIndex, Waking};
+use super::recording::{Brought, Recording, ReplayStep, TaskIndex, Waking};
 use std::fmt;
 
 /// What such waits of a task are taken for.
@@ -28,7 +28,7 @@ impl Waits {
     /// Takes the waits of a task so.
     pub(super) fn assume(self, recording: &mut Recording, task: TaskIndex) {
         for step in &mut recording.tasks[task.index()].steps {
-            if let Recorded::Sleep(waking) = step {
+            if let ReplayStep::Sleep(waking) = step {
                 *waking = self.of(*waking);
             }
         }
@@ -36,7 +36,7 @@ impl Waits {
             // Nobody is answered twice.
             for other in &mut recording.tasks {
                 other.steps.retain(
-                    |step| !matches!(step, Recorded::Submit { task: asked_for, .. } if *asked_for == task),
+                    |step| !matches!(step, ReplayStep::Submit { task: asked_for, .. } if *asked_for == task),
                 );
             }
         }
@@ -63,7 +63,7 @@ impl Recording {
     #[must_use]
     pub fn waits_for_outside(&self) -> usize {
         let relative =
-            |step: &&Recorded| matches!(step, Recorded::Sleep(Waking::Outside { slept: Some(_), .. }));
+            |step: &&ReplayStep| matches!(step, ReplayStep::Sleep(Waking::Outside { slept: Some(_), .. }));
         self.tasks.iter().flat_map(|task| &task.steps).filter(relative).count()
     }
 }

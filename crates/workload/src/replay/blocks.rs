@@ -2,7 +2,7 @@
 //! served at once.
 
 use super::causes::{Answer, NamedDevice};
-use super::track::Place;
+use super::track::DraftStep;
 use std::collections::BTreeMap;
 use trace::{BlockDevice, BlockOperation, BlockRq, Strings};
 
@@ -23,7 +23,7 @@ struct InFlight {
 /// Who asked, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Asked {
-    pub place: Place,
+    pub place: DraftStep,
     pub at_ns: u64,
 }
 
@@ -94,7 +94,7 @@ mod tests {
     const VDA: BlockDevice = BlockDevice(254 << 20);
 
     fn asked(at_ns: u64) -> Option<Asked> {
-        Some(Asked { place: Place { task: TaskIndex(0), step: at_ns as usize }, at_ns })
+        Some(Asked { place: DraftStep { task: TaskIndex(0), step: at_ns as usize }, at_ns })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Why an interrupt wakes a task, where the trace shows it: events of timers, block requests, packets and
 //! soft interrupts say what each CPU is about when it makes a wakeup.
 
-use super::track::Place;
+use super::track::DraftStep;
 use trace::{BlockDevice, Context, SoftirqVec, StrId};
 
 /// Why an interrupt ended a sleep.
@@ -48,7 +48,7 @@ impl Cause {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
     /// The draft step that asked.
-    pub asked: Place,
+    pub asked: DraftStep,
     pub device: NamedDevice,
     /// How long it took, ns.
     pub service_ns: u64,
@@ -184,7 +184,7 @@ mod tests {
     use crate::replay::recording::TaskIndex;
 
     const ANSWER: Answer = Answer {
-        asked: Place { task: TaskIndex(0), step: 0 },
+        asked: DraftStep { task: TaskIndex(0), step: 0 },
         device: NamedDevice::Network(None),
         service_ns: 30_000,
     };

@@ -1,6 +1,6 @@
 //! Tasks under SCHED_DEADLINE, of which there is no class here.
 
-use super::recording::{Recorded, RecordedTask, Recording, listed};
+use super::recording::{RecordedTask, Recording, ReplayStep, listed};
 
 /// What the recorded kernel's priority of deadline tasks is below.
 const FIRST_PRIO: i32 = 0;
@@ -22,7 +22,7 @@ pub(super) fn warning(recording: &Recording) -> Option<String> {
 
 /// Whether it begins so, or becomes one, as under `chrt -d`.
 fn is_ever(task: &RecordedTask) -> bool {
-    let becomes = |step: &Recorded| matches!(step, Recorded::SetPrio(prio) if *prio < FIRST_PRIO);
+    let becomes = |step: &ReplayStep| matches!(step, ReplayStep::SetPrio(prio) if *prio < FIRST_PRIO);
     task.prio < FIRST_PRIO || task.steps.iter().any(becomes)
 }
 

@@ -10,7 +10,7 @@
 //! work and wakes the task: then that thread's wakeup is the answer.
 
 use super::causes::{Answer, Cause, NamedDevice};
-use super::recording::{Recorded, TaskIndex};
+use super::recording::{ReplayStep, TaskIndex};
 use super::track::{Behalf, By, Sleep, State, Track};
 use super::walk::Kernel;
 use machine::{DeviceId, DeviceSpec};
@@ -100,7 +100,7 @@ pub(super) struct Requests {
 
 #[derive(Clone, Copy, Debug)]
 struct Request {
-    /// Whom the answer wakes.
+    /// TaskSelector the answer wakes.
     wakes: TaskIndex,
     device: DeviceId,
     service: Nanos,
@@ -150,12 +150,12 @@ impl Requests {
     }
 
     /// The steps before a sleep.
-    pub fn before(&self, task: TaskIndex, sleep: usize) -> impl Iterator<Item = Recorded> + '_ {
+    pub fn before(&self, task: TaskIndex, sleep: usize) -> impl Iterator<Item = ReplayStep> + '_ {
         steps(self.by_sleep.get(&(task, sleep)))
     }
 
     /// The steps at the place of a drafted one.
-    pub fn at(&self, task: TaskIndex, step: usize) -> impl Iterator<Item = Recorded> + '_ {
+    pub fn at(&self, task: TaskIndex, step: usize) -> impl Iterator<Item = ReplayStep> + '_ {
         steps(self.by_step.get(&(task, step)))
     }
 
@@ -165,8 +165,8 @@ impl Requests {
     }
 }
 
-fn steps(requests: Option<&Vec<Request>>) -> impl Iterator<Item = Recorded> + '_ {
-    requests.into_iter().flatten().map(|r| Recorded::Submit {
+fn steps(requests: Option<&Vec<Request>>) -> impl Iterator<Item = ReplayStep> + '_ {
+    requests.into_iter().flatten().map(|r| ReplayStep::Submit {
         task: r.wakes,
         device: r.device,
         service: r.service,

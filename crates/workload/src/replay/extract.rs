@@ -6,7 +6,7 @@ use super::devices::{self, Requests, Served};
 use super::mutexes::{self, Mutexes};
 use super::programs;
 use super::recording::{
-    Begin, Brought, Counts, FairPolicy, Interrupt, Recorded, RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Brought, Counts, FairPolicy, Interrupt, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
 };
 use super::roles;
 use super::ticks::{self, TickPhases};
@@ -173,11 +173,11 @@ impl Finish<'_> {
         task
     }
 
-    fn steps(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> Vec<Recorded> {
+    fn steps(&self, index: TaskIndex, track: &Track, counts: &mut Counts) -> Vec<ReplayStep> {
         let mut steps = Vec::with_capacity(track.steps.len());
         for (n, draft) in track.steps.iter().enumerate() {
             if track.whereabouts.since_step == Some(n) {
-                steps.push(Recorded::Pin);
+                steps.push(ReplayStep::Pin);
             }
             let edit = self.mutexes.edit(index, n);
             if let (Draft::Sleep(number), None) = (draft, edit) {
@@ -226,44 +226,44 @@ impl Finish<'_> {
         track: &Track,
         draft: Draft,
         counts: &mut Counts,
-    ) -> Option<Recorded> {
+    ) -> Option<ReplayStep> {
         let text = |id| Box::from(&self.trace.strings[id]);
         Some(match draft {
-            Draft::Run(ns) => Recorded::Run(Nanos(ns)),
+            Draft::Run(ns) => ReplayStep::Run(Nanos(ns)),
             Draft::Wake { task, interrupts, same_call } => {
                 let work = self.work.get(&(index, number)).copied();
-                Recorded::Wake { task, interrupts, work, same_call }
+                ReplayStep::Wake { task, interrupts, work, same_call }
             }
             Draft::Fork(child) => {
                 counts.forks += 1;
-                Recorded::Fork { child, kind: ForkKind::Thread }
+                ReplayStep::Fork { child, kind: ForkKind::Thread }
             }
             Draft::Sleep(number) => {
                 let sleep = &track.sleeps[number];
                 let waking = self.waking(sleep, counts)?;
                 let works = self.workers[index.index()];
                 let number = number as u32;
-                Recorded::Sleep(if works { worked(sleep, number, waking, counts) } else { waking })
+                ReplayStep::Sleep(if works { worked(sleep, number, waking, counts) } else { waking })
             }
             // What takes turns by slices has little use for yields: its slice ended soon after a preemption.
             Draft::Yield if track.round_robin => return None,
             Draft::Yield => {
                 counts.yields += 1;
-                Recorded::Yield
+                ReplayStep::Yield
             }
             Draft::Bind(cpu) => {
                 counts.bound += 1;
-                Recorded::Bind(cpu)
+                ReplayStep::Bind(cpu)
             }
-            Draft::Unbind => Recorded::Unbind,
+            Draft::Unbind => ReplayStep::Unbind,
             Draft::Lend { .. } | Draft::GiveBack(_) if self.locks == RecordedLocks::Inferred => return None,
-            Draft::Lend { to, prio, round } => Recorded::Lend { to, prio, round },
-            Draft::GiveBack(prio) => Recorded::GiveBack(prio),
-            Draft::SetPrio(prio) => Recorded::SetPrio(prio),
-            Draft::Exec(filename) => Recorded::Exec(comm_of(&self.trace.strings[filename])),
-            Draft::Marker(id) => Recorded::Marker(text(id)),
-            Draft::Interrupted { by_timer } => Recorded::Interrupted { by_timer },
-            Draft::Exit => Recorded::Exit,
+            Draft::Lend { to, prio, round } => ReplayStep::Lend { to, prio, round },
+            Draft::GiveBack(prio) => ReplayStep::GiveBack(prio),
+            Draft::SetPrio(prio) => ReplayStep::SetPrio(prio),
+            Draft::Exec(filename) => ReplayStep::Exec(comm_of(&self.trace.strings[filename])),
+            Draft::Marker(id) => ReplayStep::Marker(text(id)),
+            Draft::Interrupted { by_timer } => ReplayStep::Interrupted { by_timer },
+            Draft::Exit => ReplayStep::Exit,
             Draft::Sends | Draft::Nothing => return None,
         })
     }

@@ -6,7 +6,7 @@
 
 use super::affinity::per_cpu_thread;
 use super::reading::KnownAffinity;
-use super::recording::{Recorded, RecordedTask};
+use super::recording::{RecordedTask, ReplayStep};
 use machine::{ChannelId, ToldStep};
 use scheduler::{CpuId, CpuMask};
 use std::collections::BTreeSet;
@@ -107,13 +107,13 @@ impl Fitted {
     }
 
     /// The same where a task binds itself.
-    pub fn bind(&mut self, steps: &mut [Recorded]) {
+    pub fn bind(&mut self, steps: &mut [ReplayStep]) {
         let last = self.cpus.saturating_sub(1) as u32;
         let mut most = Loss::None;
         for step in steps {
             match step {
-                Recorded::Bind(cpu) if *cpu > last => (*cpu, most) = (last, Loss::All),
-                Recorded::Told(ToldStep::SetAffinity { cpus, .. }) => {
+                ReplayStep::Bind(cpu) if *cpu > last => (*cpu, most) = (last, Loss::All),
+                ReplayStep::Told(ToldStep::SetAffinity { cpus, .. }) => {
                     let (there, loss) = self.fit(cpus);
                     (**cpus, most) = (there, most.max(loss));
                 }
@@ -179,8 +179,8 @@ struct Readers(BTreeSet<(ChannelId, usize)>);
 
 impl Readers {
     fn of(tasks: &[RecordedTask]) -> Readers {
-        let read = |step: &Recorded| match step {
-            Recorded::Told(ToldStep::Receive(channel)) => Some(*channel),
+        let read = |step: &ReplayStep| match step {
+            ReplayStep::Told(ToldStep::Receive(channel)) => Some(*channel),
             _ => None,
         };
         let of = |(n, task)| {
@@ -191,13 +191,13 @@ impl Readers {
     }
 
     /// The tasks that may wait for this step of another one.
-    fn served(&self, step: &Recorded) -> impl Iterator<Item = usize> {
+    fn served(&self, step: &ReplayStep) -> impl Iterator<Item = usize> {
         let task = match step {
-            Recorded::Wake { task, .. } | Recorded::Submit { task, .. } => Some(task.index()),
-            Recorded::Fork { child, .. } => Some(child.index()),
+            ReplayStep::Wake { task, .. } | ReplayStep::Submit { task, .. } => Some(task.index()),
+            ReplayStep::Fork { child, .. } => Some(child.index()),
             _ => None,
         };
-        let channels = if let Recorded::Told(step) = step { messages(step) } else { &[] };
+        let channels = if let ReplayStep::Told(step) = step { messages(step) } else { &[] };
         let readers =
             channels.iter().flat_map(|channel| self.0.range((*channel, 0)..=(*channel, usize::MAX)));
         task.into_iter().chain(readers.map(|(_, reader)| *reader))
@@ -235,12 +235,12 @@ mod tests {
         assert_eq!(fitted.affinity(&mask(&[2, 3])), mask(&[1]));
         assert_eq!(fitted.affinity(&CpuMask::ALL), mask(&[0, 1]));
         assert_eq!((fitted.cut, fitted.moved), (1, 1));
-        let mut steps = [Recorded::Bind(3), Recorded::Bind(0), Recorded::Bind(2)];
+        let mut steps = [ReplayStep::Bind(3), ReplayStep::Bind(0), ReplayStep::Bind(2)];
         fitted.bind(&mut steps);
-        assert_eq!(steps, [Recorded::Bind(1), Recorded::Bind(0), Recorded::Bind(1)]);
+        assert_eq!(steps, [ReplayStep::Bind(1), ReplayStep::Bind(0), ReplayStep::Bind(1)]);
         assert_eq!((fitted.cut, fitted.moved), (1, 2));
         // A task counts once, by the most that it loses.
-        let told = |cpus| Recorded::Told(ToldStep::SetAffinity { target: None, cpus: Box::new(cpus) });
+        let told = |cpus| ReplayStep::Told(ToldStep::SetAffinity { target: None, cpus: Box::new(cpus) });
         let mut steps = [told(mask(&[3])), told(mask(&[0, 3])), told(CpuMask::ALL)];
         fitted.bind(&mut steps);
         assert_eq!(steps, [told(mask(&[1])), told(mask(&[0])), told(mask(&[0, 1]))]);

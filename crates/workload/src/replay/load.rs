@@ -4,11 +4,11 @@ use super::deadline;
 use super::devices;
 use super::ending::Ending;
 use super::fitting::{self, Fitted};
-use super::objects::Made;
-use super::player::{Part, Stage};
+use super::objects::RunObjects;
+use super::player::{PlayedTask, Shared};
 use super::reading::{KnownAffinity, Replay};
 use super::recording::{
-    Begin, Brought, Evidence, Interrupt, Message, Pinned, Recorded, RecordedTask, TaskIndex, Waking,
+    Begin, Brought, Evidence, Interrupt, Message, Pinned, RecordedTask, ReplayStep, TaskIndex, Waking,
 };
 use super::roles::{RecordedCommand, Role, Roles};
 use super::stayed;
@@ -61,36 +61,37 @@ pub struct ReplayedTask {
 }
 
 impl Replay {
-    fn parts(&self, setup: &mut Setup, fitted: &mut Fitted) -> Result<Vec<Part>, LoadError> {
-        let mut parts = Vec::with_capacity(self.recording.tasks.len());
+    fn played_tasks(&self, setup: &mut Setup, fitted: &mut Fitted) -> Result<Vec<PlayedTask>, LoadError> {
+        let mut played_tasks = Vec::with_capacity(self.recording.tasks.len());
         let left_out = fitted.leave_out(&self.recording.tasks);
         let known = self.known_affinities();
         for ((task, left_out), known) in self.recording.tasks.iter().zip(left_out).zip(known) {
-            let mut part = Part::new(task, self.overhead.without(task));
-            part.absent |= left_out;
+            let mut played = PlayedTask::new(task, self.overhead.without(task));
+            played.absent |= left_out;
             match (known, task.placement.allowed, task.placement.pinned) {
-                _ if part.absent => {}
+                _ if played.absent => {}
                 (Some(known), _, _) => {
-                    part.cpus = Some(fitted.known(known).ok_or_else(|| no_cpu(known, setup.cpus()))?.into());
-                    part.steps.retain(|step| !binds(step));
+                    played.cpus =
+                        Some(fitted.known(known).ok_or_else(|| no_cpu(known, setup.cpus()))?.into());
+                    played.steps.retain(|step| !binds(step));
                 }
-                (None, Some(cpus), _) => part.cpus = Some(fitted.affinity(&cpus).into()),
+                (None, Some(cpus), _) => played.cpus = Some(fitted.affinity(&cpus).into()),
                 (None, None, Some(Pinned { cpu, .. })) => {
                     let cpus = Some(fitted.affinity(&mask(cpu)).into());
-                    let later = part.steps.contains(&Recorded::Pin);
-                    *(if later { &mut part.pinned_to } else { &mut part.cpus }) = cpus;
+                    let later = played.steps.contains(&ReplayStep::Pin);
+                    *(if later { &mut played.pinned_to } else { &mut played.cpus }) = cpus;
                 }
                 (None, None, None) => {}
             }
-            if !part.absent {
-                fitted.bind(&mut part.steps);
+            if !played.absent {
+                fitted.bind(&mut played.steps);
             }
-            if !part.absent && part.steps.iter().any(is_message) {
-                part.channel = Some(setup.channel(ENDLESS_CHANNEL));
+            if !played.absent && played.steps.iter().any(is_message) {
+                played.channel = Some(setup.channel(ENDLESS_CHANNEL));
             }
-            parts.push(part);
+            played_tasks.push(played);
         }
-        Ok(parts)
+        Ok(played_tasks)
     }
 
     /// What the user says, by task. Affinity goes from parent to child.
@@ -100,7 +101,7 @@ impl Replay {
         let mut all: Vec<_> = tasks.iter().map(named).collect();
         let mut parents: Vec<usize> = (0..all.len()).filter(|n| all[*n].is_some()).collect();
         while let Some(parent) = parents.pop() {
-            for child in tasks[parent].steps.iter().filter_map(Recorded::child).map(TaskIndex::index) {
+            for child in tasks[parent].steps.iter().filter_map(ReplayStep::child).map(TaskIndex::index) {
                 if all[child].is_none() {
                     all[child] = all[parent];
                     parents.push(child);
@@ -111,14 +112,14 @@ impl Replay {
     }
 
     /// Creates the tasks that no other task creates, and the interrupts from outside.
-    fn populate(&self, stage: &Rc<Stage>, setup: &mut Setup) {
+    fn populate(&self, shared: &Rc<Shared>, setup: &mut Setup) {
         let mut sleepers = 0;
-        for (n, (task, part)) in self.recording.tasks.iter().zip(&stage.parts).enumerate() {
+        for (n, (task, played)) in self.recording.tasks.iter().zip(&shared.played_tasks).enumerate() {
             let spec = |at, cpu: Option<u32>, setup: &mut Setup| {
                 let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
-                setup.spawn_on(at, cpu, stage.task(TaskIndex(n as u32)));
+                setup.spawn_on(at, cpu, shared.task(TaskIndex(n as u32)));
             };
-            if part.absent {
+            if played.absent {
                 continue;
             }
             match task.begin {
@@ -128,21 +129,21 @@ impl Replay {
                     spec(LEAD_IN_STEP * sleepers, cpu, setup);
                     sleepers += 1;
                 }
-                Begin::Runnable { cpu } => spec(stage.lead_in, Some(cpu), setup),
-                Begin::Appears { at, cpu } => spec(stage.lead_in.saturating_add(at), cpu, setup),
+                Begin::Runnable { cpu } => spec(shared.lead_in, Some(cpu), setup),
+                Begin::Appears { at, cpu } => spec(shared.lead_in.saturating_add(at), cpu, setup),
             }
-            let Some(channel) = part.channel else { continue };
-            for step in &part.steps {
+            let Some(channel) = played.channel else { continue };
+            for step in &played.steps {
                 if let Some(FromOutside { at, by, cpu }) = FromOutside::of(step) {
-                    let at = stage.lead_in.saturating_add(at);
+                    let at = shared.lead_in.saturating_add(at);
                     let cpu = cpu.map(|cpu| cpu_on(setup, cpu));
                     setup.outside(Outside { at, by, cpu, channel, every: None });
                 }
             }
         }
         for Message { at, by, cpu, channel } in &self.recording.messages {
-            let at = stage.lead_in.saturating_add(*at);
-            let (cpu, channel) = (Some(cpu_on(setup, *cpu)), stage.made.channel(*channel));
+            let at = shared.lead_in.saturating_add(*at);
+            let (cpu, channel) = (Some(cpu_on(setup, *cpu)), shared.objects.channel(*channel));
             setup.outside(Outside { at, by: *by, cpu, channel, every: None });
         }
     }
@@ -159,15 +160,15 @@ const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
 };
 
 /// Whether a task changes its own affinity.
-fn binds(step: &Recorded) -> bool {
-    matches!(step, Recorded::Bind(_) | Recorded::Unbind | Recorded::Told(ToldStep::SetAffinity { .. }))
+fn binds(step: &ReplayStep) -> bool {
+    matches!(step, ReplayStep::Bind(_) | ReplayStep::Unbind | ReplayStep::Told(ToldStep::SetAffinity { .. }))
 }
 
-fn is_message(step: &Recorded) -> bool {
+fn is_message(step: &ReplayStep) -> bool {
     use Waking::{Outside, Rest, Served, Task, Tick, Work};
     matches!(
         step,
-        Recorded::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. } | Rest { .. })
+        ReplayStep::Sleep(Task | Outside { .. } | Tick { .. } | Served { .. } | Work { .. } | Rest { .. })
     )
 }
 
@@ -180,8 +181,8 @@ pub(super) struct FromOutside {
 
 impl FromOutside {
     /// The one that ends this step, if one does.
-    pub fn of(step: &Recorded) -> Option<FromOutside> {
-        let Recorded::Sleep(waking) = step else { return None };
+    pub fn of(step: &ReplayStep) -> Option<FromOutside> {
+        let ReplayStep::Sleep(waking) = step else { return None };
         let (interrupt, by) = match *waking {
             Waking::Outside { at, cpu, .. } => (Interrupt { at, cpu }, Arrival::Own),
             Waking::Work { by: Brought::Outside(interrupt), .. }
@@ -241,7 +242,7 @@ impl Load for Replay {
         // A trace has the kernel threads of the machine on which it was recorded.
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
-        let parts = self.parts(setup, &mut fitted)?;
+        let played_tasks = self.played_tasks(setup, &mut fitted)?;
         // CPUs that the recorded machine did not have tick with its last one.
         let ticks_at = &self.recording.ticks_at;
         for cpu in 0..setup.cpus() {
@@ -249,23 +250,24 @@ impl Load for Replay {
                 setup.tick_at(CpuId(cpu as u16), self.lead_in().saturating_add(*at));
             }
         }
-        let reports = parts.iter().filter(|part| !part.absent && part.reports_its_end()).count() as u32;
+        let reports =
+            played_tasks.iter().filter(|played| !played.absent && played.reports_its_end()).count() as u32;
         let remaining = Remaining::new(reports);
         let lead_in = self.lead_in();
-        let stage = Rc::new(Stage {
-            watch: RefCell::new(Watch::of(&self.recording, &parts)),
-            pids: RefCell::new(vec![None; parts.len()]),
-            borrowers: RefCell::new(vec![None; parts.len()]),
-            benches: RefCell::new(benches(&parts, lead_in)),
-            parts,
+        let shared = Rc::new(Shared {
+            watch: RefCell::new(Watch::of(&self.recording, &played_tasks)),
+            pids: RefCell::new(vec![None; played_tasks.len()]),
+            borrowers: RefCell::new(vec![None; played_tasks.len()]),
+            benches: RefCell::new(benches(&played_tasks, lead_in)),
+            played_tasks,
             cpus: CpuMask::first_n(setup.cpus()),
-            made: Made::make(&self.recording.objects, setup),
+            objects: RunObjects::make(&self.recording.objects, setup),
             lead_in,
             bursts: Cell::default(),
             last_burst: Cell::default(),
             remaining: remaining.clone(),
         });
-        self.populate(&stage, setup);
+        self.populate(&shared, setup);
         let Roles { of_tasks, command } = Roles::of(&self.recording);
         let exit = |id| self.accounted.as_ref().and_then(|accounted| accounted.exit(id));
         let replayed = |(task, role): (&RecordedTask, Role)| ReplayedTask {
@@ -284,8 +286,8 @@ impl Load for Replay {
             setup.look_at(lasts_until);
         }
         let (ending, recorded, notes) = (self.ending, self.recording.span, fitted.notes());
-        let played = Played { stage, tasks, command, ending, recorded, notes };
-        Ok(BuiltLoad::new(remaining, played).lasting_until(lasts_until))
+        let run = ReplayRun { shared, tasks, command, ending, recorded, notes };
+        Ok(BuiltLoad::new(remaining, run).lasting_until(lasts_until))
     }
 }
 
@@ -349,14 +351,14 @@ impl Replay {
 }
 
 /// The work of those that are workers.
-fn benches(parts: &[Part], lead_in: Nanos) -> BTreeMap<TaskIndex, Bench> {
-    let bench = |part: &Part| Bench::of(&part.steps, lead_in);
-    (0u32..).map(TaskIndex).zip(parts).filter_map(|(n, part)| Some((n, bench(part)?))).collect()
+fn benches(played_tasks: &[PlayedTask], lead_in: Nanos) -> BTreeMap<TaskIndex, Bench> {
+    let bench = |played: &PlayedTask| Bench::of(&played.steps, lead_in);
+    (0u32..).map(TaskIndex).zip(played_tasks).filter_map(|(n, played)| Some((n, bench(played)?))).collect()
 }
 
 #[derive(Debug)]
-struct Played {
-    stage: Rc<Stage>,
+struct ReplayRun {
+    shared: Rc<Shared>,
     /// All tasks of the recording, without what the run made of them.
     tasks: Vec<ReplayedTask>,
     command: Option<RecordedCommand>,
@@ -365,28 +367,28 @@ struct Played {
     notes: Vec<String>,
 }
 
-impl Played {
+impl ReplayRun {
     /// The recorded tasks that are replayed, each with its pid in the run.
     fn present(&self) -> impl Iterator<Item = ReplayedTask> + '_ {
-        let parts = self.stage.parts.iter().zip(&self.tasks).zip(0..);
-        parts.filter(|((part, _), _)| !part.absent).map(|((_, task), n): (_, usize)| ReplayedTask {
-            pid: self.stage.pids.borrow()[n],
-            ..task.clone()
+        let played_tasks = self.shared.played_tasks.iter().zip(&self.tasks).zip(0..);
+        played_tasks.filter(|((played, _), _)| !played.absent).map(|((_, task), n): (_, usize)| {
+            ReplayedTask { pid: self.shared.pids.borrow()[n], ..task.clone() }
         })
     }
 
     fn deadlock(&self) -> Option<String> {
-        stuck::told(&self.stage, &self.tasks)
+        stuck::told(&self.shared, &self.tasks)
     }
 }
 
-impl Results for Played {
+impl Results for ReplayRun {
     fn result(&self, load: String) -> LoadResult {
-        let stage = &self.stage;
-        let runs =
-            |part: &Part| part.steps.iter().filter(|step| matches!(step, Recorded::Run(_))).count() as u64;
-        let bursts = stage.parts.iter().filter(|part| !part.absent).map(runs).sum();
-        let completed = stage.bursts.get();
+        let shared = &self.shared;
+        let runs = |played: &PlayedTask| {
+            played.steps.iter().filter(|step| matches!(step, ReplayStep::Run(_))).count() as u64
+        };
+        let bursts = shared.played_tasks.iter().filter(|played| !played.absent).map(runs).sum();
+        let completed = shared.bursts.get();
         let finished = completed == bursts && self.deadlock().is_none();
         LoadResult::Replay(ReplayResult {
             load,
@@ -394,7 +396,7 @@ impl Results for Played {
             bursts,
             bursts_completed: completed,
             recorded_s: Seconds::from_ns(self.recorded.0),
-            seconds: seconds(finished.then(|| stage.last_burst.get().saturating_sub(stage.lead_in))),
+            seconds: seconds(finished.then(|| shared.last_burst.get().saturating_sub(shared.lead_in))),
             // When the tasks of the run exited, the machine tells.
             finish: None,
         })
@@ -408,7 +410,7 @@ impl Results for Played {
 
     fn replayed(&self) -> Option<Replayed> {
         Some(Replayed {
-            lead_in: self.stage.lead_in,
+            lead_in: self.shared.lead_in,
             command: self.command.clone(),
             ending: self.ending,
             tasks: self.present().collect(),

@@ -36,7 +36,7 @@
 //!   shows, those with inheritance if the user wants it (`mutexes`, [`RecordedLocks`]).
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give
 //!   ([`KnownAffinity`]); that a command may have been bound is said where nothing shows (`stayed`). What the
-//!   stopper did for a task is an affinity that it set, or its exec ([`Recorded::Bind`]). A machine of
+//!   stopper did for a task is an affinity that it set, or its exec ([`ReplayStep::Bind`]). A machine of
 //!   another size has them cut to the CPUs that it has (`fitting`).
 //! - **The tick** of the recording kernel shows in the times at which fair tasks leave and soft timers wake
 //!   (`ticks`):
@@ -98,12 +98,12 @@ mod recording;
 mod roles;
 mod stayed;
 mod stuck;
+mod task_selector;
 mod ticks;
 mod timers;
 mod track;
 mod walk;
 mod whereabouts;
-mod whom;
 mod work;
 mod yields;
 
@@ -117,12 +117,12 @@ pub use load::{Replayed, ReplayedTask};
 pub use overrides::{Changed, Override, WorkFactor};
 pub use reading::{KnownAffinity, ReadOptions, Replay};
 pub use recording::{
-    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
-    RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, RecordedTask,
+    Recording, ReplayStep, TaskIndex, ToldTask, Waking,
 };
 pub use roles::{RecordedCommand, Role, command_pids};
 pub use schema::RecordedLocks;
-pub use whom::Whom;
+pub use task_selector::TaskSelector;
 
 #[cfg(test)]
 mod tests;

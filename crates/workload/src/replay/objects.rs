@@ -8,7 +8,7 @@ use scheduler::MutexId;
 
 /// What stands in a run for each recorded object, by its recorded number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Made {
+pub(super) struct RunObjects {
     mutexes: Vec<MutexId>,
     channels: Vec<ChannelId>,
     barriers: Vec<BarrierId>,
@@ -17,10 +17,10 @@ pub(super) struct Made {
     devices: Vec<DeviceId>,
 }
 
-impl Made {
-    pub fn make(objects: &Objects, setup: &mut Setup) -> Made {
+impl RunObjects {
+    pub fn make(objects: &Objects, setup: &mut Setup) -> RunObjects {
         let Objects { channels, mutexes, barriers, futexes, spinlocks, devices } = objects;
-        Made {
+        RunObjects {
             mutexes: mutexes.iter().map(|mutex| setup.mutex(mutex.name.clone(), mutex.kind)).collect(),
             channels: channels.iter().map(|spec| setup.channel(*spec)).collect(),
             barriers: barriers.iter().map(|parties| setup.barrier(*parties)).collect(),
@@ -52,9 +52,9 @@ impl Made {
     /// The step with the objects of the run; whoever read it has looked whether they exist.
     ///
     /// # Errors
-    /// It concerns another task: a [`Recorded`] of its own stands for such.
+    /// It concerns another task: a [`ReplayStep`] of its own stands for such.
     ///
-    /// [`Recorded`]: super::recording::Recorded
+    /// [`ReplayStep`]: super::recording::ReplayStep
     pub fn step(&self, recorded: &ToldStep) -> Result<Step, NotAlone> {
         let mut step = recorded.clone();
         step.operands(|operand| match operand {

@@ -9,7 +9,7 @@
 //! locks, and cache lines that other CPUs have just written. Eight real-time threads that all wake at once
 //! pay 3 to 6 % too much so.
 
-use super::recording::{Brought, Interrupt, Recorded, RecordedTask, Waking};
+use super::recording::{Brought, Interrupt, RecordedTask, ReplayStep, Waking};
 use machine::{Costs, MachineSpec, Spread};
 use scheduler::Nanos;
 
@@ -130,12 +130,12 @@ impl Overhead {
     }
 
     /// The task's steps with its runs shortened and its wakeups by interrupts brought forward.
-    pub fn without(&self, task: &RecordedTask) -> Vec<Recorded> {
+    pub fn without(&self, task: &RecordedTask) -> Vec<ReplayStep> {
         if task.told.is_some() {
             return task.steps.clone();
         }
         let mut bill = Bill { paid: Vec::with_capacity(task.steps.len()), debt: Nanos::ZERO };
-        let sleeps = task.steps.iter().filter(|step| matches!(step, Recorded::Sleep(_))).count() as u64;
+        let sleeps = task.steps.iter().filter(|step| matches!(step, ReplayStep::Sleep(_))).count() as u64;
         // Where a task was preempted is not in its program: those switches are spread over its CPU time.
         let preempted = task.arrivals.saturating_sub(sleeps + 1);
         let spread = preempted * self.stay.0;
@@ -143,23 +143,23 @@ impl Overhead {
         let mut since_interrupt = None;
         for step in &task.steps {
             match step {
-                Recorded::Run(length) => {
+                ReplayStep::Run(length) => {
                     since_interrupt = since_interrupt.map(|since: Nanos| since.saturating_add(*length));
                     let share =
                         u128::from(spread) * u128::from(length.0) / u128::from(task.cpu_time.0.max(1));
                     let background = u128::from(self.background_ppm) * u128::from(length.0) / 1_000_000;
                     bill.run(*length, Nanos((share + background) as u64));
                 }
-                Recorded::Exit => bill.pay_back(self.exit),
-                Recorded::Sleep(waking) => {
+                ReplayStep::Exit => bill.pay_back(self.exit),
+                ReplayStep::Sleep(waking) => {
                     let timer = matches!(waking, Waking::At(_) | Waking::After(_));
                     bill.pay(self.sleep + if timer { self.timer } else { Nanos::ZERO });
-                    bill.paid.push(Recorded::Sleep(self.sooner(*waking)));
+                    bill.paid.push(ReplayStep::Sleep(self.sooner(*waking)));
                     bill.debt += self.stay;
                     since_interrupt = None;
                     continue;
                 }
-                Recorded::Wake { interrupts, same_call, .. } => {
+                ReplayStep::Wake { interrupts, same_call, .. } => {
                     bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
                     if *same_call {
                         bill.put_before_the_run(step.clone());
@@ -167,38 +167,38 @@ impl Overhead {
                     }
                 }
                 // As a sleep and a wakeup; who spins is not switched out, but enters the kernel, too.
-                Recorded::Lock { waited: true, .. } => {
+                ReplayStep::Lock { waited: true, .. } => {
                     bill.pay(self.sleep);
                     bill.paid.push(step.clone());
                     bill.debt += self.stay;
                     continue;
                 }
-                Recorded::Unlock { wakes: true, .. } => bill.pay(self.wake),
-                Recorded::Lock { .. } | Recorded::Unlock { .. } => {}
-                Recorded::Fork { .. } => bill.pay(self.fork),
-                Recorded::Submit { task, device, service, work } => {
+                ReplayStep::Unlock { wakes: true, .. } => bill.pay(self.wake),
+                ReplayStep::Lock { .. } | ReplayStep::Unlock { .. } => {}
+                ReplayStep::Fork { .. } => bill.pay(self.fork),
+                ReplayStep::Submit { task, device, service, work } => {
                     bill.pay(self.syscall);
                     let (task, device, work) = (*task, *device, *work);
                     let service = service.saturating_sub(self.interrupt_latency);
-                    bill.paid.push(Recorded::Submit { task, device, service, work });
+                    bill.paid.push(ReplayStep::Submit { task, device, service, work });
                     continue;
                 }
-                Recorded::Told(_) => {}
-                Recorded::Exec(_) => bill.pay(self.exec),
-                Recorded::SetPrio(_) | Recorded::Lend { .. } | Recorded::GiveBack(_) => {
+                ReplayStep::Told(_) => {}
+                ReplayStep::Exec(_) => bill.pay(self.exec),
+                ReplayStep::SetPrio(_) | ReplayStep::Lend { .. } | ReplayStep::GiveBack(_) => {
                     bill.pay(self.set_prio)
                 }
-                Recorded::Yield
-                | Recorded::Marker(_)
-                | Recorded::Pin
-                | Recorded::Bind(_)
-                | Recorded::Unbind => bill.pay(self.syscall),
-                Recorded::Interrupted { by_timer } => {
+                ReplayStep::Yield
+                | ReplayStep::Marker(_)
+                | ReplayStep::Pin
+                | ReplayStep::Bind(_)
+                | ReplayStep::Unbind => bill.pay(self.syscall),
+                ReplayStep::Interrupted { by_timer } => {
                     bill.pay(self.interrupted(*by_timer, since_interrupt));
                     since_interrupt = Some(Nanos::ZERO);
                 }
             }
-            if !matches!(step, Recorded::Run(_)) {
+            if !matches!(step, ReplayStep::Run(_)) {
                 bill.paid.push(step.clone());
             }
         }
@@ -211,7 +211,7 @@ const TICKS_PER_SECOND: u64 = 250;
 
 /// Steps paid for so far.
 struct Bill {
-    paid: Vec<Recorded>,
+    paid: Vec<ReplayStep>,
     /// What the runs to come must pay.
     debt: Nanos,
 }
@@ -219,8 +219,8 @@ struct Bill {
 impl Bill {
     /// What lies between two wakes of one system call is the kernel's way from one to the other: it comes
     /// after both.
-    fn put_before_the_run(&mut self, wake: Recorded) {
-        let run = self.paid.pop_if(|step| matches!(step, Recorded::Run(_)));
+    fn put_before_the_run(&mut self, wake: ReplayStep) {
+        let run = self.paid.pop_if(|step| matches!(step, ReplayStep::Run(_)));
         self.paid.push(wake);
         self.paid.extend(run);
     }
@@ -230,13 +230,13 @@ impl Bill {
         self.debt += share;
         let paid = self.debt.min(length);
         self.debt = self.debt.saturating_sub(paid);
-        self.paid.push(Recorded::Run(length.saturating_sub(paid)));
+        self.paid.push(ReplayStep::Run(length.saturating_sub(paid)));
     }
 
     /// A step is paid from the run before it, so that its effect comes when it was recorded.
     fn pay(&mut self, price: Nanos) {
         self.debt += price;
-        if let Some(Recorded::Run(length)) = self.paid.last_mut() {
+        if let Some(ReplayStep::Run(length)) = self.paid.last_mut() {
             let paid = self.debt.min(*length);
             *length = length.saturating_sub(paid);
             self.debt = self.debt.saturating_sub(paid);
@@ -247,7 +247,7 @@ impl Bill {
     fn pay_back(&mut self, price: Nanos) {
         self.debt += price;
         for step in self.paid.iter_mut().rev() {
-            if let Recorded::Run(length) = step {
+            if let ReplayStep::Run(length) = step {
                 let paid = self.debt.min(*length);
                 *length = length.saturating_sub(paid);
                 self.debt = self.debt.saturating_sub(paid);
@@ -264,8 +264,8 @@ mod tests {
     use super::*;
     use scheduler::Topology;
 
-    fn us(us: u64) -> Recorded {
-        Recorded::Run(Nanos::from_micros(us))
+    fn us(us: u64) -> ReplayStep {
+        ReplayStep::Run(Nanos::from_micros(us))
     }
 
     fn idle_task() -> RecordedTask {
@@ -285,21 +285,21 @@ mod tests {
         }
     }
 
-    fn check(steps: Vec<Recorded>, arrivals: u64, expected: Vec<Recorded>) {
+    fn check(steps: Vec<ReplayStep>, arrivals: u64, expected: Vec<ReplayStep>) {
         let mut spec = MachineSpec::ideal(Topology::flat(1));
         spec.costs.context_switch = Nanos::from_micros(2);
         spec.costs.exec = Nanos::from_micros(300);
         spec.costs.thread_exit = Nanos::from_micros(50);
         spec.costs.dequeue = Nanos::from_micros(1);
         let runs =
-            steps.iter().filter_map(|s| if let Recorded::Run(length) = s { Some(length.0) } else { None });
+            steps.iter().filter_map(|s| if let ReplayStep::Run(length) = s { Some(length.0) } else { None });
         let task = RecordedTask { cpu_time: Nanos(runs.sum()), steps, arrivals, ..idle_task() };
         assert_eq!(Overhead::of(&spec).without(&task), expected);
     }
 
     #[test]
     fn switches_and_sleeps_are_paid_by_the_burst_around_them() {
-        let sleep = Recorded::Sleep(Waking::Task);
+        let sleep = ReplayStep::Sleep(Waking::Task);
         check(vec![us(10), sleep.clone(), us(20)], 2, vec![us(10 - 2 - 1), sleep, us(20 - 2)]);
     }
 
@@ -317,11 +317,11 @@ mod tests {
         assert_eq!(overhead.interrupted(false, None), Nanos::from_micros(5));
         assert_eq!((after(2), after(4)), (Nanos::from_micros(2), Nanos::from_micros(2)));
         assert_eq!((after(5), after(7)), (Nanos::from_micros(7), Nanos::from_micros(7)));
-        let irq = Recorded::Interrupted { by_timer: true };
+        let irq = ReplayStep::Interrupted { by_timer: true };
         let steps = vec![us(100), irq.clone(), us(2), irq.clone(), us(200), irq, us(10)];
         let task = RecordedTask { steps, cpu_time: Nanos::from_micros(312), arrivals: 1, ..idle_task() };
         let runs = overhead.without(&task).into_iter().map(|step| match step {
-            Recorded::Run(length) => length.0,
+            ReplayStep::Run(length) => length.0,
             _ => 0,
         });
         // The tick takes a thousandth.
@@ -331,30 +331,30 @@ mod tests {
     #[test]
     fn preemptions_are_spread() {
         check(
-            vec![us(100), Recorded::Yield, us(300)],
+            vec![us(100), ReplayStep::Yield, us(300)],
             5,
-            vec![us(100 - 2 - 2), Recorded::Yield, us(300 - 6)],
+            vec![us(100 - 2 - 2), ReplayStep::Yield, us(300 - 6)],
         );
     }
 
     #[test]
     fn what_a_burst_cannot_pay_the_next_one_does() {
-        let exec = Recorded::Exec("cc1".into());
+        let exec = ReplayStep::Exec("cc1".into());
         check(vec![us(100), exec.clone(), us(500)], 1, vec![us(0), exec, us(500 - 202)]);
     }
 
     #[test]
     fn the_exit_is_paid_before_the_end() {
-        let wake = Recorded::Wake {
+        let wake = ReplayStep::Wake {
             task: super::super::TaskIndex(0),
             interrupts: false,
             work: None,
             same_call: false,
         };
         check(
-            vec![us(100), wake.clone(), us(20), Recorded::Exit],
+            vec![us(100), wake.clone(), us(20), ReplayStep::Exit],
             1,
-            vec![us(100 - 2 - 31), wake, us(0), Recorded::Exit],
+            vec![us(100 - 2 - 31), wake, us(0), ReplayStep::Exit],
         );
     }
 }

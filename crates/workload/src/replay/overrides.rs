@@ -1,8 +1,8 @@
 //! What the user changes of recorded tasks.
 
 use super::assumption::Waits;
-use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recorded, Recording, TaskIndex};
-use super::whom::Whom;
+use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recording, ReplayStep, TaskIndex};
+use super::task_selector::TaskSelector;
 use machine::ToldStep;
 use scheduler::{Nanos, Nice, Policy};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub struct WorkFactor {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Override {
     /// Which tasks.
-    pub whom: Whom,
+    pub whom: TaskSelector,
     /// What becomes of them.
     pub what: Changed,
 }
@@ -82,7 +82,12 @@ pub(super) fn apply(recording: &Recording, overrides: &[Override]) -> Recording 
 }
 
 /// The tasks of a change: policies and nice values go from parent to child, as on Linux.
-fn meant(recording: &Recording, whom: &Whom, what: &Changed, overrides: &[Override]) -> Vec<TaskIndex> {
+fn meant(
+    recording: &Recording,
+    whom: &TaskSelector,
+    what: &Changed,
+    overrides: &[Override],
+) -> Vec<TaskIndex> {
     let tasks = &recording.tasks;
     let named = (0..).map(TaskIndex).zip(tasks).filter(|(_, task)| whom.is(task));
     let mut all: Vec<TaskIndex> = named.map(|(index, _)| index).collect();
@@ -95,7 +100,7 @@ fn meant(recording: &Recording, whom: &Whom, what: &Changed, overrides: &[Overri
     };
     let mut next = 0;
     while let Some(parent) = all.get(next).copied() {
-        let children = tasks[parent.index()].steps.iter().filter_map(Recorded::child);
+        let children = tasks[parent.index()].steps.iter().filter_map(ReplayStep::child);
         let heirs: Vec<TaskIndex> = children.filter(|child| !has_its_own(*child)).collect();
         // A damaged trace may let a task be its own ancestor.
         all.extend(heirs.into_iter().filter(|heir| !all.contains(heir)).collect::<Vec<_>>());
@@ -109,8 +114,8 @@ fn inherit_nothing(recording: &mut Recording, changed: &BTreeSet<TaskIndex>) {
     for (n, task) in (0..).map(TaskIndex).zip(&mut recording.tasks) {
         let own = changed.contains(&n);
         task.steps.retain(|step| match step {
-            Recorded::Lend { to, .. } => !own && !changed.contains(to),
-            Recorded::GiveBack(_) => !own,
+            ReplayStep::Lend { to, .. } => !own && !changed.contains(to),
+            ReplayStep::GiveBack(_) => !own,
             _ => true,
         });
         task.merge_runs();
@@ -130,7 +135,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             let fair_before = if task.prio < FIRST_FAIR_PRIO { NICE_0_PRIO } else { task.prio };
             task.prio = policy.rt_priority().map_or(fair_before, |p| 99 - i32::from(p.get()));
             task.steps.retain(|step| {
-                !matches!(step, Recorded::SetPrio(_) | Recorded::Told(ToldStep::SetPolicy { .. }))
+                !matches!(step, ReplayStep::SetPrio(_) | ReplayStep::Told(ToldStep::SetPolicy { .. }))
             });
             task.merge_runs();
         }
@@ -138,7 +143,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             let prio = NICE_0_PRIO + i32::from(nice.get());
             let first = std::iter::once(&mut task.prio);
             let later = task.steps.iter_mut().filter_map(|step| match step {
-                Recorded::SetPrio(prio) => Some(prio),
+                ReplayStep::SetPrio(prio) => Some(prio),
                 _ => None,
             });
             for fair in first.chain(later).filter(|prio| **prio >= FIRST_FAIR_PRIO) {
@@ -147,7 +152,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             if let Some(told) = &mut task.told {
                 told.nice = nice;
             }
-            task.steps.retain(|step| !matches!(step, Recorded::Told(ToldStep::SetNice { .. })));
+            task.steps.retain(|step| !matches!(step, ReplayStep::Told(ToldStep::SetNice { .. })));
         }
         Changed::Scale(factor) => {
             let scale = |length: &mut Nanos| {
@@ -157,16 +162,18 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             scale(&mut task.cpu_time);
             for step in &mut task.steps {
                 match step {
-                    Recorded::Run(length) | Recorded::Told(ToldStep::KernelCompute(length)) => scale(length),
+                    ReplayStep::Run(length) | ReplayStep::Told(ToldStep::KernelCompute(length)) => {
+                        scale(length)
+                    }
                     _ => {}
                 }
             }
         }
         Changed::Waits(waits) => waits.assume(recording, index),
         Changed::Without => {
-            let matters = |step: &Recorded| match step {
-                Recorded::Wake { .. } | Recorded::Fork { .. } | Recorded::Told(_) => true,
-                Recorded::Submit { task, .. } => *task != index,
+            let matters = |step: &ReplayStep| match step {
+                ReplayStep::Wake { .. } | ReplayStep::Fork { .. } | ReplayStep::Told(_) => true,
+                ReplayStep::Submit { task, .. } => *task != index,
                 _ => false,
             };
             if !task.steps.iter().any(matters) {
@@ -174,7 +181,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             }
             task.cpu_time = Nanos::ZERO;
             task.steps.retain(|step| {
-                !matches!(step, Recorded::Run(_) | Recorded::Told(ToldStep::KernelCompute(_)))
+                !matches!(step, ReplayStep::Run(_) | ReplayStep::Told(ToldStep::KernelCompute(_)))
             });
         }
     }
@@ -218,7 +225,7 @@ mod tests {
     }
 
     fn sets_prio(recording: &Recording, pid: i32) -> bool {
-        task(recording, pid).steps.iter().any(|step| matches!(step, Recorded::SetPrio(_)))
+        task(recording, pid).steps.iter().any(|step| matches!(step, ReplayStep::SetPrio(_)))
     }
 
     #[test]
@@ -230,9 +237,11 @@ mod tests {
             [task(&with, 7), task(&with, 8)].map(|task| (task.prio, task.round_robin)),
             [(89, true); 2]
         );
-        let own = Override { whom: Whom::Pid(8), what: Changed::Policy(Policy::Batch) };
-        let both =
-            apply(&recording(), &[Override { whom: Whom::Pid(7), what: Changed::Policy(policy) }, own]);
+        let own = Override { whom: TaskSelector::Pid(8), what: Changed::Policy(Policy::Batch) };
+        let both = apply(
+            &recording(),
+            &[Override { whom: TaskSelector::Pid(7), what: Changed::Policy(policy) }, own],
+        );
         assert_eq!((task(&both, 8).prio, task(&both, 8).fair), (120, FairPolicy::Batch));
     }
 
@@ -240,14 +249,14 @@ mod tests {
     fn a_nice_value_leaves_real_time_priorities_alone() {
         let with = changed("7", Changed::Nice(Nice::new(-5).expect("a nice value")));
         assert_eq!((task(&with, 7).prio, task(&with, 8).prio), (115, 115));
-        assert!(task(&with, 7).steps.contains(&Recorded::SetPrio(60)));
+        assert!(task(&with, 7).steps.contains(&ReplayStep::SetPrio(60)));
     }
 
     #[test]
     fn work_is_scaled_of_those_who_are_meant_only() {
         let with = changed("7", Changed::Scale(WorkFactor { millionths: 2_500_000 }));
         let runs = |recording: &Recording, pid| -> u64 {
-            let run = |step: &Recorded| if let Recorded::Run(length) = step { length.0 } else { 0 };
+            let run = |step: &ReplayStep| if let ReplayStep::Run(length) = step { length.0 } else { 0 };
             task(recording, pid).steps.iter().map(run).sum()
         };
         assert_eq!(runs(&with, 7) * 2, runs(&recording(), 7) * 5);
@@ -260,6 +269,6 @@ mod tests {
         assert_eq!(task(&without, 8).begin, Begin::Never);
         let parent = task(&without, 7);
         assert!(parent.begin != Begin::Never && parent.steps.iter().any(|step| step.child().is_some()));
-        assert!(!parent.steps.iter().any(|step| matches!(step, Recorded::Run(_))));
+        assert!(!parent.steps.iter().any(|step| matches!(step, ReplayStep::Run(_))));
     }
 }

@@ -2,7 +2,7 @@
 //! be the answer to what a task, or another thread of its process, has sent there.
 
 use super::blocks::Asked;
-use super::track::Place;
+use super::track::DraftStep;
 use std::collections::{BTreeMap, VecDeque};
 use trace::{Pid, StrId, Strings};
 
@@ -14,7 +14,7 @@ const LOOPBACK: &str = "lo";
 pub(super) enum Received {
     /// A packet of a task of this machine, which it gave to the loopback device in this draft step; `None` if
     /// that does not show.
-    Looped(Option<Place>),
+    Looped(Option<DraftStep>),
     /// A packet from another machine, by this network device.
     From(StrId),
 }
@@ -37,7 +37,7 @@ pub(super) struct Packets {
 /// One CPU. It receives itself what its tasks send over the loopback device.
 #[derive(Clone, Debug, Default)]
 struct Cpu {
-    looped: VecDeque<Option<Place>>,
+    looped: VecDeque<Option<DraftStep>>,
     receives: Option<Received>,
 }
 
@@ -110,7 +110,7 @@ mod tests {
     use crate::replay::recording::TaskIndex;
 
     fn asked(step: usize) -> Asked {
-        Asked { place: Place { task: TaskIndex(1), step }, at_ns: 10 * step as u64 }
+        Asked { place: DraftStep { task: TaskIndex(1), step }, at_ns: 10 * step as u64 }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Plays one recorded task on the machine.
 
-use super::objects::Made;
-use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recorded, RecordedTask, TaskIndex, Told, Waking};
+use super::objects::RunObjects;
+use super::recording::{
+    Begin, FIRST_FAIR_PRIO, FairPolicy, RecordedTask, ReplayStep, TaskIndex, ToldTask, Waking,
+};
 use super::stuck::Watch;
 use super::work::Bench;
 use crate::load::Remaining;
@@ -17,27 +19,27 @@ const LONG_AFTER: Nanos = Nanos::from_secs(366 * 24 * 3600);
 
 /// A task of the recording as it is played on a certain machine.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct PlayedTask {
     pub comm: Box<str>,
     pub prio: i32,
     pub round_robin: bool,
     pub fair: FairPolicy,
     /// Its affinity at the start; `None`: any CPU. Boxed, as the next: few tasks have one, and it is large.
     pub cpus: Option<Box<CpuMask>>,
-    /// The affinity that it takes at its step [`Recorded::Pin`].
+    /// The affinity that it takes at its step [`ReplayStep::Pin`].
     pub pinned_to: Option<Box<CpuMask>>,
-    pub steps: Vec<Recorded>,
-    pub told: Option<Told>,
+    pub steps: Vec<ReplayStep>,
+    pub told: Option<ToldTask>,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
     /// Whether its wakeups and forks by others are to be left out.
     pub absent: bool,
 }
 
-impl Part {
+impl PlayedTask {
     /// How the task is to be played; `steps` are its own, shortened.
-    pub fn new(task: &RecordedTask, steps: Vec<Recorded>) -> Part {
-        Part {
+    pub fn new(task: &RecordedTask, steps: Vec<ReplayStep>) -> PlayedTask {
+        PlayedTask {
             comm: task.comm.clone(),
             prio: task.prio,
             round_robin: task.round_robin,
@@ -54,7 +56,7 @@ impl Part {
     /// Whether the replay waits for the end of its program. A told program that does not exit was cut off by
     /// the end of the run, which is no end of its own.
     pub fn reports_its_end(&self) -> bool {
-        self.told.is_none() || self.steps.last() == Some(&Recorded::Exit)
+        self.told.is_none() || self.steps.last() == Some(&ReplayStep::Exit)
     }
 
     fn policy(&self, prio: i32) -> Policy {
@@ -85,8 +87,8 @@ pub(super) struct Borrower {
 
 /// What the players of one replay share.
 #[derive(Debug)]
-pub(super) struct Stage {
-    pub parts: Vec<Part>,
+pub(super) struct Shared {
+    pub played_tasks: Vec<PlayedTask>,
     /// Those of the machine.
     pub cpus: CpuMask,
     /// The work of those that are workers.
@@ -94,7 +96,7 @@ pub(super) struct Stage {
     /// Who waits; `None` for told programs, which need not be those of a whole run.
     pub watch: RefCell<Option<Watch>>,
     /// What told steps share.
-    pub made: Made,
+    pub objects: RunObjects,
     /// When the trace begins, after all its sleepers have fallen asleep.
     pub lead_in: Nanos,
     /// Pids of the tasks that have begun, by index.
@@ -108,7 +110,7 @@ pub(super) struct Stage {
     pub remaining: Remaining,
 }
 
-impl Stage {
+impl Shared {
     /// Whether this is a worker that has not done all its pieces of work.
     fn has_work(&self, worker: TaskIndex) -> bool {
         self.benches.borrow().get(&worker).is_some_and(|bench| !bench.is_done())
@@ -137,10 +139,10 @@ impl Stage {
     }
 
     /// The task to be created for a part.
-    pub fn task(self: &Rc<Stage>, index: TaskIndex) -> TaskSpec {
-        let part = &self.parts[index.index()];
+    pub fn task(self: &Rc<Shared>, index: TaskIndex) -> TaskSpec {
+        let played = &self.played_tasks[index.index()];
         let player = Player {
-            stage: self.clone(),
+            shared: self.clone(),
             index,
             next: 0,
             in_burst: false,
@@ -148,12 +150,12 @@ impl Stage {
             takes_work: false,
             nice_to_set: None,
         };
-        let mut spec = TaskSpec::new(&*part.comm, player);
-        spec.policy = part.policy(part.prio);
-        spec.nice = nice(part.prio);
-        spec.cpus = part.cpus.as_deref().copied();
-        spec.recorded_work = part.told.is_none_or(|told| told.recorded_work);
-        if let Some(told) = part.told {
+        let mut spec = TaskSpec::new(&*played.comm, player);
+        spec.policy = played.policy(played.prio);
+        spec.nice = nice(played.prio);
+        spec.cpus = played.cpus.as_deref().copied();
+        spec.recorded_work = played.told.is_none_or(|told| told.recorded_work);
+        if let Some(told) = played.told {
             // A fair task's is in its priority, where people change it.
             if spec.policy.is_rt() {
                 spec.nice = told.nice;
@@ -168,7 +170,7 @@ impl Stage {
 /// See the module's head.
 #[derive(Debug)]
 struct Player {
-    stage: Rc<Stage>,
+    shared: Rc<Shared>,
     index: TaskIndex,
     /// The next step.
     next: usize,
@@ -182,22 +184,22 @@ struct Player {
 
 impl Behaviour for Player {
     fn next(&mut self, env: &mut Env<'_>) -> Step {
-        let stage = self.stage.clone();
-        let part = &stage.parts[self.index.index()];
+        let shared = self.shared.clone();
+        let played = &shared.played_tasks[self.index.index()];
         if self.next == 0 {
-            stage.pids.borrow_mut()[self.index.index()] = Some(env.pid);
-            stage.borrowers.borrow_mut()[self.index.index()] =
+            shared.pids.borrow_mut()[self.index.index()] = Some(env.pid);
+            shared.borrowers.borrow_mut()[self.index.index()] =
                 Some(Borrower { task: env.task, given_back: 0 });
         }
-        stage.watch(|watch| watch.goes_on(self.index));
+        shared.watch(|watch| watch.goes_on(self.index));
         if std::mem::take(&mut self.in_burst) {
-            stage.bursts.set(stage.bursts.get() + 1);
-            stage.last_burst.set(env.now);
+            shared.bursts.set(shared.bursts.get() + 1);
+            shared.last_burst.set(env.now);
             *env.iterations += 1;
         }
         if std::mem::take(&mut self.takes_work) {
-            let begins = stage.benches.borrow_mut().get_mut(&self.index).and_then(Bench::take);
-            match (begins, part.channel) {
+            let begins = shared.benches.borrow_mut().get_mut(&self.index).and_then(Bench::take);
+            match (begins, played.channel) {
                 (Some(begins), _) => self.next = begins,
                 (None, Some(channel)) => return self.takes_work(channel, env.now),
                 (None, None) => {}
@@ -206,9 +208,9 @@ impl Behaviour for Player {
         if let Some(nice) = self.nice_to_set.take() {
             return Step::SetNice { target: None, nice };
         }
-        while let Some(step) = part.steps.get(self.next) {
+        while let Some(step) = played.steps.get(self.next) {
             self.next += 1;
-            if let Some(step) = self.step(&stage, part, step, env) {
+            if let Some(step) = self.step(&shared, played, step, env) {
                 return step;
             }
         }
@@ -219,91 +221,102 @@ impl Behaviour for Player {
 
 impl Player {
     /// The machine's step for a recorded one, if it has to do anything.
-    fn step(&mut self, stage: &Rc<Stage>, part: &Part, step: &Recorded, env: &Env<'_>) -> Option<Step> {
+    fn step(
+        &mut self,
+        shared: &Rc<Shared>,
+        played: &PlayedTask,
+        step: &ReplayStep,
+        env: &Env<'_>,
+    ) -> Option<Step> {
         Some(match step {
-            Recorded::Run(length) => {
+            ReplayStep::Run(length) => {
                 self.in_burst = true;
                 Step::Compute(*length)
             }
-            Recorded::Wake { .. } => {
+            ReplayStep::Wake { .. } => {
                 self.next -= 1;
-                let all = self.wakes_of_one_call(stage, part, env.now);
+                let all = self.wakes_of_one_call(shared, played, env.now);
                 match all[..] {
                     [] => return None,
                     [one] => Step::Send(one),
                     _ => Step::TrySendAll(all.into()),
                 }
             }
-            Recorded::Fork { child, .. } if stage.parts[child.index()].absent => return None,
+            ReplayStep::Fork { child, .. } if shared.played_tasks[child.index()].absent => return None,
             // Where the trace does not tell how, what a fork costs beyond a thread is in the recorded bursts
             // of the parent.
-            Recorded::Fork { child, kind } => {
-                stage.watch(|watch| watch.is_born(*child));
-                Step::Fork { child: Box::new(stage.task(*child)), kind: *kind }
+            ReplayStep::Fork { child, kind } => {
+                shared.watch(|watch| watch.is_born(*child));
+                Step::Fork { child: Box::new(shared.task(*child)), kind: *kind }
             }
-            Recorded::Submit { task, device, service, work } => {
-                stage.bring(*task, *work, env.now.saturating_add(*service));
-                let (device, done) = (stage.made.device(*device), stage.parts[task.index()].channel?);
-                stage.watch(|watch| watch.will_wake(*task));
+            ReplayStep::Submit { task, device, service, work } => {
+                shared.bring(*task, *work, env.now.saturating_add(*service));
+                let (device, done) =
+                    (shared.objects.device(*device), shared.played_tasks[task.index()].channel?);
+                shared.watch(|watch| watch.will_wake(*task));
                 Step::Submit { device, service: *service, done }
             }
-            Recorded::Sleep(
+            ReplayStep::Sleep(
                 Waking::Task | Waking::Outside { .. } | Waking::Tick { .. } | Waking::Served { .. },
-            ) => self.receive(part.channel?, env.now),
-            Recorded::Sleep(Waking::Rest { number, .. }) if stage.goes_on(self.index, *number) => {
+            ) => self.receive(played.channel?, env.now),
+            ReplayStep::Sleep(Waking::Rest { number, .. }) if shared.goes_on(self.index, *number) => {
                 return None;
             }
             // The last piece of the recording need not be the last one here.
-            Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) | Recorded::Exit
-                if stage.has_work(self.index) =>
+            ReplayStep::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never)
+            | ReplayStep::Exit
+                if shared.has_work(self.index) =>
             {
-                self.takes_work(part.channel?, env.now)
+                self.takes_work(played.channel?, env.now)
             }
-            Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) => {
+            ReplayStep::Sleep(Waking::Work { .. } | Waking::Rest { .. } | Waking::Never) => {
                 self.end(env);
                 Step::SleepUntil(LONG_AFTER)
             }
-            Recorded::Sleep(Waking::At(at)) => Step::SleepUntil(stage.lead_in.saturating_add(*at)),
-            Recorded::Sleep(Waking::After(span)) => Step::SleepFor(*span),
-            Recorded::Told(step) => return stage.made.step(step).ok(),
-            Recorded::Lock { mutex, .. } => {
-                stage.watch(|watch| watch.locks(self.index, *mutex, self.next, env.now));
-                Step::Lock(stage.made.mutex(*mutex))
+            ReplayStep::Sleep(Waking::At(at)) => Step::SleepUntil(shared.lead_in.saturating_add(*at)),
+            ReplayStep::Sleep(Waking::After(span)) => Step::SleepFor(*span),
+            ReplayStep::Told(step) => return shared.objects.step(step).ok(),
+            ReplayStep::Lock { mutex, .. } => {
+                shared.watch(|watch| watch.locks(self.index, *mutex, self.next, env.now));
+                Step::Lock(shared.objects.mutex(*mutex))
             }
-            Recorded::Unlock { mutex, .. } => {
-                stage.watch(|watch| watch.unlocks(*mutex));
-                Step::Unlock(stage.made.mutex(*mutex))
+            ReplayStep::Unlock { mutex, .. } => {
+                shared.watch(|watch| watch.unlocks(*mutex));
+                Step::Unlock(shared.objects.mutex(*mutex))
             }
-            Recorded::Yield => Step::Yield,
-            Recorded::Lend { to, prio, round } => {
-                let borrower = stage.borrowers.borrow()[to.index()].filter(|b| b.given_back <= *round)?;
-                let policy = stage.parts[to.index()].policy(*prio);
+            ReplayStep::Yield => Step::Yield,
+            ReplayStep::Lend { to, prio, round } => {
+                let borrower = shared.borrowers.borrow()[to.index()].filter(|b| b.given_back <= *round)?;
+                let policy = shared.played_tasks[to.index()].policy(*prio);
                 Step::SetPolicy { target: Some(borrower.task), policy }
             }
-            Recorded::GiveBack(prio) => {
-                if let Some(borrower) = &mut stage.borrowers.borrow_mut()[self.index.index()] {
+            ReplayStep::GiveBack(prio) => {
+                if let Some(borrower) = &mut shared.borrowers.borrow_mut()[self.index.index()] {
                     borrower.given_back += 1;
                 }
                 let same_call =
-                    matches!(part.steps.get(self.next), Some(Recorded::Wake { same_call: true, .. }));
-                let wakes = if same_call { self.wakes_of_one_call(stage, part, env.now) } else { Vec::new() };
-                Step::GiveBack { policy: self.own_policy(part, *prio), wakes: wakes.into() }
+                    matches!(played.steps.get(self.next), Some(ReplayStep::Wake { same_call: true, .. }));
+                let wakes =
+                    if same_call { self.wakes_of_one_call(shared, played, env.now) } else { Vec::new() };
+                Step::GiveBack { policy: self.own_policy(played, *prio), wakes: wakes.into() }
             }
-            Recorded::SetPrio(prio) => Step::SetPolicy { target: None, policy: self.own_policy(part, *prio) },
-            Recorded::Pin => Step::SetAffinity { target: None, cpus: part.pinned_to.clone()? },
-            Recorded::Bind(cpu) => {
+            ReplayStep::SetPrio(prio) => {
+                Step::SetPolicy { target: None, policy: self.own_policy(played, *prio) }
+            }
+            ReplayStep::Pin => Step::SetAffinity { target: None, cpus: played.pinned_to.clone()? },
+            ReplayStep::Bind(cpu) => {
                 let cpus = CpuMask::single(CpuId(u16::try_from(*cpu).ok()?));
                 Step::SetAffinity { target: None, cpus: Box::new(cpus) }
             }
-            Recorded::Unbind => {
-                let cpus = part.cpus.as_deref().copied().unwrap_or(stage.cpus);
+            ReplayStep::Unbind => {
+                let cpus = played.cpus.as_deref().copied().unwrap_or(shared.cpus);
                 Step::SetAffinity { target: None, cpus: Box::new(cpus) }
             }
-            Recorded::Exec(comm) => Step::Exec(comm.clone()),
-            Recorded::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
-            Recorded::Interrupted { .. } => return None,
-            Recorded::Exit => {
-                stage.borrowers.borrow_mut()[self.index.index()] = None;
+            ReplayStep::Exec(comm) => Step::Exec(comm.clone()),
+            ReplayStep::Marker(text) => Step::Marker(if env.traced { text.clone() } else { Box::default() }),
+            ReplayStep::Interrupted { .. } => return None,
+            ReplayStep::Exit => {
+                shared.borrowers.borrow_mut()[self.index.index()] = None;
                 self.end(env);
                 Step::Exit
             }
@@ -312,7 +325,7 @@ impl Player {
 
     /// Sleeps until somebody wakes it.
     fn receive(&self, channel: ChannelId, now: Nanos) -> Step {
-        self.stage.watch(|watch| watch.waits(self.index, self.next, now));
+        self.shared.watch(|watch| watch.waits(self.index, self.next, now));
         Step::Receive(channel)
     }
 
@@ -323,23 +336,23 @@ impl Player {
     }
 
     /// The policy that gives it this priority; the nice value of a fair one comes with the next step.
-    fn own_policy(&mut self, part: &Part, prio: i32) -> Policy {
-        let policy = part.policy(prio);
+    fn own_policy(&mut self, played: &PlayedTask, prio: i32) -> Policy {
+        let policy = played.policy(prio);
         self.nice_to_set = (!policy.is_rt()).then(|| nice(prio));
         policy
     }
 
     /// The wakes from the next step on that are one system call.
-    fn wakes_of_one_call(&mut self, stage: &Stage, part: &Part, now: Nanos) -> Vec<ChannelId> {
+    fn wakes_of_one_call(&mut self, shared: &Shared, played: &PlayedTask, now: Nanos) -> Vec<ChannelId> {
         let mut channels = Vec::new();
         let first = self.next;
-        while let Some(Recorded::Wake { task, work, same_call, .. }) = part.steps.get(self.next)
+        while let Some(ReplayStep::Wake { task, work, same_call, .. }) = played.steps.get(self.next)
             && (*same_call || self.next == first)
         {
             self.next += 1;
-            stage.bring(*task, *work, now);
-            if let Some(channel) = stage.parts[task.index()].channel {
-                stage.watch(|watch| watch.will_wake(*task));
+            shared.bring(*task, *work, now);
+            if let Some(channel) = shared.played_tasks[task.index()].channel {
+                shared.watch(|watch| watch.will_wake(*task));
                 channels.push(channel);
             }
         }
@@ -348,10 +361,10 @@ impl Player {
 
     /// Its program is over; counted once.
     fn end(&mut self, env: &Env<'_>) {
-        let reports = self.stage.parts[self.index.index()].reports_its_end();
+        let reports = self.shared.played_tasks[self.index.index()].reports_its_end();
         if reports && !std::mem::replace(&mut self.over, true) {
-            self.stage.remaining.observe(env, &[]);
-            self.stage.watch(|watch| watch.ends(self.index, env.now));
+            self.shared.remaining.observe(env, &[]);
+            self.shared.watch(|watch| watch.ends(self.index, env.now));
         }
     }
 }

@@ -4,7 +4,8 @@
 use super::affinity::per_cpu_thread;
 use super::file::read_path_line;
 use super::recording::{
-    Begin, Counts, FairPolicy, Message, Placement, Recorded, RecordedTask, Recording, TaskIndex, Told, Waking,
+    Begin, Counts, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, ToldTask,
+    Waking,
 };
 use crate::told::{self, can_be_taken};
 use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};
@@ -48,7 +49,7 @@ struct Program {
 enum Step {
     Fork(Option<Pid>, machine::ForkKind),
     SetPolicyOf(Pid, Policy),
-    Other(Recorded),
+    Other(ReplayStep),
 }
 
 impl<'a> Reader<'a> {
@@ -89,7 +90,7 @@ impl<'a> Reader<'a> {
             return self.told(event, told);
         }
         if event.pid != Pid::IDLE {
-            let marker = Recorded::Marker(text.into());
+            let marker = ReplayStep::Marker(text.into());
             self.programs.get_mut(&event.pid)?.steps.push(Step::Other(marker));
         }
         Some(())
@@ -173,14 +174,14 @@ impl<'a> Reader<'a> {
         let step = |step: Step| match step {
             Step::Other(step) => Some(step),
             // It was not too late when it was told.
-            Step::SetPolicyOf(pid, policy) => numbers.get(&pid).map(|to| Recorded::Lend {
+            Step::SetPolicyOf(pid, policy) => numbers.get(&pid).map(|to| ReplayStep::Lend {
                 to: *to,
                 prio: i32::from(policy.normal_prio(Nice::default()).0),
                 round: u32::MAX,
             }),
             // A run may end while a task forks: before the child is there.
             Step::Fork(child, kind) => {
-                child.map(|pid| numbers.get(&pid).map(|child| Recorded::Fork { child: *child, kind }))?
+                child.map(|pid| numbers.get(&pid).map(|child| ReplayStep::Fork { child: *child, kind }))?
             }
         };
         let tasks: Vec<RecordedTask> = self
@@ -208,20 +209,20 @@ impl<'a> Reader<'a> {
 
 fn recorded(step: ToldStep) -> Step {
     Step::Other(match step {
-        ToldStep::Compute(length) => Recorded::Run(length),
-        ToldStep::SleepUntil(at) => Recorded::Sleep(Waking::At(at)),
-        ToldStep::SleepFor(span) => Recorded::Sleep(Waking::After(span)),
+        ToldStep::Compute(length) => ReplayStep::Run(length),
+        ToldStep::SleepUntil(at) => ReplayStep::Sleep(Waking::At(at)),
+        ToldStep::SleepFor(span) => ReplayStep::Sleep(Waking::After(span)),
         ToldStep::Fork { child: (), kind } => return Step::Fork(None, kind),
         ToldStep::SetPolicy { target: Some(pid), policy } => return Step::SetPolicyOf(Pid(pid.0), policy),
-        ToldStep::Exec(comm) => Recorded::Exec(comm),
-        ToldStep::Exit => Recorded::Exit,
-        ToldStep::Marker(text) => Recorded::Marker(text),
-        other => Recorded::Told(other),
+        ToldStep::Exec(comm) => ReplayStep::Exec(comm),
+        ToldStep::Exit => ReplayStep::Exit,
+        ToldStep::Marker(text) => ReplayStep::Marker(text),
+        other => ReplayStep::Told(other),
     })
 }
 
-fn task(start: TaskStart, steps: Vec<Recorded>) -> RecordedTask {
-    let run = |step: &Recorded| if let Recorded::Run(length) = step { length.0 } else { 0 };
+fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
+    let run = |step: &ReplayStep| if let ReplayStep::Run(length) = step { length.0 } else { 0 };
     RecordedTask {
         pid: Pid(start.pid.0),
         incarnation: 0,
@@ -241,7 +242,7 @@ fn task(start: TaskStart, steps: Vec<Recorded>) -> RecordedTask {
         steps,
         arrivals: 0,
         placement: Placement { allowed: Some(start.cpus.unwrap_or(CpuMask::ALL)), ..Placement::default() },
-        told: Some(Told {
+        told: Some(ToldTask {
             nice: start.nice,
             working_set_bytes: start.working_set_bytes,
             timer_slack: start.timer_slack,
@@ -302,14 +303,14 @@ mod tests {
         assert_eq!(
             a.steps,
             [
-                Recorded::Fork { child: TaskIndex(1), kind: machine::ForkKind::Fork },
-                Recorded::Marker("iteration 1".into()),
-                Recorded::Sleep(Waking::At(Nanos(5_000_000))),
+                ReplayStep::Fork { child: TaskIndex(1), kind: machine::ForkKind::Fork },
+                ReplayStep::Marker("iteration 1".into()),
+                ReplayStep::Sleep(Waking::At(Nanos(5_000_000))),
             ]
         );
         assert_eq!((&*b.comm, b.prio, b.begin, b.cpu_time), ("b c", 125, Begin::Forked, Nanos(7_000)));
-        let send = Recorded::Told(ToldStep::Send(machine::ChannelId(0)));
-        assert_eq!(b.steps, [Recorded::Run(Nanos(7_000)), send]);
+        let send = ReplayStep::Told(ToldStep::Send(machine::ChannelId(0)));
+        assert_eq!(b.steps, [ReplayStep::Run(Nanos(7_000)), send]);
     }
 
     #[test]
@@ -319,8 +320,10 @@ mod tests {
         let [a, b] = &recording.tasks[..] else { panic!("two tasks") };
         assert_eq!([a, b].map(|task| task.placement.allowed), [Some(CpuMask::ALL); 2]);
         assert!(
-            a.steps
-                .contains(&Recorded::Told(ToldStep::SetAffinity { target: None, cpus: CpuMask::ALL.into() })),
+            a.steps.contains(&ReplayStep::Told(ToldStep::SetAffinity {
+                target: None,
+                cpus: CpuMask::ALL.into()
+            })),
             "{:?}",
             a.steps
         );

@@ -1,6 +1,6 @@
 //! Tasks of cgroups with a limit (`cpu.max`), of which there are none here.
 
-use super::recording::{Recorded, RecordedTask, Recording, listed};
+use super::recording::{RecordedTask, Recording, ReplayStep, listed};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::{CpuQuota, Pid, TaskGroup, Trace};
@@ -51,7 +51,7 @@ fn groups<'a>(trace: &'a Trace, recording: &Recording) -> Vec<Option<&'a TaskGro
     let mut groups: Vec<_> = recording.tasks.iter().map(|task| known(task.pid)).collect();
     let mut parents: Vec<usize> = (0..groups.len()).filter(|n| groups[*n].is_some()).collect();
     while let Some(parent) = parents.pop() {
-        let children = recording.tasks[parent].steps.iter().filter_map(Recorded::child);
+        let children = recording.tasks[parent].steps.iter().filter_map(ReplayStep::child);
         for child in children.map(|child| child.index()) {
             if groups[child].is_none() {
                 groups[child] = groups[parent];

@@ -9,7 +9,7 @@ use super::load::Replayed;
 use super::overhead::Overhead;
 use super::overrides::{self, Changed, Override};
 use super::recording::{RecordedTask, Recording};
-use super::whom::Whom;
+use super::task_selector::TaskSelector;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, Record, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
@@ -22,7 +22,7 @@ use trace::{Stretch, Trace, infer_missing_switches};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownAffinity {
     /// Of which tasks. Their children have it, too, unless another one names them.
-    pub whom: Whom,
+    pub whom: TaskSelector,
     /// Their CPUs.
     pub cpus: CpuMask,
 }
@@ -169,7 +169,7 @@ impl Replay {
     }
 
     /// That a change does nothing to some of these tasks.
-    fn in_vain(&self, whom: &Whom, what: Changed) -> String {
+    fn in_vain(&self, whom: &TaskSelector, what: Changed) -> String {
         let realtime = |task: &&RecordedTask| whom.is(task) && task.ends_real_time();
         match (what, self.recording.tasks.iter().filter(realtime).count()) {
             (Changed::Nice(_), count @ 1..) => {
@@ -224,7 +224,7 @@ impl Replay {
 
     /// Whether it has such a task.
     #[must_use]
-    pub fn has_task(&self, whom: &Whom) -> bool {
+    pub fn has_task(&self, whom: &TaskSelector) -> bool {
         self.recording.tasks.iter().any(|task| whom.is(task))
     }
 

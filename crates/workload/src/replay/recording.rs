@@ -90,7 +90,7 @@ pub struct RecordedTask {
     /// Its policy as long as its priority is a fair one.
     pub fair: FairPolicy,
     /// What it does, in order. Inferred runs never follow each other.
-    pub steps: Vec<Recorded>,
+    pub steps: Vec<ReplayStep>,
     /// CPU time of all runs.
     pub cpu_time: Nanos,
     /// How often it came onto a CPU; each time cost a context switch that its runs contain.
@@ -99,12 +99,12 @@ pub struct RecordedTask {
     pub placement: Placement,
     /// What the trace tells of it, if it tells its program: nothing in its steps is inferred then, and they
     /// contain nothing of what the machine does around them.
-    pub told: Option<Told>,
+    pub told: Option<ToldTask>,
 }
 
 /// What no event shows of a task, and a trace may tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct ToldTask {
     /// Its nice value, which its priority does not show under a real-time policy.
     pub nice: Nice,
     /// As in [`machine::TaskSpec`].
@@ -118,15 +118,15 @@ pub struct Told {
 impl RecordedTask {
     /// Whether its last priority is a real-time one.
     pub(super) fn ends_real_time(&self) -> bool {
-        let last = |step: &Recorded| if let Recorded::SetPrio(prio) = step { Some(*prio) } else { None };
+        let last = |step: &ReplayStep| if let ReplayStep::SetPrio(prio) = step { Some(*prio) } else { None };
         self.steps.iter().rev().find_map(last).unwrap_or(self.prio) < FIRST_FAIR_PRIO
     }
 
     /// Makes one run of those that nothing separates.
     pub(super) fn merge_runs(&mut self) {
-        self.steps.retain(|step| *step != Recorded::Run(Nanos::ZERO));
+        self.steps.retain(|step| *step != ReplayStep::Run(Nanos::ZERO));
         self.steps.dedup_by(|run, before| match (before, run) {
-            (Recorded::Run(before), Recorded::Run(more)) => {
+            (ReplayStep::Run(before), ReplayStep::Run(more)) => {
                 *before = before.saturating_add(*more);
                 true
             }
@@ -137,7 +137,7 @@ impl RecordedTask {
     /// Its name at the end of its program.
     pub(super) fn last_comm(&self) -> &str {
         let mut execs = self.steps.iter().rev().filter_map(|step| match step {
-            Recorded::Exec(comm) => Some(&**comm),
+            ReplayStep::Exec(comm) => Some(&**comm),
             _ => None,
         });
         execs.next().unwrap_or(&self.comm)
@@ -145,7 +145,7 @@ impl RecordedTask {
 
     /// Whether its program ends in an exit.
     pub(super) fn exits(&self) -> bool {
-        self.steps.last() == Some(&Recorded::Exit)
+        self.steps.last() == Some(&ReplayStep::Exit)
     }
 
     /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated
@@ -202,9 +202,9 @@ pub enum Begin {
 
 /// A step of a recorded task: a [`machine::Step`] and how it hangs together with the steps of others. Who
 /// waits for whom, what ended a wait and whether a lock was contended decides what a replay changes, so it
-/// stays until the task is played. A step without such ties is [`Recorded::Told`].
+/// stays until the task is played. A step without such ties is [`ReplayStep::Told`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Recorded {
+pub enum ReplayStep {
     /// CPU time, preemptions left out: those are the scheduler's doing.
     Run(Nanos),
     /// Wakes another task.
@@ -279,7 +279,7 @@ pub enum Recorded {
     /// Binds itself to this CPU (`sched_setaffinity`), as far as can be told: the stopper moved it there for
     /// its sake.
     Bind(u32),
-    /// May use again what it might before [`Recorded::Bind`]: it ran elsewhere, and no stopper moved it.
+    /// May use again what it might before [`ReplayStep::Bind`]: it ran elsewhere, and no stopper moved it.
     Unbind,
     /// Becomes another program of this name.
     Exec(Box<str>),
@@ -294,17 +294,17 @@ pub enum Recorded {
     Exit,
 }
 
-impl Recorded {
+impl ReplayStep {
     /// The task that the step makes, if it makes one.
     pub(super) fn child(&self) -> Option<TaskIndex> {
-        if let Recorded::Fork { child, .. } = self { Some(*child) } else { None }
+        if let ReplayStep::Fork { child, .. } = self { Some(*child) } else { None }
     }
 }
 
 /// What ends a sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waking {
-    /// A step [`Recorded::Wake`] of some task.
+    /// A step [`ReplayStep::Wake`] of some task.
     Task,
     /// An interrupt of unknown cause, or something that the trace does not show.
     Outside {
@@ -322,7 +322,7 @@ pub enum Waking {
         /// On which CPU, if that is not the one on which the sleeper last ran.
         cpu: Option<u32>,
     },
-    /// A device's interrupt, once it has served what a step [`Recorded::Submit`] of some task asked for.
+    /// A device's interrupt, once it has served what a step [`ReplayStep::Submit`] of some task asked for.
     Served {
         /// When it was recorded.
         at: Nanos,
@@ -356,7 +356,7 @@ pub enum Waking {
 /// What brings a piece of work, or lets it go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Brought {
-    /// A step [`Recorded::Wake`] of some task.
+    /// A step [`ReplayStep::Wake`] of some task.
     Task,
     /// As [`Waking::Outside`].
     Outside(Interrupt),
@@ -385,7 +385,7 @@ pub struct Placement {
     pub passed_idle_cpus: Nanos,
     /// The CPUs that it may use, where the trace says so.
     pub allowed: Option<CpuMask>,
-    /// The only CPU that it may use, as far as can be told, from the start or the step [`Recorded::Pin`] on.
+    /// The only CPU that it may use, as far as can be told, from the start on or from [`ReplayStep::Pin`] on.
     pub pinned: Option<Pinned>,
 }
 

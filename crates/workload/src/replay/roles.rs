@@ -8,7 +8,7 @@
 //! name of its own until it becomes the command. Of trace-cmd the file may hold no more than the exec; but
 //! the recorder sleeps until its child ends, and the last of the child's threads wakes it.
 
-use super::recording::{Begin, Recorded, RecordedTask, Recording, TaskIndex};
+use super::recording::{Begin, RecordedTask, Recording, ReplayStep, TaskIndex};
 use super::track::Track;
 use std::collections::BTreeSet;
 use trace::{Pid, Strings, Trace};
@@ -127,10 +127,10 @@ fn recorders_child(tasks: &[RecordedTask]) -> Option<TaskIndex> {
 fn wakes_recorder(tasks: &[RecordedTask]) -> Option<TaskIndex> {
     let is_recorder = |task: &TaskIndex| RECORDERS.contains(&tasks[task.index()].last_comm());
     let ends_its_sleep = |task: &RecordedTask| match task.steps.as_slice() {
-        [before @ .., Recorded::Exit] => {
+        [before @ .., ReplayStep::Exit] => {
             let wakes = before.iter().rev().find_map(|step| match step {
-                Recorded::Wake { task, .. } => Some(is_recorder(task)),
-                Recorded::Run(_) | Recorded::Interrupted { .. } => None,
+                ReplayStep::Wake { task, .. } => Some(is_recorder(task)),
+                ReplayStep::Run(_) | ReplayStep::Interrupted { .. } => None,
                 _ => Some(false),
             });
             wakes == Some(true)
@@ -146,7 +146,7 @@ fn wakes_recorder(tasks: &[RecordedTask]) -> Option<TaskIndex> {
         let ancestors = std::iter::successors(Some(task), |of| parents[*of].map(TaskIndex::index));
         ancestors.take(tasks.len()).find(|of| parents[*of].is_none())
     };
-    let becomes = |task: &RecordedTask| task.steps.iter().any(|step| matches!(step, Recorded::Exec(_)));
+    let becomes = |task: &RecordedTask| task.steps.iter().any(|step| matches!(step, ReplayStep::Exec(_)));
     let wakers = (0..tasks.len()).filter(|n| ends_its_sleep(&tasks[*n]));
     let firsts: BTreeSet<usize> = wakers.filter_map(first_of).collect();
     let mut commands = firsts.into_iter().filter(|n| tasks[*n].begin != Begin::Forked && becomes(&tasks[*n]));
@@ -154,7 +154,7 @@ fn wakes_recorder(tasks: &[RecordedTask]) -> Option<TaskIndex> {
 }
 
 fn children(task: &RecordedTask) -> impl Iterator<Item = TaskIndex> {
-    task.steps.iter().filter_map(Recorded::child)
+    task.steps.iter().filter_map(ReplayStep::child)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! somebody has changed may, and inferred mutexes that are taken in another order.
 
 use super::load::{FromOutside, ReplayedTask};
-use super::player::{Part, Stage};
-use super::recording::{Begin, Recorded, Recording, TaskIndex, Waking};
+use super::player::{PlayedTask, Shared};
+use super::recording::{Begin, Recording, ReplayStep, TaskIndex, Waking};
 use super::roles::Role;
 use super::work::Bench;
 use scheduler::{MutexId, Nanos};
@@ -53,16 +53,16 @@ pub(super) struct Watch {
 impl Watch {
     /// Of a recording and its parts; `None` for told programs, which may wait for what the recording does not
     /// contain.
-    pub fn of(recording: &Recording, parts: &[Part]) -> Option<Watch> {
-        let stand = |part: &Part, begin| match begin {
-            _ if part.absent => Stand::Over,
+    pub fn of(recording: &Recording, played_tasks: &[PlayedTask]) -> Option<Watch> {
+        let stand = |played: &PlayedTask, begin| match begin {
+            _ if played.absent => Stand::Over,
             Begin::Forked => Stand::Unborn,
             _ => Stand::Busy,
         };
-        let to_come = |part: &Part| part.steps.iter().filter_map(FromOutside::of).count() as u64;
+        let to_come = |played: &PlayedTask| played.steps.iter().filter_map(FromOutside::of).count() as u64;
         let begins = recording.tasks.iter().map(|task| task.begin);
-        let task = |(part, begin)| Task { stand: stand(part, begin), next: 0, to_come: to_come(part) };
-        let tasks: Vec<Task> = parts.iter().zip(begins).map(task).collect();
+        let task = |(played, begin)| Task { stand: stand(played, begin), next: 0, to_come: to_come(played) };
+        let tasks: Vec<Task> = played_tasks.iter().zip(begins).map(task).collect();
         let busy = tasks.iter().filter(|task| task.stand == Stand::Busy).count();
         (!recording.is_told()).then_some(Watch { tasks, owners: BTreeMap::new(), busy, stuck_since: None })
     }
@@ -148,7 +148,7 @@ impl Watch {
     /// anything any more.
     fn chain(
         &self,
-        parts: &[Part],
+        played_tasks: &[PlayedTask],
         benches: &BTreeMap<TaskIndex, Bench>,
         matter: impl Fn(TaskIndex) -> bool,
     ) -> Vec<TaskIndex> {
@@ -160,13 +160,18 @@ impl Watch {
         while let Some(doer) = last {
             let again = chain.contains(&doer.task);
             chain.push(doer.task);
-            last = if again { None } else { self.waits_for(parts, benches, doer) };
+            last = if again { None } else { self.waits_for(played_tasks, benches, doer) };
         }
         chain
     }
 
     /// Who is to do what a task waits for, or a piece of its work.
-    fn waits_for(&self, parts: &[Part], benches: &BTreeMap<TaskIndex, Bench>, doer: Doer) -> Option<Doer> {
+    fn waits_for(
+        &self,
+        played_tasks: &[PlayedTask],
+        benches: &BTreeMap<TaskIndex, Bench>,
+        doer: Doer,
+    ) -> Option<Doer> {
         let Doer { task, piece } = doer;
         let whole = |task| Doer { task, piece: None };
         let piece = piece.zip(benches.get(&task)).map(|(piece, bench)| bench.missing(piece));
@@ -174,31 +179,32 @@ impl Watch {
             return self.owners.get(&mutex).copied().map(whole);
         }
         let unborn = self.tasks[task.index()].stand == Stand::Unborn;
-        let does = |step: &Recorded| match step {
-            Recorded::Fork { child, .. } => unborn && *child == task,
-            Recorded::Wake { task: whom, work, .. } | Recorded::Submit { task: whom, work, .. } => {
+        let does = |step: &ReplayStep| match step {
+            ReplayStep::Fork { child, .. } => unborn && *child == task,
+            ReplayStep::Wake { task: whom, work, .. } | ReplayStep::Submit { task: whom, work, .. } => {
                 !unborn && *whom == task && (piece.is_none() || *work == piece)
             }
             _ => false,
         };
-        let of = |(n, part): (u32, &Part)| -> Option<(usize, Doer)> {
+        let of = |(n, played): (u32, &PlayedTask)| -> Option<(usize, Doer)> {
             let by = TaskIndex(n);
             let stand = &self.tasks[by.index()];
             if stand.stand == Stand::Over {
                 return None;
             }
             let Some(bench) = benches.get(&by) else {
-                return Some((part.steps[stand.next..].iter().position(does)?, whole(by)));
+                return Some((played.steps[stand.next..].iter().position(does)?, whole(by)));
             };
-            let ends =
-                |step: &Recorded| matches!(step, Recorded::Sleep(Waking::Work { .. } | Waking::Rest { .. }));
+            let ends = |step: &ReplayStep| {
+                matches!(step, ReplayStep::Sleep(Waking::Work { .. } | Waking::Rest { .. }))
+            };
             let pieces = bench.left().filter_map(|(number, begins)| {
-                let mut steps = part.steps[begins..].iter().take_while(|step| !ends(step));
+                let mut steps = played.steps[begins..].iter().take_while(|step| !ends(step));
                 Some((steps.position(does)?, Doer { task: by, piece: Some(number) }))
             });
             pieces.min_by_key(|(steps, _)| *steps)
         };
-        let all = (0u32..).zip(parts).filter(|(_, part)| !part.absent).filter_map(of);
+        let all = (0u32..).zip(played_tasks).filter(|(_, played)| !played.absent).filter_map(of);
         all.min_by_key(|(steps, _)| *steps).map(|(_, doer)| doer)
     }
 }
@@ -212,11 +218,11 @@ struct Doer {
 }
 
 /// If no task can go on any more: since when, and who waits for whom, tasks of the recorded command first.
-pub(super) fn told(stage: &Stage, tasks: &[ReplayedTask]) -> Option<String> {
-    let (watch, benches) = (stage.watch.borrow(), stage.benches.borrow());
+pub(super) fn told(shared: &Shared, tasks: &[ReplayedTask]) -> Option<String> {
+    let (watch, benches) = (shared.watch.borrow(), shared.benches.borrow());
     let (watch, since) = watch.as_ref().and_then(|watch| Some((watch, watch.stuck_since?)))?;
     let is_command = |task: TaskIndex| tasks[task.index()].role == Role::Command;
-    let chain = watch.chain(&stage.parts, &benches, is_command);
+    let chain = watch.chain(&shared.played_tasks, &benches, is_command);
     let name = |task: &TaskIndex| {
         let ReplayedTask { comm, recorded, .. } = &tasks[task.index()];
         format!("{comm} ({recorded})")
@@ -232,7 +238,7 @@ pub(super) fn told(stage: &Stage, tasks: &[ReplayedTask]) -> Option<String> {
     };
     Some(format!(
         "deadlock of the replay at {} s: {sleep} for good; {} waits for {}",
-        since.saturating_sub(stage.lead_in),
+        since.saturating_sub(shared.lead_in),
         names[0],
         names[1..].join(", which waits for ")
     ))

@@ -59,12 +59,13 @@ fn at_steps(samples: &[TickSample], hz: u32) -> usize {
     let mut counts = vec![[0usize; PARTS]; cpus];
     for sample in samples {
         // In units of which a second has exactly hz · PARTS.
-        let part = u128::from(sample.at_ns) * u128::from(hz) * PARTS as u128 / 1_000_000_000;
-        counts[sample.cpu as usize][(part % PARTS as u128) as usize] += 1;
+        let played = u128::from(sample.at_ns) * u128::from(hz) * PARTS as u128 / 1_000_000_000;
+        counts[sample.cpu as usize][(played % PARTS as u128) as usize] += 1;
     }
-    let near =
-        |parts: &[usize; PARTS], from: usize| (0..NEAR).map(|n| parts[(from + n) % PARTS]).sum::<usize>();
-    counts.iter().map(|parts| (0..PARTS).map(|from| near(parts, from)).max().unwrap_or(0)).sum()
+    let near = |played_tasks: &[usize; PARTS], from: usize| {
+        (0..NEAR).map(|n| played_tasks[(from + n) % PARTS]).sum::<usize>()
+    };
+    counts.iter().map(|played_tasks| (0..PARTS).map(|from| near(played_tasks, from)).max().unwrap_or(0)).sum()
 }
 
 #[cfg(test)]

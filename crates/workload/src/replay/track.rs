@@ -7,7 +7,7 @@ use super::whereabouts::Whereabouts;
 use trace::{Pid, PrevState, StrId};
 
 /// A step whose particulars are not all known yet: what ended a sleep shows only later in the trace. When all
-/// is known it becomes a [`super::recording::Recorded`].
+/// is known it becomes a [`super::recording::ReplayStep`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Draft {
     Run(u64),
@@ -89,11 +89,11 @@ pub(super) struct Ending {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
     /// A draft step of another task. `certain` unless the trace does not tell tasks from interrupts.
-    Task { place: Place, certain: bool },
+    Task { place: DraftStep, certain: bool },
     /// A migration thread.
     Stopper,
     /// An interrupt, on top of the task that has this draft step.
-    Interrupt { below: Option<Place> },
+    Interrupt { below: Option<DraftStep> },
     /// A soft interrupt on this CPU.
     Softirq { cpu: u32 },
     /// The trace does not show it.
@@ -109,7 +109,7 @@ pub(super) enum Timer {
 
 /// A draft step of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct DraftStep {
     pub task: TaskIndex,
     pub step: usize,
 }
@@ -191,7 +191,7 @@ pub(super) struct Track {
     pub last_comm: Option<StrId>,
     pub begin: Option<Begin>,
     /// The fork step that made it.
-    pub forked_by: Option<Place>,
+    pub forked_by: Option<DraftStep>,
     pub first_prio: Option<i32>,
     pub prio: Option<Prio>,
     pub steps: Vec<Draft>,

@@ -15,7 +15,7 @@ use super::mutexes::Evidence;
 use super::paths::{Slept, Ways};
 use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
-use super::track::{Draft, Place, State, Track};
+use super::track::{Draft, DraftStep, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
 pub(super) use activity::Kernel;
@@ -481,7 +481,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn draft(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, step: Draft) -> Place {
+    fn draft(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, step: Draft) -> DraftStep {
         self.account(cpu, now_ns);
         let last_call = &mut self.cpus[cpu].last_call;
         match step {
@@ -493,6 +493,6 @@ impl<'a> Walk<'a> {
         }
         let steps = &mut self.tasks[task.index()].steps;
         steps.push(step);
-        Place { task, step: steps.len() - 1 }
+        DraftStep { task, step: steps.len() - 1 }
     }
 }

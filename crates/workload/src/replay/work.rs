@@ -12,7 +12,7 @@
 //! replay in another order might never end: the piece may wait for something that one behind it leads to.
 
 use super::load::FromOutside;
-use super::recording::{Recorded, TaskIndex, Waking};
+use super::recording::{ReplayStep, TaskIndex, Waking};
 use super::track::{By, Sleep, Track};
 use scheduler::Nanos;
 use std::cmp::Reverse;
@@ -74,12 +74,12 @@ enum Rest {
 impl Bench {
     /// The pieces of a task's program, if it has any; interrupts from outside bring theirs at `lead_in` after
     /// their times.
-    pub fn of(steps: &[Recorded], lead_in: Nanos) -> Option<Bench> {
+    pub fn of(steps: &[ReplayStep], lead_in: Nanos) -> Option<Bench> {
         let mut bench = Bench::default();
         for (n, step) in steps.iter().enumerate() {
             let number = match step {
-                Recorded::Sleep(Waking::Work { number, .. }) => number,
-                Recorded::Sleep(Waking::Rest { number, .. }) => {
+                ReplayStep::Sleep(Waking::Work { number, .. }) => number,
+                ReplayStep::Sleep(Waking::Rest { number, .. }) => {
                     bench.rests.insert(*number, Rest::Ahead);
                     number
                 }

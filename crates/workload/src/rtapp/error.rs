@@ -1,6 +1,6 @@
 //! What can be wrong with an rt-app file, where, and what to do.
 
-use super::source::{Place, Source};
+use super::source::{Position, Source};
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
@@ -12,7 +12,7 @@ pub struct RtAppError(Box<Located>);
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Located {
     file: String,
-    place: Place,
+    place: Position,
     fault: Fault,
 }
 
@@ -27,7 +27,7 @@ impl RtAppError {
     }
 
     /// Where in the file.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Position {
         &self.0.place
     }
 

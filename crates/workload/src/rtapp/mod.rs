@@ -67,7 +67,7 @@ pub use error::{Fault, RtAppError};
 pub use model::RtApp;
 pub use note::{Note, NoteKind};
 pub use schema::RtAppDialect;
-pub use source::Place;
+pub use source::Position;
 
 /// Reads an rt-app file. `file_name` is for messages only.
 ///

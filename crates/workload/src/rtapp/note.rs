@@ -1,7 +1,7 @@
 //! What a file says that changes nothing here, or not what its author may think: counted and told, never
 //! dropped.
 
-use super::source::Place;
+use super::source::Position;
 use std::fmt;
 
 /// One kind of remark about a file, with how often it applies.
@@ -14,7 +14,7 @@ pub struct Note {
     /// The different keys or names that it is about, in the order of the file, at most eight of them.
     pub names: Vec<String>,
     /// Where it applies first.
-    pub first: Place,
+    pub first: Position,
 }
 
 /// The kinds of remarks.
@@ -98,7 +98,7 @@ const LISTED: usize = 8;
 pub(super) struct Notes(Vec<Note>);
 
 impl Notes {
-    pub fn add(&mut self, kind: NoteKind, name: &str, place: Place) {
+    pub fn add(&mut self, kind: NoteKind, name: &str, place: Position) {
         let at = match self.0.iter().position(|note| note.kind == kind) {
             Some(at) => at,
             None => {

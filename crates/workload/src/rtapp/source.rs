@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A place in a file, for people (line, column) and for programs that draw a label (byte range).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Position {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
@@ -30,7 +30,7 @@ impl Source {
         &self.name
     }
 
-    pub fn place(&self, span: &Range<usize>) -> Place {
+    pub fn place(&self, span: &Range<usize>) -> Position {
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
@@ -38,7 +38,7 @@ impl Source {
         let before = &self.text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Place {
+        Position {
             line: number(before.matches('\n').count() + 1),
             column: number(before[line_start..].chars().count() + 1),
             span: start..span.end.clamp(start, self.text.len()),

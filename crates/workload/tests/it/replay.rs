@@ -51,7 +51,7 @@ fn agrees_with_summary(trace: &Trace) {
     }
     for task in &recording.tasks {
         let runs = task.steps.iter().map(|step| match step {
-            workload::replay::Recorded::Run(length) => length.0,
+            workload::replay::ReplayStep::Run(length) => length.0,
             _ => 0,
         });
         assert_eq!(runs.sum::<u64>(), task.cpu_time.0, "task {}", task.pid);

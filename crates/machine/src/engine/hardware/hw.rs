@@ -7,7 +7,7 @@ use super::lines::LineTable;
 use super::locks::LockTable;
 use super::push_ipis::PushIpis;
 use super::queue::{EventQueue, Slot};
-use super::source::{Once, Source};
+use super::source::{OneShot, Source};
 use super::wake_paths::Paths;
 use crate::engine::record::{Recorder, Watch};
 use crate::paths::WakePaths;
@@ -105,7 +105,7 @@ impl Hw {
     }
 
     /// Lets `watch` look at everything that happens from now on.
-    pub fn be_watched_by(&self, watch: Watch) {
+    pub fn set_watch(&self, watch: Watch) {
         if self.watch.set(watch).is_ok() {
             self.observed.set(true);
         }
@@ -139,14 +139,14 @@ impl Hw {
     }
 
     /// Lets a one-shot event happen at `at`.
-    pub fn at(&self, at: Nanos, once: Once) {
+    pub fn at(&self, at: Nanos, once: OneShot) {
         let free = self.free_slots.borrow_mut().pop();
         let slot = match free {
             Some(slot) => {
-                self.sources.borrow_mut()[slot.0 as usize] = Source::Once(once);
+                self.sources.borrow_mut()[slot.0 as usize] = Source::OneShot(once);
                 slot
             }
-            None => self.add_slot(Source::Once(once)),
+            None => self.add_slot(Source::OneShot(once)),
         };
         self.queue.set(slot, at);
     }
@@ -162,7 +162,7 @@ impl Hw {
         let slot = self.queue.pop()?;
         self.now.set(time);
         let source = self.sources.borrow()[slot.0 as usize];
-        if matches!(source, Source::Once(_)) {
+        if matches!(source, Source::OneShot(_)) {
             self.free_slots.borrow_mut().push(slot);
         }
         Some(source)

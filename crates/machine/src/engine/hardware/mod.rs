@@ -22,7 +22,7 @@ pub use bare::bare_engine;
 pub(crate) use cpu::{Arriving, Irq, Mode};
 pub(crate) use hw::{Hw, Parts};
 pub(crate) use queue::Slot;
-pub(crate) use source::{Once, Source};
+pub(crate) use source::{OneShot, Source};
 
 /// Forty CPUs in four nodes; nothing costs time but the transfer of cache lines.
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use super::cpu::Mode;
 use super::hw::Hw;
 use super::locks::Attempt;
-use super::source::Once;
+use super::source::OneShot;
 use crate::engine::record::{LockWait, Record, RecordKind};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
@@ -164,20 +164,20 @@ impl Platform for Hw {
         }
         if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
-            return self.at(noticed, Once::Notice { to, ipi });
+            return self.at(noticed, OneShot::Notice { to, ipi });
         }
         let sent = &self.cpus[from.index()].ipis_sent;
         sent.set(sent.get() + 1);
         self.charge_ns(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
-        self.at(self.local_now() + latency, Once::Ipi { to, ipi });
+        self.at(self.local_now() + latency, OneShot::Ipi { to, ipi });
         if let Ipi::Push(source) = ipi {
             self.push_ipis.sent(source);
         }
     }
 
     fn start_rt_period_timer(&self, at: Nanos) {
-        self.at(at, Once::RtPeriod { cpu: CpuId(0) });
+        self.at(at, OneShot::RtPeriod { cpu: CpuId(0) });
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use scheduler::{CpuId, TaskId};
 
 /// Something that fires once, not owned by a CPU or a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Once {
+pub(crate) enum OneShot {
     /// An inter-processor interrupt arrives.
     Ipi { to: CpuId, ipi: Ipi },
     /// The same for a CPU whose idle loop polls: it notices by itself, without an interrupt.
@@ -41,5 +41,5 @@ pub(crate) enum Source {
     /// A task's timer; that of a new task says when it appears.
     Timer(TaskId),
     /// A one-shot event; the slot is free again afterwards.
-    Once(Once),
+    OneShot(OneShot),
 }

@@ -1,7 +1,7 @@
 //! What happens to a machine: the events of its queue, and the CPUs that go on because of them.
 
 use super::sim::Sim;
-use crate::engine::hardware::{Irq, Mode, Once, Source};
+use crate::engine::hardware::{Irq, Mode, OneShot, Source};
 use crate::objects::ChannelId;
 use crate::outcome::RunError;
 use crate::setup::{Arrival, Outside};
@@ -20,14 +20,14 @@ impl Sim {
 
     /// An event happens; the CPU that goes on because of it, if one does.
     #[inline]
-    pub fn happen(&self, source: Source) -> Option<CpuId> {
+    pub fn handle(&self, source: Source) -> Option<CpuId> {
         match source {
             // A CPU that spins for a lock goes on when it gets it, not when some older plan of it comes due.
             Source::Work(cpu) => {
                 self.hw().catch_up(cpu);
                 (self.hw().cpu(cpu).mode.get() != Mode::Spinning).then_some(cpu)
             }
-            Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.appear(task),
+            Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.spawn_due(task),
             Source::Timer(task) => self.hw().raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
             Source::Tick(cpu) => {
                 if !self.is_idle(cpu) {
@@ -43,12 +43,12 @@ impl Sim {
                 let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
                 self.hw().raise(cpu, Irq::Off { source, length })
             }
-            Source::Once(once) => self.happen_once(once),
+            Source::OneShot(once) => self.handle_one_shot(once),
         }
     }
 
     /// A task of the setup, or of the machine's background, is to start.
-    fn appear(&self, task: TaskId) -> Option<CpuId> {
+    fn spawn_due(&self, task: TaskId) -> Option<CpuId> {
         let index = task.0 - self.k.cpus() as u32;
         let cpu = self.surroundings.spawn_cpus[index as usize].filter(|c| c.index() < self.k.cpus());
         self.hw().raise(cpu.unwrap_or_default(), Irq::Spawn(index))
@@ -63,15 +63,15 @@ impl Sim {
             && hw.pending.borrow().is_empty()
     }
 
-    fn happen_once(&self, once: Once) -> Option<CpuId> {
+    fn handle_one_shot(&self, once: OneShot) -> Option<CpuId> {
         match once {
-            Once::Ipi { to, ipi } => self.hw().raise(to, Irq::Ipi(ipi)),
-            Once::Notice { to, ipi } => self.hw().raise(to, Irq::Notice(ipi)),
-            Once::RtPeriod { cpu } => self.hw().raise(cpu, Irq::RtPeriod),
-            Once::Outside(index) => {
+            OneShot::Ipi { to, ipi } => self.hw().raise(to, Irq::Ipi(ipi)),
+            OneShot::Notice { to, ipi } => self.hw().raise(to, Irq::Notice(ipi)),
+            OneShot::RtPeriod { cpu } => self.hw().raise(cpu, Irq::RtPeriod),
+            OneShot::Outside(index) => {
                 let message = self.surroundings.outside[index as usize];
                 if let Some(period) = message.every {
-                    self.hw().at(self.hw().now.get() + period.max(Nanos(1)), Once::Outside(index));
+                    self.hw().at(self.hw().now.get() + period.max(Nanos(1)), OneShot::Outside(index));
                 }
                 let cpu = message.cpu.unwrap_or_else(|| self.near(message.channel));
                 let Outside { by, channel, .. } = message;
@@ -86,8 +86,8 @@ impl Sim {
                     }
                 }
             }
-            Once::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
-            Once::Setting(index) => {
+            OneShot::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
+            OneShot::Setting(index) => {
                 let setting = &self.surroundings.settings[index as usize];
                 if let Err(error) = self.k.config.set(setting) {
                     self.hw().recorder.fail(RunError::Setting(error.to_string()));
@@ -98,20 +98,20 @@ impl Sim {
                 }
                 self.hw().raise(CpuId(0), Irq::Settings)
             }
-            Once::Snapshot => {
+            OneShot::Snapshot => {
                 self.observed.snapshots.begin(self.view(), self.hw().now.get());
                 None
             }
-            Once::WindowBegins => {
+            OneShot::WindowBegins => {
                 self.observed.begin_window(self.view());
                 None
             }
-            Once::WindowEnds => {
+            OneShot::WindowEnds => {
                 self.observed.end_window(self.view(), self.hw().now.get());
                 None
             }
             // The loop ends when the next event lies behind it.
-            Once::End => None,
+            OneShot::End => None,
         }
     }
 

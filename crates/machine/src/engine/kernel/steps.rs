@@ -145,7 +145,7 @@ impl Sim {
             Slow::Exit => {
                 user.processes.exit(call).await;
                 // Nobody else looks at the slot before it is used again.
-                self.observed.bury(self.view(), p);
+                self.observed.task_exits(self.view(), p);
                 self.k.tasks.reap(p);
             }
             Slow::Yield => sched_yield(me).await,

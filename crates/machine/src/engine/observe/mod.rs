@@ -55,7 +55,7 @@ impl Observed {
     }
 
     /// Writes down what is known of a task that is about to give its slot back.
-    pub fn bury(&self, view: View<'_>, p: TaskId) {
+    pub fn task_exits(&self, view: View<'_>, p: TaskId) {
         self.snapshots.keep_exited(view, p);
         let outcome = view.task_outcome(p, view.hw().recorder.take_latency(p));
         self.finished.borrow_mut().push(outcome);

@@ -1,7 +1,7 @@
 //! Devices: requests that take their time beside the CPUs.
 
 use super::caller::Caller;
-use crate::engine::hardware::Once;
+use crate::engine::hardware::OneShot;
 use crate::objects::{ChannelId, DeviceId, DeviceSpec};
 use scheduler::Nanos;
 use std::cell::RefCell;
@@ -63,7 +63,7 @@ impl Devices {
         call.syscall();
         let now = call.hw().local_now();
         let served = self.0.borrow_mut()[id.0 as usize].serve(now, service);
-        call.hw().at(served, Once::Served(done));
+        call.hw().at(served, OneShot::Served(done));
     }
 }
 

@@ -29,7 +29,7 @@ pub struct CfsRq {
     pub curr: Option<EntityId>,
     /// The runnable entities that wait.
     pub timeline: Timeline,
-    /// Whom picking may prefer to the leftmost.
+    /// TaskSelector picking may prefer to the leftmost.
     pub buddies: Buddies,
     /// All runnable tasks, newest enqueue first.
     pub(in crate::fair) tasks: TaskList,

@@ -6,8 +6,8 @@ use super::words::{read_difference, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::replay::Caveats;
 use crate::replay::recording::{
-    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, Recorded,
-    RecordedTask, Recording, TaskIndex, Waking,
+    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, RecordedTask,
+    Recording, ReplayStep, TaskIndex, Waking,
 };
 use crate::told::read_fork_kind;
 use crate::units;
@@ -148,13 +148,13 @@ impl Reader {
                 self.mentions.push(mention(key));
                 let (rest, same_call) = ending(rest, "too");
                 let (rest, interrupts) = ending(rest, "interrupts");
-                Recorded::Wake { task: unknown, interrupts, work: piece(rest)?, same_call }
+                ReplayStep::Wake { task: unknown, interrupts, work: piece(rest)?, same_call }
             }
             ("fork", [key, kind @ ..]) if kind.len() <= 1 => {
                 self.mentions.push(mention(key));
                 let kind = kind.first().map_or(Some(ForkKind::Thread), |kind| read_fork_kind(kind));
                 let kind = kind.ok_or("write fork TASK, fork TASK process or fork TASK vfork")?;
-                Recorded::Fork { child: unknown, kind }
+                ReplayStep::Fork { child: unknown, kind }
             }
             ("submit", [service, "to", device, "wakes", key, rest @ ..]) => {
                 self.mentions.push(mention(key));
@@ -163,29 +163,31 @@ impl Reader {
                     return Err(format!("there is no device {} above the first task", device.0));
                 }
                 let service = read_time(service)?;
-                Recorded::Submit { task: unknown, device, service, work: piece(rest)? }
+                ReplayStep::Submit { task: unknown, device, service, work: piece(rest)? }
             }
             ("lend", [key, policy @ .., "round", round]) => {
                 self.mentions.push(mention(key));
                 let prio = read_policy(policy)?.prio;
-                Recorded::Lend { to: unknown, prio, round: number(round, 0, u32::MAX)? }
+                ReplayStep::Lend { to: unknown, prio, round: number(round, 0, u32::MAX)? }
             }
-            ("lock", [mutex]) => Recorded::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: false },
+            ("lock", [mutex]) => {
+                ReplayStep::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: false }
+            }
             ("lock", [mutex, "waited"]) => {
-                Recorded::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: true }
+                ReplayStep::Lock { mutex: known_mutex(mutex, &self.objects)?, waited: true }
             }
             ("unlock", [mutex]) => {
-                Recorded::Unlock { mutex: known_mutex(mutex, &self.objects)?, wakes: false }
+                ReplayStep::Unlock { mutex: known_mutex(mutex, &self.objects)?, wakes: false }
             }
             ("unlock", [mutex, "wakes"]) => {
-                Recorded::Unlock { mutex: known_mutex(mutex, &self.objects)?, wakes: true }
+                ReplayStep::Unlock { mutex: known_mutex(mutex, &self.objects)?, wakes: true }
             }
-            ("exec", _) => Recorded::Exec(read_one_line(rest).into()),
-            ("marker", _) => Recorded::Marker(read_one_line(rest).into()),
+            ("exec", _) => ReplayStep::Exec(read_one_line(rest).into()),
+            ("marker", _) => ReplayStep::Marker(read_one_line(rest).into()),
             ("do", _) => told::step(rest.trim_end(), &self.objects, |length| scaled(length, manner))?,
             _ => step(word, &words, manner)?,
         };
-        if let Recorded::Run(length) = &step {
+        if let ReplayStep::Run(length) = &step {
             task.cpu_time = task.cpu_time.saturating_add(*length);
         }
         task.steps.push(step);
@@ -267,18 +269,18 @@ impl Reader {
             let child = &self.tasks[found.index()];
             let (begin, key) = (child.begin, &mention.key);
             match &mut self.tasks[mention.task].steps[mention.step] {
-                Recorded::Fork { .. } if begin != Begin::Forked => {
+                ReplayStep::Fork { .. } if begin != Begin::Forked => {
                     let problem = format!("task {key} is forked here, but does not `begin forked`");
                     return Err(WorkloadError { line: mention.line, problem });
                 }
-                Recorded::Fork { .. } if !forked.insert(*found) => {
+                ReplayStep::Fork { .. } if !forked.insert(*found) => {
                     let problem = format!("task {key} is forked a second time; a task begins once");
                     return Err(WorkloadError { line: mention.line, problem });
                 }
-                Recorded::Wake { task, .. }
-                | Recorded::Lend { to: task, .. }
-                | Recorded::Submit { task, .. }
-                | Recorded::Fork { child: task, .. } => *task = *found,
+                ReplayStep::Wake { task, .. }
+                | ReplayStep::Lend { to: task, .. }
+                | ReplayStep::Submit { task, .. }
+                | ReplayStep::Fork { child: task, .. } => *task = *found,
                 _ => {}
             }
             if let Some(piece) = brings(&self.tasks[mention.task].steps[mention.step])
@@ -312,8 +314,8 @@ impl Reader {
 /// All pieces of work.
 fn pieces(tasks: &[RecordedTask]) -> BTreeSet<(TaskIndex, u32)> {
     let of = |(n, task): (u32, &RecordedTask)| -> Vec<(TaskIndex, u32)> {
-        let piece = |step: &Recorded| match step {
-            Recorded::Sleep(Waking::Work { number, .. } | Waking::Rest { number, .. }) => {
+        let piece = |step: &ReplayStep| match step {
+            ReplayStep::Sleep(Waking::Work { number, .. } | Waking::Rest { number, .. }) => {
                 Some((TaskIndex(n), *number))
             }
             _ => None,
@@ -324,9 +326,9 @@ fn pieces(tasks: &[RecordedTask]) -> BTreeSet<(TaskIndex, u32)> {
 }
 
 /// The piece of work that a step brings to the task that it wakes.
-fn brings(step: &Recorded) -> Option<(TaskIndex, u32)> {
+fn brings(step: &ReplayStep) -> Option<(TaskIndex, u32)> {
     match step {
-        Recorded::Wake { task, work, .. } | Recorded::Submit { task, work, .. } => Some(*task).zip(*work),
+        ReplayStep::Wake { task, work, .. } | ReplayStep::Submit { task, work, .. } => Some(*task).zip(*work),
         _ => None,
     }
 }
@@ -417,48 +419,52 @@ fn brought(word: &str, words: &[&str]) -> Result<Brought, String> {
     })
 }
 
-fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Recorded, String> {
+fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<ReplayStep, String> {
     Ok(match (word, words) {
-        ("run", [length]) => Recorded::Run(scaled(read_time(length)?, manner)?),
-        ("receive", []) => Recorded::Sleep(Waking::Task),
+        ("run", [length]) => ReplayStep::Run(scaled(read_time(length)?, manner)?),
+        ("receive", []) => ReplayStep::Sleep(Waking::Task),
         ("outside", [at, rest @ ..]) => {
             let (rest, slept) = match rest {
                 [rest @ .., "slept", span] => (rest, Some(read_time(span)?)),
                 rest => (rest, None),
             };
-            Recorded::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
+            ReplayStep::Sleep(Waking::Outside { at: read_time(at)?, cpu: on_cpu(rest)?, slept })
         }
-        ("tick", [at, rest @ ..]) => Recorded::Sleep(Waking::Tick { at: read_time(at)?, cpu: on_cpu(rest)? }),
+        ("tick", [at, rest @ ..]) => {
+            ReplayStep::Sleep(Waking::Tick { at: read_time(at)?, cpu: on_cpu(rest)? })
+        }
         ("work", [n, by @ ..]) => {
-            Recorded::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by: brought("work", by)? })
+            ReplayStep::Sleep(Waking::Work { number: number(n, 0, u32::MAX)?, by: brought("work", by)? })
         }
         ("rest", [n, by @ ..]) => {
-            Recorded::Sleep(Waking::Rest { number: number(n, 0, u32::MAX)?, by: brought("rest", by)? })
+            ReplayStep::Sleep(Waking::Rest { number: number(n, 0, u32::MAX)?, by: brought("rest", by)? })
         }
         ("served", [at, rest @ ..]) => {
-            Recorded::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })
+            ReplayStep::Sleep(Waking::Served { at: read_time(at)?, cpu: on_cpu(rest)? })
         }
         ("until", [at]) => {
             let at = read_time(at)?;
             manner.last = Some(at);
-            Recorded::Sleep(Waking::At(at))
+            ReplayStep::Sleep(Waking::At(at))
         }
-        ("next", words) => Recorded::Sleep(Waking::At(next(words, manner)?)),
-        ("sleep", []) => Recorded::Sleep(Waking::After(pause(manner)?)),
+        ("next", words) => ReplayStep::Sleep(Waking::At(next(words, manner)?)),
+        ("sleep", []) => ReplayStep::Sleep(Waking::After(pause(manner)?)),
         ("sleep", [text]) if text.starts_with(['+', '-']) => {
-            Recorded::Sleep(Waking::After(moved(pause(manner)?, read_difference(text)?)))
+            ReplayStep::Sleep(Waking::After(moved(pause(manner)?, read_difference(text)?)))
         }
-        ("sleep", [length]) => Recorded::Sleep(Waking::After(read_time(length)?)),
-        ("stop", []) => Recorded::Sleep(Waking::Never),
-        ("yield", []) => Recorded::Yield,
-        ("give-back", policy) => Recorded::GiveBack(read_policy(policy)?.prio),
-        ("set", policy) => Recorded::SetPrio(read_policy(policy)?.prio),
-        ("pin", []) => Recorded::Pin,
-        ("bind", [cpu]) => Recorded::Bind(cpu.parse().map_err(|_| format!("`{cpu}` is no number of a CPU"))?),
-        ("unbind", []) => Recorded::Unbind,
-        ("interrupted", []) => Recorded::Interrupted { by_timer: false },
-        ("interrupted", ["by", "timer"]) => Recorded::Interrupted { by_timer: true },
-        ("exit", []) => Recorded::Exit,
+        ("sleep", [length]) => ReplayStep::Sleep(Waking::After(read_time(length)?)),
+        ("stop", []) => ReplayStep::Sleep(Waking::Never),
+        ("yield", []) => ReplayStep::Yield,
+        ("give-back", policy) => ReplayStep::GiveBack(read_policy(policy)?.prio),
+        ("set", policy) => ReplayStep::SetPrio(read_policy(policy)?.prio),
+        ("pin", []) => ReplayStep::Pin,
+        ("bind", [cpu]) => {
+            ReplayStep::Bind(cpu.parse().map_err(|_| format!("`{cpu}` is no number of a CPU"))?)
+        }
+        ("unbind", []) => ReplayStep::Unbind,
+        ("interrupted", []) => ReplayStep::Interrupted { by_timer: false },
+        ("interrupted", ["by", "timer"]) => ReplayStep::Interrupted { by_timer: true },
+        ("exit", []) => ReplayStep::Exit,
         _ => {
             return Err(format!(
                 "`{}` is no step; the head of a written file lists them",

@@ -2,7 +2,7 @@
 //! tests/replay.rs.)
 
 use crate::load::Load;
-use crate::replay::recording::{Recorded, Recording, Waking};
+use crate::replay::recording::{Recording, ReplayStep, Waking};
 use crate::replay::{Caveats, Origin, Replay};
 use scheduler::Nanos;
 
@@ -32,13 +32,13 @@ task 8.1 the other
     marker  two  blanks\\n
 ";
 
-fn steps(text: &str) -> Vec<Recorded> {
+fn steps(text: &str) -> Vec<ReplayStep> {
     Recording::from_text(text).expect("understood").recording.tasks[0].steps.clone()
 }
 
 fn sleeps(text: &str) -> Vec<u64> {
-    let ns = |step: &Recorded| match step {
-        Recorded::Sleep(Waking::At(time) | Waking::After(time)) => Some(time.0),
+    let ns = |step: &ReplayStep| match step {
+        ReplayStep::Sleep(Waking::At(time) | Waking::After(time)) => Some(time.0),
         _ => None,
     };
     steps(text).iter().filter_map(ns).collect()
@@ -51,11 +51,11 @@ fn steps_mean_what_they_say() {
     assert_eq!((tasks[0].prio, tasks[0].cpu_time, &*tasks[1].comm), (9, Nanos(2_000), "the other"));
     assert_eq!(sleeps(PERIODIC), [5_000_000, 25_003_000, 999_000, 80_000_000, 90_000_000]);
     let waked = tasks[0].steps.iter().find_map(|step| match step {
-        Recorded::Wake { task, .. } => Some(task.index()),
+        ReplayStep::Wake { task, .. } => Some(task.index()),
         _ => None,
     });
     assert_eq!(waked, Some(1));
-    assert_eq!(tasks[1].steps[1], Recorded::Marker(" two  blanks\n".into()));
+    assert_eq!(tasks[1].steps[1], ReplayStep::Marker(" two  blanks\n".into()));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn one_fact_changes_a_whole_task() {
     let longer = PERIODIC.replace("pause 1ms", "pause 5ms");
     assert_eq!(sleeps(&longer)[2], 4_999_000);
     let busier = PERIODIC.replace("pause 1ms", "pause 1ms\n  work 150%");
-    assert_eq!(steps(&busier)[1], Recorded::Run(Nanos(3_000)));
+    assert_eq!(steps(&busier)[1], ReplayStep::Run(Nanos(3_000)));
     let fair = PERIODIC.replace("fifo 90", "nice 5");
     assert_eq!(Recording::from_text(&fair).expect("understood").recording.tasks[0].prio, 125);
 }
@@ -140,8 +140,8 @@ task 6 b
 #[test]
 fn told_programs_come_back_and_their_work_can_be_changed() {
     let recording = Recording::from_text(TOLD).expect("a workload").recording;
-    let kernel = Recorded::Told(machine::ToldStep::KernelCompute(Nanos(2_000)));
-    assert_eq!(recording.tasks[0].steps[2..4], [kernel, Recorded::Run(Nanos(10_000))], "twice the work");
+    let kernel = ReplayStep::Told(machine::ToldStep::KernelCompute(Nanos(2_000)));
+    assert_eq!(recording.tasks[0].steps[2..4], [kernel, ReplayStep::Run(Nanos(10_000))], "twice the work");
     let again = Recording::from_text(&recording.to_text(Origin::default())).expect("our own text").recording;
     assert_eq!(again, recording);
 }

@@ -2,7 +2,7 @@
 
 use super::read::number;
 use super::words::read_time;
-use crate::replay::recording::{Message, Recorded, Told};
+use crate::replay::recording::{Message, ReplayStep, ToldTask};
 use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_step};
 use machine::{Arrival, ChannelId, Objects, ToldStep};
 use scheduler::{Nanos, Nice};
@@ -24,7 +24,7 @@ pub(super) fn step(
     text: &str,
     objects: &Objects,
     work: impl Fn(Nanos) -> Result<Nanos, String>,
-) -> Result<Recorded, String> {
+) -> Result<ReplayStep, String> {
     let step = read_step(text).ok_or_else(|| format!("`do {text}` is no step"))?;
     let step = match step {
         ToldStep::Compute(_) | ToldStep::SleepUntil(_) | ToldStep::SleepFor(_) => {
@@ -45,11 +45,11 @@ pub(super) fn step(
     if !can_be_taken(&step, objects) {
         return Err(format!("`do {text}`: there is no such object above the first task"));
     }
-    Ok(Recorded::Told(step))
+    Ok(ReplayStep::Told(step))
 }
 
 /// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.
-pub(super) fn fact(words: &[&str]) -> Result<Told, String> {
+pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
     let unknown = || "write told nice=N working-set=BYTES timer-slack=TIME".to_owned();
     let (words, recorded_work) = match words {
         [words @ .., "work=recorded"] => (words, true),
@@ -58,7 +58,7 @@ pub(super) fn fact(words: &[&str]) -> Result<Told, String> {
     let [nice, working_set, timer_slack] = words else { return Err(unknown()) };
     let value = |word: &str, key: &str| word.strip_prefix(key).map(str::to_owned).ok_or_else(unknown);
     let nice = value(nice, "nice=")?.parse().ok().and_then(Nice::new);
-    Ok(Told {
+    Ok(ToldTask {
         nice: nice.ok_or("nice values are -20 to 19")?,
         working_set_bytes: value(working_set, "working-set=")?
             .parse()

@@ -5,8 +5,8 @@ use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
 use crate::replay::Caveats;
 use crate::replay::recording::{
-    Begin, Brought, Evidence, FairPolicy, Message, Pinned, Recorded, RecordedTask, Recording, TaskIndex,
-    Told, Waking,
+    Begin, Brought, Evidence, FairPolicy, Message, Pinned, RecordedTask, Recording, ReplayStep, TaskIndex,
+    ToldTask, Waking,
 };
 use crate::told::{Object, fork_kind, step_text};
 use machine::{Arrival, ForkKind};
@@ -133,7 +133,7 @@ impl Recording {
         };
         fact("begin", begin);
         fact("arrivals", task.arrivals.to_string());
-        if let Some(Told { nice, working_set_bytes, timer_slack, recorded_work }) = task.told {
+        if let Some(ToldTask { nice, working_set_bytes, timer_slack, recorded_work }) = task.told {
             let (nice, slack) = (nice.get(), time(timer_slack));
             let work = if recorded_work { " work=recorded" } else { "" };
             fact("told", format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}{work}"));
@@ -193,7 +193,7 @@ impl Timer {
     /// The commonest distance of its expiries; the shortest of several.
     fn of(task: &RecordedTask) -> Option<Timer> {
         let expiry =
-            |step: &Recorded| if let Recorded::Sleep(Waking::At(at)) = step { Some(*at) } else { None };
+            |step: &ReplayStep| if let ReplayStep::Sleep(Waking::At(at)) = step { Some(*at) } else { None };
         let times: Vec<Nanos> = task.steps.iter().filter_map(expiry).collect();
         let mut gaps: Vec<Nanos> =
             times.windows(2).map(|w| w[1].saturating_sub(w[0])).filter(|gap| *gap > Nanos::ZERO).collect();
@@ -205,8 +205,9 @@ impl Timer {
 
 /// The commonest length of the task's relative sleeps.
 fn usual_pause(task: &RecordedTask) -> Option<Nanos> {
-    let length =
-        |step: &Recorded| if let Recorded::Sleep(Waking::After(span)) = step { Some(*span) } else { None };
+    let length = |step: &ReplayStep| {
+        if let ReplayStep::Sleep(Waking::After(span)) = step { Some(*span) } else { None }
+    };
     let mut lengths: Vec<Nanos> = task.steps.iter().filter_map(length).collect();
     lengths.sort_unstable();
     // In recorded sleeps no two are alike; the one in the middle stands for all.
@@ -229,56 +230,56 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    fn step(&mut self, step: &Recorded) -> String {
+    fn step(&mut self, step: &ReplayStep) -> String {
         match step {
-            Recorded::Run(length) => format!("run {}", time(*length)),
-            Recorded::Wake { task, interrupts, work, same_call } => {
+            ReplayStep::Run(length) => format!("run {}", time(*length)),
+            ReplayStep::Wake { task, interrupts, work, same_call } => {
                 let interrupts = if *interrupts { " interrupts" } else { "" };
                 let same_call = if *same_call { " too" } else { "" };
                 format!("wake {}{}{interrupts}{same_call}", self.key(*task), piece(*work))
             }
-            Recorded::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
-            Recorded::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
-            Recorded::Told(step) => format!("do {}", step_text(step)),
-            Recorded::Sleep(Waking::Task) => "receive".to_owned(),
-            Recorded::Submit { task, device, service, work } => {
+            ReplayStep::Fork { child, kind: ForkKind::Thread } => format!("fork {}", self.key(*child)),
+            ReplayStep::Fork { child, kind } => format!("fork {} {}", self.key(*child), fork_kind(*kind)),
+            ReplayStep::Told(step) => format!("do {}", step_text(step)),
+            ReplayStep::Sleep(Waking::Task) => "receive".to_owned(),
+            ReplayStep::Submit { task, device, service, work } => {
                 let (key, work) = (self.key(*task), piece(*work));
                 format!("submit {} to {} wakes {key}{work}", time(*service), device.0)
             }
-            Recorded::Sleep(Waking::Outside { at, cpu, slept }) => {
+            ReplayStep::Sleep(Waking::Outside { at, cpu, slept }) => {
                 let slept = slept.map(|slept| format!(" slept {}", time(slept))).unwrap_or_default();
                 format!("outside {}{}{slept}", time(*at), on_cpu(*cpu))
             }
-            Recorded::Sleep(Waking::Tick { at, cpu }) => format!("tick {}{}", time(*at), on_cpu(*cpu)),
-            Recorded::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
-            Recorded::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
-            Recorded::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
-            Recorded::Sleep(Waking::At(at)) => self.next(*at),
-            Recorded::Sleep(Waking::After(span)) => {
+            ReplayStep::Sleep(Waking::Tick { at, cpu }) => format!("tick {}{}", time(*at), on_cpu(*cpu)),
+            ReplayStep::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
+            ReplayStep::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
+            ReplayStep::Sleep(Waking::Served { at, cpu }) => format!("served {}{}", time(*at), on_cpu(*cpu)),
+            ReplayStep::Sleep(Waking::At(at)) => self.next(*at),
+            ReplayStep::Sleep(Waking::After(span)) => {
                 let pause = self.pause.map_or(0, |pause| pause.0);
                 format!("sleep{}", difference((span.0 as i64).wrapping_sub(pause as i64)))
             }
-            Recorded::Sleep(Waking::Never) => "stop".to_owned(),
-            Recorded::Yield => "yield".to_owned(),
-            Recorded::Lend { to, prio, round } => {
+            ReplayStep::Sleep(Waking::Never) => "stop".to_owned(),
+            ReplayStep::Yield => "yield".to_owned(),
+            ReplayStep::Lend { to, prio, round } => {
                 format!("lend {} {} round {round}", self.key(*to), policy(*prio, false, FairPolicy::Normal))
             }
-            Recorded::GiveBack(prio) => format!("give-back {}", policy(*prio, false, FairPolicy::Normal)),
-            Recorded::SetPrio(prio) => format!("set {}", policy(*prio, false, FairPolicy::Normal)),
-            Recorded::Pin => "pin".to_owned(),
-            Recorded::Lock { mutex, waited } => {
+            ReplayStep::GiveBack(prio) => format!("give-back {}", policy(*prio, false, FairPolicy::Normal)),
+            ReplayStep::SetPrio(prio) => format!("set {}", policy(*prio, false, FairPolicy::Normal)),
+            ReplayStep::Pin => "pin".to_owned(),
+            ReplayStep::Lock { mutex, waited } => {
                 format!("lock {}{}", mutex.0, if *waited { " waited" } else { "" })
             }
-            Recorded::Unlock { mutex, wakes } => {
+            ReplayStep::Unlock { mutex, wakes } => {
                 format!("unlock {}{}", mutex.0, if *wakes { " wakes" } else { "" })
             }
-            Recorded::Bind(cpu) => format!("bind {cpu}"),
-            Recorded::Unbind => "unbind".to_owned(),
-            Recorded::Exec(name) => format!("exec {}", one_line(name)),
-            Recorded::Marker(text) => format!("marker {}", one_line(text)),
-            Recorded::Interrupted { by_timer: true } => "interrupted by timer".to_owned(),
-            Recorded::Interrupted { by_timer: false } => "interrupted".to_owned(),
-            Recorded::Exit => "exit".to_owned(),
+            ReplayStep::Bind(cpu) => format!("bind {cpu}"),
+            ReplayStep::Unbind => "unbind".to_owned(),
+            ReplayStep::Exec(name) => format!("exec {}", one_line(name)),
+            ReplayStep::Marker(text) => format!("marker {}", one_line(text)),
+            ReplayStep::Interrupted { by_timer: true } => "interrupted by timer".to_owned(),
+            ReplayStep::Interrupted { by_timer: false } => "interrupted".to_owned(),
+            ReplayStep::Exit => "exit".to_owned(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What becomes of drafted steps where mutexes take the place of wakeups.
 
 use super::holds::{Edge, Hold, Holds};
-use crate::replay::recording::{Recorded, TaskIndex};
+use crate::replay::recording::{ReplayStep, TaskIndex};
 use crate::replay::track::{Draft, Track};
 use scheduler::{MutexId, Nanos};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(in crate::replay) struct Edit {
     /// Of a run: it ends here, ns; the rest was spinning.
     cut_ns: Option<u64>,
     /// What comes into it, after so much CPU time.
-    within: Vec<(u64, Recorded)>,
+    within: Vec<(u64, ReplayStep)>,
 }
 
 impl Edits {
@@ -37,13 +37,13 @@ impl Edits {
 
     fn lock(&mut self, tasks: &[Track], holds: &Holds, hold: &Hold, mutex: MutexId) {
         let Edge::Handed(handover) = hold.from else {
-            return self.insert(hold.task, hold.from, Recorded::Lock { mutex, waited: false });
+            return self.insert(hold.task, hold.from, ReplayStep::Lock { mutex, waited: false });
         };
         let given = holds.handovers[handover].to.step;
         self.edit(hold.task, given).gone = true;
         let here = Edge::Alone { step: given, at_ns: 0 };
         let asked = holds.asked[handover].unwrap_or(here);
-        self.insert(hold.task, asked, Recorded::Lock { mutex, waited: true });
+        self.insert(hold.task, asked, ReplayStep::Lock { mutex, waited: true });
         let Edge::Alone { step: from, at_ns } = asked else { return };
         for step in from..given {
             if let Draft::Run(_) = tasks[hold.task.index()].steps[step] {
@@ -58,13 +58,13 @@ impl Edits {
                 let step = holds.handovers[handover].by.step;
                 self.edit(hold.task, step).gone = true;
                 let here = Edge::Alone { step, at_ns: 0 };
-                self.insert(hold.task, here, Recorded::Unlock { mutex, wakes: true });
+                self.insert(hold.task, here, ReplayStep::Unlock { mutex, wakes: true });
             }
-            alone => self.insert(hold.task, alone, Recorded::Unlock { mutex, wakes: false }),
+            alone => self.insert(hold.task, alone, ReplayStep::Unlock { mutex, wakes: false }),
         }
     }
 
-    fn insert(&mut self, task: TaskIndex, at: Edge, what: Recorded) {
+    fn insert(&mut self, task: TaskIndex, at: Edge, what: ReplayStep) {
         if let Edge::Alone { step, at_ns } = at {
             self.edit(task, step).within.push((at_ns, what));
         }
@@ -77,7 +77,7 @@ impl Edits {
 
 impl Edit {
     /// Takes the steps that the draft becomes; `as_it_was` is what it would be without mutexes.
-    pub fn apply(&self, draft: Draft, as_it_was: Option<Recorded>, steps: &mut Vec<Recorded>) {
+    pub fn apply(&self, draft: Draft, as_it_was: Option<ReplayStep>, steps: &mut Vec<ReplayStep>) {
         let mut within = self.within.clone();
         within.sort_by_key(|(at_ns, _)| *at_ns);
         let Draft::Run(ns) = draft else {
@@ -87,7 +87,7 @@ impl Edit {
         };
         let end_ns = self.cut_ns.unwrap_or(ns);
         // No work is no step: a file has none, either.
-        let run = |ns| (ns > 0).then_some(Recorded::Run(Nanos(ns)));
+        let run = |ns| (ns > 0).then_some(ReplayStep::Run(Nanos(ns)));
         let mut from_ns = 0;
         for (at_ns, step) in within {
             let at_ns = at_ns.min(end_ns);
@@ -101,22 +101,22 @@ impl Edit {
 
 /// Makes a program out of inferred locks and unlocks that never has two mutexes, nor one while it sleeps or
 /// after its end, and unlocks only what it has.
-pub(in crate::replay) fn one_at_a_time(steps: &mut Vec<Recorded>) {
+pub(in crate::replay) fn one_at_a_time(steps: &mut Vec<ReplayStep>) {
     let mut held = None;
     let mut mended = Vec::with_capacity(steps.len());
     for step in steps.drain(..) {
-        let must_be_free = matches!(step, Recorded::Lock { .. } | Recorded::Sleep(_) | Recorded::Exit);
+        let must_be_free = matches!(step, ReplayStep::Lock { .. } | ReplayStep::Sleep(_) | ReplayStep::Exit);
         if let Some(mutex) = held.take_if(|_| must_be_free) {
-            mended.push(Recorded::Unlock { mutex, wakes: false });
+            mended.push(ReplayStep::Unlock { mutex, wakes: false });
         }
         match step {
-            Recorded::Unlock { mutex, .. } if held != Some(mutex) => continue,
-            Recorded::Unlock { .. } => held = None,
-            Recorded::Lock { mutex, .. } => held = Some(mutex),
+            ReplayStep::Unlock { mutex, .. } if held != Some(mutex) => continue,
+            ReplayStep::Unlock { .. } => held = None,
+            ReplayStep::Lock { mutex, .. } => held = Some(mutex),
             _ => {}
         }
         mended.push(step);
     }
-    mended.extend(held.map(|mutex| Recorded::Unlock { mutex, wakes: false }));
+    mended.extend(held.map(|mutex| ReplayStep::Unlock { mutex, wakes: false }));
     *steps = mended;
 }

@@ -1,7 +1,7 @@
 //! For which stretches of their programs tasks had a mutex.
 
 use crate::replay::recording::TaskIndex;
-use crate::replay::track::{Draft, Place, Track};
+use crate::replay::track::{Draft, DraftStep, Track};
 use std::collections::BTreeMap;
 
 /// With fewer examples, nothing is usual.
@@ -12,9 +12,9 @@ const FEW: usize = 3;
 pub(super) struct Handover {
     pub at_ns: u64,
     /// The owner's step.
-    pub by: Place,
+    pub by: DraftStep,
     /// Where the other one goes on: its sleep, or where it ran.
-    pub to: Place,
+    pub to: DraftStep,
     /// It ran, and had not slept.
     pub spun: bool,
     /// The step at which it asked, where that shows.

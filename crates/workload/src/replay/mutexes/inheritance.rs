@@ -6,7 +6,7 @@
 
 use super::holds::Handover;
 use crate::replay::recording::TaskIndex;
-use crate::replay::track::{By, Place};
+use crate::replay::track::{By, DraftStep};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module's head.
@@ -22,8 +22,8 @@ pub(in crate::replay) struct Evidence {
 #[derive(Clone, Copy, Debug)]
 struct Wakeup {
     at_ns: u64,
-    by: Place,
-    to: Place,
+    by: DraftStep,
+    to: DraftStep,
     spun: bool,
     /// The woken task is more important than its waker.
     outranks: bool,
@@ -41,20 +41,20 @@ impl Evidence {
     }
 
     /// A task, at this step of its, lends its priority to the owner.
-    pub fn asks(&mut self, place: Place, owner: TaskIndex) {
+    pub fn asks(&mut self, place: DraftStep, owner: TaskIndex) {
         self.users.extend([place.task, owner]);
         self.asks.entry(place.task).or_default().push(place.step);
     }
 
     /// A step ends a sleep.
-    pub fn wakes_sleeper(&mut self, at_ns: u64, by: By, sleeper: Place, outranks: bool) {
+    pub fn wakes_sleeper(&mut self, at_ns: u64, by: By, sleeper: DraftStep, outranks: bool) {
         if let By::Task { place, certain: true } = by {
             self.wakeups.push(Wakeup { at_ns, by: place, to: sleeper, spun: false, outranks });
         }
     }
 
     /// A step wakes a task that runs.
-    pub fn wakes_runner(&mut self, at_ns: u64, by: Place, runner: Place, outranks: bool) {
+    pub fn wakes_runner(&mut self, at_ns: u64, by: DraftStep, runner: DraftStep, outranks: bool) {
         self.wakeups.push(Wakeup { at_ns, by, to: runner, spun: true, outranks });
     }
 
@@ -86,7 +86,7 @@ impl Evidence {
 
     /// Where a task asked for what it is given at this step. The first time: as the chain of owners grows, it
     /// lends again.
-    fn asked(&self, to: Place, since: Option<usize>) -> Option<usize> {
+    fn asked(&self, to: DraftStep, since: Option<usize>) -> Option<usize> {
         let asks = self.asks.get(&to.task)?;
         let first = *asks.get(asks.partition_point(|step| since.is_some_and(|since| *step <= since)))?;
         (first < to.step).then_some(first)

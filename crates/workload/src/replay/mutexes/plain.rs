@@ -16,7 +16,7 @@
 use super::circles::circles;
 use super::holds::{Edge, Handover, Hold, Holds};
 use crate::replay::recording::{FIRST_FAIR_PRIO, TaskIndex};
-use crate::replay::track::{By, Draft, Place, Prio, Sleep, Track};
+use crate::replay::track::{By, Draft, DraftStep, Prio, Sleep, Track};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::PrevState;
 
@@ -62,7 +62,7 @@ fn waits(tasks: &[Track]) -> Vec<Handover> {
                 continue;
             };
             if let By::Task { place: by, .. } = end.by {
-                let to = Place { task, step };
+                let to = DraftStep { task, step };
                 // Nobody spins: it asks, and sleeps.
                 waits.push(Handover { at_ns: end.at_ns, by, to, spun: false, asked: Some(step) });
             }
@@ -167,7 +167,7 @@ fn sleeps_elsewhere(tasks: &[Track], circle: &BTreeSet<TaskIndex>, handovers: us
 
 /// Whether those who are handed a mutex while others wait for it have the right to be first.
 fn stand_in_a_queue(tasks: &[Track], holds: &Holds) -> bool {
-    let rank = |place: Place| {
+    let rank = |place: DraftStep| {
         let track = &tasks[place.task.index()];
         let Draft::Sleep(number) = track.steps[place.step] else { return None };
         let prio = track.prio.map_or(FIRST_FAIR_PRIO, Prio::effective).min(FIRST_FAIR_PRIO);

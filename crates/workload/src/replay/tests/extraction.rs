@@ -633,8 +633,9 @@ fn nobody_runs_longer_than_the_time_that_has_passed() {
         let trace = trace::read(text(runtime).as_bytes()).expect("a trace");
         let recording = Recording::extract(&trace);
         let task = recording.tasks.iter().find(|task| task.pid.0 == 7).expect("the task");
-        let run =
-            |step: &super::Recorded| if let super::Recorded::Run(time) = step { time.0 / 1_000 } else { 0 };
+        let run = |step: &super::ReplayStep| {
+            if let super::ReplayStep::Run(time) = step { time.0 / 1_000 } else { 0 }
+        };
         (task.steps.iter().map(run).sum::<u64>(), recording.counts.impossible_runtimes)
     };
     assert_eq!(replayed(1_200_000), (2_201, 0), "the kernel is believed, and a microsecond to the switch");

@@ -11,7 +11,7 @@ mod stuck;
 mod timers;
 mod work;
 
-use super::{Begin, Brought, Recorded, RecordedTask, Recording, Waking};
+use super::{Begin, Brought, RecordedTask, Recording, ReplayStep, Waking};
 use std::fmt::Write;
 use trace::Trace;
 
@@ -175,24 +175,24 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
         Brought::Tick(irq) => format!(" in the tick at {}", us(irq.at)),
         Brought::Served(_) => " when served".into(),
     };
-    let step = |step: &Recorded| match step {
-        Recorded::Run(length) => us(*length),
-        Recorded::Wake { task, interrupts, work, same_call } => {
+    let step = |step: &ReplayStep| match step {
+        ReplayStep::Run(length) => us(*length),
+        ReplayStep::Wake { task, interrupts, work, same_call } => {
             let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
             let elsewhere = if *interrupts { " elsewhere" } else { "" };
             format!("wake {}{work}{elsewhere}{}", name(*task), if *same_call { " too" } else { "" })
         }
-        Recorded::Fork { child, .. } => format!("fork {}", name(*child)),
-        Recorded::Told(step) => format!("{step:?}"),
-        Recorded::Sleep(Waking::Task) => "sleep".into(),
-        Recorded::Sleep(Waking::Tick { at, cpu }) => {
+        ReplayStep::Fork { child, .. } => format!("fork {}", name(*child)),
+        ReplayStep::Told(step) => format!("{step:?}"),
+        ReplayStep::Sleep(Waking::Task) => "sleep".into(),
+        ReplayStep::Sleep(Waking::Tick { at, cpu }) => {
             format!(
                 "sleep till tick at {}{}",
                 us(*at),
                 cpu.map(|cpu| format!(" on {cpu}")).unwrap_or_default()
             )
         }
-        Recorded::Submit { task, device, service, work } => {
+        ReplayStep::Submit { task, device, service, work } => {
             let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
             let device = match recording.objects.devices[device.0 as usize].name.as_str() {
                 "devices" => String::new(),
@@ -200,30 +200,30 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
             };
             format!("ask{device} for {} for {}{work}", us(*service), name(*task))
         }
-        Recorded::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
-        Recorded::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
-        Recorded::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
-        Recorded::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
+        ReplayStep::Sleep(Waking::Work { number, by }) => format!("work {number}{}", brought(*by)),
+        ReplayStep::Sleep(Waking::Rest { number, by }) => format!("rest {number}{}", brought(*by)),
+        ReplayStep::Sleep(Waking::Outside { at, cpu: None, .. }) => format!("sleep till irq at {}", us(*at)),
+        ReplayStep::Sleep(Waking::Outside { at, cpu: Some(cpu), .. }) => {
             format!("sleep till irq at {} on {cpu}", us(*at))
         }
-        Recorded::Sleep(Waking::Served { .. }) => "sleep till served".into(),
-        Recorded::Sleep(Waking::At(at)) => format!("sleep till {}", us(*at)),
-        Recorded::Sleep(Waking::After(span)) => format!("sleep for {}", us(*span)),
-        Recorded::Sleep(Waking::Never) => "sleep on".into(),
-        Recorded::Yield => "yield".into(),
-        Recorded::Pin => "pin".into(),
-        Recorded::Lock { mutex, .. } => format!("lock {}", mutex.0),
-        Recorded::Unlock { mutex, .. } => format!("unlock {}", mutex.0),
-        Recorded::Bind(cpu) => format!("bind to {cpu}"),
-        Recorded::Unbind => "unbind".into(),
-        Recorded::Lend { to, prio, .. } => format!("lend {} {prio}", name(*to)),
-        Recorded::GiveBack(prio) => format!("give back {prio}"),
-        Recorded::SetPrio(prio) => format!("prio {prio}"),
-        Recorded::Exec(comm) => format!("exec {comm}"),
-        Recorded::Marker(text) => format!("mark {text}"),
-        Recorded::Interrupted { by_timer: false } => "irq".into(),
-        Recorded::Interrupted { by_timer: true } => "timer".into(),
-        Recorded::Exit => "exit".into(),
+        ReplayStep::Sleep(Waking::Served { .. }) => "sleep till served".into(),
+        ReplayStep::Sleep(Waking::At(at)) => format!("sleep till {}", us(*at)),
+        ReplayStep::Sleep(Waking::After(span)) => format!("sleep for {}", us(*span)),
+        ReplayStep::Sleep(Waking::Never) => "sleep on".into(),
+        ReplayStep::Yield => "yield".into(),
+        ReplayStep::Pin => "pin".into(),
+        ReplayStep::Lock { mutex, .. } => format!("lock {}", mutex.0),
+        ReplayStep::Unlock { mutex, .. } => format!("unlock {}", mutex.0),
+        ReplayStep::Bind(cpu) => format!("bind to {cpu}"),
+        ReplayStep::Unbind => "unbind".into(),
+        ReplayStep::Lend { to, prio, .. } => format!("lend {} {prio}", name(*to)),
+        ReplayStep::GiveBack(prio) => format!("give back {prio}"),
+        ReplayStep::SetPrio(prio) => format!("prio {prio}"),
+        ReplayStep::Exec(comm) => format!("exec {comm}"),
+        ReplayStep::Marker(text) => format!("mark {text}"),
+        ReplayStep::Interrupted { by_timer: false } => "irq".into(),
+        ReplayStep::Interrupted { by_timer: true } => "timer".into(),
+        ReplayStep::Exit => "exit".into(),
     };
     let steps: Vec<String> = task.steps.iter().map(step).collect();
     format!("{} {begin}: {}", task.comm, steps.join(", "))

@@ -1,7 +1,7 @@
 //! Mutexes with priority inheritance.
 
 use super::super::overrides::apply;
-use super::super::{Changed, Override, ReadOptions, RecordedLocks, Recording, Replay, Whom};
+use super::super::{Changed, Override, ReadOptions, RecordedLocks, Recording, Replay, TaskSelector};
 use super::play::Run;
 use super::{programs, trace};
 
@@ -119,7 +119,7 @@ fn what_is_taken_nearly_always_was_taken_when_nobody_waited_too() {
     let recording = Recording::extract_with(&trace(&rounds(|n| n % 4 != 0)), RecordedLocks::Inferred);
     assert_eq!((recording.counts.handed_over, recording.objects.mutexes.len()), (30, 1));
     for task in &recording.tasks {
-        let locks = task.steps.iter().filter(|step| matches!(step, super::Recorded::Lock { .. })).count();
+        let locks = task.steps.iter().filter(|step| matches!(step, super::ReplayStep::Lock { .. })).count();
         assert_eq!(locks, 40, "{}", task.comm);
     }
     // Who seldom takes one has not taken one otherwise.
@@ -132,7 +132,7 @@ fn a_task_with_another_policy_borrows_nothing_of_its_old_one() {
     let recording = Recording::extract(&trace(INHERITANCE));
     let l = recording.tasks[0].pid;
     let policy = scheduler::RtPriority::new(10).map(scheduler::Policy::Fifo).expect("a priority");
-    let change = Override { whom: Whom::Pid(l.0), what: Changed::Policy(policy) };
+    let change = Override { whom: TaskSelector::Pid(l.0), what: Changed::Policy(policy) };
     let programs = programs(&apply(&recording, &[change]));
     assert!(programs[0].starts_with("l runnable on 0: 100, irq, 190, irq, 310, wake h"), "{programs:?}");
     assert!(programs[1].starts_with("h asleep: sleep till irq at 100, 10, sleep"), "{programs:?}");

@@ -1,6 +1,6 @@
 //! Plain mutexes, which show in who wakes whom.
 
-use super::super::{Recorded, RecordedLocks, Recording};
+use super::super::{RecordedLocks, Recording, ReplayStep};
 use super::trace;
 use crate::replay::Origin;
 use scheduler::MutexId;
@@ -77,8 +77,8 @@ fn tasks_that_all_meet_by_chance_and_queue_share_a_mutex() {
     let recording = Recording::extract(&trace(&script));
     assert_eq!((recording.objects.mutexes.len(), recording.counts.handed_over), (1, 120));
     for task in &recording.tasks {
-        let locks = task.steps.iter().filter(|step| matches!(step, Recorded::Lock { .. })).count();
-        let wakes = task.steps.iter().filter(|step| matches!(step, Recorded::Wake { .. })).count();
+        let locks = task.steps.iter().filter(|step| matches!(step, ReplayStep::Lock { .. })).count();
+        let wakes = task.steps.iter().filter(|step| matches!(step, ReplayStep::Wake { .. })).count();
         assert_eq!((locks, wakes), (60, 0), "{}", task.comm);
     }
     assert_eq!(mutexes(&script, RecordedLocks::Recorded), 0);
@@ -142,9 +142,9 @@ fn inferred_mutexes_are_those_that_the_program_took() {
         let mut held = None;
         for step in &task.steps {
             match step {
-                Recorded::Lock { mutex, .. } => held = Some(*mutex),
-                Recorded::Unlock { .. } => held = None,
-                Recorded::Marker(text) => {
+                ReplayStep::Lock { mutex, .. } => held = Some(*mutex),
+                ReplayStep::Unlock { .. } => held = None,
+                ReplayStep::Marker(text) => {
                     if let (Some((_, lock)), Some(mutex)) = (text.split_once(", unlock lock "), held) {
                         *pairs.entry((lock.trim(), mutex)).or_default() += 1;
                     }

@@ -1,6 +1,6 @@
 //! The replay on a machine: what it keeps of the recording, and how it reacts when things go otherwise.
 
-use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, Replayed, Whom};
+use super::super::{KnownAffinity, ReadWorkload, Recording, Replay, Replayed, TaskSelector};
 use super::trace;
 use crate::load::{Length, Load};
 use crate::replay::Caveats;
@@ -284,7 +284,8 @@ fn a_replay_without_costs_repeats_its_recording() {
 
 #[test]
 fn known_affinities_count_and_have_to_exist() {
-    let known = |cpu: u16| KnownAffinity { whom: Whom::Comm("b".into()), cpus: CpuMask::single(CpuId(cpu)) };
+    let known =
+        |cpu: u16| KnownAffinity { whom: TaskSelector::Comm("b".into()), cpus: CpuMask::single(CpuId(cpu)) };
     let run = Run::of(&replay(A_WAKES_B).with_affinities(vec![known(1)]), 2);
     let comes = |record: &&Record| {
         matches!(&record.kind, RecordKind::Switch { next, .. } if next.pid == run.pid("b"))
@@ -372,7 +373,7 @@ fn a_bound_task_runs_on_the_nearest_cpu_and_can_be_freed_with_its_children() {
     let bound = Run::of(&replay, 2);
     assert_eq!((cpus_of(&bound, "a"), cpus_of(&bound, "z")), (vec![1], vec![1]));
     assert!(bound.notes[0].starts_with("3 tasks bound to CPUs that this machine does not have"));
-    let free = KnownAffinity { whom: Whom::Comm("a".into()), cpus: CpuMask::ALL };
+    let free = KnownAffinity { whom: TaskSelector::Comm("a".into()), cpus: CpuMask::ALL };
     let freed = Run::of(&replay.with_affinities(vec![free]), 2);
     assert!(freed.notes[0].starts_with("1 task bound"), "z alone is still bound: {:?}", freed.notes);
 }

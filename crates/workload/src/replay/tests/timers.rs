@@ -1,6 +1,6 @@
 //! Which wakeups are timers.
 
-use super::super::{Recorded, Recording, Waking};
+use super::super::{Recording, ReplayStep, Waking};
 use super::trace;
 
 /// A task that runs `burst(n)` µs after each wakeup, the wakeups as `wake` says from the end of the burst
@@ -15,7 +15,7 @@ fn sleeper(by: &str, burst: impl Fn(u64) -> u64, wake: impl Fn(u64, u64) -> u64)
     }
     let recording = Recording::extract(&trace(&script));
     let task = recording.tasks.iter().find(|task| &*task.comm == "a").expect("it ran");
-    let waking = |step: &Recorded| if let Recorded::Sleep(waking) = step { Some(*waking) } else { None };
+    let waking = |step: &ReplayStep| if let ReplayStep::Sleep(waking) = step { Some(*waking) } else { None };
     task.steps.iter().filter_map(waking).collect()
 }
 
@@ -90,5 +90,5 @@ fn a_tasks_wakeups_are_no_timer_however_regular() {
     let recording = Recording::extract(&trace(&script.replace("0 b wakes", "0 ?@b wakes")));
     assert_eq!((recording.counts.by_task, recording.counts.by_periodic_timer), (0, 39));
     assert_eq!(recording.counts.context_guessed, 39);
-    assert!(!recording.tasks[0].steps.iter().any(|step| matches!(step, Recorded::Wake { .. })));
+    assert!(!recording.tasks[0].steps.iter().any(|step| matches!(step, ReplayStep::Wake { .. })));
 }

@@ -1,6 +1,6 @@
 //! Work that threads of the kernel do for others, in another order than in the recording.
 
-use super::super::{Changed, Override, Recording, Whom, WorkFactor};
+use super::super::{Changed, Override, Recording, TaskSelector, WorkFactor};
 use super::play::{Run, replay};
 use super::{check, trace};
 
@@ -42,8 +42,10 @@ fn what_waits_in_the_midst_has_a_rest() {
 /// turn.
 #[test]
 fn a_piece_that_waits_does_not_keep_others_waiting() {
-    let late =
-        Override { whom: Whom::Comm("x".into()), what: Changed::Scale(WorkFactor { millionths: 3_000_000 }) };
+    let late = Override {
+        whom: TaskSelector::Comm("x".into()),
+        what: Changed::Scale(WorkFactor { millionths: 3_000_000 }),
+    };
     let run = Run::of(&replay(WAITS_IN_THE_MIDST).with_overrides(&[late]), 2);
     // `x` asks at 300, is answered after 40, and wakes the worker 720 later.
     assert_eq!(run.wakeups("y"), [300 + 40 + 720 + 40]);
@@ -75,7 +77,7 @@ fn what_has_come_already_is_not_waited_for() {
     );
     let times = |factor| {
         let work = Override {
-            whom: Whom::Comm("kworker/0:1".into()),
+            whom: TaskSelector::Comm("kworker/0:1".into()),
             what: Changed::Scale(WorkFactor { millionths: factor }),
         };
         Run::of(&replay(script).with_overrides(&[work]), 1).wakeups("x")
@@ -130,7 +132,7 @@ fn a_worker_that_is_awake_takes_what_comes_without_being_woken() {
 #[test]
 fn nobody_waits_for_what_only_came_first_in_the_recording() {
     let late = Override {
-        whom: Whom::Comm("x".into()),
+        whom: TaskSelector::Comm("x".into()),
         what: Changed::Scale(WorkFactor { millionths: 30_000_000 }),
     };
     let run = Run::of(&replay(&two_answers("155  0 kworker/u4:1 starts")).with_overrides(&[late]), 2);

@@ -8,7 +8,7 @@ use crate::replay::causes::{Answer, Cause, Interrupts, NamedDevice};
 use crate::replay::packets::{Packets, Received};
 use crate::replay::recording::TaskIndex;
 use crate::replay::ticks::TickSample;
-use crate::replay::track::{By, Draft, Place, State};
+use crate::replay::track::{By, Draft, DraftStep, State};
 use std::collections::BTreeMap;
 use trace::{Activity, BlockRq, Context, Event, EventKind, Packet, Pid, SysEnter, Trace};
 
@@ -127,7 +127,7 @@ impl Walk<'_> {
             return None;
         }
         track.steps.push(Draft::Sends);
-        let place = Place { task, step: track.steps.len() - 1 };
+        let place = DraftStep { task, step: track.steps.len() - 1 };
         Some(Asked { place, at_ns: event.time_ns })
     }
 

@@ -6,7 +6,7 @@ use crate::replay::devices;
 use crate::replay::paths::Woken;
 use crate::replay::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
 use crate::replay::ticks::TickSample;
-use crate::replay::track::{By, Draft, Ending, Pending, Place, Prio, State};
+use crate::replay::track::{By, Draft, DraftStep, Ending, Pending, Prio, State};
 use crate::replay::whereabouts::Wait;
 use crate::replay::work;
 use machine::CountedFrom;
@@ -44,7 +44,7 @@ impl Walk<'_> {
         let sleeps = |step: &Draft| matches!(step, Draft::Sleep(_));
         if let Some(step) = self.tasks[task.index()].steps.iter().rposition(sleeps) {
             let outranks = self.prio(task) < self.prio(by.task);
-            self.mutexes.wakes_sleeper(pending.at_ns, pending.by, Place { task, step }, outranks);
+            self.mutexes.wakes_sleeper(pending.at_ns, pending.by, DraftStep { task, step }, outranks);
         }
     }
 
@@ -128,7 +128,7 @@ impl Walk<'_> {
 
     /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were
     /// one interrupt's is for those to tell who know the machine.
-    fn interrupted(&mut self, cpu: usize, running: Option<TaskIndex>, now_ns: u64) -> Option<Place> {
+    fn interrupted(&mut self, cpu: usize, running: Option<TaskIndex>, now_ns: u64) -> Option<DraftStep> {
         Some(self.draft(cpu, running?, now_ns, Draft::Interrupted { by_timer: false }))
     }
 

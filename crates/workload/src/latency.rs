@@ -1,44 +1,44 @@
-//! What programs write down while they run: latencies, and flags that stop each other.
+//! Latencies that programs write down while they run.
 
 use crate::max_series::MaxSeries;
 use scheduler::Nanos;
 use schema::{Histogram, Precision};
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
 /// Latencies of one thread, shared between its program and whoever reads the result.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub struct LatencyRecorder {
     stats: Rc<RefCell<LatencyStats>>,
     series: Option<MaxSeries>,
 }
 
-impl Recorder {
+impl LatencyRecorder {
     /// Nothing recorded yet, no histogram, no limit.
-    pub fn new() -> Recorder {
-        Recorder::of(LatencyStats::new())
+    pub fn new() -> LatencyRecorder {
+        LatencyRecorder::of(LatencyStats::new())
     }
 
-    /// As [`Recorder::new`], with a histogram of `buckets` whole microseconds, 0 to `buckets` − 1.
-    pub fn with_histogram(buckets: usize) -> Recorder {
+    /// As [`LatencyRecorder::new`], with a histogram of `buckets` whole microseconds, 0 to `buckets` − 1.
+    pub fn with_histogram(buckets: usize) -> LatencyRecorder {
         let mut stats = LatencyStats::new();
         stats.histogram = Some(UsHistogram { counts: vec![0; buckets], ..UsHistogram::default() });
-        Recorder::of(stats)
+        LatencyRecorder::of(stats)
     }
 
-    /// As [`Recorder::new`], counting the samples above `limit` (a deadline).
-    pub fn with_limit(limit: Nanos) -> Recorder {
+    /// As [`LatencyRecorder::new`], counting the samples above `limit` (a deadline).
+    pub fn with_limit(limit: Nanos) -> LatencyRecorder {
         let mut stats = LatencyStats::new();
         stats.limit = Some(limit);
-        Recorder::of(stats)
+        LatencyRecorder::of(stats)
     }
 
-    fn of(stats: LatencyStats) -> Recorder {
-        Recorder { stats: Rc::new(RefCell::new(stats)), series: None }
+    fn of(stats: LatencyStats) -> LatencyRecorder {
+        LatencyRecorder { stats: Rc::new(RefCell::new(stats)), series: None }
     }
 
     /// The samples also go into this series.
-    pub fn also_into(mut self, series: &MaxSeries) -> Recorder {
+    pub fn also_into(mut self, series: &MaxSeries) -> LatencyRecorder {
         self.series = Some(series.clone());
         self
     }
@@ -64,9 +64,9 @@ impl Recorder {
     }
 }
 
-impl Default for Recorder {
-    fn default() -> Recorder {
-        Recorder::new()
+impl Default for LatencyRecorder {
+    fn default() -> LatencyRecorder {
+        LatencyRecorder::new()
     }
 }
 
@@ -129,31 +129,14 @@ impl LatencyStats {
         self.last
     }
 
-    /// Samples above the limit of [`Recorder::with_limit`]; `None` without a limit.
+    /// Samples above the limit of [`LatencyRecorder::with_limit`]; `None` without a limit.
     pub fn over_limit(&self) -> Option<u64> {
         self.limit.map(|_| self.over_limit)
     }
 
-    /// The histogram of [`Recorder::with_histogram`].
+    /// The histogram of [`LatencyRecorder::with_histogram`].
     pub fn histogram(&self) -> Option<&UsHistogram> {
         self.histogram.as_ref()
-    }
-}
-
-/// Something that one task tells others through memory, such as "stop"; off at first.
-#[derive(Clone, Debug, Default)]
-pub struct Flag(Rc<Cell<bool>>);
-
-impl Flag {
-    /// Turns it on.
-    pub fn raise(&self) {
-        self.0.set(true);
-    }
-
-    /// Whether it is on.
-    #[inline]
-    pub fn is_raised(&self) -> bool {
-        self.0.get()
     }
 }
 
@@ -163,17 +146,17 @@ mod tests {
 
     #[test]
     fn samples_above_the_limit_are_counted() {
-        let recorder = Recorder::with_limit(Nanos::from_micros(990));
+        let recorder = LatencyRecorder::with_limit(Nanos::from_micros(990));
         (1..=1_000).rev().for_each(|us| recorder.record(Nanos::from_micros(us)));
         let stats = recorder.stats();
         assert_eq!((stats.all().count(), stats.over_limit()), (1_000, Some(10)));
         assert_eq!((stats.all().mean_ns(), stats.last()), (500_500, Nanos::from_micros(1)));
-        assert_eq!(Recorder::new().stats().over_limit(), None);
+        assert_eq!(LatencyRecorder::new().stats().over_limit(), None);
     }
 
     #[test]
     fn a_histogram_cuts_to_microseconds_and_counts_what_lies_beyond() {
-        let recorder = Recorder::with_histogram(3);
+        let recorder = LatencyRecorder::with_histogram(3);
         for ns in [999, 1_000, 2_999, 3_000, 1_999] {
             recorder.record(Nanos(ns));
         }

@@ -11,7 +11,7 @@ use schema::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{DelaysFrom, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
-use workload::replay::{Whom, command_pids};
+use workload::replay::{TaskSelector, command_pids};
 
 /// What of a trace to look at.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Inspection {
     /// From which event on a task waits.
     pub delays_from: DelaysFrom,
     /// Tasks in the table of latencies; empty: all.
-    pub tasks: Vec<Whom>,
+    pub tasks: Vec<TaskSelector>,
     /// The stretch to look at, since the first event; `None`: all of it.
     pub window: Option<Window>,
 }
@@ -36,7 +36,7 @@ pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<In
     let trace = window(trace, asked)?;
     let delays_from = asked.delays_from;
     let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
-    let is = |whom: &Whom, task: &trace::TaskDelays| {
+    let is = |whom: &TaskSelector, task: &trace::TaskDelays| {
         whom.matches(task.pid.0.unsigned_abs(), task.comm.map_or("", |comm| &trace.strings[comm]))
     };
     if let Some(whom) = asked.tasks.iter().find(|whom| !table.tasks.iter().any(|task| is(whom, task))) {

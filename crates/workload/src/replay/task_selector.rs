@@ -1,13 +1,13 @@
-//! Whom the user means by a task.
+//! TaskSelector the user means by a task.
 
-use super::recording::{Recorded, RecordedTask};
+use super::recording::{RecordedTask, ReplayStep};
 use glob::Pattern;
 use std::fmt;
 use std::str::FromStr;
 
 /// Tasks by id or name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Whom {
+pub enum TaskSelector {
     /// Those with this recorded id.
     Pid(i32),
     /// All that ever have this name.
@@ -16,14 +16,14 @@ pub enum Whom {
     Glob(Pattern),
 }
 
-impl Whom {
+impl TaskSelector {
     /// Whether a task with this id and name is meant.
     #[must_use]
     pub fn matches(&self, pid: u32, comm: &str) -> bool {
         match self {
-            Whom::Pid(number) => i64::from(pid) == i64::from(*number),
-            Whom::Comm(name) => name == comm,
-            Whom::Glob(pattern) => pattern.matches(comm),
+            TaskSelector::Pid(number) => i64::from(pid) == i64::from(*number),
+            TaskSelector::Comm(name) => name == comm,
+            TaskSelector::Glob(pattern) => pattern.matches(comm),
         }
     }
 
@@ -31,8 +31,8 @@ impl Whom {
     #[must_use]
     pub fn word(&self) -> String {
         match self {
-            Whom::Glob(pattern) => pattern.as_str().to_owned(),
-            Whom::Pid(_) | Whom::Comm(_) => self.to_string(),
+            TaskSelector::Glob(pattern) => pattern.as_str().to_owned(),
+            TaskSelector::Pid(_) | TaskSelector::Comm(_) => self.to_string(),
         }
     }
 
@@ -40,7 +40,7 @@ impl Whom {
     pub(super) fn is(&self, task: &RecordedTask) -> bool {
         let pid = task.pid.0.unsigned_abs();
         let names = task.steps.iter().filter_map(|step| match step {
-            Recorded::Exec(comm) => Some(&**comm),
+            ReplayStep::Exec(comm) => Some(&**comm),
             _ => None,
         });
         std::iter::once(&*task.comm).chain(names).any(|name| self.matches(pid, name))
@@ -48,31 +48,33 @@ impl Whom {
 }
 
 /// A number is an id, what has a letter of patterns is one, everything else a name.
-impl FromStr for Whom {
+impl FromStr for TaskSelector {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Whom, String> {
+    fn from_str(text: &str) -> Result<TaskSelector, String> {
         if let Ok(pid) = text.parse() {
-            return Ok(Whom::Pid(pid));
+            return Ok(TaskSelector::Pid(pid));
         }
         if text.is_empty() {
             return Err("write the name or the id of a task".to_owned());
         }
         if !text.contains(['*', '?', '[']) {
-            return Ok(Whom::Comm(text.to_owned()));
+            return Ok(TaskSelector::Comm(text.to_owned()));
         }
-        Pattern::new(text).map(Whom::Glob).map_err(|error| format!("`{text}` is no pattern: {}", error.msg))
+        Pattern::new(text)
+            .map(TaskSelector::Glob)
+            .map_err(|error| format!("`{text}` is no pattern: {}", error.msg))
     }
 }
 
 /// As the user writes it.
-impl fmt::Display for Whom {
+impl fmt::Display for TaskSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Whom::Pid(number) => write!(f, "{number}"),
-            Whom::Comm(comm) => f.write_str(comm),
-            Whom::Glob(pattern) if pattern.as_str() == "*" => f.write_str("all"),
-            Whom::Glob(pattern) => f.write_str(pattern.as_str()),
+            TaskSelector::Pid(number) => write!(f, "{number}"),
+            TaskSelector::Comm(comm) => f.write_str(comm),
+            TaskSelector::Glob(pattern) if pattern.as_str() == "*" => f.write_str("all"),
+            TaskSelector::Glob(pattern) => f.write_str(pattern.as_str()),
         }
     }
 }
@@ -83,13 +85,13 @@ mod tests {
 
     #[test]
     fn tasks_are_meant_by_id_name_or_pattern() {
-        let means = |text: &str, pid, comm| text.parse::<Whom>().expect("legal").matches(pid, comm);
+        let means = |text: &str, pid, comm| text.parse::<TaskSelector>().expect("legal").matches(pid, comm);
         assert!(means("7", 7, "a") && !means("7", 8, "7"));
         assert!(means("cc1", 7, "cc1") && !means("cc1", 7, "cc1plus"));
         assert!(means("cc*", 7, "cc1plus") && means("kworker/[01]:?", 7, "kworker/1:2"));
-        assert!("[".parse::<Whom>().is_err() && "".parse::<Whom>().is_err());
+        assert!("[".parse::<TaskSelector>().is_err() && "".parse::<TaskSelector>().is_err());
         for word in ["7", "cc1", "a b=c", "all", "*", "cc*", "kworker/[01]:?"] {
-            assert_eq!(word.parse::<Whom>().expect("legal").word(), word);
+            assert_eq!(word.parse::<TaskSelector>().expect("legal").word(), word);
         }
     }
 }
