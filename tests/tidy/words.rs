@@ -53,8 +53,8 @@ const BANNED: [Banned; 8] = [
     },
 ];
 
-/// Names that the scheduler once had for what kernel/sched has a name of its own for.
-const RENAMED: [Renamed; 23] = [
+/// Names that once stood for what kernel/sched has a name of its own for, or that had two meanings.
+const RENAMED: [Renamed; 29] = [
     renamed("rt::lowers", "need_pull_rt_task"),
     renamed("others_overloaded", "rt_overloaded"),
     renamed("take_from_others", "pre_schedule"),
@@ -78,6 +78,12 @@ const RENAMED: [Renamed; 23] = [
     renamed("balance_idle_cpus", "nohz_idle_balance"),
     renamed("leaver", "prev"),
     renamed("comer", "next"),
+    renamed("fn bury", "task_exits"),
+    renamed("be_watched_by", "set_watch"),
+    renamed("enum Once", "OneShot"),
+    renamed("enum Whom", "TaskSelector"),
+    renamed("enum Recorded", "ReplayStep"),
+    renamed("record::Recorder", "latency::LatencyRecorder"),
 ];
 
 /// Where a banned word may stand.

@@ -1,4 +1,4 @@
-//! Machine descriptions: topology, costs, caches and noise of a machine, each figure with its origin.
+//! From what a machine is made, its spec: topology, costs, caches and noise, each figure with its origin.
 
 mod builtin;
 mod costs;
