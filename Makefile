@@ -10,7 +10,7 @@ check:
 # All tests, on all cores; published experiments optimised, because they take too long otherwise.
 test:
 	cargo test --workspace
-	cargo test --release --package schedlab-lab --test reproduce
+	cargo test --release --package schedlab-lab --all-features --test reproduce
 
 # What would have changed for a recorded load under another kernel, and with more CPUs.
 demo:

@@ -1,7 +1,7 @@
 //! A load of one's own: workers that share jobs and are done when all jobs are. What a load adds to a run,
 //! and what it reports, is up to whoever implements `Load`.
 //!
-//! `cargo run -p schedlab-lab --example own_load`
+//! `cargo run -p schedlab-lab --features text --example own_load`
 
 use lab::scheduler::{Pid, Policy, RtPriority};
 use lab::schema::{LoadResult, ThreadResult, ThreadsResult};

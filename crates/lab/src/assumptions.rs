@@ -3,7 +3,7 @@
 
 use crate::experiment::Experiment;
 use crate::task_options::{TaskOptions, outside};
-use report::text::{many, moment};
+use report::numbers::{many, moment};
 use schema::{LoadResult, ReplayFinish, RunResult, Seconds};
 
 /// A sentence for each recording with such waits: when it would finish if they lasted as long as they were
@@ -21,7 +21,7 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     let here = finish(result, number).filter(|_| waits > 0)?;
     let options = TaskOptions { overrides: vec![outside("relative").ok()?], ..TaskOptions::default() };
     let mut loads = experiment.loads.clone();
-    loads[number] = loads[number].clone().changed(&options);
+    loads[number] = loads[number].clone().with_tasks(&options);
     let run = Experiment { fidelity: false, window: None, ..experiment.aside(loads) }.run_alone().ok()?;
     let there = finish(&run.result, number)?;
     let shown = |finish: &ReplayFinish| {

@@ -5,9 +5,9 @@ use crate::experiment::Experiment;
 use crate::kernel::KernelConfig;
 use crate::limits;
 use crate::loads::LoadSpec;
+use crate::machines::NamedMachine;
 use crate::parallel;
 use crate::reference;
-use machine::MachineSpec;
 use report::compare;
 use schema::RunResult;
 use schema::comparison::Comparison;
@@ -18,7 +18,7 @@ pub struct Arm {
     /// What to call it.
     pub name: String,
     /// Its machine.
-    pub machine: MachineSpec,
+    pub machine: NamedMachine,
     /// Its kernel.
     pub kernel: KernelConfig,
     /// What runs.

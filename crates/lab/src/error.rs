@@ -3,7 +3,7 @@
 use crate::kernel::KernelError;
 use machine::{RunError, SpecError};
 use report::compare::CompareError;
-use report::text::{exact_duration, moment};
+use report::numbers::{exact_duration, moment};
 use scheduler::Nanos;
 use std::io;
 use std::ops::Range;
@@ -28,6 +28,72 @@ pub enum Error {
     /// An experiment without a load.
     #[error("no load; give a command line such as 'cyclictest -t8 -p90', an rt-app file or a trace")]
     NoLoad,
+    /// Several loads that are all read from standard input.
+    #[error("standard input (`-`) can be one load only; write the others into files")]
+    StdinTwice,
+    /// Mutexes are to be inferred where nothing is inferred.
+    #[error(
+        "there are no mutexes to infer: none of the loads is a recording of Linux in which mutexes show: in tasks that \
+         lend each other priorities (sched_pi_setprio), or of which anybody wakes anybody, by turns"
+    )]
+    NoMutexes,
+    /// A file that is not what it was when an experiment was written down.
+    #[error(
+        "{path} has changed: its content has the hash {found} (xxh128), and had {expected} when it ran; run it anew, or put \
+         the file of then in its place"
+    )]
+    Changed {
+        /// As it was given.
+        path: String,
+        /// Hash of the content that ran.
+        expected: String,
+        /// Hash of the content that is there.
+        found: String,
+    },
+    /// A file that has the name of a result and is none.
+    #[error("{path}: {source}")]
+    Result {
+        /// As it was given.
+        path: String,
+        /// What is wrong, and where.
+        source: schema::ReadError,
+    },
+    /// A document of another kind in place of the result of a run.
+    #[error(
+        "{path} is of schema {schema}: what can be run again is the result of one run, of schema schedlab/1"
+    )]
+    OtherResult {
+        /// As it was given.
+        path: String,
+        /// Its schema.
+        schema: String,
+    },
+    /// A result that does not say what ran.
+    #[error(
+        "{path} does not say what ran (`experiment`): it is of a version that did not write that, or of a program with a \
+         load of its own{}",
+        .command.as_ref().map_or(String::new(), |command| format!("; its command was {command}"))
+    )]
+    ResultWithoutText {
+        /// As it was given.
+        path: String,
+        /// The command line that made it, where it says so.
+        command: Option<String>,
+    },
+    /// A result beside other loads, or through a pipe.
+    #[error("{path} is a result, no load: it is run again alone, and from a file")]
+    ResultAmongLoads {
+        /// As it was given.
+        path: String,
+    },
+    /// What a result says cannot be run.
+    #[error("{path} cannot be run again: {source}")]
+    OfResult {
+        /// Name of the result.
+        path: String,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
     /// Two recordings that are both read from standard input.
     #[error("standard input (`-`) can be one of the two recordings only; write the other into a file")]
     BothFromStdin,
@@ -220,7 +286,7 @@ impl Error {
     #[must_use]
     pub fn excerpt(&self) -> Option<Excerpt> {
         match self {
-            Error::OfRun { source, .. } => source.excerpt(),
+            Error::OfRun { source, .. } | Error::OfResult { source, .. } => source.excerpt(),
             Error::ExperimentFile(excerpt) => Some(excerpt.clone()),
             Error::RtApp { error, text } => Some(Excerpt {
                 file: error.file().to_owned(),

@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::export::Facts;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
-use crate::loads::LoadSpec;
+use crate::loads::{LoadSpec, RecordedLoad};
+use crate::machines::NamedMachine;
 use crate::reference;
 use crate::results::{self, Parts};
-use machine::{Machine, MachineSpec, RunOptions, Setup, Tracing, WakePaths, Window};
+use machine::{Machine, RunOptions, Setup, Tracing, WakePaths, Window};
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtmutexSpin};
 use schema::{Kernel, Log, RunResult};
@@ -25,7 +26,7 @@ pub struct Experiment {
     /// What runs, all at the same time.
     pub loads: Vec<LoadSpec>,
     /// On what.
-    pub machine: MachineSpec,
+    pub machine: NamedMachine,
     /// Under which kernel.
     pub kernel: KernelConfig,
     /// Everything random derives from it.
@@ -72,10 +73,10 @@ pub struct Logged {
 impl Experiment {
     /// A machine without a load, under the default kernel and seed 1.
     #[must_use]
-    pub fn new(machine: MachineSpec) -> Experiment {
+    pub fn new(machine: impl Into<NamedMachine>) -> Experiment {
         Experiment {
             loads: Vec::new(),
-            machine,
+            machine: machine.into(),
             kernel: KernelConfig::default(),
             seed: 1,
             duration: None,
@@ -147,7 +148,7 @@ impl Experiment {
         }
         let config = self.config()?;
         let kernel = self.kernel.describe(&config);
-        let mut setup = Setup::new(self.machine.cpus());
+        let mut setup = Setup::new(self.machine.spec().cpus());
         let built: Vec<BuiltLoad> =
             self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
         if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
@@ -171,7 +172,7 @@ impl Experiment {
             snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
             window: self.window.map(|window| window.after(start)),
         };
-        let machine = Machine::new(self.machine.clone(), config, setup, options)?;
+        let machine = Machine::new(self.machine.spec().clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
         let done = |now| {
             !waits_for.is_empty()
@@ -228,7 +229,7 @@ impl Experiment {
                 experiment.kernel.describe(&experiment.config().ok()?);
             Some((features, rules, tunables, experiment.kernel.during()))
         };
-        self.machine == other.machine
+        self.machine.spec() == other.machine.spec()
             && settings(self).is_some_and(|mine| settings(other) == Some(mine))
             && self.loads.len() == other.loads.len()
             && self.loads.iter().zip(&other.loads).all(|(mine, others)| mine.is_same(others))
@@ -243,8 +244,8 @@ impl Experiment {
         self.fidelity
             && recorded.replay.has_original()
             && !recorded.replay.is_changed()
-            && recorded.machine.as_ref().is_some_and(|machine| machine.name == self.machine.name)
-            && recorded.replay.cpus() as usize == self.machine.cpus()
+            && recorded.on().is_some_and(|machine| machine.name == self.machine.spec().name)
+            && recorded.replay.cpus() as usize == self.machine.spec().cpus()
             && uname
                 .and_then(NamedKernel::of_uname)
                 .is_none_or(|recorded| recorded.profile == self.kernel.profile())
@@ -264,8 +265,8 @@ impl Experiment {
     /// for to see what its costs change.)
     pub(crate) fn recorded_paths(&self) -> Option<&WakePaths> {
         let here = |load: &&LoadSpec| {
-            let machine = load.recorded().and_then(|recorded| recorded.machine.as_ref());
-            machine.is_some_and(|machine| machine.name == self.machine.name)
+            let machine = load.recorded().and_then(RecordedLoad::on);
+            machine.is_some_and(|machine| machine.name == self.machine.spec().name)
         };
         self.loads.iter().filter(here).find_map(LoadSpec::recorded_paths)
     }

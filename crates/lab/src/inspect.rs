@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::sources::{Input, Sources};
 use machine::Window;
-use report::text::{exact_duration, moment};
+use report::numbers::{exact_duration, moment};
 use scheduler::Nanos;
 use schema::{
     InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,

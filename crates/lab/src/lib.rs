@@ -19,6 +19,12 @@
 //! # }
 //! ```
 //!
+//! An experiment has a text, plain data with a JSON form, [`ExperimentText`]: [`Experiment::open`] reads it,
+//! [`Experiment::text`] writes it, every [`RunResult`] carries it, and [`StoredResult`] runs one again.
+//!
+//! Features, none of them on by default: `threads` runs comparisons and reproductions on all cores, `text`
+//! has the tables that people read (`report::text`), `plots` the pictures of sweeps (`report::plot`).
+//!
 //! This crate puts the parts together and turns what the machine counted into a result. It touches neither
 //! disk nor clock: files come from [`Sources`] ([`Files`] are in memory, and above there are none), time from
 //! a [`Clock`]. The crates below, for what is not named here: [`workload`] (what tasks do), [`trace`] (real
@@ -32,6 +38,7 @@ mod compare;
 mod dumps;
 mod error;
 mod experiment;
+mod experiment_text;
 mod export;
 mod inspect;
 mod kernel;
@@ -40,12 +47,14 @@ mod limits;
 mod loads;
 mod machines;
 mod parallel;
+mod reading;
 mod reference;
 mod reproduce;
 mod results;
 mod settings;
 mod side_by_side;
 mod sources;
+mod stored_result;
 pub mod task_options;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
@@ -54,6 +63,7 @@ pub use compare::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Logged, Run};
+pub use experiment_text::load_text;
 pub use export::{Programs, TraceFormat, is_packed};
 pub use inspect::{Inspection, inspect};
 pub use kernel::{
@@ -62,19 +72,21 @@ pub use kernel::{
 };
 pub use length::{ENDLESS, GRACE};
 pub use limits::{Effect, Limit, page as limits_page};
-pub use loads::{LoadSource, LoadSpec, Reading, WakeupCosts, machine_beside};
+pub use loads::{LoadSource, LoadSpec, machine_beside};
 pub use machine::{Env, MachineSpec, Setup, Window};
-pub use machines::{DEFAULT_MACHINE, DescribedMachine, MachineChoice, machine, machine_file, machine_text};
+pub use machines::{DEFAULT_MACHINE, DescribedMachine, NamedMachine, machine, machine_file, machine_text};
+pub use reading::Reading;
 pub use report;
 pub use reproduce::{
     Finished, FinishedRun, Host, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
 };
 pub use scheduler::{self, CpuMask, Nanos};
 pub use schema::comparison::Comparison;
-pub use schema::{self, RunResult};
+pub use schema::{self, ExperimentText, RunResult};
 pub use settings::Settings;
 pub use side_by_side::inspect_both;
 pub use sources::{Files, Opened, ReadSeek, STANDARD_STREAM, SourceKind, Sources};
+pub use stored_result::StoredResult;
 pub use task_options::TaskOptions;
 pub use trace;
 pub use workload;

@@ -2,16 +2,18 @@
 //! trace.
 
 use crate::error::Error;
-use crate::machines::DescribedMachine;
+use crate::machines::{DescribedMachine, NamedMachine};
+use crate::reading::Reading;
 use crate::sources::{Input, STANDARD_STREAM, SourceKind, Sources, shown, text_of};
+use crate::stored_result;
 use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup, WakePaths, Window};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trace::Trace;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{Locks, Origin, ReadOptions, Recording, Replay, TaskSelector, is_workload};
-use workload::rtapp::{self, Dialect, RtApp};
+use workload::replay::{Origin, ReadOptions, Recording, Replay, TaskSelector, is_workload};
+use workload::rtapp::{self, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
 const FILE_ENDINGS: [&str; 10] = [
@@ -27,7 +29,7 @@ const FILE_ENDINGS: [&str; 10] = [
     ".perfetto-trace",
 ];
 /// Bytes by which a trace is told from other files.
-const HEAD: u64 = 4096;
+pub(crate) const HEAD: u64 = 4096;
 
 /// Where the recorder of a trace puts the description of the machine: beside it.
 #[must_use]
@@ -65,6 +67,29 @@ impl LoadSource {
 pub struct LoadSpec {
     text: String,
     kind: Kind,
+    words: Words,
+}
+
+/// What makes a load once more, beside its name.
+#[derive(Clone, Debug)]
+pub(crate) enum Words {
+    /// Nothing: its name is a command line.
+    CommandLine,
+    /// Its name is that of a file.
+    File(ReadFile),
+    /// It was made by other means, and nobody can write down how.
+    None,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadFile {
+    /// As [`schema::FileText::xxh128`].
+    pub content_hash: Option<String>,
+    /// How it was read.
+    pub reading: Reading,
+    /// What has been changed since, each on top of those before.
+    pub changes: Vec<TaskOptions>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,45 +108,15 @@ pub(crate) struct RecordedLoad {
     /// Its tasks.
     pub replay: Replay,
     /// The machine on which it was recorded, as far as the user said so.
-    pub machine: Option<MachineSpec>,
+    pub machine: Option<NamedMachine>,
     /// What describes that machine: a file beside the recording, or else the workload file itself.
     pub described: Option<DescribedMachine>,
 }
 
-/// How to read files.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Reading {
-    /// Dialect of rt-app files.
-    pub dialect: Dialect,
-    /// What waits for locks are in replays of recordings.
-    pub locks: Locks,
-    /// What the user says of single tasks of recordings.
-    pub tasks: TaskOptions,
-    /// What decides how long replays take from a wakeup to the woken task.
-    pub wakeup_costs: WakeupCosts,
-    /// The stretch of a run that is told of, and of recordings with which it is compared.
-    pub window: Option<Window>,
-}
-
-/// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum WakeupCosts {
-    /// On the machine of a recording, how long it took there, as far as that shows; elsewhere the machine
-    /// file.
-    #[default]
-    Recorded,
-    /// The machine file.
-    Machine,
-}
-
-impl Reading {
-    /// A replay, read so.
-    fn read(&self, replay: Replay) -> Replay {
-        let replay = self.tasks.change(replay);
-        match self.wakeup_costs {
-            WakeupCosts::Recorded => replay,
-            WakeupCosts::Machine => replay.without_paths(),
-        }
+impl RecordedLoad {
+    /// On what it was recorded, as far as the user said so.
+    pub fn on(&self) -> Option<&MachineSpec> {
+        self.machine.as_ref().map(NamedMachine::spec)
     }
 }
 
@@ -140,11 +135,16 @@ impl LoadSpec {
     /// # Errors
     /// As [`LoadSpec::open`].
     pub fn open_as(text: &str, reading: &Reading, files: &dyn Sources) -> Result<LoadSpec, Error> {
-        let kind = match LoadSource::of(text, files) {
-            LoadSource::CommandLine => Kind::Other(load::parse(text)?.into()),
-            LoadSource::File => return LoadSpec::open_file(text, reading, files),
-        };
-        Ok(LoadSpec { text: text.to_owned(), kind })
+        match LoadSource::of(text, files) {
+            LoadSource::CommandLine => LoadSpec::of_command_line(text),
+            LoadSource::File => LoadSpec::open_file(text, reading, files),
+        }
+    }
+
+    /// A standard load, even if a file has its name.
+    pub(crate) fn of_command_line(text: &str) -> Result<LoadSpec, Error> {
+        let kind = Kind::Other(load::parse(text)?.into());
+        Ok(LoadSpec { text: text.to_owned(), kind, words: Words::CommandLine })
     }
 
     /// Opens a file, however it is called.
@@ -153,7 +153,11 @@ impl LoadSpec {
     /// As [`LoadSpec::open`].
     pub fn open_file(path: &str, reading: &Reading, files: &dyn Sources) -> Result<LoadSpec, Error> {
         let mut input = Input::open(path, files)?;
+        let content_hash = input.content_hash()?;
         let head = input.head(HEAD)?;
+        if stored_result::schema(head).is_some() {
+            return Err(Error::ResultAmongLoads { path: shown(path) });
+        }
         let kind = if is_workload(head) {
             workload(path, input.into_bytes()?, reading, files)?
         } else if is_rt_app(path, head) {
@@ -161,7 +165,8 @@ impl LoadSpec {
         } else {
             replay(path, input.into_trace()?, reading, files)
         };
-        Ok(LoadSpec { text: path.to_owned(), kind })
+        let words = Words::File(ReadFile { content_hash, reading: reading.clone(), changes: Vec::new() });
+        Ok(LoadSpec { text: path.to_owned(), kind, words })
     }
 
     /// Its tasks as a workload file, with the file of the recorded machine in it; `None` unless it is a
@@ -179,15 +184,15 @@ impl LoadSpec {
 
     /// A load made by other means, under the name that results show.
     pub fn new(text: impl Into<String>, load: impl Load + 'static) -> LoadSpec {
-        LoadSpec { text: text.into(), kind: Kind::Other(Arc::new(load)) }
+        LoadSpec { text: text.into(), kind: Kind::Other(Arc::new(load)), words: Words::None }
     }
 
     /// Says on which machine a trace was recorded: what that machine's kernel did around the tasks is taken
     /// out of their recorded CPU time, because the simulated one does it again. Other loads stay as they are.
     #[must_use]
-    pub fn recorded_on(self, machine: &MachineSpec) -> LoadSpec {
+    pub fn recorded_on(self, machine: &NamedMachine) -> LoadSpec {
         self.map_recorded(|recorded| RecordedLoad {
-            replay: recorded.replay.recorded_on(machine),
+            replay: recorded.replay.recorded_on(machine.spec()),
             machine: Some(machine.clone()),
             ..recorded
         })
@@ -196,7 +201,14 @@ impl LoadSpec {
     /// Changes tasks of a recording, on top of what has been changed before. Other loads stay as they are.
     #[must_use]
     pub fn with_tasks(self, tasks: &TaskOptions) -> LoadSpec {
-        self.map_recorded(|recorded| RecordedLoad { replay: tasks.change(recorded.replay), ..recorded })
+        let mut load =
+            self.map_recorded(|recorded| RecordedLoad { replay: tasks.change(recorded.replay), ..recorded });
+        if let Words::File(file) = &mut load.words
+            && *tasks != TaskOptions::default()
+        {
+            file.changes.push(tasks.clone());
+        }
+        load
     }
 
     /// A recording without the user's changes.
@@ -205,7 +217,10 @@ impl LoadSpec {
         if !self.recorded().is_some_and(|recorded| recorded.replay.is_changed()) {
             return self;
         }
-        self.map_recorded(|recorded| RecordedLoad { replay: recorded.replay.as_recorded(), ..recorded })
+        let load =
+            self.map_recorded(|recorded| RecordedLoad { replay: recorded.replay.as_recorded(), ..recorded });
+        // What the user knows of affinities stays, and no text says that of a part of what was said.
+        LoadSpec { words: Words::None, ..load }
     }
 
     /// Another recording in place of this one, if it is one; copied only if somebody else has it, too.
@@ -217,23 +232,13 @@ impl LoadSpec {
         LoadSpec { kind, ..self }
     }
 
-    /// A recording with more changes on top of its own.
-    #[must_use]
-    pub(crate) fn changed(mut self, changes: &TaskOptions) -> LoadSpec {
-        if let Kind::Replay(recorded) = &self.kind {
-            let replay = changes.change(recorded.replay.clone());
-            self.kind = Kind::Replay(Arc::new(RecordedLoad { replay, ..RecordedLoad::clone(recorded) }));
-        }
-        self
-    }
-
     /// Whether it does the same as another one in every run.
     pub(crate) fn is_same(&self, other: &LoadSpec) -> bool {
         match (&self.kind, &other.kind) {
             (Kind::Other(mine), Kind::Other(others)) => Arc::ptr_eq(mine, others) || self.text == other.text,
             (Kind::RtApp { text: mine, .. }, Kind::RtApp { text: others, .. }) => mine == others,
             (Kind::Replay(mine), Kind::Replay(others)) => {
-                mine.machine == others.machine && mine.replay.plays_as(&others.replay)
+                mine.on() == others.on() && mine.replay.plays_as(&others.replay)
             }
             _ => false,
         }
@@ -243,6 +248,19 @@ impl LoadSpec {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What makes it once more, beside that.
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// The file, if it was read from one.
+    pub(crate) fn file(&self) -> Option<&ReadFile> {
+        match &self.words {
+            Words::File(file) => Some(file),
+            Words::CommandLine | Words::None => None,
+        }
     }
 
     /// Number of CPUs of the machine on which it was recorded, if it is a recording.

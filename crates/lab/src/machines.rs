@@ -4,66 +4,96 @@ use crate::error::Error;
 use crate::loads::LoadSpec;
 use crate::sources::{self, SourceKind, Sources};
 use machine::MachineSpec;
+use schema::MachineText;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The machine where none is named.
 pub const DEFAULT_MACHINE: &str = "laptop";
 
-/// A machine as the user asks for it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct MachineChoice {
-    /// Its name or file.
-    pub name: Option<String>,
-    /// Its number of CPUs.
-    pub cpus: Option<usize>,
+/// A machine, with the words that make it once more.
+#[derive(Clone, Debug)]
+pub struct NamedMachine {
+    spec: MachineSpec,
+    /// Its name, and the content of its file if it comes from one; `None` for one made by other means.
+    text: Option<MachineText>,
 }
 
-impl MachineChoice {
-    /// This choice, and where it says nothing, the other.
-    #[must_use]
-    pub fn or(&self, other: &MachineChoice) -> MachineChoice {
-        MachineChoice {
-            name: self.name.clone().or_else(|| other.name.clone()),
-            cpus: self.cpus.or(other.cpus),
-        }
+/// A machine made by other means: it runs like any other, but nobody can write down what it is.
+impl From<MachineSpec> for NamedMachine {
+    fn from(spec: MachineSpec) -> NamedMachine {
+        NamedMachine { spec, text: None }
     }
+}
 
+impl NamedMachine {
     /// The machine. Where no name is given, it is the one that is described beside a recording among the
     /// loads. Where no number of CPUs is given either, it has as many as the largest of the recordings.
     ///
     /// # Errors
     /// As [`machine()`].
-    pub fn resolve(&self, loads: &[LoadSpec], files: &dyn Sources) -> Result<MachineSpec, Error> {
+    pub fn open(asked: &MachineText, loads: &[LoadSpec], files: &dyn Sources) -> Result<NamedMachine, Error> {
+        let cpus = asked.cpus.map(|cpus| cpus as usize);
         let recorded = || loads.iter().filter_map(LoadSpec::recorded_cpus).max();
-        if self.name.is_none()
-            && let Some(described) = loads.iter().find_map(LoadSpec::described_machine)
-        {
-            let spec = described.spec(files)?;
-            return self.cpus.or_else(recorded).map_or(Ok(spec.clone()), |cpus| Ok(spec.with_cpus(cpus)?));
-        }
-        let cpus = if self.name.is_none() { self.cpus.or_else(recorded) } else { self.cpus };
-        machine(self.name.as_deref().unwrap_or(DEFAULT_MACHINE), cpus, files)
-    }
-
-    /// The text of its file, which says nothing of another number of CPUs.
-    ///
-    /// # Errors
-    /// As [`machine()`].
-    pub fn text(&self, loads: &[LoadSpec], files: &dyn Sources) -> Result<String, Error> {
-        match (&self.name, loads.iter().find_map(LoadSpec::described_machine)) {
-            (None, Some(described)) => described.text(files),
-            (name, _) => machine_text(name.as_deref().unwrap_or(DEFAULT_MACHINE), files),
+        match (&asked.name, &asked.content) {
+            (Some(name), Some(content)) => NamedMachine::of_file(name, content.as_str().into(), cpus),
+            (Some(name), None) => machine(name, cpus, files),
+            (None, _) => match loads.iter().find_map(LoadSpec::described_machine) {
+                Some(described) => described.open(cpus.or_else(recorded), files),
+                None => machine(DEFAULT_MACHINE, cpus.or_else(recorded), files),
+            },
         }
     }
 
-    /// Its file, if it comes from one.
+    /// What it is.
     #[must_use]
-    pub fn file(&self, loads: &[LoadSpec], files: &dyn Sources) -> Option<PathBuf> {
-        match &self.name {
-            Some(name) => machine_file(name, files),
-            None => loads.iter().find_map(LoadSpec::described_machine)?.file(),
-        }
+    pub fn spec(&self) -> &MachineSpec {
+        &self.spec
+    }
+
+    /// Its name, and the content of its file if it comes from one. `None` for a machine made by other means.
+    #[must_use]
+    pub fn text(&self) -> Option<&MachineText> {
+        self.text.as_ref()
+    }
+
+    /// The content of the file that describes it, which says nothing of another number of CPUs. `None` for a
+    /// machine made by other means.
+    #[must_use]
+    pub fn content(&self) -> Option<&str> {
+        let text = self.text.as_ref()?;
+        let builtin = || machine::BUILTIN.iter().find(|b| Some(b.name) == text.name.as_deref());
+        text.content.as_deref().or_else(|| Some(builtin()?.text))
+    }
+
+    /// The file that describes it, if it comes from one: a machine file, or a workload file with one in it.
+    #[must_use]
+    pub fn file(&self) -> Option<PathBuf> {
+        let text = self.text.as_ref().filter(|text| text.content.is_some())?;
+        text.name.as_ref().map(PathBuf::from)
+    }
+
+    fn of_file(name: &str, content: Arc<str>, cpus: Option<usize>) -> Result<NamedMachine, Error> {
+        let spec = MachineSpec::parse(&content, name)
+            .map_err(|error| Error::MachineFile { error, text: content.clone() })?;
+        // What stands at its place in another file has empty lines before it.
+        let content = content.trim_start_matches('\n').to_owned();
+        let text = MachineText { name: Some(name.to_owned()), content: Some(content), cpus: None };
+        NamedMachine::sized(spec, text, cpus)
+    }
+
+    fn builtin(name: &str, cpus: Option<usize>) -> Result<NamedMachine, Error> {
+        let text = MachineText { name: Some(name.to_owned()), ..MachineText::default() };
+        NamedMachine::sized(MachineSpec::builtin(name)?, text, cpus)
+    }
+
+    fn sized(spec: MachineSpec, text: MachineText, cpus: Option<usize>) -> Result<NamedMachine, Error> {
+        let spec = match cpus {
+            Some(cpus) => spec.with_cpus(cpus)?,
+            None => spec,
+        };
+        let cpus = u32::try_from(spec.cpus()).ok();
+        Ok(NamedMachine { spec, text: Some(MachineText { cpus, ..text }) })
     }
 }
 
@@ -102,10 +132,12 @@ impl DescribedMachine {
         }
     }
 
-    fn spec(&self, files: &dyn Sources) -> Result<MachineSpec, Error> {
+    fn open(&self, cpus: Option<usize>, files: &dyn Sources) -> Result<NamedMachine, Error> {
         match self {
-            DescribedMachine::Beside(path) => of_file(&path.to_string_lossy(), files),
-            DescribedMachine::Inside { workload, text } => of_text(workload, text.clone()),
+            DescribedMachine::Beside(path) => open_file(&path.to_string_lossy(), cpus, files),
+            DescribedMachine::Inside { workload, text } => {
+                NamedMachine::of_file(workload, text.clone(), cpus)
+            }
         }
     }
 }
@@ -116,16 +148,16 @@ impl DescribedMachine {
 /// # Errors
 /// An unknown name, a file that cannot be read or describes an impossible machine, a number of CPUs out of
 /// range.
-pub fn machine(name_or_file: &str, cpus: Option<usize>, files: &dyn Sources) -> Result<MachineSpec, Error> {
-    let spec = if is_file(name_or_file, files) {
-        of_file(name_or_file, files)?
+pub fn machine(name_or_file: &str, cpus: Option<usize>, files: &dyn Sources) -> Result<NamedMachine, Error> {
+    if is_file(name_or_file, files) {
+        open_file(name_or_file, cpus, files)
     } else {
-        MachineSpec::builtin(name_or_file)?
-    };
-    match cpus {
-        Some(cpus) => Ok(spec.with_cpus(cpus)?),
-        None => Ok(spec),
+        NamedMachine::builtin(name_or_file, cpus)
     }
+}
+
+fn open_file(name: &str, cpus: Option<usize>, files: &dyn Sources) -> Result<NamedMachine, Error> {
+    NamedMachine::of_file(name, sources::text(name, files)?.into(), cpus)
 }
 
 /// The text of the file that describes a machine.
@@ -150,14 +182,6 @@ fn is_file(name: &str, files: &dyn Sources) -> bool {
     name.ends_with(".toml") || name.contains('/') || !known && files.kind(name) == Some(SourceKind::File)
 }
 
-fn of_file(name: &str, files: &dyn Sources) -> Result<MachineSpec, Error> {
-    of_text(name, sources::text(name, files)?.into())
-}
-
-fn of_text(file: &str, text: Arc<str>) -> Result<MachineSpec, Error> {
-    MachineSpec::parse(&text, file).map_err(|error| Error::MachineFile { error, text })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +189,7 @@ mod tests {
 
     #[test]
     fn names_sizes_and_their_errors() {
-        assert_eq!(machine("laptop", Some(3), &Files::new()).map(|m| m.cpus()).ok(), Some(3));
+        assert_eq!(machine("laptop", Some(3), &Files::new()).map(|m| m.spec().cpus()).ok(), Some(3));
         let text = |name, cpus| {
             machine(name, cpus, &Files::new()).map_err(|e| e.to_string()).expect_err("impossible")
         };
@@ -174,11 +198,22 @@ mod tests {
         assert!(text("no/such.toml", None).starts_with("no/such.toml: "));
     }
 
+    /// What it says of itself is what it is.
     #[test]
-    fn a_choice_is_filled_up_part_by_part() {
-        let choice = |name: Option<&str>, cpus| MachineChoice { name: name.map(str::to_owned), cpus };
-        let common = choice(Some("vm2"), Some(4));
-        assert_eq!(choice(None, Some(8)).or(&common), choice(Some("vm2"), Some(8)));
-        assert_eq!(choice(Some("laptop"), None).or(&common), choice(Some("laptop"), Some(4)));
+    fn a_machine_tells_how_to_make_it_once_more() {
+        let laptop = machine::BUILTIN[0].text;
+        let files = Files::from([("my.toml".to_owned(), laptop.replace("\"laptop\"", "\"mine\"").into())]);
+        let builtin = machine::BUILTIN.iter().map(|builtin| (builtin.name, None));
+        let others = [("laptop", Some(3)), ("my.toml", None), ("my.toml", Some(70))];
+        for (name, cpus) in builtin.chain(others) {
+            let before = machine(name, cpus, &files).expect("a machine");
+            let text = before.text().expect("a name").clone();
+            assert_eq!(text.content.is_some(), name == "my.toml");
+            let again = NamedMachine::open(&text, &[], &Files::new()).expect("no file is needed");
+            assert_eq!(again.spec(), before.spec());
+            assert_eq!((again.text(), again.content()), (before.text(), before.content()));
+        }
+        let changed = NamedMachine::from(machine("vm2", None, &files).expect("a machine").spec().clone());
+        assert_eq!((changed.text(), changed.content()), (None, None));
     }
 }

@@ -11,7 +11,7 @@ use schema::ReplayFidelity;
 /// sentence where it does not run.
 pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<ReplayFidelity, String>> {
     let recorded = load.recorded().filter(|recorded| recorded.replay.has_original())?;
-    let machine = recorded.machine.as_ref()?.with_cpus(recorded.replay.cpus() as usize);
+    let machine = recorded.on()?.with_cpus(recorded.replay.cpus() as usize);
     let recorder = recorded.replay.kernel().and_then(NamedKernel::of_uname);
     let mut kernel = KernelConfig::new(recorder.unwrap_or_else(|| experiment.kernel.named().clone()));
     if recorded.replay.recording().hz.is_none() {
@@ -24,7 +24,7 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
             return Err(failed("--from is behind the end of the recording".to_owned()));
         }
         let reference = Experiment {
-            machine: machine.map_err(|error| failed(error.to_string()))?,
+            machine: machine.map_err(|error| failed(error.to_string()))?.into(),
             kernel,
             duration: None,
             fidelity: true,

@@ -1,10 +1,13 @@
 //! SETTINGS of a comparison: one configuration as a list of words.
 
 use crate::error::Error;
-use crate::kernel::{Change, KernelConfig, NamedKernel};
-use crate::machines::MachineChoice;
+use crate::kernel::{Change, NamedKernel};
 use crate::task_options::TaskOptions;
 use scheduler::CpuMask;
+use schema::{ExperimentText, KernelChange, MachineText};
+
+/// Those of the largest machine.
+const MOST_CPUS: u32 = CpuMask::BITS as u32;
 
 /// What a configuration says, beyond what is common to all configurations of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,7 +17,7 @@ pub struct Settings {
     /// Name of a kernel: `kernel=2.6.36`, or just `2.6.36`; `debian12`.
     pub kernel: Option<String>,
     /// Machine and number of CPUs: `machine=laptop`, `cpus=8`.
-    pub machine: MachineChoice,
+    pub machine: MachineText,
     /// Loads in place of those of the base: `load=edited.workload`.
     pub loads: Vec<String>,
     /// Changes of tasks of recordings: `policy=TASK=fifo:50`, `nice=TASK=-5`, `affinity=TASK=0-3`,
@@ -48,11 +51,10 @@ impl Settings {
                 Ok(())
             }
             Some(("cpus", number)) => match number.parse() {
-                Ok(cpus) if (1..=CpuMask::BITS).contains(&cpus) => once(&mut self.machine.cpus, cpus, word),
-                _ => Err(bad(
-                    word,
-                    &format!("write a number of CPUs from 1 to {}, such as cpus=8", CpuMask::BITS),
-                )),
+                Ok(cpus) if (1..=MOST_CPUS).contains(&cpus) => once(&mut self.machine.cpus, cpus, word),
+                _ => {
+                    Err(bad(word, &format!("write a number of CPUs from 1 to {}, such as cpus=8", MOST_CPUS)))
+                }
             },
             // No setting begins with a digit, but the profiles do, and a misspelt one should be told as such.
             None if NamedKernel::find(word).is_ok() || is_version(word) => {
@@ -68,19 +70,17 @@ impl Settings {
         }
     }
 
-    /// These settings on top of what is common to all configurations.
-    ///
-    /// # Errors
-    /// An unknown profile, name or value.
-    pub fn on(&self, kernel: &KernelConfig) -> Result<KernelConfig, Error> {
-        let mut kernel = kernel.clone();
-        if let Some(name) = &self.kernel {
-            kernel.set_name(name)?;
+    /// These settings on top of what an experiment has, except for its loads. (What its kernel is where it
+    /// names none depends on them.)
+    #[must_use]
+    pub fn over(&self, text: &ExperimentText) -> ExperimentText {
+        let settings = text.settings.iter().cloned().chain(self.changes.iter().map(KernelChange::from));
+        ExperimentText {
+            machine: self.machine.clone().or(&text.machine),
+            kernel: self.kernel.clone().or_else(|| text.kernel.clone()),
+            settings: settings.collect(),
+            ..text.clone()
         }
-        for change in &self.changes {
-            kernel.set(change.clone())?;
-        }
-        Ok(kernel)
     }
 }
 
@@ -102,6 +102,7 @@ fn bad(word: &str, problem: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::KernelConfig;
 
     #[test]
     fn each_kind_of_word_finds_its_place() {
@@ -109,7 +110,8 @@ mod tests {
             .expect("legal words");
         assert_eq!(settings.text, "kernel=2.6.36 cpus=8 machine=vm2 NO_RT_PUSH_IPI 2s:search=linear");
         assert_eq!(settings.kernel.as_deref(), Some("2.6.36"));
-        assert_eq!(settings.machine, MachineChoice { name: Some("vm2".into()), cpus: Some(8) });
+        let machine = MachineText { name: Some("vm2".into()), cpus: Some(8), ..MachineText::default() };
+        assert_eq!(settings.machine, machine);
         let changes: Vec<&str> = settings.changes.iter().map(|c| c.setting.as_str()).collect();
         assert_eq!(changes, ["NO_RT_PUSH_IPI", "search=linear"]);
     }
@@ -129,15 +131,16 @@ mod tests {
             assert!(Settings::parse(text).is_err(), "{text}");
         }
         let settings = Settings::parse("6.1 RT_PUSH_IPY").expect("names are checked later");
-        assert!(settings.on(&KernelConfig::default()).is_err());
+        assert!(KernelConfig::of_text(&settings.over(&ExperimentText::default())).is_err());
     }
 
     #[test]
     fn settings_come_after_those_common_to_all() {
-        let mut common = KernelConfig::default();
-        common.set(Change::parse("search=linear").expect("legal")).expect("legal");
-        let settings = Settings::parse("2.6.36 search=cpupri").expect("legal");
-        let kernel = settings.on(&common).expect("legal");
+        let common = Settings::parse("4.1 cpus=4 search=linear").expect("legal");
+        let own = Settings::parse("2.6.36 machine=vm2 search=cpupri").expect("legal");
+        let text = own.over(&common.over(&ExperimentText::default()));
+        assert_eq!(text.machine, MachineText { name: Some("vm2".into()), cpus: Some(4), content: None });
+        let kernel = KernelConfig::of_text(&text).expect("legal");
         assert_eq!(kernel.profile(), "2.6.36");
         let changes: Vec<&str> = kernel.changes().iter().map(|c| c.setting.as_str()).collect();
         assert_eq!(changes, ["search=linear", "search=cpupri"]);

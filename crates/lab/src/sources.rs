@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Cursor, Read, Seek};
 use trace::{ReadError, Trace};
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// The name by which standard input and standard output go.
 pub const STANDARD_STREAM: &str = "-";
@@ -83,6 +84,19 @@ impl<'a> Input<'a> {
         Ok(Input { name, opened, bytes: Vec::new() })
     }
 
+    /// Whether it can be read again from its beginning on.
+    pub fn is_seekable(&self) -> bool {
+        matches!(self.opened, Opened::Seekable(_))
+    }
+
+    /// XXH3 of all that is in it, 128 bits in hexadecimal digits, to be asked for before anything is read;
+    /// `None` of a pipe, which nobody finds again.
+    pub fn content_hash(&mut self) -> Result<Option<String>, Error> {
+        let Opened::Seekable(file) = &mut self.opened else { return Ok(None) };
+        let hash = hash(file).and_then(|hash| file.rewind().map(|()| hash));
+        hash.map(Some).map_err(|source| failed(self.name, source))
+    }
+
     /// The first bytes: `len` of them, or as many as there are.
     pub fn head(&mut self, len: u64) -> Result<&[u8], Error> {
         self.read_on(len)?;
@@ -118,6 +132,21 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Bytes that are hashed at once.
+const CHUNK: usize = 1 << 16;
+
+fn hash(file: &mut dyn ReadSeek) -> io::Result<String> {
+    let (mut hash, mut chunk) = (Xxh3Default::new(), vec![0; CHUNK]);
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => return Ok(format!("{:032x}", hash.digest128())),
+            Ok(length) => hash.update(&chunk[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// The text of a file.
 pub(crate) fn text(name: &str, files: &dyn Sources) -> Result<String, Error> {
     text_of(name, Input::open(name, files)?.into_bytes()?)
@@ -143,7 +172,8 @@ fn failed(name: &str, source: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LoadSpec, MachineChoice, machine, machine_text};
+    use crate::{LoadSpec, NamedMachine, machine, machine_text};
+    use schema::MachineText;
 
     const DEMO: &[u8] = include_bytes!("../../../demo/mix-rtover.dat");
 
@@ -173,6 +203,19 @@ mod tests {
         assert_eq!(tasks(&Pipe(DEMO)), tasks(&files));
     }
 
+    /// As `xxh128sum` prints it.
+    #[test]
+    fn a_content_has_a_hash_and_is_read_from_its_beginning_all_the_same() {
+        let files = Files::from([("empty".to_owned(), Vec::new()), ("demo".to_owned(), DEMO.to_vec())]);
+        let hash = |name| Input::open(name, &files).and_then(|mut input| input.content_hash()).ok().flatten();
+        assert_eq!(hash("empty").as_deref(), Some("99aa06d3014798d86001c324468d497f"));
+        let mut input = Input::open("demo", &files).expect("it is there");
+        assert_eq!(input.content_hash().expect("readable"), hash("demo"));
+        assert_eq!(input.into_bytes().expect("readable"), DEMO);
+        let pipe = Input::open("pipe", &Pipe(DEMO)).and_then(|mut input| input.content_hash());
+        assert_eq!(pipe.expect("nothing was read"), None);
+    }
+
     /// In memory as on a disk: beside the recording, under its name.
     #[test]
     fn a_recording_finds_the_machine_that_is_described_beside_it() {
@@ -187,8 +230,8 @@ mod tests {
         );
         assert!(described(&files));
         let loads = [LoadSpec::open("demo.dat", &files).expect("a trace")];
-        let found = MachineChoice::default().resolve(&loads, &files).expect("a machine");
-        assert_eq!(found.name, "mine");
+        let found = NamedMachine::open(&MachineText::default(), &loads, &files).expect("a machine");
+        assert_eq!(found.spec().name, "mine");
     }
 
     #[test]

@@ -32,6 +32,38 @@ impl TaskOptions {
         Some(read)
     }
 
+    /// Reads what [`TaskOptions::words`] gives: `policy=TASK=fifo:50`.
+    ///
+    /// # Errors
+    /// No such option, or a value that it cannot have.
+    pub fn of_words(words: &[String]) -> Result<TaskOptions, Error> {
+        let mut options = TaskOptions::default();
+        for word in words {
+            let (option, value) = word.split_once('=').unwrap_or((word, ""));
+            let unknown = || {
+                Err("write affinity=, policy=, nice=, scale=, outside= or without= and of which task"
+                    .to_owned())
+            };
+            let read = options.word(option, value).unwrap_or_else(unknown);
+            read.map_err(|problem| Error::Settings { word: word.clone(), problem })?;
+        }
+        Ok(options)
+    }
+
+    /// Each as a word, `policy=TASK=fifo:50`.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let affinity = |KnownAffinity { whom, cpus }: &KnownAffinity| {
+            let task = whom.word();
+            if *cpus == CpuMask::ALL {
+                format!("affinity={task}=all")
+            } else {
+                format!("affinity={task}={cpus}")
+            }
+        };
+        self.affinities.iter().map(affinity).chain(self.overrides.iter().map(word)).collect()
+    }
+
     /// A replay with these changes on top of its own.
     pub(crate) fn change(&self, replay: Replay) -> Replay {
         replay.with_affinities(self.affinities.clone()).with_overrides(&self.overrides)
@@ -46,6 +78,25 @@ impl TaskOptions {
         let mut all = affinities.chain(self.overrides.iter().map(|change| &change.whom));
         let nobodys = |whom: &&TaskSelector| !loads.iter().any(|load| load.has_task(whom));
         all.find(nobodys).map_or(Ok(()), |whom| Err(Error::NoSuchTask(whom.clone())))
+    }
+}
+
+/// A change as a word.
+fn word(Override { whom, what }: &Override) -> String {
+    let task = whom.word();
+    match what {
+        Changed::Policy(Policy::Fifo(priority)) => format!("policy={task}=fifo:{}", priority.get()),
+        Changed::Policy(Policy::Rr(priority)) => format!("policy={task}=rr:{}", priority.get()),
+        Changed::Policy(Policy::Normal) => format!("policy={task}=other"),
+        Changed::Policy(Policy::Batch) => format!("policy={task}=batch"),
+        Changed::Policy(Policy::Idle) => format!("policy={task}=idle"),
+        Changed::Nice(nice) => format!("nice={task}={}", nice.get()),
+        Changed::Scale(WorkFactor { millionths }) => {
+            format!("scale={task}={}.{:06}", millionths / MILLION, millionths % MILLION)
+        }
+        Changed::Waits(Waits::Absolute) => format!("outside={task}=absolute"),
+        Changed::Waits(Waits::Relative) => format!("outside={task}=relative"),
+        Changed::Without => format!("without={task}"),
     }
 }
 
@@ -145,8 +196,10 @@ fn millionths(text: &str) -> Option<u64> {
     }
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let part: u64 = format!("{fraction:0<6}").parse().ok()?;
-    (1..=1_000_000_000_000).contains(&(whole * 1_000_000 + part)).then_some(whole * 1_000_000 + part)
+    (1..=MILLION * MILLION).contains(&(whole * MILLION + part)).then_some(whole * MILLION + part)
 }
+
+const MILLION: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -161,6 +214,37 @@ mod tests {
         assert_eq!(whom("all=0"), whom("*=0"));
         assert_eq!(without("all"), without("*"));
         assert!(whom("worker").is_err() && whom("worker=x").is_err());
+    }
+
+    #[test]
+    fn every_option_is_read_back_from_its_word() {
+        let words = [
+            "affinity=7=0-3,8",
+            "affinity=a=b=all",
+            "policy=a b=fifo:50",
+            "policy=cc*=rr:1",
+            "policy=*=other",
+            "policy=x=batch",
+            "policy=x=idle",
+            "nice=[ab]c=-20",
+            "scale=*=1.500000",
+            "scale=x=0.000001",
+            "outside=*=absolute",
+            "outside=x=relative",
+            "without=x",
+        ];
+        let words = words.map(str::to_owned);
+        let read = |words: &[String]| TaskOptions::of_words(words).expect("legal");
+        // Affinities come first: they stand apart.
+        assert_eq!(read(&words).words(), words);
+        for typed in ["affinity=all=0", "scale=all=.5", "outside=relative", "nice=a=+3"] {
+            let options = read(&[typed.to_owned()]);
+            assert_eq!(read(&options.words()), options, "{typed}");
+        }
+        for wrong in ["nice", "renice=a=3", "nice=a=40", "without="] {
+            let error = TaskOptions::of_words(&[wrong.to_owned()]).expect_err("wrong").to_string();
+            assert!(error.starts_with(&format!("`{wrong}`: ")), "{error}");
+        }
     }
 
     #[test]

@@ -37,6 +37,7 @@ fn the_same_experiment_gives_the_same_bytes() {
 
 /// Neither the thread that runs it nor what other threads do meanwhile shows in a result.
 #[test]
+#[cfg(feature = "threads")]
 fn the_same_experiment_gives_the_same_bytes_on_many_threads_at_once() {
     let experiment =
         experiment(4, &["cyclictest -t6 -p80 -i300", "hackbench -g1 -l20", "make -j4"], Some(MS * 50));
@@ -145,8 +146,9 @@ fn a_setting_for_after_the_end_is_told() {
 fn a_timer_does_not_wait_for_a_task_that_it_preempts() {
     let loads = ["cyclictest --numa -p95 -m -d0 -i100", "periodic --random -n 16 -p 400 -r 200 -P 50"];
     let mut experiment = experiment(1, &loads, Some(MS * 200));
-    experiment.machine = machine("seed001", None, &Files::new()).expect("a machine");
-    experiment.machine.costs.ticket_spinner_percent = 60;
+    let mut spec = machine("seed001", None, &Files::new()).expect("a machine").spec().clone();
+    spec.costs.ticket_spinner_percent = 60;
+    experiment.machine = spec.into();
     experiment.kernel = kernel("4.0", &["preempt_model=full", "double_lock=fair"]);
     let result = experiment.run().expect("it runs").result;
     let LoadResult::Cyclictest(cyclictest) = &result.loads[0] else { panic!("{:?}", result.loads) };
@@ -161,6 +163,7 @@ fn no_load_and_no_length_are_errors() {
 }
 
 #[test]
+#[cfg(feature = "threads")]
 fn a_comparison_does_not_depend_on_the_number_of_threads() {
     let experiment = experiment(2, &["cyclictest -t4 -p80 -i300", "hackbench -g1 -l20"], Some(MS * 20));
     let arm = |name: &str, kernel| Arm {

@@ -2,7 +2,7 @@
 
 use crate::outcome::{DecisionCount, TaskOutcome};
 use scheduler::Nanos;
-use schema::{CpuResult, Totals};
+use schema::{CpuResult, Stretch, Totals};
 
 /// A stretch of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,18 @@ impl Window {
     #[must_use]
     pub fn after(self, start: Nanos) -> Window {
         Window { from: self.from.saturating_add(start), to: self.to.saturating_add(start) }
+    }
+}
+
+impl From<Stretch> for Window {
+    fn from(stretch: Stretch) -> Window {
+        Window { from: Nanos(stretch.from_ns), to: stretch.to_ns.map_or(Nanos::NEVER, Nanos) }
+    }
+}
+
+impl From<Window> for Stretch {
+    fn from(window: Window) -> Stretch {
+        Stretch { from_ns: window.from.0, to_ns: (window.to != Nanos::NEVER).then_some(window.to.0) }
     }
 }
 

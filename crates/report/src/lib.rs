@@ -12,11 +12,16 @@
 //!    [`text::recordings`];
 //! 5. results of a published experiment are judged by its figures: a [`schema::reproduction::Reproduction`]
 //!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`].
+//!
+//! Texts are the feature `text`, plots the feature `plots`: who wants data needs neither.
 
 pub mod compare;
+pub mod numbers;
+#[cfg(feature = "plots")]
 pub mod plot;
 pub mod recordings;
 pub mod replay;
 pub mod reproduce;
 mod stats;
+#[cfg(feature = "text")]
 pub mod text;

@@ -1,7 +1,7 @@
 //! Pictures of experiments that vary something: a chart for each figure, a line for each variant, SVG.
 
+use crate::numbers::digits3;
 use crate::reproduce::crossings;
-use crate::text::digits3;
 use plotters::prelude::*;
 use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowUnit};
 use std::ops::Range;

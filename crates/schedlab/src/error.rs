@@ -3,8 +3,8 @@
 use crate::calibration::CalibrationError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
-use machine::Window;
-use report::text::exact_duration;
+use report::numbers::exact_duration;
+use scheduler::Nanos;
 use std::io;
 use thiserror::Error;
 
@@ -20,28 +20,36 @@ pub enum Error {
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),
-    /// Several loads that are all read from standard input.
-    #[error("standard input (`-`) can be one load only; write the others into files")]
-    StdinTwice,
     /// A load that is no trace, where only a trace will do.
     #[error("{path} is no trace; give a trace.dat or another file that `run` replays")]
     NotATrace {
         /// As it was given.
         path: String,
     },
-    /// Mutexes are to be inferred where nothing is inferred.
-    #[error(
-        "--locks inferred: none of the loads is a recording of Linux in which mutexes show: in tasks that lend \
-         each other priorities (sched_pi_setprio), or of which anybody wakes anybody, by turns"
-    )]
-    NoMutexes,
     /// A stretch of no length.
     #[error(
         "--from, --to: {} is not after {}: there is nothing in between",
-        exact_duration(.0.to.0),
-        exact_duration(.0.from.0)
+        exact_duration(.to.0),
+        exact_duration(.from.0)
     )]
-    NoStretch(Window),
+    NoStretch {
+        /// Its beginning.
+        from: Nanos,
+        /// Its end.
+        to: Nanos,
+    },
+    /// Options of a run beside a result that is run again.
+    #[error(
+        "{}: {result} is a result and says itself what to run; leave that out, or give its loads in place of the \
+         result",
+        options.join(", ")
+    )]
+    OptionsBesideResult {
+        /// As it was given.
+        result: String,
+        /// What was typed.
+        options: Vec<String>,
+    },
     /// A command without a name.
     #[error(
         "the command to record is empty; write a program after `--`, such as schedlab record -- make -j4"

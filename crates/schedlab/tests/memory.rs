@@ -68,6 +68,7 @@ const FILE: &str = "SCHEDLAB_MEMORY_TEST_FILE";
 fn replay(path: &Path) -> usize {
     let load = LoadSpec::open(path.to_str().expect("our own name"), &Disk).expect("a recording");
     let machine = machine::MachineSpec::builtin("vm2").expect("a machine");
+    let machine = machine.into();
     let load = load.recorded_on(&machine);
     let run = Experiment { loads: vec![load], ..Experiment::new(machine) }.run().expect("a run");
     assert!(!run.result.replay.is_empty(), "beside its recording");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CompareSchema, Kernel, Machine, Metric, ReplayFidelity, Window, json};
+use crate::{CompareSchema, ExperimentText, Kernel, Machine, Metric, ReplayFidelity, Window, json};
 
 /// The answer of a comparison, from `schedlab compare --format json`. All numbers that are not counted are
 /// rounded to nine digits, so that the JSON is the same on every machine.
@@ -131,6 +131,9 @@ pub struct Method {
 pub struct Configuration {
     /// What to call it.
     pub name: String,
+    /// Its first run, as in the result of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<ExperimentText>,
     /// Its loads as they were given: those of the base unless it says otherwise.
     pub loads: Vec<String>,
     /// Its machine.

@@ -1,5 +1,7 @@
 //! Results as data: what a run, a comparison, a reproduction and an inspection say, and how JSON says it.
 //!
+//! What is to run is data, too: [`ExperimentText`].
+//!
 //! Everything here is plain: integers in the unit that the name says, strings, lists, maps ordered by key. It
 //! knows neither the simulator that fills it in nor the texts that show it, and builds for any target. Each
 //! document of JSON has its schema:
@@ -25,6 +27,7 @@
 mod catalogue;
 pub mod comparison;
 mod cpus;
+mod experiment_text;
 mod figures;
 mod histogram;
 mod ids;
@@ -44,6 +47,9 @@ mod verdict;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
+pub use experiment_text::{
+    ExperimentText, FileText, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch, WakeupCosts,
+};
 pub use figures::{Figure, Fold, Row};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuResult, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals, json};
+use crate::{CpuResult, ExperimentText, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals, json};
 
 /// The result of one run, from `schedlab run --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,10 @@ pub struct RunResult {
     /// The command line that made this result, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What was asked for, so that it can be run again: `schedlab run RESULT.json`. Absent where that cannot
+    /// be written down: a load or a machine of whoever programs against the library.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<ExperimentText>,
     /// What ran, from which seed, for how long.
     pub engine: Engine,
     /// The simulated machine.

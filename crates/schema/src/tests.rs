@@ -21,10 +21,11 @@ fn a_result_survives_the_round_trip_through_json() {
 fn optional_fields_may_be_absent() {
     let mut run = example::run();
     run.command = None;
+    run.experiment = None;
     run.replay.clear();
     run.kernel.changes.clear();
     let text = run.to_json();
-    assert!(!text.contains("\"command\"") && !text.contains("\"changes\""));
+    assert!(["command", "experiment", "changes"].iter().all(|field| !text.contains(&format!("\"{field}\""))));
     assert_eq!(RunResult::from_json(&text).expect("readable"), run);
 }
 

@@ -9,7 +9,7 @@ mod schedstat;
 
 use crate::error::Error;
 use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
-use report::text::{exact_duration, moment};
+use report::numbers::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
 use scheduler::registry::Profile;
 use scheduler::{Nanos, Pid};

@@ -1,8 +1,8 @@
 //! Traces of runs: what is in them, and what comes back.
 
 use super::*;
+use crate::machines::NamedMachine;
 use crate::{Experiment, Files, LoadSpec, Run};
-use machine::MachineSpec;
 use scheduler::Nanos;
 use schema::TaskResult;
 use trace::{EventKind, NoteKind, summarise};
@@ -19,7 +19,7 @@ fn the_ending_tells_the_format() {
     }
 }
 
-fn two_cpus() -> MachineSpec {
+fn two_cpus() -> NamedMachine {
     crate::machine("laptop", Some(2), &Files::new()).expect("a machine")
 }
 

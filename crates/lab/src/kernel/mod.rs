@@ -10,7 +10,7 @@ use crate::error::Error;
 use machine::TimedSetting;
 use scheduler::Nanos;
 use scheduler::registry::{Config, Feature};
-use schema::{Kernel, KernelChange};
+use schema::{ExperimentText, Kernel, KernelChange};
 use workload::units;
 
 pub use differences::Difference;
@@ -54,6 +54,18 @@ impl Change {
     }
 }
 
+impl From<&KernelChange> for Change {
+    fn from(change: &KernelChange) -> Change {
+        Change { at: Nanos(change.at_ns), setting: change.setting.clone() }
+    }
+}
+
+impl From<&Change> for KernelChange {
+    fn from(change: &Change) -> KernelChange {
+        KernelChange { at_ns: change.at.0, setting: change.setting.clone() }
+    }
+}
+
 impl Default for KernelConfig {
     fn default() -> KernelConfig {
         KernelConfig::new(NamedKernel::of_default_profile())
@@ -75,13 +87,23 @@ impl KernelConfig {
         Ok(KernelConfig::new(NamedKernel::find(name)?))
     }
 
-    /// Another kernel below the same changes.
+    /// The kernel of an experiment, with all its settings; the default one where it names none.
     ///
     /// # Errors
-    /// As [`KernelConfig::of_name`].
-    pub fn set_name(&mut self, name: &str) -> Result<(), KernelError> {
-        self.named = NamedKernel::find(name)?;
-        Ok(())
+    /// As [`KernelConfig::of_name`] and [`KernelConfig::set`].
+    pub fn of_text(text: &ExperimentText) -> Result<KernelConfig, Error> {
+        let mut kernel =
+            text.kernel.as_deref().map_or_else(|| Ok(KernelConfig::default()), KernelConfig::of_name)?;
+        for change in &text.settings {
+            kernel.set(change.into())?;
+        }
+        Ok(kernel)
+    }
+
+    /// Another kernel below the same changes.
+    #[must_use]
+    pub(crate) fn with_named(self, named: NamedKernel) -> KernelConfig {
+        KernelConfig { named, ..self }
     }
 
     /// Adds a setting after those that are there.
@@ -154,7 +176,6 @@ impl KernelConfig {
 
     /// As a result shows it: complete, as it is in `config` before the run.
     pub(crate) fn describe(&self, config: &Config) -> Kernel {
-        let change = |c: &Change| KernelChange { at_ns: c.at.0, setting: c.setting.clone() };
         let NamedKernel { asked, profile, .. } = &self.named;
         Kernel {
             profile: (*profile).to_owned(),
@@ -162,7 +183,7 @@ impl KernelConfig {
             features: Feature::ALL.iter().map(|f| (f.name().to_owned(), config.has(*f))).collect(),
             rules: config.rules.iter().map(|r| (r.rule.to_owned(), r.value.to_owned())).collect(),
             tunables: config.tunables.iter().map(|t| (t.name.to_owned(), t.value)).collect(),
-            changes: self.changes.iter().map(change).collect(),
+            changes: self.changes.iter().map(KernelChange::from).collect(),
         }
     }
 }

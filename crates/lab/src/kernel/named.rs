@@ -46,7 +46,8 @@ impl NamedKernel {
         let profile = uname.strip_prefix("Linux ").and_then(NamedKernel::of_profile);
         let of_word = || {
             let mut words = uname.split(' ').filter(|word| word.contains('.'));
-            words.find_map(NamedKernel::of_release)
+            // By the same word it is found again.
+            words.find_map(|word| NamedKernel::of_profile(word).or_else(|| NamedKernel::of_release(word)))
         };
         profile.or_else(of_word)
     }
@@ -227,6 +228,10 @@ mod tests {
         assert_eq!(profile("Linux tip+"), Some("tip+"), "a run's own trace");
         assert_eq!(profile("Linux 2.4.20"), None);
         assert_eq!(profile("Linux"), None);
+        for uname in ["Linux 6.18.44-cloud x86_64", "Linux 6.1 x86_64", "Linux 3.10.0", "Linux tip+"] {
+            let kernel = NamedKernel::of_uname(uname).expect("a kernel");
+            assert_eq!(NamedKernel::find(&kernel.asked), Ok(kernel), "{uname}");
+        }
     }
 
     #[test]

@@ -5,13 +5,12 @@ use super::file::{ExperimentFile, VariantFile};
 use super::parameters::{Change, changed_machine, fill};
 use crate::error::Error;
 use crate::experiment::Experiment;
-use crate::kernel::KernelConfig;
-use crate::loads::LoadSpec;
-use crate::machines::{DEFAULT_MACHINE, MachineChoice};
+use crate::experiment_text::load_text;
+use crate::machines::DEFAULT_MACHINE;
 use crate::settings::Settings;
 use crate::sources::Sources;
-use machine::MachineSpec;
 use report::reproduce::{Published, RowSpec, VariantSpec};
+use schema::{ExperimentText, FileText};
 
 /// A variant and its runs.
 pub(super) struct PlannedVariant {
@@ -92,33 +91,21 @@ fn point(
     let fill = |text: &String| fill(file, text, at, change);
     let common = Settings::parse(&fill(&file.settings)?)?;
     let own = Settings::parse(&fill(&variant.settings)?)?;
-    let kernel = own.on(&common.on(&KernelConfig::default())?)?;
-    let choice = own.machine.or(&common.machine);
-    let mut experiment = Experiment::new(machine(file, &choice, change, files)?);
-    experiment.kernel = kernel;
-    experiment.duration = file.duration(length)?;
-    for text in loads(file, variant) {
-        experiment.loads.push(LoadSpec::open(&fill(text)?, files)?);
+    let load = |text: &String| Ok(load_text(&fill(text)?, &FileText::default(), files));
+    let mut text = own.over(&common.over(&ExperimentText {
+        loads: loads(file, variant).iter().map(load).collect::<Result<_, Error>>()?,
+        duration_ns: file.duration(length)?.map(|duration| duration.0),
+        ..ExperimentText::default()
+    }));
+    let place = change.and_then(|change| Some((change.parameter.machine.as_ref()?, change.factor)));
+    if let Some((place, factor)) = place {
+        let name = text.machine.name.get_or_insert_with(|| DEFAULT_MACHINE.to_owned());
+        text.machine.content = Some(changed_machine(file, name, place, factor, files)?);
     }
+    let experiment = Experiment::open(&text, files)?;
     let swept = at.map_or(String::new(), |at| format!(" at {at}"));
     let configuration = format!("{}{swept}", variant.name);
     Ok(Point { at, variant: variant.name.clone(), configuration, experiment })
-}
-
-fn machine(
-    file: &ExperimentFile,
-    choice: &MachineChoice,
-    change: Option<Change<'_>>,
-    files: &dyn Sources,
-) -> Result<MachineSpec, Error> {
-    let place = change.and_then(|change| Some((change.parameter.machine.as_ref()?, change.factor)));
-    let Some((place, factor)) = place else { return choice.resolve(&[], files) };
-    let name = choice.name.as_deref().unwrap_or(DEFAULT_MACHINE);
-    let spec = changed_machine(file, name, place, factor, files)?;
-    Ok(match choice.cpus {
-        Some(cpus) => spec.with_cpus(cpus)?,
-        None => spec,
-    })
 }
 
 /// The rows of a variant: its table, its own, those of all variants.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Files, no_clock};
+use machine::MachineSpec;
 
 const SMALL: &str = r#"
 title = "Two hogs"
@@ -137,9 +138,9 @@ fn a_changed_figure_of_the_machine_changes_the_machine() {
     let experiment = small(str::to_owned).expect("a file");
     let cost = |factor| {
         let name = "costs.context_switch";
-        let machine = parameters::changed_machine(&experiment.file, "laptop", name, factor, &Files::new())
+        let content = parameters::changed_machine(&experiment.file, "laptop", name, factor, &Files::new())
             .expect("possible");
-        machine.costs.context_switch.0
+        MachineSpec::parse(&content, "laptop").expect("a machine file").costs.context_switch.0
     };
     assert_eq!(cost(2.0), 4 * cost(0.5));
     let nothing =

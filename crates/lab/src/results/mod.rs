@@ -51,6 +51,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
     RunResult {
         schema: RunSchema,
         command: None,
+        experiment: experiment.text(),
         engine: Engine {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: experiment.seed,
@@ -86,7 +87,7 @@ fn loads(parts: &Parts<'_>) -> Vec<LoadResult> {
 }
 
 fn machine(experiment: &Experiment) -> Machine {
-    let spec = &experiment.machine;
+    let spec = experiment.machine.spec();
     Machine {
         name: spec.name.clone(),
         cpus: u32::try_from(spec.cpus()).unwrap_or(u32::MAX),

@@ -5,7 +5,7 @@ use crate::kernel::NamedKernel;
 use crate::limits;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
 use machine::TaskOrigin;
-use report::text::{exact_duration, many, moment};
+use report::numbers::{exact_duration, many, moment};
 use scheduler::Nanos;
 use scheduler::registry::{Config, Feature, RtmutexSpin};
 use workload::replay::Recording;
@@ -49,7 +49,7 @@ fn unknown_machine(parts: &Parts<'_>) -> Option<String> {
             && load.described_machine().is_none()
     };
     let recording = experiment.loads.iter().find(is_unknown)?;
-    let machine = &experiment.machine.name;
+    let machine = &experiment.machine.spec().name;
     (machine == DEFAULT_MACHINE).then(|| {
         format!(
             "no file of its machine is beside {} (as `record` writes it): it runs on `{machine}`, whose caches and lock \
@@ -107,7 +107,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     let has_fair_tasks =
         parts.outcome.tasks.iter().any(|t| t.origin != TaskOrigin::Machine && !t.policy.is_rt());
     if has_fair_tasks {
-        let note = limits::note(experiment.kernel.profile(), experiment.machine.cpus());
+        let note = limits::note(experiment.kernel.profile(), experiment.machine.spec().cpus());
         notes.extend(note.map(str::to_owned));
     }
     notes

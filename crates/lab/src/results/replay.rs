@@ -70,7 +70,7 @@ pub fn fidelity(parts: &Parts<'_>) -> Vec<ReplayFidelity> {
             let (Some(recorded), Some(result)) = (spec.recorded(), built.replayed()) else {
                 continue;
             };
-            let cpus = experiment.machine.cpus();
+            let cpus = experiment.machine.spec().cpus();
             let Some(found) = recorded.replay.fidelity(&result, parts.log, cpus) else {
                 continue;
             };

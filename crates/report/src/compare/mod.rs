@@ -74,6 +74,7 @@ fn sentences(
 fn configuration(arm: &Arm<'_>, run: &RunResult) -> Configuration {
     Configuration {
         name: arm.name.clone(),
+        experiment: run.experiment.clone(),
         loads: loads(run),
         machine: run.machine.clone(),
         kernel: run.kernel.clone(),

@@ -41,7 +41,9 @@ pub use ratio::paired_ratio;
 pub use sample::{mean, standard_deviation};
 pub use splitmix::SplitMix64;
 pub use student_t::{mean_interval, p_value_of_mean};
-pub use unpaired::{BOOTSTRAP_UP_TO, Difference, Estimate};
+#[cfg(feature = "text")]
+pub use unpaired::BOOTSTRAP_UP_TO;
+pub use unpaired::{Difference, Estimate};
 
 /// The share of intervals that hold the true value.
 pub const CONFIDENCE: f64 = 0.95;

@@ -1,7 +1,8 @@
 //! A comparison: first in sentences, then as a table of what changed.
 
-use super::format::{count, digits3, duration, duration_ns, fit, many, wrap};
+use super::paragraph::{fit, wrap};
 use super::{Rows, head, notes, replay_fidelity, replay_verdict, warnings};
+use crate::numbers::{count, digits3, duration, duration_ns, many};
 use schema::comparison::{
     Comparison, Configuration, IntervalMethod, MetricComparison, VariantComparison, Verdict,
 };

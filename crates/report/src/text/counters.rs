@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Rows;
-use super::format::{count, count_u64};
 use super::table::{Align, Table};
+use crate::numbers::{count, count_u64};
 use schema::{Figure, Row, Totals};
 
 /// Reasons that a folded table shows.

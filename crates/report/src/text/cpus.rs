@@ -1,8 +1,8 @@
 //! The table of CPUs.
 
 use super::Rows;
-use super::format::{count_u64, duration_ns};
 use super::table::{Align, Table};
+use crate::numbers::{count_u64, duration_ns};
 use schema::CpuResult;
 
 /// More CPUs than this are folded.

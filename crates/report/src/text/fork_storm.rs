@@ -1,6 +1,7 @@
 //! What a storm of forks left to the hogs beside it.
 
-use super::format::{many, wrap};
+use super::paragraph::wrap;
+use crate::numbers::many;
 use schema::ForkStormResult;
 
 /// Forks, finished jobs, and the hogs' share of a CPU.

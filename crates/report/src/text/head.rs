@@ -1,6 +1,7 @@
 //! The head of every result: all that is needed to run it again.
 
-use super::format::{self, duration_ns, exact_duration, moment};
+use super::paragraph::wrap;
+use crate::numbers::{duration_ns, exact_duration, moment};
 use schema::{Kernel, Machine, RunResult, Window};
 
 /// Width of the column of labels.
@@ -73,7 +74,7 @@ pub fn kernel(kernel: &Kernel) -> String {
 
 /// One entry of a head, over as many lines as it needs.
 pub fn labelled(label: &str, text: &str) -> String {
-    format::wrap(text, &format!("{label:LABEL$}"), &" ".repeat(LABEL))
+    wrap(text, &format!("{label:LABEL$}"), &" ".repeat(LABEL))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What is in a trace: its head, the events, CPUs, the table of `perf sched latency`, distributions, notes.
 
 use super::Rows;
-use super::format::{count_u64, cut, duration_ns, fit};
 use super::head::labelled;
+use super::paragraph::{cut, fit};
 use super::table::{Align, Table};
 use super::width::columns;
+use crate::numbers::{count_u64, duration_ns};
 use schema::{InspectDurations, InspectResult, InspectTask};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 //! How evenly a cursor moved.
 
-use super::format::{duration_ns, many, wrap};
+use super::paragraph::wrap;
+use crate::numbers::{duration_ns, many};
 use schema::KeyrepeatResult;
 
 /// Drawings and the times between them; then the times from keys to drawings.

@@ -1,6 +1,7 @@
 //! What a build did.
 
-use super::format::{many, wrap};
+use super::paragraph::wrap;
+use crate::numbers::many;
 use schema::MakeResult;
 
 /// Objects, jobs and time.

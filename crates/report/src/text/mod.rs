@@ -10,13 +10,13 @@ mod counters;
 mod cpus;
 mod cyclictest;
 mod fork_storm;
-mod format;
 mod hackbench;
 mod head;
 mod inspect;
 mod keyrepeat;
 mod make;
 mod oltp;
+mod paragraph;
 mod phases;
 mod recordings;
 mod replay;
@@ -30,6 +30,7 @@ mod vmark;
 mod wakeup_latency;
 mod width;
 
+use crate::numbers::{duration_ns, many};
 use schema::{Dump, LoadResult, Reference, ReplayFidelity, ReplayFinish, RunResult, Seconds, Window};
 
 pub use compare::comparison;
@@ -37,14 +38,13 @@ use counters::{decisions, totals};
 use cpus::cpus;
 use cyclictest::{cyclictest_histogram, cyclictest_lines};
 use fork_storm::fork_storm;
-pub(crate) use format::digits3;
-pub use format::{exact_duration, fit, many, moment, wrap};
 use hackbench::hackbench;
 use head::head;
 pub use inspect::inspect;
 use keyrepeat::keyrepeat;
 use make::make;
 use oltp::oltp;
+pub use paragraph::{fit, wrap};
 use phases::cyclictest_phases;
 pub use recordings::recordings;
 use replay::{replay_fidelity, replay_verdict};
@@ -99,12 +99,12 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
 /// run asked for may have another machine, and goes on until all work is done.
 fn where_columns_end(result: &RunResult) -> String {
     let Some(fidelity) = result.replay.first() else { return String::new() };
-    let ran = format::duration_ns(result.engine.simulated_ns);
+    let ran = duration_ns(result.engine.simulated_ns);
     let Reference { machine, profile } = &fidelity.reference;
     if (machine, profile) != (&result.machine, &result.kernel.profile) {
         let here =
             format!("{}, kernel {}", head::machine_name(&result.machine), head::kernel(&result.kernel));
-        return format::wrap(&format!("The tables below tell of the run on {here}: {ran}."), "", "");
+        return wrap(&format!("The tables below tell of the run on {here}: {ran}."), "", "");
     }
     let recorded = |load: &LoadResult| match load {
         LoadResult::Replay(replay) => Some(replay.recorded_s.as_ns()),
@@ -114,11 +114,11 @@ fn where_columns_end(result: &RunResult) -> String {
     let ends_before = |recorded: &u64| *recorded < result.engine.simulated_ns && result.window.is_none();
     match shortest.filter(ends_before) {
         None => String::new(),
-        Some(recorded) => format::wrap(
+        Some(recorded) => wrap(
             &format!(
                 "Recorded and replay above end with the recording, after {}; the tables below tell of the \
                  whole run, {ran}.",
-                format::duration_ns(recorded),
+                duration_ns(recorded),
             ),
             "",
             "",
@@ -134,7 +134,7 @@ pub fn load(result: &LoadResult) -> String {
 
 /// With what is known of replays on the machines that recorded them.
 fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
-    let caption = format::wrap(result.load(), "", "  ");
+    let caption = wrap(result.load(), "", "  ");
     let body = match result {
         LoadResult::Cyclictest(r) if r.histogram_us.is_some() => cyclictest_histogram(r),
         LoadResult::Cyclictest(r) => cyclictest_lines(r),
@@ -159,7 +159,7 @@ fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
             );
             let there = replays.iter().find(|fidelity| fidelity.trace == r.load);
             let there = there.and_then(|fidelity| fidelity.finish_ns).map(|finish| finish.simulated);
-            format::wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), |f| finish(f, there))
+            wrap(&line, "", "  ") + &r.finish.as_ref().map_or(String::new(), |f| finish(f, there))
         }
     };
     caption + &body
@@ -173,15 +173,15 @@ fn finish(finish: &ReplayFinish, there_ns: Option<u64>) -> String {
         (Some(command), tasks) => format!("{command} and its children ({tasks} tasks)"),
         (None, tasks) => format!("all tasks that exit ({tasks})"),
     };
-    let time = |time: Option<Seconds>| time.map(|s| format::duration_ns(s.as_ns()));
+    let time = |time: Option<Seconds>| time.map(|s| duration_ns(s.as_ns()));
     let done = time(finish.seconds).map_or("not finished".to_owned(), |at| format!("finished at {at}"));
     let here_ns = finish.seconds.map(Seconds::as_ns);
     let there = there_ns.filter(|_| there_ns != here_ns).map_or(String::new(), |at| {
-        format!("; replayed on the machine that recorded it: {}", format::duration_ns(at))
+        format!("; replayed on the machine that recorded it: {}", duration_ns(at))
     });
     let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at}{there})"));
     let by_clock = if finish.by_clock { "; the clock seems to end it, not its work" } else { "" };
-    format::wrap(&format!("{who}: {done}{recorded}{by_clock}"), "", "  ")
+    wrap(&format!("{who}: {done}{recorded}{by_clock}"), "", "  ")
 }
 
 /// A file of Linux, under its name. Its layout is Linux's, so its lines may be longer than [`WIDTH`].
@@ -193,13 +193,13 @@ pub fn dump(dump: &Dump) -> String {
 /// What must not be overlooked, one a paragraph.
 #[must_use]
 pub fn warnings(warnings: &[String]) -> String {
-    warnings.iter().map(|warning| format::wrap(warning, "warning: ", "         ")).collect()
+    warnings.iter().map(|warning| wrap(warning, "warning: ", "         ")).collect()
 }
 
 /// What else is to be known, one a paragraph.
 #[must_use]
 pub fn notes(notes: &[String]) -> String {
-    notes.iter().map(|note| format::wrap(note, "note: ", "      ")).collect()
+    notes.iter().map(|note| wrap(note, "note: ", "      ")).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What changed when settings changed in the middle of a run.
 
-use super::format::{duration_ns, moment};
 use super::table::{Align, Table};
+use crate::numbers::{duration_ns, moment};
 use schema::{CyclictestResult, RunResult};
 
 /// The worst latency between two changes of the settings; empty if none changed while the run was under way.

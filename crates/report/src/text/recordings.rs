@@ -1,9 +1,10 @@
 //! Two recordings side by side: what they are, the machine, the commands, then what changed.
 
 use super::Rows;
-use super::format::{change, count, count_u64, cut, digits3, duration, duration_ns, fit, wrap};
 use super::head::labelled;
+use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
+use crate::numbers::{change, count, count_u64, digits3, duration, duration_ns};
 use crate::recordings::{FEWEST_FOR_P99, FEWEST_LATENCIES};
 use crate::stats::BOOTSTRAP_UP_TO;
 use schema::comparison::Verdict;

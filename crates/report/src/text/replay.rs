@@ -1,8 +1,9 @@
 //! A replay beside its recording.
 
-use super::format::{change, count_u64, cut, duration_ns, wrap};
+use super::paragraph::{cut, wrap};
 use super::table::{Align, Table};
 use super::{Rows, head};
+use crate::numbers::{change, count_u64, duration_ns};
 use crate::replay::weighed_by_recorded;
 use schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
 

@@ -1,9 +1,10 @@
 //! Published experiments beside simulated ones: tables as in the document, then what was wanted and what came
 //! of it.
 
-use super::format::{count, digits3, fit, wrap};
 use super::head::labelled;
+use super::paragraph::{fit, wrap};
 use super::table::{Align, Table};
+use crate::numbers::{count, digits3};
 use crate::reproduce::{Crossing, crossings};
 use schema::reproduction::{
     ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction, Role,

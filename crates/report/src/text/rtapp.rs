@@ -1,7 +1,8 @@
 //! Threads of an rt-app file, with the columns of its log.
 
-use super::format::{count_u64, cut, duration};
+use super::paragraph::cut;
 use super::table::{Align, Table};
+use crate::numbers::{count_u64, duration};
 use schema::{RtappColumn, RtappResult};
 
 /// Loops of each thread, and the columns of rt-app's log: mean and the side that hurts.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Rows;
-use super::format::{count_u64, cut, duration_ns, wrap};
+use super::paragraph::{cut, wrap};
 use super::table::{Align, Table};
+use crate::numbers::{count_u64, duration_ns};
 use schema::{Policy, TaskResult};
 
 /// More tasks than this are folded by command name, more names than this by CPU time.

@@ -1,7 +1,8 @@
 //! Threads in a loop: hog, periodic.
 
-use super::format::{count_u64, cut, duration_ns};
+use super::paragraph::cut;
 use super::table::{Align, Table};
+use crate::numbers::{count_u64, duration_ns};
 use schema::ThreadsResult;
 
 /// Cycles of each thread, missed deadlines and response times where the load has them.

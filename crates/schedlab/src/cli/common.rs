@@ -1,19 +1,20 @@
 //! Options that `run` and `compare` share.
 
-use super::window::Stretch;
+use super::typed::Typed;
+use super::window::StretchOptions;
 use clap::ValueEnum;
 use lab::{
-    Change, Experiment, KernelConfig, LoadSource, LoadSpec, MachineChoice, NamedKernel, Reading,
-    STANDARD_STREAM, TaskOptions, WakeupCosts, machine, machine_file, task_options,
+    Change, Experiment, NamedMachine, Reading, StoredResult, TaskOptions, load_text, machine, machine_file,
+    task_options,
 };
-use machine::{MachineSpec, Window};
+use machine::Window;
 use report::text::Rows;
 use schedlab::files::Disk;
 use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
+use schema::{ExperimentText, FileText, KernelChange, MachineText, WakeupCosts};
 use std::path::PathBuf;
-use workload::replay::{KnownAffinity, Locks, Override, TaskSelector};
-use workload::rtapp::Dialect;
+use workload::replay::{KnownAffinity, Override, TaskSelector};
 use workload::units;
 
 // As typed. (A doc comment here would become the help text of both commands.)
@@ -24,7 +25,8 @@ pub struct Common {
     ///
     /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace,
     /// .gz, .pftrace, .perfetto-trace); `-` is standard input.
-    /// `schedlab list loads` shows the command lines that are known.
+    /// `schedlab list loads` shows the command lines that are known. A result (`--format json`) alone is run
+    /// again, as it says itself.
     #[arg(value_name = "LOAD", required = true)]
     loads: Vec<String>,
     /// Machine, by name (`schedlab list machines`) or TOML file [default: laptop].
@@ -32,7 +34,7 @@ pub struct Common {
     machine: Option<String>,
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
     #[arg(long, value_name = "N", value_parser = cpus)]
-    cpus: Option<usize>,
+    cpus: Option<u32>,
     /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default:
     /// 6.1; with a trace, the recording's].
     ///
@@ -114,7 +116,7 @@ pub struct Common {
     #[arg(long, value_name = "TASK", value_parser = str::parse::<TaskSelector>)]
     task: Vec<TaskSelector>,
     #[command(flatten)]
-    stretch: Stretch,
+    stretch: StretchOptions,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -162,11 +164,11 @@ pub enum RecordedLocks {
 }
 
 impl RecordedLocks {
-    pub fn meant(self) -> Locks {
+    pub fn meant(self) -> schema::RecordedLocks {
         match self {
-            RecordedLocks::Auto => Locks::Auto,
-            RecordedLocks::Recorded => Locks::Recorded,
-            RecordedLocks::Inferred => Locks::Inferred,
+            RecordedLocks::Auto => schema::RecordedLocks::Auto,
+            RecordedLocks::Recorded => schema::RecordedLocks::Recorded,
+            RecordedLocks::Inferred => schema::RecordedLocks::Inferred,
         }
     }
 }
@@ -174,83 +176,86 @@ impl RecordedLocks {
 /// As meant.
 #[derive(Debug)]
 pub struct Meant {
-    /// Opened.
-    pub loads: Vec<LoadSpec>,
-    /// Not resolved yet: a configuration of a comparison may replace parts of it.
-    pub machine: MachineChoice,
-    /// With all settings.
-    pub kernel: KernelConfig,
-    /// How files were read.
+    /// What was asked for.
+    pub text: ExperimentText,
+    /// How files are read.
     pub reading: Reading,
-    /// Where traces were recorded, if the user says so.
-    recorded_on: Option<MachineSpec>,
-    /// The tasks to tell of; empty: all.
-    pub tasks: Vec<TaskSelector>,
-    /// The stretch to tell of; `None`: all of a run.
-    pub window: Option<Window>,
-    /// Of the first run.
-    pub seed: u64,
-    /// If one was asked for.
-    pub duration: Option<Nanos>,
-    /// Whether to check invariants.
-    pub check: bool,
+    /// What is to run.
+    pub experiment: Experiment,
+    /// The command line of a result that is run again, if it has one.
+    pub command: Option<String>,
+    /// The files that are read for it.
+    pub files: Vec<PathBuf>,
 }
 
 impl Common {
-    /// What these options mean.
-    pub fn meaning(&self) -> Result<Meant, Error> {
-        let dialect = match self.dialect {
-            RtAppDialect::Workgen => Dialect::Workgen,
-            RtAppDialect::RtApp => Dialect::RtApp,
-        };
-        if self.loads.iter().filter(|load| *load == STANDARD_STREAM).count() > 1 {
-            return Err(Error::StdinTwice);
+    /// What these options mean, with files of Linux to show; `typed` are the options that were typed. A
+    /// result in place of the loads means what it says itself.
+    pub fn meaning(&self, dumps: &[String], typed: &Typed) -> Result<Meant, Error> {
+        let reading = self.reading()?;
+        if let [word] = self.loads.as_slice()
+            && let Some(result) = StoredResult::open(word, &Disk)?
+        {
+            typed.say_nothing_of_a_run(word)?;
+            let experiment = Experiment { clock: clocks::wall, ..result.repeat(&Disk)? };
+            let mut files = files(&result.experiment, &experiment);
+            files.push(word.into());
+            return Ok(Meant {
+                text: result.experiment,
+                reading,
+                experiment,
+                command: result.command,
+                files,
+            });
         }
-        let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
-        let overrides = overrides.into_iter().flatten().cloned().collect();
-        let tasks = TaskOptions { affinities: self.affinity.clone(), overrides };
-        let wakeup_costs = match self.wakeup_costs {
-            CostsFrom::Recorded => WakeupCosts::Recorded,
-            CostsFrom::Machine => WakeupCosts::Machine,
-        };
-        let window = self.stretch.window()?;
-        let reading = Reading { dialect, locks: self.locks.meant(), tasks, window, wakeup_costs };
-        let loads: Vec<LoadSpec> = self
-            .loads
-            .iter()
-            .map(|text| LoadSpec::open_as(text, &reading, &Disk))
-            .collect::<Result<_, _>>()?;
-        reading.tasks.check(&loads)?;
-        if self.locks == RecordedLocks::Inferred && !loads.iter().any(LoadSpec::has_mutexes) {
-            return Err(Error::NoMutexes);
-        }
-        let recorded = || loads.iter().filter_map(LoadSpec::recorded_kernel).find_map(NamedKernel::of_uname);
-        let mut kernel = match &self.kernel {
-            Some(name) => KernelConfig::of_name(name).map_err(lab::Error::from)?,
-            None => recorded().map_or_else(KernelConfig::default, KernelConfig::new),
-        };
-        for text in &self.set {
-            kernel.set(Change::parse(text)?).map_err(lab::Error::from)?;
-        }
-        Ok(Meant {
-            machine: MachineChoice { name: self.machine.clone(), cpus: self.cpus },
-            recorded_on: self.recorded_on.as_ref().map(|name| machine(name, None, &Disk)).transpose()?,
-            loads,
-            reading,
-            tasks: self.task.clone(),
-            window,
-            kernel,
+        let text = self.text(dumps, &reading)?;
+        let experiment = Experiment { clock: clocks::wall, ..Experiment::open(&text, &Disk)? };
+        reading.check(&experiment.loads)?;
+        let files = files(&text, &experiment);
+        Ok(Meant { text, reading, experiment, command: None, files })
+    }
+
+    /// As text.
+    fn text(&self, dumps: &[String], reading: &Reading) -> Result<ExperimentText, Error> {
+        let change = |text: &String| Change::parse(text).map(|change| KernelChange::from(&change));
+        let recorded_on = MachineText { name: self.recorded_on.clone(), ..MachineText::default() };
+        let file = FileText { recorded_on: Some(recorded_on), ..reading.text() };
+        Ok(ExperimentText {
+            loads: self.loads.iter().map(|word| load_text(word, &file, &Disk)).collect(),
+            machine: MachineText { name: self.machine.clone(), cpus: self.cpus, content: None },
+            kernel: self.kernel.clone(),
+            settings: self.set.iter().map(change).collect::<Result<_, _>>()?,
             seed: self.seed,
-            duration: self.duration,
+            duration_ns: self.duration.map(|duration| duration.0),
+            stretch: self.stretch.stretch()?,
+            tasks: self.task.iter().map(TaskSelector::word).collect(),
+            dumps: dumps.to_vec(),
             check: self.check,
+            without_fidelity: false,
         })
     }
 
-    /// The files that are read for them.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let loads = self.loads.iter().filter(|load| LoadSource::of(load, &Disk) == LoadSource::File);
-        let machines = [&self.machine, &self.recorded_on].into_iter().flatten();
-        loads.map(PathBuf::from).chain(machines.filter_map(|name| machine_file(name, &Disk))).collect()
+    fn reading(&self) -> Result<Reading, Error> {
+        let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
+        let overrides = overrides.into_iter().flatten().cloned().collect();
+        Ok(Reading {
+            dialect: match self.dialect {
+                RtAppDialect::Workgen => schema::RtAppDialect::Workgen,
+                RtAppDialect::RtApp => schema::RtAppDialect::RtApp,
+            },
+            locks: self.locks.meant(),
+            tasks: TaskOptions { affinities: self.affinity.clone(), overrides },
+            wakeup_costs: match self.wakeup_costs {
+                CostsFrom::Recorded => WakeupCosts::Recorded,
+                CostsFrom::Machine => WakeupCosts::Machine,
+            },
+            window: self.stretch.stretch()?.map(Window::from),
+        })
+    }
+
+    /// The machine on which recordings were made, if the user says so.
+    pub fn recorded_on(&self) -> Result<Option<NamedMachine>, Error> {
+        Ok(self.recorded_on.as_ref().map(|name| machine(name, None, &Disk)).transpose()?)
     }
 
     /// How much of a table to print.
@@ -259,35 +264,16 @@ impl Common {
     }
 }
 
-impl Meant {
-    /// Loads that know where they were recorded: on this machine unless the user says otherwise.
-    pub fn recorded(&self, loads: Vec<LoadSpec>, machine: &MachineSpec) -> Vec<LoadSpec> {
-        let origin = self.recorded_on.as_ref().unwrap_or(machine);
-        loads.into_iter().map(|load| load.recorded_on(origin)).collect()
-    }
-
-    /// The experiment on this machine, which is also the one of the recordings unless the user says
-    /// otherwise.
-    pub fn on(self, machine: MachineSpec, kernel: KernelConfig) -> Experiment {
-        Experiment {
-            loads: self.recorded(self.loads.clone(), &machine),
-            machine,
-            kernel,
-            seed: self.seed,
-            duration: self.duration,
-            check: self.check,
-            record: false,
-            fidelity: true,
-            dumps: Vec::new(),
-            tasks: self.tasks,
-            window: self.window,
-            clock: clocks::wall,
-        }
-    }
+/// The files that are read for an experiment.
+fn files(text: &ExperimentText, experiment: &Experiment) -> Vec<PathBuf> {
+    let loads = text.loads.iter().filter(|load| load.file.is_some()).map(|load| PathBuf::from(&load.load));
+    let recorded_on = text.loads.iter().filter_map(|load| load.file.as_ref()?.recorded_on.as_ref());
+    let machines = recorded_on.filter_map(|machine| machine_file(machine.name.as_deref()?, &Disk));
+    loads.chain(machines).chain(experiment.machine.file()).collect()
 }
 
-fn cpus(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=CpuMask::BITS).contains(number));
+fn cpus(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=CpuMask::BITS as u32).contains(number));
     number.ok_or_else(|| format!("a machine has 1 to {} CPUs", CpuMask::BITS))
 }
 

@@ -3,8 +3,9 @@
 use super::common::{Common, Format, Meant};
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
+use super::typed::Typed;
 use super::voice::Voice;
-use lab::{Arm, LoadSpec, Plan, Settings};
+use lab::{Arm, ExperimentText, KernelConfig, LoadSpec, NamedMachine, Plan, Reading, Settings};
 use schedlab::Error;
 use schedlab::files::Disk;
 
@@ -35,8 +36,8 @@ pub struct Args {
     repeat: u32,
 }
 
-pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
-    let plan = plan(args)?;
+pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
+    let plan = plan(args, typed)?;
     let progress = Progress::new(plan.runs(), voice);
     let comparison = lab::compare(&plan, &|| progress.one_more());
     progress.finish();
@@ -56,39 +57,46 @@ fn not_blank(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn plan(args: &Args) -> Result<Plan, Error> {
-    let mut meant = args.common.meaning()?;
+fn plan(args: &Args, typed: &Typed) -> Result<Plan, Error> {
+    let Meant { mut text, reading, experiment, .. } = args.common.meaning(&[], typed)?;
+    // What its kernel is where the user names none does not depend on the loads of an arm.
+    text.kernel = Some(experiment.kernel.named().asked.clone());
     let settings = Settings::parse(args.base.as_deref().unwrap_or(""))?;
-    let mut base = arm(&settings, &meant)?;
+    let mut base = arm(&settings, &text, &experiment.loads, &reading)?;
     // A variant says what differs from the base.
-    meant.machine = settings.machine.or(&meant.machine);
-    meant.kernel = base.kernel.clone();
-    meant.loads = base.loads.clone();
-    let origin = base.machine.clone();
-    let mut variants: Vec<Arm> =
-        args.with.iter().map(|text| arm(&Settings::parse(text)?, &meant)).collect::<Result<_, _>>()?;
+    let text = settings.over(&text);
+    let variant = |with: &String| arm(&Settings::parse(with)?, &text, &base.loads, &reading);
+    let mut variants: Vec<Arm> = args.with.iter().map(variant).collect::<Result<_, _>>()?;
+    let origin = args.common.recorded_on()?.unwrap_or_else(|| base.machine.clone());
     for arm in std::iter::once(&mut base).chain(&mut variants) {
-        arm.loads = meant.recorded(std::mem::take(&mut arm.loads), &origin);
+        let loads = std::mem::take(&mut arm.loads);
+        arm.loads = loads.into_iter().map(|load| load.recorded_on(&origin)).collect();
     }
-    let experiment = meant.on(base.machine.clone(), base.kernel.clone());
     Ok(Plan { experiment, base, variants, repeat: args.repeat })
 }
 
 /// One configuration: its own settings on top of those of all.
-fn arm(settings: &Settings, meant: &Meant) -> Result<Arm, Error> {
+fn arm(
+    settings: &Settings,
+    text: &ExperimentText,
+    loads: &[LoadSpec],
+    reading: &Reading,
+) -> Result<Arm, Error> {
     let name = if settings.text.is_empty() { "base" } else { &settings.text };
-    let loads = if settings.loads.is_empty() {
-        meant.loads.clone()
+    let own = settings.over(text);
+    // That of the common loads: another load is to run on the same machine.
+    let machine = NamedMachine::open(&own.machine, loads, &Disk)?;
+    let loads: Vec<LoadSpec> = if settings.loads.is_empty() {
+        loads.to_vec()
     } else {
-        let open = |text: &String| LoadSpec::open_as(text, &meant.reading, &Disk);
+        let open = |text: &String| LoadSpec::open_as(text, reading, &Disk);
         settings.loads.iter().map(open).collect::<Result<_, _>>()?
     };
     settings.tasks.check(&loads)?;
     Ok(Arm {
-        // That of the common loads: another load is to run on the same machine.
-        machine: settings.machine.or(&meant.machine).resolve(&meant.loads, &Disk)?,
-        kernel: settings.on(&meant.kernel)?,
-        loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
         name: name.to_owned(),
+        machine,
+        kernel: KernelConfig::of_text(&own)?,
+        loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
     })
 }

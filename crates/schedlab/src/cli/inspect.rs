@@ -2,9 +2,9 @@
 
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print};
-use super::window::Stretch;
+use super::window::StretchOptions;
 use clap::ValueEnum;
-use lab::Inspection;
+use lab::{Inspection, Window};
 use report::text::Rows;
 use schedlab::files::Disk;
 use trace::DelaysFrom;
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "TASK", value_parser = str::parse::<TaskSelector>)]
     task: Vec<TaskSelector>,
     #[command(flatten)]
-    stretch: Stretch,
+    stretch: StretchOptions,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -50,7 +50,11 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         Wakeups::Wakeup => DelaysFrom::Wakeup,
         Wakeups::Waking => DelaysFrom::Waking,
     };
-    let asked = Inspection { delays_from, tasks: args.task.clone(), window: args.stretch.window()? };
+    let asked = Inspection {
+        delays_from,
+        tasks: args.task.clone(),
+        window: args.stretch.stretch()?.map(Window::from),
+    };
     let rows = if args.full { Rows::All } else { Rows::Folded };
     if let Some(other) = &args.other {
         let mut result = lab::inspect_both([&args.trace, other], &asked, &Disk)?;

@@ -21,6 +21,7 @@ mod run;
 mod signals;
 mod speed;
 mod terminal;
+mod typed;
 mod user;
 mod voice;
 mod watch;
@@ -31,6 +32,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Failure;
 use report::text::{WIDTH, fit, in_columns};
 use std::process::ExitCode;
+use typed::Typed;
 use voice::Voice;
 
 /// A laboratory for the Linux CPU scheduler: what changes when this load meets another kernel, machine or
@@ -66,15 +68,20 @@ enum Command {
 /// Runs what was typed.
 pub fn main() -> ExitCode {
     let columns = columns::of_stdout().unwrap_or(WIDTH);
-    let typed = Cli::command().term_width(columns).try_get_matches();
-    let cli = match typed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
+    let mut command = Cli::command().term_width(columns);
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let read = matches.and_then(|matches| {
+        let typed = Typed::of(&command, &matches);
+        Cli::from_arg_matches(&matches).map(|cli| (cli, typed))
+    });
+    let (cli, typed) = match read {
+        Ok(read) => read,
         Err(error) => {
             say_typed(&error, columns);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
         }
     };
-    match in_columns(columns, || execute(&cli)) {
+    match in_columns(columns, || execute(&cli, &typed)) {
         Ok(()) => ExitCode::from(exit::OK),
         Err(failure) => failure.report(),
     }
@@ -95,14 +102,14 @@ fn say_typed(error: &clap::Error, columns: usize) {
     };
 }
 
-fn execute(cli: &Cli) -> Result<(), Failure> {
+fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
     let voice = if cli.quiet { Voice::Quiet } else { Voice::Normal };
     if let Some(name) = &cli.explain {
         return explain::print_as(name, common::Format::Text);
     }
     match &cli.command {
-        Some(Command::Run(args)) => run::execute(args),
-        Some(Command::Compare(args)) => compare::execute(args, voice),
+        Some(Command::Run(args)) => run::execute(args, typed),
+        Some(Command::Compare(args)) => compare::execute(args, typed, voice),
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),
         Some(Command::Record(args)) => record::execute(args, voice),

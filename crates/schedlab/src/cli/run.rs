@@ -2,9 +2,9 @@
 
 use super::common::{Common, Format, Meant};
 use super::output::{Failure, Stream, command_line, open};
+use super::typed::Typed;
 use clap::ValueEnum;
-use lab::{DumpRequest, Experiment, Logged, Programs, STANDARD_STREAM, TraceFormat, machine_beside};
-use schedlab::files::Disk;
+use lab::{Experiment, Logged, Programs, STANDARD_STREAM, TraceFormat, machine_beside};
 use schedlab::outputs::{Output, OutputError, is_same_file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -64,28 +64,24 @@ impl From<WrittenFormat> for TraceFormat {
     }
 }
 
-pub fn execute(args: &Args) -> Result<(), Failure> {
-    let dumps = args.dump.iter().map(|text| DumpRequest::parse(text)).collect::<Result<_, _>>()?;
+pub fn execute(args: &Args, typed: &Typed) -> Result<(), Failure> {
     let format = |path: &PathBuf| match args.trace_format {
         Some(format) => Ok(format.into()),
         None if path == Path::new(STANDARD_STREAM) => Ok(TraceFormat::TraceDat),
         None => TraceFormat::of(path),
     };
     let format = args.trace.as_ref().map(format).transpose()?;
-    let meant = args.common.meaning()?;
-    let machine = meant.machine.resolve(&meant.loads, &Disk)?;
+    let meant = args.common.meaning(&args.dump, typed)?;
     let trace = args.trace.as_deref().zip(format);
-    let trace =
-        trace.map(|(path, format)| TraceFile::open(path, format, &args.common, &meant)).transpose()?;
-    let kernel = meant.kernel.clone();
-    let experiment = Experiment { record: trace.is_some(), dumps, ..meant.on(machine, kernel) };
+    let trace = trace.map(|(path, format)| TraceFile::open(path, format, &meant)).transpose()?;
+    let experiment = Experiment { record: trace.is_some(), ..meant.experiment };
     let mut run = experiment.run()?;
     let results = Stream::beside(trace.as_ref().map(|trace| &trace.file));
     if let Some((trace, logged)) = trace.zip(run.logged.take()) {
         let programs = if args.no_program { Programs::LeftOut } else { Programs::Told };
         trace.write(&logged, programs)?;
     }
-    run.result.command = Some(command_line());
+    run.result.command = meant.command.or_else(|| Some(command_line()));
     match args.common.format {
         Format::Text => results.text(&report::text::run(&run.result, args.common.rows())),
         Format::Json => results.exact(&run.result.to_json()),
@@ -107,21 +103,16 @@ struct MachineFile {
 }
 
 impl TraceFile {
-    fn open(path: &Path, format: TraceFormat, common: &Common, meant: &Meant) -> Result<TraceFile, Failure> {
-        let mut inputs = common.files();
-        let used = meant.machine.file(&meant.loads, &Disk);
-        inputs.extend(used.clone());
-        let file = open(path, &inputs)?;
-        let machine = if format.can_be_read() && file.is_file() {
-            let beside = machine_beside(&path.to_string_lossy());
-            if used.is_some_and(|used| is_same_file(&used, &beside)) {
-                None
-            } else {
-                let text = meant.machine.text(&meant.loads, &Disk)?;
-                Some(MachineFile { file: open(&beside, &inputs)?, text })
+    fn open(path: &Path, format: TraceFormat, meant: &Meant) -> Result<TraceFile, Failure> {
+        let file = open(path, &meant.files)?;
+        let (used, content) = (meant.experiment.machine.file(), meant.experiment.machine.content());
+        let beside = machine_beside(&path.to_string_lossy());
+        let is_there = used.is_some_and(|used| is_same_file(&used, &beside));
+        let machine = match content.filter(|_| format.can_be_read() && file.is_file() && !is_there) {
+            Some(content) => {
+                Some(MachineFile { file: open(&beside, &meant.files)?, text: content.to_owned() })
             }
-        } else {
-            None
+            None => None,
         };
         Ok(TraceFile { file, format, machine })
     }

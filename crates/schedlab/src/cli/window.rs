@@ -1,13 +1,13 @@
 //! Options for a stretch of a run or of a recording.
 
-use machine::Window;
 use schedlab::Error;
 use scheduler::Nanos;
+use schema::Stretch;
 use workload::units;
 
 // As typed. (A doc comment here would become the help text of the commands.)
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub struct Stretch {
+pub struct StretchOptions {
     /// Tell of the time from here on, since the first event of a recording or the start of the run; seconds
     /// without a unit.
     ///
@@ -20,17 +20,18 @@ pub struct Stretch {
     to: Option<Nanos>,
 }
 
-impl Stretch {
+impl StretchOptions {
     /// What was asked for; `None`: all of it.
     ///
     /// # Errors
     /// An end that is not behind the beginning.
-    pub fn window(self) -> Result<Option<Window>, Error> {
-        let window = Window { from: self.from.unwrap_or(Nanos::ZERO), to: self.to.unwrap_or(Nanos::NEVER) };
-        if window.to <= window.from {
-            return Err(Error::NoStretch(window));
+    pub fn stretch(self) -> Result<Option<Stretch>, Error> {
+        let from = self.from.unwrap_or(Nanos::ZERO);
+        if let Some(to) = self.to.filter(|to| *to <= from) {
+            return Err(Error::NoStretch { from, to });
         }
-        Ok((self.from.is_some() || self.to.is_some()).then_some(window))
+        let stretch = Stretch { from_ns: from.0, to_ns: self.to.map(|to| to.0) };
+        Ok((self.from.is_some() || self.to.is_some()).then_some(stretch))
     }
 }
 

@@ -28,9 +28,7 @@ pub struct Args {
 pub fn execute(args: &Args) -> Result<(), Failure> {
     let reading = Reading { locks: args.locks.meant(), ..Reading::default() };
     let load = LoadSpec::open_file(&args.trace, &reading, &Disk)?;
-    if args.locks == RecordedLocks::Inferred && !load.has_mutexes() {
-        return Err(Error::NoMutexes.into());
-    }
+    reading.check(std::slice::from_ref(&load))?;
     let Some(text) = load.workload_text(&Disk)? else {
         return Err(Error::NotATrace { path: args.trace.clone() }.into());
     };

@@ -7,6 +7,7 @@ mod cli;
 mod io;
 mod outputs;
 mod record;
+mod repeat;
 mod schema;
 mod side_by_side;
 mod signals;

@@ -16,7 +16,13 @@ fn method(interval: IntervalMethod) -> Method {
 fn configuration(name: &str) -> Configuration {
     let run = run();
     let loads = run.loads.iter().map(|load| load.load().to_owned()).collect();
-    Configuration { name: name.to_owned(), loads, machine: run.machine, kernel: run.kernel }
+    Configuration {
+        name: name.to_owned(),
+        experiment: run.experiment,
+        loads,
+        machine: run.machine,
+        kernel: run.kernel,
+    }
 }
 
 /// A base and a variant that halves a latency.

@@ -88,6 +88,37 @@ pub fn cyclictest_thread(t: u32, prio: u32) -> CyclictestThread {
     }
 }
 
+/// A text that leaves nothing out.
+fn experiment() -> ExperimentText {
+    let machine = MachineText {
+        name: Some("laptop.toml".to_owned()),
+        content: Some("name = \"laptop\"\n".to_owned()),
+        cpus: Some(2),
+    };
+    let file = FileText {
+        xxh128: Some("99aa06d3014798d86001c324468d497f".to_owned()),
+        dialect: RtAppDialect::RtApp,
+        locks: RecordedLocks::Recorded,
+        wakeup_costs: WakeupCosts::Machine,
+        changes: vec![vec!["policy=make=fifo:50".to_owned(), "nice=cc*=5".to_owned()]],
+        recorded_on: Some(machine.clone()),
+    };
+    let load = |load: &str, file| LoadText { load: load.to_owned(), file };
+    ExperimentText {
+        loads: vec![load("cyclictest -t2 -p90 -i100", None), load("make10.dat", Some(file))],
+        machine,
+        kernel: Some("debian12".to_owned()),
+        settings: vec![KernelChange { at_ns: 0, setting: "NO_RT_PUSH_IPI".to_owned() }],
+        seed: 42,
+        duration_ns: Some(10_000_000_000),
+        stretch: Some(Stretch { from_ns: 0, to_ns: Some(1_000_000_000) }),
+        tasks: vec!["cc*".to_owned()],
+        dumps: vec!["sched_debug@2s".to_owned()],
+        check: true,
+        without_fidelity: true,
+    }
+}
+
 /// A result in which no list is empty and no option absent, with one load of each kind.
 pub fn run() -> RunResult {
     let threads = |deadline_misses, response_ns| ThreadsResult {
@@ -104,6 +135,7 @@ pub fn run() -> RunResult {
     RunResult {
         schema: RunSchema,
         command: Some("schedlab run 'cyclictest -t2 -p90 -i100'".to_owned()),
+        experiment: Some(experiment()),
         engine: Engine {
             version: "0.1.0".to_owned(),
             seed: 42,

@@ -3,7 +3,7 @@
 use super::affinity;
 use super::causes::{Answer, Cause, NamedDevice};
 use super::devices::{self, Requests, Served};
-use super::mutexes::{self, Locks, Mutexes};
+use super::mutexes::{self, Mutexes};
 use super::programs;
 use super::recording::{
     Begin, Brought, Counts, FairPolicy, Interrupt, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
@@ -17,6 +17,7 @@ use super::work;
 use crate::units;
 use machine::{ForkKind, Objects};
 use scheduler::{CpuMask, Nanos};
+use schema::RecordedLocks;
 use std::collections::BTreeMap;
 use trace::{IdleKind, TaskFacts, TaskPolicy, Trace};
 
@@ -33,11 +34,11 @@ impl Recording {
     /// [`trace::summarise`], its time at the edges of the trace included. Where the trace does not show the
     /// beginning or the end of a stay on a CPU, the proven part counts here and not there.
     pub fn extract(trace: &Trace) -> Recording {
-        Recording::extract_with(trace, Locks::default())
+        Recording::extract_with(trace, RecordedLocks::default())
     }
 
     /// The same, with waits for locks as the user wants them.
-    pub fn extract_with(trace: &Trace, locks: Locks) -> Recording {
+    pub fn extract_with(trace: &Trace, locks: RecordedLocks) -> Recording {
         if let Some(told) = programs::told(trace) {
             return told;
         }
@@ -130,7 +131,7 @@ struct Finish<'a> {
     workers: Vec<bool>,
     /// Which of their pieces of work a step brings, by its task and number.
     work: BTreeMap<(TaskIndex, usize), u32>,
-    locks: Locks,
+    locks: RecordedLocks,
     mutexes: Mutexes,
 }
 
@@ -255,7 +256,7 @@ impl Finish<'_> {
                 ReplayStep::Bind(cpu)
             }
             Draft::Unbind => ReplayStep::Unbind,
-            Draft::Lend { .. } | Draft::GiveBack(_) if self.locks == Locks::Inferred => return None,
+            Draft::Lend { .. } | Draft::GiveBack(_) if self.locks == RecordedLocks::Inferred => return None,
             Draft::Lend { to, prio, round } => ReplayStep::Lend { to, prio, round },
             Draft::GiveBack(prio) => ReplayStep::GiveBack(prio),
             Draft::SetPrio(prio) => ReplayStep::SetPrio(prio),

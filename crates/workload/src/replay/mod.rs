@@ -33,7 +33,7 @@
 //!   `sched_pi_setprio` is the kernel's doing, in a task that begins to wait for a mutex, or unlocks one. A
 //!   replay lends and gives back at the same points of these tasks' progress.
 //! - **Mutexes** take the place of wakeups where they can be inferred: plain ones where nearly every lock
-//!   shows, those with inheritance if the user wants it (`mutexes`, [`Locks`]).
+//!   shows, those with inheritance if the user wants it (`mutexes`, [`RecordedLocks`]).
 //! - **Affinities** are not in a trace. Some show (`whereabouts`, `affinity`), others the user may give
 //!   ([`KnownAffinity`]); that a command may have been bound is said where nothing shows (`stayed`). What the
 //!   stopper did for a task is an affinity that it set, or its exec ([`ReplayStep::Bind`]). A machine of
@@ -114,7 +114,6 @@ pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
 pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};
 pub use load::{Replayed, ReplayedTask};
-pub use mutexes::Locks;
 pub use overrides::{Changed, Override, WorkFactor};
 pub use reading::{KnownAffinity, ReadOptions, Replay};
 pub use recording::{
@@ -122,6 +121,7 @@ pub use recording::{
     Recording, ReplayStep, TaskIndex, ToldTask, Waking,
 };
 pub use roles::{RecordedCommand, Role, command_pids};
+pub use schema::RecordedLocks;
 pub use task_selector::TaskSelector;
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::ending::{Ended, Ending};
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::load::Replayed;
-use super::mutexes::Locks;
 use super::overhead::Overhead;
 use super::overrides::{self, Changed, Override};
 use super::recording::{RecordedTask, Recording};
@@ -14,7 +13,7 @@ use super::task_selector::TaskSelector;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
-use schema::{LogEvent, LogRecord};
+use schema::{LogEvent, LogRecord, RecordedLocks};
 use std::fmt;
 use std::sync::Arc;
 use trace::{Stretch, Trace, infer_missing_switches};
@@ -65,14 +64,14 @@ pub struct Replay {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadOptions {
     /// What waits for locks are.
-    pub locks: Locks,
+    pub locks: RecordedLocks,
     /// The stretch of the recording with which a run is compared; it counts from the first event.
     pub window: Window,
 }
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
-        ReadOptions { locks: Locks::default(), window: Window::ALL }
+        ReadOptions { locks: RecordedLocks::default(), window: Window::ALL }
     }
 }
 

@@ -1,4 +1,4 @@
-//! TaskSelector the user means by a task.
+//! Whom the user means by a task.
 
 use super::recording::{RecordedTask, ReplayStep};
 use glob::Pattern;
@@ -24,6 +24,15 @@ impl TaskSelector {
             TaskSelector::Pid(number) => i64::from(pid) == i64::from(*number),
             TaskSelector::Comm(name) => name == comm,
             TaskSelector::Glob(pattern) => pattern.matches(comm),
+        }
+    }
+
+    /// The word that is read as the same tasks. (What is shown of them is for people: `all` may be a name.)
+    #[must_use]
+    pub fn word(&self) -> String {
+        match self {
+            TaskSelector::Glob(pattern) => pattern.as_str().to_owned(),
+            TaskSelector::Pid(_) | TaskSelector::Comm(_) => self.to_string(),
         }
     }
 
@@ -81,5 +90,8 @@ mod tests {
         assert!(means("cc1", 7, "cc1") && !means("cc1", 7, "cc1plus"));
         assert!(means("cc*", 7, "cc1plus") && means("kworker/[01]:?", 7, "kworker/1:2"));
         assert!("[".parse::<TaskSelector>().is_err() && "".parse::<TaskSelector>().is_err());
+        for word in ["7", "cc1", "a b=c", "all", "*", "cc*", "kworker/[01]:?"] {
+            assert_eq!(word.parse::<TaskSelector>().expect("legal").word(), word);
+        }
     }
 }

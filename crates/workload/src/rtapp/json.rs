@@ -1,6 +1,6 @@
 //! The file as a tree with byte ranges, after the rules of the dialect about repeated keys.
 
-use super::Dialect;
+use super::RtAppDialect;
 use super::error::{Fault, RtAppError};
 use super::lexical::{Prepared, prepare};
 use super::note::{NoteKind, Notes};
@@ -70,7 +70,7 @@ impl Member {
 pub(super) fn read(
     text: &str,
     source: &Source,
-    dialect: Dialect,
+    dialect: RtAppDialect,
     notes: &mut Notes,
 ) -> Result<Node, RtAppError> {
     let prepared = prepare(text);
@@ -111,7 +111,7 @@ pub(super) fn read(
 struct Tree<'a> {
     prepared: &'a Prepared,
     source: &'a Source,
-    dialect: Dialect,
+    dialect: RtAppDialect,
     notes: &'a mut Notes,
 }
 
@@ -142,7 +142,7 @@ impl Tree<'_> {
             let key = property.name.as_str().to_owned();
             let mut value = self.node(&property.value)?;
             if matches!(value.value, Value::Nothing) {
-                if self.dialect == Dialect::RtApp {
+                if self.dialect == RtAppDialect::RtApp {
                     return Err(RtAppError::new(self.source, &key_span, Fault::NoValue { key }));
                 }
                 value.span = key_span.clone();
@@ -155,11 +155,11 @@ impl Tree<'_> {
             };
             let place = self.source.place(&member.key_span);
             match self.dialect {
-                Dialect::RtApp => {
+                RtAppDialect::RtApp => {
                     self.notes.add(NoteKind::RepeatsDropped, &member.key, place);
                     members[earlier].value = member.value;
                 }
-                Dialect::Workgen => {
+                RtAppDialect::Workgen => {
                     self.notes.add(NoteKind::RepeatsKept, &member.key, place);
                     member.renamed = Some(names.rename(&member.key, members.len()));
                     members.push(member);
@@ -206,7 +206,7 @@ impl Names {
 mod tests {
     use super::*;
 
-    fn keys(text: &str, dialect: Dialect) -> Vec<String> {
+    fn keys(text: &str, dialect: RtAppDialect) -> Vec<String> {
         let source = Source::new("t.json", text);
         let Value::Object(members) = read(text, &source, dialect, &mut Notes::default()).unwrap().value
         else {
@@ -218,22 +218,25 @@ mod tests {
     #[test]
     fn repeated_keys_by_dialect() {
         let text = r#"{"run": 1, "sleep": 2, "run": 3, "run": 4}"#;
-        assert_eq!(keys(text, Dialect::RtApp), ["run=Integer(4)", "sleep=Integer(2)"]);
+        assert_eq!(keys(text, RtAppDialect::RtApp), ["run=Integer(4)", "sleep=Integer(2)"]);
         assert_eq!(
-            keys(text, Dialect::Workgen),
+            keys(text, RtAppDialect::Workgen),
             ["run=Integer(1)", "sleep=Integer(2)", "run1=Integer(3)", "run2=Integer(4)"]
         );
         let taken = r#"{"run1": 1, "run": 2, "run": 3}"#;
-        assert_eq!(keys(taken, Dialect::Workgen), ["run1=Integer(1)", "run=Integer(2)", "run2=Integer(3)"]);
+        assert_eq!(
+            keys(taken, RtAppDialect::Workgen),
+            ["run1=Integer(1)", "run=Integer(2)", "run2=Integer(3)"]
+        );
     }
 
     #[test]
     fn values_of_all_types() {
         let text = r#"{"a": -1, "b": 1.5, "c": "x", "d": true, "e": null, "f": [1], "g"}"#;
         assert_eq!(
-            keys(text, Dialect::Workgen)[..5],
+            keys(text, RtAppDialect::Workgen)[..5],
             ["a=Integer(-1)", "b=Number", "c=Text(\"x\")", "d=Boolean(true)", "e=Null"]
         );
-        assert_eq!(keys(text, Dialect::Workgen)[6], "g=Nothing");
+        assert_eq!(keys(text, RtAppDialect::Workgen)[6], "g=Nothing");
     }
 }

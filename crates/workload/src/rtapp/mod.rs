@@ -17,7 +17,7 @@
 //! rt-app itself reads JSON with comments, trailing commas and single quotes, and keeps of a repeated key
 //! only the last value, at the place of the first. Its wrapper workgen keeps all of them, under names of its
 //! own, and allows `"suspend"` without a value. Most published files mean the second, so it is the default;
-//! see [`Dialect`].
+//! see [`RtAppDialect`].
 //!
 //! # What the events mean here
 //!
@@ -66,19 +66,8 @@ mod thread;
 pub use error::{Fault, RtAppError};
 pub use model::RtApp;
 pub use note::{Note, NoteKind};
+pub use schema::RtAppDialect;
 pub use source::Position;
-
-/// Which program would read the file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-pub enum Dialect {
-    /// workgen in front of rt-app: every repeated key counts, `"suspend"` needs no value.
-    #[default]
-    Workgen,
-    /// rt-app alone: of a repeated key the last value counts, at the place of the first; each key needs a
-    /// value.
-    #[value(name = "rt-app")]
-    RtApp,
-}
 
 /// Reads an rt-app file. `file_name` is for messages only.
 ///
@@ -86,7 +75,7 @@ pub enum Dialect {
 ///
 /// Whatever rt-app would refuse, what cannot be modelled (SCHED_DEADLINE), and mistakes that rt-app finds
 /// only while it runs, or never: see [`Fault`].
-pub fn parse(text: &str, file_name: &str, dialect: Dialect) -> Result<RtApp, RtAppError> {
+pub fn parse(text: &str, file_name: &str, dialect: RtAppDialect) -> Result<RtApp, RtAppError> {
     read::file(text, file_name, dialect)
 }
 

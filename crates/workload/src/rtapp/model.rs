@@ -1,6 +1,6 @@
 //! What a file means: tasks, phases and events with names resolved.
 
-use super::Dialect;
+use super::RtAppDialect;
 use super::note::Note;
 use super::source::Source;
 use scheduler::{Nanos, Nice, Policy};
@@ -15,7 +15,7 @@ pub struct RtApp(pub(super) Arc<App>);
 #[derive(Debug)]
 pub(super) struct App {
     pub source: Source,
-    pub dialect: Dialect,
+    pub dialect: RtAppDialect,
     pub global: Global,
     pub tasks: Vec<Task>,
     pub resources: Resources,
@@ -30,7 +30,7 @@ impl RtApp {
     }
 
     /// How the file was read.
-    pub fn dialect(&self) -> Dialect {
+    pub fn dialect(&self) -> RtAppDialect {
         self.0.dialect
     }
 

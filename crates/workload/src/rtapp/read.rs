@@ -5,7 +5,7 @@ use super::json::{self, Member, Value};
 use super::model::{App, Resources, RtApp};
 use super::note::{NoteKind, Notes};
 use super::source::Source;
-use super::{Dialect, check, read_global, read_task};
+use super::{RtAppDialect, check, read_global, read_task};
 use scheduler::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ const RESOURCE_TYPES: &str = "mutex, wait, timer, barrier, mem, iorun, signal, b
 /// Reads one file: what it says, and where it says so.
 pub(super) struct Reader {
     pub source: Source,
-    pub dialect: Dialect,
+    pub dialect: RtAppDialect,
     pub notes: Notes,
 }
 
 /// See [`super::parse`].
-pub(super) fn file(text: &str, name: &str, dialect: Dialect) -> Result<RtApp, RtAppError> {
+pub(super) fn file(text: &str, name: &str, dialect: RtAppDialect) -> Result<RtApp, RtAppError> {
     let source = Source::new(name, text);
     let mut notes = Notes::default();
     let root = json::read(text, &source, dialect, &mut notes)?;

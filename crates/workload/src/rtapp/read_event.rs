@@ -1,6 +1,6 @@
 //! Events.
 
-use super::Dialect;
+use super::RtAppDialect;
 use super::error::{Fault, RtAppError};
 use super::json::{Member, Value};
 use super::keys::{EventKey, TaskKey, task_key};
@@ -92,7 +92,7 @@ pub(super) fn event(
         }
         EventKey::Suspend | EventKey::Resume => {
             // workgen fills in the task's own name where a suspend has none.
-            let own = key == EventKey::Suspend && reader.dialect == Dialect::Workgen;
+            let own = key == EventKey::Suspend && reader.dialect == RtAppDialect::Workgen;
             let name = match &member.value.value {
                 Value::Nothing if own => context.task,
                 Value::Text(name) if own && name.is_empty() => context.task,

@@ -4,10 +4,10 @@ use machine::Setup;
 use scheduler::Nanos;
 use schema::LoadResult;
 use workload::load::{Length, Load, LoadError};
-use workload::rtapp::{Dialect, Fault, NoteKind, RtApp, RtAppError, parse};
+use workload::rtapp::{Fault, NoteKind, RtApp, RtAppDialect, RtAppError, parse};
 
 fn read(text: &str) -> Result<RtApp, RtAppError> {
-    parse(text, "file.json", Dialect::Workgen)
+    parse(text, "file.json", RtAppDialect::Workgen)
 }
 
 fn accept(text: &str) -> RtApp {
@@ -16,10 +16,10 @@ fn accept(text: &str) -> RtApp {
 
 /// The message, and the text that its range marks.
 fn refuse(text: &str) -> (String, String) {
-    refuse_as(text, Dialect::Workgen)
+    refuse_as(text, RtAppDialect::Workgen)
 }
 
-fn refuse_as(text: &str, dialect: Dialect) -> (String, String) {
+fn refuse_as(text: &str, dialect: RtAppDialect) -> (String, String) {
     match parse(text, "file.json", dialect) {
         Ok(_) => panic!("accepted: {text}"),
         Err(error) => (error.to_string(), text[error.place().span.clone()].to_owned()),
@@ -58,7 +58,7 @@ fn the_example_files_are_read_and_built() {
     assert_eq!(threads(&modes, 4), ["worker-0", "worker-1", "worker-2", "feeder-3", "boss-4"]);
     assert_eq!(modes.notes(), []);
 
-    for dialect in [Dialect::Workgen, Dialect::RtApp] {
+    for dialect in [RtAppDialect::Workgen, RtAppDialect::RtApp] {
         let minimal = parse(include_str!("rtapp/minimal.json"), "minimal.json", dialect);
         assert!(minimal.is_ok_and(|app| app.notes().is_empty()));
     }
@@ -67,7 +67,7 @@ fn the_example_files_are_read_and_built() {
 /// What json-c 0.16 with rt-app 1.0 accepts and refuses, tried with both.
 #[test]
 fn the_accepted_dialect() {
-    let plain = |text: &str| parse(text, "file.json", Dialect::RtApp);
+    let plain = |text: &str| parse(text, "file.json", RtAppDialect::RtApp);
     for accepted in [
         task(r#""run": 1"#),
         task("'run': 1"),
@@ -121,7 +121,7 @@ fn the_accepted_dialect() {
 fn only_workgen_takes_keys_without_value() {
     let app = accept(&task(r#""suspend", "run": 1, "resume": "t", "yield""#));
     assert_eq!(app.notes(), [], "it waits for its own resume, by the name of the task");
-    let (message, marked) = refuse_as(&task(r#""suspend", "run": 1"#), Dialect::RtApp);
+    let (message, marked) = refuse_as(&task(r#""suspend", "run": 1"#), RtAppDialect::RtApp);
     assert!(
         message.starts_with("file.json:1:18: `suspend` has no value; write `suspend: value`"),
         "{message}"
@@ -139,7 +139,7 @@ fn repeated_keys_are_told_once() {
     assert_eq!(note(&workgen, NoteKind::PropertyTwice), Some((1, vec!["loop"])));
     let text_of_note = workgen.notes()[0].to_string();
     assert!(text_of_note.contains("plain rt-app would keep only the last"), "{text_of_note}");
-    let plain = parse(&text, "file.json", Dialect::RtApp).expect("accepted");
+    let plain = parse(&text, "file.json", RtAppDialect::RtApp).expect("accepted");
     assert_eq!(note(&plain, NoteKind::RepeatsDropped), Some((3, vec!["run", "loop"])));
     assert_eq!(plain.notes().len(), 1);
 }
@@ -148,7 +148,7 @@ fn repeated_keys_are_told_once() {
 fn tasks_of_one_name_are_two_tasks_for_workgen() {
     let text = r#"{"tasks": {"t": {"run": 1}, "t": {"run": 2}}}"#;
     assert_eq!(threads(&accept(text), 1), ["t-0", "t1-1"]);
-    assert_eq!(parse(text, "f", Dialect::RtApp).map(|app| app.threads()), Ok(1));
+    assert_eq!(parse(text, "f", RtAppDialect::RtApp).map(|app| app.threads()), Ok(1));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn groups_and_clamps_are_refused_unless_they_change_nothing() {
     }
     let app = accept(&task(r#""taskgroup": "", "util_min": 0, "util_max": 1024, "run": 1"#));
     assert_eq!(note(&app, NoteKind::NoUseHere), Some((3, vec!["taskgroup", "util_min", "util_max"])));
-    assert!(parse(&task(r#""util_max": -1, "run": 1"#), "f", Dialect::Workgen).is_ok());
+    assert!(parse(&task(r#""util_max": -1, "run": 1"#), "f", RtAppDialect::Workgen).is_ok());
 }
 
 /// To rt-app a memory binding is an event, so that such a phase is not empty.

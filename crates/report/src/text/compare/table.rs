@@ -1,7 +1,7 @@
 //! The table of what changed.
 
 use super::{LABEL_COLUMNS, mark, of_replay, signed, value};
-use crate::text::format::change;
+use crate::numbers::change;
 use crate::text::table::{Align, Table};
 use schema::comparison::{MetricComparison, VariantComparison};
 

@@ -16,10 +16,11 @@
 //! first has one, and the others sleep; at those with inheritance they spin and lend their priority.
 //!
 //! That is one way to see a recording; the other takes every wait as it was recorded. Which is better was
-//! measured ([`Locks::Auto`]): at plain mutexes who waits, and for how long, follows from the stretches, and
-//! a wait that vanished comes back as another. At those with inheritance, spinning is part of the CPU time,
-//! and who spins for how long depends on the order to the microsecond.
+//! measured ([`RecordedLocks::Auto`]): at plain mutexes who waits, and for how long, follows from the
+//! stretches, and a wait that vanished comes back as another. At those with inheritance, spinning is part of
+//! the CPU time, and who spins for how long depends on the order to the microsecond.
 
+mod circles;
 mod edits;
 mod holds;
 mod inheritance;
@@ -34,21 +35,7 @@ use super::track::Track;
 use edits::Edits;
 use holds::{Hold, Holds};
 use machine::{MutexKind, MutexSpec};
-
-/// What waits for locks are in a replay.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Locks {
-    /// Plain mutexes are inferred where nearly every stretch shows for which a task had one. All other waits
-    /// last as they were recorded.
-    #[default]
-    Auto,
-    /// Each that was recorded lasts until its waker gets there, and no other arises; priorities are lent as
-    /// they were.
-    Recorded,
-    /// Mutexes are inferred where any show, those with priority inheritance, too: whoever comes first has
-    /// one.
-    Inferred,
-}
+use schema::RecordedLocks;
 
 /// Fewer hand-overs than this do not show whether who waits spins.
 const ENOUGH_TO_SEE_SPINNING: usize = 20;
@@ -77,18 +64,18 @@ pub(super) struct Mutexes {
 
 impl Mutexes {
     /// Finds the mutexes, if there are any.
-    pub fn find(tasks: &[Track], inheritance: &Evidence, locks: Locks) -> Mutexes {
+    pub fn find(tasks: &[Track], inheritance: &Evidence, locks: RecordedLocks) -> Mutexes {
         let mut found = Mutexes::default();
-        if locks == Locks::Inferred {
+        if locks == RecordedLocks::Inferred {
             let handovers = inheritance.handovers();
             let spun = handovers.iter().filter(|handover| handover.spun).count();
             let enough = handovers.len() >= ENOUGH_TO_SEE_SPINNING;
             found.spins = enough.then(|| spun * SPINS_SO_OFTEN >= handovers.len());
             found.add(MutexKind::Pi, tasks, &Holds::find(tasks, handovers));
         }
-        if locks != Locks::Recorded {
+        if locks != RecordedLocks::Recorded {
             for holds in plain::find(tasks, inheritance.users()) {
-                if locks == Locks::Inferred || few_are_guesses(&holds.all) {
+                if locks == RecordedLocks::Inferred || few_are_guesses(&holds.all) {
                     found.add(MutexKind::Plain, tasks, &holds);
                 } else {
                     found.left += holds.handovers.len() as u64;

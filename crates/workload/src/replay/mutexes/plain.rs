@@ -13,11 +13,10 @@
 //!
 //! A task that is woken by none of them may still be an owner: the least important one of a CPU never waits.
 
+use super::circles::circles;
 use super::holds::{Edge, Handover, Hold, Holds};
 use crate::replay::recording::{FIRST_FAIR_PRIO, TaskIndex};
 use crate::replay::track::{By, Draft, DraftStep, Prio, Sleep, Track};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::DiGraph;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::PrevState;
 
@@ -87,16 +86,10 @@ impl Met {
 
     /// Tasks from each of which one comes to each other by wakeups.
     fn circles(&self) -> Vec<BTreeSet<TaskIndex>> {
-        let often = || self.0.iter().filter(|(_, times)| **times >= OFTEN).map(|(pair, _)| *pair);
-        let mut graph = DiGraph::<TaskIndex, ()>::new();
-        let tasks: BTreeSet<TaskIndex> = often().flat_map(|(by, to)| [by, to]).collect();
-        let nodes: BTreeMap<TaskIndex, _> =
-            tasks.into_iter().map(|task| (task, graph.add_node(task))).collect();
-        for (by, to) in often() {
-            graph.add_edge(nodes[&by], nodes[&to], ());
-        }
-        let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() >= FEWEST_TASKS);
-        circles.map(|circle| circle.into_iter().map(|node| graph[node]).collect()).collect()
+        let often = self.0.iter().filter(|(_, times)| **times >= OFTEN).map(|(pair, _)| *pair);
+        let mut circles = circles(&often.collect());
+        circles.retain(|circle| circle.len() >= FEWEST_TASKS);
+        circles
     }
 }
 

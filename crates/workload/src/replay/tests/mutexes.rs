@@ -1,7 +1,7 @@
 //! Mutexes with priority inheritance.
 
 use super::super::overrides::apply;
-use super::super::{Changed, Locks, Override, ReadOptions, Recording, Replay, TaskSelector};
+use super::super::{Changed, Override, ReadOptions, RecordedLocks, Recording, Replay, TaskSelector};
 use super::play::Run;
 use super::{programs, trace};
 
@@ -22,7 +22,7 @@ const INHERITANCE: &str = "0    0 idle R l/97
 
 #[test]
 fn a_mutex_shows_in_who_lends_a_priority_and_who_is_woken() {
-    let recording = Recording::extract_with(&trace(INHERITANCE), Locks::Inferred);
+    let recording = Recording::extract_with(&trace(INHERITANCE), RecordedLocks::Inferred);
     assert_eq!(
         programs(&recording),
         [
@@ -47,9 +47,9 @@ fn an_inferred_mutex_boosts_its_owner() {
         let options = ReadOptions { locks, ..ReadOptions::default() };
         Run::of(&Replay::read(trace(INHERITANCE), options), 1).wakeups("h")
     };
-    let [first, second] = woken(Locks::Inferred)[..] else { panic!("it slept twice") };
+    let [first, second] = woken(RecordedLocks::Inferred)[..] else { panic!("it slept twice") };
     assert!(first == 100 && (600..=620).contains(&second), "{second}");
-    let [first, second] = woken(Locks::Recorded)[..] else { panic!("it slept twice") };
+    let [first, second] = woken(RecordedLocks::Recorded)[..] else { panic!("it slept twice") };
     assert!(first == 100 && (600..=620).contains(&second), "lent as recorded: {second}");
 }
 
@@ -82,7 +82,7 @@ fn who_outranks_its_waker_and_lent_it_nothing_did_not_wait_for_a_mutex() {
          6200 0 h/94 S l/97
          6300 0 l/97 S idle"
     );
-    let recording = Recording::extract_with(&trace(&script), Locks::Inferred);
+    let recording = Recording::extract_with(&trace(&script), RecordedLocks::Inferred);
     assert_eq!(recording.counts.handed_over, 1);
     assert!(programs(&recording)[0].ends_with("100, wake h, 100, sleep on"), "{:?}", programs(&recording));
 }
@@ -116,14 +116,14 @@ fn rounds(both: impl Fn(u64) -> bool) -> String {
 
 #[test]
 fn what_is_taken_nearly_always_was_taken_when_nobody_waited_too() {
-    let recording = Recording::extract_with(&trace(&rounds(|n| n % 4 != 0)), Locks::Inferred);
+    let recording = Recording::extract_with(&trace(&rounds(|n| n % 4 != 0)), RecordedLocks::Inferred);
     assert_eq!((recording.counts.handed_over, recording.objects.mutexes.len()), (30, 1));
     for task in &recording.tasks {
         let locks = task.steps.iter().filter(|step| matches!(step, super::ReplayStep::Lock { .. })).count();
         assert_eq!(locks, 40, "{}", task.comm);
     }
     // Who seldom takes one has not taken one otherwise.
-    let recording = Recording::extract_with(&trace(&rounds(|n| n % 10 == 0)), Locks::Inferred);
+    let recording = Recording::extract_with(&trace(&rounds(|n| n % 10 == 0)), RecordedLocks::Inferred);
     assert_eq!((recording.counts.handed_over, recording.counts.uncontended), (4, 0));
 }
 
@@ -153,7 +153,7 @@ fn a_mutex_is_handed_to_a_task_that_was_bound_to_another_cpu() {
                   101 0 b/60 R a/50
                   200 0 a/50 S b/60
                   300 0 b/60 S idle";
-    let recording = Recording::extract_with(&trace(script), Locks::Inferred);
+    let recording = Recording::extract_with(&trace(script), RecordedLocks::Inferred);
     let programs = programs(&recording);
     let a =
         "a runnable on 0: 10, wake migration/0, 10, bind to 1, 10, lock 0, unbind, 99, unlock 0, sleep on";

@@ -1,6 +1,6 @@
 //! Plain mutexes, which show in who wakes whom.
 
-use super::super::{Locks, Recording, ReplayStep};
+use super::super::{RecordedLocks, Recording, ReplayStep};
 use super::trace;
 use crate::replay::Origin;
 use scheduler::MutexId;
@@ -67,7 +67,7 @@ fn more_important(one: usize, other: usize) -> usize {
     one.min(other)
 }
 
-fn mutexes(script: &str, locks: Locks) -> usize {
+fn mutexes(script: &str, locks: RecordedLocks) -> usize {
     Recording::extract_with(&trace(script), locks).objects.mutexes.len()
 }
 
@@ -81,30 +81,30 @@ fn tasks_that_all_meet_by_chance_and_queue_share_a_mutex() {
         let wakes = task.steps.iter().filter(|step| matches!(step, ReplayStep::Wake { .. })).count();
         assert_eq!((locks, wakes), (60, 0), "{}", task.comm);
     }
-    assert_eq!(mutexes(&script, Locks::Recorded), 0);
+    assert_eq!(mutexes(&script, RecordedLocks::Recorded), 0);
 }
 
 #[test]
 fn messages_that_go_round_are_no_mutex() {
     let ring = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
-    assert_eq!(mutexes(&rounds(&ring, Else::Timer, |early, _| early), Locks::Inferred), 0);
+    assert_eq!(mutexes(&rounds(&ring, Else::Timer, |early, _| early), RecordedLocks::Inferred), 0);
 }
 
 #[test]
 fn workers_of_a_dispatcher_share_no_mutex() {
     let script = rounds(&ORDERS, Else::Dispatcher, more_important);
-    assert_eq!(mutexes(&script, Locks::Inferred), 0);
+    assert_eq!(mutexes(&script, RecordedLocks::Inferred), 0);
 }
 
 #[test]
 fn who_is_woken_out_of_turn_did_not_wait_for_a_mutex() {
     let script = rounds(&ORDERS, Else::Timer, usize::max);
-    assert_eq!(mutexes(&script, Locks::Inferred), 0);
+    assert_eq!(mutexes(&script, RecordedLocks::Inferred), 0);
     // Nor does it among fair tasks, if the one that came last is first.
     let fair =
         |next| rounds(&ORDERS, Else::Timer, next).replace("/50", "").replace("/60", "").replace("/70", "");
-    assert_eq!(mutexes(&fair(|_, late| late), Locks::Inferred), 0);
-    assert_eq!(mutexes(&fair(|early, _| early), Locks::Inferred), 1);
+    assert_eq!(mutexes(&fair(|_, late| late), RecordedLocks::Inferred), 0);
+    assert_eq!(mutexes(&fair(|early, _| early), RecordedLocks::Inferred), 1);
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn mutexes_that_are_mostly_free_are_left_alone_unless_asked_for() {
         write!(script, "{t} 0 irq@idle wakes {task}\n{t} 0 idle R {task}\n{} 0 {task} S idle\n", t + 1000)
             .expect("a string");
     }
-    assert_eq!(mutexes(&script, Locks::Auto), 0);
+    assert_eq!(mutexes(&script, RecordedLocks::Auto), 0);
     assert_eq!(Recording::extract(&trace(&script)).counts.not_inferred, 120);
-    assert_eq!(mutexes(&script, Locks::Inferred), 1);
+    assert_eq!(mutexes(&script, RecordedLocks::Inferred), 1);
 }
 
 /// rt_migrate_lab with plain mutexes on two CPUs of Linux 6.18: two mutexes, four threads; markers tell who

@@ -4,7 +4,7 @@ use crate::rtapp::build::{shared, specs};
 use crate::rtapp::log::RtAppThread;
 use crate::rtapp::main_thread::main_thread;
 use crate::rtapp::shared::Shared;
-use crate::rtapp::{Dialect, parse};
+use crate::rtapp::{RtAppDialect, parse};
 use machine::{Behaviour, Env, Purpose, Rng, Setup, Step, TaskCounters, TaskSpec};
 use scheduler::{CpuId, Nanos, Pid, TaskId};
 use std::collections::BTreeMap;
@@ -57,10 +57,10 @@ pub struct Measured {
 impl Lab {
     /// Four CPUs as far as `cpus` goes.
     pub fn new(text: &str) -> Lab {
-        Lab::with(text, Dialect::Workgen)
+        Lab::with(text, RtAppDialect::Workgen)
     }
 
-    pub fn with(text: &str, dialect: Dialect) -> Lab {
+    pub fn with(text: &str, dialect: RtAppDialect) -> Lab {
         let app = parse(text, "lab.json", dialect).unwrap_or_else(|e| panic!("{e}"));
         let mut setup = Setup::new(4);
         let shared = shared(&app, &mut setup).unwrap_or_else(|e| panic!("{e}"));

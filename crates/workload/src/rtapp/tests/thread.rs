@@ -1,5 +1,5 @@
 use super::lab::Lab;
-use crate::rtapp::Dialect;
+use crate::rtapp::RtAppDialect;
 use crate::rtapp::log::RtAppThread;
 use scheduler::Nanos;
 
@@ -31,7 +31,7 @@ fn events_become_steps_in_their_order() {
 #[test]
 fn plain_rt_app_keeps_the_last_value_at_the_first_place() {
     let text = r#"{"tasks": {"t": {"loop": 1, "run": 10, "sleep": 20, "run": 5}}}"#;
-    let mut lab = Lab::with(text, Dialect::RtApp);
+    let mut lab = Lab::with(text, RtAppDialect::RtApp);
     lab.run(us(1_000));
     assert_eq!(lab.steps_of("t-0")[..2], ["0 Compute(5000ns)", "5 SleepFor(20000ns)"]);
 }

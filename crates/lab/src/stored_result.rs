@@ -1,0 +1,99 @@
+//! Results that were stored, to be run again.
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::loads::{HEAD, LoadSource};
+use crate::sources::{Input, STANDARD_STREAM, Sources, text_of};
+use schema::{ExperimentText, RunResult, RunSchema};
+
+/// The result of a run, as far as it says how to repeat that.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredResult {
+    /// Name of the file, for errors.
+    path: String,
+    /// The command line that made it, where there was one.
+    pub command: Option<String>,
+    /// What ran.
+    pub experiment: ExperimentText,
+}
+
+impl StoredResult {
+    /// Reads the result of a run; `None` for a word that means something else, and for standard input and
+    /// pipes, which can be looked at only once.
+    ///
+    /// # Errors
+    /// A file that cannot be read; a result of another schema, one that is damaged, one without what ran.
+    pub fn open(word: &str, files: &dyn Sources) -> Result<Option<StoredResult>, Error> {
+        if word == STANDARD_STREAM || LoadSource::of(word, files) == LoadSource::CommandLine {
+            return Ok(None);
+        }
+        let mut input = Input::open(word, files)?;
+        if !input.is_seekable() {
+            return Ok(None);
+        }
+        let Some(schema) = schema(input.head(HEAD)?) else { return Ok(None) };
+        if schema != RunSchema::NAME {
+            return Err(Error::OtherResult { path: word.to_owned(), schema });
+        }
+        let text = text_of(word, input.into_bytes()?)?;
+        let result =
+            RunResult::from_json(&text).map_err(|source| Error::Result { path: word.to_owned(), source })?;
+        match result.experiment {
+            Some(experiment) => {
+                Ok(Some(StoredResult { path: word.to_owned(), command: result.command, experiment }))
+            }
+            None => Err(Error::ResultWithoutText { path: word.to_owned(), command: result.command }),
+        }
+    }
+
+    /// The experiment, with the files that it names.
+    ///
+    /// # Errors
+    /// As [`Experiment::open`], with the name of the result.
+    pub fn repeat(&self, files: &dyn Sources) -> Result<Experiment, Error> {
+        Experiment::open(&self.experiment, files)
+            .map_err(|source| Error::OfResult { path: self.path.clone(), source: Box::new(source) })
+    }
+}
+
+/// The schema of a document of ours that begins so.
+pub(crate) fn schema(head: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(head);
+    let after = |text: &'_ str, word: &str| text.trim_start().strip_prefix(word).map(str::to_owned);
+    let value = after(&after(&after(&after(&text, "{")?, "\"schema\"")?, ":")?, "\"")?;
+    let (name, _) = value.split_once('"')?;
+    name.starts_with("schedlab").then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::Files;
+
+    #[test]
+    fn a_result_is_known_by_its_beginning() {
+        let schema = |text: &str| schema(text.as_bytes());
+        assert_eq!(schema("{\n  \"schema\": \"schedlab/1\",\n").as_deref(), Some("schedlab/1"));
+        assert_eq!(schema("{\"schema\":\"schedlab-compare/1\"").as_deref(), Some("schedlab-compare/1"));
+        for other in ["{ \"tasks\": {} }", "{\"schema\": \"other/1\"}", "{\"schema\": 1}", "", "schedlab/1"] {
+            assert_eq!(schema(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_repeated_says_why() {
+        let run = |members: &str| format!("{{\"schema\": \"schedlab/1\"{members}}}").into_bytes();
+        let files = Files::from([
+            ("damaged.json".to_owned(), run(", \"x\": 1")),
+            ("compared.json".to_owned(), b"{\"schema\": \"schedlab-compare/1\"}".to_vec()),
+            ("pipeline.json".to_owned(), b"{ \"tasks\": {} }".to_vec()),
+        ]);
+        let open = |name| StoredResult::open(name, &files);
+        let error = |name| open(name).expect_err("no result").to_string();
+        assert!(error("damaged.json").starts_with("damaged.json: not a result of schema schedlab/1: "));
+        assert!(error("compared.json").contains("schedlab-compare/1"), "{}", error("compared.json"));
+        assert!(error("missing.json").starts_with("missing.json: "));
+        assert_eq!(open("pipeline.json").expect("readable"), None, "an rt-app file");
+        assert_eq!(open("hackbench -g1").expect("no file"), None);
+    }
+}
