@@ -252,7 +252,7 @@ pub enum Error {
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \
          .pftrace or .perfetto-trace for Perfetto, .txt, .trace or .ftrace for ftrace text, .json for Chrome's viewer, \
-         or give --trace-format"
+         .jsonl for the log, or give --trace-format"
     )]
     TraceEnding {
         /// As it was given.

@@ -16,8 +16,9 @@ use workload::replay::{Origin, ReadOptions, Recording, Replay, TaskSelector, is_
 use workload::rtapp::{self, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
-const FILE_ENDINGS: [&str; 10] = [
+const FILE_ENDINGS: [&str; 11] = [
     ".json",
+    ".jsonl",
     ".workload",
     ".dat",
     ".data",
@@ -341,12 +342,12 @@ impl LoadSpec {
     }
 }
 
-/// Traces are told apart by content; what is neither JSON by name nor by its first letter is one, and so is
-/// Chrome's JSON.
+/// Traces are told apart by content; what is neither JSON by name nor by its first letter is one, and so are
+/// Chrome's JSON and the log of a run.
 fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
-    let chrome =
-        [&b"{\"displayTimeUnit\""[..], b"{\"traceEvents\""].iter().any(|magic| bytes.starts_with(magic));
-    !chrome && (name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{"))
+    let others = [&b"{\"displayTimeUnit\""[..], b"{\"traceEvents\"", b"{\"schema\":\"schedlab-log/"];
+    !others.iter().any(|magic| bytes.starts_with(magic))
+        && (name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{"))
 }
 
 /// The description of a machine that lies beside a recording.

@@ -162,7 +162,7 @@ struct Other {
 }
 
 /// Of several that fit the first counts.
-const OTHERS: [Other; 6] = [
+const OTHERS: [Other; 7] = [
     Other { magic: b"\x28\xb5\x2f\xfd", found: "a zstd file", advice: "unpack it with unzstd first" },
     Other { magic: b"\xfd7zXZ", found: "an xz file", advice: "unpack it with unxz first" },
     Other {
@@ -172,6 +172,11 @@ const OTHERS: [Other; 6] = [
     },
     Other { magic: b"{\"displayTimeUnit\"", found: CHROME, advice: CHROME_ADVICE },
     Other { magic: b"{\"traceEvents\"", found: CHROME, advice: CHROME_ADVICE },
+    Other {
+        magic: b"{\"schema\":\"schedlab-log/",
+        found: "the log of a run",
+        advice: "that is for programs and explanations; write a .dat, .pftrace or .txt as well",
+    },
     Other {
         magic: b"{",
         found: "JSON",

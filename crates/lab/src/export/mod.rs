@@ -7,7 +7,7 @@ mod locks;
 use crate::error::Error;
 use crate::experiment::Logged;
 pub(crate) use facts::Facts;
-use schema::Log;
+use schema::{Log, LogRecord};
 use std::io;
 use std::path::Path;
 use trace::{
@@ -27,6 +27,8 @@ pub enum TraceFormat {
     TraceDat,
     /// The kernel's own text, as in tracefs `trace`: events only.
     FtraceText,
+    /// The log itself, as JSON lines: everything.
+    Log,
 }
 
 /// Whether a trace tells what the programs of its run do.
@@ -49,7 +51,7 @@ struct Ending {
     format: TraceFormat,
 }
 
-const ENDINGS: [Ending; 7] = [
+const ENDINGS: [Ending; 8] = [
     Ending { ending: "pftrace", format: TraceFormat::Perfetto },
     Ending { ending: "perfetto-trace", format: TraceFormat::Perfetto },
     Ending { ending: "json", format: TraceFormat::ChromeJson },
@@ -57,6 +59,7 @@ const ENDINGS: [Ending; 7] = [
     Ending { ending: "txt", format: TraceFormat::FtraceText },
     Ending { ending: "trace", format: TraceFormat::FtraceText },
     Ending { ending: "ftrace", format: TraceFormat::FtraceText },
+    Ending { ending: "jsonl", format: TraceFormat::Log },
 ];
 
 impl TraceFormat {
@@ -79,7 +82,7 @@ impl TraceFormat {
     /// Whether a trace in it can be replayed.
     #[must_use]
     pub fn can_be_read(self) -> bool {
-        self != TraceFormat::ChromeJson
+        !matches!(self, TraceFormat::ChromeJson | TraceFormat::Log)
     }
 }
 
@@ -94,24 +97,44 @@ impl Logged {
         format: TraceFormat,
         programs: Programs,
     ) -> io::Result<()> {
-        let Log { head, records } = &self.log;
-        // A viewer of JSON has no use for the steps of programs and for notes, and nobody reads it back.
-        let tells = format.can_be_read() && programs == Programs::Told;
-        let records = records.iter().filter(|record| tells || !record.event.is_of_program());
-        let mut trace = run_trace(records, head.machine.cpus as usize);
+        match format {
+            TraceFormat::Log => Log::write_lines(&self.log.head, self.records(programs), out),
+            // Programs write no marker that fills a page, so none can have been cut.
+            TraceFormat::TraceDat => write_trace_dat(&self.recording(programs), out).map(drop),
+            TraceFormat::FtraceText => {
+                write_ftrace_text(&self.recording(programs), TextOptions::default(), out)
+            }
+            TraceFormat::Perfetto => {
+                let trace = self.recording(programs);
+                // A CPU waits for one lock at a time, so no slice can have been cut.
+                write_perfetto(&trace, &self.annotations(&trace), out).map(drop)
+            }
+            TraceFormat::ChromeJson => {
+                // A viewer has no use for the steps of programs and for notes, and nobody reads it back.
+                let trace = self.trace(Programs::LeftOut);
+                write_chrome_json(&trace, &self.annotations(&trace), out)
+            }
+        }
+    }
+
+    fn records(&self, programs: Programs) -> impl Iterator<Item = &LogRecord> {
+        let is_kept = move |record: &&LogRecord| programs == Programs::Told || !record.event.is_of_program();
+        self.log.records.iter().filter(is_kept)
+    }
+
+    fn trace(&self, programs: Programs) -> Trace {
+        let head = &self.log.head;
+        let mut trace = run_trace(self.records(programs), head.machine.cpus as usize);
         trace.meta.kernel = Some(format!("Linux {}", head.kernel.profile));
         trace.meta.clock = Some("mono".to_owned());
-        if format.can_be_read() {
-            self.facts.put_before(&mut trace, programs);
-        }
-        match format {
-            // Programs write no marker that fills a page, so none can have been cut.
-            TraceFormat::TraceDat => write_trace_dat(&trace, out).map(drop),
-            TraceFormat::FtraceText => write_ftrace_text(&trace, TextOptions::default(), out),
-            // A CPU waits for one lock at a time, so no slice can have been cut.
-            TraceFormat::Perfetto => write_perfetto(&trace, &self.annotations(&trace), out).map(drop),
-            TraceFormat::ChromeJson => write_chrome_json(&trace, &self.annotations(&trace), out),
-        }
+        trace
+    }
+
+    /// A trace that can be read back.
+    fn recording(&self, programs: Programs) -> Trace {
+        let mut trace = self.trace(programs);
+        self.facts.put_before(&mut trace, programs);
+        trace
     }
 
     fn annotations(&self, trace: &Trace) -> Annotations {

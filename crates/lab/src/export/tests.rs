@@ -98,6 +98,17 @@ fn a_trace_goes_out_and_comes_back_with_the_same_figures_of_every_task() {
     assert!(made[0].len() > 3, "{made:?}");
 }
 
+#[test]
+fn a_log_is_no_load_and_says_what_to_write_instead() {
+    let mut bytes = Vec::new();
+    logged(&recorded())
+        .write_trace(&mut bytes, TraceFormat::Log, Programs::Told)
+        .expect("memory takes everything");
+    let files = Files::from([("run.jsonl".to_owned(), bytes)]);
+    let error = LoadSpec::open("run.jsonl", &files).expect_err("it is not read back").to_string();
+    assert!(error.contains("the log of a run") && error.contains("write a .dat"), "{error}");
+}
+
 /// The trace of a run, written under a name with this ending and opened again.
 fn written(run: &Run, ending: &str, way: Programs) -> LoadSpec {
     let name = format!("run.{ending}");

@@ -15,11 +15,12 @@ pub struct Args {
     #[command(flatten)]
     common: Common,
     /// Also write a trace of the run: .dat for KernelShark and trace-cmd; .pftrace or .perfetto-trace for
-    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer.
+    /// ui.perfetto.dev; .txt, .trace or .ftrace for the kernel's text; .json for Chrome's viewer; .jsonl for
+    /// the log, all that happened as JSON lines.
     ///
-    /// All but .json can be run again: `schedlab run OUT`. For that, OUT.machine.toml is written beside it,
-    /// the file of the machine. OUT may be a device or a pipe, or `-` for standard output; the result goes to
-    /// standard error then.
+    /// All but .json and .jsonl can be run again: `schedlab run OUT`. For that, OUT.machine.toml is written
+    /// beside it, the file of the machine. OUT may be a device or a pipe, or `-` for standard output; the
+    /// result goes to standard error then.
     #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
     /// Format of the trace [default: what the ending of OUT says; dat for `-`].
@@ -51,6 +52,8 @@ enum WrittenFormat {
     Ftrace,
     /// Chrome's JSON.
     Json,
+    /// The log: JSON lines.
+    Log,
 }
 
 impl From<WrittenFormat> for TraceFormat {
@@ -60,6 +63,7 @@ impl From<WrittenFormat> for TraceFormat {
             WrittenFormat::Pftrace => TraceFormat::Perfetto,
             WrittenFormat::Ftrace => TraceFormat::FtraceText,
             WrittenFormat::Json => TraceFormat::ChromeJson,
+            WrittenFormat::Log => TraceFormat::Log,
         }
     }
 }

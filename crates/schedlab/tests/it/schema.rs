@@ -71,9 +71,74 @@ fn what_is_written_is_what_the_schema_says() {
         document["undescribed"] = 1.into();
         assert!(!validator.is_valid(&document), "{args:?}");
     }
+    let (lines, events) = log_lines(&validator);
+    documents.extend(lines);
     let of = |all: &Value| all.as_array().map_or(0, Vec::len);
     assert_eq!(documents.len(), of(&schema["oneOf"]), "one of each document: {documents:?}");
     assert_eq!(kinds.len(), of(&schema["$defs"]["LoadResult"]["oneOf"]), "one of each load: {kinds:?}");
+    let all = schema["$defs"]["LogEvent"]["oneOf"].as_array().expect("kinds");
+    let missing: Vec<&Value> = all.iter().map(|kind| &kind["properties"]["kind"]["const"]).collect();
+    let missing: Vec<_> = missing.into_iter().filter(|kind| !events.contains(&text(kind))).collect();
+    assert_eq!(missing, Vec::<&Value>::new(), "one of each event");
+}
+
+/// Where a task waits for a mutex with inheritance.
+const INHERITANCE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/inheritance.json");
+const INHERITS: &str = r#"{
+    "global": {"pi_enabled": true},
+    "tasks": {
+        "low": {"policy": "SCHED_FIFO", "priority": 10, "cpus": [0], "lock": "m", "run": 2000, "unlock": "m"},
+        "high": {"policy": "SCHED_FIFO", "priority": 20, "cpus": [0], "sleep": 500, "lock": "m", "unlock": "m"}
+    }
+}"#;
+
+/// Runs whose logs have every kind of event.
+const LOGGED: [&[&str]; 3] = [
+    &["rt-migrate -i 1", "make -j2 2", "oltp --clients 1 --time 5ms", "--set", "1ms:NO_RT_PUSH_IPI"],
+    &["crates/trace/tests/fixtures/mix-rr.dat", "--for", "300ms"],
+    &[INHERITANCE, "--for", "10ms"],
+];
+
+/// Looks at every line of logs: what documents they are made of, and the kinds of events.
+fn log_lines(validator: &jsonschema::Validator) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut documents, mut events) = (BTreeSet::new(), BTreeSet::new());
+    std::fs::write(INHERITANCE, INHERITS).expect("a folder for tests");
+    for args in LOGGED {
+        for line in log(args).lines() {
+            let mut line: Value = serde_json::from_str(line).expect("a line is JSON");
+            if let Some(name) = line["schema"].as_str() {
+                documents.insert(name.to_owned());
+            } else {
+                documents.insert("a record".to_owned());
+                if !events.insert(line["event"]["kind"].as_str().expect("a kind").to_owned()) {
+                    continue;
+                }
+            }
+            let faults: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+            assert_eq!(faults, Vec::<String>::new(), "{line}");
+            line["undescribed"] = 1.into();
+            assert!(!validator.is_valid(&line), "{line}");
+        }
+    }
+    (documents, events)
+}
+
+/// The log of a run.
+fn log(args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_schedlab"));
+    command.arg("run").args(args).args(["--cpus", "2", "--trace", "-", "--trace-format", "log"]);
+    let output = command.current_dir(ROOT).output().expect("this package's");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {error}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn the_same_run_has_the_same_log_and_another_seed_has_another() {
+    let args = ["hackbench -g1 -f2 -l3", "cyclictest -t2 -i1000 -D 5ms"];
+    let first = log(&args);
+    assert!(first == log(&args));
+    assert!(first != log(&[&args[..], &["--seed", "2"]].concat()));
 }
 
 #[test]

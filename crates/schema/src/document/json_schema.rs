@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
-use crate::{ExplainResult, InspectResult, ListResult, RunResult};
+use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult};
 
 /// Every document that a command writes, with all that it is made of.
 pub fn all() -> Value {
@@ -23,6 +23,8 @@ pub fn all() -> Value {
         root::<RecordingsComparison>(&mut generator),
         root::<ListResult>(&mut generator),
         root::<ExplainResult>(&mut generator),
+        root::<LogHead>(&mut generator),
+        root::<LogRecord>(&mut generator),
     ];
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -11,6 +11,8 @@ use super::fields::{Fields, referenced};
 pub struct Document {
     pub title: &'static str,
     pub definition: &'static str,
+    /// The definition of further lines, of a document that has some.
+    pub lines: Option<&'static str>,
 }
 
 /// The whole page.
@@ -22,6 +24,9 @@ pub fn page(schema: &Value, documents: &[Document], fields: &Fields) -> String {
         page.told.insert(document.definition.to_owned());
         write!(page.text, "\n## {}: `{name}`\n", document.title).expect("a String takes all");
         page.object(document.definition, root);
+        if let Some(lines) = document.lines {
+            page.definition(lines);
+        }
     }
     page.text
 }

@@ -14,14 +14,15 @@ use snapbox::{Data, assert_data_eq};
 
 use crate::{LoadResult, Question, Window, example};
 
-const DOCUMENTS: [Document; 7] = [
-    Document { title: "Result of a run", definition: "RunResult" },
-    Document { title: "Answer of a comparison", definition: "Comparison" },
-    Document { title: "Published experiments", definition: "Reproduction" },
-    Document { title: "What is in a trace", definition: "InspectResult" },
-    Document { title: "Two recordings side by side", definition: "RecordingsComparison" },
-    Document { title: "What there is", definition: "ListResult" },
-    Document { title: "All about one name", definition: "ExplainResult" },
+const DOCUMENTS: [Document; 8] = [
+    Document { title: "Result of a run", definition: "RunResult", lines: None },
+    Document { title: "Answer of a comparison", definition: "Comparison", lines: None },
+    Document { title: "Published experiments", definition: "Reproduction", lines: None },
+    Document { title: "What is in a trace", definition: "InspectResult", lines: None },
+    Document { title: "Two recordings side by side", definition: "RecordingsComparison", lines: None },
+    Document { title: "What there is", definition: "ListResult", lines: None },
+    Document { title: "All about one name", definition: "ExplainResult", lines: None },
+    Document { title: "Log of a run", definition: "LogHead", lines: Some("LogRecord") },
 ];
 
 fn fields(schema: &Value) -> Fields {
@@ -45,6 +46,9 @@ fn fields(schema: &Value) -> Fields {
     fields.see(schema, "RecordingsComparison", &example::recordings());
     fields.see(schema, "ListResult", &example::list());
     fields.see(schema, "ExplainResult", &example::explanation());
+    let log = example::log();
+    fields.see(schema, "LogHead", &log.head);
+    log.records.iter().for_each(|record| fields.see(schema, "LogRecord", record));
     fields
 }
 

@@ -1,9 +1,11 @@
 //! One result with every field present, for tests of what reads results.
 
 mod comparison;
+mod log;
 pub mod reproduction;
 
 pub use comparison::{comparison, recordings};
+pub use log::log;
 
 use std::collections::BTreeMap;
 

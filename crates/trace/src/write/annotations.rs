@@ -2,6 +2,7 @@
 //! their own.
 
 use crate::model::Pid;
+use crate::strings::{StrId, Strings};
 
 /// A track for slices and instants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -30,10 +31,17 @@ pub(super) struct Track {
 }
 
 /// A further particular of a slice or instant.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Detail {
-    pub(super) name: String,
-    pub(super) value: String,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Detail<T> {
+    pub(super) name: T,
+    pub(super) value: T,
+}
+
+/// Which particulars a slice or instant has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Details {
+    first: u32,
+    count: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,16 +49,16 @@ pub(super) struct Slice {
     pub(super) track: usize,
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
-    pub(super) name: String,
-    pub(super) details: Vec<Detail>,
+    pub(super) name: StrId,
+    pub(super) details: Details,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Instant {
     pub(super) track: usize,
     pub(super) at_ns: u64,
-    pub(super) name: String,
-    pub(super) details: Vec<Detail>,
+    pub(super) name: StrId,
+    pub(super) details: Details,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,8 +69,11 @@ pub(super) struct Value {
 }
 
 /// Slices, instants and counters to write beside a trace. Times are those of the trace's events, ns.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Annotations {
+    /// Names and particulars repeat: millions of decisions have a few dozen reasons.
+    pub(super) strings: Strings,
+    details: Vec<Detail<StrId>>,
     pub(super) tracks: Vec<Track>,
     pub(super) slices: Vec<Slice>,
     pub(super) instants: Vec<Instant>,
@@ -102,18 +113,14 @@ impl Annotations {
         details: &[(&str, &str)],
     ) {
         let end_ns = end_ns.max(start_ns);
-        self.slices.push(Slice {
-            track: track.0,
-            start_ns,
-            end_ns,
-            name: name.to_owned(),
-            details: owned(details),
-        });
+        let (name, details) = (self.strings.intern(name), self.keep(details));
+        self.slices.push(Slice { track: track.0, start_ns, end_ns, name, details });
     }
 
     /// Something that happens, e.g. a decision with its reason.
     pub fn instant(&mut self, track: TrackId, at_ns: u64, name: &str, details: &[(&str, &str)]) {
-        self.instants.push(Instant { track: track.0, at_ns, name: name.to_owned(), details: owned(details) });
+        let (name, details) = (self.strings.intern(name), self.keep(details));
+        self.instants.push(Instant { track: track.0, at_ns, name, details });
     }
 
     /// A counter's value from this time on.
@@ -125,11 +132,18 @@ impl Annotations {
         self.tracks.push(Track { name: name.to_owned(), parent: parent.map(|parent| parent.0), kind });
         self.tracks.len() - 1
     }
-}
 
-fn owned(details: &[(&str, &str)]) -> Vec<Detail> {
-    details
-        .iter()
-        .map(|(name, value)| Detail { name: (*name).to_owned(), value: (*value).to_owned() })
-        .collect()
+    fn keep(&mut self, details: &[(&str, &str)]) -> Details {
+        let first = self.details.len() as u32;
+        for (name, value) in details {
+            let detail = Detail { name: self.strings.intern(name), value: self.strings.intern(value) };
+            self.details.push(detail);
+        }
+        Details { first, count: details.len() as u32 }
+    }
+
+    pub(super) fn details(&self, of: Details) -> impl Iterator<Item = Detail<&str>> {
+        let details = &self.details[of.first as usize..][..of.count as usize];
+        details.iter().map(|of| Detail { name: &self.strings[of.name], value: &self.strings[of.value] })
+    }
 }

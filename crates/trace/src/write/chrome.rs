@@ -179,11 +179,15 @@ impl<W: Write> Writer<'_, W> {
         };
         for slice in &annotations.slices {
             let (process, thread) = place(slice.track);
-            self.slice(process, thread, slice.start_ns, slice.end_ns, &slice.name, details(&slice.details))?;
+            let (name, args) =
+                (&annotations.strings[slice.name], details(annotations.details(slice.details)));
+            self.slice(process, thread, slice.start_ns, slice.end_ns, name, args)?;
         }
         for instant in &annotations.instants {
             let (process, thread) = place(instant.track);
-            let what = json!({"ph": "i", "s": "t", "name": instant.name, "args": details(&instant.details)});
+            let name = &annotations.strings[instant.name];
+            let args = details(annotations.details(instant.details));
+            let what = json!({"ph": "i", "s": "t", "name": name, "args": args});
             self.put(process, thread, instant.at_ns, what)?;
         }
         for value in &annotations.values {
@@ -246,8 +250,8 @@ fn micros(ns: u64) -> Value {
     if ns.is_multiple_of(1000) { (ns / 1000).into() } else { (ns as f64 / 1000.0).into() }
 }
 
-fn details(details: &[Detail]) -> Value {
-    let pairs = details.iter().map(|detail| (detail.name.clone(), Value::from(detail.value.clone())));
+fn details<'d>(details: impl Iterator<Item = Detail<&'d str>>) -> Value {
+    let pairs = details.map(|detail| (detail.name.to_owned(), Value::from(detail.value)));
     Value::Object(pairs.collect::<Map<_, _>>())
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use prost::encoding::message;
 
-use super::annotations::{Annotations, Detail, Slice, Track, TrackKind};
+use super::annotations::{Annotations, Details, Instant, Slice, Track, TrackKind, Value};
 use super::common_flags;
 use super::ftrace_event::ftrace_event;
 use super::proto::{
@@ -138,19 +138,13 @@ impl<W: Write> PerfettoWriter<W> {
             self.packet(None, ANNOTATION_SEQUENCE, (n == 0).then_some(STATE_CLEARED), descriptor)?;
         }
         let mut report = PerfettoReport::default();
-        let mut events = slice_events(annotations, &mut report);
-        for instant in &annotations.instants {
-            let event = TrackEvent { name: Some(instant.name.clone()), ..track_event(instant.track, 3) };
-            let event = TrackEvent { debug_annotations: debug_annotations(&instant.details), ..event };
-            events.push(TimedEvent { at_ns: instant.at_ns, event });
-        }
-        for value in &annotations.values {
-            let event = TrackEvent { counter_value: Some(value.value), ..track_event(value.track, 4) };
-            events.push(TimedEvent { at_ns: value.at_ns, event });
-        }
-        events.sort_by_key(|event| event.at_ns);
-        for TimedEvent { at_ns, event } in events {
-            self.packet(Some(at_ns), ANNOTATION_SEQUENCE, None, Data::TrackEvent(event))?;
+        let mut marks = slice_marks(annotations, &mut report);
+        marks.extend(annotations.instants.iter().map(|i| Mark { at_ns: i.at_ns, what: What::Instant(i) }));
+        marks.extend(annotations.values.iter().map(|v| Mark { at_ns: v.at_ns, what: What::Value(v) }));
+        marks.sort_by_key(|mark| mark.at_ns);
+        for Mark { at_ns, what } in marks {
+            let event = Data::TrackEvent(what.event(annotations));
+            self.packet(Some(at_ns), ANNOTATION_SEQUENCE, None, event)?;
         }
         Ok(report)
     }
@@ -200,22 +194,48 @@ impl<W: Write> PerfettoWriter<W> {
     }
 }
 
-/// A track event and its time.
-struct TimedEvent {
-    at_ns: u64,
-    event: TrackEvent,
-}
-
 fn track_event(track: usize, kind: i32) -> TrackEvent {
     TrackEvent { r#type: Some(kind), track_uuid: Some(FIRST_UUID + track as u64), ..TrackEvent::default() }
 }
 
-fn debug_annotations(details: &[Detail]) -> Vec<DebugAnnotation> {
-    let message = |detail: &Detail| DebugAnnotation {
-        name: Some(detail.name.clone()),
-        string_value: Some(detail.value.clone()),
-    };
-    details.iter().map(message).collect()
+/// Where an event of a track begins, ends or is. There are millions, so each becomes a message only when it
+/// is written.
+struct Mark<'a> {
+    at_ns: u64,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Begin(&'a Slice),
+    End { track: usize },
+    Instant(&'a Instant),
+    Value(&'a Value),
+}
+
+impl What<'_> {
+    fn event(&self, annotations: &Annotations) -> TrackEvent {
+        let named = |track, kind, name, details: Details| TrackEvent {
+            name: Some(annotations.strings[name].to_owned()),
+            debug_annotations: debug_annotations(annotations, details),
+            ..track_event(track, kind)
+        };
+        match *self {
+            What::Begin(slice) => named(slice.track, 1, slice.name, slice.details),
+            What::End { track } => track_event(track, 2),
+            What::Instant(instant) => named(instant.track, 3, instant.name, instant.details),
+            What::Value(value) => {
+                TrackEvent { counter_value: Some(value.value), ..track_event(value.track, 4) }
+            }
+        }
+    }
+}
+
+fn debug_annotations(annotations: &Annotations, details: Details) -> Vec<DebugAnnotation> {
+    let details = annotations.details(details).map(|detail| DebugAnnotation {
+        name: Some(detail.name.to_owned()),
+        string_value: Some(detail.value.to_owned()),
+    });
+    details.collect()
 }
 
 fn track_descriptor(n: usize, track: &Track, threads: &BTreeMap<Pid, Thread>) -> TrackDescriptor {
@@ -239,28 +259,26 @@ fn track_descriptor(n: usize, track: &Track, threads: &BTreeMap<Pid, Thread>) ->
 }
 
 /// Begins and ends of slices, so that those of one track nest.
-fn slice_events(annotations: &Annotations, report: &mut PerfettoReport) -> Vec<TimedEvent> {
+fn slice_marks<'a>(annotations: &'a Annotations, report: &mut PerfettoReport) -> Vec<Mark<'a>> {
     let mut slices: Vec<&Slice> = annotations.slices.iter().collect();
     slices.sort_by_key(|slice| (slice.track, slice.start_ns, std::cmp::Reverse(slice.end_ns)));
-    let mut events = Vec::with_capacity(2 * slices.len());
+    let mut marks = Vec::with_capacity(2 * slices.len());
     for of_track in slices.chunk_by(|a, b| a.track == b.track) {
         let mut open: Vec<u64> = Vec::new();
         let track = of_track[0].track;
-        let end = |at_ns| TimedEvent { at_ns, event: track_event(track, 2) };
+        let end = |at_ns| Mark { at_ns, what: What::End { track } };
         for slice in of_track {
             while let Some(end_ns) = open.pop_if(|end_ns| *end_ns <= slice.start_ns) {
-                events.push(end(end_ns));
+                marks.push(end(end_ns));
             }
             let most = open.last().copied().unwrap_or(u64::MAX);
             report.cut_slices += u64::from(slice.end_ns > most);
-            let event = TrackEvent { name: Some(slice.name.clone()), ..track_event(track, 1) };
-            let event = TrackEvent { debug_annotations: debug_annotations(&slice.details), ..event };
-            events.push(TimedEvent { at_ns: slice.start_ns, event });
+            marks.push(Mark { at_ns: slice.start_ns, what: What::Begin(slice) });
             open.push(slice.end_ns.min(most));
         }
-        events.extend(open.into_iter().rev().map(end));
+        marks.extend(open.into_iter().rev().map(end));
     }
-    events
+    marks
 }
 
 /// A kernel's version as far as the viewer cares.

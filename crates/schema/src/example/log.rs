@@ -1,0 +1,100 @@
+//! A log with a record of each kind.
+
+use super::run;
+use crate::*;
+
+/// The log of a run that nobody made.
+pub fn log() -> Log {
+    let run = run();
+    let task = LogTask {
+        pid: Pid(1000),
+        start: Some(Nanos(0)),
+        cpu: Some(CpuId(1)),
+        comm: "cyclictest".to_owned(),
+        policy: Policy::Fifo,
+        rt_priority: 80,
+        nice: 0,
+        cpus: Some("0-1".to_owned()),
+        working_set_bytes: 65_536,
+        timer_slack_ns: 50_000,
+    };
+    let head = LogHead {
+        schema: LogSchema,
+        version: run.engine.version,
+        seed: run.engine.seed,
+        simulated_ns: run.engine.simulated_ns,
+        machine: run.machine,
+        kernel: run.kernel,
+        loads: vec!["cyclictest -t1 -p80".to_owned()],
+        objects: vec!["barrier 0 parties=2".to_owned()],
+        tasks: vec![task],
+    };
+    let records = events().into_iter().zip(1..).map(|(event, n)| LogRecord {
+        time: Nanos(1_000 * n),
+        cpu: CpuId(0),
+        pid: Pid(1000),
+        in_interrupt: false,
+        event,
+    });
+    Log { head, records: records.collect() }
+}
+
+fn events() -> Vec<LogEvent> {
+    use LogEvent::*;
+    let of = Pid(1000);
+    let task = LogTaskRef { pid: of, prio: Prio(19) };
+    let prev = LogTaskRef { pid: Pid::IDLE, prio: Prio::IDLE };
+    let (cpu, since) = (CpuId(1), Nanos(500));
+    let locks = [
+        LogLock::Rq { cpu },
+        LogLock::Pi { pid: of },
+        LogLock::MutexWait { mutex: 0 },
+        LogLock::Rto {},
+        LogLock::PushWalker { cpu },
+    ];
+    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, LogIpi::Push { source: cpu }, LogIpi::Stop {}];
+    let held_off = [
+        LogHeldOff::LockWait {},
+        LogHeldOff::RqLock { cpu },
+        LogHeldOff::Interrupt {},
+        LogHeldOff::InterruptsOff {},
+    ];
+    let interrupts = [
+        LogInterrupt::Timer { pid: of },
+        LogInterrupt::Tick {},
+        LogInterrupt::RtPeriod {},
+        LogInterrupt::Ipi { ipi: ipis[0] },
+        LogInterrupt::Polled { ipi: ipis[1] },
+        LogInterrupt::Start { pid: of },
+        LogInterrupt::Message { channel: 0 },
+        LogInterrupt::Device { channel: 0 },
+        LogInterrupt::Settings {},
+        LogInterrupt::IrqsOff { source: 0, length: Nanos(20_000) },
+    ];
+    let mut events = vec![
+        Comm { of, comm: "cyclictest".into() },
+        SchedSwitch { prev, prev_state: LogPrevState::Runnable, next: task },
+        SchedWaking { task, target_cpu: cpu },
+        SchedWakeup { task, target_cpu: cpu },
+        SchedWakeupNew { task, target_cpu: cpu },
+        SchedMigrateTask { task, orig_cpu: CpuId(0), dest_cpu: cpu },
+        SchedPiSetprio { of, oldprio: Prio(120), newprio: Prio(19) },
+        SchedStatRuntime { of, runtime: Nanos(3_000), vruntime_ns: 4_000 },
+        SchedProcessFork { parent: of, child: Pid(1001) },
+        SchedProcessExec { of },
+        SchedProcessExit { task },
+        Marker { text: "here".into() },
+        Step { step: "compute 4000".into() },
+        Message { channel: 0, by: LogArrival::Tick, at: since },
+        Decision { of, reason: "wake_stay" },
+        IrqHandlerEntry { irq: interrupts[0] },
+        IrqHandlerExit {},
+        CacheRefill { from: Some(cpu), cost: Nanos(1_500) },
+        Setting { setting: "NO_RT_PUSH_IPI".into() },
+    ];
+    events.extend(locks.map(|lock| LockWait { lock, since, holder: cpu, waiters: 1 }));
+    events.extend(ipis.map(|ipi| IpiSend { target_cpu: cpu, ipi, arrives: Nanos(9_000) }));
+    events.extend(interrupts.map(|irq| IrqRaise { irq, held_off: None }));
+    events.extend(held_off.map(|why| IrqRaise { irq: interrupts[0], held_off: Some(why) }));
+    events
+}
