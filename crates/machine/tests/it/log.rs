@@ -2,7 +2,7 @@
 //! interrupt off, who sent one, what a cold cache costs.
 
 use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
-use machine::{MachineSpec, RunOptions, Setup, Step, TaskSpec, TimedSetting, Tracing};
+use machine::{IrqOff, MachineSpec, RunOptions, Setup, Spread, Step, TaskSpec, TimedSetting, Tracing};
 use scheduler::{CpuId, CpuMask, Nanos};
 use schema::{LogEvent, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogRecord};
 use std::collections::VecDeque;
@@ -209,15 +209,18 @@ fn a_log_of_scheduling_alone_has_no_details() {
     assert_eq!(scheduling, everything);
 }
 
-#[test]
-fn a_cpu_serves_its_interrupts_one_by_one_in_the_order_in_which_they_come() {
-    let spec = MachineSpec::builtin("laptop").expect("a machine");
-    let mut setup = Setup::new(spec.cpus());
-    for n in 0..20 {
+/// Asserts that each CPU serves its interrupts one by one, in the order in which they come, while so many
+/// tasks sleep and wake by themselves and others are woken.
+fn assert_served_in_order(spec: MachineSpec, sleepers: u64) {
+    let cpus = spec.cpus();
+    let mut setup = Setup::new(cpus);
+    for n in 0..sleepers {
         let steps = (1..200).flat_map(|k| [Step::SleepUntil(us(97 * k)), Step::Compute(us(7 + n))]);
         setup.spawn(Nanos::ZERO, script("sleeper", steps).0);
     }
-    let cpus = spec.cpus();
+    for k in 0..100 {
+        woken_from(&mut setup, &[(1, BEGIN + us(300 * k))]);
+    }
     let log = log_of(spec, setup);
     let (mut served, mut waited) = (0, 0);
     for cpu in (0..cpus as u16).map(cpu) {
@@ -239,5 +242,22 @@ fn a_cpu_serves_its_interrupts_one_by_one_in_the_order_in_which_they_come() {
             }
         }
     }
-    assert!(served > 1000 && waited > 10, "{served} served, {waited} had to wait");
+    assert!(served > 500 && waited > 10, "{served} served, {waited} had to wait");
+}
+
+#[test]
+fn interrupts_are_served_in_their_order_on_a_real_machine() {
+    assert_served_in_order(MachineSpec::builtin("laptop").expect("a machine"), 20);
+}
+
+/// A stretch of noise on an idle CPU is noticed by whoever sends an interrupt there, who may have been
+/// charged a lot by then.
+#[test]
+fn interrupts_are_served_in_their_order_where_a_stretch_is_noticed_late() {
+    let mut spec = ideal(2);
+    spec.costs.wakeup = us(100);
+    let length = Spread::Constant(us(20));
+    let what = "a test".to_owned();
+    spec.noise.irq_off = vec![IrqOff { what, per_second_per_cpu: 20_000, length }];
+    assert_served_in_order(spec, 0);
 }

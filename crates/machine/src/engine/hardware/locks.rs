@@ -324,4 +324,19 @@ mod tests {
         assert!(at > Nanos(500));
         assert_eq!((lock.stats.contended, lock.stats.waiters_holding_own_max), (1, 1));
     }
+
+    #[test]
+    fn until_the_holder_leaves_who_has_the_lock_after_it_waits() {
+        let timing = timing(LockKind::Queued);
+        let mut lock = SpinState::default();
+        let ahead = |holder, waiters| Ahead { holder: CpuId(holder), waiters };
+        lock.acquire(CpuId(3), Nanos(0), false, &timing);
+        assert_eq!(lock.ahead(Nanos(10)), ahead(3, 0));
+        lock.acquire(CpuId(1), Nanos(10), false, &timing);
+        assert_eq!(lock.ahead(Nanos(20)), ahead(3, 1));
+        lock.release(Nanos(500), &timing);
+        assert_eq!(lock.ahead(Nanos(400)), ahead(3, 1));
+        assert_eq!(lock.ahead(Nanos(500)), ahead(1, 0));
+        assert!(lock.is_held_at(CpuId(3), Nanos(400)) && lock.is_held_at(CpuId(1), Nanos(500)));
+    }
 }

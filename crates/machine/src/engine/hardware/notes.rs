@@ -14,7 +14,7 @@ impl Hw {
     #[inline]
     pub fn note(&self, cpu: CpuId, event: impl FnOnce() -> LogEvent) {
         if self.recorder.is_traced() {
-            self.record(cpu, event());
+            self.record(cpu, self.local_now(), event());
         }
     }
 
@@ -22,15 +22,15 @@ impl Hw {
     #[inline]
     pub fn note_detail(&self, cpu: CpuId, event: impl FnOnce() -> LogEvent) {
         if self.recorder.tells_everything() {
-            self.record(cpu, event());
+            self.record(cpu, self.local_now(), event());
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn record(&self, cpu: CpuId, event: LogEvent) {
+    fn record(&self, cpu: CpuId, time: Nanos, event: LogEvent) {
         let in_interrupt = self.cpu(cpu).in_interrupt.get();
-        self.recorder.record(cpu, self.local_now(), in_interrupt, event);
+        self.recorder.record(cpu, time, in_interrupt, event);
     }
 
     /// The scheduler tells what happens.
@@ -62,13 +62,13 @@ impl Hw {
         });
     }
 
-    /// An interrupt arrives at a CPU.
+    /// An interrupt arrives at a CPU: now, however far the path has been charged that notices it.
     #[inline]
     pub(super) fn note_raised(&self, cpu: CpuId, irq: Irq) {
-        self.note_detail(cpu, || LogEvent::IrqRaise {
-            irq: self.log_interrupt(irq),
-            held_off: self.held_off(cpu),
-        });
+        if self.recorder.tells_everything() {
+            let (irq, held_off) = (self.log_interrupt(irq), self.held_off(cpu));
+            self.record(cpu, self.now.get(), LogEvent::IrqRaise { irq, held_off });
+        }
     }
 
     /// Why a CPU does not take an interrupt now.

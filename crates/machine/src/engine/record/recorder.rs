@@ -17,7 +17,7 @@ pub enum Tracing {
     Off,
     /// Who runs where, and who wakes, makes and moves whom: what figures of tasks are made of.
     Scheduling,
-    /// That, and what programs do, why the scheduler decided so, accounting, and waits for run-queue locks.
+    /// That, and what programs do, why the scheduler decided so, accounting, and what the hardware does.
     Everything,
 }
 
