@@ -39,13 +39,14 @@ pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).
 pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let task = me.task(child);
+    task.se.eevdf.inherit(&me.task(me.curr()).se.eevdf);
     task.cpu.set(&Unseen, me.id);
     match me.k.config.rules.fork_path.get() {
         ForkPath::Late => {
             let cpu = select_task_rq(me, child, SelectFor::Fork);
             task.cpu.set(&Unseen, cpu);
         }
-        ForkPath::Early if task.class.get().has_task_fork() => {
+        ForkPath::Early if task.class.get().has_task_fork(me.k) => {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
             task.class.get().task_fork(&mut rq, child);

@@ -4,7 +4,8 @@ use super::Class;
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Prio, TaskId, fair, rt};
+use crate::task::Task;
+use crate::{CpuMask, Nanos, Prio, Scheduler, TaskId, fair, rt};
 
 /// Why a task's priority is another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +14,16 @@ pub(crate) enum PrioChange {
     Parameters,
     /// It inherited a priority, or lost it.
     Inheritance,
+}
+
+/// A task gets another weight; it is off its queue, if its class goes by weight.
+pub(crate) fn reweight_task<P: Platform>(k: &Scheduler<P>, task: &Task, weight: u64) {
+    fair::reweight_task(k, task, weight);
+}
+
+/// A task asks for other slices; it is off its queue.
+pub(crate) fn set_custom_slice<P: Platform>(k: &Scheduler<P>, task: &Task, runtime: Nanos) {
+    fair::set_custom_slice(k, &task.se, runtime);
 }
 
 impl Class {

@@ -3,10 +3,10 @@
 use super::Situation;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
-use crate::fair::cfs;
-use crate::fair::queue::TaskList;
+use crate::fair::queue::{EntityId, TaskList};
+use crate::fair::{cfs, discipline};
 use crate::platform::{Cost, Platform};
-use crate::registry::{IdleNeverHot, PreemptModel};
+use crate::registry::{Feature, IdleNeverHot, LbLag, PreemptModel};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{Nanos, Policy, Reason, TaskId, ThisCpu};
@@ -23,7 +23,7 @@ pub(super) fn move_tasks<P: Platform>(
     let me = from.me;
     from.update_clock();
     to.update_clock();
-    let accept_hot = domain.balance.nr_balance_failed.get() > SchedDomain::CACHE_NICE_TRIES;
+    let failed = domain.balance.nr_balance_failed.get();
     let newly_idle = situation == Situation::NewlyIdle;
     let one_only = newly_idle && me.k.config.rules.preempt_model.get() == PreemptModel::Full;
     let reason = if newly_idle { Reason::BalancedNewIdle } else { Reason::BalancedPeriodic };
@@ -35,7 +35,7 @@ pub(super) fn move_tasks<P: Platform>(
         candidate = TaskList::older(&me.k.tasks, p);
         me.charge(Cost::ScanTask);
         let weight = me.task(p).se.weight.get();
-        let verdict = can_migrate_task(from, to, p, weight / 2 > remaining, accept_hot);
+        let verdict = can_migrate_task(from, to, p, weight / 2 > remaining, failed);
         count(me, p, domain, situation, verdict);
         if let Verdict::Stays(obstacle) = verdict {
             me.decide(p, obstacle);
@@ -69,14 +69,18 @@ fn can_migrate_task<P: Platform>(
     to: &RqGuard<'_, P>,
     p: TaskId,
     too_heavy: bool,
-    accept_hot: bool,
+    failed: u32,
 ) -> Verdict {
+    let accept_hot = failed > SchedDomain::CACHE_NICE_TRIES;
     if too_heavy {
         return Verdict::Stays(Reason::NotMovedHeavy);
     } else if !from.me.task(p).may_run_on(to.cpu) {
         return Verdict::Stays(Reason::NotMovedAffinity);
     } else if from.curr == p {
         return Verdict::Stays(Reason::NotMovedRunning);
+    }
+    if owes_service(from, to, p, failed) {
+        return Verdict::Stays(Reason::NotMovedLag);
     }
     let (buddy, hot) = (cfs::is_hot(from, p), task_hot(from, p));
     match (buddy || hot, accept_hot) {
@@ -104,6 +108,17 @@ fn count<P: Platform>(
         Verdict::Stays(Reason::NotMovedBuddy | Reason::NotMovedHot) => bump(&balanced.failed_hot),
         Verdict::Moves | Verdict::Stays(_) => {}
     }
+}
+
+/// Under `lb_lag=on` whoever owes service to the others of its queue stays, unless the destination has
+/// nothing to do or that has failed before (eevdf-class 4.5).
+fn owes_service<P: Platform>(from: &RqGuard<'_, P>, to: &RqGuard<'_, P>, p: TaskId, failed: u32) -> bool {
+    let me = from.me;
+    me.k.config.rules.lb_lag.get() == LbLag::On
+        && me.has(Feature::PlaceLag)
+        && failed == 0
+        && to.fair.nr_running > 0
+        && !discipline::is_eligible(from, EntityId::of(p))
 }
 
 /// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than

@@ -2,6 +2,7 @@
 
 use super::task_list::Links;
 use crate::fair::averages::Averages;
+use crate::fair::eevdf::EevdfEntity;
 use crate::platform::Platform;
 use crate::shared::Kept;
 use crate::{Nanos, TaskId, ThisCpu};
@@ -47,11 +48,13 @@ pub struct FairEntity {
     pub pen_timeout: Kept<Nanos>,
     /// How it behaves when it wakes others and is woken.
     pub averages: Averages,
+    /// What EEVDF keeps of it.
+    pub eevdf: EevdfEntity,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the
     /// task.
     pub(in crate::fair) relative: Kept<bool>,
-    /// It is in the timeline.
+    /// It is among those that wait: in the timeline of CFS, in the tree of EEVDF.
     pub(in crate::fair) in_timeline: Kept<bool>,
     /// Its place in the queue's list of tasks.
     pub(super) links: Links,
@@ -66,11 +69,7 @@ impl FairEntity {
         self.pen_timeout.set(Nanos::ZERO);
         self.relative.set(true);
         self.in_timeline.set(false);
-    }
-
-    /// New load weight, after a change of nice or policy; the task is off its queue for the moment.
-    pub(crate) fn set_weight(&self, weight: u64) {
-        self.weight.set(weight);
+        self.eevdf.reset();
     }
 
     /// Whether the virtual time counts from a floor that is not known yet, so that it cannot be compared.
