@@ -176,11 +176,11 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "7.0",
-        meaning: "Linux 7.0 without PREEMPT_RT: new tasks do not preempt, every wakeup shortens the \
-                  protection.",
+        meaning: "Linux 7.0 without PREEMPT_RT: fully preemptible; new tasks do not preempt, every \
+                  wakeup shortens the protection.",
         source: "eevdf-class 0.3, 0.4",
         base: Some("6.18.y"),
-        settings: &["trim=always", "wake_buddy=deadline", "fork_preempts=no"],
+        settings: &["trim=always", "wake_buddy=deadline", "fork_preempts=no", "preempt_model=full"],
     },
     Profile {
         name: "7.1",

@@ -89,7 +89,7 @@ impl Sim {
             Once::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
             Once::Setting(index) => {
                 let setting = &self.surroundings.settings[index as usize];
-                if let Err(error) = self.k.config.set(setting) {
+                if let Err(error) = self.k.config.set_later(setting) {
                     self.hw().recorder.fail(RunError::Setting(error.to_string()));
                 }
                 self.hw().locks.timing.kind.set(self.k.config.rules.lock_kind.get());

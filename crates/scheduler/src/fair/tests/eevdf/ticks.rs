@@ -143,6 +143,40 @@ fn the_pattern_of_24_ms() {
     }
 }
 
+/// 8.2, mix-nice: nice 0, 0 and 5 on one of two CPUs for 4 s, as a 6.18.44 kernel with 250 ticks a second ran
+/// them.
+#[test]
+fn the_recorded_weights() {
+    let course = run(2, "6.18.y", 250, &[Player::hog(0), Player::hog(0), Player::hog(5)], secs(4));
+    for (player, recorded, put_out) in [(0, 1716.6, 431), (1, 1719.0, 431), (2, 562.7, 142)] {
+        let found = course.ran(player);
+        assert!((found / recorded - 1.0).abs() <= 0.005, "{player}: {found} ms, recorded {recorded}");
+        assert!(course.put_out(player).abs_diff(put_out) <= 7, "{player}: {}", course.put_out(player));
+    }
+    let hogs = || course.stints.iter().filter(|stint| stint.player < 2);
+    let one_tick = hogs().filter(|stint| (stint.ms() - 4.0).abs() < 0.02).count();
+    assert!(one_tick * 100 > 95 * hogs().count() && hogs().all(|stint| stint.ms() < 7.9));
+}
+
+/// 8.2, mix-sleeper: two hogs and a task that runs for 1 ms and sleeps for 9, on one of two CPUs for 4 s.
+#[test]
+fn the_recorded_sleeper() {
+    let players = [Player::hog(0), Player::hog(0), sleeper(1003, 9063, 1037)];
+    let course = run(2, "6.18.y", 250, &players, secs(4));
+    for (player, recorded) in [(0, 1833.5), (1, 1831.0), (2, 335.3)] {
+        let found = course.ran(player);
+        assert!((found / recorded - 1.0).abs() <= 0.005, "{player}: {found} ms, recorded {recorded}");
+    }
+    let put_out = course.put_out(0) + course.put_out(1);
+    assert!(put_out.abs_diff(859) <= 43 && course.put_out(2) <= 3, "{put_out}");
+    assert!((1.8..2.2).contains(&course.mean_delay()) && course.delay_at(1.0) <= 7.98);
+    let share = |late: fn(f64) -> bool| {
+        course.delays.iter().filter(|delay| late(**delay)).count() as f64 / course.delays.len() as f64
+    };
+    assert!((0.45..0.55).contains(&share(|ms| ms < 0.05)), "at once");
+    assert!((0.45..0.55).contains(&share(|ms| (3.9..4.0).contains(&ms))), "at the next tick");
+}
+
 /// A hog that asks for long slices beside a periodic task that does not: its own latency is its own (T3).
 #[test]
 fn a_long_slice_does_not_delay_a_short_one() {
