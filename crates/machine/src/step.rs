@@ -255,6 +255,9 @@ steps! {
     "exit" Exit,
     /// sched_yield.
     "yield" Yield,
+    /// sched_setattr on itself: requests of this length under EEVDF, from 0.1 to 100 ms; zero: as long as
+    /// everybody's (eevdf-class 0.6).
+    "set-slice" SetSlice(runtime: Nanos),
     /// Text into the trace, as ftrace_write does. Costs a system call.
     "marker" Marker(text: Box<str>),
     of other tasks:

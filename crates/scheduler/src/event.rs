@@ -167,15 +167,24 @@ reasons! {
     PreemptOverlap "preempt_overlap" "The woken task and the running one overlap little, by WAKEUP_OVERLAP.";
     PreemptRunning "preempt_running"
         "The woken task runs for shorter at a time than the running one, by WAKEUP_RUNNING.";
+    PreemptDeadline "preempt_deadline" "The woken fair task is the one that EEVDF would pick.";
+    PreemptShort "preempt_short"
+        "The woken fair task has a shorter slice, and EEVDF would pick it but for the running one's \
+         protection.";
     PreemptPending "preempt_pending" "The running fair task was already asked to make room.";
     NoPreemptPolicy "no_preempt_policy" "A SCHED_BATCH or SCHED_IDLE task does not preempt when it wakes.";
     NoPreemptOff "no_preempt_off" "WAKEUP_PREEMPT is off.";
     NoPreemptRight "no_preempt_right" "The woken fair task is not left of the running one.";
     NoPreemptGran "no_preempt_gran"
         "The woken fair task is left of the running one, but by no more than the granularity.";
+    NoPreemptDeadline "no_preempt_deadline" "The woken fair task is not the one that EEVDF would pick.";
+    NoPreemptNew "no_preempt_new" "A task that is new, or asleep in its queue, does not preempt (7.0).";
     NoPreempt "no_preempt" "The woken task does not preempt.";
     TickSlice "tick_slice" "The running fair task used up its slice.";
     TickLatency "tick_latency" "The running fair task is ahead of the leftmost by more than a slice.";
+    RequestEnd "request_end" "The running fair task's request ended, and others are queued.";
+    ProtectionEnd "protection_end"
+        "The running fair task is not protected any more, and others are queued: the pick shall decide.";
     RrSlice "rr_slice" "The running SCHED_RR task used up its slice and has company.";
     Pushed "pushed" "An RT task was pushed to a CPU with a lower priority.";
     PushNoTarget "push_no_target" "No CPU with a lower priority for the task to be pushed.";
@@ -220,10 +229,17 @@ reasons! {
     NotMovedRunning "not_moved_running" "Balancing left a task: it runs.";
     NotMovedBuddy "not_moved_buddy" "Balancing left a task: it is a buddy of its queue.";
     NotMovedHot "not_moved_hot" "Balancing left a task: it is cache-hot.";
+    NotMovedLag "not_moved_lag" "Balancing left a task: it owes service to the others of its queue.";
     AffinityMove "affinity_move" "The task was moved because its CPU is no longer allowed.";
     BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";
     BuddyNext "buddy_next" "The next buddy was picked over the leftmost.";
     BuddyRefused "buddy_refused" "A buddy was too far right of the leftmost.";
     BuddySkipped "buddy_skipped" "The leftmost task had yielded and was passed over for the second.";
+    PickProtected "pick_protected" "The running fair task stayed because it is protected and eligible.";
+    DelayedDequeue "delayed_dequeue"
+        "A fair task that blocked stayed in its queue, to work off the service that it had too much.";
+    DelayedFinished "delayed_finished"
+        "A task that slept in its queue would have been picked, or changes its class: it left.";
+    DelayedWoken "delayed_woken" "A task that slept in its queue was woken where it stood.";
     NicePenalty "nice_penalty" "A fork raised the START_NICE penalty of parent and child.";
 }

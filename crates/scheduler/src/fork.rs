@@ -43,6 +43,7 @@ pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).
 pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let task = me.task(child);
+    task.se.eevdf.inherit(&me.task(me.curr()).se.eevdf);
     task.cpu.set(&Unseen, me.id);
     inherit_habits(me, task);
     match me.k.config.rules.fork_path.get() {
@@ -50,7 +51,7 @@ pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
             let cpu = select_task_rq(me, child, SelectFor::Fork);
             task.cpu.set(&Unseen, cpu);
         }
-        ForkPath::Early if task.class.get().has_task_fork() => {
+        ForkPath::Early if task.class.get().has_task_fork(me.k) => {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
             task.class.get().task_fork(&mut rq, child);

@@ -9,7 +9,7 @@
 
 use crate::class::{
     Class, DequeueKind, EnqueueKind, ListEnd, PrioChange, PutKind, activate_task, deactivate_task,
-    put_prev_task, set_curr_task,
+    finish_delayed, put_prev_task, set_curr_task, set_custom_slice,
 };
 use crate::mutex::{effective_prio, rt_mutex_adjust_prio_chain};
 use crate::pi_lock::PiGuard;
@@ -17,7 +17,7 @@ use crate::platform::{Cost, Platform};
 use crate::registry::{DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{Event, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
+use crate::{Event, Nanos, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
 
 /// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If
 /// `p` waits for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class
@@ -89,6 +89,24 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
     check_class_changed(rq, p, old, PrioChange::Parameters).await;
 }
 
+/// sched_setattr with a run time for a fair task: the slice that it asks EEVDF for, from 0.1 to 100 ms
+/// (others become the nearer of these); zero takes it back (eevdf-class 0.6). Its share of the CPU stays.
+/// Another class serves a task as before, and remembers it.
+pub async fn sched_setattr_runtime<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, runtime: Nanos) {
+    let pi = me.pi_lock(p).await;
+    let mut rq = me.task_rq_lock(p).await;
+    rq.update_clock();
+    rq.charge(Cost::SetPrio);
+    let task = me.task(p);
+    let old = Served::by(task);
+    if !old.class.goes_by_weight() {
+        set_custom_slice(me.k, task, runtime);
+        return;
+    }
+    change(&mut rq, &pi, old.prio, ListEnd::Tail, |_| set_custom_slice(me.k, task, runtime));
+    check_class_changed(rq, p, old, PrioChange::Parameters).await;
+}
+
 /// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns
 /// whether it changed. The caller holds the pi_lock of `p` and follows up on the mutex that `p` may wait for.
 pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Prio) -> bool {
@@ -137,6 +155,10 @@ fn change<P: Platform>(
     let p = pi.task;
     let task = rq.me.task(p);
     let old = Served::by(task);
+    let class = Class::serving(prio);
+    if class != old.class {
+        finish_delayed(rq, p);
+    }
     let (queued, running) = (task.on_rq.get(), rq.curr == p);
     if queued {
         deactivate_task(rq, p, DequeueKind::Restore);
@@ -145,7 +167,6 @@ fn change<P: Platform>(
         put_prev_task(rq, p, PutKind::Restore);
     }
     // A task that was never woken has no place in virtual time yet, only a distance to bring along.
-    let class = Class::serving(prio);
     let other_class = class != old.class && task.state.get() != TaskState::New;
     if other_class {
         old.class.detach_task(rq, p);

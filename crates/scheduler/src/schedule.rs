@@ -2,7 +2,7 @@
 
 use crate::class::{
     self, DequeueKind, EnqueueKind, PreemptCause, PutKind, activate_task, check_preempt_curr,
-    deactivate_task, entered_idle, pick_next_task, post_schedule, pre_schedule, put_prev_task, set_task_cpu,
+    deactivate_task, entered_idle, pick_next_task, post_schedule, pre_schedule, set_task_cpu,
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
@@ -56,8 +56,8 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
         deactivate_task(&mut rq, prev, DequeueKind::Departure);
     }
     pre_schedule!(rq, prev, prev_prio);
-    put_prev_task(&mut rq, prev, if blocking { PutKind::Blocked } else { PutKind::Runnable });
-    let next = pick_next_task(&mut rq);
+    let put = if blocking { PutKind::Blocked } else { PutKind::Runnable };
+    let next = pick_next_task(&mut rq, prev, put);
     // Whatever pre_schedule asked for, this pick was the answer.
     rq.published.need_resched.set(&rq, false);
     if next != prev {

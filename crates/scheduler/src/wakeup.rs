@@ -6,8 +6,8 @@
 //! target CPU.
 
 use crate::class::{
-    EnqueueKind, PreemptCause, SelectFor, activate_task, check_preempt_curr, on_wake_other, set_task_cpu,
-    task_woken,
+    EnqueueKind, PreemptCause, SelectFor, activate_task, check_preempt_curr, on_wake_other, requeue_delayed,
+    set_task_cpu, task_woken,
 };
 use crate::pi_lock::{PiGuard, pi_lock_here};
 use crate::platform::{Access, Cost, Ipi, Line, Platform};
@@ -80,6 +80,7 @@ async fn ttwu_runnable<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFl
         return false;
     }
     rq.update_clock();
+    requeue_delayed(&mut rq, p);
     ttwu_do_wakeup(&mut rq, p, flags);
     true
 }
@@ -132,6 +133,7 @@ async fn wake_under_rq_lock<P: Platform>(
     rq.update_clock();
     sched_waking(me, p);
     if task.on_rq.get() {
+        requeue_delayed(&mut rq, p);
         ttwu_do_wakeup(&mut rq, p, flags);
         return true;
     }

@@ -17,6 +17,8 @@ pub struct Difference {
     pub setting: Option<&'static str>,
     /// What that makes of the figures, where it is of a kind that must not be overlooked; of all profiles.
     pub implies: Option<&'static str>,
+    /// Profiles that behave so, whatever release they stand for.
+    described_by: &'static [&'static str],
     /// Where that is documented.
     pub source: &'static str,
 }
@@ -25,6 +27,11 @@ impl Difference {
     /// Whether this release, run as this profile, behaves otherwise.
     pub fn applies(&self, release: Release, profile: &str) -> bool {
         self.profiles.contains(&profile) && self.is_of(release)
+    }
+
+    /// Whether a profile behaves so.
+    pub fn is_in(&self, profile: &str) -> bool {
+        self.described_by.contains(&profile)
     }
 
     /// Whether this release behaves so.
@@ -50,6 +57,10 @@ impl Difference {
         Difference { setting: Some(setting), ..self }
     }
 
+    const fn described_by(self, described_by: &'static [&'static str]) -> Difference {
+        Difference { described_by, ..self }
+    }
+
     const fn implies(self, what: &'static str) -> Difference {
         Difference { implies: Some(what), ..self }
     }
@@ -57,13 +68,26 @@ impl Difference {
 
 const fn releases(profiles: &'static [&'static str], source: &'static str, what: &'static str) -> Difference {
     let always = Release::new(0, 0, 0);
-    Difference { profiles, from: always, before: always, what, setting: None, implies: None, source }
+    Difference {
+        profiles,
+        from: always,
+        before: always,
+        what,
+        setting: None,
+        implies: None,
+        described_by: &[],
+        source,
+    }
 }
 
 /// Releases run as the profile before them.
 const V2637: &[&str] = &["2.6.37"];
 const V41: &[&str] = &["4.1"];
-/// Releases from 4.15 on; those built for PREEMPT_RT run as 6.1-rt.
+const V612: &[&str] = &["6.12"];
+const V70: &[&str] = &["7.0"];
+/// Kernels with EEVDF.
+const EEVDF: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
+/// Releases from 4.15 to 6.5; all later ones built for PREEMPT_RT run as 6.1-rt.
 const V61: &[&str] = &["6.1"];
 const V61_BOTH: &[&str] = &["6.1", "6.1-rt"];
 
@@ -77,6 +101,7 @@ const SELF_IPI: Difference =
 pub const DIFFERENCES: &[Difference] = &[
     releases(V61_BOTH, "eevdf-class 0.3", "EEVDF serves fair tasks, in place of CFS")
         .since([6, 6, 0])
+        .described_by(EEVDF)
         .implies(
             "preemptions, order and latencies of fair tasks are CFS's here; real-time tasks are not \
                   concerned",
@@ -146,10 +171,26 @@ pub const DIFFERENCES: &[Difference] = &[
         "a fair server replaces the throttling of real-time tasks",
     )
     .since([6, 12, 0]),
-    releases(V61, "eevdf-class 5.1", "preemption may be lazy").since([6, 13, 0]),
-    releases(V61, "eevdf-class 5.1", "no build for voluntary preemption")
-        .since([7, 0, 0])
-        .set("preempt_model=full"),
+    releases(&["6.12.y"], "eevdf-class 0.4", "RT_PUSH_IPI is on")
+        .between([6, 12, 0], [6, 12, 96])
+        .set("RT_PUSH_IPI"),
+    releases(&["6.6", "6.12", "6.12.y"], "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
+        .between([6, 6, 0], [6, 12, 75])
+        .set("rto_skip_self=off"),
+    releases(V612, "eevdf-class 3.8, U10", "another weight also scales the distance to the deadline")
+        .since([6, 13, 0])
+        .set("reweight=rescale"),
+    releases(V612, "eevdf-class 4.5, U10", "balancing looks at lag").since([6, 14, 0]).set("lb_lag=on"),
+    releases(V612, "eevdf-class 0.6, U10", "slices of 0.7 ms").since([6, 15, 0]).set("base_slice_ns=700000"),
+    releases(V70, "eevdf-class 2.4, U10", "the limit of lag goes by the own slice")
+        .until([7, 0, 0])
+        .set("lag_limit=own"),
+    releases(V70, "eevdf-class 3.4, U10", "protection begins whenever a task becomes the running one")
+        .until([7, 0, 0])
+        .set("protect_when=set_next"),
+    releases(V70, "eevdf-class 5.1, U10", "a build for voluntary preemption")
+        .until([7, 0, 0])
+        .set("preempt_model=voluntary"),
 ];
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ impl fmt::Display for KernelError {
             },
             SettingError::UnknownValue { .. }
             | SettingError::OutOfRange { .. }
+            | SettingError::OnlyAtStart { .. }
             | SettingError::Gone { .. } => Ok(()),
         }
     }

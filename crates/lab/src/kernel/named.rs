@@ -9,6 +9,19 @@ use scheduler::registry::{PROFILES, Profile, SettingError};
 /// Releases from this one on are nearer to 6.1 than to 4.1: one walker for RT_PUSH_IPI (rt-class 6.4), and
 /// fair-placement 8.2 describes them as differences to 6.1.
 const FIRST_NEAR_6_1: Release = Release::new(4, 15, 0);
+/// From which release on a profile is the nearest, the oldest first (eevdf-class 0.3, U10). Of a stable
+/// branch the later half is nearer to its end, where fixes have come back.
+const SINCE_6_1: &[(Release, &str)] = &[
+    (FIRST_NEAR_6_1, "6.1"),
+    (Release::new(6, 6, 0), "6.6"),
+    (Release::new(6, 12, 0), "6.12"),
+    (Release::new(6, 12, 59), "6.12.y"),
+    (Release::new(6, 13, 0), "6.12"),
+    (Release::new(6, 17, 0), "6.18"),
+    (Release::new(6, 18, 2), "6.18.y"),
+    (Release::new(6, 19, 0), "7.0"),
+    (Release::new(7, 1, 0), "7.1"),
+];
 /// The first release with this fair class.
 const FIRST_CFS: Release = Release::new(2, 6, 23);
 
@@ -83,7 +96,9 @@ impl NamedKernel {
             // Those of the documents have profiles of their own: probably one of them is meant.
             return None;
         }
-        let rt = is_rt.then(|| PROFILES.iter().find(|p| p.name == format!("{plain}-rt")));
+        // The newest kernel that is described with PREEMPT_RT stands for all later ones.
+        let described = if release >= FIRST_NEAR_6_1 { "6.1" } else { plain };
+        let rt = is_rt.then(|| PROFILES.iter().find(|p| p.name == format!("{described}-rt")));
         let remark = match rt {
             Some(None) => Some("PREEMPT_RT is not described for it"),
             _ if release < Release::new(2, 6, 31) => Some("older than every described release"),
@@ -111,19 +126,19 @@ impl NamedKernel {
 
     /// Whether it is what the profile describes, as far as is known.
     pub fn is_exact(&self) -> bool {
-        let described = self.profile.trim_end_matches("-rt");
+        let described = self.profile.trim_end_matches("-rt").trim_end_matches(".y");
         let same =
             |release: Release| Release::parse(described).is_some_and(|profile| release.same_series(profile));
         self.release.is_none_or(same) && self.remark.is_none() && self.differences().next().is_none()
     }
 
-    /// How this release behaves and no profile does, where that must not be overlooked, and what it makes of
-    /// the figures of a run as this profile.
+    /// How this release behaves and this profile does not, where that must not be overlooked, and what it
+    /// makes of the figures of a run as this profile.
     pub fn warning(&self, profile: &str) -> Option<String> {
         let release = self.release?;
         let important = |d: &Difference| Some(format!("{}: {}", d.what, d.implies?));
-        let known: Vec<String> =
-            DIFFERENCES.iter().filter(|d| d.is_of(release)).filter_map(important).collect();
+        let differs = |d: &&Difference| d.is_of(release) && !d.is_in(profile);
+        let known: Vec<String> = DIFFERENCES.iter().filter(differs).filter_map(important).collect();
         (!known.is_empty())
             .then(|| format!("Linux {release} runs as {profile}; in {release}, {}", known.join("; ")))
     }
@@ -158,14 +173,15 @@ impl NamedKernel {
     }
 }
 
-/// The profile of the same release, or the newest one before it, but 6.1 for all that is nearer to it; `None`
-/// for releases before the fair class.
+/// The profile of the same release, or the newest one before it, but what [`SINCE_6_1`] says for later ones;
+/// `None` for releases before the fair class.
 fn nearest_profile(release: Release) -> Option<&'static str> {
     if release < FIRST_CFS {
         return None;
     }
     if release >= FIRST_NEAR_6_1 {
-        return Some("6.1");
+        let near = SINCE_6_1.iter().rev().find(|(from, _)| *from <= release);
+        return near.map(|(_, profile)| *profile);
     }
     let plain = || PROFILES.iter().filter_map(|p| Some((plain_release(p.name)?, p.name)));
     let older = plain().filter(|(described, _)| *described <= release).max();
@@ -198,8 +214,23 @@ mod tests {
             ("4.15", "6.1"),
             ("5.14", "6.1"),
             ("6.12-rt", "6.1-rt"),
-            ("7.3", "6.1"),
+            ("6.5", "6.1"),
+            ("6.6", "6.6"),
+            ("6.8", "6.6"),
+            ("6.12", "6.12"),
+            ("6.12.58", "6.12"),
+            ("6.12.59", "6.12.y"),
+            ("6.16", "6.12"),
+            ("6.17", "6.18"),
+            ("6.18.1", "6.18"),
+            ("6.18.2", "6.18.y"),
+            ("6.19", "7.0"),
+            ("7.0", "7.0"),
+            ("7.3", "7.1"),
             ("debian12", "6.1"),
+            ("debian13", "6.12.y"),
+            ("ubuntu24.04", "6.6"),
+            ("rhel10", "6.12"),
             ("rhel7", "3.3"),
         ] {
             assert_eq!(profile(word), Some(nearest), "{word}");
@@ -221,7 +252,7 @@ mod tests {
     #[test]
     fn a_recording_kernel_has_the_nearest_profile() {
         let profile = |uname| NamedKernel::of_uname(uname).map(|kernel| kernel.profile);
-        assert_eq!(profile("Linux 6.18.44-cloud x86_64"), Some("6.1"));
+        assert_eq!(profile("Linux 6.18.44-cloud x86_64"), Some("6.18.y"));
         assert_eq!(profile("Linux 6.1.0-18-rt-amd64 x86_64"), Some("6.1-rt"));
         assert_eq!(profile("Linux 3.10.0 x86_64"), Some("3.3"));
         assert_eq!(profile("Linux 2.6.36.4"), Some("2.6.36"));
@@ -242,8 +273,10 @@ mod tests {
         assert_eq!(note("6.1.178"), None);
         assert_eq!(note("debian12").as_deref(), Some("debian12 (Linux 6.1) is run as 6.1 with hz=250"));
         let six_eight = note("6.8").expect("a note");
-        assert!(six_eight.starts_with("Linux 6.8 is run as 6.1, the nearest"), "{six_eight}");
-        assert!(six_eight.contains("EEVDF serves fair tasks") && six_eight.contains("(--set RT_PUSH_IPI)"));
+        assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
+        let real_time = note("6.8-rt").expect("a note");
+        assert!(real_time.contains("EEVDF serves fair tasks"), "{real_time}");
+        assert!(note("6.16").expect("a note").contains("slices of 0.7 ms (--set base_slice_ns=700000)"));
         assert!(!note("6.1.50").expect("a note").contains("EEVDF"));
         let rhel = note("rhel9").expect("a note");
         assert!(rhel.contains("with hz=1000") && rhel.ends_with("which are not listed here"), "{rhel}");

@@ -72,7 +72,6 @@ impl Limit {
     #[must_use]
     pub fn profiles_text(&self) -> String {
         match self.profiles {
-            [] => "none: newer releases run as 6.1".to_owned(),
             all if all == ALL => "all".to_owned(),
             some => some.join(", "),
         }

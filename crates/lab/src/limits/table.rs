@@ -5,6 +5,13 @@ use super::{Effect, Limit};
 
 /// Every kernel; `fair-base` is none.
 pub(super) const ALL: &[&str] = &[
+    "6.6",
+    "6.12",
+    "6.12.y",
+    "6.18",
+    "6.18.y",
+    "7.0",
+    "7.1",
     "6.1",
     "6.1-rt",
     "4.0",
@@ -28,6 +35,11 @@ pub(super) const ALL: &[&str] = &[
 ];
 /// Kernels whose system calls are not preempted everywhere.
 const VOLUNTARY: &[&str] = &[
+    "6.6",
+    "6.12",
+    "6.12.y",
+    "6.18",
+    "6.18.y",
     "6.1",
     "4.0",
     "4.1",
@@ -47,8 +59,16 @@ const VOLUNTARY: &[&str] = &[
     "2.6.31.3",
 ];
 /// After the fair class that is modelled.
-const SINCE_3_3: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1", "3.3"];
-const SINCE_4_0: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1"];
+const SINCE_3_3: &[&str] =
+    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1-rt", "4.0", "4.1", "3.3"];
+const SINCE_4_0: &[&str] =
+    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1-rt", "4.0", "4.1"];
+const SINCE_6_1: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1-rt"];
+/// With EEVDF: delayed dequeue and the fair server came with 6.12, lazy preemption with 6.13.
+const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
+const SINCE_6_18: &[&str] = &["6.18", "6.18.y", "7.0", "7.1"];
+/// CFS after 2.6.36.
+const LATER_CFS: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1", "3.3"];
 const V6_1: &[&str] = &["6.1", "6.1-rt"];
 const REAL_TIME: &[&str] = &["6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
 
@@ -89,14 +109,24 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "fair-placement 1.9",
     },
     Limit {
-        name: "eevdf",
+        name: "fair_server",
         effect: Effect::Large,
-        missing: "EEVDF, the fair class since 6.6: newer releases run as 6.1, with CFS.",
-        changes: "All figures of fair tasks of such kernels. Against recordings of 6.18, half of the switch \
-                  counts are more than 15 % off, hackbench over sockets takes 2 to 2.4 times as long, and \
-                  new threads under a fork storm wait milliseconds in place of tens of microseconds.",
-        profiles: &[],
-        source: "eevdf-class 3, 8",
+        missing: "The fair server, which since 6.12 gives fair tasks 50 ms in each second against real-time \
+                  tasks: real-time tasks are throttled instead, as before.",
+        changes: "Fair tasks beside real-time tasks that use up a CPU: they get 50 ms in each second either \
+                  way, but at other times. Not measured.",
+        profiles: SINCE_6_12,
+        source: "deadline-groups A11, A12; eevdf-class 0.1",
+    },
+    Limit {
+        name: "lazy_preemption",
+        effect: Effect::Large,
+        missing: "Lazy preemption, which kernels from 6.13 on offer: a fair task is asked at once, by the \
+                  full flag.",
+        changes: "Where such a kernel was started with preempt=lazy: preemption of a fair task from another \
+                  CPU waits there for its next tick or system call. Not measured.",
+        profiles: SINCE_6_18,
+        source: "eevdf-class 5.1",
     },
     Limit {
         name: "cgroups",
@@ -200,7 +230,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   2.6.36 and not later.",
         changes: "From 8 runnable tasks on a CPU on: ten hogs beside a periodic FIFO task do 6 % more work \
                   than under 6.1's rule.",
-        profiles: SINCE_3_3,
+        profiles: LATER_CFS,
         source: "fair-placement 3.1",
     },
     Limit {
@@ -308,7 +338,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "CPUs of different capacity, energy-aware placement, clamps of utilisation (uclamp).",
         changes: "big.LITTLE and hybrid machines, Android. rt-app files with util_min or util_max are \
                   refused. Not measured.",
-        profiles: V6_1,
+        profiles: SINCE_6_1,
         source: "deadline-groups C1, C4, B11",
     },
     Limit {
@@ -316,7 +346,7 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "Since 5.4 a CPU on which only SCHED_IDLE tasks run counts as idle; here it is busy.",
         changes: "Where tasks are placed beside SCHED_IDLE loads. Not measured.",
-        profiles: V6_1,
+        profiles: SINCE_6_1,
         source: "fair-placement 2.9, 8.5",
     },
     Limit {
@@ -326,8 +356,27 @@ pub(super) const LIMITS: &[Limit] = &[
                   waker waits until it has left, then chooses a CPU.",
         changes: "Tasks on different CPUs that answer each other within the time of a switch: they move more \
                   often, and the waker spends the time. Not measured.",
-        profiles: V6_1,
+        profiles: SINCE_6_1,
         source: "fair-placement 2.2",
+    },
+    Limit {
+        name: "hrtick",
+        effect: Effect::Medium,
+        missing: "HRTICK, a timer that ends a request exactly, on in 7.1 where timers are cheap to set: \
+                  requests end at ticks.",
+        changes: "Stints of fair tasks on busy CPUs: a tick long, where they would be a slice long. Not \
+                  measured.",
+        profiles: &["7.1"],
+        source: "eevdf-class 5.4",
+    },
+    Limit {
+        name: "delayed_counts",
+        effect: Effect::Medium,
+        missing: "Tasks that are asleep in their queue (DELAY_DEQUEUE) count as running for placement and \
+                  balancing, as in 6.12; from 6.14 on they do not.",
+        changes: "Where tasks are woken and pulled on loaded CPUs. Not measured.",
+        profiles: SINCE_6_18,
+        source: "eevdf-class 3.7, 4.5",
     },
     Limit {
         name: "stopper",

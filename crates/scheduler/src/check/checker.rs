@@ -3,7 +3,7 @@
 use super::memory::{QueueMemory, Stamp, TaskMemories};
 use super::moves::Moves;
 use super::walkers::Flying;
-use super::{Findings, Moment, Past, Violation, best_run, counters, look, order, vruntime, wakeups};
+use super::{Findings, Moment, Past, Violation, best_run, counters, eevdf, look, order, vruntime, wakeups};
 use crate::platform::{Ipi, Platform};
 use crate::{CpuId, CpuMask, Event, Scheduler, ThisCpu};
 use alloc::boxed::Box;
@@ -57,6 +57,7 @@ impl Checker {
         wakeups::event(memory, me, event, found);
         counters::event(memory, me, event, found);
         vruntime::event(&self.past, me, event, found);
+        eevdf::event(me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
         self.best_run.event(&self.past, me, event);
@@ -92,6 +93,7 @@ impl Checker {
         look(&moment, found);
         counters::look(memory, &moment, found);
         vruntime::look(memory, &moment, found);
+        eevdf::references_only_rise(memory, &moment, found);
         order::look(memory, &moment, found);
         best_run.look(memory, &moment, found);
         flying.look(k);

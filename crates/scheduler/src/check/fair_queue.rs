@@ -1,28 +1,34 @@
 //! I1 to I3, I5, I6 and I10: a queue's fair part agrees with itself, and the loads add up.
 
-use super::{Findings, Moment, Queue};
+use super::{Findings, Moment, Queue, eevdf};
 use crate::Class;
 use crate::fair::{EntityId, lag};
 use crate::platform::Platform;
+use crate::registry::FairPolicy;
 use crate::{Nanos, Policy, TaskId};
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     counts_and_load(moment, queue, found);
-    timeline(moment, queue, found);
-    floor(moment, queue, found);
     buddies(moment, queue, found);
+    match moment.k.config.rules.fair_policy.get() {
+        FairPolicy::Cfs => {
+            timeline(moment, queue, found);
+            floor(moment, queue, found);
+        }
+        FairPolicy::Eevdf => eevdf::look(moment, queue, found),
+    }
     queued(moment, queue).for_each(|p| penalty(moment, p, found));
 }
 
-/// The runnable fair tasks of a queue.
-fn queued<'a, P: Platform>(
+/// The fair tasks of a queue.
+pub(super) fn queued<'a, P: Platform>(
     moment: &Moment<'a, P>,
     queue: &'a Queue<'_>,
 ) -> impl Iterator<Item = TaskId> + 'a {
     let k = moment.k;
     let runs = queue.rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
-    queue.rq.fair.timeline.iter().map(|w| w.entity.task()).chain(runs)
+    queue.rq.fair.waiting().map(EntityId::task).chain(runs)
 }
 
 /// I1: `nr_running` and `load` are those of the timeline and the running task.
@@ -33,7 +39,7 @@ fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     found.expect("I1", fair.nr_running as usize == n && fair.load == load, || {
         let (nr, has) = (fair.nr_running, fair.load);
         format!(
-            "CPU {}: nr_running {nr} and load {has}, but {n} tasks of weight {load} are runnable",
+            "CPU {}: nr_running {nr} and load {has}, but {n} tasks of weight {load} are queued",
             queue.rq.cpu
         )
     });

@@ -54,6 +54,8 @@ pub(super) struct QueueMemory {
     pub next_order: Vec<Queued>,
     /// Its floor of virtual time (I4).
     pub min_vruntime: u64,
+    /// Its reference of virtual times, while that may not go back (E12).
+    pub v0: Option<u64>,
     /// Context switches that the events told of (P15).
     pub switches: u64,
 }

@@ -1,5 +1,5 @@
-//! The invariants of the specs (rt-class 12, fair-class 14, fair-placement 6.1, machine.md 8.2), each a small
-//! function with the spec's number.
+//! The invariants of the specs (rt-class 12, fair-class 14, fair-placement 6.1, eevdf-class 6.1, machine.md
+//! 8.2), each a small function with the spec's number.
 //!
 //! # Two kinds
 //!
@@ -26,6 +26,7 @@ mod best_run;
 mod checker;
 mod counters;
 mod cpupri;
+mod eevdf;
 mod fair_queue;
 mod inheritance;
 mod memory;
@@ -55,8 +56,8 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14),
-    /// `FP1` to `FP18` (fair-placement I1 to I18), `MI4` (machine.md 8.2), or
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP18`
+    /// (fair-placement I1 to I18), `E1` to `E16` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
     /// `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.

@@ -11,7 +11,7 @@ use alloc::format;
 pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
-    let fair = rq.fair.timeline.iter().map(|w| w.entity.task());
+    let fair = rq.fair.waiting().map(EntityId::task);
     let runs = rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);

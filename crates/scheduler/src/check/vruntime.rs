@@ -1,14 +1,18 @@
-//! I4, I7 to I10: the course of virtual time.
+//! I4, I7 to I10: the course of virtual time under CFS.
 
 use super::checker::Memory;
 use super::{Findings, Moment, Past};
 use crate::Class;
 use crate::fair::lag;
 use crate::platform::Platform;
+use crate::registry::FairPolicy;
 use crate::{Event, SwitchState, TaskId, TaskState, ThisCpu};
 use alloc::format;
 
 pub(super) fn event<P: Platform>(past: &Past, me: ThisCpu<'_, P>, event: Event, found: &mut Findings) {
+    if me.k.config.rules.fair_policy.get() != FairPolicy::Cfs {
+        return;
+    }
     match event {
         Event::Wakeup { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
@@ -45,6 +49,9 @@ fn left_of_floor<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: crate::CpuI
 }
 
 pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {
+    if moment.k.config.rules.fair_policy.get() != FairPolicy::Cfs {
+        return;
+    }
     floors_only_rise(memory, moment, found);
     for p in moment.tasks() {
         children_start_right_of_the_floor(moment, p, found);

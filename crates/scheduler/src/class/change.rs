@@ -4,7 +4,8 @@ use super::Class;
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Prio, TaskId, fair, rt};
+use crate::task::Task;
+use crate::{CpuMask, Nanos, Prio, Scheduler, TaskId, fair, rt};
 
 /// Why a task's priority is another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +14,11 @@ pub(crate) enum PrioChange {
     Parameters,
     /// It inherited a priority, or lost it.
     Inheritance,
+}
+
+/// A task asks for other slices; it is off its queue.
+pub(crate) fn set_custom_slice<P: Platform>(k: &Scheduler<P>, task: &Task, runtime: Nanos) {
+    fair::set_custom_slice(k, &task.se, runtime);
 }
 
 impl Class {
@@ -82,7 +88,7 @@ impl Class {
             Class::Fair => fair::pelt::reweight(rq, task, weight),
             Class::Rt | Class::Idle => {}
         }
-        task.se.set_weight(weight);
+        fair::reweight_task(rq.me.k, task, weight);
     }
 
     /// Sets the affinity of a task of this class, queued or not.

@@ -3,13 +3,13 @@
 use super::Class;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{TaskId, fair};
+use crate::{Scheduler, TaskId, fair};
 
 impl Class {
     /// Whether the class places a forked task, so that a queue's lock is needed.
-    pub(crate) fn has_task_fork(self) -> bool {
+    pub(crate) fn has_task_fork<P: Platform>(self, k: &Scheduler<P>) -> bool {
         match self {
-            Class::Fair => true,
+            Class::Fair => fair::has_task_fork(k),
             Class::Rt | Class::Idle => false,
         }
     }

@@ -27,15 +27,16 @@ mod select;
 mod tick;
 
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
-pub(crate) use change::PrioChange;
+pub(crate) use change::{PrioChange, set_custom_slice};
 pub(crate) use every::{
     active_load_balance, entered_idle, inherit_habits, init_task, on_wake_other, trigger_load_balance,
     update_cpu_load,
 };
 pub(crate) use preempt::{PreemptCause, check_preempt_curr};
 pub(crate) use queue::{
-    DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, deactivate_task, move_queued_task,
-    pick_next_task, put_prev_task, set_curr_task, set_task_cpu, yield_task,
+    DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, deactivate_task, finish_delayed,
+    move_queued_task, pick_next_task, put_prev_task, requeue_delayed, set_curr_task, set_task_cpu,
+    yield_task,
 };
 pub(crate) use select::SelectFor;
 pub(crate) use tick::task_tick;

@@ -1,7 +1,7 @@
 //! A task enters a queue, leaves it, is picked and put back (rt-class 2.1, fair-class 2.5).
 
 use super::Class;
-use crate::fair::averages;
+use crate::fair::{Dequeued, averages};
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
@@ -30,6 +30,8 @@ pub(crate) enum DequeueKind {
     Restore,
     /// It moves to another CPU.
     Departure,
+    /// It has slept in its queue for a while, and leaves it now (eevdf-class 3.7).
+    Finish,
 }
 
 /// Why a running task stops being its class's current one.
@@ -59,7 +61,8 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     debug_assert!(!task.on_rq.get() && task.cpu.get() == rq.cpu);
     task.on_rq.set(rq, true);
     let running = rq.curr == p;
-    if !running && !matches!(kind, EnqueueKind::Restore(_)) {
+    let asleep = task.se.eevdf.sched_delayed.get();
+    if !running && !asleep && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
     }
     if kind == EnqueueKind::Wakeup {
@@ -76,19 +79,25 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     }
 }
 
-/// Takes a task off its queue.
+/// Takes a task off its queue; one that blocks may stay for a while.
 pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: DequeueKind) {
     rq.charge(Cost::Dequeue);
     let task = rq.me.task(p);
     debug_assert!(task.on_rq.get());
-    match task.class.get() {
-        Class::Rt => rt::dequeue_task(rq, p, kind),
+    let dequeued = match task.class.get() {
+        Class::Rt => {
+            rt::dequeue_task(rq, p, kind);
+            Dequeued::Gone
+        }
         Class::Fair => fair::dequeue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
+    };
+    if dequeued == Dequeued::Delayed {
+        return;
     }
     task.on_rq.set(rq, false);
     match kind {
-        DequeueKind::Sleep => averages::on_sleep(rq.me.k, task),
+        DequeueKind::Sleep | DequeueKind::Finish => averages::on_sleep(rq.me.k, task),
         DequeueKind::Departure => {
             // The clock of a queue from which another CPU takes a real-time task may be a tick old.
             let now = rq.clock.max(rq.me.now());
@@ -100,11 +109,17 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     rq.set_nr_running(n);
 }
 
-/// The task that is to run next, of the highest class that has one; it becomes the class's current one.
-pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> TaskId {
+/// The task that is to run next, of the highest class that has one, in the place of `prev`; it becomes the
+/// class's current one. `prev` stops being that, unless its class picks it again without putting it back.
+pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) -> TaskId {
+    let chosen = if rt::has_runnable(rq) { None } else { fair::choose(rq) };
+    if chosen == Some(prev) {
+        return prev;
+    }
+    put_prev_task(rq, prev, kind);
     let picked = Class::ALL.into_iter().find_map(|class| match class {
         Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
-        Class::Fair => fair::pick_next_task(rq),
+        Class::Fair => fair::pick_next_task(rq, chosen),
         Class::Idle => Some(rq.idle),
     });
     picked.unwrap_or(rq.idle)
@@ -142,6 +157,24 @@ pub(crate) fn set_curr_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
         Class::Rt => rt::set_next_task(rq, p),
         Class::Fair => fair::set_next_task(rq, p),
         Class::Idle => {}
+    }
+}
+
+/// A task that sleeps in its queue is woken there.
+pub(crate) fn requeue_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    let task = rq.me.task(p);
+    if task.se.eevdf.sched_delayed.get() {
+        fair::requeue_delayed_entity(rq, p);
+        if rq.curr != p {
+            task.stats.wait_start(rq.clock);
+        }
+    }
+}
+
+/// A task that sleeps in its queue leaves it: it goes to another class, which would not know why it is there.
+pub(crate) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    if rq.me.task(p).se.eevdf.sched_delayed.get() {
+        fair::finish_delayed_dequeue(rq, p);
     }
 }
 

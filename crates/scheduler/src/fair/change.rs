@@ -1,7 +1,9 @@
-//! A queued task's class or priority has changed: what follows for the CPU (fair-class 2.6).
+//! A queued task's class or priority has changed: what follows for the CPU (fair-class 2.6,
+//! eevdf-class 3.11).
 
 use crate::class::{PreemptCause, PrioChange, check_preempt_curr};
 use crate::platform::Platform;
+use crate::registry::FairPolicy;
 use crate::rq::RqGuard;
 use crate::{Prio, TaskId};
 
@@ -17,9 +19,10 @@ pub(crate) fn switched_to<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 
 /// A queued task's priority was `old`.
 pub(crate) fn prio_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio, change: PrioChange) {
-    match change {
-        PrioChange::Parameters => reniced(rq, p, old),
-        PrioChange::Inheritance => inherited(rq, p, old),
+    match (rq.me.k.config.rules.fair_policy.get(), change) {
+        (FairPolicy::Eevdf, PrioChange::Parameters) if rq.fair.nr_running == 1 => {}
+        (FairPolicy::Cfs, PrioChange::Parameters) => reniced(rq, p, old),
+        _ => competes(rq, p, old),
     }
 }
 
@@ -32,9 +35,9 @@ fn reniced<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
     }
 }
 
-/// A normal task inherited the priority of another normal one, or lost it. Its weight is its own, so a
-/// waiting one competes by virtual time as after a wakeup.
-fn inherited<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
+/// A normal task inherited the priority of another normal one, or lost it; its weight is its own. Or EEVDF
+/// serves it (eevdf-class 3.11). A waiting one competes as after a wakeup.
+fn competes<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
     if rq.curr != p {
         check_preempt_curr(rq, p, PreemptCause::Migration);
     } else if old.beats(rq.me.task(p).prio.get()) {

@@ -19,7 +19,8 @@
 //!
 //! - `queue`: a CPU's queue and what is counted there, whoever decides the order: load, number of tasks, the
 //!   running one, CPU time, and a list of all tasks in the order of their last enqueue; balancing walks it.
-//! - `cfs`: the queue *discipline*: who runs, and how long. It orders *entities* ([`EntityId`]): those that
+//! - `discipline`: which queue *discipline* serves, CFS or `eevdf` (whose head tells how that one goes).
+//! - `cfs`: who runs, and how long, up to 6.5. It orders *entities* ([`EntityId`]): those that
 //!   wait stand in the `timeline`, by virtual time. The floor of virtual time, min_vruntime, never moves
 //!   back; it is published, because a sleeper that changes its CPU takes its distance from one floor to the
 //!   other without a lock (`cfs/floor`). Virtual times wrap around: [`lag`] alone compares them.
@@ -85,6 +86,8 @@ mod cache;
 mod cfs;
 mod change;
 mod cpu_load;
+mod discipline;
+mod eevdf;
 mod group;
 pub(crate) mod pelt;
 mod queue;
@@ -96,6 +99,7 @@ pub use averages::Averages;
 pub use balance::{CpuBalance, FairRoot, nohz_csd_func};
 pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
+pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};
 pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
 pub use queue::{CfsRq, EntityId, FairEntity};
 pub use scale::{Granularities, granularities};
@@ -106,13 +110,17 @@ pub(crate) use balance::{
     active_load_balance, lose_cache, note_overload, pre_schedule, rebalance_domains, update_avg_idle,
     wants_pre_schedule,
 };
-pub(crate) use cfs::{
-    attach_task_cfs_rq, check_preempt_wakeup, detach_task_cfs_rq, largest_sleeper_threshold, migrate_task_rq,
-    place_orphan, preempted_by_higher_class, task_fork, task_tick, yield_task,
-};
+pub(crate) use cfs::largest_sleeper_threshold;
 pub(crate) use change::{prio_changed, switched_to};
 pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
-pub(crate) use queue::{dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task};
+pub(crate) use discipline::{
+    attach_task_cfs_rq, check_preempt_wakeup, detach_task_cfs_rq, has_task_fork, migrate_task_rq,
+    place_orphan, preempted_by_higher_class, reweight_task, task_fork, task_tick, yield_task,
+};
+pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};
+pub(crate) use queue::{
+    Dequeued, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task,
+};
 pub(crate) use select::{inherit_habits, select_task_rq_fork, select_task_rq_wake};
 
 #[cfg(test)]

@@ -36,6 +36,11 @@ pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
     k.config.tunables.sched_wakeup_granularity_ns.get() as u64 * factor(k)
 }
 
+/// base_slice in ns, scaled (eevdf-class 0.6).
+pub(super) fn base_slice<P: Platform>(k: &Scheduler<P>) -> u64 {
+    k.config.tunables.base_slice_ns.get() as u64 * factor(k)
+}
+
 /// The three of them, for reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Granularities {

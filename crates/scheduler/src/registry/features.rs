@@ -2,7 +2,8 @@
 //!
 //! Some that the kernels list are not here, because nothing in this model could depend on them: ARCH_POWER
 //! (all CPUs have the same power), HRTICK and DOUBLE_TICK (there is no timer for slices), LB_SHARES_UPDATE
-//! and ASYM_EFF_LOAD (there are no groups), OWNER_SPIN (the kernel itself has no mutexes).
+//! and ASYM_EFF_LOAD (there are no groups), OWNER_SPIN (the kernel itself has no mutexes), PARANOID_AVG (the
+//! sums of EEVDF are wide enough here never to overflow).
 
 /// One line a feature: variant, the kernel's name, meaning, source.
 macro_rules! features {
@@ -100,4 +101,26 @@ features! {
         "The fuller a cache's CPUs are, the fewer of them a wakeup looks at." "fair-placement 2.8";
     RtRuntimeShare "RT_RUNTIME_SHARE"
         "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
+    // EEVDF.
+    PlaceLag "PLACE_LAG"
+        "An entity keeps its lag over sleep and migration; without it, it enters at the zero-lag point."
+        "eevdf-class 0.4, 3.2";
+    PlaceDeadlineInitial "PLACE_DEADLINE_INITIAL"
+        "The first request of a new task is half a slice." "eevdf-class 0.4, 3.2";
+    PlaceRelDeadline "PLACE_REL_DEADLINE"
+        "An entity that leaves its queue without sleeping keeps its distance to its deadline."
+        "eevdf-class 0.4, 3.2, 3.7";
+    RunToParity "RUN_TO_PARITY"
+        "The picked entity is protected from others for a slice, as long as it is eligible."
+        "eevdf-class 0.4, 3.4";
+    PreemptShort "PREEMPT_SHORT"
+        "A woken entity with a shorter slice overrides the protection of the running one."
+        "eevdf-class 0.4, 3.5";
+    PickBuddy "PICK_BUDDY" "EEVDF picks the next buddy before all others, if it is eligible."
+        "eevdf-class 0.4, 3.6";
+    DelayDequeue "DELAY_DEQUEUE"
+        "A task that blocks with too much service stays in its queue until it has worked that off."
+        "eevdf-class 0.4, 3.7";
+    DelayZero "DELAY_ZERO" "A task that stayed in its queue so does not come out of it with positive lag."
+        "eevdf-class 0.4, 3.7";
 }

@@ -83,6 +83,114 @@ pub const PROFILES: &[Profile] = &[
         settings: &["NO_TTWU_QUEUE", "RT_PUSH_IPI", "preempt_model=full"],
     },
     Profile {
+        name: "6.6",
+        meaning: "Linux 6.6 without PREEMPT_RT: EEVDF serves fair tasks; they are placed and balanced as under \
+                  6.1.",
+        source: "eevdf-class 0.3, 0.4",
+        base: Some("6.1"),
+        settings: &[
+            "fair_policy=eevdf",
+            "NO_FAIR_SLEEPERS",
+            "NO_GENTLE_FAIR_SLEEPERS",
+            "NO_START_DEBIT",
+            "NO_LAST_BUDDY",
+            "NO_BASE_SLICE",
+            "PLACE_LAG",
+            "PLACE_DEADLINE_INITIAL",
+            "RUN_TO_PARITY",
+            "PICK_BUDDY",
+            "base_slice_ns=750000",
+            "v_ref=min",
+            "lag_limit=own",
+            "protection=deadline",
+            "protect_when=set_next",
+            "tick_end=deadline",
+            "short_wakeup=none",
+            "trim=never",
+            "idle_protection=kept",
+            "yield_form=deadline",
+            "reweight=keep",
+            "lb_lag=off",
+            "RT_PUSH_IPI",
+        ],
+    },
+    Profile {
+        name: "6.12",
+        meaning: "Linux 6.12 as released, without PREEMPT_RT: delayed dequeue, slices of a task's own, \
+                  preemption by short slices.",
+        source: "eevdf-class 0.3, 0.4",
+        base: Some("6.6"),
+        settings: &[
+            "PLACE_REL_DEADLINE",
+            "PREEMPT_SHORT",
+            "DELAY_DEQUEUE",
+            "DELAY_ZERO",
+            "tick_end=or_lost",
+            "short_wakeup=cancel",
+        ],
+    },
+    Profile {
+        name: "6.12.y",
+        meaning: "Linux 6.12.117, the end of that stable branch: slices of 0.7 ms, sums from the zero-lag \
+                  point, yield forfeits the request.",
+        source: "eevdf-class 0.3, 0.4",
+        base: Some("6.12"),
+        settings: &[
+            "base_slice_ns=700000",
+            "v_ref=zero",
+            "idle_protection=cancelled",
+            "yield_form=forfeit",
+            "NO_RT_PUSH_IPI",
+        ],
+    },
+    Profile {
+        name: "6.18",
+        meaning: "Linux 6.18 as released, without PREEMPT_RT: protection for the shortest slice; balancing \
+                  looks at lag.",
+        source: "eevdf-class 0.3, 0.4",
+        base: Some("6.12"),
+        settings: &[
+            "base_slice_ns=700000",
+            "protection=shortest",
+            "tick_end=unprotected",
+            "short_wakeup=pick",
+            "trim=short",
+            "idle_protection=cancelled",
+            "reweight=rescale",
+            "lb_lag=on",
+        ],
+    },
+    Profile {
+        name: "6.18.y",
+        meaning: "Linux 6.18.44, of that stable branch: sums from the zero-lag point, lag up to the longest \
+                  slice, protection only by a pick, yield forfeits the request.",
+        source: "eevdf-class 0.3, 0.4, U1",
+        base: Some("6.18"),
+        settings: &[
+            "v_ref=zero",
+            "lag_limit=longest",
+            "protect_when=pick",
+            "yield_form=forfeit",
+            "NO_RT_PUSH_IPI",
+        ],
+    },
+    Profile {
+        name: "7.0",
+        meaning: "Linux 7.0 without PREEMPT_RT: fully preemptible; new tasks do not preempt, every \
+                  wakeup shortens the protection.",
+        source: "eevdf-class 0.3, 0.4",
+        base: Some("6.18.y"),
+        settings: &["trim=always", "wake_buddy=deadline", "fork_preempts=no", "preempt_model=full"],
+    },
+    Profile {
+        name: "7.1",
+        meaning: "Linux 7.1 and 7.2 without PREEMPT_RT: debt does not grow in a queue. Slices end at ticks, as \
+                  without HRTICK.",
+        source: "eevdf-class 0.3, 0.4, U2",
+        base: Some("7.0"),
+        settings: &["delay_lag=monotonic"],
+    },
+    Profile {
         name: "4.0",
         meaning: "Linux 4.0, before seed 001: RT balancing by pull, ticket spinlocks; built for voluntary \
                   preemption, hence double_lock=trylock (for CONFIG_PREEMPT set preempt_model=full \
@@ -383,11 +491,12 @@ mod tests {
 
     /// machine.md 0.3: they do since 5.15.
     #[test]
-    fn only_waiters_of_the_6_1_kernels_spin() {
+    fn only_waiters_of_6_1_and_newer_kernels_spin() {
         for profile in PROFILES {
             let config = Config::of_profile(profile.name).expect("a profile");
             let spins = config.rules.rtmutex_spin.get() == RtmutexSpin::OwnerOnCpu;
-            assert_eq!(spins, [FAIR_BASE, "6.1", "6.1-rt"].contains(&profile.name), "{}", profile.name);
+            let expected = profile.name == FAIR_BASE || profile.builds_on("6.1") && !profile.builds_on("4.0");
+            assert_eq!(spins, expected, "{}", profile.name);
         }
     }
 
@@ -398,7 +507,8 @@ mod tests {
         for profile in PROFILES.iter().filter(|p| p.name != FAIR_BASE) {
             let config = Config::default();
             assert_eq!(profile.apply(&config), Ok(()));
-            let can_preempt = profile.name == "6.1" || config.rules.preempt_model.get() == PreemptModel::Full;
+            let dynamic = profile.builds_on("6.1") && !profile.builds_on("4.0");
+            let can_preempt = dynamic || config.rules.preempt_model.get() == PreemptModel::Full;
             let fair = config.rules.double_lock.get() == DoubleLock::Fair;
             assert_eq!(fair, can_preempt, "{}", profile.name);
         }

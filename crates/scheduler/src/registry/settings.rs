@@ -6,6 +6,9 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
 
+/// Rules that cannot change while tasks are queued: the two fair disciplines keep different things of them.
+const FROM_THE_START: &[&str] = &["fair_policy"];
+
 /// The configuration of a scheduler: every feature, rule and tunable. Shared cells, so a setting takes effect
 /// at once, also in the middle of a run; state that was recorded under the old setting stays (fair-class
 /// 0.3).
@@ -61,6 +64,18 @@ impl Config {
         match setting.split_once('=') {
             None => self.set_feature(setting),
             Some((name, value)) => self.set_value(name.strip_prefix("kernel.").unwrap_or(name), value),
+        }
+    }
+
+    /// The same in the middle of a run.
+    ///
+    /// # Errors
+    /// As [`Config::set`], and a rule that holds from the start.
+    pub fn set_later(&self, setting: &str) -> Result<(), SettingError> {
+        let name = setting.split_once('=').map_or(setting, |(name, _)| name);
+        match FROM_THE_START.iter().find(|rule| **rule == name) {
+            Some(rule) => Err(SettingError::OnlyAtStart { name: rule }),
+            None => self.set(setting),
         }
     }
 
@@ -152,6 +167,11 @@ pub enum SettingError {
         /// Why it went.
         why: &'static str,
     },
+    /// It holds from the start, and cannot change in the middle of a run.
+    OnlyAtStart {
+        /// Its name.
+        name: &'static str,
+    },
     /// The tunable's value is no number or outside its range.
     OutOfRange {
         /// The tunable.
@@ -178,6 +198,9 @@ impl fmt::Display for SettingError {
                 write!(f, "`{name}` cannot be `{value}`; it is one of {}", known.join(", "))
             }
             SettingError::Gone { name, why } => write!(f, "`{name}` is gone, leave it out: {why}"),
+            SettingError::OnlyAtStart { name } => {
+                write!(f, "`{name}` cannot change in the middle of a run: leave the time before it out")
+            }
             SettingError::OutOfRange { name, value, min, max } => {
                 write!(f, "`{name}` cannot be `{value}`; it is a whole number from {min} to {max}")
             }
@@ -236,6 +259,15 @@ mod tests {
                 assert_eq!(now, Some(value.name));
             }
         }
+    }
+
+    #[test]
+    fn the_fair_discipline_cannot_change_in_the_middle_of_a_run() {
+        let config = Config::default();
+        let refused = config.set_later("fair_policy=eevdf");
+        assert_eq!(refused, Err(SettingError::OnlyAtStart { name: "fair_policy" }));
+        assert_eq!(config.set_later("v_ref=min"), Ok(()));
+        assert_eq!(config.set("fair_policy=eevdf"), Ok(()));
     }
 
     #[test]

@@ -100,4 +100,6 @@ tunables! {
     nr_cpus 1 1..=4096
         "CPUs that the kernel was built for (CONFIG_NR_CPUS; never fewer than the machine has): the ticks of \
          neighbouring CPUs are half a period divided by this apart." "fair-class 2.7";
+    base_slice_ns 700_000 1..=1_000_000_000
+        "Length of a request under EEVDF, in ns; scaled by the number of CPUs." "eevdf-class 0.6";
 }

@@ -96,7 +96,7 @@ pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{post_schedule, task_woken, wants_task_woken};
 pub(crate) use pushable::has_pushable_tasks;
 pub(crate) use queue::{
-    dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task, yield_task,
+    dequeue_task, enqueue_task, has_runnable, pick_next_task, put_prev_task, set_next_task, yield_task,
 };
 pub(crate) use select::{select_task_rq, select_task_rq_fork};
 pub(crate) use tick::task_tick;

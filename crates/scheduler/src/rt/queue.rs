@@ -50,6 +50,11 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, _kin
     publish(rq);
 }
 
+/// Whether a pick would find a task of this class.
+pub(crate) fn has_runnable<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    rq.rt.active.first().is_some() && !throttle::is_throttled(rq)
+}
+
 /// Best task, unless the queue is throttled; it becomes current and leaves the pushable list.
 #[inline]
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {

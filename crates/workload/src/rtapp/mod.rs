@@ -23,24 +23,26 @@
 //!
 //! | event | in rt-app | here |
 //! |---|---|---|
-//! | `run` µs | whole calibration loops of `calibration` ns; measured loops otherwise | CPU time of the nominal machine, rounded down to whole loops if `calibration` is a number |
-//! | `runtime` µs | loops of 32 µs until the wall clock has passed | a busy-wait on the clock, then the rest of the loop that was under way |
-//! | `mem` bytes | memset of a buffer | CPU time by [`cost::MEMSET`], with the buffer as working set |
-//! | `iorun` bytes | writes from that buffer to `io_device` | kernel time by [`cost::WRITE_CALL`] and, unless /dev/null, [`cost::PAGE_CACHE_COPY`]; no device is waited for |
-//! | `sleep` µs | nanosleep | the same |
-//! | `timer` | absolute sleep until a time that moves on by `period`; one that is late starts anew from now, or not with `"mode": "absolute"` | the same |
-//! | `lock`, `unlock` | pthread mutex, PI with `pi_enabled` | the same |
-//! | `wait`, `signal`, `broad`, `sync` | pthread condition variable | mutex, list of waiters and a channel for each: no signal is lost between unlock and sleep |
-//! | `suspend`, `resume` | wait and broadcast on the condition of that name, with the mutex of that name around | the same |
-//! | `barrier` | all threads that mention it | the same |
-//! | `sem_wait`, `sem_post` | semaphore that starts at 0 | a channel without limit |
-//! | `fork` | pthread_create of a named task, at most 1024 times each | the same |
-//! | `yield` | sched_yield | the same |
+//! | `run` µs | whole calibration loops of `calibration` ns; measured loops otherwise | CPU time of the
+//! nominal machine, rounded down to whole loops if `calibration` is a number | | `runtime` µs | loops of 32
+//! µs until the wall clock has passed | a busy-wait on the clock, then the rest of the loop that was under
+//! way | | `mem` bytes | memset of a buffer | CPU time by [`cost::MEMSET`], with the buffer as working set |
+//! | `iorun` bytes | writes from that buffer to `io_device` | kernel time by [`cost::WRITE_CALL`] and, unless
+//! /dev/null, [`cost::PAGE_CACHE_COPY`]; no device is waited for | | `sleep` µs | nanosleep | the same | |
+//! `timer` | absolute sleep until a time that moves on by `period`; one that is late starts anew from now, or
+//! not with `"mode": "absolute"` | the same | | `lock`, `unlock` | pthread mutex, PI with `pi_enabled` | the
+//! same | | `wait`, `signal`, `broad`, `sync` | pthread condition variable | mutex, list of waiters and a
+//! channel for each: no signal is lost between unlock and sleep | | `suspend`, `resume` | wait and broadcast
+//! on the condition of that name, with the mutex of that name around | the same | | `barrier` | all threads
+//! that mention it | the same | | `sem_wait`, `sem_post` | semaphore that starts at 0 | a channel without
+//! limit | | `fork` | pthread_create of a named task, at most 1024 times each | the same | | `yield` |
+//! sched_yield | the same |
 //!
 //! Not modelled, and refused: SCHED_DEADLINE, clamps of utilisation, task groups. Not modelled, and said by
-//! [`RtApp::notes`]: slices of EEVDF (`dl-runtime` of a fair task), NUMA memory binding, log files. Threads
-//! start at time 0 with the policy of their task (rt-app sets it after pthread_create), there is no main
-//! thread, and the threads that are blocked when `duration` is over stay so (rt-app wakes and ends them).
+//! [`RtApp::notes`]: slices of fair tasks (`dl-runtime`), which only EEVDF knows, NUMA memory binding, log
+//! files. Threads start at time 0 with the policy of their task (rt-app sets it after pthread_create), there
+//! is no main thread, and the threads that are blocked when `duration` is over stay so (rt-app wakes and ends
+//! them).
 
 pub mod cost;
 mod log;

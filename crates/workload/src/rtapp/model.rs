@@ -113,11 +113,12 @@ pub(super) enum Repeat {
     Forever,
 }
 
-/// Policy, and nice value where the policy uses one.
+/// Policy, nice value where the policy uses one, and slice where a fair task asks for one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Scheduling {
     pub policy: Policy,
     pub nice: Option<Nice>,
+    pub slice: Option<Nanos>,
 }
 
 /// A `cpus` array; whether the machine has them is known when the load is built.

@@ -66,8 +66,7 @@ impl fmt::Display for Note {
             NoteKind::NoUseHere => n("key") + " without use in a simulation",
             NoteKind::NotModelled => n("key") + " ignored: not modelled",
             NoteKind::FairSlice => {
-                n("slice")
-                    + " of a fair task ignored: only EEVDF has such slices, and no kernel here has EEVDF"
+                n("slice") + " of a fair task: kernels with EEVDF honour it (6.6 on), others do not"
             }
             NoteKind::DeadlineUnused => {
                 n("parameter") + " of SCHED_DEADLINE without effect under another policy"

@@ -128,13 +128,24 @@ fn without_effect(reader: &mut Reader, member: &Member, what: TaskKey) -> Result
     Ok(())
 }
 
-/// Parameters of SCHED_DEADLINE, which is refused itself: what they mean under other policies.
-fn deadline_parameters(reader: &mut Reader, policy: PolicyName, members: &[&Member]) {
+/// Parameters of SCHED_DEADLINE, which is refused itself: what they mean under other policies. The run time
+/// of a fair task is the slice that it asks for.
+fn deadline_parameters(
+    reader: &mut Reader,
+    policy: PolicyName,
+    members: &[&Member],
+) -> Result<Option<Nanos>, RtAppError> {
     let fair = matches!(policy, PolicyName::Other | PolicyName::Batch | PolicyName::Idle);
+    let mut slice = None;
     for member in members {
-        let is_slice = fair && task_key(&member.key) == TaskKey::DeadlineRuntime;
-        reader.note(if is_slice { NoteKind::FairSlice } else { NoteKind::DeadlineUnused }, member);
+        if fair && task_key(&member.key) == TaskKey::DeadlineRuntime {
+            slice = Some(reader.micros(member)?);
+            reader.note(NoteKind::FairSlice, member);
+        } else {
+            reader.note(NoteKind::DeadlineUnused, member);
+        }
     }
+    Ok(slice)
 }
 
 fn task(
@@ -148,8 +159,8 @@ fn task(
     let instances = given.instance.map_or(Ok(1), |m| reader.count(m, " threads"))? as u32;
     let delay = given.delay.map_or(Ok(Nanos::ZERO), |m| reader.micros(m))?;
     let policy = given.policy.map_or(Ok(global.default_policy), |m| policy_name(reader, m))?;
-    let scheduling = scheduling(reader, policy, given.priority)?;
-    deadline_parameters(reader, policy, &given.deadline);
+    let slice = deadline_parameters(reader, policy, &given.deadline)?;
+    let scheduling = scheduling(reader, policy, given.priority, slice)?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let mut own_timers = OwnTimers::default();
     let mut context = EventContext {
@@ -209,9 +220,9 @@ fn phase(
     if let Some(policy) = given.policy {
         *current = policy_name(reader, policy)?;
     }
-    deadline_parameters(reader, *current, &given.deadline);
-    let changes = given.policy.is_some() || given.priority.is_some();
-    let scheduling = changes.then(|| scheduling(reader, *current, given.priority)).transpose()?;
+    let slice = deadline_parameters(reader, *current, &given.deadline)?;
+    let changes = given.policy.is_some() || given.priority.is_some() || slice.is_some();
+    let scheduling = changes.then(|| scheduling(reader, *current, given.priority, slice)).transpose()?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let events = events(reader, &given.events, context)?;
     if events.is_empty() && !given.binds_memory {
@@ -255,18 +266,19 @@ fn scheduling(
     reader: &mut Reader,
     policy: PolicyName,
     priority: Option<&Member>,
+    slice: Option<Nanos>,
 ) -> Result<Scheduling, RtAppError> {
     let nice = |policy| {
         let value =
             priority.map_or(Ok(0), |m| reader.integer(m, -20, 19, " (a nice value under this policy)"))?;
-        Ok(Scheduling { policy, nice: Nice::new(value as i8) })
+        Ok(Scheduling { policy, nice: Nice::new(value as i8), slice })
     };
     let rt = |policy: fn(RtPriority) -> Policy| {
         let value = priority
             .map_or(Ok(DEFAULT_RT_PRIORITY), |m| reader.integer(m, 1, 99, " (a real-time priority)"))?;
         // In range, so there is one.
         let priority = RtPriority::new(value as u8);
-        Ok(Scheduling { policy: priority.map_or(Policy::Normal, policy), nice: None })
+        Ok(Scheduling { policy: priority.map_or(Policy::Normal, policy), nice: None, slice })
     };
     match policy {
         PolicyName::Other => nice(Policy::Normal),
@@ -278,7 +290,7 @@ fn scheduling(
                 reader.integer(member, -LARGEST, LARGEST, "")?;
                 reader.note(NoteKind::IdlePriority, member);
             }
-            Ok(Scheduling { policy: Policy::Idle, nice: None })
+            Ok(Scheduling { policy: Policy::Idle, nice: None, slice })
         }
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn spec(
     inherited: CpuMask,
 ) -> TaskSpec {
     let definition = &shared.app.tasks[task];
-    let Scheduling { policy, nice } = definition.scheduling;
+    let Scheduling { policy, nice, slice } = definition.scheduling;
     let affinity = shared.phase_cpus[task][0].unwrap_or(inherited);
     let number = {
         let log = &mut shared.state.borrow_mut().log;
@@ -136,7 +136,7 @@ pub(super) fn spec(
         own_timers: vec![None; definition.own_timers.len()],
         stage: Stage::Start,
         at: Position { thread_loop: 0, phase: 0, phase_loop: 0 },
-        ops: VecDeque::new(),
+        ops: slice.map(|slice| Step::SetSlice(slice).into()).into_iter().collect(),
         scheduled_by: None,
         scheduling: definition.scheduling,
         inherited,
@@ -267,6 +267,7 @@ impl Thread {
         self.scheduling = wanted;
         let set_nice = |nice| Op::Step(Step::SetNice { target: None, nice });
         self.ops.extend(wanted.nice.map(set_nice));
+        self.ops.extend(wanted.slice.map(|slice| Op::Step(Step::SetSlice(slice))));
     }
 
     fn event(&mut self, what: What, env: &mut Env<'_>) {
@@ -419,7 +420,7 @@ impl Thread {
         let shared = &self.shared;
         match between {
             Between::Enqueue(condition) => {
-                let Scheduling { policy, nice } = self.scheduling;
+                let Scheduling { policy, nice, .. } = self.scheduling;
                 let prio = policy.normal_prio(nice.unwrap_or_default());
                 if let Some(channel) = self.channel {
                     shared.state.borrow_mut().wait(condition, prio, channel);

@@ -58,6 +58,28 @@ const CASES: &[Case] = &[
         loads: &["cyclictest -t4 -p80 -i200 -d20", "hackbench -g 1 -l 50 -p"],
         setting: "NO_RT_PUSH_IPI",
     },
+    Case { machine: "vm2", kernel: "6.6", loads: &["make -j10"], setting: "NO_RUN_TO_PARITY" },
+    Case {
+        machine: "vm2",
+        kernel: "6.12",
+        loads: &["hackbench -g 1 -l 50", "hog -n 3"],
+        setting: "NO_DELAY_DEQUEUE",
+    },
+    Case { machine: "laptop", kernel: "6.12.y", loads: &["make -j10"], setting: "NO_PLACE_LAG" },
+    Case {
+        machine: "laptop",
+        kernel: "6.18",
+        loads: &["hackbench -g 1 -l 50 -p", "cyclictest -t4 -p80 -i200 -d20"],
+        setting: "lb_lag=off",
+    },
+    Case {
+        machine: "vm2",
+        kernel: "6.18.y",
+        loads: &["make -j10", "cyclictest -t2 -i1000"],
+        setting: "base_slice_ns=3000000",
+    },
+    Case { machine: "vm2", kernel: "7.0", loads: &["hackbench -g 1 -l 50"], setting: "NEXT_BUDDY" },
+    Case { machine: "vm2", kernel: "7.1", loads: &["make -j10"], setting: "delay_lag=clip" },
 ];
 
 fn run(case: &Case) -> Outcome {

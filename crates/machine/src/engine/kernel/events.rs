@@ -92,7 +92,7 @@ impl Sim {
                 let setting = &self.surroundings.settings[index as usize];
                 let changes = || LogEvent::Setting { setting: setting.as_str().into() };
                 self.hw().note_detail(CpuId(0), changes);
-                if let Err(error) = self.k.config.set(setting) {
+                if let Err(error) = self.k.config.set_later(setting) {
                     self.hw().recorder.fail(RunError::Setting(error.to_string()));
                 }
                 self.hw().locks.timing.kind.set(self.k.config.rules.lock_kind.get());

@@ -7,6 +7,7 @@ use crate::engine::userland::{process, sched_calls, sleep_until};
 use crate::step::Step;
 use scheduler::fork::sched_exec;
 use scheduler::mutex::unlock_slow;
+use scheduler::policy::sched_setattr_runtime;
 use scheduler::schedule::sched_yield;
 use scheduler::{Nanos, TaskId, ThisCpu};
 use schema::LogEvent;
@@ -76,6 +77,10 @@ impl Sim {
             Step::SetNice { target, nice } => {
                 call.syscall();
                 return Rest::Slow(Slow::SetNice { target: target.unwrap_or(p), nice });
+            }
+            Step::SetSlice(runtime) => {
+                call.syscall();
+                return Rest::Slow(Slow::SetSlice { runtime });
             }
             Step::SetAffinity { target, cpus } => {
                 call.syscall();
@@ -151,6 +156,7 @@ impl Sim {
             Slow::Yield => sched_yield(me).await,
             Slow::SetPolicy { target, policy } => sched_calls::set_policy(call, target, policy).await,
             Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
+            Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,
             Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
             // The engine stops at the next suspension; make sure that there is one.
             Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,

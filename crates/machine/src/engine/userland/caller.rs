@@ -75,6 +75,8 @@ pub(crate) enum Slow {
     SetPolicy { target: TaskId, policy: Policy },
     /// A task gets another nice value.
     SetNice { target: TaskId, nice: Nice },
+    /// It asks for slices of another length.
+    SetSlice { runtime: Nanos },
     /// A task gets other allowed CPUs.
     SetAffinity { target: TaskId, cpus: Box<CpuMask> },
     /// The run has failed and must not go on.

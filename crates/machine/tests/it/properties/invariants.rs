@@ -2,7 +2,7 @@
 
 use super::lab::{DURATION, run};
 use super::scenario::any_scenario;
-use super::settings::setting;
+use super::settings::later_setting;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ proptest! {
     #[test]
     fn invariants_hold_while_everything_is_switched(
         scenario in any_scenario(),
-        later in vec((0u32..60_000, setting()), 30..60),
+        later in vec((0u32..60_000, later_setting()), 30..60),
     ) {
         let scenario = super::scenario::Scenario { later, ..scenario };
         match run(&scenario, false) {
@@ -26,8 +26,8 @@ proptest! {
 proptest! {
     #![proptest_config(super::config(150))]
 
-    /// P1 to P16, P18, I1 to I12 hold at every event; and because no wakeup is lost and no CPU idles while
-    /// there is work, every bounded program comes to its end.
+    /// P1 to P16, P18, I1 to I12, E1 to E16 hold at every event; and because no wakeup is lost and no CPU
+    /// idles while there is work, every bounded program comes to its end.
     #[test]
     fn invariants_hold_and_every_program_ends(scenario in any_scenario()) {
         match run(&scenario, false) {

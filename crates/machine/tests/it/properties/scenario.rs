@@ -1,7 +1,7 @@
 //! A random experiment: machine, kernel, settings before and during the run, tasks with their programs. It
 //! prints as what one has to write down to run it again, and shrinks.
 
-use super::settings::{kernel, setting};
+use super::settings::{kernel, later_setting, setting};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -116,6 +116,8 @@ pub enum Op {
         whose: Option<u8>,
         nice: i8,
     },
+    /// Asks for slices of so many µs; 0: those of all.
+    Slice(u32),
     Affinity {
         whose: Option<u8>,
         cpus: u16,
@@ -134,7 +136,7 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
     (
         (shape(), price(), kernel()),
         vec(setting(), 0..6),
-        vec((0u32..60_000, setting()), 0..4),
+        vec((0u32..60_000, later_setting()), 0..4),
         vec(any::<bool>(), 1..4),
         vec(task(), 1..14),
         any::<u64>(),
@@ -212,6 +214,7 @@ fn simple_op() -> impl Strategy<Value = Op> {
         2 => any::<u8>().prop_map(Op::Wait),
         3 => (whose(), plan()).prop_map(|(whose, policy)| Op::Policy { whose, policy }),
         2 => (whose(), -20i8..20).prop_map(|(whose, nice)| Op::Nice { whose, nice }),
+        2 => time(8_000).prop_map(Op::Slice),
         3 => (whose(), cpus()).prop_map(|(whose, cpus)| Op::Affinity { whose, cpus }),
     ]
 }

@@ -105,6 +105,7 @@ impl Script {
                 vec![Step::SetPolicy { target: shared.whom(whose), policy: policy(plan) }]
             }
             Op::Nice { whose, nice: n } => vec![Step::SetNice { target: shared.whom(whose), nice: nice(n) }],
+            Op::Slice(us) => vec![Step::SetSlice(Nanos::from_micros(us.into()))],
             Op::Affinity { whose, cpus } => {
                 vec![Step::SetAffinity { target: shared.whom(whose), cpus: Box::new(shared.mask(cpus)) }]
             }

@@ -15,6 +15,12 @@ pub fn setting() -> impl Strategy<Value = String> {
     select(all_settings())
 }
 
+/// One that may change in the middle of a run.
+pub fn later_setting() -> impl Strategy<Value = String> {
+    let settings = all_settings().into_iter();
+    select(settings.filter(|s| !s.starts_with("fair_policy=")).collect::<Vec<_>>())
+}
+
 /// Every feature on and off, every rule with each value, every tunable with some values.
 pub fn all_settings() -> Vec<String> {
     let features = Feature::ALL.iter().flat_map(|f| [f.name().to_string(), format!("NO_{}", f.name())]);
@@ -39,6 +45,7 @@ pub fn values(tunable: &TunableInfo) -> Vec<i64> {
         "sched_rt_period_us" => vec![1_000, 10_000],
         "sched_rt_runtime_us" => vec![-1, 500, 9_000],
         "hz" => vec![100, 250, 4_000],
+        "base_slice_ns" => vec![100_000, 700_000, 5_000_000],
         "nr_cpus" => vec![1, 64, 255],
         _ => (tunable.min..=tunable.max.min(tunable.min + 3)).collect(),
     }

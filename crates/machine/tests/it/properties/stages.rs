@@ -14,6 +14,8 @@ pub fn stages() -> Vec<Scenario> {
         bursts(),
         real_time_for_a_while(),
         bound_worker(),
+        slices(Op::Run(600)),
+        slices(Op::Kernel(4_000)),
         storm(Shape::Flat(3)),
         storm(FOUR_BY_THREE),
     ]
@@ -116,6 +118,18 @@ fn bound_worker() -> Scenario {
     let writes = (0..60).flat_map(|_| [Op::Write(0), Op::Run(30), Op::Sleep(200)]).collect();
     let worker = TaskPlan { cpus: 1, ..task(Plan::Normal, 0, writes) };
     stage(Shape::Flat(4), Price::Usual, vec![worker])
+}
+
+/// Three tasks that ask for long slices, and one that asks for short ones and overdraws them: by a little, or
+/// in a system call, where nobody takes the CPU from it, by much.
+fn slices(overdraws: Op) -> Scenario {
+    let hog = |slice, start| {
+        let work = std::iter::once(Op::Slice(slice)).chain(std::iter::repeat_n(Op::Run(4_000), 30));
+        task(Plan::Normal, start, work.collect())
+    };
+    let rounds = (0..100).flat_map(|n| [overdraws.clone(), Op::Sleep(1_300 + 170 * (n % 7))]);
+    let short = task(Plan::Normal, 0, std::iter::once(Op::Slice(100)).chain(rounds).collect());
+    stage(Shape::Flat(1), Price::Free, vec![hog(8_000, 0), hog(5_000, 30), hog(3_000, 70), short])
 }
 
 /// More real-time tasks than CPUs, all of different habits, on a machine where locks are dear: CPUs meet at

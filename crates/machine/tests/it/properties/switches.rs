@@ -64,6 +64,52 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("ATTACH_AGE_LOAD", TRACKED),
     ("WA_", TRACKED),
     ("SIS_UTIL", TRACKED),
+    ("PLACE_", EEVDF),
+    ("RUN_TO_PARITY", EEVDF),
+    ("PREEMPT_SHORT", EEVDF),
+    ("PICK_BUDDY", BUDDIES),
+    ("DELAY_", EEVDF),
+    ("v_ref", EEVDF),
+    ("lag_limit", &["fair_policy=eevdf", "PLACE_LAG", "NO_DELAY_DEQUEUE"]),
+    ("protection", EEVDF),
+    ("protect_when", EEVDF),
+    ("tick_end", EEVDF),
+    ("short_wakeup", EEVDF),
+    // Who worked its debt off in the queue is eligible when it wakes, and preempts.
+    ("trim", &["fair_policy=eevdf", "PLACE_LAG", "RUN_TO_PARITY", "PREEMPT_SHORT", "NO_DELAY_DEQUEUE"]),
+    ("wake_buddy", BUDDIES),
+    ("fork_preempts", EEVDF),
+    ("idle_protection", EEVDF),
+    ("yield_form", EEVDF),
+    ("reweight", EEVDF),
+    ("delay_lag", EEVDF),
+    ("lb_lag", EEVDF),
+    ("base_slice_ns", EEVDF),
+];
+
+/// A kernel with EEVDF, whatever the scenario's is.
+const EEVDF: &[&str] = &[
+    "fair_policy=eevdf",
+    "PLACE_LAG",
+    "PLACE_DEADLINE_INITIAL",
+    "PLACE_REL_DEADLINE",
+    "RUN_TO_PARITY",
+    "PREEMPT_SHORT",
+    "PICK_BUDDY",
+    "DELAY_DEQUEUE",
+    "DELAY_ZERO",
+    "NO_NEXT_BUDDY",
+];
+
+const BUDDIES: &[&str] = &[
+    "fair_policy=eevdf",
+    "PLACE_LAG",
+    "RUN_TO_PARITY",
+    "PREEMPT_SHORT",
+    "PICK_BUDDY",
+    "DELAY_DEQUEUE",
+    "DELAY_ZERO",
+    "NEXT_BUDDY",
 ];
 
 /// Runs that are tried before a switch is taken to be dead.

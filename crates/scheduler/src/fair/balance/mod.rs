@@ -3,6 +3,7 @@
 
 mod active;
 mod find_busiest;
+mod lag;
 mod move_tasks;
 mod new_idle;
 mod nohz;

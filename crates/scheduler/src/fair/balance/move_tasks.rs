@@ -1,5 +1,6 @@
 //! Moving tasks from a busy CPU's queue (fair-class 8.6).
 
+use super::lag::owes_service;
 use super::{Situation, constants};
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
@@ -24,7 +25,8 @@ pub(super) fn move_tasks<P: Platform>(
     let me = from.me;
     from.update_clock();
     to.update_clock();
-    let accept_hot = domain.balance.nr_balance_failed.get() > constants(me, domain).cache_nice_tries;
+    let failed = domain.balance.nr_balance_failed.get();
+    let accept_hot = failed > constants(me, domain).cache_nice_tries;
     let newly_idle = situation == Situation::NewlyIdle;
     let one_only = newly_idle && me.k.config.rules.preempt_model.get() == PreemptModel::Full;
     let reason = if newly_idle { Reason::BalancedNewIdle } else { Reason::BalancedPeriodic };
@@ -36,7 +38,10 @@ pub(super) fn move_tasks<P: Platform>(
         candidate = TaskList::older(&me.k.tasks, p);
         me.charge(Cost::ScanTask);
         let weight = me.task(p).se.weight.get();
-        let verdict = can_migrate_task(from, to, p, weight / 2 > remaining, accept_hot);
+        let mut verdict = can_migrate_task(from, to, p, weight / 2 > remaining, accept_hot);
+        if !matches!(verdict, Verdict::Stays(_)) && owes_service(from, to.cpu, p, failed) {
+            verdict = Verdict::Stays(Reason::NotMovedLag);
+        }
         count(me, p, domain, situation, verdict);
         if let Verdict::Stays(obstacle) = verdict {
             me.decide(p, obstacle);

@@ -5,6 +5,7 @@ use super::{nohz, typed};
 use crate::Nanos;
 use crate::class::EnqueueKind;
 use crate::fair::averages::approach;
+use crate::fair::queue::choose;
 use crate::fair::scale;
 use crate::platform::Platform;
 use crate::registry::{Lb, NewIdleStop};
@@ -27,6 +28,7 @@ impl Default for IdleTimes {
 /// Before a pick: whether this CPU has nothing to run, and looks for work before it idles.
 #[inline]
 pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+    finish_sleepers(rq);
     if rq.nr_running > 0 {
         return false;
     }
@@ -38,6 +40,14 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
         rq.update_clock();
     }
     wants
+}
+
+/// Where all that is queued sleeps there, the pick will let everybody go: the CPU is about to idle.
+fn finish_sleepers<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rq.nr_running > 0 && rq.nr_running == rq.fair.eevdf.nr_delayed {
+        let left = choose(rq);
+        debug_assert!(left.is_none(), "nobody is awake");
+    }
 }
 
 /// A CPU with nothing to run begins to idle: whether it looks for work first.

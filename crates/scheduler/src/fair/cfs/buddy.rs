@@ -37,7 +37,7 @@ impl Buddies {
     }
 
     /// Drops the references to a task: it leaves the queue, its turn is over, or it was picked (7.4).
-    pub(super) fn clear(&mut self, entity: EntityId) {
+    pub(in crate::fair) fn clear(&mut self, entity: EntityId) {
         self.next = self.next.filter(|b| *b != entity);
         self.last = self.last.filter(|b| *b != entity);
         self.skip = self.skip.filter(|b| *b != entity);

@@ -158,10 +158,38 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         update_queue(rq);
         attach_task(rq, task);
     }
+    count_estimate(rq, task);
+}
+
+/// The queue expects of a task what it used before.
+fn count_estimate<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     if rq.me.has(Feature::UtilEst) {
-        pelt.estimate.counted.set(pelt.estimate.of_last_activations());
+        let estimate = &task.se.pelt.estimate;
+        estimate.counted.set(estimate.of_last_activations());
         let sum = &rq.published.pelt.estimated;
-        sum.set(sum.get() + pelt.estimate.counted.get());
+        sum.set(sum.get() + estimate.counted.get());
+    }
+}
+
+/// A task falls asleep and stays in its queue (eevdf-class 3.7): nothing is expected of it any more, and its
+/// load and time in the queue go on.
+pub(in crate::fair) fn delay<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    let (task, queue) = (rq.me.task(p), &rq.published.pelt);
+    let pelt = &task.se.pelt;
+    queue.estimated.set(queue.estimated.get().saturating_sub(pelt.estimate.counted.take()));
+    if tracked(rq.me) {
+        update_queued(rq, p, activity(rq, p));
+        if rq.me.has(Feature::UtilEst) {
+            pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
+        }
+    }
+}
+
+/// Such a task is woken where it is.
+pub(in crate::fair) fn wake_delayed<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    if tracked(rq.me) {
+        update_queued(rq, p, activity(rq, p));
+        count_estimate(rq, rq.me.task(p));
     }
 }
 
@@ -196,7 +224,9 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         update_queued(rq, p, activity(rq, p));
     }
     match kind {
-        DequeueKind::Sleep if task.state.get() == TaskState::Dead => leave_asleep(rq.me, task, rq.cpu),
+        DequeueKind::Sleep | DequeueKind::Finish if task.state.get() == TaskState::Dead => {
+            leave_asleep(rq.me, task, rq.cpu);
+        }
         DequeueKind::Sleep if rq.me.has(Feature::UtilEst) => {
             pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
         }
@@ -204,7 +234,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
             attach::detach(&queue.average, &pelt.average, task.se.weight.get());
             attach::forget_time(&pelt.average);
         }
-        DequeueKind::Sleep | DequeueKind::Departure | DequeueKind::Restore => {}
+        DequeueKind::Sleep | DequeueKind::Finish | DequeueKind::Departure | DequeueKind::Restore => {}
     }
 }
 

@@ -1,6 +1,6 @@
 //! The running task's CPU time (fair-class 2.3).
 
-use crate::fair::cfs;
+use crate::fair::discipline;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Event, Nanos};
@@ -21,7 +21,7 @@ pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
         stats.exec_max.set(delta);
     }
     rq.fair.exec_clock += delta;
-    cfs::charge(rq, task, delta);
+    discipline::charge(rq, task, delta);
     let vruntime = task.se.vruntime.get();
     rq.me.event(Event::StatRuntime { task: curr.task(), runtime: delta, vruntime });
 }

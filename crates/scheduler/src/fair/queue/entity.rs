@@ -2,6 +2,7 @@
 
 use super::task_list::Links;
 use crate::fair::averages::Averages;
+use crate::fair::eevdf::EevdfEntity;
 use crate::fair::pelt::TaskPelt;
 use crate::fair::select::WakeHabits;
 use crate::platform::Platform;
@@ -49,6 +50,8 @@ pub struct FairEntity {
     pub pen_timeout: Kept<Nanos>,
     /// How it behaves when it wakes others and is woken.
     pub averages: Averages,
+    /// What EEVDF keeps of it.
+    pub eevdf: EevdfEntity,
     /// What it has asked for and used, if that is tracked.
     pub pelt: TaskPelt,
     /// Whom it wakes, and where it ran.
@@ -57,7 +60,7 @@ pub struct FairEntity {
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the
     /// task.
     pub(in crate::fair) relative: Kept<bool>,
-    /// It is in the timeline.
+    /// It is among those that wait: in the timeline of CFS, in the tree of EEVDF.
     pub(in crate::fair) in_timeline: Kept<bool>,
     /// Its place in the queue's list of tasks.
     pub(super) links: Links,
@@ -72,13 +75,9 @@ impl FairEntity {
         self.pen_timeout.set(Nanos::ZERO);
         self.relative.set(true);
         self.in_timeline.set(false);
+        self.eevdf.reset();
         self.pelt.reset(weight);
         self.habits.reset();
-    }
-
-    /// New load weight, after a change of nice or policy; the task is off its queue for the moment.
-    pub(crate) fn set_weight(&self, weight: u64) {
-        self.weight.set(weight);
     }
 
     /// Whether the virtual time counts from a floor that is not known yet, so that it cannot be compared.

@@ -1,5 +1,5 @@
 //! The class's part of a run queue, and what every discipline shares: tasks come and go, and are counted
-//! (fair-class 2.1, 2.5). Which one runs, and how long, the discipline decides (`cfs`).
+//! (fair-class 2.1, 2.5). Which one runs, and how long, the discipline decides.
 
 mod charge;
 mod entity;
@@ -10,8 +10,9 @@ pub use entity::{EntityId, FairEntity};
 pub(super) use task_list::TaskList;
 
 use super::balance::IdleTimes;
-use super::cfs::{self, Buddies, Timeline};
-use super::pelt;
+use super::cfs::{Buddies, Timeline};
+use super::eevdf::{EevdfRq, SetNext};
+use super::{discipline, pelt};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
 use crate::registry::Lb;
@@ -26,13 +27,15 @@ use crate::{Nanos, Policy, TaskId, TaskState};
 pub struct CfsRq {
     /// Sum of the weights of the runnable tasks, the running one included.
     pub load: u64,
-    /// Number of runnable tasks, the running one included.
+    /// Number of queued tasks, the running one included, and under EEVDF those that are asleep (nr_queued).
     pub nr_running: u32,
-    /// The running entity, while this class serves it. It is not in the timeline.
+    /// The running entity, while this class serves it. It is not among those that wait.
     pub curr: Option<EntityId>,
-    /// The runnable entities that wait.
+    /// The runnable entities that wait, under CFS.
     pub timeline: Timeline,
-    /// TaskSelector picking may prefer to the leftmost.
+    /// What EEVDF keeps.
+    pub eevdf: EevdfRq,
+    /// Whom picking may prefer.
     pub buddies: Buddies,
     /// All runnable tasks, newest enqueue first.
     pub(in crate::fair) tasks: TaskList,
@@ -50,10 +53,25 @@ impl CfsRq {
     /// About 1 ms below wrap-around, on purpose (fair-class 0.2).
     pub const INITIAL_MIN_VRUNTIME: u64 = u64::MAX - (1 << 20) + 1;
 
+    /// Who waits, in no order that matters to the discipline. For reports and checks: it takes memory.
+    pub fn waiting(&self) -> impl Iterator<Item = EntityId> + '_ {
+        let by_deadline = self.eevdf.tree.in_order().into_iter().map(|c| c.entity);
+        self.timeline.iter().map(|w| w.entity).chain(by_deadline)
+    }
+
     /// Average length of the CPU's idle times.
     pub fn avg_idle(&self) -> Nanos {
         self.idle.average
     }
+}
+
+/// Whether a task that was to leave its queue has left it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dequeued {
+    /// It has.
+    Gone,
+    /// It sleeps, and stays until it has worked off its debt (eevdf-class 3.7).
+    Delayed,
 }
 
 /// Makes a task runnable on this queue.
@@ -61,7 +79,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let me = rq.me;
     let task = me.task(p);
     pelt::enqueue(rq, p, kind);
-    cfs::enqueue_entity(rq, EntityId::of(p), kind);
+    discipline::enqueue_entity(rq, EntityId::of(p), kind);
     rq.fair.nr_running += 1;
     count_idle_policy(rq, task, 1);
     let load = rq.fair.load + task.se.weight.get();
@@ -72,38 +90,54 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     }
 }
 
-/// Takes a runnable task off this queue.
-pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: DequeueKind) {
+/// Takes a task off this queue; one that blocks may stay.
+pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: DequeueKind) -> Dequeued {
     let me = rq.me;
     let task = me.task(p);
     update_curr(rq);
+    if discipline::dequeue_entity(rq, EntityId::of(p), kind) == Dequeued::Delayed {
+        pelt::delay(rq, p);
+        return Dequeued::Delayed;
+    }
     pelt::dequeue(rq, p, kind);
-    if kind == DequeueKind::Sleep {
+    if matches!(kind, DequeueKind::Sleep | DequeueKind::Finish) {
         task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
-    cfs::dequeue_entity(rq, EntityId::of(p), kind);
     rq.fair.nr_running -= 1;
     count_idle_policy(rq, task, -1);
     let load = rq.fair.load - task.se.weight.get();
     set_load(rq, load);
     rq.fair.tasks.remove(&me.k.tasks, p);
+    Dequeued::Gone
 }
 
-/// Who is to run becomes the running one; `None` where nobody is runnable.
-pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-    let next = cfs::pick_next_entity(rq)?.task();
-    set_next_task(rq, next);
+/// Who is to run, asked before the running task is put back: picked again, it is neither put back nor set
+/// anew.
+/// `None` where nobody is runnable, and where the discipline is asked afterwards.
+#[inline]
+pub(crate) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
+    discipline::choose(rq).map(EntityId::task)
+}
+
+/// Who is to run becomes the running one: `chosen` if that is known already; `None` where nobody is runnable.
+pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, chosen: Option<TaskId>) -> Option<TaskId> {
+    let next = chosen.or_else(|| discipline::pick_next_entity(rq).map(EntityId::task))?;
+    become_curr(rq, next, SetNext::Picked);
     Some(next)
 }
 
-/// A task becomes the running one of this class.
+/// A running task becomes the running one of this class again, or comes from another class.
 pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    become_curr(rq, p, SetNext::Restored);
+}
+
+fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     let task = rq.me.task(p);
     let stats = &task.stats;
     add(&rq.published.counts.wait_time_ns, stats.wait_end(rq.clock));
     let entity = EntityId::of(p);
     pelt::set_next(rq, p);
-    cfs::set_next_entity(rq, entity);
+    discipline::set_next_entity(rq, entity, how);
     stats.exec_start.set(rq.clock);
     rq.fair.curr = Some(entity);
     // A stint without competition says nothing about slices.
@@ -126,8 +160,10 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if task.on_rq.get() {
         update_curr(rq);
         pelt::ran(rq, p);
-        task.stats.wait_start(rq.clock);
-        cfs::put_prev_entity(rq, EntityId::of(p));
+        if !task.se.eevdf.sched_delayed.get() {
+            task.stats.wait_start(rq.clock);
+        }
+        discipline::put_prev_entity(rq, EntityId::of(p));
     }
     rq.fair.curr = None;
 }

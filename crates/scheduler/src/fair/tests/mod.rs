@@ -4,6 +4,7 @@ mod balance;
 mod buddies;
 mod counters;
 mod dynamics;
+mod eevdf;
 mod fork;
 mod habits;
 mod modern;

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 const MOST_TASKS: usize = 40;
 
-fn machine(dice: &mut Dice) -> Topology {
+pub(super) fn machine(dice: &mut Dice) -> Topology {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
     match dice.below(4) {
@@ -123,7 +123,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
 }
 
 /// The CPU's turn: its next interrupt, a reschedule, or something new.
-fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePath<'a> {
+pub(super) fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePath<'a> {
     if let Some(sent) = lab.take_ipi(CpuId(cpu)) {
         return Box::pin(lab.handle(sent));
     }
@@ -133,11 +133,11 @@ fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
     path(lab, dice, tasks, cpu)
 }
 
-fn tasks(lab: &Lab) -> Vec<TaskId> {
+pub(super) fn tasks(lab: &Lab) -> Vec<TaskId> {
     lab.k.tasks.iter().skip(lab.k.cpus()).collect()
 }
 
-fn load(lab: &Lab, dice: &mut Dice) {
+pub(super) fn load(lab: &Lab, dice: &mut Dice) {
     for _ in 0..3 + dice.below(8) {
         let cpu = dice.below(lab.k.cpus()) as u16;
         let p = lab.spawn_allowed(policy(dice), cpu, CpuMask::ALL);
@@ -147,7 +147,7 @@ fn load(lab: &Lab, dice: &mut Dice) {
 }
 
 /// Everything runnable is where it may run, and a CPU with runnable tasks does not idle (I12).
-fn check_tasks(lab: &Lab) {
+pub(super) fn check_tasks(lab: &Lab) {
     for p in tasks(lab) {
         let task = lab.k.task(p);
         assert!(!task.on_rq.get() || task.may_run_on(task.cpu.get()), "{p:?}");

@@ -6,6 +6,7 @@ use super::decide::{Imbalance, Kind};
 use super::statistics::Search;
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
 use crate::class::{deactivate_task, set_task_cpu};
+use crate::fair::balance::lag::{owes_service, works_off_its_debt};
 use crate::fair::balance::{Situation, constants};
 use crate::fair::pelt::{task_load, task_util_estimate};
 use crate::fair::queue::TaskList;
@@ -218,6 +219,10 @@ fn can_migrate<P: Platform>(
     if from.curr == p {
         bump(&task.stats.balanced.failed_running);
         return Verdict::Stays(Reason::NotMovedRunning);
+    }
+    let asleep = works_off_its_debt(from, p) && pull.kind != Kind::Load;
+    if asleep || owes_service(from, search.dest, p, failures) {
+        return Verdict::Stays(Reason::NotMovedLag);
     }
     match hot(from, search, p) {
         None => Verdict::Moves,

@@ -1,0 +1,178 @@
+//! Which queue discipline serves: one match for each call, on the rule `fair_policy`.
+//!
+//! The rule does not change in the middle of a run: the two keep different things of those that wait.
+
+use super::queue::{Dequeued, EntityId};
+use super::{cfs, eevdf};
+use crate::class::{DequeueKind, EnqueueKind, PreemptCause};
+use crate::platform::Platform;
+use crate::registry::FairPolicy;
+use crate::rq::RqGuard;
+use crate::task::Task;
+use crate::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
+use eevdf::SetNext;
+
+/// The discipline of all queues.
+#[inline]
+fn of<P: Platform>(k: &Scheduler<P>) -> FairPolicy {
+    k.config.rules.fair_policy.get()
+}
+
+/// An entity begins to compete.
+pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind: EnqueueKind) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::enqueue_entity(rq, entity, kind),
+        FairPolicy::Eevdf => eevdf::enqueue_entity(rq, entity, kind),
+    }
+}
+
+/// An entity competes no longer, or blocks and stays all the same.
+pub(super) fn dequeue_entity<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    entity: EntityId,
+    kind: DequeueKind,
+) -> Dequeued {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => {
+            cfs::dequeue_entity(rq, entity, kind);
+            Dequeued::Gone
+        }
+        FairPolicy::Eevdf => eevdf::dequeue_entity(rq, entity, kind),
+    }
+}
+
+/// Who is to run, asked while the running entity still stands apart from those that wait. Only EEVDF asks so:
+/// [`pick_next_entity`] asks afterwards.
+pub(super) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<EntityId> {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => None,
+        FairPolicy::Eevdf => eevdf::choose(rq),
+    }
+}
+
+/// Who is to run, asked while nobody does.
+pub(super) fn pick_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<EntityId> {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::pick_next_entity(rq),
+        FairPolicy::Eevdf => eevdf::choose(rq),
+    }
+}
+
+/// An entity becomes the running one.
+pub(super) fn set_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::set_next_entity(rq, entity),
+        FairPolicy::Eevdf => eevdf::set_next_entity(rq, entity, how),
+    }
+}
+
+/// The running entity has been charged, and waits from now on.
+pub(super) fn put_prev_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::put_prev_entity(rq, entity),
+        FairPolicy::Eevdf => eevdf::put_prev_entity(rq, entity),
+    }
+}
+
+/// The running task has run for `delta`.
+#[inline]
+pub(super) fn charge<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task, delta: Nanos) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::charge(rq, task, delta),
+        FairPolicy::Eevdf => eevdf::charge(rq, task, delta),
+    }
+}
+
+/// A tick while a fair task runs.
+pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::task_tick(rq, curr),
+        FairPolicy::Eevdf => eevdf::task_tick(rq, curr),
+    }
+}
+
+/// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
+pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::check_preempt_wakeup(rq, p, cause),
+        FairPolicy::Eevdf => eevdf::check_preempt_wakeup(rq, p, cause),
+    }
+}
+
+/// A task of a higher class takes the CPU from the running fair task.
+pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::preempted_by_higher_class(rq),
+        FairPolicy::Eevdf => {}
+    }
+}
+
+/// The running task offers the CPU.
+pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::yield_task(rq, p),
+        FairPolicy::Eevdf => eevdf::yield_task(rq, p),
+    }
+}
+
+/// Whether a forked task is placed before it is enqueued. Under EEVDF that is one (eevdf-class 3.10).
+pub(crate) fn has_task_fork<P: Platform>(k: &Scheduler<P>) -> bool {
+    of(k) == FairPolicy::Cfs
+}
+
+/// Places a forked task against this queue and the task that runs there.
+pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::task_fork(rq, child),
+        FairPolicy::Eevdf => {}
+    }
+}
+
+/// A task that comes from outside the model has no parent.
+pub(crate) fn place_orphan<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::place_orphan(rq, p),
+        FairPolicy::Eevdf => {}
+    }
+}
+
+/// A task that is not queued changes its CPU.
+pub(crate) fn migrate_task_rq<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
+    match of(me.k) {
+        FairPolicy::Cfs => cfs::migrate_task_rq(me, task, from, to),
+        FairPolicy::Eevdf => eevdf::migrate_task_rq(task),
+    }
+}
+
+/// A task leaves the class for another. EEVDF has kept its lag when it left the queue.
+pub(crate) fn detach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::detach_task_cfs_rq(rq, p),
+        FairPolicy::Eevdf => {}
+    }
+}
+
+/// A task enters the class; not yet on the queue.
+pub(crate) fn attach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => cfs::attach_task_cfs_rq(rq, p),
+        FairPolicy::Eevdf => {}
+    }
+}
+
+/// Whether an entity of the queue is owed service, or nothing. CFS does not ask.
+pub(super) fn is_eligible<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) -> bool {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => true,
+        FairPolicy::Eevdf => eevdf::is_eligible(rq, entity),
+    }
+}
+
+/// The weight of a task that is off its queue changes.
+pub(crate) fn reweight_task<P: Platform>(k: &Scheduler<P>, task: &Task, weight: u64) {
+    match of(k) {
+        FairPolicy::Cfs => {}
+        FairPolicy::Eevdf => eevdf::reweight_entity(&task.se, weight, k.config.rules.reweight.get()),
+    }
+    task.se.weight.set(weight);
+}
