@@ -76,6 +76,45 @@ pub const PROFILES: &[Profile] = &[
         settings: &["BASE_SLICE", "TTWU_QUEUE", "NO_RT_PUSH_IPI"],
     },
     Profile {
+        name: "6.1.y",
+        meaning: "Linux 6.1.192, the stable branch of 6.1, with its own fair class: load tracking (PELT), \
+                  placement and balancing of 6.1; the rest as 6.1.",
+        source: "fair-placement 1 to 5, 8.1, 8.7",
+        base: Some("6.1"),
+        settings: &[
+            "NO_AFFINE_WAKEUPS",
+            "NO_SYNC_WAKEUPS",
+            "NO_LB_BIAS",
+            "load_tracking=pelt",
+            "cpu_capacity=pelt",
+            "UTIL_EST",
+            "UTIL_EST_FASTUP",
+            "ATTACH_AGE_LOAD",
+            "WA_IDLE",
+            "WA_WEIGHT",
+            "WA_BIAS",
+            "SIS_UTIL",
+            "wake_placement=idle_or_load",
+            "wake_wide=on",
+            "idle_sibling=scan",
+            "recent_used=prev",
+            "bound_kthread=task",
+            "sched_idle_cpu=on",
+            "fork_balance=group_type",
+            "wake_on_cpu=list",
+            "numa_imbalance=channels",
+            "lb=group_type",
+            "lb_params=by_span",
+            "newidle_gate=measured_cost",
+            "misfit_reduced=on",
+            "idle_tick=keep",
+            "NI_RANDOM",
+            "last_set=preempt_fair",
+            "tick_check=always",
+            "skew_tick=off",
+        ],
+    },
+    Profile {
         name: "6.1-rt",
         meaning: "Linux 6.1 with PREEMPT_RT: RT_PUSH_IPI on, remote wakeups take the remote lock.",
         source: "rt-class 0.3, 0.4",
@@ -387,7 +426,12 @@ mod tests {
         for profile in PROFILES {
             let config = Config::of_profile(profile.name).expect("a profile");
             let spins = config.rules.rtmutex_spin.get() == RtmutexSpin::OwnerOnCpu;
-            assert_eq!(spins, [FAIR_BASE, "6.1", "6.1-rt"].contains(&profile.name), "{}", profile.name);
+            assert_eq!(
+                spins,
+                [FAIR_BASE, "6.1", "6.1.y", "6.1-rt"].contains(&profile.name),
+                "{}",
+                profile.name
+            );
         }
     }
 
@@ -398,7 +442,8 @@ mod tests {
         for profile in PROFILES.iter().filter(|p| p.name != FAIR_BASE) {
             let config = Config::default();
             assert_eq!(profile.apply(&config), Ok(()));
-            let can_preempt = profile.name == "6.1" || config.rules.preempt_model.get() == PreemptModel::Full;
+            let dynamic = ["6.1", "6.1.y"].contains(&profile.name);
+            let can_preempt = dynamic || config.rules.preempt_model.get() == PreemptModel::Full;
             let fair = config.rules.double_lock.get() == DoubleLock::Fair;
             assert_eq!(fair, can_preempt, "{}", profile.name);
         }
