@@ -337,10 +337,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "misfit_moves",
         effect: Effect::Medium,
-        missing: "Fair tasks that real-time tasks use the CPU of are taken away too readily: an idle CPU finds \
-                  them at its first tick.",
-        changes: "Migrations of fair hogs beside periodic FIFO tasks: 403 in place of the recorded 171 in 4 s \
-                  on 4 CPUs; the hogs wait less.",
+        missing: "Fair tasks that real-time tasks use the CPU of are taken away too readily: an idle CPU \
+                  finds them at its first tick.",
+        changes: "Migrations of fair hogs beside periodic FIFO tasks: 403 in place of the recorded 171 in \
+                  4 s on 4 CPUs; the hogs wait less.",
         profiles: &["6.1.y"],
         source: "fair-placement 7.4",
     },

@@ -82,8 +82,8 @@ fn real_time_hogs() -> Scenario {
     stage(Shape::Flat(2), Price::Free, vec![hog, task(Plan::Normal, 0, vec![Op::Run(4_000); 5])])
 }
 
-/// Tasks that run for long, then sleep for so long that their utilisation has faded when they come back; every
-/// second time they run for a moment only.
+/// Tasks that run for long, then sleep for so long that their utilisation has faded when they come back;
+/// every second time they run for a moment only.
 fn bursts() -> Scenario {
     let burst = |n: u32| {
         let mut ops = vec![Op::Sleep(7_000 * n)];
