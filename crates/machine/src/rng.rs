@@ -24,6 +24,8 @@ pub enum Purpose {
     Kthread,
     /// The way from a wakeup to the woken task; numbered by the task's place in the work and the wakeup.
     WakePath,
+    /// Decisions of the scheduler that the kernel throws dice for; numbered by CPU.
+    Scheduler,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So

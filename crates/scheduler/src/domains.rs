@@ -171,6 +171,41 @@ pub struct BalanceConstants {
     pub cache_nice_tries: u32,
 }
 
+/// How often a newly idle CPU has found something in a domain (NI_RANDOM, fair-placement 4.9).
+#[derive(Clone, Debug)]
+pub struct SearchLuck {
+    calls: Kept<u64>,
+    successes: Kept<u64>,
+    /// Of 1024 calls.
+    ratio: Kept<u64>,
+}
+
+impl Default for SearchLuck {
+    /// Every second one at first.
+    fn default() -> SearchLuck {
+        SearchLuck { calls: Kept::new(512), successes: Kept::new(256), ratio: Kept::new(512) }
+    }
+}
+
+impl SearchLuck {
+    /// What a success counts if a number below 1024, drawn at random, lets this search be made.
+    pub(crate) fn weight(&self, drawn: u64) -> Option<u64> {
+        let weight = 1 + self.ratio.get();
+        (drawn <= weight).then(|| (1024 + weight / 2) / weight)
+    }
+
+    /// A search was made, or passed over; `found`: what finding something counted.
+    pub(crate) fn account(&self, found: u64) {
+        self.calls.set(self.calls.get() + 1);
+        self.successes.set(self.successes.get() + found);
+        if self.calls.get() >= 1024 {
+            self.ratio.set(self.successes.get());
+            self.calls.set(self.calls.get() / 2);
+            self.successes.set(self.successes.get() / 2);
+        }
+    }
+}
+
 /// What a CPU remembers about balancing one of its domains (fair-class 8.5).
 #[derive(Clone, Debug)]
 pub struct BalanceState {
@@ -184,6 +219,8 @@ pub struct BalanceState {
     pub max_newidle_lb_cost: Kept<Nanos>,
     /// When that last faded or rose.
     pub last_decay: Kept<Nanos>,
+    /// How often a search by a newly idle CPU finds something.
+    pub newidle_luck: SearchLuck,
     /// What balancing counts while the CPU is idle, while it is busy, and when it is about to idle.
     pub counts: [BalanceCounts; 3],
     /// What else is counted.
@@ -198,6 +235,7 @@ impl Default for BalanceState {
             nr_balance_failed: Kept::new(0),
             max_newidle_lb_cost: Kept::default(),
             last_decay: Kept::default(),
+            newidle_luck: SearchLuck::default(),
             counts: Default::default(),
             other_counts: DomainCounts::default(),
         }
@@ -321,6 +359,21 @@ mod tests {
         assert_eq!((chain[0].idle_idx, chain[1].idle_idx), (0, 1));
         assert!(chain[0].shares_cache && !chain[1].shares_cache && chain[1].affine);
         assert_eq!(topology.llc_span(CpuId(3)), mask(&[2, 3]));
+    }
+
+    /// fair-placement E66, E67.
+    #[test]
+    fn a_search_that_seldom_finds_anything_is_seldom_made() {
+        let luck = SearchLuck::default();
+        let made = |luck: &SearchLuck| (0..1024).filter(|drawn| luck.weight(*drawn).is_some()).count();
+        assert_eq!((made(&luck), luck.weight(0)), (514, Some(2)));
+        (0..512).for_each(|_| luck.account(0));
+        assert_eq!(made(&luck), 258, "256 of 1024");
+        (0..10_000).for_each(|_| luck.account(0));
+        assert_eq!((made(&luck), luck.weight(0)), (2, Some(1024)));
+        luck.account(1024);
+        (0..1024).for_each(|_| luck.account(0));
+        assert!(made(&luck) > 500, "one of the few was a success");
     }
 
     #[test]

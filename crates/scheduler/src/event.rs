@@ -128,7 +128,7 @@ reasons! {
         "The woken fair task comes to the waker's CPU, which is clearly less loaded (2.6.31).";
     WakeOnCpuList "wake_on_cpu_list"
         "The woken task stays: its CPU is still switching away from it, and wakes it itself.";
-    WakeWide "wake_wide"
+    WakeWide "wide"
         "The woken fair task is not drawn to the waker: both change partners too often for one cache.";
     WakerCpuForbidden "waker_cpu_forbidden" "The woken fair task may not run on the waker's CPU.";
     WaPrevIdle "wa_prev_idle" "Of the waker's CPU and the last one, the last one is idle.";
@@ -218,6 +218,7 @@ reasons! {
     NiNoOverload "ni_no_overload" "A CPU about to idle did not look for work: nobody waits anywhere.";
     NiShortIdle "ni_short_idle" "A CPU about to idle did not look for work: it is never idle for long.";
     NiCost "ni_cost" "A CPU about to idle looked no further: that takes longer than it idles.";
+    NiDice "ni_dice" "A CPU about to idle passed over a domain where it seldom finds work.";
     KickOverload "kick_overload" "A CPU with waiting tasks asked an idle one to balance.";
     KickCapacity "kick_capacity" "A CPU that real-time tasks use asked an idle one to take its fair task.";
     KickBusyLlc "kick_busy_llc" "A CPU that shares its cache with busy ones asked an idle one to balance.";

@@ -58,6 +58,9 @@ pub trait Platform: Sized {
     /// Sends an interrupt. Sending to itself is allowed.
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi);
 
+    /// A random number below `below`, from a stream that nothing else draws from.
+    fn random(&self, me: CpuId, below: u64) -> u64;
+
     /// Starts the real-time period timer; [`crate::rt::sched_rt_period_timer`] is to be called at `at`.
     fn start_rt_period_timer(&self, at: Nanos);
 

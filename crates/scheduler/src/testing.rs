@@ -48,6 +48,8 @@ pub struct TestPlatform {
     /// Every line touched, in order.
     pub lines: RefCell<Vec<Line>>,
     pub period_timer_at: Cell<Option<Nanos>>,
+    /// What the next dice show.
+    pub dice: Cell<u64>,
     pub race: RaceLocks,
     /// What a touch of a line takes.
     pub touch_takes: Cell<Nanos>,
@@ -93,6 +95,10 @@ impl Platform for TestPlatform {
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {
         self.ipis.borrow_mut().push_back(Sent { from, to, ipi });
+    }
+
+    fn random(&self, _me: CpuId, below: u64) -> u64 {
+        self.dice.get().min(below - 1)
     }
 
     fn start_rt_period_timer(&self, at: Nanos) {

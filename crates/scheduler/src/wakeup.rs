@@ -11,7 +11,7 @@ use crate::class::{
 };
 use crate::pi_lock::{PiGuard, pi_lock_here};
 use crate::platform::{Access, Cost, Ipi, Line, Platform};
-use crate::registry::{Feature, TtwuList, TtwuOnCpu, WakeLock};
+use crate::registry::{Feature, TtwuList, WakeLock, WakeOnCpu};
 use crate::rq::{RqGuard, lock_here};
 use crate::select::select_task_rq;
 use crate::shared::Unseen;
@@ -92,7 +92,7 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     task.state.set(pi, TaskState::Waking);
     let last = task.cpu.get();
     if task.on_cpu.get()
-        && me.k.config.rules.ttwu_on_cpu.get() == TtwuOnCpu::List
+        && me.k.config.rules.wake_on_cpu.get() == WakeOnCpu::List
         && ttwu_queue_cond(me, last)
     {
         // It is still being switched away from: it wakes where it is, and nobody chooses a CPU.

@@ -13,6 +13,7 @@ pub(super) const ALL: &[&str] = &[
     "7.0",
     "7.1",
     "6.1",
+    "6.1.y",
     "6.1-rt",
     "4.0",
     "4.1",
@@ -41,6 +42,7 @@ const VOLUNTARY: &[&str] = &[
     "6.18",
     "6.18.y",
     "6.1",
+    "6.1.y",
     "4.0",
     "4.1",
     "3.3",
@@ -60,16 +62,21 @@ const VOLUNTARY: &[&str] = &[
 ];
 /// After the fair class that is modelled.
 const SINCE_3_3: &[&str] =
-    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1-rt", "4.0", "4.1", "3.3"];
+    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1", "3.3"];
 const SINCE_4_0: &[&str] =
-    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1-rt", "4.0", "4.1"];
-const SINCE_6_1: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1-rt"];
+    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1"];
+const SINCE_6_1: &[&str] =
+    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
+/// With the placement of 6.1.y.
+const OWN_FAIR: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1.y"];
 /// With EEVDF: delayed dequeue and the fair server came with 6.12, lazy preemption with 6.13.
+const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_18: &[&str] = &["6.18", "6.18.y", "7.0", "7.1"];
-/// CFS after 2.6.36.
-const LATER_CFS: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1", "3.3"];
-const V6_1: &[&str] = &["6.1", "6.1-rt"];
+/// Those that run on an older fair class than their own.
+const OLD_FAIR_3_3: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1", "3.3"];
+const OLD_FAIR_4_0: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1"];
+const OLD_FAIR_6_1: &[&str] = &["6.1", "6.1-rt"];
 const REAL_TIME: &[&str] = &["6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
 
 pub(super) const PLACEMENT: Limit = Limit {
@@ -81,7 +88,7 @@ pub(super) const PLACEMENT: Limit = Limit {
               the threads of a core. By the rules of 6.1, hackbench -g2 on laptop takes 12 % less time and \
               has less than a quarter of the wakeup preemptions; make -j4 on 8 CPUs has 344 migrations in \
               place of 611; 11 hogs on 8 CPUs are balanced almost three times as often.",
-    profiles: SINCE_3_3,
+    profiles: OLD_FAIR_3_3,
     source: "fair-placement 2, 4",
 };
 
@@ -95,7 +102,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   weighs all that its nice value says, a sleeping one nothing.",
         changes: "The input of every placement and balancing of fair tasks: light periodic tasks count like \
                   endless ones while they run. Not measured by itself.",
-        profiles: SINCE_4_0,
+        profiles: OLD_FAIR_4_0,
         source: "fair-placement 1",
     },
     Limit {
@@ -105,7 +112,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   tasks.",
         changes: "Fair tasks beside real-time ones. With a FIFO hog on one of 2 CPUs and three fair hogs, \
                   one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
-        profiles: SINCE_4_0,
+        profiles: OLD_FAIR_4_0,
         source: "fair-placement 1.9",
     },
     Limit {
@@ -195,7 +202,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   time, as in 2.6.36; in 6.1 that test stays.",
         changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs have a \
                   mean latency of 3.9 to 4.3 ms, under 6.1's rule of 1.3 to 1.5 ms.",
-        profiles: V6_1,
+        profiles: OLD_FAIR_6_1,
         source: "fair-placement 3.2",
     },
     Limit {
@@ -230,7 +237,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   2.6.36 and not later.",
         changes: "From 8 runnable tasks on a CPU on: ten hogs beside a periodic FIFO task do 6 % more work \
                   than under 6.1's rule.",
-        profiles: LATER_CFS,
+        profiles: OLD_FAIR_3_3,
         source: "fair-placement 3.1",
     },
     Limit {
@@ -249,7 +256,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   coincide without it.",
         changes: "Contention at the tick: none for run-queue locks with 12 hogs and cyclictest on 8 CPUs, 46 \
                   times with ticks close together.",
-        profiles: SINCE_3_3,
+        profiles: OLD_FAIR_3_3,
         source: "machine.md 5.3; eevdf-class 5.2",
     },
     Limit {
@@ -346,7 +353,7 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "Since 5.4 a CPU on which only SCHED_IDLE tasks run counts as idle; here it is busy.",
         changes: "Where tasks are placed beside SCHED_IDLE loads. Not measured.",
-        profiles: SINCE_6_1,
+        profiles: OLD_FAIR_6_1,
         source: "fair-placement 2.9, 8.5",
     },
     Limit {
@@ -356,7 +363,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   waker waits until it has left, then chooses a CPU.",
         changes: "Tasks on different CPUs that answer each other within the time of a switch: they move more \
                   often, and the waker spends the time. Not measured.",
-        profiles: SINCE_6_1,
+        profiles: OLD_FAIR_6_1,
         source: "fair-placement 2.2",
     },
     Limit {
@@ -370,6 +377,17 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "eevdf-class 5.4",
     },
     Limit {
+        name: "newer_balancing",
+        effect: Effect::Medium,
+        missing: "What placement and balancing learnt after 6.1: groups of busy hardware threads of a core (6.6), \
+                  clusters of cores, and the success or the dice by which newly idle CPUs decide whether to look \
+                  for work (6.12.y, 6.17 on).",
+        changes: "Migrations on machines with hardware threads, and of short tasks on CPUs that idle often. Not \
+                  measured.",
+        profiles: SINCE_6_6,
+        source: "eevdf-class 4.3, 4.5, 4.6",
+    },
+    Limit {
         name: "delayed_counts",
         effect: Effect::Medium,
         missing: "Tasks that are asleep in their queue (DELAY_DEQUEUE) count as running for placement and \
@@ -377,6 +395,16 @@ pub(super) const LIMITS: &[Limit] = &[
         changes: "Where tasks are woken and pulled on loaded CPUs. Not measured.",
         profiles: SINCE_6_18,
         source: "eevdf-class 3.7, 4.5",
+    },
+    Limit {
+        name: "misfit_moves",
+        effect: Effect::Medium,
+        missing: "Fair tasks that real-time tasks use the CPU of are taken away too readily: an idle CPU \
+                  finds them at its first tick.",
+        changes: "Migrations of fair hogs beside periodic FIFO tasks: 403 in place of the recorded 171 in \
+                  4 s on 4 CPUs; the hogs wait less.",
+        profiles: OWN_FAIR,
+        source: "fair-placement 7.4",
     },
     Limit {
         name: "stopper",
@@ -401,8 +429,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "interrupt_time",
         effect: Effect::Small,
         missing: "Time in interrupts counts as CPU time of the interrupted task, as without \
-                  IRQ_TIME_ACCOUNTING.",
-        changes: "CPU time and virtual time of tasks under many interrupts.",
+                  IRQ_TIME_ACCOUNTING, and does not make the CPU worth less to fair tasks.",
+        changes: "CPU time and virtual time of tasks under many interrupts, and where balancing puts them.",
         profiles: ALL,
         source: "read in Linux 6.1.192",
     },

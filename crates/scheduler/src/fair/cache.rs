@@ -1,6 +1,7 @@
 //! What the CPUs of a last-level cache know of each other (fair-placement 4.1).
 
 use crate::platform::Platform;
+use crate::registry::IdleTick;
 use crate::shared::Kept;
 use crate::{CpuId, CpuMask, LevelKind, ThisCpu};
 
@@ -28,7 +29,9 @@ pub(super) fn core_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Option<Cpu
 
 /// The executing CPU begins to run its idle task: perhaps its whole core is idle now.
 pub(crate) fn entered_idle<P: Platform>(me: ThisCpu<'_, P>) {
-    super::balance::tick_stopped(me);
+    if me.k.config.rules.idle_tick.get() == IdleTick::Drop {
+        super::balance::tick_stopped(me);
+    }
     let Some(core) = core_of(me, me.id) else { return };
     let cache = shared_cache(me, me.id);
     if !cache.has_idle_cores.get() && core.iter().all(|c| c == me.id || me.k.idle_cpu(c)) {

@@ -26,6 +26,8 @@
 //!   other without a lock (`cfs/floor`). Virtual times wrap around: [`lag`] alone compares them.
 //! - `select` and `balance`: on which CPU. They count tasks and load, and ask the discipline for one thing
 //!   only: whether a task is a warm buddy.
+//! - `pelt`: what tasks have asked for and used of a CPU lately. Choosing a CPU and balancing read it where
+//!   `load_tracking` says so; `group` and `cache` are what both of them know of CPUs that belong together.
 //!
 //! Another discipline is another folder with the functions that the head of `cfs` lists.
 //!
@@ -52,7 +54,8 @@
 //! `balance` for busy CPUs at their ticks and, through `nohz`, for idle ones, which take no ticks; `new_idle`
 //! for a CPU that runs out of work. All three: `find_busiest` reads what the CPUs publish, without locks, and
 //! names the busiest one and an amount; `move_tasks` takes both locks and moves what is neither running,
-//! pinned elsewhere, too heavy nor cache-hot. After repeated failures `active` asks the busy CPU itself.
+//! pinned elsewhere, too heavy nor cache-hot. After repeated failures `active` asks the busy CPU itself. That
+//! is the form of 2.6.36; `balance/typed` is that of 5.5 and later.
 //!
 //! # Older behaviours the registry brings back, and what was wrong with them
 //!

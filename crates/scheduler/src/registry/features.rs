@@ -99,6 +99,9 @@ features! {
         "fair-placement 2.6";
     SisUtil "SIS_UTIL"
         "The fuller a cache's CPUs are, the fewer of them a wakeup looks at." "fair-placement 2.8";
+    NiRandom "NI_RANDOM"
+        "A newly idle CPU looks for work less often where it seldom finds any, by dice (6.1.160 on)."
+        "fair-placement 4.9, 8.7";
     RtRuntimeShare "RT_RUNTIME_SHARE"
         "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
     // EEVDF.

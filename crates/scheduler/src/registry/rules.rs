@@ -292,6 +292,7 @@ rules! {
     }
     LastSet last_set "When is the last buddy recorded?" "seed 004; fair-class 7.2" {
         PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",
+        PreemptFair "preempt_fair" "Whenever a wakeup of a fair task preempts (2.6.37 on).",
         PreemptVr "preempt_vr" "When a wakeup preempts by virtual time (2.6.32).",
         EveryWake "every_wake" "At every wakeup check (before seed 004).",
     }
@@ -308,6 +309,15 @@ rules! {
         "When are buddies cache-hot for balancing?" "seed 004; fair-class 7.6" {
         On "on" "Only if the CPU doing the balancing already has work.",
         Off "off" "Always.",
+    }
+    TickCheck tick_check
+        "What does the tick do while WAKEUP_PREEMPT is off?" "fair-class 6.1; fair-placement 3.2" {
+        ByFeature "by_feature" "Only the slice ends a stint, also of a task without company (2.6.36).",
+        Always "always" "What it does otherwise: nothing for a task without company (6.1).",
+    }
+    SkewTick skew_tick "Do the ticks of all CPUs fall together?" "fair-class 2.7; fair-placement 5.1" {
+        On "on" "No: they are spread over half a period (nr_cpus).",
+        Off "off" "Yes (2.6.36 on, without the boot option skew_tick=1).",
     }
     TickVrtCmp tick_vrt_cmp
         "What does the tick's latency check compare the lag with?" "seed 003's base kernel; fair-class 6.2" {
@@ -368,7 +378,7 @@ rules! {
         On "on" "Yes (6.0 on).",
         Off "off" "Only up to the last update of that CPU's queue.",
     }
-    RtCapacity rt_capacity
+    CpuCapacity cpu_capacity
         "Is a CPU worth less to fair tasks by what real-time ones use of it?" "fair-placement 1.9" {
         Ignored "ignored" "No.",
         Pelt "pelt" "Yes, by a decaying average of it (4.19 on).",
@@ -383,7 +393,7 @@ rules! {
         Off "off" "No.",
         Prev "prev" "Yes; it is noted at each wakeup that gets that far (5.15 on).",
     }
-    SisKthread sis_kthread
+    BoundKthread bound_kthread
         "Does what a bound kernel thread wakes stay on its CPU?" "fair-placement 2.7" {
         Off "off" "No.",
         Task "task" "Yes, if it wakes in its own right and nobody else runs there (6.1).",
@@ -409,6 +419,11 @@ rules! {
         MigrationCost "migration_cost" "As sched_migration_cost (2.6.33 to 5.15).",
         MeasuredCost "measured_cost" "As long as looking took lately (5.16 on).",
     }
+    IdleTick idle_tick "When does the tick of a CPU that idles stop?" "fair-placement 5.2" {
+        Drop "drop" "At once.",
+        Keep "keep"
+            "After the first one that it has in idle; that one balances (6.1.167 on without an idle governor).",
+    }
     MisfitReduced misfit_reduced
         "Does an idle CPU take the only fair task of one that real-time tasks use?" "fair-placement 4.5" {
         Off "off" "Only through repeated failures and the stopper.",
@@ -432,7 +447,7 @@ rules! {
         EmptyTarget "empty_target" "To those of another cache, and those with nothing to run (6.0 on).",
         OtherCache "other_cache" "To those of another cache (3.0 to 5.7).",
     }
-    TtwuOnCpu ttwu_on_cpu
+    WakeOnCpu wake_on_cpu
         "What becomes of a sleeper that its CPU is still switching away from?" "fair-placement 2.2" {
         Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
         List "list" "It is handed over to that CPU, if TTWU_QUEUE allows, and no CPU is chosen (5.8 on).",

@@ -79,13 +79,15 @@ pub(crate) struct CpuHw {
     pub noise: CpuNoise,
     /// Who comes next, where the machine knows how long that takes.
     pub arriving: Cell<Option<Arriving>>,
+    /// What the scheduler's own dice show.
+    pub scheduler_dice: RefCell<Rng>,
     pub ipis_sent: Cell<u64>,
     pub ipis_received: Cell<u64>,
 }
 
 impl CpuHw {
     /// A CPU that executes `idle` and is about to look around.
-    pub fn new(idle: TaskId, dice: Rng, noise_sources: usize) -> CpuHw {
+    pub fn new(idle: TaskId, dice: Rng, scheduler_dice: Rng, noise_sources: usize) -> CpuHw {
         CpuHw {
             mode: Cell::new(Mode::InPath),
             ready_at: Cell::new(Nanos::ZERO),
@@ -97,6 +99,7 @@ impl CpuHw {
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),
             noise: CpuNoise::new(dice, noise_sources),
+            scheduler_dice: RefCell::new(scheduler_dice),
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),

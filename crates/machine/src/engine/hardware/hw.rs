@@ -76,7 +76,8 @@ impl Hw {
         }
         let cpu = |c: usize| {
             let dice = Rng::keyed(seed, Purpose::CpuNoise, c as u64);
-            CpuHw::new(TaskId(c as u32), dice, noise_sources)
+            let scheduler_dice = Rng::keyed(seed, Purpose::Scheduler, c as u64);
+            CpuHw::new(TaskId(c as u32), dice, scheduler_dice, noise_sources)
         };
         Hw {
             now: Cell::new(Nanos::ZERO),

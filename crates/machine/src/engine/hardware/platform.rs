@@ -148,6 +148,10 @@ impl Platform for Hw {
         }
     }
 
+    fn random(&self, me: CpuId, below: u64) -> u64 {
+        self.cpus[me.index()].scheduler_dice.borrow_mut().below(below)
+    }
+
     fn start_rt_period_timer(&self, at: Nanos) {
         self.at(at, OneShot::RtPeriod { cpu: CpuId(0) });
     }

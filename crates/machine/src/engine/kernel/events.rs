@@ -6,6 +6,7 @@ use crate::objects::ChannelId;
 use crate::outcome::RunError;
 use crate::setup::{Arrival, Outside};
 use crate::told::ToldMessage;
+use scheduler::registry::IdleTick;
 use scheduler::{Class, CpuId, Nanos, TaskId, TaskState};
 use schema::LogEvent;
 
@@ -34,7 +35,9 @@ impl Sim {
                 if !self.is_idle(cpu) {
                     let next = self.next_tick(cpu);
                     self.hw().queue.set(self.hw().tick_slot(cpu), next);
-                } else if self.hw().cpu(cpu).by_tick.borrow().is_empty() {
+                } else if self.k.config.rules.idle_tick.get() == IdleTick::Drop
+                    && self.hw().cpu(cpu).by_tick.borrow().is_empty()
+                {
                     return None;
                 }
                 self.hw().raise(cpu, Irq::Tick)

@@ -1,11 +1,12 @@
 //! When CPUs tick.
 
 use super::sim::Sim;
+use scheduler::registry::SkewTick;
 use scheduler::{CpuId, Nanos};
 
 impl Sim {
-    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel: a task that runs after idle starts them
-    /// again.
+    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel, and perhaps a last one (`idle_tick`): a
+    /// task that runs after idle starts them again.
     pub fn keep_ticking(&self, cpu: CpuId) {
         let tick = self.hw().tick_slot(cpu);
         if !self.hw().queue.is_set(tick) {
@@ -32,7 +33,10 @@ impl Sim {
             return Nanos(now + period - since_tick);
         }
         let built_for = self.k.config.tunables.nr_cpus.get().unsigned_abs().max(self.k.cpus() as u64);
-        let phase = u64::from(cpu.0) * (period / 2) / built_for;
+        let phase = match self.k.config.rules.skew_tick.get() {
+            SkewTick::On => u64::from(cpu.0) * (period / 2) / built_for,
+            SkewTick::Off => 0,
+        };
         let since_phase = now.saturating_sub(phase);
         Nanos(phase + (since_phase / period + 1) * period)
     }

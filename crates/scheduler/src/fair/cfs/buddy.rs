@@ -69,7 +69,7 @@ pub(super) fn record_at_preemption<P: Platform>(rq: &mut RqGuard<'_, P>, by_vrun
     let records = match rq.me.k.config.rules.last_set.get() {
         LastSet::EveryWake => false,
         LastSet::PreemptVr => by_vruntime,
-        LastSet::PreemptAny => true,
+        LastSet::PreemptAny | LastSet::PreemptFair => true,
     };
     if records {
         set_last_buddy(rq);
@@ -78,7 +78,9 @@ pub(super) fn record_at_preemption<P: Platform>(rq: &mut RqGuard<'_, P>, by_vrun
 
 /// A task of a higher class takes the CPU from the running fair task.
 pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    record_at_preemption(rq, false);
+    if rq.me.k.config.rules.last_set.get() != LastSet::PreemptFair {
+        record_at_preemption(rq, false);
+    }
 }
 
 fn set_last_buddy<P: Platform>(rq: &mut RqGuard<'_, P>) {

@@ -5,16 +5,21 @@ use crate::fair::queue::{EntityId, update_curr};
 use crate::fair::scale;
 use crate::fair::vruntime::lag;
 use crate::platform::Platform;
-use crate::registry::{Feature, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
+use crate::registry::{Feature, TickCheck, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
 use crate::rq::RqGuard;
 use crate::{Reason, TaskId};
 
 /// Accounts the running task and asks for a reschedule if others should have the CPU.
 pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     update_curr(rq);
-    if rq.fair.nr_running > 1 || !rq.me.has(Feature::WakeupPreemption) {
+    if rq.fair.nr_running > 1 || preemption_is_off(rq) {
         check_preempt_tick(rq, curr);
     }
+}
+
+/// WAKEUP_PREEMPT is off, and concerns the tick too.
+fn preemption_is_off<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    rq.me.k.config.rules.tick_check.get() == TickCheck::ByFeature && !rq.me.has(Feature::WakeupPreemption)
 }
 
 fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
@@ -30,7 +35,7 @@ fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     // Seed 004's bound on how long a task may stay ahead of the leftmost by virtue of a buddy or a near miss.
     let rules = &me.k.config.rules;
     if rules.tick_latency_check.get() == TickLatencyCheck::Off
-        || !me.has(Feature::WakeupPreemption)
+        || preemption_is_off(rq)
         || ran < scale::min_granularity(me.k)
     {
         return;

@@ -2,7 +2,7 @@
 
 use super::average::{Activity, Average, FULL};
 use crate::platform::Platform;
-use crate::registry::RtCapacity;
+use crate::registry::CpuCapacity;
 use crate::rq::RqGuard;
 use crate::shared::Kept;
 use crate::{CpuId, Nanos, ThisCpu};
@@ -49,7 +49,7 @@ pub(crate) fn real_time_begins<P: Platform>(rq: &RqGuard<'_, P>) {
 
 #[inline]
 fn account<P: Platform>(rq: &RqGuard<'_, P>, running: bool) {
-    if rq.me.k.config.rules.rt_capacity.get() == RtCapacity::Pelt {
+    if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Pelt {
         rq.published.pelt.capacity.account(rq.clock, running);
     }
 }
@@ -57,9 +57,9 @@ fn account<P: Platform>(rq: &RqGuard<'_, P>, running: bool) {
 /// Computes a CPU's capacity anew (update_cpu_capacity).
 pub(in crate::fair) fn refresh<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     let capacity = &me.k.rq(cpu).published.pelt.capacity;
-    let used = match me.k.config.rules.rt_capacity.get() {
-        RtCapacity::Pelt => capacity.used_by_rt.util_avg.get(),
-        RtCapacity::Ignored => 0,
+    let used = match me.k.config.rules.cpu_capacity.get() {
+        CpuCapacity::Pelt => capacity.used_by_rt.util_avg.get(),
+        CpuCapacity::Ignored => 0,
     };
     capacity.left.set(remaining(used));
 }
@@ -103,7 +103,7 @@ mod tests {
             lab.spawn(fifo(1), 0);
             [&all[..], &[refreshed(0)]].concat()
         };
-        assert_eq!(left("rt_capacity=pelt"), [1024, 529, 1, 496]);
-        assert_eq!(left("rt_capacity=ignored"), [1024; 4]);
+        assert_eq!(left("cpu_capacity=pelt"), [1024, 529, 1, 496]);
+        assert_eq!(left("cpu_capacity=ignored"), [1024; 4]);
     }
 }

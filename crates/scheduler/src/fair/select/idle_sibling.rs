@@ -5,7 +5,7 @@ use super::usable::usable;
 use crate::fair::cache::{core_of, shared_cache};
 use crate::fair::cpu_load::look_at;
 use crate::platform::Platform;
-use crate::registry::{RecentUsed, SisKthread};
+use crate::registry::{BoundKthread, RecentUsed};
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
 
@@ -70,7 +70,7 @@ pub(super) fn looks_usable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool 
 /// A kernel thread of this CPU alone, which wakes whom it has done work for and is about to sleep.
 fn woken_by_bound_kthread<P: Platform>(me: ThisCpu<'_, P>, prev: CpuId, flags: WakeFlags) -> bool {
     let waker = me.task(me.curr());
-    me.k.config.rules.sis_kthread.get() == SisKthread::Task
+    me.k.config.rules.bound_kthread.get() == BoundKthread::Task
         && waker.kernel_thread.get()
         && waker.is_pinned()
         && !flags.interrupt

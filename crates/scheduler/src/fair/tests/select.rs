@@ -136,6 +136,21 @@ fn an_idle_sibling_is_preferred_since_2_6_33() {
     assert_eq!(Wake { settings: off, hogs: [1, 0, 1, 0], ..wake }.goes_to(), (2, Reason::WakePrevious));
 }
 
+/// 8.4 step 4: the search ends with the domain that holds both the waker's CPU and the last one.
+#[test]
+fn the_search_ends_where_waker_and_previous_cpu_meet() {
+    let level =
+        |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
+    let topology = Topology {
+        cpus: 4,
+        levels: [level(LevelKind::Smt, &[&[0, 1], &[2, 3]]), level(LevelKind::Mc, &[&[0, 1, 2, 3]])].into(),
+    };
+    let wake = Wake { profile: "2.6.36", hogs: [1, 1, 0, 0], waker: 0, from: 1, ..PLAIN };
+    assert_eq!(wake.on(&topology, CpuMask::ALL), (1, Reason::WakePrevious), "one core holds both");
+    let apart = Wake { hogs: [1, 1, 1, 0], from: 2, ..wake };
+    assert_eq!(apart.on(&topology, CpuMask::ALL), (3, Reason::WakeIdleSibling));
+}
+
 #[test]
 fn an_idle_sibling_must_be_allowed() {
     let wake = Wake { profile: "2.6.36", hogs: [1, 0, 1, 0], ..PLAIN };

@@ -47,6 +47,14 @@ fn without_wakeup_preempt_only_the_slice_counts() {
     assert!(a5("2.6.32", &["NO_WAKEUP_PREEMPT"], 1, 16.0, 0.0));
 }
 
+/// fair-placement 3.2: in 6.1 the feature has no say at the tick.
+#[test]
+fn the_tick_of_6_1_does_not_ask_for_wakeup_preempt() {
+    let always = &["tick_check=always", "NO_WAKEUP_PREEMPT"];
+    assert!(a5("2.6.32", always, 2, 4.0, 8.0) && a5("2.6.32", &[], 2, 4.0, 8.0));
+    assert!(!a5("2.6.32", always, 1, 16.0, 0.0), "alone: nobody to make room for");
+}
+
 /// 6.2: the limit in virtual time is larger for light tasks, smaller for heavy ones.
 #[test]
 fn tick_vrt_cmp_converts_the_slice() {

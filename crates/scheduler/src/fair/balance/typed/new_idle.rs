@@ -9,7 +9,7 @@ use crate::domains::SchedDomain;
 use crate::fair::balance::Situation;
 use crate::fair::scale;
 use crate::platform::Platform;
-use crate::registry::NewIdleGate;
+use crate::registry::{Feature, NewIdleGate};
 use crate::rq::RqGuard;
 use crate::{Nanos, Reason, ThisCpu};
 
@@ -87,6 +87,16 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
             note(me, Reason::NiCost);
             break;
         }
+        let luck = &domain.balance.newidle_luck;
+        let mut weight = 0;
+        if me.has(Feature::NiRandom) {
+            let Some(of_a_success) = luck.weight(me.k.platform.random(me.id, 1024)) else {
+                luck.account(0);
+                note(me, Reason::NiDice);
+                continue;
+            };
+            weight = of_a_success;
+        }
         let outcome = load_balance(me, me.id, domain, Situation::NewlyIdle).await;
         let took = me.now().saturating_sub(since);
         since = me.now();
@@ -98,6 +108,9 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
             decay_cost(me, domain);
         }
         found = matches!(outcome, Outcome::Moved(_));
+        if me.has(Feature::NiRandom) {
+            luck.account(if found { weight } else { 0 });
+        }
         if found || rq.published.nr_running.get() > 0 || !rq.wake_list.is_empty() {
             break;
         }

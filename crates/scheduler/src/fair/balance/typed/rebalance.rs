@@ -19,6 +19,10 @@ pub(in crate::fair::balance) async fn trigger_load_balance<P: Platform>(me: This
         bring_up_to_date(me, me.id).await;
         rebalance_domains(me, me.id, if idle { Situation::Idle } else { Situation::Busy }).await;
     }
+    // An idle CPU has one tick where it has any, so this was its last.
+    if me.k.idle_cpu(me.id) {
+        nohz::tick_stopped(me);
+    }
 }
 
 /// Counts what a CPU's queue has not counted yet.

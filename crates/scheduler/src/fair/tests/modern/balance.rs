@@ -67,7 +67,7 @@ fn a_fair_task_behind_a_real_time_hog_is_taken_away() {
             .count()
     };
     assert!(waits(&[]) < 125, "{}", waits(&[]));
-    assert_eq!(waits(&["rt_capacity=ignored", "misfit_reduced=off"]), 250);
+    assert_eq!(waits(&["cpu_capacity=ignored", "misfit_reduced=off"]), 250);
 }
 
 /// 4.8: an idle puller leaves the last task; a build that can preempt takes one.
@@ -104,6 +104,59 @@ fn a_cpu_that_never_idles_for_long_does_not_look() {
     lab.advance(Nanos::from_millis(10));
     lab.block(1);
     assert!(lab.idle(1) && lab.count(Reason::NiShortIdle) == 1, "mean idle time 1 ms");
+}
+
+/// 4.9: dice decide whether a domain is searched; half of the calls at first.
+#[test]
+fn a_search_by_dice() {
+    let found = |dice: u64, more: &[&str]| {
+        let lab = modern(&Topology::flat(2), more);
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+        for _ in 0..3 {
+            lab.spawn(Policy::Normal, 0);
+        }
+        lab.run_on(Nanos::from_millis(8));
+        lab.k.platform.dice.set(dice);
+        lab.block(1);
+        (lab.count(Reason::NiDice) == 0, lab.idle(1))
+    };
+    assert_eq!(found(513, &["NI_RANDOM"]), (true, false));
+    assert_eq!(found(514, &["NI_RANDOM"]), (false, true));
+    assert_eq!(found(514, &[]), (true, false));
+}
+
+/// 4.9 row 2: after more than cache_nice_tries + 2 failures to move a task the busy CPU is asked itself.
+#[test]
+fn the_fourth_failure_asks_the_busy_cpu() {
+    let lab = modern(&Topology::flat(2), &["idle_tick=keep"]);
+    let p = lab.spawn(Policy::Normal, 0);
+    lab.hogs_of_load(&[0], 1024);
+    let state = &lab.k.domains(CpuId(1))[0].balance;
+    let (failed, asked) = (|| state.counts[0].failed.get(), || state.other_counts.active.get());
+    // Only the one that may not leave waits whenever CPU 1 looks.
+    for _ in 0..100 {
+        let before = failed();
+        lab.advance(Nanos::from_millis(1));
+        if lab.running(0) == p {
+            lab.tick(1);
+        }
+        assert_eq!(asked(), u64::from(failed() >= 4), "after {} failures", failed());
+        if asked() > 0 {
+            assert_eq!((before, lab.cpu_of(p)), (3, 1));
+            return;
+        }
+    }
+    panic!("{} failures", failed());
+}
+
+/// 4.1, 4.4: where all is well, a level is looked at half as often, and no less.
+#[test]
+fn the_longest_interval_is_twice_the_shortest() {
+    for cpus in [2, 4] {
+        let (_, lab) = moves(cpus, 2 * cpus, 700, &[]);
+        let interval = lab.k.domains(CpuId(0))[0].balance.balance_interval_ms.get();
+        assert_eq!(interval, 2 * cpus as u64);
+    }
 }
 
 /// 4.4: bound tasks make the level above look.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 /// What Linux 6.1 has of load tracking, placement and balancing.
 const MODERN: &[&str] = &[
     "load_tracking=pelt",
-    "rt_capacity=pelt",
+    "cpu_capacity=pelt",
     "UTIL_EST",
     "UTIL_EST_FASTUP",
     "ATTACH_AGE_LOAD",
@@ -25,10 +25,10 @@ const MODERN: &[&str] = &[
     "wake_wide=on",
     "idle_sibling=scan",
     "recent_used=prev",
-    "sis_kthread=task",
+    "bound_kthread=task",
     "sched_idle_cpu=on",
     "fork_balance=group_type",
-    "ttwu_on_cpu=list",
+    "wake_on_cpu=list",
     "numa_imbalance=channels",
     "lb=group_type",
     "lb_params=by_span",

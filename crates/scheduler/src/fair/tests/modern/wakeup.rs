@@ -225,7 +225,7 @@ fn e36_whom_a_bound_kernel_thread_wakes_stays() {
     };
     assert_eq!(wake(true, &[]).last(), (3, Reason::SisKthread));
     assert_ne!(wake(false, &[]).last().1, Reason::SisKthread, "a bound task of a user");
-    assert_ne!(wake(true, &["sis_kthread=off"]).last().1, Reason::SisKthread);
+    assert_ne!(wake(true, &["bound_kthread=off"]).last().1, Reason::SisKthread);
     let interrupted = wake(true, &[]).wakes(false, true).1;
     assert!(!interrupted.contains(&Reason::SisKthread), "an interrupt hit it");
     let crowded = wake(true, &[]);
@@ -274,6 +274,16 @@ fn wakeups_are_handed_to_empty_cpus_and_other_caches() {
     assert!(!handed(&[], 0, &[]), "the waker's own CPU");
     assert!(!handed(&[], 2, &["ttwu_list=other_cache"]) && handed(&[12], 12, &["ttwu_list=other_cache"]));
     assert!(!handed(&[12], 12, &["NO_TTWU_QUEUE"]));
+}
+
+/// rt-class 3.1: who may not run where it is goes to the nearest CPU that is allowed.
+#[test]
+fn a_task_that_has_to_go_stays_near() {
+    let lab = modern(&two_sockets(), &[]);
+    let p = lab.spawn_allowed(Policy::Normal, 9, cpus(&[9]));
+    allow(&lab, p, cpus(&[1, 12]));
+    lab.settle();
+    assert_eq!(lab.cpu_of(p), 12);
 }
 
 /// 2.2 step 5: a sleeper whose CPU is still switching away from it is woken there, whoever wakes it.
