@@ -84,6 +84,8 @@ features! {
     TtwuQueue "TTWU_QUEUE"
         "Remote wakeups are queued on the target CPU, which does the enqueue itself after an IPI."
         "rt-class 3.6";
+    RtRuntimeShare "RT_RUNTIME_SHARE"
+        "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
     UtilEst "UTIL_EST"
         "A woken task is expected to use what it used before it slept." "fair-placement 1.10";
     UtilEstFastup "UTIL_EST_FASTUP"
@@ -102,8 +104,6 @@ features! {
     NiRandom "NI_RANDOM"
         "A newly idle CPU looks for work less often where it seldom finds any, by dice (6.1.160 on)."
         "fair-placement 4.9, 8.7";
-    RtRuntimeShare "RT_RUNTIME_SHARE"
-        "A CPU about to be throttled borrows unused real-time runtime from other CPUs." "rt-class 8.1";
     // EEVDF.
     PlaceLag "PLACE_LAG"
         "An entity keeps its lag over sleep and migration; without it, it enters at the zero-lag point."

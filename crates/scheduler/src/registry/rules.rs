@@ -411,8 +411,8 @@ rules! {
     Lb lb "How does balancing compare groups of CPUs?" "fair-class 8.5; fair-placement 4" {
         GroupLoad "group_load" "By their load, with a capacity in tasks (2.6.36).",
         GroupType "group_type"
-            "By what they are: with CPU time to spare, busy, overloaded; who has not run for longest goes first \
-             (5.5 on).",
+            "By what they are: with CPU time to spare, busy, overloaded; who has not run for longest goes \
+             first (5.5 on).",
     }
     NewIdleGate newidle_gate
         "How long must a CPU's mean idle time be to look for work?" "fair-placement 4.9, 8.5" {
@@ -422,7 +422,7 @@ rules! {
     IdleTick idle_tick "When does the tick of a CPU that idles stop?" "fair-placement 5.2" {
         Drop "drop" "At once.",
         Keep "keep"
-            "After the first one that it has in idle; that one balances (6.1.167 on without an idle governor).",
+            "After the first one that it has in idle; that one balances (6.1.167 on without a governor).",
     }
     MisfitReduced misfit_reduced
         "Does an idle CPU take the only fair task of one that real-time tasks use?" "fair-placement 4.5" {
