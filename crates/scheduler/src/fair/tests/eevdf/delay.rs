@@ -184,3 +184,33 @@ fn sleeping_in_the_queue_is_no_waiting_time() {
     assert_eq!(lab.running(0), a);
     assert_eq!(lab.k.task(a).stats.wait_max.get(), Nanos::from_millis(2));
 }
+
+/// 4.5: whoever owes service stays, unless the rule is off; balancing then looks at the next.
+#[test]
+fn balancing_leaves_who_owes_service() {
+    for (settings, stays) in
+        [(&["lb_lag=on"][..], true), (&["lb_lag=off"], false), (&["NO_PLACE_LAG"], false)]
+    {
+        let settings: Vec<_> =
+            settings.iter().copied().chain(["sched_migration_cost_ns=0", "NO_LB_BIAS"]).collect();
+        let lab = Lab::new(2, "6.18.y", &settings);
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+        let tasks: Vec<_> = (0..4).map(|_| lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]))).collect();
+        for (n, p) in tasks.iter().enumerate() {
+            lab.run(set_cpus_allowed(lab.cpu(0), *p, cpus(&[0, 1])));
+            // The one that was enqueued last, at which balancing looks first, owes service.
+            let v = 10.0 + n as f64;
+            lab.stand(*p, v, v + 1.4);
+        }
+        for _ in 0..500 {
+            lab.advance(Nanos::from_millis(1));
+            lab.run(crate::tick::scheduler_tick(lab.cpu(1)));
+            if lab.count(Reason::BalancedPeriodic) > 0 {
+                break;
+            }
+        }
+        assert!(lab.count(Reason::BalancedPeriodic) > 0, "{settings:?}");
+        assert_eq!(lab.cpu_of(tasks[3]) == 0, stays, "{settings:?}");
+        assert_eq!(lab.count(Reason::NotMovedLag) > 0, stays, "{settings:?}");
+    }
+}
