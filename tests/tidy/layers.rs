@@ -242,3 +242,30 @@ fn who_touches_the_world_without_a_right_is_found() {
     assert_eq!(found("crates/workload/src/load/hog.rs", "use clap::Parser;"), 0);
     assert_eq!(found("crates/workload/src/dist.rs", "use clap::Parser;"), 1);
 }
+
+/// What the library says of an error must make sense without our command line.
+fn named_options(sources: &Texts) -> Vec<Finding> {
+    let option = Regex::new(r"(^|[^-\w])--[a-z]").expect("a pattern");
+    let mut findings = Vec::new();
+    for (path, text) in sources {
+        let says = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+        for (index, line) in says.filter(|(_, line)| option.is_match(line)) {
+            let what =
+                format!("an option of the program: schedlab/src/wording.rs names those: {}", line.trim());
+            findings.push(Finding { path: path.clone(), line: index + 1, what });
+        }
+    }
+    findings
+}
+
+#[test]
+fn errors_of_the_library_name_no_option() {
+    let errors =
+        texts(&["crates/lab/src"], &["rs"]).into_iter().filter(|(path, _)| path.ends_with("error.rs"));
+    let errors: Texts = errors.collect();
+    assert!(errors.contains_key("crates/lab/src/error.rs"), "it is looked at");
+    expect_none(&named_options(&errors));
+    let planted =
+        planted(&[("crates/lab/src/error.rs", "    #[error(\"--task: nobody\")]\n    // --task\n")]);
+    assert_eq!(named_options(&planted).len(), 1);
+}

@@ -4,9 +4,3 @@ use scheduler::Nanos;
 
 /// Time on a clock since whenever that began; only differences say something.
 pub type Clock = fn() -> Nanos;
-
-/// Where there is no clock: nothing takes any time.
-#[must_use]
-pub fn no_clock() -> Nanos {
-    Nanos::ZERO
-}

@@ -33,8 +33,8 @@ pub enum Error {
     StdinTwice,
     /// Mutexes are to be inferred where nothing is inferred.
     #[error(
-        "there are no mutexes to infer: none of the loads is a recording of Linux in which mutexes show: in tasks that \
-         lend each other priorities (sched_pi_setprio), or of which anybody wakes anybody, by turns"
+        "none of the loads is a recording of Linux in which mutexes show: in tasks that lend each other priorities \
+         (sched_pi_setprio), or of which anybody wakes anybody, by turns"
     )]
     NoMutexes,
     /// A file that is not what it was when an experiment was written down.
@@ -126,24 +126,24 @@ pub enum Error {
         /// Content of the file.
         text: Arc<str>,
     },
-    /// An option for a task that no recording has.
+    /// A change of a task that no recording has.
     #[error(
-        "no recording among the loads has a task {0}; `schedlab inspect TRACE` lists them \
-         (standard loads and rt-app files say themselves what their tasks are like)"
+        "no recording among the loads has a task {0} (standard loads and rt-app files say themselves what \
+         their tasks are like)"
     )]
     NoSuchTask(TaskSelector),
     /// A task of which only is to be told, and which is not there.
-    #[error("--task: there is no task {0}; without --task all are listed")]
+    #[error("there is no task {0}")]
     NotInResult(TaskSelector),
     /// Times between which a trace has no event.
-    #[error("--from, --to: the trace has no events there; it is {} long", moment(.length.0))]
+    #[error("the trace has no events there; it is {} long", moment(.length.0))]
     EmptyWindow {
         /// From its first event to its last.
         length: Nanos,
     },
     /// A stretch behind the end of a trace.
     #[error(
-        "--from: {} is behind the end of the trace, which is {} long",
+        "{} is behind the end of the trace, which is {} long",
         exact_duration(.from.0),
         moment(.length.0)
     )]
@@ -155,7 +155,7 @@ pub enum Error {
     },
     /// A stretch of a run that ended before.
     #[error(
-        "--from: {} is behind the end of the run, which lasted {}",
+        "{} is behind the end of the run, which lasted {}",
         exact_duration(.from.0),
         moment(.end.0)
     )]
@@ -196,7 +196,7 @@ pub enum Error {
         problem: String,
     },
     /// A file of a moment of a run that cannot be shown.
-    #[error("--dump {text}: {problem}; {advice}")]
+    #[error("{text}: {problem}; {advice}")]
     Dump {
         /// As it was given.
         text: String,
@@ -252,17 +252,16 @@ pub enum Error {
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \
          .pftrace or .perfetto-trace for Perfetto, .txt, .trace or .ftrace for ftrace text, .json for Chrome's viewer, \
-         .jsonl for the log, or give --trace-format"
+         .jsonl for the log"
     )]
     TraceEnding {
         /// As it was given.
         path: String,
     },
     /// Nothing has this name.
-    #[error("nothing is called `{name}`; {}", match nearest {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => "`schedlab list KIND` shows what there is, `schedlab list --help` the kinds".to_owned(),
-    })]
+    #[error("nothing is called `{name}`{}", nearest.as_ref().map_or(String::new(), |nearest| {
+        format!("; did you mean `{nearest}`?")
+    }))]
     UnknownName {
         /// As it was given.
         name: String,

@@ -1,7 +1,7 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
 use crate::assumptions;
-use crate::clock::{Clock, no_clock};
+use crate::clock::Clock;
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
@@ -48,8 +48,8 @@ pub struct Experiment {
     /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it.
     /// What loads report and a trace of the run are of all of it, too.
     pub window: Option<Window>,
-    /// A clock of the computer on which it runs, for `engine.wall_ns`. No result depends on it.
-    pub clock: Clock,
+    /// A clock of the computer on which it runs, for `engine.wall_ns`. Nothing else depends on it.
+    pub clock: Option<Clock>,
 }
 
 /// What a run leaves behind.
@@ -86,7 +86,7 @@ impl Experiment {
             dumps: Vec::new(),
             tasks: Vec::new(),
             window: None,
-            clock: no_clock,
+            clock: None,
         }
     }
 
@@ -178,9 +178,9 @@ impl Experiment {
             !waits_for.is_empty()
                 && waits_for.iter().all(|load| load.is_finished() && now >= load.lasts_until())
         };
-        let began = (self.clock)();
+        let began = self.clock.map(|clock| clock());
         let outcome = machine.run_until(done);
-        let wall = (self.clock)().saturating_sub(began);
+        let wall = self.clock.zip(began).map(|(clock, began)| clock().saturating_sub(began));
         let mut outcome = outcome?;
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
@@ -193,7 +193,7 @@ impl Experiment {
             loads: &built,
             outcome: &outcome,
             log: &records,
-            wall_ns: wall.0,
+            wall_ns: wall.map(|wall| wall.0),
             dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };
         let result = results::assemble(&parts);

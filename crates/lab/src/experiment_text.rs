@@ -1,6 +1,5 @@
 //! An experiment as text and back. The command line, experiment files and results all say it in this form.
 
-use crate::clock::no_clock;
 use crate::dumps::DumpRequest;
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -69,7 +68,7 @@ impl Experiment {
             dumps,
             tasks,
             window,
-            clock: no_clock,
+            clock: None,
         })
     }
 

@@ -58,7 +58,7 @@ mod stored_result;
 pub mod task_options;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
-pub use clock::{Clock, no_clock};
+pub use clock::Clock;
 pub use compare::{Arm, Plan, compare};
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};

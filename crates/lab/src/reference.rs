@@ -21,7 +21,7 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
     let failed = |why: String| format!("{}: how close the replay comes is not known: {why}", load.text());
     let run = || {
         if experiment.looks_behind(recorded.replay.recording().span) {
-            return Err(failed("--from is behind the end of the recording".to_owned()));
+            return Err(failed("the stretch to tell of begins behind its end".to_owned()));
         }
         let reference = Experiment {
             machine: machine.map_err(|error| failed(error.to_string()))?.into(),

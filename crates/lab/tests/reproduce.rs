@@ -1,7 +1,7 @@
 //! Published experiments: what they must show, that it hangs on what they are about, and that the stored
 //! results are those of this program. Too slow unoptimised: run with `--release`, as `make test` does.
 
-use lab::{Files, Host, Length, PUBLISHED, PublishedExperiment, no_clock};
+use lab::{Files, Host, Length, PUBLISHED, PublishedExperiment};
 use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ fn experiment(name: &str) -> PublishedExperiment {
 }
 
 fn quick(experiment: &PublishedExperiment) -> ReproducedExperiment {
-    let host = Host { files: &Files::new(), cpu_clock: no_clock, finished: &|_| () };
+    let host = Host { files: &Files::new(), cpu_clock: None, finished: &|_| () };
     experiment.run(Length::Quick, host).expect("it runs")
 }
 

@@ -3,6 +3,7 @@
 use crate::calibration::CalibrationError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
+use crate::wording;
 use report::numbers::exact_duration;
 use scheduler::Nanos;
 use std::io;
@@ -12,7 +13,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum Error {
     /// An experiment that is not possible, or that failed a check.
-    #[error(transparent)]
+    #[error("{}", wording::of(.0))]
     Experiment(#[from] lab::Error),
     /// A file that cannot be written.
     #[error(transparent)]

@@ -8,5 +8,6 @@ mod error;
 pub mod files;
 pub mod outputs;
 pub mod recording;
+mod wording;
 
 pub use error::Error;

@@ -59,10 +59,10 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Sets [`Engine::wall_ns`] to 0: the only field that may differ between two runs with the same inputs
+    /// Leaves [`Engine::wall_ns`] out: the only field that may differ between two runs with the same inputs
     /// and seed. What remains must be equal byte for byte.
-    pub fn zero_wall_clock(&mut self) {
-        self.engine.wall_ns = 0;
+    pub fn forget_wall_clock(&mut self) {
+        self.engine.wall_ns = None;
     }
 
     /// Reads a result from JSON.
@@ -147,9 +147,10 @@ pub struct Engine {
     pub events: u64,
     /// Simulated time, nanoseconds.
     pub simulated_ns: u64,
-    /// Real time that the simulation took, nanoseconds. The one field that differs between identical runs; 0
-    /// when not measured.
-    pub wall_ns: u64,
+    /// Real time that the simulation took, nanoseconds; absent where there was no clock. The one field that
+    /// differs between identical runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ns: Option<u64>,
 }
 
 /// The simulated machine.

@@ -150,7 +150,7 @@ impl DumpRequest {
         Error::Dump {
             text: self.text.clone(),
             problem: format!("the run ends at {}", moment(end.0)),
-            advice: "ask for an earlier time or for @end, or let it run longer with --for".to_owned(),
+            advice: "ask for an earlier time or for @end, or let it run longer".to_owned(),
         }
     }
 

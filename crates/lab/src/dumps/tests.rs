@@ -94,7 +94,7 @@ fn what_cannot_be_shown_is_an_error() {
     assert!(error("sched_debug@51ms").contains("the run ends at 50ms"), "{}", error("sched_debug@51ms"));
     assert_eq!(
         error("proc/7/sched@end"),
-        "--dump proc/7/sched@end: no task has pid 7 at 50ms; 2 tasks live then, with pids from 1000 to 1001"
+        "proc/7/sched@end: no task has pid 7 at 50ms; 2 tasks live then, with pids from 1000 to 1001"
     );
 }
 

@@ -46,8 +46,8 @@ pub struct FinishedRun<'a> {
     pub variant: &'a str,
     /// Simulated time.
     pub simulated: Nanos,
-    /// What it took of a core, by [`Host::cpu_clock`].
-    pub cpu: Nanos,
+    /// What it took of a core, by [`Host::cpu_clock`] if there is one.
+    pub cpu: Option<Nanos>,
 }
 
 /// Told after each run, from any thread.
@@ -60,7 +60,7 @@ pub struct Host<'a> {
     pub files: &'a dyn Sources,
     /// CPU time of the calling thread, for [`FinishedRun::cpu`], so that other work of the computer does not
     /// count.
-    pub cpu_clock: Clock,
+    pub cpu_clock: Option<Clock>,
     /// Told after each run.
     pub finished: &'a Finished<'a>,
 }
@@ -232,12 +232,12 @@ impl PublishedExperiment {
             points.iter().flat_map(|point| (1..=u64::from(seeds)).map(|seed| (*point, seed))).collect();
         let Host { cpu_clock, finished, .. } = host;
         let results: Vec<Result<RunResult, Error>> = parallel::map(&runs, |(point, seed)| {
-            let start = cpu_clock();
+            let start = cpu_clock.map(|clock| clock());
             let result = run(point, *seed)?;
             finished(FinishedRun {
                 variant: &point.variant,
                 simulated: Nanos(result.engine.simulated_ns),
-                cpu: cpu_clock().saturating_sub(start),
+                cpu: cpu_clock.zip(start).map(|(clock, start)| clock().saturating_sub(start)),
             });
             Ok(result)
         });

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Files, no_clock};
+use crate::Files;
 use machine::MachineSpec;
 
 const SMALL: &str = r#"
@@ -40,7 +40,7 @@ fn small(edit: impl Fn(&str) -> String) -> Result<PublishedExperiment, Error> {
 }
 
 fn host(files: &Files) -> Host<'_> {
-    Host { files, cpu_clock: no_clock, finished: &|_| () }
+    Host { files, cpu_clock: None, finished: &|_| () }
 }
 
 fn run_small(experiment: &PublishedExperiment, length: Length) -> ReproducedExperiment {

@@ -27,13 +27,13 @@ pub(crate) struct Parts<'a> {
     pub outcome: &'a Outcome,
     /// What happened, where that was recorded.
     pub log: &'a [LogRecord],
-    pub wall_ns: u64,
+    pub wall_ns: Option<u64>,
     pub dumps: Vec<Dump>,
 }
 
 /// Recorded pids of replayed tasks, by those of the run.
 pub(crate) fn recorded_pids(loads: &[BuiltLoad]) -> BTreeMap<Pid, u32> {
-    replay::replayed(loads).into_iter().map(|(pid, replayed)| (pid, replayed.pid)).collect()
+    replay::tasks(loads).into_iter().map(|(pid, task)| (pid, task.recorded.0.unsigned_abs())).collect()
 }
 
 /// When what is replayed begins in the run: the recording's first event; without a recording, the start.
@@ -62,7 +62,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         machine: machine(experiment),
         kernel: parts.kernel.clone(),
         window: outcome.window.as_ref().map(|measured| window(measured.window, start)),
-        tasks: tasks::results(figures.tasks, &replay::replayed(parts.loads), figures.end),
+        tasks: tasks::results(figures.tasks, &replay::tasks(parts.loads), figures.end),
         cpus: figures.cpus.to_vec(),
         totals: *figures.totals,
         loads: loads(parts),

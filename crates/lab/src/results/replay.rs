@@ -6,32 +6,12 @@ use scheduler::{Nanos, Pid};
 use schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplayTask, Seconds};
 use std::collections::BTreeMap;
 use workload::load::BuiltLoad;
-use workload::replay::{Ending, Order, Pair, ReplayedTask, Role, TaskFidelity};
-
-/// What a trace says of a replayed task.
-#[derive(Clone, Copy, Debug)]
-pub struct Replayed {
-    /// Its recorded pid.
-    pub pid: u32,
-    /// To whom it belongs.
-    pub role: Role,
-    /// When the recording begins in the run.
-    pub lead_in: Nanos,
-}
+use workload::replay::{Ending, Order, Pair, Replayed, ReplayedTask, Role, TaskFidelity};
 
 /// The replayed tasks, by the pids that they have in the run.
-pub fn replayed(loads: &[BuiltLoad]) -> BTreeMap<Pid, Replayed> {
-    let mut replayed = BTreeMap::new();
-    for load in loads {
-        if let Some(result) = load.replayed() {
-            let of = |task: &ReplayedTask| {
-                let pid = task.recorded.0.unsigned_abs();
-                Some((task.pid?, Replayed { pid, role: task.role, lead_in: result.lead_in }))
-            };
-            replayed.extend(result.tasks.iter().filter_map(of));
-        }
-    }
-    replayed
+pub fn tasks(loads: &[BuiltLoad]) -> BTreeMap<Pid, ReplayedTask> {
+    let tasks = loads.iter().filter_map(BuiltLoad::replayed).flat_map(|replayed| replayed.tasks);
+    tasks.filter_map(|task| Some((task.pid?, task))).collect()
 }
 
 fn exits(tasks: &[TaskOutcome]) -> BTreeMap<Pid, Nanos> {
@@ -39,7 +19,7 @@ fn exits(tasks: &[TaskOutcome]) -> BTreeMap<Pid, Nanos> {
 }
 
 /// When what was recorded was done; `tasks` are those of the run.
-pub fn finish(result: &workload::replay::Replayed, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
+pub fn finish(result: &Replayed, tasks: &[TaskOutcome]) -> Option<ReplayFinish> {
     let exits = exits(tasks);
     let counts = |task: &&ReplayedTask| match result.command {
         Some(_) => task.role == Role::Command,

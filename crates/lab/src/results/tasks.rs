@@ -1,23 +1,22 @@
 //! Counters of the tasks that the loads created.
 
-use super::replay::Replayed;
 use machine::{TaskOrigin, TaskOutcome};
 use scheduler::{Nanos, Pid};
 use schema::{Histogram, Policy, TaskResult, TimeUnder};
 use std::collections::BTreeMap;
-use workload::replay::Role;
+use workload::replay::{ReplayedTask, Role};
 
 /// All but the machine's own: idle tasks and the kernel threads of its background noise. `replayed` holds
 /// what is known of replayed tasks by their pids in the run. What happened after `end` is not told.
-pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, Replayed>, end: Nanos) -> Vec<TaskResult> {
+pub fn results(tasks: &[TaskOutcome], replayed: &BTreeMap<Pid, ReplayedTask>, end: Nanos) -> Vec<TaskResult> {
     let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
     let mut own: Vec<(u32, &TaskOutcome)> = own.map(|task| (shown_pid(task, replayed), task)).collect();
     own.sort_by_key(|(pid, _)| *pid);
     own.into_iter().map(|(pid, task)| result(pid, task, replayed.get(&task.pid), end)).collect()
 }
 
-fn shown_pid(task: &TaskOutcome, replayed: &BTreeMap<Pid, Replayed>) -> u32 {
-    replayed.get(&task.pid).map_or(pid(task.pid), |replayed| replayed.pid)
+fn shown_pid(task: &TaskOutcome, replayed: &BTreeMap<Pid, ReplayedTask>) -> u32 {
+    replayed.get(&task.pid).map_or(pid(task.pid), |replayed| replayed.recorded.0.unsigned_abs())
 }
 
 /// Pids of tasks count up from 1000.
@@ -25,7 +24,7 @@ pub fn pid(pid: Pid) -> u32 {
     pid.0.unsigned_abs()
 }
 
-fn result(pid: u32, task: &TaskOutcome, replayed: Option<&Replayed>, end: Nanos) -> TaskResult {
+fn result(pid: u32, task: &TaskOutcome, replayed: Option<&ReplayedTask>, end: Nanos) -> TaskResult {
     let main = main_policy(task);
     let start = replayed.map_or(Nanos::ZERO, |replayed| replayed.lead_in);
     TaskResult {

@@ -197,7 +197,7 @@ impl Common {
             && let Some(result) = StoredResult::open(word, &Disk)?
         {
             typed.say_nothing_of_a_run(word)?;
-            let experiment = Experiment { clock: clocks::wall, ..result.repeat(&Disk)? };
+            let experiment = Experiment { clock: Some(clocks::wall), ..result.repeat(&Disk)? };
             let mut files = files(&result.experiment, &experiment);
             files.push(word.into());
             return Ok(Meant {
@@ -209,7 +209,7 @@ impl Common {
             });
         }
         let text = self.text(dumps, &reading)?;
-        let experiment = Experiment { clock: clocks::wall, ..Experiment::open(&text, &Disk)? };
+        let experiment = Experiment { clock: Some(clocks::wall), ..Experiment::open(&text, &Disk)? };
         reading.check(&experiment.loads)?;
         let files = files(&text, &experiment);
         Ok(Meant { text, reading, experiment, command: None, files })

@@ -99,7 +99,7 @@ impl Args {
             progress.one_more();
             speed.count(run);
         };
-        let host = Host { files: &Disk, cpu_clock: clocks::thread_cpu_time, finished: &finished };
+        let host = Host { files: &Disk, cpu_clock: Some(clocks::thread_cpu_time), finished: &finished };
         let mut result = experiment.run(self.length(), host)?;
         if self.sensitivity {
             result.sensitivity = experiment.sensitivity(host)?;

@@ -112,7 +112,7 @@ fn an_affinity_to_missing_cpus_is_told_in_the_users_words() {
     let output = schedlab(&["run", DEMO, "--affinity", "hog*=5"]);
     assert_eq!(output.status.code(), Some(2));
     let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(error, "error: replay: --affinity hog*=5: the machine has CPUs 0 to 1; name some of them\n");
+    assert_eq!(error, "error: replay: affinity hog*=5: the machine has CPUs 0 to 1; name some of them\n");
     let cut = notes(&[DEMO, "--affinity", "hog*=1,5"], &["--affinity hog*"]);
     assert_eq!(cut, ["--affinity hog*=1,5: cut to 1, because the machine has CPUs 0 to 1"]);
 }

@@ -5,6 +5,7 @@
 mod assumptions;
 mod cli;
 mod io;
+mod loads;
 mod outputs;
 mod record;
 mod repeat;

@@ -138,6 +138,6 @@ fn an_end_behind_the_end_is_said() {
 fn a_replay_that_outlasts_its_recording_has_nothing_beside_it_there() {
     let result = run(&[TRACE, "--from", "3100ms", "--scale", "all=2"]);
     assert!(result.replay.is_empty());
-    let note = result.notes.iter().find(|note| note.contains("--from is behind the end of the recording"));
+    let note = result.notes.iter().find(|note| note.contains("the stretch to tell of begins behind its end"));
     assert!(note.is_some(), "{:?}", result.notes);
 }

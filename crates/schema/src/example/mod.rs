@@ -143,7 +143,7 @@ pub fn run() -> RunResult {
             seed: 42,
             events: 1_234_567,
             simulated_ns: 10_000_000_000,
-            wall_ns: 87_000_000,
+            wall_ns: Some(87_000_000),
         },
         machine: Machine { name: "laptop".to_owned(), cpus: 2, recorded_paths: Vec::new() },
         kernel: Kernel {

@@ -58,6 +58,8 @@ pub struct ReplayedTask {
     pub recorded_exit: Option<Nanos>,
     /// Its pid in the run; `None` if it never ran.
     pub pid: Option<Pid>,
+    /// [`Replayed::lead_in`] of its trace.
+    pub lead_in: Nanos,
 }
 
 impl Replay {
@@ -209,7 +211,7 @@ fn cpu_on(setup: &Setup, cpu: u32) -> CpuId {
 
 /// Of the CPUs that the user names, the machine has none.
 fn no_cpu(known: &KnownAffinity, cpus: usize) -> LoadError {
-    let message = format!("--affinity {known}: {}; name some of them", fitting::there_are(cpus));
+    let message = format!("affinity {known}: {}; name some of them", fitting::there_are(cpus));
     LoadError::Usage { load: "replay".into(), message }
 }
 
@@ -271,6 +273,7 @@ impl Load for Replay {
         let Roles { of_tasks, command } = Roles::of(&self.recording);
         let exit = |id| self.accounted.as_ref().and_then(|accounted| accounted.exit(id));
         let replayed = |(task, role): (&RecordedTask, Role)| ReplayedTask {
+            lead_in,
             recorded: task.pid,
             incarnation: task.incarnation,
             comm: task.last_comm().into(),

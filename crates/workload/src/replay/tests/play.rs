@@ -298,7 +298,7 @@ fn known_affinities_count_and_have_to_exist() {
     assert!(run.records.iter().filter(comes).all(|record| record.cpu.0 == 1));
     let error =
         replay(A_WAKES_B).with_affinities(vec![known(7)]).build(&mut Setup::new(2)).expect_err("no CPU 7");
-    assert_eq!(error.to_string(), "replay: --affinity b=7: the machine has CPUs 0 to 1; name some of them");
+    assert_eq!(error.to_string(), "replay: affinity b=7: the machine has CPUs 0 to 1; name some of them");
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! What an error of the library means on the command line: the option that is to blame, and the command or
+//! option that helps. The library knows neither.
+
+use lab::Error;
+
+/// The error as the program says it.
+pub fn of(error: &Error) -> String {
+    let with_option = |option: &str| format!("{option}: {error}");
+    match error {
+        Error::NotInResult(_) => format!("--task: {error}; without --task all are listed"),
+        Error::NoSuchTask(_) => format!("{error}; `schedlab inspect TRACE` lists those of a recording"),
+        Error::NoMutexes => with_option("--locks inferred"),
+        Error::EmptyWindow { .. } => with_option("--from, --to"),
+        Error::BehindTrace { .. } | Error::BehindRun { .. } => with_option("--from"),
+        Error::Dump { .. } => format!("--dump {error}"),
+        Error::TraceEnding { .. } => format!("{error}, or give --trace-format"),
+        Error::UnknownName { nearest: None, .. } => {
+            format!("{error}; `schedlab list KIND` shows what there is, `schedlab list --help` the kinds")
+        }
+        Error::OfRecording { source, .. } | Error::OfRun { source, .. } | Error::OfResult { source, .. } => {
+            // Their own words end with those of their source.
+            let (whole, inner) = (error.to_string(), source.to_string());
+            format!("{}{}", whole.strip_suffix(&inner).unwrap_or_default(), of(source))
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scheduler::Nanos;
+
+    #[test]
+    fn the_option_to_blame_is_named_by_the_program_alone_and_at_any_depth() {
+        let behind = || Error::BehindRun { from: Nanos::from_secs(2), end: Nanos::from_secs(1) };
+        assert_eq!(behind().to_string(), "2s is behind the end of the run, which lasted 1s");
+        assert_eq!(of(&behind()), "--from: 2s is behind the end of the run, which lasted 1s");
+        let of_run = Error::OfRun { configuration: "base".into(), seed: 3, source: Box::new(behind()) };
+        let of_result = Error::OfResult { path: "r.json".into(), source: Box::new(of_run) };
+        assert_eq!(
+            of(&of_result),
+            "r.json cannot be run again: configuration `base`, seed 3: --from: 2s is behind the end of the run, which \
+             lasted 1s"
+        );
+        assert_eq!(of(&Error::NoLoad), Error::NoLoad.to_string());
+    }
+}
