@@ -380,8 +380,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "newer_balancing",
         effect: Effect::Medium,
         missing: "What placement and balancing learnt after 6.1: groups of busy hardware threads of a core (6.6), \
-                  clusters of cores, and the success or the dice by which newly idle CPUs decide whether to look \
-                  for work (6.12.y, 6.17 on).",
+                  clusters of cores, what a failed look for work costs a newly idle CPU (6.17), and that its \
+                  chances to find some fade (7.1).",
         changes: "Migrations on machines with hardware threads, and of short tasks on CPUs that idle often. Not \
                   measured.",
         profiles: SINCE_6_6,

@@ -124,7 +124,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "6.6",
         meaning: "Linux 6.6 without PREEMPT_RT: EEVDF serves fair tasks; they are placed and balanced as under \
-                  6.1.",
+                  6.1.y.",
         source: "eevdf-class 0.3, 0.4",
         base: Some("6.1.y"),
         settings: &[
@@ -150,6 +150,7 @@ pub const PROFILES: &[Profile] = &[
             "yield_form=deadline",
             "reweight=keep",
             "lb_lag=off",
+            "NO_NI_RANDOM",
             "RT_PUSH_IPI",
         ],
     },
@@ -179,6 +180,7 @@ pub const PROFILES: &[Profile] = &[
             "v_ref=zero",
             "idle_protection=cancelled",
             "yield_form=forfeit",
+            "NI_RANDOM",
             "NO_RT_PUSH_IPI",
         ],
     },
@@ -210,6 +212,7 @@ pub const PROFILES: &[Profile] = &[
             "lag_limit=longest",
             "protect_when=pick",
             "yield_form=forfeit",
+            "NI_RANDOM",
             "NO_RT_PUSH_IPI",
         ],
     },

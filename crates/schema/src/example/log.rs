@@ -52,7 +52,8 @@ fn events() -> Vec<LogEvent> {
         LogLock::Rto {},
         LogLock::PushWalker { cpu },
     ];
-    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, LogIpi::Push { source: cpu }, LogIpi::Stop {}];
+    let push = LogIpi::Push { source: cpu };
+    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, push, LogIpi::Nohz {}, LogIpi::Stop {}];
     let held_off = [
         LogHeldOff::LockWait {},
         LogHeldOff::RqLock { cpu },

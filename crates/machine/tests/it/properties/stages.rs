@@ -84,14 +84,13 @@ fn real_time_hogs() -> Scenario {
     stage(Shape::Flat(2), Price::Free, vec![hog, task(Plan::Normal, 0, vec![Op::Run(4_000); 5])])
 }
 
-/// Tasks that run for long, then sleep for so long that their utilisation has faded when they come back;
-/// every second time they run for a moment only.
+/// Tasks that run for long, then sleep for so long that their utilisation has faded when they come back.
 fn bursts() -> Scenario {
     let burst = |n: u32| {
         let mut ops = vec![Op::Sleep(7_000 * n)];
-        for _ in 0..12 {
+        for round in 0..12 {
             ops.extend(vec![Op::Run(4_000); 6]);
-            ops.extend([Op::Sleep(60_000), Op::Run(1_500 + 100 * n), Op::Sleep(40_000)]);
+            ops.push(Op::Sleep(60_000 + 9_000 * (n * round % 5)));
         }
         task(Plan::Normal, 0, ops)
     };

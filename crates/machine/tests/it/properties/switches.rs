@@ -117,7 +117,7 @@ const BUDDIES: &[&str] = &[
 ];
 
 /// Runs that are tried before a switch is taken to be dead.
-const RUNS: usize = 400;
+const RUNS: usize = 1500;
 
 /// Two settings that must not be the same.
 struct Switch {

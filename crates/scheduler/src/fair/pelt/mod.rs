@@ -158,7 +158,10 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         update_queue(rq);
         attach_task(rq, task);
     }
-    count_estimate(rq, task);
+    // One that works its debt off asleep (eevdf-class 3.7) is counted when it is woken.
+    if !task.se.eevdf.sched_delayed.get() {
+        count_estimate(rq, task);
+    }
 }
 
 /// The queue expects of a task what it used before.

@@ -192,7 +192,7 @@ fn balancing_leaves_who_owes_service() {
         [(&["lb_lag=on"][..], true), (&["lb_lag=off"], false), (&["NO_PLACE_LAG"], false)]
     {
         let settings: Vec<_> =
-            settings.iter().copied().chain(["sched_migration_cost_ns=0", "NO_LB_BIAS"]).collect();
+            settings.iter().copied().chain(["sched_migration_cost_ns=0", "lb=group_load"]).collect();
         let lab = Lab::new(2, "6.18.y", &settings);
         lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
         let tasks: Vec<_> = (0..4).map(|_| lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]))).collect();
