@@ -220,7 +220,7 @@ steps! {
     "give-back" GiveBack {
         /// The policy that is left to it.
         policy: Policy,
-        /// TaskSelector it wakes.
+        /// Whom it wakes.
         wakes: Box<[ChannelId]>,
     },
     /// Read one message; blocks while the channel is empty. Wakes a blocked writer.
@@ -263,21 +263,21 @@ steps! {
     of other tasks:
     /// sched_setscheduler on a task (itself with `None`).
     "set-policy" SetPolicy {
-        /// TaskSelector; `None`: the caller.
+        /// Whom; `None`: the caller.
         target: Task,
         /// New policy.
         policy: Policy,
     },
     /// setpriority on a task (itself with `None`).
     "set-nice" SetNice {
-        /// TaskSelector; `None`: the caller.
+        /// Whom; `None`: the caller.
         target: Task,
         /// New nice value.
         nice: Nice,
     },
     /// sched_setaffinity on a task (itself with `None`).
     "set-cpus" SetAffinity {
-        /// TaskSelector; `None`: the caller.
+        /// Whom; `None`: the caller.
         target: Task,
         /// New set of allowed CPUs; intersected with the machine's. Empty is an error that ends the run.
         /// Apart, because every step is as large as the largest.

@@ -184,7 +184,7 @@ rules! {
         NextPrio "next_prio" "Skips CPUs whose highest_prio.next would not run here (2.6.30 on).",
         None "none" "Locks every overloaded CPU.",
     }
-    PushIpiWalker push_ipi_walker "TaskSelector does RT_PUSH_IPI interrupt?" "seed 001; rt-class 6.2 to 6.4" {
+    PushIpiWalker push_ipi_walker "Whom does RT_PUSH_IPI interrupt?" "seed 001; rt-class 6.2 to 6.4" {
         RootDomain "root_domain" "One walker for the whole root domain visits every overloaded CPU (2017).",
         PerSource "per_source" "One walker for each lowering CPU visits those with something better (2015).",
         Broadcast "broadcast" "All overloaded CPUs at once (seed 001's first draft).",

@@ -109,9 +109,9 @@ use list::{Links, Member, PrioLists};
 /// A task's fields of this class. The run-queue lock of the task's CPU protects them.
 #[derive(Debug, Default)]
 pub struct RtEntity {
-    /// ListEnd on the list of its priority.
+    /// Place on the list of its priority.
     queued: Links,
-    /// ListEnd among the pushable tasks.
+    /// Place among the pushable tasks.
     pushable: Links,
     /// Ticks left of an RR slice; 0 before the first tick.
     time_slice: Cell<u32>,

@@ -131,7 +131,7 @@ pub enum Overrun {
     Restart,
 }
 
-/// TaskSelector a change of scheduling parameters concerns.
+/// Whom a change of scheduling parameters concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// The task itself.

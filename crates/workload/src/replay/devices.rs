@@ -100,7 +100,7 @@ pub(super) struct Requests {
 
 #[derive(Clone, Copy, Debug)]
 struct Request {
-    /// TaskSelector the answer wakes.
+    /// Whom the answer wakes.
     wakes: TaskIndex,
     device: DeviceId,
     service: Nanos,

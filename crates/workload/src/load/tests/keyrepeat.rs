@@ -6,7 +6,7 @@ use schema::KeyrepeatResult;
 /// sent.
 struct Desk {
     tasks: Vec<Script>,
-    /// TaskSelector a message on a channel is for, with the number of messages that wait there.
+    /// Whom a message on a channel is for, with the number of messages that wait there.
     channels: Vec<(usize, u32)>,
     built: Built,
 }
