@@ -24,8 +24,8 @@
 //!   wait stand in the `timeline`, by virtual time. The floor of virtual time, min_vruntime, never moves
 //!   back; it is published, because a sleeper that changes its CPU takes its distance from one floor to the
 //!   other without a lock (`cfs/floor`). Virtual times wrap around: [`lag`] alone compares them.
-//! - `select` and `balance`: on which CPU. They count tasks and load, and ask the discipline for one thing
-//!   only: whether a task is a warm buddy.
+//! - `select` and `balance`: on which CPU. They count tasks and load, and ask the discipline for little:
+//!   whether a task is a warm buddy, and whether it owes service to the others.
 //! - `pelt`: what tasks have asked for and used of a CPU lately. Choosing a CPU and balancing read it where
 //!   `load_tracking` says so; `group` and `cache` are what both of them know of CPUs that belong together.
 //!
