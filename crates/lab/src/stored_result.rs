@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::loads::{HEAD, LoadSource};
 use crate::sources::{Input, STANDARD_STREAM, Sources, text_of};
-use schema::{ExperimentText, RunResult, RunSchema};
+use schema::{ExperimentText, LogSchema, RunResult, RunSchema};
 
 /// The result of a run, as far as it says how to repeat that.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,13 +56,14 @@ impl StoredResult {
     }
 }
 
-/// The schema of a document of ours that begins so.
+/// The schema of a result of ours that begins so. The log of a run is none: it is a trace, and who reads traces
+/// says what to write instead.
 pub(crate) fn schema(head: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(head);
     let after = |text: &'_ str, word: &str| text.trim_start().strip_prefix(word).map(str::to_owned);
     let value = after(&after(&after(&after(&text, "{")?, "\"schema\"")?, ":")?, "\"")?;
     let (name, _) = value.split_once('"')?;
-    name.starts_with("schedlab").then(|| name.to_owned())
+    (name.starts_with("schedlab") && name != LogSchema::NAME).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -70,12 +71,16 @@ mod tests {
     use super::*;
     use crate::sources::Files;
 
+    const LOG: &str = "{\"schema\":\"schedlab-log/1\"";
+
     #[test]
     fn a_result_is_known_by_its_beginning() {
         let schema = |text: &str| schema(text.as_bytes());
         assert_eq!(schema("{\n  \"schema\": \"schedlab/1\",\n").as_deref(), Some("schedlab/1"));
         assert_eq!(schema("{\"schema\":\"schedlab-compare/1\"").as_deref(), Some("schedlab-compare/1"));
-        for other in ["{ \"tasks\": {} }", "{\"schema\": \"other/1\"}", "{\"schema\": 1}", "", "schedlab/1"] {
+        for other in
+            ["{ \"tasks\": {} }", "{\"schema\": \"other/1\"}", "{\"schema\": 1}", "", "schedlab/1", LOG]
+        {
             assert_eq!(schema(other), None, "{other}");
         }
     }
