@@ -56,8 +56,8 @@ impl StoredResult {
     }
 }
 
-/// The schema of a result of ours that begins so. The log of a run is none: it is a trace, and who reads traces
-/// says what to write instead.
+/// The schema of a result of ours that begins so. The log of a run is none: it is a trace, and who reads
+/// traces says what to write instead.
 pub(crate) fn schema(head: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(head);
     let after = |text: &'_ str, word: &str| text.trim_start().strip_prefix(word).map(str::to_owned);

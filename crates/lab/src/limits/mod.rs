@@ -4,6 +4,7 @@
 mod page;
 mod table;
 
+use scheduler::registry::Profile;
 use std::fmt;
 use table::{ALL, LIMITS, PLACEMENT};
 
@@ -91,8 +92,19 @@ pub(crate) const PLACED_AS_BEFORE: &str =
 
 /// Between which two profiles a comparison of fair loads misses a difference that their kernels have.
 pub(crate) fn no_difference(base: &str, variant: &str) -> Option<String> {
-    let differ = base != variant && [base, variant].iter().any(|profile| PLACEMENT.applies_to(profile));
-    differ.then(|| {
+    let as_before: Vec<&str> =
+        [base, variant].into_iter().filter(|profile| PLACEMENT.applies_to(profile)).collect();
+    let (Some(first), true) = (as_before.first(), base != variant) else { return None };
+    // A kernel that places as itself and one that does not differ here by more than their names say.
+    let newest = Profile::find(base).zip(Profile::find(variant)).is_some_and(|(base, variant)| {
+        as_before.len() == 1 && (base.builds_on("6.1.y") || variant.builds_on("6.1.y"))
+    });
+    Some(if newest {
+        format!(
+            "{first} places and balances fair tasks as 2.6.36 did, and not as its kernel: a part of what changes \
+             between {base} and {variant} here is that, and none of their names"
+        )
+    } else {
         format!(
             "{base} and {variant} place and balance fair tasks in ways of their own, of which the settings in \
              which they differ here are a part only: what does not change here may change in truth"
@@ -103,7 +115,7 @@ pub(crate) fn no_difference(base: &str, variant: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::registry::{PROFILES, Profile};
+    use scheduler::registry::PROFILES;
     use std::collections::BTreeSet;
 
     #[test]
@@ -117,6 +129,9 @@ mod tests {
     fn two_kernels_that_are_placed_alike_here_and_not_in_truth_are_told_of() {
         assert!(no_difference("6.1", "2.6.36").is_some_and(|text| text.starts_with("6.1 and 2.6.36 place")));
         assert!(no_difference("2.6.36", "4.0").is_some());
+        let upgrade = no_difference("6.1", "6.18.y").expect("6.1 is not placed as itself");
+        assert!(upgrade.starts_with("6.1 places and balances fair tasks as 2.6.36 did"), "{upgrade}");
+        assert_eq!(no_difference("6.1.y", "6.18.y"), None, "both as their kernels");
         assert_eq!(no_difference("6.1", "6.1"), None, "other settings of one kernel");
         assert_eq!(no_difference("2.6.36", "2.6.32"), None, "both as their kernels");
     }

@@ -10,33 +10,6 @@ use crate::testing::{Lab, cpus};
 use crate::{CpuId, CpuMask, LevelKind, Nanos, Policy, TaskId, Topology, TopologyLevel};
 use alloc::vec::Vec;
 
-/// What Linux 6.1 has of load tracking, placement and balancing.
-const MODERN: &[&str] = &[
-    "load_tracking=pelt",
-    "cpu_capacity=pelt",
-    "UTIL_EST",
-    "UTIL_EST_FASTUP",
-    "ATTACH_AGE_LOAD",
-    "WA_IDLE",
-    "WA_WEIGHT",
-    "WA_BIAS",
-    "SIS_UTIL",
-    "wake_placement=idle_or_load",
-    "wake_wide=on",
-    "idle_sibling=scan",
-    "recent_used=prev",
-    "bound_kthread=task",
-    "sched_idle_cpu=on",
-    "fork_balance=group_type",
-    "wake_on_cpu=list",
-    "numa_imbalance=channels",
-    "lb=group_type",
-    "lb_params=by_span",
-    "newidle_gate=measured_cost",
-    "misfit_reduced=on",
-    "hz=250",
-];
-
 fn two_sockets() -> Topology {
     let level = |kind, size: u16| {
         let spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
@@ -53,8 +26,9 @@ fn two_sockets() -> Topology {
     }
 }
 
+/// A lab with load tracking, placement and balancing of Linux 6.1.0, without what its stable branch added.
 fn modern(topology: &Topology, more: &[&str]) -> Lab {
-    Lab::on(topology, "6.1", &[MODERN, more].concat())
+    Lab::on(topology, "6.1.y", &[&["hz=250", "NO_NI_RANDOM", "idle_tick=drop"], more].concat())
 }
 
 impl Lab {
