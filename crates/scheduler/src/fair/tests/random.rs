@@ -123,7 +123,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
 }
 
 /// The CPU's turn: its next interrupt, a reschedule, or something new.
-pub(super) fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePath<'a> {
+fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePath<'a> {
     if let Some(sent) = lab.take_ipi(CpuId(cpu)) {
         return Box::pin(lab.handle(sent));
     }
@@ -133,7 +133,7 @@ pub(super) fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16
     path(lab, dice, tasks, cpu)
 }
 
-pub(super) fn tasks(lab: &Lab) -> Vec<TaskId> {
+fn tasks(lab: &Lab) -> Vec<TaskId> {
     lab.k.tasks.iter().skip(lab.k.cpus()).collect()
 }
 
@@ -147,7 +147,7 @@ pub(super) fn load(lab: &Lab, dice: &mut Dice) {
 }
 
 /// Everything runnable is where it may run, and a CPU with runnable tasks does not idle (I12).
-pub(super) fn check_tasks(lab: &Lab) {
+fn check_tasks(lab: &Lab) {
     for p in tasks(lab) {
         let task = lab.k.task(p);
         assert!(!task.on_rq.get() || task.may_run_on(task.cpu.get()), "{p:?}");
@@ -156,6 +156,40 @@ pub(super) fn check_tasks(lab: &Lab) {
         let published = &rq.published;
         assert_eq!(published.nr_running.get() == 0, lab.k.idle_task(rq.cpu) == published.curr.get());
     }
+}
+
+/// CPUs act one after the other, and settings change on the way. `look` looks at a CPU after its turn, when
+/// all has come to rest.
+pub(super) fn take_turns(lab: &Lab, dice: &mut Dice, switch: fn(&Lab, &mut Dice), look: impl Fn(u16)) {
+    for _ in 0..200 {
+        let cpu = dice.below(lab.k.cpus()) as u16;
+        lab.run(turn(lab, dice, &tasks(lab), cpu));
+        if dice.below(3) > 0 {
+            lab.settle();
+            check_tasks(lab);
+            look(cpu);
+        }
+        lab.advance(Nanos::from_micros(dice.below(3000) as u64));
+        if dice.below(60) == 0 {
+            switch(lab, dice);
+            lab.settle();
+        }
+    }
+}
+
+/// All CPUs act at once, in any order.
+pub(super) fn race(lab: &Lab, dice: &mut Dice) {
+    for _ in 0..60 {
+        let tasks = tasks(lab);
+        let all: Vec<_> = (0..lab.k.cpus()).map(|c| turn(lab, dice, &tasks, c as u16)).collect();
+        lab.race(dice, all);
+        lab.advance(Nanos::from_micros(dice.below(3000) as u64));
+        if dice.below(4) == 0 {
+            lab.settle();
+            check_tasks(lab);
+        }
+    }
+    lab.settle();
 }
 
 /// What the random courses must have met, or they prove little.
@@ -193,19 +227,7 @@ fn invariants_hold_under_every_combination_of_switches() {
         let lab = Lab::on(&machine(&mut dice), "6.1", &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
         load(&lab, &mut dice);
-        for _ in 0..200 {
-            let cpu = dice.below(lab.k.cpus()) as u16;
-            lab.run(turn(&lab, &mut dice, &tasks(&lab), cpu));
-            if dice.below(3) > 0 {
-                lab.settle();
-                check_tasks(&lab);
-            }
-            lab.advance(Nanos::from_micros(dice.below(3000) as u64));
-            if dice.below(60) == 0 {
-                switch(&lab, &mut dice);
-                lab.settle();
-            }
-        }
+        take_turns(&lab, &mut dice, switch, |_| {});
         count(&lab, &mut met);
     }
     assert!(met.iter().all(|n| *n > 20), "{met:?}");
@@ -219,17 +241,7 @@ fn invariants_hold_when_cpus_race() {
         let lab = Lab::on(&machine(&mut dice), "6.1", &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
         load(&lab, &mut dice);
-        for _ in 0..60 {
-            let tasks = tasks(&lab);
-            let all: Vec<_> = (0..lab.k.cpus()).map(|c| turn(&lab, &mut dice, &tasks, c as u16)).collect();
-            lab.race(&mut dice, all);
-            lab.advance(Nanos::from_micros(dice.below(3000) as u64));
-            if dice.below(4) == 0 {
-                lab.settle();
-                check_tasks(&lab);
-            }
-        }
-        lab.settle();
+        race(&lab, &mut dice);
         count(&lab, &mut met);
     }
     assert!(met.iter().all(|n| *n > 20), "{met:?}");

@@ -1,6 +1,6 @@
 //! Random loads: the invariants of 6.1 at every rest and the theorems of 6.2.
 
-use super::super::random::{check_tasks, load, machine, tasks, turn};
+use super::super::random::{load, machine, race, take_turns};
 use super::model::{Course, Habit, Player, play};
 use crate::fair::Sums;
 use crate::fair::eevdf::choose;
@@ -76,20 +76,7 @@ fn invariants_hold_under_every_combination_of_switches() {
         let lab = Lab::on(&machine(&mut dice), profile, &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
         load(&lab, &mut dice);
-        for _ in 0..200 {
-            let cpu = dice.below(lab.k.cpus()) as u16;
-            lab.run(turn(&lab, &mut dice, &tasks(&lab), cpu));
-            if dice.below(3) > 0 {
-                lab.settle();
-                check_tasks(&lab);
-                picks_right(&lab, cpu);
-            }
-            lab.advance(Nanos::from_micros(dice.below(3000) as u64));
-            if dice.below(60) == 0 {
-                switch(&lab, &mut dice);
-                lab.settle();
-            }
-        }
+        take_turns(&lab, &mut dice, switch, |cpu| picks_right(&lab, cpu));
         met.iter_mut().zip(MET).for_each(|(n, reason)| *n += lab.count(reason));
     }
     assert!(met.iter().all(|n| *n > 20), "{met:?}");
@@ -104,17 +91,7 @@ fn invariants_hold_when_cpus_race() {
         let lab = Lab::on(&machine(&mut dice), profile, &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
         load(&lab, &mut dice);
-        for _ in 0..60 {
-            let tasks = tasks(&lab);
-            let all: Vec<_> = (0..lab.k.cpus()).map(|c| turn(&lab, &mut dice, &tasks, c as u16)).collect();
-            lab.race(&mut dice, all);
-            lab.advance(Nanos::from_micros(dice.below(3000) as u64));
-            if dice.below(4) == 0 {
-                lab.settle();
-                check_tasks(&lab);
-            }
-        }
-        lab.settle();
+        race(&lab, &mut dice);
         met.iter_mut().zip(MET).for_each(|(n, reason)| *n += lab.count(reason));
     }
     assert!(met.iter().all(|n| *n > 10), "{met:?}");
