@@ -51,11 +51,10 @@ struct Counted {
 
 impl Counted {
     fn new(precision: Precision, durations: &[u64]) -> Self {
-        let mut buckets =
-            Buckets::new(precision.digits()).expect("one or two significant digits are allowed");
-        // The longest first, so that it grows once.
-        add(&mut buckets, durations.iter().copied().max().unwrap_or_default());
-        buckets.reset();
+        let longest = durations.iter().copied().max().unwrap_or_default().clamp(2, LONGEST_NS);
+        let mut buckets = Buckets::new_with_max(longest, precision.digits())
+            .expect("one or two significant digits and lengths from 2 ns are allowed");
+        buckets.auto(true);
         let mut counted = Self { buckets, min_ns: u64::MAX, max_ns: 0, sum_ns: 0 };
         counted.extend(durations);
         counted

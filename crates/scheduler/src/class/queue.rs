@@ -112,7 +112,7 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
 /// The task that is to run next, of the highest class that has one, in the place of `prev`; it becomes the
 /// class's current one. `prev` stops being that, unless its class picks it again without putting it back.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) -> TaskId {
-    let chosen = if rt::has_runnable(rq) { None } else { fair::choose(rq) };
+    let chosen = if fair::chooses_first(rq.me.k) && !rt::has_runnable(rq) { fair::choose(rq) } else { None };
     if chosen == Some(prev) {
         return prev;
     }

@@ -41,16 +41,14 @@ pub(super) fn dequeue_entity<P: Platform>(
     }
 }
 
-/// Who is to run, asked while the running entity still stands apart from those that wait. Only EEVDF asks so:
-/// [`pick_next_entity`] asks afterwards.
-pub(super) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<EntityId> {
-    match of(rq.me.k) {
-        FairPolicy::Cfs => None,
-        FairPolicy::Eevdf => eevdf::choose(rq),
-    }
+/// Whether it is decided who is to run while the running entity still stands apart from those that wait, so
+/// that it may go on without having been one of them. CFS decides afterwards.
+#[inline]
+pub(crate) fn chooses_first<P: Platform>(k: &Scheduler<P>) -> bool {
+    of(k) == FairPolicy::Eevdf
 }
 
-/// Who is to run, asked while nobody does.
+/// Who is to run.
 pub(super) fn pick_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<EntityId> {
     match of(rq.me.k) {
         FairPolicy::Cfs => cfs::pick_next_entity(rq),

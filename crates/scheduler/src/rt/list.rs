@@ -50,6 +50,8 @@ struct Ends {
 pub(super) struct PrioLists<M> {
     /// Bit i is set iff list i holds something; only then are `ends[i]` valid.
     bitmap: u128,
+    /// The lowest of these, or [`Prio::NO_RT`]: asked far more often than it changes.
+    best: Prio,
     ends: [Ends; LEVELS],
     member: PhantomData<M>,
 }
@@ -57,7 +59,7 @@ pub(super) struct PrioLists<M> {
 impl<M> Default for PrioLists<M> {
     fn default() -> PrioLists<M> {
         let none = Ends { head: TaskId(0), tail: TaskId(0) };
-        PrioLists { bitmap: 0, ends: [none; LEVELS], member: PhantomData }
+        PrioLists { bitmap: 0, best: Prio::NO_RT, ends: [none; LEVELS], member: PhantomData }
     }
 }
 
@@ -65,19 +67,19 @@ impl<M: Member> PrioLists<M> {
     /// Whether every list is empty.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.bitmap == 0
+        self.best == Prio::NO_RT
     }
 
     /// The best priority of which there is a task, or [`Prio::NO_RT`].
     #[inline]
     pub(super) fn best(&self) -> Prio {
-        if self.is_empty() { Prio::NO_RT } else { Prio(self.bitmap.trailing_zeros() as u8) }
+        self.best
     }
 
     /// The first task of the best priority.
     #[inline]
     pub(super) fn first(&self) -> Option<TaskId> {
-        if self.is_empty() { None } else { Some(self.ends[self.bitmap.trailing_zeros() as usize].head) }
+        self.ends.get(usize::from(self.best.0)).map(|ends| ends.head)
     }
 
     /// Behind its equals.
@@ -95,7 +97,7 @@ impl<M: Member> PrioLists<M> {
                 M::links(&tasks.get(tail).rt).next.set(Some(p));
                 self.ends[level].tail = p;
             }
-            None => self.occupy(level, p),
+            None => self.occupy(prio, p),
         }
     }
 
@@ -113,7 +115,7 @@ impl<M: Member> PrioLists<M> {
                 M::links(&tasks.get(head).rt).prev.set(Some(p));
                 self.ends[level].head = p;
             }
-            None => self.occupy(level, p),
+            None => self.occupy(prio, p),
         }
     }
 
@@ -121,9 +123,17 @@ impl<M: Member> PrioLists<M> {
         self.bitmap >> level & 1 == 1
     }
 
-    fn occupy(&mut self, level: usize, only: TaskId) {
-        self.bitmap |= 1 << level;
-        self.ends[level] = Ends { head: only, tail: only };
+    fn occupy(&mut self, prio: Prio, only: TaskId) {
+        self.bitmap |= 1 << prio.0;
+        self.best = self.best.min(prio);
+        self.ends[usize::from(prio.0)] = Ends { head: only, tail: only };
+    }
+
+    fn vacate(&mut self, prio: Prio) {
+        self.bitmap &= !(1 << prio.0);
+        if prio == self.best {
+            self.best = Prio::NO_RT.min(Prio(self.bitmap.trailing_zeros() as u8));
+        }
     }
 
     /// Takes a task out, wherever it is; whether it was in.
@@ -133,7 +143,7 @@ impl<M: Member> PrioLists<M> {
         let Some(prio) = links.level.take() else { return false };
         let level = prio.0 as usize;
         match (links.prev.take(), links.next.take()) {
-            (None, None) => self.bitmap &= !(1 << level),
+            (None, None) => self.vacate(prio),
             (prev, next) => {
                 match prev {
                     Some(prev) => M::links(&tasks.get(prev).rt).next.set(next),

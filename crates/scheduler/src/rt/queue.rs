@@ -129,10 +129,14 @@ pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: Li
     }
 }
 
-/// The pushable list changed without an enqueue or dequeue.
+/// The pushable list changed without an enqueue or dequeue: what else others read is as it was.
 pub(super) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     update_next(rq, Change::Pushable);
-    publish(rq);
+    let (published, rt) = (rq.published, &rq.rt);
+    published.rt_pushable.set(rq, !rt.pushable.is_empty());
+    if published.rt_next.replace(rq, rt.next) != rt.next {
+        rq.touch_published();
+    }
 }
 
 /// What happened to the queue since `next` was last right.

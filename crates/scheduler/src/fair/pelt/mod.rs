@@ -222,10 +222,12 @@ fn activity<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> Activity {
 pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind: DequeueKind) {
     let (task, queue) = (rq.me.task(p), &rq.published.pelt);
     let pelt = &task.se.pelt;
-    queue.estimated.set(queue.estimated.get().saturating_sub(pelt.estimate.counted.take()));
     if tracked(rq.me) {
         update_queued(rq, p, activity(rq, p));
+    } else if !pelt.attached.get() {
+        return;
     }
+    queue.estimated.set(queue.estimated.get().saturating_sub(pelt.estimate.counted.take()));
     match kind {
         DequeueKind::Sleep | DequeueKind::Finish if task.state.get() == TaskState::Dead => {
             leave_asleep(rq.me, task, rq.cpu);

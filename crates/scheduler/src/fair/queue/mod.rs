@@ -111,12 +111,10 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     Dequeued::Gone
 }
 
-/// Who is to run, asked before the running task is put back: picked again, it is neither put back nor set
-/// anew.
-/// `None` where nobody is runnable, and where the discipline is asked afterwards.
-#[inline]
+/// Who is to run, where that is asked before the running task is put back: picked again, it is neither put
+/// back nor set anew. `None` where nobody is runnable.
 pub(crate) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-    discipline::choose(rq).map(EntityId::task)
+    discipline::pick_next_entity(rq).map(EntityId::task)
 }
 
 /// Who is to run becomes the running one: `chosen` if that is known already; `None` where nobody is runnable.
