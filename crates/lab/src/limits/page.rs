@@ -5,7 +5,7 @@ use crate::kernel::{DISTRIBUTIONS, NamedKernel};
 use std::fmt::Write;
 
 const HEAD: &str = "\
-<!-- Made from crates/lab/src/limits and kernel: change those, then `SNAPSHOTS=overwrite cargo test -p schedlab-lab --test limits`. -->
+<!-- Made from crates/lab/src/limits and kernel: change those, then `SNAPSHOTS=overwrite cargo test -p schedlab-lab --test it limits`. -->
 
 # What is not modelled
 
@@ -20,7 +20,7 @@ be seen by who looks for it. \"Not measured\" means that nobody has compared it 
 const NAMES: &str = "
 ## Kernels without a profile of their own
 
-`--kernel` and `kernel=` also take a release (`5.14`, `6.8.12`, what `uname -r` prints) or a distribution. It runs as the nearest profile: the same
+Where a kernel is named, it may also be a release (`5.14`, `6.8.12`, what `uname -r` prints) or a distribution. It runs as the nearest profile: the same
 release, else the newest one before it, but 6.1 from 4.15 on, 6.18 for 6.17 and 7.0 for 6.19; with PREEMPT_RT from 4.15 on always as 6.1-rt. The result says so, and what
 is known to differ; so does `schedlab explain 5.14`. HZ is that of the distribution's x86-64 build.
 

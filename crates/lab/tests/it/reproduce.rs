@@ -1,5 +1,5 @@
 //! Published experiments: what they must show, that it hangs on what they are about, and that the stored
-//! results are those of this program. Too slow unoptimised: run with `--release`, as `make test` does.
+//! results are those of this program. Thousands of runs: most of what `make test` takes after compiling.
 
 use lab::{Files, Host, Length, PUBLISHED, PublishedExperiment};
 use schema::reproduction::{ReproducedExperiment, Reproduction};
@@ -28,7 +28,6 @@ fn stored(file: &str) -> ReproducedExperiment {
 /// Whatever must agree does, and docs/results/ is what this program makes. To store new results:
 /// `schedlab reproduce NAME --sensitivity --save docs/results`.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn every_experiment_agrees_and_its_stored_results_are_of_this_program() {
     for file in PUBLISHED {
         let result = quick(&experiment(file.name));
@@ -90,7 +89,6 @@ fn assert_loses(name: &str, losses: &[Loss<'_>]) {
 /// Iterations and the totals of migrations and of voluntary switches hardly change with the routing, in the
 /// document as here: no switch makes them disagree.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_000_hangs_on_the_routing_of_wakeups() {
     let after = [
         "PI, after: largest rise of migrations, thread 1 to 7",
@@ -127,7 +125,6 @@ fn seed_000_hangs_on_the_routing_of_wakeups() {
 /// Minima and means are the same with and without the series, in the document as here: no switch makes them
 /// disagree.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_002_hangs_on_the_series() {
     let losses = [
         without("2.6.23-rt5-gh", &["23.1-rt5-gh: mean of the maxima to the baseline's"]),
@@ -137,7 +134,6 @@ fn seed_002_hangs_on_the_series() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_003_hangs_on_the_penalty_and_on_the_debit() {
     let penalty = [
         "fork storm, START_NICE: hog's share",
@@ -151,7 +147,6 @@ fn seed_003_hangs_on_the_penalty_and_on_the_debit() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn each_improvement_of_seed_002_has_an_effect_of_its_own() {
     let losses = [
         without(
@@ -166,7 +161,6 @@ fn each_improvement_of_seed_002_has_an_effect_of_its_own() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn the_scaling_of_seed_002_hangs_on_the_search() {
     let rows =
         ["2-d: search to the linear one at 8", "2-d: search to the linear one at 128", "2-d: a gain on many"];
@@ -174,7 +168,6 @@ fn the_scaling_of_seed_002_hangs_on_the_search() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_001_hangs_on_rt_push_ipi() {
     let pull = ["pull: most of these that held their own lock"];
     let push = [
@@ -207,7 +200,6 @@ fn seed_001_hangs_on_rt_push_ipi() {
 /// One interrupt in flight: for each CPU with a walker of its own, of all CPUs with one for the root domain;
 /// not so when every overloaded CPU is interrupted.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_001_hangs_on_the_walker() {
     let [broadcast, per_source, root_domain] =
         ["push_ipi_walker=broadcast", "push_ipi_walker=per_source", "push_ipi_walker=root_domain"];
@@ -229,7 +221,6 @@ fn seed_001_hangs_on_the_walker() {
 
 /// The collapse of the column `tip` is one of that kernel's.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_004_hangs_on_the_kernel_that_forgets_its_buddies() {
     let rows = ["pgsql tip: 256 clients over the peak at 256", "mysql tip: 256 clients over the peak at 256"];
     assert_loses("004", &[without("kernel=tip", &rows)]);
@@ -237,7 +228,6 @@ fn seed_004_hangs_on_the_kernel_that_forgets_its_buddies() {
 
 /// Keeping an unused last buddy carries the gain.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn the_gain_of_seed_004_hangs_on_keeping_the_last_buddy() {
     let losses = [
         without("pick_mode=tip", &["tip+ with pick_mode=tip: over pgsql tip at 64"]),
@@ -252,7 +242,6 @@ fn the_gain_of_seed_004_hangs_on_keeping_the_last_buddy() {
 
 /// What the other parts of seed 004 serve: idle CPUs, and latency.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn seed_004_hangs_on_the_gate_the_tick_and_the_hot_buddies() {
     let rows = ["not for idle CPUs (after): buddies left alone, by those before"];
     assert_loses("004-idle", &[without("hot_buddy_dst_busy=off", &rows)]);

@@ -9,7 +9,7 @@ use lab::{
     machine_text,
 };
 
-const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/mix-rr.dat");
+const TRACE: &[u8] = include_bytes!("../../../trace/tests/fixtures/mix-rr.dat");
 const RT_APP: &str = r#"{ "tasks": { "t": { "loop": 3, "run": 1000, "sleep": 9000, "run": 500 } } }"#;
 
 /// A recording, the workload file that is made of it, an rt-app file and a machine.

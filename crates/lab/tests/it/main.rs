@@ -1,0 +1,8 @@
+//! The library from outside, in one program.
+
+mod experiment_text;
+mod experiments;
+mod limits;
+// Stored results are also texts.
+#[cfg(all(feature = "text", feature = "threads"))]
+mod reproduce;
