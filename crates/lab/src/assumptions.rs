@@ -42,7 +42,7 @@ fn of_load(experiment: &Experiment, result: &RunResult, number: usize) -> Option
     let who = here.comm.as_deref().unwrap_or("what was recorded");
     Some(format!(
         "{} for interrupts of unknown cause: ended at the recorded time; if all lasted as long as recorded, {who} \
-         would {would} (--outside relative)",
+         would {would} (outside: relative)",
         many(waits as u64, "wait"),
     ))
 }

@@ -91,7 +91,7 @@ pub(crate) fn behind_end(trace: &Trace, asked: &Inspection) -> Option<String> {
     let (to, length) = (asked.window?.to, length(trace));
     (to != Nanos::NEVER && to > length).then(|| {
         let (to, length) = (exact_duration(to.0), moment(length.0));
-        format!("info: --to {to} is behind the end of the trace: the stretch ends with it, after {length}")
+        format!("info: the stretch was to end at {to}, behind that of the trace: it ends there, at {length}")
     })
 }
 
@@ -184,7 +184,7 @@ fn notes(trace: &Trace, events: &BTreeMap<String, u64>, delays_from: DelaysFrom)
             count: wakings,
             text: format!(
                 "info: the trace has {wakings} sched_waking but no sched_wakeup, and perf 6.1 counts no delay from \
-                 sched_waking; --delays-from waking does"
+                 sched_waking; counted from there, there are some"
             ),
         });
     }

@@ -85,7 +85,7 @@ fn named(kernel: &NamedKernel) -> Details {
     let remark = kernel.remark().map(|remark| Entry::new("-", remark));
     Details::default()
         .with(
-            "known to differ from the profile (with what --set takes, if anything)",
+            "known to differ from the profile (with the setting that brings it, if any)",
             known.chain(remark).collect(),
         )
         .with("approximate in (`schedlab explain NAME` says more)", approximate(kernel.profile))

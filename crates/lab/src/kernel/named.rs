@@ -158,7 +158,7 @@ impl NamedKernel {
             return self.hz.map(|_| format!("{name} is run as {}{ticks}", self.profile));
         }
         let of_settings = |d: &Difference| match d.setting {
-            Some(setting) => format!("{} (--set {setting})", d.what),
+            Some(setting) => format!("{} (setting {setting})", d.what),
             None => d.what.to_owned(),
         };
         let known: Vec<String> =
@@ -276,7 +276,7 @@ mod tests {
         assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
         let real_time = note("6.8-rt").expect("a note");
         assert!(real_time.contains("EEVDF serves fair tasks"), "{real_time}");
-        assert!(note("6.16").expect("a note").contains("slices of 0.7 ms (--set base_slice_ns=700000)"));
+        assert!(note("6.16").expect("a note").contains("slices of 0.7 ms (setting base_slice_ns=700000)"));
         assert!(!note("6.1.50").expect("a note").contains("EEVDF"));
         let rhel = note("rhel9").expect("a note");
         assert!(rhel.contains("with hz=1000") && rhel.ends_with("which are not listed here"), "{rhel}");

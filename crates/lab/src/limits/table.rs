@@ -210,7 +210,7 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "A replay knows no pipes, sockets and poll loops, only who woke whom: where the order \
                   changes, waits vanish and none arise. So with mutexes, but for plain ones of three tasks \
-                  and more of which nearly every lock shows; `--locks inferred` takes those that are mostly \
+                  and more of which nearly every lock shows; inferring locks takes those that are mostly \
                   free, and those with priority inheritance, too.",
         changes: "Recordings of tasks that wait for each other: native rt_migrate with plain mutexes, \
                   inferred, has 0.93 to 1.01 of its switches (0.83 to 0.93 as recorded), with PI mutexes \
@@ -263,7 +263,7 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "tick_rate",
         effect: Effect::Medium,
         missing: "A profile ticks 1000 times a second, where most distributions build for 250: name the \
-                  distribution (--kernel debian12) or --set hz=250. A recording brings its own rate.",
+                  distribution as the kernel (debian12), or set hz=250. A recording brings its own rate.",
         changes: "When slices end: involuntary switches of fair tasks are 59 % off at the median against \
                   recordings of 250 Hz, 6 % with hz=250.",
         profiles: ALL,
@@ -297,7 +297,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   requests at once than it did there; without such events (waits in state D) it serves \
                   however many there are. A packet answers what its receiver had just sent to the network, \
                   as late as it did, whatever the other side is doing; packets that nothing asked for come \
-                  at their recorded times (--outside).",
+                  at their recorded times, unless told otherwise.",
         changes: "Loads that saturate a device or a network. A script of computing and disk writes ended \
                   within 4 % of the real time on another number of CPUs, exchanges of packets with less work \
                   between them as well.",

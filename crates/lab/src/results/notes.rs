@@ -36,7 +36,7 @@ fn unknown_kernel(parts: &Parts<'_>) -> Option<String> {
     (profile == DEFAULT_PROFILE).then(|| {
         format!(
             "{recording} does not say which kernel was recorded: it runs as {profile}, and is compared with itself \
-             as that; --kernel says which it was"
+             as that, until one is named"
         )
     })
 }
@@ -53,7 +53,7 @@ fn unknown_machine(parts: &Parts<'_>) -> Option<String> {
     (machine == DEFAULT_MACHINE).then(|| {
         format!(
             "no file of its machine is beside {} (as `record` writes it): it runs on `{machine}`, whose caches and lock \
-             costs are not those of the recorded one; --machine says another",
+             costs are not those of the recorded one",
             recording.text()
         )
     })
@@ -119,7 +119,7 @@ fn behind_end(parts: &Parts<'_>) -> Option<String> {
     let end = parts.outcome.simulated.saturating_sub(super::start(parts.loads));
     (asked != Nanos::NEVER && asked > end).then(|| {
         let (asked, end) = (exact_duration(asked.0), moment(end.0));
-        format!("--to {asked} is behind the end of the run: the stretch ends with it, after {end}")
+        format!("the stretch was to end at {asked}, behind that of the run: it ends there, at {end}")
     })
 }
 
@@ -137,7 +137,7 @@ fn ticks(parts: &Parts<'_>) -> Option<String> {
     let (experiment, here) = (parts.experiment, hz(parts));
     match recordings(parts).find_map(|recording| recording.hz) {
         Some(hz) if !experiment.kernel.says_hz() => {
-            Some(format!("hz={hz}, as the recording shows; --set hz=N for another rate"))
+            Some(format!("hz={hz}, as the recording shows; the setting hz=N brings another rate"))
         }
         Some(hz) if i64::from(hz) != here => Some(format!(
             "the recording kernel ticked {hz} times a second, this one {here} times, as asked for"
@@ -156,7 +156,7 @@ fn unknown_ticks(parts: &Parts<'_>) -> Option<String> {
     (decides && !is_known).then(|| {
         format!(
             "how often the recording kernel ticked does not show: hz={here}, as the profile has it, decides when \
-             fair tasks are preempted; --set hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
+             fair tasks are preempted; the setting hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
         )
     })
 }
@@ -167,8 +167,8 @@ fn waiters(parts: &Parts<'_>) -> Option<String> {
     let spins = |config: Config| config.rules.rtmutex_spin.get() != RtmutexSpin::Never;
     let is_changed = parts.experiment.was_recorded_without_spinning() && kernel.at_start().is_ok_and(spins);
     is_changed.then(|| {
-        "rtmutex_spin=never, as the recording shows: who waits for a mutex with inheritance sleeps and does not spin; --set \
-         rtmutex_spin=owner_on_cpu for the profile's rule"
+        "rtmutex_spin=never, as the recording shows: who waits for a mutex with inheritance sleeps and does not spin; the \
+         setting rtmutex_spin=owner_on_cpu brings the profile's rule"
             .to_owned()
     })
 }

@@ -56,7 +56,7 @@ fn the_rate_of_the_ticks_is_told_once() {
     assert_eq!(of_ticks(&[DEMO, DEMO, "--kernel", "2.6.36"]), unknown, "two recordings are no two rates");
     assert_eq!(of_ticks(&[DEMO, "--kernel", "2.6.36", "--set", "hz=250"]), [""; 0], "the user says it");
     let shown = workload("ticks.workload", "hz 250");
-    assert_eq!(of_ticks(&[&shown]), ["hz=250, as the recording shows; --set hz=N for another rate"]);
+    assert_eq!(of_ticks(&[&shown]), ["hz=250, as the recording shows; the setting hz=N brings another rate"]);
     assert_eq!(
         of_ticks(&[&shown, "--set", "hz=100"]),
         ["the recording kernel ticked 250 times a second, this one 100 times, as asked for"]
