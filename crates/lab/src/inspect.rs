@@ -91,7 +91,7 @@ pub(crate) fn behind_end(trace: &Trace, asked: &Inspection) -> Option<String> {
     let (to, length) = (asked.window?.to, length(trace));
     (to != Nanos::NEVER && to > length).then(|| {
         let (to, length) = (exact_duration(to.0), moment(length.0));
-        format!("info: the stretch was to end at {to}, behind that of the trace: it ends there, at {length}")
+        format!("info: the stretch was to end at {to}, after the end of the trace: it ends at {length}")
     })
 }
 

@@ -119,7 +119,7 @@ fn behind_end(parts: &Parts<'_>) -> Option<String> {
     let end = parts.outcome.simulated.saturating_sub(super::start(parts.loads));
     (asked != Nanos::NEVER && asked > end).then(|| {
         let (asked, end) = (exact_duration(asked.0), moment(end.0));
-        format!("the stretch was to end at {asked}, behind that of the run: it ends there, at {end}")
+        format!("the stretch was to end at {asked}, after the end of the run: it ends at {end}")
     })
 }
 

@@ -50,7 +50,7 @@ fn the_rate_of_the_ticks_is_told_once() {
         unknown,
         [
             "how often the recording kernel ticked does not show: hz=1000, as the profile has it, decides when fair \
-             tasks are preempted; --set hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
+             tasks are preempted; the setting hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
         ]
     );
     assert_eq!(of_ticks(&[DEMO, DEMO, "--kernel", "2.6.36"]), unknown, "two recordings are no two rates");
