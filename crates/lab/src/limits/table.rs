@@ -69,7 +69,7 @@ const SINCE_6_1: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
 /// With the placement of 6.1.y.
 const OWN_FAIR: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1.y"];
-/// With EEVDF: delayed dequeue and the fair server came with 6.12, lazy preemption with 6.13.
+/// With EEVDF: delayed dequeue and the fair server came with 6.12.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_18: &[&str] = &["6.18", "6.18.y", "7.0", "7.1"];
@@ -124,16 +124,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   way, but at other times. Not measured.",
         profiles: SINCE_6_12,
         source: "deadline-groups A11, A12; eevdf-class 0.1",
-    },
-    Limit {
-        name: "lazy_preemption",
-        effect: Effect::Large,
-        missing: "Lazy preemption, which kernels from 6.13 on offer: a fair task is asked at once, by the \
-                  full flag.",
-        changes: "Where such a kernel was started with preempt=lazy: preemption of a fair task from another \
-                  CPU waits there for its next tick or system call. Not measured.",
-        profiles: SINCE_6_18,
-        source: "eevdf-class 5.1",
     },
     Limit {
         name: "cgroups",

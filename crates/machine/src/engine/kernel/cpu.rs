@@ -4,6 +4,7 @@ use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Activity, Next, Rest};
 use scheduler::registry::PreemptModel;
+use scheduler::rq::Resched;
 use scheduler::schedule::{Entry, schedule};
 use scheduler::wakeup::try_to_wake_up;
 use scheduler::{CpuId, Nanos, TaskId, ThisCpu};
@@ -19,7 +20,8 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             sim.interrupts(me).await;
         }
         let curr = me.curr();
-        if sim.k.rq(id).published.need_resched.get() && sim.may_preempt(me, curr) {
+        let asked = sim.k.rq(id).published.resched.get();
+        if asked != Resched::No && sim.may_preempt(me, curr, asked) {
             sim.take_the_way(me);
             schedule(me, Entry::Preemption).await;
             continue;
@@ -54,11 +56,13 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
 }
 
 impl Sim {
-    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible. (One
-    /// that spins for an owner sees the request itself, and sleeps.)
-    fn may_preempt(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> bool {
+    /// Whether the running task, which is asked to make room, can be taken off here: not inside the kernel
+    /// unless that is preemptible, and the request is no lazy one. (One that spins for an owner sees the
+    /// request itself, and sleeps.)
+    fn may_preempt(&self, me: ThisCpu<'_, Hw>, curr: TaskId, asked: Resched) -> bool {
+        let model = self.k.config.rules.preempt_model.get();
         curr == self.k.idle_task(me.id)
-            || self.k.config.rules.preempt_model.get() == PreemptModel::Full
+            || (asked == Resched::Full && model != PreemptModel::Voluntary)
             || self
                 .user
                 .tasks
