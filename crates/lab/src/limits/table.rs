@@ -34,32 +34,6 @@ pub(super) const ALL: &[&str] = &[
     "2.6.23-rt5",
     "2.6.23-rt5-gh",
 ];
-/// Kernels whose system calls are not preempted everywhere.
-const VOLUNTARY: &[&str] = &[
-    "6.6",
-    "6.12",
-    "6.12.y",
-    "6.18",
-    "6.18.y",
-    "6.1",
-    "6.1.y",
-    "4.0",
-    "4.1",
-    "3.3",
-    "2.6.36",
-    "2.6.36+S0",
-    "2.6.37",
-    "2.6.35",
-    "2.6.35.2+D",
-    "2.6.33",
-    "2.6.32",
-    "tip",
-    "tip+",
-    "tip+x",
-    "tipx",
-    "2.6.31",
-    "2.6.31.3",
-];
 /// After the fair class that is modelled.
 const SINCE_3_3: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1", "3.3"];
@@ -174,16 +148,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   RT_PUSH_IPI and NO_TTWU_QUEUE, and no more.",
         profiles: REAL_TIME,
         source: "machine.md 1",
-    },
-    Limit {
-        name: "preemption_points",
-        effect: Effect::Large,
-        missing: "Points at which a system call lets itself be preempted (might_sleep, cond_resched) in a \
-                  kernel with voluntary preemption: it runs through.",
-        changes: "Real-time latency beside programs with long system calls. cyclictest beside make -j16 on \
-                  laptop: at most 341 us, which is the cost of an exec; with preempt_model=full 26 us.",
-        profiles: VOLUNTARY,
-        source: "machine.md 4",
     },
     Limit {
         name: "tick_preemption",
