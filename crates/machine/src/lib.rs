@@ -36,7 +36,7 @@ pub use snapshot::{
 };
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
-    Noise, Origin, OriginKind, SpecError, Spread, WakeEvent, Woken,
+    Noise, Operation, Origin, OriginKind, Points, SpecError, Spread, Stretch, Stretches, WakeEvent, Woken,
 };
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
 pub use step_text::{OF_ANOTHER, policy_text};

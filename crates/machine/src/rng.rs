@@ -26,6 +26,8 @@ pub enum Purpose {
     WakePath,
     /// Decisions of the scheduler that the kernel throws dice for; numbered by CPU.
     Scheduler,
+    /// Where in the kernel a task makes room; numbered by the task's place in the work and the request.
+    Stretch,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So
@@ -68,6 +70,11 @@ impl Rng {
     /// For the `nth` wakeup of a task.
     pub(crate) fn of_wakeup(seed: u64, stream: TaskStream, nth: u64) -> Rng {
         Rng::keyed(seed, Purpose::WakePath, stream.of_child(nth).0)
+    }
+
+    /// For the `nth` time that a task is asked to make room inside the kernel.
+    pub(crate) fn of_request(seed: u64, stream: TaskStream, nth: u64) -> Rng {
+        Rng::keyed(seed, Purpose::Stretch, stream.of_child(nth).0)
     }
 
     /// The next 64 random bits.

@@ -171,6 +171,10 @@ reasons! {
     PreemptShort "preempt_short"
         "The woken fair task has a shorter slice, and EEVDF would pick it but for the running one's \
          protection.";
+    AskedLazily "asked_lazily"
+        "A fair task is to make room when it returns to user mode, or at the next tick.";
+    LazyHardened "lazy_hardened"
+        "A tick found a task that had been asked lazily, and asked it in full.";
     PreemptPending "preempt_pending" "The running fair task was already asked to make room.";
     NoPreemptPolicy "no_preempt_policy" "A SCHED_BATCH or SCHED_IDLE task does not preempt when it wakes.";
     NoPreemptOff "no_preempt_off" "WAKEUP_PREEMPT is off.";

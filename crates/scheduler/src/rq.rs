@@ -7,10 +7,11 @@
 
 use crate::fair::{CfsRq, CpuBalance, QueuePelt};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
+use crate::registry::PreemptModel;
 use crate::rt::RtRq;
 use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
-use crate::{CpuId, Nanos, Prio, TaskId, ThisCpu};
+use crate::{CpuId, Nanos, Prio, Reason, TaskId, ThisCpu};
 use alloc::collections::VecDeque;
 use core::cell::{RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
@@ -70,8 +71,8 @@ impl WakeList {
 pub struct Published {
     /// Task that the CPU executes or has just selected.
     pub curr: Shared<TaskId, RqLock>,
-    /// That task must make room at the next preemption point.
-    pub need_resched: Shared<bool, RqLock>,
+    /// Whether that task is to make room, and how soon.
+    pub resched: Shared<Resched, RqLock>,
     /// Runnable tasks, the running one included.
     pub nr_running: Shared<u32, RqLock>,
     /// `highest_prio.curr` of the RT queue: best queued RT priority, or [`Prio::NO_RT`].
@@ -101,6 +102,34 @@ pub struct Published {
     pub(crate) switched_at: Shared<Nanos, RqLock>,
 }
 
+/// What the running task of a CPU is asked: the kernel's two need-resched flags (eevdf-class 5.1). The later
+/// value contains the earlier one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Resched {
+    /// Nothing.
+    #[default]
+    No,
+    /// To make room when it returns to user mode. The next tick makes that [`Resched::Full`].
+    Lazy,
+    /// To make room at the next preemption point.
+    Full,
+}
+
+impl Published {
+    /// Whether the running task is asked to make room by the full flag: all that the kernel's own paths look
+    /// at.
+    #[inline]
+    pub fn need_resched(&self) -> bool {
+        self.resched.get() == Resched::Full
+    }
+
+    /// Whether it is asked by either flag.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        self.resched.get() != Resched::No
+    }
+}
+
 /// What a run-queue lock protects.
 #[derive(Debug)]
 pub struct RqState {
@@ -128,7 +157,7 @@ impl RunQueue {
             cpu,
             published: Published {
                 curr: Shared::new(idle),
-                need_resched: Shared::new(false),
+                resched: Shared::new(Resched::No),
                 nr_running: Shared::new(0),
                 rt_highest: Shared::new(Prio::NO_RT),
                 rt_next: Shared::new(Prio::NO_RT),
@@ -281,7 +310,7 @@ impl<'k, P: Platform> RqGuard<'k, P> {
     /// Asks the queue's CPU to reschedule: sets the flag of the running task and, for another CPU, sends one
     /// interrupt unless the flag was already set (rt-class 3.4).
     pub fn resched(&mut self) {
-        if self.published.need_resched.replace(self, true) {
+        if self.published.resched.replace(self, Resched::Full) == Resched::Full {
             return;
         }
         if self.cpu != self.me.id {
@@ -289,9 +318,30 @@ impl<'k, P: Platform> RqGuard<'k, P> {
         }
     }
 
-    /// Whether the running task is already asked to make room.
+    /// The same on behalf of the fair class, which under `preempt_model=lazy` only asks by the lazy flag, and
+    /// sends nobody an interrupt for that. An idle CPU is asked in full (eevdf-class 5.1).
+    pub fn resched_lazy(&mut self) {
+        if self.me.k.config.rules.preempt_model.get() != PreemptModel::Lazy || self.curr == self.idle {
+            return self.resched();
+        }
+        if !self.published.is_asked() {
+            self.published.resched.set(self, Resched::Lazy);
+            self.me.decide(self.curr, Reason::AskedLazily);
+        }
+    }
+
+    /// At a tick, before the classes look: who has been asked lazily since before it is asked in full now
+    /// (eevdf-class 5.1).
+    pub(crate) fn harden_resched(&mut self) {
+        if self.published.resched.get() == Resched::Lazy {
+            self.me.decide(self.curr, Reason::LazyHardened);
+            self.resched();
+        }
+    }
+
+    /// Whether the running task is already asked to make room, by the full flag.
     pub fn need_resched(&self) -> bool {
-        self.published.need_resched.get()
+        self.published.need_resched()
     }
 
     pub(crate) fn set_nr_running(&mut self, n: u32) {

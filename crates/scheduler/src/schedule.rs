@@ -6,7 +6,7 @@ use crate::class::{
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
-use crate::rq::{RqGuard, lock_here};
+use crate::rq::{Resched, RqGuard, lock_here};
 use crate::select::select_fallback_rq;
 use crate::shared::{Proof, Unseen, Wakefulness};
 use crate::stats::{add, bump};
@@ -17,7 +17,7 @@ use crate::{CpuId, Event, SwitchState, TaskId, TaskState, ThisCpu};
 pub enum Entry {
     /// The task called it, to sleep (its state says how) or to exit.
     Call,
-    /// The need-resched flag was found set at a preemption point.
+    /// A need-resched flag was found set where it acts.
     Preemption,
     /// sched_yield.
     Yield,
@@ -46,7 +46,7 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     let task = me.task(prev);
     // Effective priority at this moment, still boosted if it holds locks (rt-class 5.1).
     let prev_prio = task.prio.get();
-    rq.published.need_resched.set(&rq, false);
+    rq.published.resched.set(&rq, Resched::No);
 
     let blocking = entry == Entry::Call && task.state.get() != TaskState::Running && prev != rq.idle;
     let leaving = blocking || entry == Entry::Stopped;
@@ -59,7 +59,7 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     let put = if blocking { PutKind::Blocked } else { PutKind::Runnable };
     let next = pick_next_task(&mut rq, prev, put);
     // Whatever pre_schedule asked for, this pick was the answer.
-    rq.published.need_resched.set(&rq, false);
+    rq.published.resched.set(&rq, Resched::No);
     if next != prev {
         context_switch(&mut rq, prev, next, entry, blocking);
     }

@@ -256,7 +256,7 @@ impl Lab {
     /// Delivers interrupts and reschedules, lowest CPU first, until nothing is pending.
     pub fn settle(&self) {
         for _ in 0..10_000 {
-            if let Some(cpu) = self.k.rqs().iter().position(|rq| rq.published.need_resched.get()) {
+            if let Some(cpu) = self.k.rqs().iter().position(|rq| rq.published.is_asked()) {
                 self.run(schedule(self.cpu(cpu as u16), Entry::Preemption));
                 continue;
             }

@@ -11,6 +11,7 @@ pub async fn scheduler_tick<P: Platform>(me: ThisCpu<'_, P>) {
     rq.update_clock();
     rq.charge(Cost::Tick);
     update_cpu_load(&mut rq);
+    rq.harden_resched();
     task_tick(&mut rq);
     drop(rq);
     trigger_load_balance(me).await;

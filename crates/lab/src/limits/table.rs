@@ -34,32 +34,6 @@ pub(super) const ALL: &[&str] = &[
     "2.6.23-rt5",
     "2.6.23-rt5-gh",
 ];
-/// Kernels whose system calls are not preempted everywhere.
-const VOLUNTARY: &[&str] = &[
-    "6.6",
-    "6.12",
-    "6.12.y",
-    "6.18",
-    "6.18.y",
-    "6.1",
-    "6.1.y",
-    "4.0",
-    "4.1",
-    "3.3",
-    "2.6.36",
-    "2.6.36+S0",
-    "2.6.37",
-    "2.6.35",
-    "2.6.35.2+D",
-    "2.6.33",
-    "2.6.32",
-    "tip",
-    "tip+",
-    "tip+x",
-    "tipx",
-    "2.6.31",
-    "2.6.31.3",
-];
 /// After the fair class that is modelled.
 const SINCE_3_3: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1", "3.3"];
@@ -69,7 +43,7 @@ const SINCE_6_1: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
 /// With the placement of 6.1.y.
 const OWN_FAIR: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1.y"];
-/// With EEVDF: delayed dequeue and the fair server came with 6.12, lazy preemption with 6.13.
+/// With EEVDF: delayed dequeue and the fair server came with 6.12.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_18: &[&str] = &["6.18", "6.18.y", "7.0", "7.1"];
@@ -126,16 +100,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups A11, A12; eevdf-class 0.1",
     },
     Limit {
-        name: "lazy_preemption",
-        effect: Effect::Large,
-        missing: "Lazy preemption, which kernels from 6.13 on offer: a fair task is asked at once, by the \
-                  full flag.",
-        changes: "Where such a kernel was started with preempt=lazy: preemption of a fair task from another \
-                  CPU waits there for its next tick or system call. Not measured.",
-        profiles: SINCE_6_18,
-        source: "eevdf-class 5.1",
-    },
-    Limit {
         name: "cgroups",
         effect: Effect::Large,
         missing: "Control groups (cpu.weight, cpu.max, cpuset): all tasks compete in one flat group, and \
@@ -184,16 +148,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   RT_PUSH_IPI and NO_TTWU_QUEUE, and no more.",
         profiles: REAL_TIME,
         source: "machine.md 1",
-    },
-    Limit {
-        name: "preemption_points",
-        effect: Effect::Large,
-        missing: "Points at which a system call lets itself be preempted (might_sleep, cond_resched) in a \
-                  kernel with voluntary preemption: it runs through.",
-        changes: "Real-time latency beside programs with long system calls. cyclictest beside make -j16 on \
-                  laptop: at most 341 us, which is the cost of an exec; with preempt_model=full 26 us.",
-        profiles: VOLUNTARY,
-        source: "machine.md 4",
     },
     Limit {
         name: "tick_preemption",

@@ -7,9 +7,11 @@ mod layout;
 mod noise;
 mod origin;
 mod parse;
+mod parse_kernel;
 mod parse_noise;
 mod parse_topology;
 mod reader;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +20,7 @@ pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
+pub use stretch::{Operation, Points, Stretch, Stretches};
 
 use layout::Layout;
 use scheduler::{CpuId, CpuMask, Nanos, Topology};
@@ -35,6 +38,8 @@ pub struct MachineSpec {
     pub costs: Costs,
     /// What a cold cache costs.
     pub cache: CacheModel,
+    /// What its kernel's longer paths consist of.
+    pub stretches: Stretches,
     /// What disturbs tasks.
     pub noise: Noise,
     /// Every figure with its origin, in the order of the file.
@@ -67,6 +72,7 @@ impl MachineSpec {
             topology,
             costs: Costs::default(),
             cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
+            stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),
             layout,

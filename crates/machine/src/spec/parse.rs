@@ -3,6 +3,7 @@
 use super::costs::{ByDistance, Costs, Distance};
 use super::error::SpecError;
 use super::origin::{Origin, OriginKind};
+use super::parse_kernel::read_kernel;
 use super::parse_noise::read_noise;
 use super::parse_topology::read_topology;
 use super::reader::{Field, Table, read_file};
@@ -23,7 +24,7 @@ impl MachineSpec {
 }
 
 fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
-    let root = root.table(&["name", "meaning", "topology", "costs", "cache", "noise"])?;
+    let root = root.table(&["name", "meaning", "topology", "costs", "cache", "kernel", "noise"])?;
     let name = root.required("name")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.text()?.chars().all(letter) {
@@ -34,6 +35,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let distances = layout.distances(&topology);
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
     let cache = read_cache(&root.required("cache")?, &distances, &mut origins)?;
+    let stretches = root.optional("kernel").map(|k| read_kernel(&k, &mut origins)).transpose()?;
     let noise = root.optional("noise").map(|n| read_noise(&n, &mut origins)).transpose()?;
     Ok(MachineSpec {
         name: name.text()?.into(),
@@ -41,6 +43,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         topology,
         costs,
         cache,
+        stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),
         origins,
         layout,

@@ -4,6 +4,7 @@ mod engine;
 mod log;
 mod paths;
 mod pi_spin;
+mod preemption;
 mod properties;
 mod sections;
 mod windows;

@@ -100,8 +100,7 @@ pub(crate) struct Queue<'k> {
 impl<'k, P: Platform> Moment<'k, P> {
     /// `at_rest`: the CPUs on which no path is under way and for which no interrupt is pending.
     fn new(k: &'k Scheduler<P>, at_rest: &CpuMask, past: &'k Past) -> Moment<'k, P> {
-        let wants_to_act =
-            |rq: &&crate::rq::RunQueue| rq.published.need_resched.get() || !rq.wake_list.is_empty();
+        let wants_to_act = |rq: &&crate::rq::RunQueue| rq.published.is_asked() || !rq.wake_list.is_empty();
         let mut settled = at_rest.and(&k.online);
         k.rqs().iter().filter(wants_to_act).for_each(|rq| settled.remove(rq.cpu));
         Moment { k, settled, past }

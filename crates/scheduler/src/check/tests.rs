@@ -6,6 +6,7 @@ use crate::fair::EntityId;
 use crate::fork::{NewTask, new_task};
 use crate::mutex::{FastPath, LockOutcome, MutexKind, OwnerSeen, lock_fast, lock_slow, spin_on_owner};
 use crate::platform::{Ipi, Lock};
+use crate::rq::Resched;
 use crate::schedule::{Entry, sched_yield, schedule};
 use crate::testing::{Lab, cpus, fifo};
 use crate::{
@@ -47,7 +48,7 @@ fn p1_a_lost_reschedule() {
     let lab = lab();
     lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
     lab.spawn_unsettled(fifo(9), 0, 0, cpus(&[0]));
-    lab.k.rq(CpuId(0)).published.need_resched.overwrite(false);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::No);
     assert_eq!(state_alarms(&lab), ["P1"]);
 }
 
@@ -55,7 +56,7 @@ fn p1_a_lost_reschedule() {
 fn i12_a_cpu_that_idles_with_work() {
     let lab = lab();
     lab.spawn_unsettled(Policy::Normal, 0, 0, cpus(&[0]));
-    lab.k.rq(CpuId(0)).published.need_resched.overwrite(false);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::No);
     assert_eq!(state_alarms(&lab), ["I12"]);
 }
 

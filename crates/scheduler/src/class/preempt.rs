@@ -25,7 +25,7 @@ pub(crate) enum PreemptCause {
 pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
     let curr_class = rq.me.task(rq.curr).class.get();
     let class = rq.me.task(p).class.get();
-    let flagged = rq.need_resched();
+    let was_asked = rq.published.is_asked();
     if class == curr_class {
         match class {
             Class::Rt => rt::check_preempt_curr(rq, p),
@@ -41,7 +41,7 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
         rq.resched();
     }
     let of_a_task = curr_class != Class::Idle && matches!(cause, PreemptCause::Wakeup { .. });
-    if !flagged && rq.need_resched() && of_a_task {
+    if !was_asked && rq.published.is_asked() && of_a_task {
         bump(&rq.me.k.totals.wakeup_preemptions);
     }
 }

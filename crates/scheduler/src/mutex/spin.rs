@@ -27,7 +27,7 @@ pub fn spin_on_owner<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> 
     let mutex = me.k.mutexes.get(m);
     let seen = if mutex.owner.get().is_none() {
         OwnerSeen::Released
-    } else if may_spin(me, p, m) && !me.k.rq(me.id).published.need_resched.get() {
+    } else if may_spin(me, p, m) && !me.k.rq(me.id).published.need_resched() {
         OwnerSeen::Runs
     } else {
         OwnerSeen::SleepNow

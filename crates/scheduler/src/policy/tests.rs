@@ -100,7 +100,7 @@ fn the_running_task_rises_without_rescheduling() {
     set(&lab, running, fifo(95));
     assert_eq!(highest(&lab, 0), fifo(95).normal_prio(Nice::default()));
     assert_eq!(lab.k.root_domain.cpupri_level(CpuId(0)), 95);
-    assert!(!lab.k.rq(CpuId(0)).published.need_resched.get());
+    assert!(!lab.k.rq(CpuId(0)).published.is_asked());
 }
 
 /// 7.3, running, down: makes room for what is queued here.
@@ -108,7 +108,7 @@ fn the_running_task_rises_without_rescheduling() {
 fn the_running_task_drops_below_a_waiting_one() {
     let (lab, running, [a]) = waiting(&[], [50]);
     set(&lab, running, fifo(60));
-    assert!(!lab.k.rq(CpuId(0)).published.need_resched.get());
+    assert!(!lab.k.rq(CpuId(0)).published.is_asked());
     set(&lab, running, fifo(40));
     assert_eq!(lab.count(Reason::PrioDropped), 1);
     lab.settle();
@@ -218,7 +218,7 @@ fn renice(lab: &Lab, p: TaskId, value: i8) {
 }
 
 fn flagged(lab: &Lab, cpu: u16) -> bool {
-    lab.k.rq(CpuId(cpu)).published.need_resched.get()
+    lab.k.rq(CpuId(cpu)).published.is_asked()
 }
 
 fn load(lab: &Lab, cpu: u16) -> u64 {

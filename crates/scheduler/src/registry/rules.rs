@@ -233,9 +233,16 @@ rules! {
             "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
     }
     PreemptModel preempt_model
-        "Can a task be preempted inside the kernel?" "fair-class 2.6, U15; rt-class 5.6" {
-        Voluntary "voluntary" "Only when a system call returns or blocks (CONFIG_PREEMPT_VOLUNTARY).",
+        "Can a task be preempted inside the kernel?"
+        "fair-class 2.6, U15; rt-class 5.6; eevdf-class 5.1; deadline-groups D1; machine.md 4.1" {
+        Voluntary "voluntary"
+            "When a system call returns or blocks, and at its points, might_sleep and cond_resched \
+             (CONFIG_PREEMPT_VOLUNTARY).",
+        None "none" "As voluntary, but of the points only at cond_resched (CONFIG_PREEMPT_NONE).",
         Full "full" "Wherever no lock is held (CONFIG_PREEMPT, PREEMPT_RT).",
+        Lazy "lazy"
+            "As full for real-time tasks; for fair ones when a system call returns, or at the second tick \
+             (CONFIG_PREEMPT_LAZY, 6.13 on).",
     }
     FloorOrder floor_order
         "From which min_vruntime does a task that leaves or enters a queue count its distance?"

@@ -54,6 +54,16 @@ pub(crate) struct Arriving {
     pub situation: Situation,
 }
 
+/// Up to where in its stretch in the kernel a task goes on that was asked to make room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Point {
+    /// How often the CPU had called schedule() when it was drawn: after another time the request is another
+    /// one.
+    pub schedules: u64,
+    /// What is left of the stretch there.
+    pub left: Nanos,
+}
+
 /// One CPU.
 #[derive(Debug)]
 pub(crate) struct CpuHw {
@@ -77,6 +87,8 @@ pub(crate) struct CpuHw {
     pub busy: Cell<Nanos>,
     /// Stretches with interrupts off, and the dice for them and for timer jitter.
     pub noise: CpuNoise,
+    /// Where the running task makes room, if it was asked to inside the kernel.
+    pub point: Cell<Option<Point>>,
     /// Who comes next, where the machine knows how long that takes.
     pub arriving: Cell<Option<Arriving>>,
     /// What the scheduler's own dice show.
@@ -100,6 +112,7 @@ impl CpuHw {
             busy: Cell::new(Nanos::ZERO),
             noise: CpuNoise::new(dice, noise_sources),
             scheduler_dice: RefCell::new(scheduler_dice),
+            point: Cell::default(),
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),

@@ -20,7 +20,7 @@ mod transfers;
 mod wake_paths;
 
 pub use bare::bare_engine;
-pub(crate) use cpu::{Arriving, Irq, Mode};
+pub(crate) use cpu::{Arriving, Irq, Mode, Point};
 pub(crate) use hw::{Hw, Parts};
 pub(crate) use queue::Slot;
 pub(crate) use source::{OneShot, Source};

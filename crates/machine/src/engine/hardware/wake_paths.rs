@@ -96,7 +96,7 @@ fn onto<P: Platform>(me: ThisCpu<'_, P>, task: TaskId, target: CpuId) -> Option<
     if curr == me.k.idle_task(target) {
         return Some(Onto::Idle);
     }
-    let preempts = rq.need_resched.get() && me.task(task).class.get() == Class::Rt;
+    let preempts = rq.need_resched() && me.task(task).class.get() == Class::Rt;
     (preempts && outranks(me, task, curr)).then_some(Onto::Lower)
 }
 

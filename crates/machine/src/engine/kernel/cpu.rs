@@ -2,11 +2,11 @@
 
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
-use crate::engine::userland::{Activity, Next, Rest};
-use scheduler::registry::PreemptModel;
+use crate::engine::userland::{Next, Rest};
+use scheduler::rq::Resched;
 use scheduler::schedule::{Entry, schedule};
 use scheduler::wakeup::try_to_wake_up;
-use scheduler::{CpuId, Nanos, TaskId, ThisCpu};
+use scheduler::{CpuId, Nanos, ThisCpu};
 
 /// The path of one CPU; it never ends, the engine drops it at the end of the run.
 pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
@@ -19,7 +19,9 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             sim.interrupts(me).await;
         }
         let curr = me.curr();
-        if sim.k.rq(id).published.need_resched.get() && sim.may_preempt(me, curr) {
+        let asked = sim.k.rq(id).published.resched.get();
+        let goes_on = if asked == Resched::No { Nanos::NEVER } else { sim.makes_room_in(me, curr, asked) };
+        if goes_on == Nanos::ZERO {
             sim.take_the_way(me);
             schedule(me, Entry::Preemption).await;
             continue;
@@ -34,7 +36,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             let rest = match sim.next(me, curr) {
                 Next::Follow(rest) => rest,
                 Next::Execute(length) => {
-                    let run = sim.begin(me, length);
+                    let run = sim.begin(me, length.min(goes_on));
                     if !run.is_over {
                         sim.hw().suspend(id, Mode::Interruptible).await;
                     }
@@ -54,17 +56,6 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
 }
 
 impl Sim {
-    /// Whether the running task can be taken off here: not inside the kernel unless that is preemptible. (One
-    /// that spins for an owner sees the request itself, and sleeps.)
-    fn may_preempt(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> bool {
-        curr == self.k.idle_task(me.id)
-            || self.k.config.rules.preempt_model.get() == PreemptModel::Full
-            || self
-                .user
-                .tasks
-                .with(curr, |t| !matches!(t.activity, Activity::Kernel { .. } | Activity::SpinOnOwner(_)))
-    }
-
     /// Waits for an interrupt.
     async fn idle(&self, me: ThisCpu<'_, Hw>) {
         let hw = self.hw();

@@ -63,7 +63,7 @@ impl Sim {
         let (hw, rq) = (self.hw().cpu(cpu), &self.k.rq(cpu).published);
         hw.mode.get() == Mode::Interruptible
             && rq.curr.get() == self.k.idle_task(cpu)
-            && !rq.need_resched.get()
+            && !rq.is_asked()
             && hw.pending.borrow().is_empty()
     }
 

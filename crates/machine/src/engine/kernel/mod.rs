@@ -6,6 +6,7 @@ mod events;
 mod execution;
 mod interrupts;
 mod kthreads;
+mod preemption;
 mod sim;
 mod steps;
 mod switched;

@@ -22,7 +22,7 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub(crate) struct Processes {
     /// The tasks' random streams derive from it.
-    seed: u64,
+    pub seed: u64,
     next_pid: Cell<i32>,
     /// Tasks that have not exited.
     pub live: Cell<usize>,
@@ -102,6 +102,7 @@ impl Processes {
             rng: Rng::of_task(self.seed, stream),
             stream,
             forks: 0,
+            requests: 0,
             iterations: 0,
             time_under: Vec::new(),
             exited: None,

@@ -37,6 +37,8 @@ pub(crate) struct TaskCtx {
     pub stream: TaskStream,
     /// How many tasks it has forked.
     pub forks: u64,
+    /// How often it was asked to make room inside the kernel.
+    pub requests: u64,
     pub iterations: u64,
     /// CPU time under former policies and nice values.
     pub time_under: Vec<TimeUnder>,

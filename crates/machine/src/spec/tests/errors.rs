@@ -33,7 +33,7 @@ origin = "assumed: a test"
 "#;
 
 /// A small machine file without a mistake. Topology, costs, cache, noise, from line 1 to the end.
-fn good() -> String {
+pub(super) fn good() -> String {
     use crate::spec::Costs;
     let figure = |unit| format!("{{ {unit} = 100, origin = \"assumed: a test\" }}");
     let mut text = format!("{TOPOLOGY}[costs]\n");
@@ -209,7 +209,7 @@ fn unknown_fields_get_the_nearest() {
         "[cache]",
         "[disk]",
         &format!(
-            "{}: disk: is not known here; known are name, meaning, topology, costs, cache, noise",
+            "{}: disk: is not known here; known are name, meaning, topology, costs, cache, kernel, noise",
             line_of("[cache]")
         ),
     );

@@ -2,6 +2,7 @@ mod builtins;
 mod composites;
 mod errors;
 mod resizing;
+mod stretches;
 
 use super::MachineSpec;
 use scheduler::{CpuId, domains_of};

@@ -3,8 +3,8 @@
 use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
-    ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Outcome, RunError,
-    RunOptions, Setup, Spread, TaskSpec, TimedSetting, Tracing, Woken,
+    ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation, Outcome,
+    Points, RunError, RunOptions, Setup, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
@@ -109,12 +109,26 @@ fn machine(scenario: &Scenario) -> MachineSpec {
     costs.ipi = distances(300, 600, 1_000);
     costs.line = distances(2, 50, 150);
     costs.ticket_spinner_percent = 30;
+    for (operation, every) in Operation::ALL.into_iter().zip([5, 2, 8, 10, 1, 15]) {
+        spec.stretches.set(operation, pieces(ns(1_000 * every)));
+    }
     spec.cache.refill_ps_per_byte = 100;
     spec.cache.shared_cache_lost_percent = 30;
     if scenario.price == Price::Noisy {
         disturb(&mut spec);
     }
     spec
+}
+
+/// Points of cond_resched so far apart in the mean.
+fn pieces(cond_every: Nanos) -> Stretch {
+    let points = Points { cond_every, might_every: Nanos(cond_every.0 / 2), longest: cond_every * 6 };
+    Stretch {
+        points: Some(points),
+        atomic_percent: 30,
+        atomic_mean: Nanos(cond_every.0 / 5),
+        atomic_max: cond_every,
+    }
 }
 
 fn disturb(spec: &mut MachineSpec) {

@@ -28,7 +28,8 @@ pub(super) fn move_tasks<P: Platform>(
     let failed = domain.balance.nr_balance_failed.get();
     let accept_hot = failed > constants(me, domain).cache_nice_tries;
     let newly_idle = situation == Situation::NewlyIdle;
-    let one_only = newly_idle && me.k.config.rules.preempt_model.get() == PreemptModel::Full;
+    let model = me.k.config.rules.preempt_model.get();
+    let one_only = newly_idle && matches!(model, PreemptModel::Full | PreemptModel::Lazy);
     let reason = if newly_idle { Reason::BalancedNewIdle } else { Reason::BalancedPeriodic };
     let mut remaining = amount;
     let mut moved = 0;

@@ -90,7 +90,7 @@ fn nohz_kick_needed<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 pub(super) async fn nohz_idle_balance<P: Platform>(me: ThisCpu<'_, P>) {
     balance_if_due(me, me.id).await;
     for cpu in me.k.online.iter() {
-        if me.k.rq(me.id).published.need_resched.get() {
+        if me.k.rq(me.id).published.need_resched() {
             return;
         }
         if cpu != me.id && me.k.idle_cpu(cpu) {

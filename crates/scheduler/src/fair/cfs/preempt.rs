@@ -71,7 +71,7 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     }
     if preempts(reason) {
         buddy::record_at_preemption(rq, reason == Reason::PreemptVruntime);
-        rq.resched();
+        rq.resched_lazy();
     }
 }
 

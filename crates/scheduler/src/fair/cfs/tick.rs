@@ -29,7 +29,7 @@ fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     if ran > ideal {
         me.decide(curr, Reason::TickSlice);
         rq.fair.buddies.clear(EntityId::of(curr));
-        rq.resched();
+        rq.resched_lazy();
         return;
     }
     // Seed 004's bound on how long a task may stay ahead of the leftmost by virtue of a buddy or a near miss.
@@ -52,6 +52,6 @@ fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     };
     if over {
         me.decide(curr, Reason::TickLatency);
-        rq.resched();
+        rq.resched_lazy();
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
     let reason = verdict(rq, curr, woken, cause);
     me.decide(p, reason);
     if matches!(reason, Reason::PreemptIdlePolicy | Reason::PreemptShort | Reason::PreemptDeadline) {
-        rq.resched();
+        rq.resched_lazy();
     }
 }
 

@@ -33,11 +33,11 @@ pub(in crate::fair) fn charge<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task,
             TickEnd::Unprotected => !is_protected(me, se),
         };
     if ends {
-        if !rq.need_resched() {
+        if !rq.published.is_asked() {
             let reason = if new_request { Reason::RequestEnd } else { Reason::ProtectionEnd };
             me.decide(curr.task(), reason);
         }
-        rq.resched();
+        rq.resched_lazy();
         rq.fair.buddies.clear(curr);
     }
 }

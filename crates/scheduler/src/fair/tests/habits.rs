@@ -3,6 +3,7 @@
 use super::ms;
 use crate::class::PreemptCause;
 use crate::fair::averages::approach;
+use crate::rq::Resched;
 use crate::testing::Lab;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, Nanos, Reason, TaskId};
@@ -80,7 +81,7 @@ fn let_run(lab: &Lab, p: TaskId) {
     for other in lab.k.tasks.iter().skip(1).filter(|other| lab.k.task(*other).on_rq.get()) {
         lab.set_vr(other, if other == p { 1000.0 } else { 1001.0 });
     }
-    lab.k.rq(CpuId(0)).published.need_resched.overwrite(true);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::Full);
     lab.settle();
     assert_eq!(lab.running(0), p);
 }

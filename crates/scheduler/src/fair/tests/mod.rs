@@ -20,6 +20,7 @@ use super::cfs::{leave_timeline, sched_slice, task_tick, wait_in_timeline};
 use super::queue::{EntityId, update_curr};
 use super::vruntime::lag;
 use crate::fork::{NewTask, new_task, sched_fork, wake_up_new_task};
+use crate::rq::Resched;
 use crate::testing::{Lab, cpus};
 use crate::{
     CpuId, CpuMask, Event, LevelKind, Nanos, Nice, Pid, Policy, Reason, TaskId, Topology, TopologyLevel,
@@ -100,7 +101,7 @@ impl Lab {
         let mut rq = self.run(self.cpu(cpu).lock(CpuId(cpu)));
         let curr = rq.curr;
         task_tick(&mut rq, curr);
-        rq.published.need_resched.replace(&rq, false)
+        rq.published.resched.replace(&rq, Resched::No) != Resched::No
     }
 
     /// The task running on `cpu` starts a fork.

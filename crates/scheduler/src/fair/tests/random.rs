@@ -87,7 +87,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
     let p = tasks[dice.below(tasks.len())];
     let nice = Nice::new(dice.below(40) as i8 - 20).expect("-20 to 19");
     let alive = !matches!(lab.k.task(p).state.get(), TaskState::Dead | TaskState::New);
-    let runs = !lab.idle(cpu) && !lab.k.rq(CpuId(cpu)).published.need_resched.get();
+    let runs = !lab.idle(cpu) && !lab.k.rq(CpuId(cpu)).published.is_asked();
     match dice.below(20) {
         0..=4 if alive => {
             let flags = WakeFlags { sync: dice.below(2) == 0, interrupt: dice.below(4) == 0 };
@@ -127,7 +127,7 @@ fn turn<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
     if let Some(sent) = lab.take_ipi(CpuId(cpu)) {
         return Box::pin(lab.handle(sent));
     }
-    if lab.k.rq(CpuId(cpu)).published.need_resched.get() {
+    if lab.k.rq(CpuId(cpu)).published.is_asked() {
         return Box::pin(schedule(lab.cpu(cpu), Entry::Preemption));
     }
     path(lab, dice, tasks, cpu)

@@ -3,6 +3,7 @@
 use super::ms;
 use crate::fork::do_exit;
 use crate::policy::sched_setscheduler;
+use crate::rq::Resched;
 use crate::testing::{Lab, fifo};
 use crate::{Nanos, TaskId};
 use alloc::vec::Vec;
@@ -148,7 +149,7 @@ fn exits_give_nothing_back_and_take_nothing_along() {
     for p in lab.k.tasks.iter().skip(1) {
         lab.set_vr(p, if p == child { 0.0 } else { 0.1 });
     }
-    lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(true);
+    lab.k.rq(crate::CpuId(0)).published.resched.overwrite(Resched::Full);
     lab.settle();
     assert_eq!(lab.running(0), child);
     lab.run(do_exit(lab.cpu(0)));

@@ -1,5 +1,6 @@
 //! fair-class 6.4, 6.5, 6.8, A6.
 
+use crate::rq::Resched;
 use crate::testing::Lab;
 use crate::{CpuMask, Nanos, Policy, Reason};
 
@@ -26,7 +27,7 @@ impl Wakeup {
         // Let the sleeper run once so that it can block.
         lab.set_vr(runner, 100.0);
         lab.set_vr(sleeper, 50.0);
-        lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(true);
+        lab.k.rq(crate::CpuId(0)).published.resched.overwrite(Resched::Full);
         lab.settle();
         assert_eq!(lab.block(0), sleeper);
         lab.set_floor(0, 100.0);
@@ -37,7 +38,7 @@ impl Wakeup {
         lab.wake_unsettled(0, sleeper);
         let reasons = Reason::ALL.iter().filter(|r| r.name().contains("preempt"));
         let found = reasons.filter(|r| lab.decided_last(**r)).last().copied();
-        let asked = lab.k.rq(crate::CpuId(0)).published.need_resched.get();
+        let asked = lab.k.rq(crate::CpuId(0)).published.is_asked();
         let preempts = found.is_some_and(|r| !r.name().starts_with("no_"));
         assert_eq!(asked, preempts, "{found:?}");
         found
@@ -123,7 +124,7 @@ fn nothing_is_compared_once_a_reschedule_is_due() {
     let lab = Lab::new(1, "2.6.36", &[]);
     let crowd = lab.crowd(0, &[0, 0]);
     lab.block(0);
-    lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(true);
+    lab.k.rq(crate::CpuId(0)).published.resched.overwrite(Resched::Full);
     lab.wake_unsettled(0, crowd[0]);
     assert!(lab.decided_last(Reason::PreemptPending));
 }

@@ -87,7 +87,7 @@ impl Race {
 
     async fn cpu(&self, me: ThisCpu<'_, TestPlatform>, moves: u32) {
         for _ in 0..moves {
-            if me.k.rq(me.id).published.need_resched.get() {
+            if me.k.rq(me.id).published.is_asked() {
                 schedule(me, Entry::Preemption).await;
                 self.actors.iter().for_each(|a| a.arrived.set(a.arrived.get() || a.task == me.curr()));
                 continue;

@@ -4,6 +4,7 @@
 use super::Bench;
 use crate::mutex::{LockOutcome, OwnerSeen, spin_on_owner};
 use crate::registry::RtmutexSpin;
+use crate::rq::Resched;
 use crate::testing::{cpus, fifo};
 use crate::{CpuId, MutexId, TaskId, TaskState};
 
@@ -97,9 +98,9 @@ fn a_waiter_that_rises_to_the_top_displaces_the_spinner_but_sleeps_on() {
 fn a_spinner_that_has_to_reschedule_sleeps() {
     let (b, [_, waiter], m) = spinning([10, 20]);
     b.spin(waiter, m);
-    b.lab.k.rq(CpuId(1)).published.need_resched.overwrite(true);
+    b.lab.k.rq(CpuId(1)).published.resched.overwrite(Resched::Full);
     assert_eq!(b.looks(waiter, m), OwnerSeen::SleepNow);
-    b.lab.k.rq(CpuId(1)).published.need_resched.overwrite(false);
+    b.lab.k.rq(CpuId(1)).published.resched.overwrite(Resched::No);
 }
 
 /// The one that was woken for it has the first claim; a released mutex that one may not take is no reason to

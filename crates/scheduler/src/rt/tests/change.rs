@@ -234,5 +234,5 @@ fn the_task_that_dropped_is_gone_after_the_pull() {
         },
     );
     assert!(!once && lab.running(1) == other);
-    assert!(!lab.k.rq(CpuId(1)).published.need_resched.get());
+    assert!(!lab.k.rq(CpuId(1)).published.is_asked());
 }

@@ -66,7 +66,7 @@ fn step(lab: &Lab, dice: &mut Dice, tasks: &[TaskId]) {
     let (cpu, p) = (dice.below(cpus) as u16, tasks[dice.below(tasks.len())]);
     match dice.below(12) {
         0..=4 => _ = lab.wake_unsettled(cpu, p),
-        5..=7 if !lab.idle(cpu) && !lab.k.rq(CpuId(cpu)).published.need_resched.get() => {
+        5..=7 if !lab.idle(cpu) && !lab.k.rq(CpuId(cpu)).published.is_asked() => {
             lab.block_unsettled(cpu);
         }
         8 => lab.run(set_cpus_allowed(lab.cpu(cpu), p, mask(dice, cpus))),
@@ -104,7 +104,7 @@ async fn race_cpu(me: ThisCpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId
             Some(Ipi::Push(source)) => push_irq_work(me, source).await,
             Some(Ipi::Stop) => migration_cpu_stop(me).await,
         }
-        if me.k.rq(me.id).published.need_resched.get() {
+        if me.k.rq(me.id).published.is_asked() {
             schedule(me, Entry::Preemption).await;
         }
         let p = tasks[dice.below(tasks.len())];

@@ -1,6 +1,7 @@
 //! Where a woken task goes, and what follows: rt-class 3.2 to 3.5 and 3.7, 2.3, E3, E4, E21.
 
 use super::{check_invariants, running, sleeper};
+use crate::rq::Resched;
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuMask, Event, Reason, TaskId};
 
@@ -211,7 +212,7 @@ fn pushes_after_wakeup(route: &str, curr: Curr, p_allowed: &[u16], flagged: bool
     lab.spawn_allowed(fifo(priority), 0, if pinned { cpus(&[0]) } else { CpuMask::ALL });
     // Selection sees CPU 2 busy; by the time p is queued, it is free.
     let blocker = lab.spawn_allowed(fifo(70), 2, cpus(&[2]));
-    lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(flagged);
+    lab.k.rq(crate::CpuId(0)).published.resched.overwrite(if flagged { Resched::Full } else { Resched::No });
     lab.meanwhile(
         |lock| lock == crate::platform::Lock::Rq(crate::CpuId(0)),
         crate::wakeup::try_to_wake_up(lab.cpu(0), p, Default::default()),
@@ -318,7 +319,11 @@ fn no_equal_priority_check_with_a_reschedule_pending() {
         let lab = Lab::new(2, V6_1, &[]);
         let p = sleeper(&lab, fifo(50), 0, cpus(&[0]));
         lab.spawn_allowed(fifo(50), 0, CpuMask::ALL);
-        lab.k.rq(crate::CpuId(0)).published.need_resched.overwrite(flagged);
+        lab.k.rq(crate::CpuId(0)).published.resched.overwrite(if flagged {
+            Resched::Full
+        } else {
+            Resched::No
+        });
         lab.wake_unsettled(0, p);
         assert_eq!(lab.count(Reason::PreemptEqual), evicts);
     }

@@ -181,7 +181,7 @@ async fn serve<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
     let mut next = None;
     let mut still_blocked = false;
     for cpu in idle.around(me.id).filter(|c| me.k.idle_cpu(*c)) {
-        if !me.k.idle_cpu(me.id) && me.k.rq(me.id).published.need_resched.get() {
+        if !me.k.idle_cpu(me.id) && me.k.rq(me.id).published.need_resched() {
             still_blocked |= request.stats;
             root.needs_update.set(root.needs_update.get() || request.next);
             break;

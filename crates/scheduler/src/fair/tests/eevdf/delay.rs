@@ -93,7 +93,7 @@ fn x13_woken_while_it_works_off_its_debt() {
     assert!(lab.wake_unsettled(0, a));
     assert_eq!((lab.zero_lag_point(0), lab.lag_of(a)), (10_866_666, -1_133_334));
     assert_eq!((lab.standing_at(a), lab.delayed(a)), ([12_000_000, 12_300_000], false));
-    assert!(!lab.k.rq(CpuId(0)).published.need_resched.get(), "it does not preempt");
+    assert!(!lab.k.rq(CpuId(0)).published.is_asked(), "it does not preempt");
     assert_eq!((lab.running(0), lab.queued(0), lab.count(Reason::DelayedWoken)), (b, 3, 1));
     assert_eq!(lab.count(Reason::WakePrevious) + lab.count(Reason::WakePinned), events, "no CPU is chosen");
     assert_eq!(lab.k.task(a).standing(), Standing::Waiting);

@@ -5,12 +5,14 @@ mod model;
 mod preempt;
 mod published;
 mod random;
+mod resched;
 mod ticks;
 mod units;
 
 use super::ms;
 use crate::fair::eevdf::{avg_vruntime, choose, join_tree, leave_tree};
 use crate::fair::queue::EntityId;
+use crate::rq::Resched;
 use crate::testing::{Lab, fifo};
 use crate::{CpuId, CpuMask, Nanos, Policy, TaskId};
 
@@ -85,7 +87,7 @@ impl Lab {
         let at = self.zero_lag_point(0) as f64 / 1e6;
         // Left of all others it is picked, and may go at once.
         self.stand(p, at - 100.0, at - 99.0);
-        self.k.rq(CpuId(0)).published.need_resched.overwrite(true);
+        self.k.rq(CpuId(0)).published.resched.overwrite(Resched::Full);
         self.protect(0.0);
         self.settle();
         assert_eq!(self.running(0), p);

@@ -3,6 +3,7 @@
 use crate::class::PreemptCause;
 use crate::fair::check_preempt_wakeup;
 use crate::policy::{sched_setattr_runtime, sched_setscheduler, set_user_nice};
+use crate::rq::Resched;
 use crate::testing::Lab;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, CpuMask, Nanos, Nice, Policy, Reason, TaskId};
@@ -46,7 +47,7 @@ impl Stage {
     /// One more entity waits, with a deadline of 30.
     fn third(&self, v: f64) -> TaskId {
         let other = self.lab.spawn_unsettled(Policy::Normal, 0, 0, CpuMask::ALL);
-        self.lab.k.rq(CpuId(0)).published.need_resched.overwrite(false);
+        self.lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::No);
         self.lab.protect(15.0);
         self.lab.stand(other, v, 30.0);
         other
@@ -66,7 +67,7 @@ impl Stage {
     }
 
     fn asked(&self) -> bool {
-        self.lab.k.rq(CpuId(0)).published.need_resched.get()
+        self.lab.k.rq(CpuId(0)).published.is_asked()
     }
 
     fn vprot(&self) -> u64 {
@@ -135,7 +136,7 @@ fn policies_and_pending_requests() {
     assert_eq!([off("6.6", Normal), off("6.6", Idle)], [Reason::NoPreemptOff, Reason::PreemptIdlePolicy]);
     assert_eq!([off("6.12", Normal), off("6.12", Idle)], [Reason::NoPreemptOff; 2]);
     let stage = Stage::new("6.18.y", &[]).policies(Idle, Normal);
-    stage.lab.k.rq(CpuId(0)).published.need_resched.overwrite(true);
+    stage.lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::Full);
     assert_eq!(stage.check(WOKEN), Reason::PreemptPending);
 }
 
@@ -268,7 +269,7 @@ impl Lab {
         assert_eq!(self.running(0), runs);
         self.stand(p, 0.0, 1.0);
         self.protect(0.0);
-        self.k.rq(CpuId(0)).published.need_resched.overwrite(true);
+        self.k.rq(CpuId(0)).published.resched.overwrite(Resched::Full);
         self.run(crate::schedule::schedule(self.cpu(0), crate::schedule::Entry::Preemption));
         assert_eq!(self.block_unsettled(0), p);
         assert_eq!(self.running(0), runs);
@@ -287,7 +288,7 @@ fn when_charging_asks_for_a_reschedule() {
         lab.stand(tasks[1], other, other + 5.0);
         lab.protect(vprot);
         lab.charge(0, 1.0);
-        lab.k.rq(CpuId(0)).published.need_resched.get()
+        lab.k.rq(CpuId(0)).published.is_asked()
     };
     let ns = 1e-6;
     for profile in ["6.6", "6.12", "6.18", "7.0"] {
@@ -311,7 +312,7 @@ fn a_request_begins_where_the_last_charge_ends() {
     let p = lab.spawn(Policy::Normal, 0);
     lab.stand(p, 10.0, 10.7);
     lab.charge(0, 1.0);
-    assert!(!lab.k.rq(CpuId(0)).published.need_resched.get(), "alone");
+    assert!(!lab.k.rq(CpuId(0)).published.is_asked(), "alone");
     assert_eq!(lab.standing_at(p), [11_000_000, 11_700_000]);
 }
 
@@ -357,7 +358,7 @@ fn what_follows_from_another_nice_value() {
         lab.protect(1000.0);
         let p = tasks[usize::from(!of_running)];
         lab.run(set_user_nice(lab.cpu(0), p, Nice::new(nice).expect("-20 to 19")));
-        lab.k.rq(CpuId(0)).published.need_resched.get()
+        lab.k.rq(CpuId(0)).published.is_asked()
     };
     assert!(asked(1, true, false), "the running one got worse");
     assert!(!asked(-1, true, false), "it got better");
@@ -367,5 +368,5 @@ fn what_follows_from_another_nice_value() {
     let p = lab.spawn(Policy::Normal, 0);
     lab.spawn(Policy::Normal, 0);
     lab.run(sched_setscheduler(lab.cpu(0), p, Policy::Batch));
-    assert!(!lab.k.rq(CpuId(0)).published.need_resched.get(), "the same priority");
+    assert!(!lab.k.rq(CpuId(0)).published.is_asked(), "the same priority");
 }
