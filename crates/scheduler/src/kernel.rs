@@ -97,7 +97,7 @@ impl<P: Platform> Scheduler<P> {
             tasks,
             mutexes: MutexTable::default(),
             root_domain: RootDomain::new(cpus),
-            fair_root: FairRoot::new(cpus),
+            fair_root: FairRoot::new(topology),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),

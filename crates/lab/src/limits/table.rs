@@ -351,16 +351,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "eevdf-class 3.7, 4.5",
     },
     Limit {
-        name: "misfit_moves",
-        effect: Effect::Medium,
-        missing: "Fair tasks that real-time tasks use the CPU of are taken away too readily: an idle CPU \
-                  finds them at its first tick.",
-        changes: "Migrations of fair hogs beside periodic FIFO tasks: 403 in place of the recorded 171 in \
-                  4 s on 4 CPUs; the hogs wait less.",
-        profiles: OWN_FAIR,
-        source: "fair-placement 7.4",
-    },
-    Limit {
         name: "stopper",
         effect: Effect::Small,
         missing: "The stopper threads migration/N: forced moves and active balancing happen in an interrupt.",

@@ -6,7 +6,7 @@ use crate::shared::Kept;
 use crate::{CpuId, CpuMask, LevelKind, ThisCpu};
 
 /// The shared structure of a cache's sched domain.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SharedCache {
     /// Some core was seen with all its threads idle, and no search has failed to find one since.
     pub has_idle_cores: Kept<bool>,
@@ -14,6 +14,18 @@ pub(super) struct SharedCache {
     pub nr_idle_scan: Kept<u64>,
     /// CPUs whose ticks are stopped.
     pub nr_idle: Kept<u32>,
+}
+
+impl SharedCache {
+    /// Of a cache whose CPUs have been idle for long: all of them may be searched, and none ticks.
+    pub fn of_idle(cpus: &CpuMask, has_cores: bool) -> SharedCache {
+        let size = cpus.weight();
+        SharedCache {
+            has_idle_cores: Kept::new(has_cores),
+            nr_idle_scan: Kept::new(u64::from(size)),
+            nr_idle: Kept::new(size),
+        }
+    }
 }
 
 /// The structure of the cache of `cpu`.

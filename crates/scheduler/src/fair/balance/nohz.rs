@@ -11,7 +11,7 @@ use super::{Situation, balance_domains, due};
 use crate::fair::cache::SharedCache;
 use crate::fair::cpu_load::{tick_period, update_cpu_load};
 use crate::platform::Platform;
-use crate::{CpuId, CpuMask, Nanos, ThisCpu};
+use crate::{CpuId, CpuMask, LevelKind, Nanos, ThisCpu, Topology};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
@@ -29,13 +29,15 @@ pub struct FairRoot {
 }
 
 impl FairRoot {
-    /// For so many CPUs.
-    pub(crate) fn new(cpus: usize) -> FairRoot {
+    /// Of a machine that has been idle for long (fair-placement 4.10).
+    pub(crate) fn new(topology: &Topology) -> FairRoot {
+        let has_cores = topology.levels.iter().any(|l| l.kind == LevelKind::Smt);
+        let of = |cpu| SharedCache::of_idle(&topology.llc_span(CpuId(cpu)), has_cores);
         FairRoot {
             waiting: Cell::default(),
             next_kick: Cell::default(),
-            nohz: NohzRoot::default(),
-            caches: (0..cpus).map(|_| SharedCache::default()).collect(),
+            nohz: NohzRoot::of_idle(CpuMask::first_n(topology.cpus)),
+            caches: (0..topology.cpus as u16).map(of).collect(),
         }
     }
 

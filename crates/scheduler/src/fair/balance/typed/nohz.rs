@@ -59,6 +59,11 @@ pub(in crate::fair) struct NohzRoot {
 }
 
 impl NohzRoot {
+    /// Of CPUs that have been idle for long: their ticks are stopped, and nothing in their averages fades.
+    pub fn of_idle(cpus: CpuMask) -> NohzRoot {
+        NohzRoot { idle: RefCell::new(cpus), ..NohzRoot::default() }
+    }
+
     /// CPUs that took no tick since they went idle.
     pub fn idle_cpus(&self) -> CpuMask {
         *self.idle.borrow()

@@ -3,7 +3,7 @@
 use super::modern;
 use crate::platform::Ipi;
 use crate::testing::{Lab, cpus};
-use crate::{CpuId, Nanos, Policy, Reason, Topology};
+use crate::{CpuId, CpuMask, Nanos, Policy, Reason, Topology};
 
 /// CPU 0 has two tasks, the others idle; nobody has been asked for anything yet.
 fn one_overloaded() -> Lab {
@@ -17,6 +17,34 @@ fn one_overloaded() -> Lab {
     }
     lab.run_on(Nanos::from_millis(100));
     lab
+}
+
+/// 7.4: a CPU that has had nothing to run since the start is idle like any other, and gets what waits
+/// elsewhere. Its tick is stopped, so that others have to think of it.
+#[test]
+fn a_cpu_that_never_ran_anything_is_idle_too() {
+    let lab = modern(&Topology::flat(4), &[]);
+    assert_eq!(lab.k.fair_root.idle_cpus(), CpuMask::first_n(4));
+    for _ in 0..2 {
+        lab.spawn_allowed(Policy::Normal, 0, cpus(&[0, 3]));
+    }
+    let p = lab.running(0);
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), p, cpus(&[0])));
+    lab.run_on(Nanos::from_millis(12));
+    assert_eq!(lab.queued_on(), [1, 0, 0, 1]);
+}
+
+/// 4.1: what a cache's CPUs know of each other at the start is what an idle machine knows.
+#[test]
+fn an_idle_machine_may_be_searched() {
+    let lab = modern(&super::two_sockets(), &[]);
+    for cache in [0, 8] {
+        let cache = &lab.k.fair_root.caches[cache];
+        assert!(cache.has_idle_cores.get());
+        assert_eq!((cache.nr_idle_scan.get(), cache.nr_idle.get()), (8, 8));
+    }
+    let flat = modern(&Topology::flat(2), &[]);
+    assert!(!flat.k.fair_root.caches[0].has_idle_cores.get(), "no threads that share a core");
 }
 
 fn asked(lab: &Lab) -> usize {
