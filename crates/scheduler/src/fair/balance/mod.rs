@@ -63,7 +63,7 @@ pub struct CpuBalance {
     /// A CPU that asks for one of its tasks ([`active`]); written by that CPU under the lock.
     pub(super) push_to: Cell<Option<CpuId>>,
     /// What a search for work has cost at most; `None`: sched_migration_cost.
-    pub(super) max_idle_balance_cost: Kept<Option<Nanos>>,
+    pub max_idle_balance_cost: Kept<Option<Nanos>>,
     /// What it is asked to do for all idle CPUs.
     pub(super) nohz_request: Kept<typed::Request>,
     /// Its averages may still fade.
@@ -177,7 +177,7 @@ pub(super) async fn load_balance<P: Platform>(
         }
         return Outcome::Balanced;
     };
-    counts.imbalance.set(counts.imbalance.get() + busiest.amount);
+    counts.imbalance_load.set(counts.imbalance_load.get() + busiest.amount);
     let moved = pull(me, dest, domain, busiest, situation).await;
     if situation != Situation::NewlyIdle {
         state.balance_interval_ms.set(constants(me, domain).min_interval_ms);
