@@ -32,7 +32,8 @@ pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
 pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, Setup, Spawn};
 pub use snapshot::{
-    CpuSnapshot, DomainSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
+    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan,
+    TaskSnapshot,
 };
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,

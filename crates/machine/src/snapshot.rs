@@ -1,9 +1,9 @@
 //! The state of a machine at one moment, as the files under /proc show it (fair-class 11).
 
-use scheduler::fair::{Averages, Granularities};
+use scheduler::fair::{Average, Averages, Estimate, Granularities};
 use scheduler::registry::Config;
 use scheduler::stats::{BalanceCounts, CpuCounts, DomainCounts, TaskStats};
-use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, Prio};
+use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Pid, Policy, Prio, TaskState};
 
 /// Which moments of a run to keep.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,7 +46,7 @@ pub struct Snapshot {
     pub at: Nanos,
     /// Features, rules and tunables of that moment.
     pub config: Config,
-    /// Latency and granularities as scaled by the number of CPUs.
+    /// Latency, granularities and slice as scaled by the number of CPUs.
     pub granularities: Granularities,
     /// Every CPU, by number.
     pub cpus: Vec<CpuSnapshot>,
@@ -77,16 +77,20 @@ pub struct CpuSnapshot {
     pub cpu_load: [u64; 5],
     /// Average length of its idle times.
     pub avg_idle: Nanos,
+    /// What a search for work by this CPU has cost at most; `None`: sched_migration_cost.
+    pub max_idle_balance_cost: Option<Nanos>,
     /// Its counters.
     pub counts: CpuCounts,
     /// Its queue of fair tasks.
     pub fair: FairQueueSnapshot,
+    /// Its queue of real-time tasks.
+    pub rt: RtQueueSnapshot,
     /// Its domains, smallest first.
     pub domains: Vec<DomainSnapshot>,
 }
 
 /// A queue of fair tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub struct FairQueueSnapshot {
     /// CPU time used by tasks of this queue.
     pub exec_clock: Nanos,
@@ -102,11 +106,55 @@ pub struct FairQueueSnapshot {
     pub load: u64,
     /// How often a task entered or left the CPU far from the floor.
     pub nr_spread_over: u64,
+    /// Of the runnable tasks, those that are SCHED_IDLE.
+    pub nr_idle: u32,
+    /// Averages of what its tasks ask for and use.
+    pub average: Average,
+    /// Sum of the estimates of the queued tasks, in 1024ths of a CPU.
+    pub estimated: u64,
+    /// What has left its averages and is not subtracted yet: load, running, runnable.
+    pub removed: [u64; 3],
+    /// What EEVDF keeps.
+    pub eevdf: EevdfQueueSnapshot,
+}
+
+/// What a queue of fair tasks keeps under EEVDF.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EevdfQueueSnapshot {
+    /// Earliest deadline of those that wait, in virtual ns.
+    pub left_deadline: Option<u64>,
+    /// Least virtual runtime of those that wait.
+    pub left_vruntime: Option<u64>,
+    /// Virtual runtime of who waits with the latest deadline.
+    pub right_vruntime: Option<u64>,
+    /// Virtual time from which the queue's sums count: its floor, or the zero-lag point as last evaluated.
+    pub v0: u64,
+    /// The zero-lag point (V).
+    pub avg_vruntime: u64,
+    /// Tasks that are queued and asleep.
+    pub nr_delayed: u32,
+}
+
+/// A queue of real-time tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtQueueSnapshot {
+    /// Runnable tasks.
+    pub nr_running: u32,
+    /// Of these, those that may run elsewhere.
+    pub nr_migratory: u32,
+    /// They have used up what they may have of the period.
+    pub throttled: bool,
+    /// What they have used of it.
+    pub time: Nanos,
+    /// What they may use.
+    pub runtime: Nanos,
 }
 
 /// A domain of a CPU.
 #[derive(Debug)]
 pub struct DomainSnapshot {
+    /// What its CPUs share.
+    pub kind: LevelKind,
     /// Its CPUs.
     pub span: CpuMask,
     /// Balancing of an idle CPU, of a busy one, of one that is about to idle.
@@ -130,6 +178,8 @@ pub struct TaskSnapshot {
     pub on_rq: bool,
     /// Whether that CPU executes it.
     pub running: bool,
+    /// Whether it runs, sleeps, or is being woken.
+    pub state: TaskState,
     /// Its policy.
     pub policy: Policy,
     /// Its effective priority.
@@ -139,6 +189,17 @@ pub struct TaskSnapshot {
     /// Virtual runtime in ns. On the way from one queue to another, and while the real-time class serves the
     /// task, it counts from a floor that is not known yet.
     pub vruntime: u64,
+    /// Its averages of what it asks for and uses.
+    pub average: Average,
+    /// What it is expected to use.
+    pub estimate: Estimate,
+    /// Virtual time by which EEVDF should have served its request; while it is off its queue, perhaps the
+    /// distance from its virtual runtime.
+    pub deadline: u64,
+    /// Length of its requests.
+    pub slice: Nanos,
+    /// It chose that length.
+    pub custom_slice: bool,
     /// START_NICE: left shift of its virtual time.
     pub penalty: u8,
     /// START_NICE: the CPU time after which the penalty ends.

@@ -14,7 +14,7 @@ use crate::class::{
 use crate::mutex::{effective_prio, rt_mutex_adjust_prio_chain};
 use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
-use crate::registry::{DeboostPlace, SetschedulerPlace};
+use crate::registry::{CustomSlice, DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Event, Nanos, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
@@ -97,6 +97,9 @@ pub async fn sched_setattr_runtime<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, r
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     rq.charge(Cost::SetPrio);
+    if me.k.config.rules.custom_slice.get() == CustomSlice::Ignored {
+        return;
+    }
     let task = me.task(p);
     let old = Served::by(task);
     if !old.class.goes_by_weight() {

@@ -85,8 +85,12 @@ counters! {
         balanced,
         /// Of these, something had to be done and nothing could.
         failed,
-        /// Sum of the weights that should have moved.
-        imbalance,
+        /// What should have moved, where that was counted as load.
+        imbalance_load,
+        /// The same as utilisation.
+        imbalance_util,
+        /// The same as tasks.
+        imbalance_task,
         /// Tasks that came.
         pulled,
         /// Of these, cache-hot ones.
@@ -165,6 +169,8 @@ pub struct TaskStats {
     pub block_max: Kept<Nanos>,
     /// Total time asleep, of either kind.
     pub sum_sleep_runtime: Kept<Nanos>,
+    /// Of this, uninterruptibly.
+    pub sum_block_runtime: Kept<Nanos>,
 }
 
 impl TaskStats {
@@ -192,6 +198,7 @@ impl TaskStats {
         self.block_start.set(None);
         self.block_max.set(Nanos::ZERO);
         self.sum_sleep_runtime.set(Nanos::ZERO);
+        self.sum_block_runtime.set(Nanos::ZERO);
     }
 
     /// It runs: when it was woken for that, if it was.
@@ -227,12 +234,15 @@ impl TaskStats {
 
     /// Wakes up, if it slept.
     pub(crate) fn sleep_end(&self, now: Nanos) {
-        for (start, max) in [(&self.sleep_start, &self.sleep_max), (&self.block_start, &self.block_max)] {
-            if let Some(start) = start.take() {
-                let slept = now.saturating_sub(start);
-                max.set(max.get().max(slept));
-                self.sum_sleep_runtime.set(self.sum_sleep_runtime.get() + slept);
-            }
+        let slept = |start: &Kept<Option<Nanos>>, max: &Kept<Nanos>| {
+            let slept = now.saturating_sub(start.take()?);
+            max.set(max.get().max(slept));
+            self.sum_sleep_runtime.set(self.sum_sleep_runtime.get() + slept);
+            Some(slept)
+        };
+        slept(&self.sleep_start, &self.sleep_max);
+        if let Some(blocked) = slept(&self.block_start, &self.block_max) {
+            self.sum_block_runtime.set(self.sum_block_runtime.get() + blocked);
         }
     }
 }

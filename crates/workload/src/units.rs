@@ -90,6 +90,13 @@ pub(crate) fn micros_above_zero(text: &str) -> Result<Nanos, String> {
     LONGEST_PERIOD.check(positive_duration(text, Nanos::from_micros(1))?)
 }
 
+/// A slice as sched_setattr keeps it (eevdf-class 0.6); microseconds where no unit is written.
+pub(crate) fn slice(text: &str) -> Result<Nanos, String> {
+    let slice = positive_duration(text, Nanos::from_micros(1))?;
+    let fits = scheduler::fair::CUSTOM_SLICES.contains(&slice);
+    fits.then_some(slice).ok_or_else(|| "slices are 100 us to 100 ms".to_owned())
+}
+
 /// How long something goes on, at most ten years; seconds where no unit is written.
 pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
     LONGEST_RUN.check(duration(text, Nanos::from_secs(1))?)

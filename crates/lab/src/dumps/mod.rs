@@ -3,15 +3,17 @@
 
 mod format;
 mod proc_sched;
+mod release;
 mod request;
 mod sched_debug;
 mod schedstat;
 
 use crate::error::Error;
+use format::Msecs;
 use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
+use release::Release;
 use report::numbers::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
-use scheduler::registry::Profile;
 use scheduler::{Nanos, Pid};
 use schema::Dump;
 use std::collections::BTreeMap;
@@ -73,8 +75,8 @@ struct Of<'a> {
 impl Of<'_> {
     fn dump(&self) -> Result<Dump, Error> {
         let snapshot = self.snapshot()?;
-        let show =
-            Show { snapshot, era: Era::of(self.profile), profile: self.profile, recorded: self.recorded };
+        let release = Release::of(self.profile, snapshot.config.rules.fair_policy.get());
+        let show = Show { snapshot, release, profile: self.profile, recorded: self.recorded };
         let text = match self.request.file {
             DumpFile::SchedDebug => sched_debug::text(&show),
             DumpFile::Schedstat => schedstat::text(&show),
@@ -118,30 +120,30 @@ fn shown_pid(pid: Pid, recorded: &BTreeMap<Pid, u32>) -> u32 {
 /// What a file is written from.
 struct Show<'a> {
     snapshot: &'a Snapshot,
-    era: Era,
+    release: Release,
     profile: &'a str,
     recorded: &'a BTreeMap<Pid, u32>,
 }
 
 impl Show<'_> {
+    /// Whether this kernel writes as that release began to.
+    fn since(&self, release: Release) -> bool {
+        self.release >= release
+    }
+
+    /// A weight as this kernel counts it.
+    fn weight(&self, weight: u64) -> u64 {
+        if self.since(Release::FINE_WEIGHTS) { weight << 10 } else { weight }
+    }
+
+    /// The kernel's −1 ns where there is no time to tell. Linux shows no sign where the milliseconds are 0;
+    /// our files of 2.6 do.
+    fn nobody(&self) -> Msecs {
+        Msecs(if self.since(Release::CLOCKS) { 1 } else { -1 })
+    }
+
     fn pid(&self, pid: Pid) -> u32 {
         shown_pid(pid, self.recorded)
-    }
-}
-
-/// What the files of a kernel have that those of others have not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Era {
-    /// sched_tunable_scaling and avg_idle, since 2.6.33.
-    scaling: bool,
-    /// avg_overlap, avg_wakeup and avg_running, up to 2.6.34; later the statistics are called se.statistics.
-    averages: bool,
-}
-
-impl Era {
-    fn of(profile: &str) -> Era {
-        let builds_on = |name| Profile::find(profile).is_some_and(|p| p.builds_on(name));
-        Era { scaling: !builds_on("2.6.32"), averages: builds_on("2.6.33") }
     }
 }
 
@@ -168,5 +170,7 @@ impl DumpRequest {
     }
 }
 
+#[cfg(test)]
+mod layout;
 #[cfg(test)]
 mod tests;

@@ -1,56 +1,93 @@
-//! /proc/PID/sched (fair-class 11.3).
+//! /proc/PID/sched (fair-class 11.3, 11.6).
 
-use super::Show;
 use super::format::Msecs;
+use super::{Release, Show};
 use machine::TaskSnapshot;
+use scheduler::registry::{FairPolicy, LoadTracking};
 use scheduler::{Nanos, Policy};
 use std::fmt::Write;
 
 pub(super) fn text(show: &Show<'_>, task: &TaskSnapshot) -> String {
-    let mut file =
-        File { out: String::new(), statistics: if show.era.averages { "se." } else { "se.statistics." } };
-    let _infallible =
-        writeln!(file.out, "{} ({}, #threads: {})\n{:-<57}", task.comm, show.pid(task.pid), task.threads, "");
-    file.time("se.exec_start", task.stats.exec_start.get());
-    file.msecs("se.vruntime", Msecs::of_vruntime(task.vruntime));
-    file.time("se.sum_exec_runtime", task.stats.sum_exec_runtime.get());
-    if show.era.averages {
-        file.time("se.avg_overlap", task.averages.overlap.get());
-        file.time("se.avg_wakeup", task.averages.wakeup.get());
-        file.time("se.avg_running", task.averages.running.get());
+    let (rule, name_width) = if show.since(Release::ALL_TASKS) { (67, 45) } else { (57, 35) };
+    let statistics = match show.release {
+        release if release < Release::STATISTICS => "se.",
+        release if release < Release::ALL_CLASSES => "se.statistics.",
+        _ => "",
+    };
+    let mut file = File { show, task, out: String::new(), statistics, name_width };
+    let _infallible = writeln!(
+        file.out,
+        "{} ({}, #threads: {})\n{:-<rule$}",
+        task.comm,
+        show.pid(task.pid),
+        task.threads,
+        ""
+    );
+    file.virtual_time();
+    if show.since(Release::FINE_WEIGHTS) {
+        file.number("se.nr_migrations", task.stats.nr_migrations.get());
     }
-    file.times(task);
-    file.counts(task);
-    file.switches(task);
-    file.number("se.load.weight", task.weight);
+    file.times();
+    file.counts();
+    file.switches();
+    file.number("se.load.weight", show.weight(task.weight));
+    if show.snapshot.config.rules.load_tracking.get() == LoadTracking::Pelt {
+        file.averages();
+    }
     file.number("policy", policy(task.policy));
     file.number("prio", u64::from(task.prio.0));
+    if show.snapshot.config.rules.fair_policy.get() == FairPolicy::Eevdf {
+        file.number("se.slice", task.slice.0);
+    }
     // Reading the clock takes no time in the model.
     file.number("clock-delta", 0);
     file.out
 }
 
-struct File {
+struct File<'a> {
+    show: &'a Show<'a>,
+    task: &'a TaskSnapshot,
     out: String,
     /// What stands before the name of a statistic.
     statistics: &'static str,
+    name_width: usize,
 }
 
-impl File {
+impl File<'_> {
     fn number(&mut self, name: &str, value: u64) {
-        let _infallible = writeln!(self.out, "{name:<35}:{value:>21}");
+        let width = self.name_width;
+        let _infallible = writeln!(self.out, "{name:<width$}:{value:>21}");
     }
 
     fn msecs(&mut self, name: &str, value: Msecs) {
-        let _infallible = writeln!(self.out, "{name:<35}:{value:14}");
+        let width = self.name_width;
+        let _infallible = writeln!(self.out, "{name:<width$}:{value:14}");
     }
 
     fn time(&mut self, name: &str, value: Nanos) {
         self.msecs(name, Msecs::from(value));
     }
 
-    fn times(&mut self, task: &TaskSnapshot) {
-        let stats = &task.stats;
+    fn virtual_time(&mut self) {
+        let task = self.task;
+        self.time("se.exec_start", task.stats.exec_start.get());
+        self.msecs("se.vruntime", Msecs::of_vruntime(task.vruntime));
+        self.time("se.sum_exec_runtime", task.stats.sum_exec_runtime.get());
+        if !self.show.since(Release::STATISTICS) {
+            self.time("se.avg_overlap", task.averages.overlap.get());
+            self.time("se.avg_wakeup", task.averages.wakeup.get());
+            self.time("se.avg_running", task.averages.running.get());
+        }
+    }
+
+    fn times(&mut self) {
+        let stats = &self.task.stats;
+        if self.show.since(Release::WAIT_TIME) {
+            self.time(&format!("{}sum_sleep_runtime", self.statistics), stats.sum_sleep_runtime.get());
+        }
+        if self.show.since(Release::ALL_CLASSES) {
+            self.time("sum_block_runtime", stats.sum_block_runtime.get());
+        }
         for (name, value) in [
             ("wait_start", stats.wait_start.get().unwrap_or_default()),
             ("sleep_start", stats.sleep_start.get().unwrap_or_default()),
@@ -66,11 +103,13 @@ impl File {
         }
     }
 
-    fn counts(&mut self, task: &TaskSnapshot) {
-        let stats = &task.stats;
+    fn counts(&mut self) {
+        let stats = &self.task.stats;
         let (woken, balanced) = (&stats.woken, &stats.balanced);
         self.number(&format!("{}wait_count", self.statistics), stats.wait_count.get());
-        self.number("se.nr_migrations", stats.nr_migrations.get());
+        if !self.show.since(Release::FINE_WEIGHTS) {
+            self.number("se.nr_migrations", stats.nr_migrations.get());
+        }
         for (name, value) in [
             ("nr_failed_migrations_affine", &balanced.failed_affine),
             ("nr_failed_migrations_running", &balanced.failed_running),
@@ -90,18 +129,40 @@ impl File {
         }
     }
 
-    fn switches(&mut self, task: &TaskSnapshot) {
-        let stats = &task.stats;
+    fn switches(&mut self) {
+        let stats = &self.task.stats;
         let (voluntary, involuntary) =
             (stats.nr_voluntary_switches.get(), stats.nr_involuntary_switches.get());
         let sum = stats.sum_exec_runtime.get().0;
-        // The kernel says −1 ns where it would divide by zero.
-        let mean = |count: u64| sum.checked_div(count).map_or(Msecs(-1), |mean| Msecs::from(Nanos(mean)));
+        let nobody = self.show.nobody();
+        let mean = |count: u64| sum.checked_div(count).map_or(nobody, |mean| Msecs::from(Nanos(mean)));
         self.msecs("avg_atom", mean(voluntary + involuntary));
         self.msecs("avg_per_cpu", mean(stats.nr_migrations.get()));
         self.number("nr_switches", voluntary + involuntary);
         self.number("nr_voluntary_switches", voluntary);
         self.number("nr_involuntary_switches", involuntary);
+    }
+
+    fn averages(&mut self) {
+        let (average, estimate) = (&self.task.average, &self.task.estimate);
+        let runnable = self.show.since(Release::RUNNABLE);
+        self.number("se.avg.load_sum", average.load_sum.get());
+        if runnable {
+            self.number("se.avg.runnable_sum", average.runnable_sum.get());
+        }
+        self.number("se.avg.util_sum", average.util_sum.get());
+        self.number("se.avg.load_avg", average.load_avg.get());
+        if runnable {
+            self.number("se.avg.runnable_avg", average.runnable_avg.get());
+        }
+        self.number("se.avg.util_avg", average.util_avg.get());
+        self.number("se.avg.last_update_time", average.last_update_time.get().0);
+        if self.show.since(Release::ONE_ESTIMATE) {
+            self.number("se.avg.util_est", estimate.ewma.get());
+        } else if self.show.since(Release::TASK_STATES) {
+            self.number("se.avg.util_est.ewma", estimate.ewma.get());
+            self.number("se.avg.util_est.enqueued", estimate.enqueued.get());
+        }
     }
 }
 

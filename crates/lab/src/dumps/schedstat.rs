@@ -1,8 +1,9 @@
-//! /proc/schedstat, version 15, and /proc/PID/schedstat (fair-class 11.4).
+//! /proc/schedstat, versions 15 to 17, and /proc/PID/schedstat (fair-class 11.4, 11.6).
 
-use super::Show;
+use super::{Release, Show};
 use machine::{CpuSnapshot, DomainSnapshot, TaskSnapshot};
-use scheduler::{CpuId, CpuMask};
+use scheduler::stats::BalanceCounts;
+use scheduler::{CpuId, CpuMask, LevelKind};
 use std::fmt::Write;
 
 /// Switches between the two arrays of a scheduler that was gone before 2.6.23: the field is kept for its
@@ -13,17 +14,39 @@ pub(super) const NO_ARRAY_SWITCHES: u64 = 0;
 const UNUSED: [u64; 6] = [0; 6];
 
 pub(super) fn text(show: &Show<'_>) -> String {
-    let mut out = String::from("version 15\n");
+    let version = Version::of(show.release);
+    let mut out = format!("version {}\n", version as u8);
     let hz = show.snapshot.config.tunables.hz.get().unsigned_abs();
     let _infallible = writeln!(out, "timestamp {}", show.snapshot.at.0 * hz / 1_000_000_000);
     let cpus = show.snapshot.cpus.len();
     for cpu in &show.snapshot.cpus {
         cpu_line(cpu, &mut out);
         for (level, domain) in cpu.domains.iter().enumerate() {
-            domain_line(level, domain, cpus, &mut out);
+            domain_line(version, level, domain, cpus, &mut out);
         }
     }
     out
+}
+
+/// Which fields a domain has, and in which order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Version {
+    /// Balancing of an idle CPU, of a busy one, of one that is about to idle.
+    V15 = 15,
+    /// The busy one first.
+    V16 = 16,
+    /// Imbalances by kind, names of the domains.
+    V17 = 17,
+}
+
+impl Version {
+    fn of(release: Release) -> Version {
+        match release {
+            release if release < Release::SCHEDSTAT_16 => Version::V15,
+            release if release < Release::SCHEDSTAT_17 => Version::V16,
+            _ => Version::V17,
+        }
+    }
 }
 
 /// Run time, waiting time, slices.
@@ -48,25 +71,38 @@ fn cpu_line(cpu: &CpuSnapshot, out: &mut String) {
     let _infallible = writeln!(out, "cpu{} {}", cpu.cpu, words(&numbers));
 }
 
-fn domain_line(level: usize, domain: &DomainSnapshot, cpus: usize, out: &mut String) {
-    let balancing = domain.balancing.iter().flat_map(|b| {
-        let fields = [
-            &b.attempts,
-            &b.balanced,
-            &b.failed,
-            &b.imbalance,
-            &b.pulled,
-            &b.hot_pulled,
-            &b.no_busier_queue,
-            &b.no_busier_group,
-        ];
-        fields.map(|cell| cell.get())
-    });
+fn domain_line(version: Version, level: usize, domain: &DomainSnapshot, cpus: usize, out: &mut String) {
+    let [idle, busy, newly_idle] = &domain.balancing;
+    let first = if version >= Version::V16 { [busy, idle] } else { [idle, busy] };
+    let balancing = first.into_iter().chain([newly_idle]).flat_map(|counts| balance(version, counts));
     let c = &domain.counts;
     let active = [c.active.get(), c.active_failed.get(), c.active_pushed.get()];
     let wakeups = [c.wake_remote.get(), c.move_affine.get(), c.move_balance.get()];
     let numbers: Vec<u64> = balancing.chain(active).chain(UNUSED).chain(wakeups).collect();
-    let _infallible = writeln!(out, "domain{level} {} {}", mask(&domain.span, cpus), words(&numbers));
+    let name = if version >= Version::V17 { format!("{} ", name(domain.kind)) } else { String::new() };
+    let _infallible = writeln!(out, "domain{level} {name}{} {}", mask(&domain.span, cpus), words(&numbers));
+}
+
+fn balance(version: Version, counts: &BalanceCounts) -> Vec<u64> {
+    let [load, util, task] =
+        [&counts.imbalance_load, &counts.imbalance_util, &counts.imbalance_task].map(|sum| sum.get());
+    // CPUs of different capacity, where a task may not fit, are not modelled.
+    let misfit = 0;
+    let imbalance =
+        if version >= Version::V17 { vec![load, util, task, misfit] } else { vec![load + util + task] };
+    let before = [&counts.attempts, &counts.balanced, &counts.failed].map(|count| count.get());
+    let after = [&counts.pulled, &counts.hot_pulled, &counts.no_busier_queue, &counts.no_busier_group];
+    [before.to_vec(), imbalance, after.map(|count| count.get()).to_vec()].concat()
+}
+
+/// As the kernel calls the levels.
+fn name(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Smt => "SMT",
+        LevelKind::Mc => "MC",
+        LevelKind::Package => "PKG",
+        LevelKind::Numa { .. } => "NUMA",
+    }
 }
 
 fn words(numbers: &[u64]) -> String {

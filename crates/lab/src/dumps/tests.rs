@@ -1,9 +1,13 @@
 use super::*;
 use crate::{Experiment, Files, KernelConfig, LoadSpec};
 
-fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
-    let mut experiment =
-        Experiment::new(crate::machine("seed003", None, &Files::new()).map_err(|e| e.to_string())?);
+pub(super) fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
+    run_on("seed003", kernel, dumps)
+}
+
+pub(super) fn run_on(machine: &str, kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
+    let machine = crate::machine(machine, None, &Files::new()).map_err(|e| e.to_string())?;
+    let mut experiment = Experiment::new(machine);
     experiment.loads.push(LoadSpec::open("hog -n 2", &Files::new()).map_err(|e| e.to_string())?);
     experiment.kernel = KernelConfig::of_name(kernel).map_err(|e| e.to_string())?;
     experiment.duration = Some(Nanos::from_millis(50));

@@ -41,7 +41,7 @@ pub(super) fn base_slice<P: Platform>(k: &Scheduler<P>) -> u64 {
     k.config.tunables.base_slice_ns.get() as u64 * factor(k)
 }
 
-/// The three of them, for reports.
+/// All of them, for reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Granularities {
     /// sched_latency.
@@ -50,14 +50,17 @@ pub struct Granularities {
     pub min_granularity: Nanos,
     /// sched_wakeup_granularity.
     pub wakeup_granularity: Nanos,
+    /// base_slice.
+    pub base_slice: Nanos,
 }
 
-/// Latency and granularities as scaled by the number of CPUs: what Linux shows under their names.
+/// Latency, granularities and slice as scaled by the number of CPUs: what Linux shows under their names.
 pub fn granularities<P: Platform>(k: &Scheduler<P>) -> Granularities {
     Granularities {
         latency: Nanos(latency(k)),
         min_granularity: Nanos(min_granularity(k)),
         wakeup_granularity: Nanos(wakeup_granularity(k)),
+        base_slice: Nanos(base_slice(k)),
     }
 }
 

@@ -510,6 +510,10 @@ rules! {
         Cancelled "cancelled" "Yes (6.15 on; 6.12.y).",
         Kept "kept" "No: it may be picked again.",
     }
+    CustomSlice custom_slice "Does sched_setattr give a fair task a slice of its own?" "eevdf-class 0.6" {
+        Kept "kept" "Yes, from 0.1 to 100 ms (6.12 on).",
+        Ignored "ignored" "No: all have the same.",
+    }
     YieldForm yield_form "What does sched_yield cost under EEVDF?" "eevdf-class 3.9" {
         Forfeit "forfeit" "The rest of the request (7.0 on; 6.18.y, 6.12.y).",
         Deadline "deadline" "One more slice until the deadline, and no service.",

@@ -272,10 +272,7 @@ impl RootDomain {
     pub fn source_walker_active(&self, source: CpuId) -> bool {
         self.walkers.source_active(source)
     }
-}
 
-#[cfg(test)]
-impl RootDomain {
     /// RT time that a CPU has used and the period timer has not given back.
     pub fn rt_time(&self, cpu: CpuId) -> crate::Nanos {
         self.bandwidth.used(cpu)
@@ -285,7 +282,10 @@ impl RootDomain {
     pub fn rt_runtime(&self, cpu: CpuId) -> crate::Nanos {
         self.bandwidth.runtime(cpu)
     }
+}
 
+#[cfg(test)]
+impl RootDomain {
     /// For canaries: cpupri believes that the executing CPU's best queued priority is this one.
     pub(crate) fn misplace_in_cpupri<P: crate::platform::Platform>(
         &self,

@@ -44,13 +44,11 @@ impl Bandwidth {
     }
 
     /// RT time of `cpu` that the timer has not yet given back.
-    #[cfg(test)]
     pub(super) fn used(&self, cpu: CpuId) -> Nanos {
         self.cpus[cpu.index()].used.get()
     }
 
     /// Share of `cpu` in each period, borrowed time included.
-    #[cfg(test)]
     pub(super) fn runtime(&self, cpu: CpuId) -> Nanos {
         self.cpus[cpu.index()].runtime.get()
     }

@@ -7,7 +7,7 @@ use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Block, Template, Times};
-use crate::units::{bytes, cpu_list, micros_above_zero, seconds_above_zero};
+use crate::units::{bytes, cpu_list, micros_above_zero, seconds_above_zero, slice};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Nice, Pid};
 use schema::{LoadResult, ThreadResult, ThreadsResult};
@@ -29,6 +29,9 @@ pub(super) struct Options {
     /// Nice value, -20 to 19 (0).
     #[arg(long, value_name = "NICE", default_value = "0", allow_negative_numbers = true, value_parser = nice)]
     nice: Nice,
+    /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
+    #[arg(long, value_name = "TIME", value_parser = slice)]
+    slice: Option<Nanos>,
     /// Scheduling policy (fifo with a priority, else other).
     #[arg(short = 'y', long, value_name = "NAME")]
     policy: Option<PolicyName>,
@@ -88,7 +91,7 @@ impl Load for Hog {
             let cycles = Tally::default();
             let cycle = Block::new().run(options.cycle).iteration().observe(cycles.clone());
             let times = options.duration.map_or(Times::Forever, Times::For);
-            let block = Block::new().repeat(times, cycle).observe(remaining.clone());
+            let block = Block::new().slice(options.slice).repeat(times, cycle).observe(remaining.clone());
             let task = Template {
                 policy,
                 nice: options.nice,

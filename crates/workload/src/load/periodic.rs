@@ -17,7 +17,7 @@ use super::{BuiltLoad, Length, Load, Results};
 use crate::dist::Dist;
 use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
-use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm};
+use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm, slice};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid};
 use schema::{LoadResult, ThreadResult, ThreadsResult};
@@ -70,6 +70,9 @@ pub(super) struct Options {
     /// Rate-monotonic: the shortest period has that priority, each longer one the next lower, not below 1.
     #[arg(short = 'R', long, requires = "priority")]
     rate_monotonic: bool,
+    /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
+    #[arg(long, value_name = "TIME", value_parser = slice)]
+    slice: Option<Nanos>,
     /// CPUs that the tasks may use (all).
     #[arg(short = 'a', long, visible_alias = "cpus", value_name = "CPUSET", value_parser = cpu_list)]
     affinity: Option<CpuMask>,
@@ -208,7 +211,7 @@ impl Load for Periodic {
                 let cycles = cycles(task, self.options.duration, &response);
                 (response, cycles)
             };
-            let block = cycles.observe(remaining.clone());
+            let block = Block::new().slice(self.options.slice).then(cycles).observe(remaining.clone());
             let mut template = Template::new(&name, program(NAME, block)?);
             template.cpus = cpus;
             if task.priority > 0 {

@@ -163,6 +163,14 @@ impl Block {
         self.step(LoneStep::Receive(channel))
     }
 
+    /// [`machine::Step::SetSlice`]; none: nothing.
+    pub fn slice(self, slice: Option<Nanos>) -> Block {
+        match slice {
+            Some(slice) => self.step(LoneStep::SetSlice(slice)),
+            None => self,
+        }
+    }
+
     /// [`machine::Step::BarrierWait`].
     pub fn barrier(self, barrier: BarrierId) -> Block {
         self.step(LoneStep::BarrierWait(barrier))

@@ -1,7 +1,10 @@
 //! Takes the snapshots that a run was asked for.
 
 use super::view::View;
-use crate::snapshot::{CpuSnapshot, DomainSnapshot, FairQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
+use crate::snapshot::{
+    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtQueueSnapshot, Snapshot,
+    SnapshotPlan, TaskSnapshot,
+};
 use scheduler::fair::granularities;
 use scheduler::rq::{RqState, RunQueue};
 use scheduler::{Class, Nanos, Pid, TaskId, TaskState};
@@ -111,10 +114,16 @@ impl View<'_> {
             cpu: task.cpu.get(),
             on_rq: task.on_rq.get(),
             running: task.class.get() != Class::Idle && self.k.task_running(p),
+            state: task.state.get(),
             policy: task.policy.get(),
             prio: task.prio.get(),
             weight: task.se.weight.get(),
             vruntime: task.se.vruntime.get(),
+            average: task.se.pelt.average.clone(),
+            estimate: task.se.pelt.estimate.clone(),
+            deadline: task.se.eevdf.deadline.get(),
+            slice: task.se.eevdf.slice.get(),
+            custom_slice: task.se.eevdf.custom_slice.get(),
             penalty: task.se.penalty.get(),
             pen_timeout: task.se.pen_timeout.get(),
             averages: task.se.averages.clone(),
@@ -129,6 +138,7 @@ impl View<'_> {
             task.state.get() == TaskState::Uninterruptible && task.cpu.get() == rq.cpu && !task.on_rq.get()
         };
         let domain = |d: &scheduler::SchedDomain| DomainSnapshot {
+            kind: d.kind,
             span: d.span,
             balancing: d.balance.counts.clone(),
             counts: d.balance.other_counts.clone(),
@@ -144,17 +154,45 @@ impl View<'_> {
             next_balance: published.balance.next_balance.get(),
             cpu_load: published.cpu_load.each_ref().map(|c| c.get()),
             avg_idle: state.fair.avg_idle(),
+            max_idle_balance_cost: published.balance.max_idle_balance_cost.get(),
             counts: published.counts.clone(),
-            fair: FairQueueSnapshot {
-                exec_clock: state.fair.exec_clock,
-                min_vruntime: published.min_vruntime.get(),
-                leftmost: state.fair.timeline.leftmost().map(|w| w.vruntime),
-                rightmost: state.fair.timeline.rightmost().map(|w| w.vruntime),
-                nr_running: state.fair.nr_running,
-                load: state.fair.load,
-                nr_spread_over: state.fair.nr_spread_over,
+            fair: self.fair_snapshot(rq, state),
+            rt: RtQueueSnapshot {
+                nr_running: state.rt.nr_running(),
+                nr_migratory: state.rt.nr_migratory(),
+                throttled: state.rt.is_throttled(),
+                time: self.k.root_domain.rt_time(rq.cpu),
+                runtime: self.k.root_domain.rt_runtime(rq.cpu),
             },
             domains: self.k.domains(rq.cpu).iter().map(domain).collect(),
+        }
+    }
+
+    fn fair_snapshot(self, rq: &RunQueue, state: &RqState) -> FairQueueSnapshot {
+        let (published, fair) = (&rq.published, &state.fair);
+        let pelt = &published.pelt;
+        let tree = &fair.eevdf.tree;
+        FairQueueSnapshot {
+            exec_clock: fair.exec_clock,
+            min_vruntime: published.min_vruntime.get(),
+            leftmost: fair.timeline.leftmost().map(|w| w.vruntime),
+            rightmost: fair.timeline.rightmost().map(|w| w.vruntime),
+            nr_running: fair.nr_running,
+            load: fair.load,
+            nr_spread_over: fair.nr_spread_over,
+            nr_idle: published.nr_idle_policy.get(),
+            average: pelt.average.clone(),
+            estimated: pelt.estimated.get(),
+            removed: [&pelt.removed.load_avg, &pelt.removed.util_avg, &pelt.removed.runnable_avg]
+                .map(|sum| sum.get()),
+            eevdf: EevdfQueueSnapshot {
+                left_deadline: tree.first().map(|c| c.deadline),
+                left_vruntime: tree.least_vruntime(),
+                right_vruntime: tree.in_order().last().map(|c| c.vruntime),
+                v0: fair.eevdf.v0,
+                avg_vruntime: fair.zero_lag_point(&self.k.tasks),
+                nr_delayed: fair.eevdf.nr_delayed,
+            },
         }
     }
 }

@@ -84,6 +84,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("wake_buddy", BUDDIES),
     ("fork_preempts", EEVDF),
     ("idle_protection", EEVDF),
+    ("custom_slice", EEVDF),
     ("yield_form", EEVDF),
     ("reweight", EEVDF),
     ("delay_lag", EEVDF),

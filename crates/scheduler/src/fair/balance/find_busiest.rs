@@ -161,3 +161,29 @@ fn find_busiest_queue<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, amount: 
     }
     busiest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{Nanos, Policy};
+
+    /// 8.1, 8.5 step 3: the busiest group needs more than 125 % of the local one's load.
+    #[test]
+    fn a_quarter_more_load_is_not_enough() {
+        let lab = Lab::new(2, "2.6.36", &[]);
+        (0..4).for_each(|_| _ = lab.spawn_allowed(Policy::Normal, 0, CpuMask::ALL));
+        (0..4).for_each(|_| _ = lab.spawn_allowed(Policy::Normal, 1, CpuMask::ALL));
+        lab.advance(Nanos::from_secs(1));
+        let found = |there: u64| {
+            for (cpu, load) in [(0, 4000), (1, there)] {
+                let published = &lab.k.rq(CpuId(cpu)).published;
+                published.load.overwrite(load);
+                published.cpu_load.iter().for_each(|average| average.overwrite(load));
+            }
+            let domain = &lab.k.domains(CpuId(0))[0];
+            find_busiest(lab.cpu(0), CpuId(0), domain, Situation::Busy).is_some()
+        };
+        assert_eq!([4000, 4700, 5000, 5001].map(found), [false, false, false, true]);
+    }
+}

@@ -63,7 +63,7 @@ pub struct CpuBalance {
     /// A CPU that asks for one of its tasks ([`active`]); written by that CPU under the lock.
     pub(super) push_to: Cell<Option<CpuId>>,
     /// What a search for work has cost at most; `None`: sched_migration_cost.
-    pub(super) max_idle_balance_cost: Kept<Option<Nanos>>,
+    pub max_idle_balance_cost: Kept<Option<Nanos>>,
     /// What it is asked to do for all idle CPUs.
     pub(super) nohz_request: Kept<typed::Request>,
     /// Its averages may still fade.
@@ -177,7 +177,7 @@ pub(super) async fn load_balance<P: Platform>(
         }
         return Outcome::Balanced;
     };
-    counts.imbalance.set(counts.imbalance.get() + busiest.amount);
+    counts.imbalance_load.set(counts.imbalance_load.get() + busiest.amount);
     let moved = pull(me, dest, domain, busiest, situation).await;
     if situation != Situation::NewlyIdle {
         state.balance_interval_ms.set(constants(me, domain).min_interval_ms);
@@ -222,4 +222,30 @@ async fn pull<P: Platform>(
     let own = me.lock(dest).await;
     let DoubleLocked { own: mut to, other: mut from, .. } = double_lock_balance(own, busiest.cpu).await;
     move_tasks(&mut from, &mut to, domain, busiest.amount, situation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{CpuMask, Policy};
+
+    /// fair-class 8.5 step 7: more than cache_nice_tries + 2 = 3 failures in a row ask the busy CPU.
+    #[test]
+    fn the_fourth_failure_asks_the_busy_cpu() {
+        let lab = Lab::on(&crate::fair::tests::q6600(), "2.6.36", &["newidle_stop=never"]);
+        // Both run: nothing can be taken off their die.
+        for cpu in [0, 1] {
+            lab.spawn_allowed(Policy::Normal, cpu, CpuMask::ALL);
+            let averages = &lab.k.rq(CpuId(cpu)).published.cpu_load;
+            averages.iter().for_each(|average| average.overwrite(1024));
+        }
+        lab.advance(Nanos::from_secs(1));
+        let dies = &lab.k.domains(CpuId(2))[1];
+        for failures in 1..=4 {
+            lab.run(load_balance(lab.cpu(2), CpuId(2), dies, Situation::Idle));
+            let asked = dies.balance.other_counts.active.get();
+            assert_eq!((dies.balance.counts[0].failed.get(), asked), (failures, u64::from(failures == 4)));
+        }
+    }
 }

@@ -10,9 +10,12 @@ use crate::shared::Kept;
 #[derive(Debug, Default)]
 pub struct Removed {
     tasks: Kept<u32>,
-    load_avg: Kept<u64>,
-    runnable_avg: Kept<u64>,
-    util_avg: Kept<u64>,
+    /// Of their load averages the sum.
+    pub load_avg: Kept<u64>,
+    /// Of their runnable averages.
+    pub runnable_avg: Kept<u64>,
+    /// Of their averages of running.
+    pub util_avg: Kept<u64>,
 }
 
 impl Removed {

@@ -20,9 +20,12 @@ pub struct Average {
     pub last_update_time: Kept<Nanos>,
     /// Units of the present period that are counted, 0 to 1023.
     pub period_contrib: Kept<u64>,
-    pub(super) load_sum: Kept<u64>,
-    pub(super) runnable_sum: Kept<u64>,
-    pub(super) util_sum: Kept<u64>,
+    /// What `load_avg` is computed from: units, of a queue times weight.
+    pub load_sum: Kept<u64>,
+    /// The same of `runnable_avg`, in 1024ths of a unit.
+    pub runnable_sum: Kept<u64>,
+    /// The same of `util_avg`, in 1024ths of a unit.
+    pub util_sum: Kept<u64>,
     /// Weight, as far as it was runnable: for a task at most its weight, for a queue the sum of its tasks'.
     pub load_avg: Kept<u64>,
     /// Runnable tasks in 1024ths: at most 1024 for a task.

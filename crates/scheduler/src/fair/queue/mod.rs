@@ -11,14 +11,14 @@ pub(super) use task_list::TaskList;
 
 use super::balance::IdleTimes;
 use super::cfs::{Buddies, Timeline};
-use super::eevdf::{EevdfRq, SetNext};
+use super::eevdf::{EevdfRq, SetNext, Sums};
 use super::{discipline, pelt};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
 use crate::registry::Lb;
 use crate::rq::RqGuard;
 use crate::stats::add;
-use crate::task::Task;
+use crate::task::{Task, TaskTable};
 use crate::{Nanos, Policy, TaskId, TaskState};
 
 /// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
@@ -57,6 +57,12 @@ impl CfsRq {
     pub fn waiting(&self) -> impl Iterator<Item = EntityId> + '_ {
         let by_deadline = self.eevdf.tree.in_order().into_iter().map(|c| c.entity);
         self.timeline.iter().map(|w| w.entity).chain(by_deadline)
+    }
+
+    /// Where an entity is owed nothing and owes nothing (V, eevdf-class 2.2), rounded towards the left; the
+    /// reference of the sums where nobody competes. For reports.
+    pub fn zero_lag_point(&self, tasks: &TaskTable) -> u64 {
+        Sums::of(tasks, self).zero_lag_point().unwrap_or(self.eevdf.v0)
     }
 
     /// Average length of the CPU's idle times.

@@ -67,3 +67,21 @@ fn find_idlest_group<'d, P: Platform>(
 fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, candidates: &CpuMask, cpu: CpuId) -> Option<CpuId> {
     candidates.iter().min_by_key(|c| (weighted_cpuload(me, *c), *c != cpu))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+
+    /// 8.4: of equally idle CPUs the one that the walk comes from, else the first.
+    #[test]
+    fn of_equal_cpus_the_nearest() {
+        let lab = Lab::new(4, "2.6.36", &[]);
+        let (all, me) = (CpuMask::first_n(4), lab.cpu(0));
+        for cpu in [0, 2, 3].map(CpuId) {
+            assert_eq!(find_idlest_group_cpu(me, &all, cpu), Some(cpu));
+        }
+        let others = all.without(&CpuMask::single(CpuId(0)));
+        assert_eq!(find_idlest_group_cpu(me, &others, CpuId(0)), Some(CpuId(1)));
+    }
+}

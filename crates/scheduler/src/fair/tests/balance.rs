@@ -147,6 +147,21 @@ fn short_idle_times_are_not_worth_a_search() {
     assert!(pulls("2.6.32"));
 }
 
+/// 8.6: worth it are idle times of sched_migration_cost, 0.5 ms, on average.
+#[test]
+fn an_idle_time_of_migration_cost_is_worth_a_search() {
+    let pulls = |average_us| {
+        let lab = Lab::new(2, "2.6.33", &[]);
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+        lab.crowd(0, &[0, 0, 0, 0]);
+        lab.advance(Nanos::from_millis(1));
+        lab.run(lab.cpu(1).lock(CpuId(1))).fair.idle.average = Nanos::from_micros(average_us);
+        lab.block(1);
+        queued(&lab)[1] > 0
+    };
+    assert_eq!([499, 500, 999].map(pulls), [false, true, true]);
+}
+
 /// 8.6: the quirk up to 2.6.32.
 #[test]
 fn on_busiest_stops_at_a_busiest_queue_that_gives_nothing() {
@@ -216,6 +231,23 @@ fn busy_cpus_even_out_at_their_ticks() {
     lab.pass(500);
     assert_eq!(queued(&lab), [4, 4]);
     assert_eq!(lab.count(Reason::BalancedPeriodic), 3);
+}
+
+/// 8.1, 8.5: where nothing is to be done the interval doubles, from 1 to at most 4 ms; times 64 while the CPU
+/// is busy.
+#[test]
+fn the_longest_interval_is_four_times_the_shortest() {
+    let lab = Lab::new(2, "6.1", &[]);
+    for cpu in [0, 1] {
+        lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));
+    }
+    let interval = || lab.k.domains(CpuId(0))[0].balance.balance_interval_ms.get();
+    lab.pass(100);
+    assert_eq!(interval(), 2);
+    lab.pass(128);
+    assert_eq!(interval(), 4);
+    lab.pass(2000);
+    assert_eq!(interval(), 4);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn numbers(c: &BalanceCounts) -> [u64; 8] {
         &c.attempts,
         &c.balanced,
         &c.failed,
-        &c.imbalance,
+        &c.imbalance_load,
         &c.pulled,
         &c.hot_pulled,
         &c.no_busier_queue,

@@ -33,7 +33,7 @@ fn ms(value: f64) -> u64 {
 }
 
 /// The machine of seed 004: four cores, two pairs that share a cache.
-fn q6600() -> Topology {
+pub(in crate::fair) fn q6600() -> Topology {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
     Topology {

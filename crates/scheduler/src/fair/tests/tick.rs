@@ -31,6 +31,13 @@ fn a5_before_and_after_seed_004() {
     }
 }
 
+/// 6.1 step 1: the slice, 7.5 ms of two, is used up by whoever has had more.
+#[test]
+fn a_slice_ends_after_its_last_nanosecond() {
+    assert!(!a5("2.6.32", &[], 2, 7.5, 0.0));
+    assert!(a5("2.6.32", &[], 2, 7.500_001, 0.0));
+}
+
 /// 6.3.
 #[test]
 fn an_unsigned_comparison_takes_a_negative_lag_for_a_huge_one() {

@@ -46,6 +46,21 @@ fn a_queue_that_used_its_share_is_passed_over_until_the_period_ends() {
     assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::from_millis(1), "what was used above the share");
 }
 
+/// rt-class 8.1: what is left over of a period must be less than the share.
+#[test]
+fn a_queue_that_is_at_its_share_stays_throttled() {
+    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=400000"]);
+    lab.spawn(fifo(50), 0);
+    lab.advance(Nanos::from_millis(800));
+    lab.tick(0);
+    for (ms, left, stays) in [(1000, 400, true), (2000, 0, false)] {
+        lab.advance(Nanos::from_millis(ms) - lab.k.platform.now.get());
+        expire(&lab);
+        let used = lab.k.root_domain.rt_time(CpuId(0));
+        assert_eq!((used, throttled(&lab, 0)), (Nanos::from_millis(left), stays), "at {ms} ms");
+    }
+}
+
 #[test]
 fn minus_one_switches_it_off_and_it_can_change_at_run_time() {
     let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=-1"]);

@@ -27,6 +27,19 @@ fn a_hog_with_a_priority_is_fifo_and_one_with_a_duration_ends() {
     assert_eq!((length("hog"), length("hog -D 1")), (Length::Endless, Length::Time(Nanos::from_secs(1))));
 }
 
+/// sched_setattr comes first, with a slice that the kernel would keep as it is (eevdf-class 0.6).
+#[test]
+fn tasks_ask_for_the_slice_that_they_are_to_have() {
+    assert_eq!(build("hog --slice 3ms", 1).task(0).steps(2), ["SetSlice(3000000ns)", "Compute(10000000ns)"]);
+    let mut periodic = build("periodic -p 10ms -r 1ms --slice 500", 1);
+    assert_eq!(periodic.task(0).steps(2), ["SetSlice(500000ns)", "Compute(1000000ns)"]);
+    for outside in ["hog --slice 99us", "periodic --slice 101ms"] {
+        let error =
+            crate::load::registry::parse(outside).expect_err("the kernel would change it").to_string();
+        assert!(error.contains("slices are 100 us to 100 ms"), "{error}");
+    }
+}
+
 /// Period in nanoseconds and priority of each task of the benchmark load.
 fn bench(cpus: usize) -> Vec<(u64, u8)> {
     let mut built = build("periodic --bench", cpus);

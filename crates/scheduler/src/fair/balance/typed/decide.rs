@@ -3,6 +3,8 @@
 use crate::Reason;
 use crate::fair::balance::Situation;
 use crate::fair::group::{Figures, GroupType};
+use crate::shared::Kept;
+use crate::stats::BalanceCounts;
 
 /// In what the amount to be moved is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +15,17 @@ pub(super) enum Kind {
     Util,
     /// Tasks.
     Task,
+}
+
+impl Kind {
+    /// Where the sum of such amounts is kept.
+    pub fn counter(self, counts: &BalanceCounts) -> &Kept<u64> {
+        match self {
+            Kind::Load => &counts.imbalance_load,
+            Kind::Util => &counts.imbalance_util,
+            Kind::Task => &counts.imbalance_task,
+        }
+    }
 }
 
 /// How much is to be moved.

@@ -52,7 +52,8 @@ pub(super) async fn load_balance<P: Platform>(
             out_balanced(me, dest, domain, situation, &pull);
             return Outcome::Nothing;
         };
-        add(&counts.imbalance, crate::Nanos(imbalance.amount));
+        let sum = imbalance.kind.counter(counts);
+        sum.set(sum.get() + imbalance.amount);
         pull.begin(me, from, imbalance);
         if me.k.rq(from).published.nr_running.get() <= 1 {
             break (from, imbalance);

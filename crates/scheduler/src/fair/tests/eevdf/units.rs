@@ -194,6 +194,17 @@ fn a_child_inherits_its_parents_slice() {
     }
 }
 
+/// 0.6: 6.6 takes the call, and the slice stays that of all.
+#[test]
+fn a_kernel_without_custom_slices_ignores_the_wish() {
+    for (profile, slice) in [("6.6", 750_000), ("6.12", 3 * MS)] {
+        let lab = Lab::new(1, profile, &[]);
+        let p = lab.spawn(Policy::Normal, 0);
+        lab.run(sched_setattr_runtime(lab.cpu(0), p, Nanos(3 * MS)));
+        assert_eq!(lab.k.task(p).se.eevdf.slice.get(), Nanos(slice), "{profile}");
+    }
+}
+
 #[test]
 fn x7_migration_takes_lag_and_the_distance_to_the_deadline_along() {
     let lab = Lab::new(2, "6.18.y", &[]);
