@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn from_fork_to_exit() {
-        let lab = Lab::new(1, "6.1", &[]);
+        let lab = Lab::new(1, "6.1.y", &[]);
         let p = lab.spawn(Policy::Normal, 0);
         assert_eq!(standing(&lab, p), Running);
         let other = lab.spawn_unsettled(fifo(1), 0, 0, CpuMask::ALL);
@@ -131,7 +131,7 @@ mod tests {
     /// one is idle, and nobody queues it: its queue counts it already, and its virtual time stays.
     #[test]
     fn a_sleeper_that_is_still_queued_is_woken_where_it_stands() {
-        for kernel in ["6.1", "2.6.36"] {
+        for kernel in ["6.1.y", "2.6.36"] {
             let lab = Lab::new(2, kernel, &[]);
             let p = preempted_before_it_could_sleep(&lab);
             assert_eq!((standing(&lab, p), lab.k.task_running(p)), (QueuedAsleep, false), "{kernel}");
@@ -155,7 +155,7 @@ mod tests {
     /// The same task sleeps when it runs again, if nobody has woken it.
     #[test]
     fn a_sleeper_that_is_still_queued_sleeps_when_it_runs_again() {
-        let lab = Lab::new(1, "6.1", &[]);
+        let lab = Lab::new(1, "6.1.y", &[]);
         let p = preempted_before_it_could_sleep(&lab);
         lab.block(0);
         assert_eq!((lab.running(0), standing(&lab, p)), (p, AboutToSleep));
@@ -168,7 +168,7 @@ mod tests {
     /// and still on its CPU.
     #[test]
     fn switching_out_lasts_until_the_switch() {
-        let lab = Lab::new(2, "6.1", &[]);
+        let lab = Lab::new(2, "6.1.y", &[]);
         let p = lab.spawn(Policy::Normal, 0);
         for _ in 0..2 {
             lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));

@@ -91,11 +91,12 @@ const EEVDF: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"
 const V61: &[&str] = &["6.1"];
 const V61_BOTH: &[&str] = &["6.1", "6.1-rt"];
 
-const PUSH_IPI: Difference =
-    releases(V61, "fair-placement 8.7; eevdf-class 0.4", "RT_PUSH_IPI is on").set("RT_PUSH_IPI");
+/// What stable branches got that 6.1 as released has not; most of them late.
 const SELF_IPI: Difference =
-    releases(V61_BOTH, "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
-        .set("rto_skip_self=off");
+    releases(V61_BOTH, "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
+        .set("rto_skip_self=on");
+const LATE_6_1: &[&str] = &["6.1.y"];
+const RT: &[&str] = &["6.1-rt"];
 
 /// Every known difference: the largest first, then those of old releases.
 pub const DIFFERENCES: &[Difference] = &[
@@ -156,13 +157,31 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V61_BOTH, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
         .until([5, 16, 0])
         .set("idle_short_sleeper=off"),
-    PUSH_IPI.until([5, 15, 212]),
-    PUSH_IPI.between([5, 16, 0], [6, 1, 178]),
-    PUSH_IPI.between([6, 2, 0], [6, 12, 96]),
-    PUSH_IPI.between([6, 13, 0], [6, 19, 0]),
-    SELF_IPI.until([5, 15, 202]),
-    SELF_IPI.between([5, 16, 0], [6, 1, 165]),
-    SELF_IPI.between([6, 2, 0], [6, 12, 75]),
+    releases(V61, "fair-placement 8.7; eevdf-class 0.4", "RT_PUSH_IPI is off")
+        .between([5, 15, 212], [5, 16, 0])
+        .set("NO_RT_PUSH_IPI"),
+    SELF_IPI.between([5, 15, 202], [5, 16, 0]),
+    SELF_IPI.between([6, 1, 165], [6, 2, 0]),
+    SELF_IPI.since([6, 12, 75]),
+    releases(RT, "fair-placement 8.7", "a newly idle CPU throws dice before it looks for work")
+        .between([6, 1, 160], [6, 2, 0])
+        .set("NI_RANDOM"),
+    releases(RT, "fair-placement 8.7", "an idle CPU without a governor keeps its tick for a period")
+        .between([6, 1, 167], [6, 2, 0])
+        .set("idle_tick=keep"),
+    releases(RT, "fair-placement 8.7", "a push asks again whether its task is the first")
+        .between([6, 1, 191], [6, 2, 0])
+        .set("push_revalidate=first_pushable"),
+    releases(LATE_6_1, "fair-placement 8.7", "RT_PUSH_IPI is on").until([6, 1, 178]).set("RT_PUSH_IPI"),
+    releases(LATE_6_1, "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
+        .until([6, 1, 165])
+        .set("rto_skip_self=off"),
+    releases(LATE_6_1, "fair-placement 8.7", "the tick of an idle CPU stops at once")
+        .until([6, 1, 167])
+        .set("idle_tick=drop"),
+    releases(LATE_6_1, "fair-placement 8.7", "a push asks only whether its task is still queued")
+        .until([6, 1, 191])
+        .set("push_revalidate=still_queued"),
     releases(V61_BOTH, "eevdf-class 3.7", "fair tasks that block with too much service stay queued")
         .since([6, 12, 0]),
     releases(
@@ -196,7 +215,8 @@ pub const DIFFERENCES: &[Difference] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::registry::{Config, Profile};
+    use crate::kernel::NamedKernel;
+    use scheduler::registry::{Config, Feature, Profile};
 
     /// Each difference is one: the profile has not got that setting already.
     #[test]
@@ -216,11 +236,13 @@ mod tests {
     /// branch.
     #[test]
     fn rt_push_ipi_went_off_branch_by_branch() {
-        let on = |release: &str| {
-            let release = Release::parse(release).expect("a release");
-            DIFFERENCES.iter().any(|d| d.setting == Some("RT_PUSH_IPI") && d.applies(release, "6.1"))
+        let on = |text: &str| {
+            let named = NamedKernel::find(text).expect("a release");
+            let config = Config::of_profile(named.profile).expect("a profile");
+            named.differences().filter_map(|d| d.setting).for_each(|s| config.set(s).expect("legal"));
+            config.has(Feature::RtPushIpi)
         };
-        for release in ["4.19", "5.15.211", "6.1.177", "6.8", "6.12.95", "6.18"] {
+        for release in ["4.19", "5.15.211", "6.1.50", "6.1.177", "6.8", "6.12.95", "6.18"] {
             assert!(on(release), "{release}");
         }
         for release in ["5.15.212", "6.1.178", "6.1.0-56-amd64", "6.12.96", "7.0"] {

@@ -13,6 +13,8 @@ const FIRST_NEAR_6_1: Release = Release::new(4, 15, 0);
 /// branch the later half is nearer to its end, where fixes have come back.
 const SINCE_6_1: &[(Release, &str)] = &[
     (FIRST_NEAR_6_1, "6.1"),
+    (Release::new(6, 1, 160), "6.1.y"),
+    (Release::new(6, 2, 0), "6.1"),
     (Release::new(6, 6, 0), "6.6"),
     (Release::new(6, 12, 0), "6.12"),
     (Release::new(6, 12, 59), "6.12.y"),
@@ -227,7 +229,10 @@ mod tests {
             ("6.19", "7.0"),
             ("7.0", "7.0"),
             ("7.3", "7.1"),
-            ("debian12", "6.1"),
+            ("6.1.159", "6.1"),
+            ("6.1.160", "6.1.y"),
+            ("6.2", "6.1"),
+            ("debian12", "6.1.y"),
             ("debian13", "6.12.y"),
             ("ubuntu24.04", "6.6"),
             ("rhel10", "6.12"),
@@ -270,14 +275,14 @@ mod tests {
         let note = |word| NamedKernel::find(word).expect("a kernel").note();
         assert_eq!(note("6.1"), None);
         assert_eq!(note("2.6.36.4"), None, "a stable release of a described kernel");
-        assert_eq!(note("6.1.178"), None);
-        assert_eq!(note("debian12").as_deref(), Some("debian12 (Linux 6.1) is run as 6.1 with hz=250"));
+        assert_eq!([note("6.1.50"), note("6.1.192")], [None, None]);
+        assert!(note("6.1.170").expect("a note").contains("RT_PUSH_IPI is on (--set RT_PUSH_IPI)"));
+        assert_eq!(note("debian12").as_deref(), Some("debian12 (Linux 6.1) is run as 6.1.y with hz=250"));
         let six_eight = note("6.8").expect("a note");
         assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
         let real_time = note("6.8-rt").expect("a note");
         assert!(real_time.contains("EEVDF serves fair tasks"), "{real_time}");
         assert!(note("6.16").expect("a note").contains("slices of 0.7 ms (setting base_slice_ns=700000)"));
-        assert!(!note("6.1.50").expect("a note").contains("EEVDF"));
         let rhel = note("rhel9").expect("a note");
         assert!(rhel.contains("with hz=1000") && rhel.ends_with("which are not listed here"), "{rhel}");
         assert!(note("3.8").expect("a note").ends_with("what differs is not established"));

@@ -41,16 +41,16 @@ const SINCE_4_0: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1"];
 const SINCE_6_1: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
-/// With the placement of 6.1.y.
-const OWN_FAIR: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1.y"];
+/// With the placement of 6.1.
+const OWN_FAIR: &[&str] =
+    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
 /// With EEVDF: delayed dequeue and the fair server came with 6.12.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_18: &[&str] = &["6.18", "6.18.y", "7.0", "7.1"];
 /// Those that run on an older fair class than their own.
-const OLD_FAIR_3_3: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1", "3.3"];
-const OLD_FAIR_4_0: &[&str] = &["6.1", "6.1-rt", "4.0", "4.1"];
-const OLD_FAIR_6_1: &[&str] = &["6.1", "6.1-rt"];
+const OLD_FAIR_3_3: &[&str] = &["4.0", "4.1", "3.3"];
+const OLD_FAIR_4_0: &[&str] = &["4.0", "4.1"];
 const REAL_TIME: &[&str] = &["6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
 
 pub(super) const PLACEMENT: Limit = Limit {
@@ -153,10 +153,10 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "tick_preemption",
         effect: Effect::Large,
         missing: "NO_WAKEUP_PREEMPTION also switches off the tick's test whether a waiting task is owed \
-                  time, as in 2.6.36; in 6.1 that test stays.",
+                  time, as in 2.6.36; in 4.4 and later that test stays.",
         changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs have a \
                   mean latency of 3.9 to 4.3 ms, under 6.1's rule of 1.3 to 1.5 ms.",
-        profiles: OLD_FAIR_6_1,
+        profiles: OLD_FAIR_4_0,
         source: "fair-placement 3.2",
     },
     Limit {
@@ -288,10 +288,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "numa",
         effect: Effect::Medium,
-        missing: "NUMA balancing, and the allowance for imbalance between nodes.",
+        missing: "NUMA balancing: tasks do not move to the node of their memory.",
         changes: "Fair loads on machines with several sockets. Not measured.",
         profiles: SINCE_4_0,
-        source: "fair-placement 4.12",
+        source: "fair-placement 0",
     },
     Limit {
         name: "asymmetric",
@@ -301,24 +301,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   refused. Not measured.",
         profiles: SINCE_6_1,
         source: "deadline-groups C1, C4, B11",
-    },
-    Limit {
-        name: "sched_idle_cpus",
-        effect: Effect::Medium,
-        missing: "Since 5.4 a CPU on which only SCHED_IDLE tasks run counts as idle; here it is busy.",
-        changes: "Where tasks are placed beside SCHED_IDLE loads. Not measured.",
-        profiles: OLD_FAIR_6_1,
-        source: "fair-placement 2.9, 8.5",
-    },
-    Limit {
-        name: "ttwu_on_cpu",
-        effect: Effect::Medium,
-        missing: "Since 5.8 a task that is woken while it leaves its CPU is queued there at once; here the \
-                  waker waits until it has left, then chooses a CPU.",
-        changes: "Tasks on different CPUs that answer each other within the time of a switch: they move more \
-                  often, and the waker spends the time. Not measured.",
-        profiles: OLD_FAIR_6_1,
-        source: "fair-placement 2.2",
     },
     Limit {
         name: "hrtick",
@@ -368,6 +350,18 @@ pub(super) const LIMITS: &[Limit] = &[
                   task that is preempted more often than recorded does not pay for the longer paths.",
         profiles: ALL,
         source: "docs/cli.md, what wakeups cost",
+    },
+    Limit {
+        name: "stable_fixes",
+        effect: Effect::Small,
+        missing: "Four mistakes of the release that its stable branch corrected are corrected here as well: a \
+                  CPU before the last one is tried although it is not allowed (6.1.42); a busy group with more \
+                  than the average pulls all the same (6.1.25); for a new task, CPUs count that it may not use \
+                  (6.1.178); what counts as an affine wakeup, or as moved while hot (6.1.28, 6.1.129).",
+        changes: "Tasks with affinities, some passes of periodic balancing on more than two CPUs, and the \
+                  counters of /proc/schedstat. Not measured.",
+        profiles: &["6.1", "6.1-rt"],
+        source: "fair-placement 8.7",
     },
     Limit {
         name: "interrupt_time",

@@ -124,7 +124,7 @@ fn an_ipi_names_its_sender_and_arrives_when_it_says() {
     woken_from(&mut setup, &[(1, ms(1))]);
     let log = log_of(spec, setup);
     let sent = log.iter().find_map(|record| match record.event {
-        LogEvent::IpiSend { target_cpu, ipi, arrives } if record.cpu == cpu(1) => {
+        LogEvent::IpiSend { target_cpu, ipi: ipi @ LogIpi::Wakeup {}, arrives } if record.cpu == cpu(1) => {
             Some((record.time, target_cpu, ipi, arrives))
         }
         _ => None,

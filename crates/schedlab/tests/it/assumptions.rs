@@ -126,10 +126,18 @@ fn two_names_of_one_simulation_are_told_as_such() {
         answer.variants.iter().map(|variant| variant.same_as_base).collect()
     };
     let load = ["cyclictest -t1 -p80 -i1000 -l20", "--cpus", "2", "--base", "kernel=6.1"];
-    let with = ["--with", "kernel=5.14", "--with", "kernel=debian12", "--with", "NO_RT_PUSH_IPI"];
+    let with = ["--with", "kernel=6.1.50", "--with", "kernel=debian12", "--with", "RT_PUSH_IPI"];
     assert_eq!(same(&[&load[..], &with].concat()), [true, false, true], "debian12 ticks at 250");
-    let with =
-        ["--with", "1s:RT_PUSH_IPI", "--with", "RT_PUSH_IPI", "--with", "machine=vm2", "--with", "cpus=3"];
+    let with = [
+        "--with",
+        "1s:NO_RT_PUSH_IPI",
+        "--with",
+        "NO_RT_PUSH_IPI",
+        "--with",
+        "machine=vm2",
+        "--with",
+        "cpus=3",
+    ];
     assert_eq!(same(&[&load[..], &with].concat()), [false; 4]);
     let with = [
         "--with",

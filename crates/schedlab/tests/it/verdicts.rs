@@ -114,7 +114,7 @@ fn a_comparison_says_when_the_build_is_done_and_never_that_a_model_is_exact() {
     let output = schedlab(&["compare", BUILD, "--with", "cpus=2", "--repeat", "2"]);
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(!text.contains("exact"), "{text}");
-    assert!(text.contains("\n  replay of make finished: 1.96 "), "{text}");
+    assert!(text.contains("\n  replay of make finished: 1.97 "), "{text}");
     let mut table = text.lines().skip_while(|line| !line.contains(" metric ")).skip(2);
     assert!(table.next().is_some_and(|row| row.starts_with("+ replay of make")), "{text}");
     assert!(text.contains("\nverdict: the replay of "), "{text}");

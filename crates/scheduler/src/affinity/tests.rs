@@ -7,7 +7,7 @@ use crate::testing::{Lab, cpus, fifo};
 
 #[test]
 fn a_waiting_task_that_begins_to_run_before_it_can_be_moved_is_stopped() {
-    let lab = Lab::new(2, "6.1", &["NO_TTWU_QUEUE"]);
+    let lab = Lab::new(2, "6.1.y", &["NO_TTWU_QUEUE"]);
     lab.spawn_allowed(fifo(9), 1, cpus(&[1]));
     let p = lab.spawn_allowed(fifo(5), 1, cpus(&[1]));
     let mut blocked = false;
@@ -25,7 +25,7 @@ fn a_waiting_task_that_begins_to_run_before_it_can_be_moved_is_stopped() {
 
 #[test]
 fn a_task_on_its_way_arrives_where_it_may_run_by_then() {
-    let lab = Lab::new(3, "6.1", &["NO_TTWU_QUEUE"]);
+    let lab = Lab::new(3, "6.1.y", &["NO_TTWU_QUEUE"]);
     let p = lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
     lab.run(set_cpus_allowed(lab.cpu(2), p, cpus(&[1])));
     assert!(lab.take_ipi(CpuId(0)).is_some());

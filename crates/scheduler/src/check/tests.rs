@@ -21,7 +21,7 @@ fn state_alarms(lab: &Lab) -> Vec<&'static str> {
 }
 
 fn lab() -> Lab {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     assert_eq!(state_alarms(&lab), [""; 0]);
     lab
 }
@@ -38,7 +38,7 @@ fn waiting(priority: u8) -> (Lab, TaskId) {
 
 /// A normal task that runs on CPU 0 and one that waits there.
 fn two_normal() -> (Lab, TaskId, TaskId) {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let pair = (lab.spawn(Policy::Normal, 0), lab.spawn(Policy::Normal, 0));
     (lab, pair.0, pair.1)
 }
@@ -311,7 +311,7 @@ fn p8_a_wakeup_that_never_began_or_begins_twice() {
 
 #[test]
 fn p9_an_equal_that_overtakes() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     for _ in 0..3 {
         lab.spawn(fifo(5), 0);
     }
@@ -390,7 +390,7 @@ fn i8_i9_and_i10_tasks_that_enter_in_the_wrong_place() {
 
 /// Two normal tasks on CPU 0 of two, under load tracking.
 fn tracked() -> (Lab, TaskId) {
-    let lab = Lab::new(2, "6.1", &["load_tracking=pelt", "UTIL_EST", "lb=group_type"]);
+    let lab = Lab::new(2, "6.1.y", &["load_tracking=pelt", "UTIL_EST", "lb=group_type"]);
     let p = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
     lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
     lab.advance(Nanos::from_millis(20));

@@ -102,8 +102,8 @@ mod tests {
 
     #[test]
     fn scaling_can_be_off_or_linear() {
-        assert_eq!(factor(&Lab::new(6, "6.1", &["sched_tunable_scaling=0"]).k), 1);
-        assert_eq!(factor(&Lab::new(6, "6.1", &["sched_tunable_scaling=2"]).k), 6);
-        assert_eq!(factor(&Lab::new(16, "6.1", &["sched_tunable_scaling=2"]).k), 8);
+        assert_eq!(factor(&Lab::new(6, "6.1.y", &["sched_tunable_scaling=0"]).k), 1);
+        assert_eq!(factor(&Lab::new(6, "6.1.y", &["sched_tunable_scaling=2"]).k), 6);
+        assert_eq!(factor(&Lab::new(16, "6.1.y", &["sched_tunable_scaling=2"]).k), 8);
     }
 }

@@ -24,7 +24,7 @@ fn highest(lab: &Lab, cpu: u16) -> Prio {
 
 /// CPU 0 with a running task at 90, and behind it pinned tasks at these priorities.
 fn waiting<const N: usize>(settings: &[&str], priorities: [u8; N]) -> (Lab, TaskId, [TaskId; N]) {
-    let lab = Lab::new(2, "6.1", settings);
+    let lab = Lab::new(2, "6.1.y", settings);
     let running = lab.spawn_allowed(fifo(90), 0, cpus(&[0]));
     let tasks = priorities.map(|p| lab.spawn_allowed(fifo(p), 0, cpus(&[0])));
     (lab, running, tasks)
@@ -61,7 +61,7 @@ fn the_same_priority_under_another_policy_keeps_its_place() {
 
 #[test]
 fn a_boosted_task_keeps_its_place_and_remembers() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let m = lab.k.mutexes.create(MutexKind::Pi);
     let owner = lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
     assert_eq!(lock_fast(lab.cpu(0), owner, m), FastPath::Done);
@@ -118,7 +118,7 @@ fn the_running_task_drops_below_a_waiting_one() {
 /// 7.3, running, down: pulls.
 #[test]
 fn the_running_task_drops_and_pulls() {
-    let lab = Lab::new(2, "6.1", &["NO_RT_PUSH_IPI"]);
+    let lab = Lab::new(2, "6.1.y", &["NO_RT_PUSH_IPI"]);
     let drops = lab.spawn_allowed(fifo(80), 0, cpus(&[0]));
     let hog = lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
     let movable = lab.spawn(fifo(70), 1);
@@ -144,7 +144,7 @@ fn a_waiting_task_rises_above_the_running_one() {
 /// E19: above what another CPU runs, but not above what runs here: nobody moves it.
 #[test]
 fn a_waiting_task_that_rises_is_not_pushed() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let hog = lab.spawn_allowed(fifo(90), 0, cpus(&[0]));
     let low = lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
     let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
@@ -160,7 +160,7 @@ fn a_waiting_task_that_rises_is_not_pushed() {
 /// E20: the same for a pinned waiter whose affinity is widened.
 #[test]
 fn a_waiting_task_whose_affinity_widens_is_not_pushed() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let hog = lab.spawn_allowed(fifo(90), 0, cpus(&[0]));
     let low = lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
     let p = lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
@@ -176,7 +176,7 @@ fn a_waiting_task_whose_affinity_widens_is_not_pushed() {
 
 #[test]
 fn a_sleeping_task_changes_without_a_queue() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let p = lab.spawn(fifo(50), 0);
     lab.block(0);
     set(&lab, p, Policy::Normal);
@@ -190,7 +190,7 @@ fn a_sleeping_task_changes_without_a_queue() {
 #[test]
 fn a_new_task_changes_before_it_first_runs() {
     for fork_path in ["fork_path=early", "fork_path=late"] {
-        let lab = Lab::new(2, "6.1", &[fork_path]);
+        let lab = Lab::new(2, "6.1.y", &[fork_path]);
         let parent = lab.spawn(fifo(50), 0);
         let new = NewTask {
             pid: Pid(9),
@@ -231,7 +231,7 @@ fn renice_reschedules_when_a_task_improves_or_the_running_one_worsens() {
     for (waits, value, reschedules) in
         [(true, -1, true), (true, 1, false), (false, -1, true), (false, 1, true)]
     {
-        let lab = Lab::new(1, "6.1", &[]);
+        let lab = Lab::new(1, "6.1.y", &[]);
         let tasks = [0, 1].map(|_| lab.spawn(Policy::Normal, 0));
         let p = tasks[usize::from((lab.running(0) == tasks[0]) == waits)];
         renice(&lab, p, value);
@@ -243,7 +243,7 @@ fn renice_reschedules_when_a_task_improves_or_the_running_one_worsens() {
 /// fair-class 4.4: no placement, no new stint.
 #[test]
 fn renice_keeps_virtual_time_and_the_stint() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     for _ in 0..2 {
         lab.spawn(Policy::Normal, 0);
     }
@@ -259,7 +259,7 @@ fn renice_keeps_virtual_time_and_the_stint() {
 
 #[test]
 fn policies_within_the_fair_class() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let p = lab.spawn(Policy::Normal, 0);
     for (policy, weight) in [(Policy::Idle, 3), (Policy::Batch, 1024), (Policy::Normal, 1024)] {
         set(&lab, p, policy);
@@ -270,7 +270,7 @@ fn policies_within_the_fair_class() {
 /// 5.1: the last RT task of a CPU leaves the class: the CPU pulls.
 #[test]
 fn the_running_task_leaves_the_class_and_pulls() {
-    let lab = Lab::new(2, "6.1", &["NO_RT_PUSH_IPI"]);
+    let lab = Lab::new(2, "6.1.y", &["NO_RT_PUSH_IPI"]);
     let leaves = lab.spawn_allowed(fifo(80), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
     let movable = lab.spawn(fifo(70), 1);
@@ -298,7 +298,7 @@ fn the_running_task_leaves_the_class_in_company() {
 /// 5.1: a waiting task enters the class on an overloaded CPU: it is pushed.
 #[test]
 fn a_waiting_task_enters_the_class_and_is_pushed() {
-    for profile in ["6.1", "4.0"] {
+    for profile in ["6.1.y", "4.0"] {
         let lab = Lab::new(2, profile, &[]);
         let hog = lab.spawn_allowed(fifo(90), 0, cpus(&[0]));
         let p = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
@@ -312,7 +312,7 @@ fn a_waiting_task_enters_the_class_and_is_pushed() {
 
 #[test]
 fn a_waiting_task_enters_the_class_above_the_running_one() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let tasks = [0, 1].map(|_| lab.spawn(Policy::Normal, 0));
     let p = tasks[usize::from(lab.running(0) == tasks[0])];
     set(&lab, p, fifo(1));
@@ -323,7 +323,7 @@ fn a_waiting_task_enters_the_class_above_the_running_one() {
 /// fair-class 4.4: while it is a real-time task, virtual time passes without it.
 #[test]
 fn a_task_keeps_its_distance_while_it_is_away() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let p = lab.spawn(Policy::Normal, 0);
     let floor = |lab: &Lab| lab.k.rq(CpuId(0)).published.min_vruntime.get();
     let distance = |lab: &Lab| lab.k.task(p).se.vruntime.get().wrapping_sub(floor(lab));
@@ -343,7 +343,7 @@ fn a_task_keeps_its_distance_while_it_is_away() {
 /// Found by random runs: it took the floor of the CPU that it was created on along to another one.
 #[test]
 fn a_task_that_becomes_normal_before_its_first_wakeup_starts_at_the_floor() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     lab.spawn(Policy::Normal, 1);
     lab.advance(Nanos::from_millis(20));
     lab.tick(1);

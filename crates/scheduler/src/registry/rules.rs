@@ -1,5 +1,5 @@
 //! Rules: choices between historical behaviours that no kernel could switch at run time (rt-class 0.3,
-//! fair-class 0.3, eevdf-class 0.5). The first value of each is that of the profile 6.1; of what only EEVDF
+//! fair-class 0.3, eevdf-class 0.5). The first value of each is that of the profile 6.1.y; of what only EEVDF
 //! asks, that of 6.18.y.
 
 use core::cell::Cell;
@@ -298,8 +298,8 @@ rules! {
         WakeOrFork "wake_or_fork" "Also at the check after a fork (2.6.31).",
     }
     LastSet last_set "When is the last buddy recorded?" "seed 004; fair-class 7.2" {
-        PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",
         PreemptFair "preempt_fair" "Whenever a wakeup of a fair task preempts (2.6.37 on).",
+        PreemptAny "preempt_any" "Whenever a wakeup preempts (2.6.33 on).",
         PreemptVr "preempt_vr" "When a wakeup preempts by virtual time (2.6.32).",
         EveryWake "every_wake" "At every wakeup check (before seed 004).",
     }
@@ -319,12 +319,12 @@ rules! {
     }
     TickCheck tick_check
         "What does the tick do while WAKEUP_PREEMPT is off?" "fair-class 6.1; fair-placement 3.2" {
-        ByFeature "by_feature" "Only the slice ends a stint, also of a task without company (2.6.36).",
         Always "always" "What it does otherwise: nothing for a task without company (6.1).",
+        ByFeature "by_feature" "Only the slice ends a stint, also of a task without company (2.6.36).",
     }
     SkewTick skew_tick "Do the ticks of all CPUs fall together?" "fair-class 2.7; fair-placement 5.1" {
-        On "on" "No: they are spread over half a period (nr_cpus).",
         Off "off" "Yes (2.6.36 on, without the boot option skew_tick=1).",
+        On "on" "No: they are spread over half a period (nr_cpus).",
     }
     TickVrtCmp tick_vrt_cmp
         "What does the tick's latency check compare the lag with?" "seed 003's base kernel; fair-class 6.2" {
@@ -337,10 +337,10 @@ rules! {
     }
     IdleSibling idle_sibling
         "Does a wakeup look for an idle CPU that shares cache?" "fair-class 8.4; fair-placement 2.7" {
-        On "on" "Yes, near ones first, up to the domain of waker and last CPU (2.6.33 on).",
-        Off "off" "No.",
         Scan "scan"
             "Yes: the last CPU, the one before, a whole idle core, then one after the other (5.12 to 6.1).",
+        On "on" "Yes, near ones first, up to the domain of waker and last CPU (2.6.33 on).",
+        Off "off" "No.",
     }
     OverlapCheck overlap_check "When does WAKEUP_OVERLAP preempt?" "fair-class 6.4" {
         ByOverlap "by_overlap" "Where both tasks overlap little; asked before WAKEUP_PREEMPT (2.6.32 on).",
@@ -348,10 +348,10 @@ rules! {
     }
     WakePlacement wake_placement
         "Which form of the affine wakeup test?" "fair-class 8.3, 8.7; fair-placement 2.6" {
-        PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
-        PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
         IdleOrLoad "idle_or_load"
             "An idle CPU of the two, else by load with its averages and what is left of the CPUs (5.12 on).",
+        PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
+        PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
     }
     NewIdleStop newidle_stop "When does new-idle balancing give up?" "fair-class 8.6" {
         OnMove "on_move"
@@ -373,8 +373,8 @@ rules! {
     }
     LoadTracking load_tracking
         "What does a task count where CPUs are compared?" "fair-class 8.2; fair-placement 1" {
-        Weights "weights" "All its weight while it is runnable, nothing while it sleeps (up to 3.7).",
         Pelt "pelt" "Decaying averages of how much it was runnable, and ran (3.8 on, in the form of 4.3).",
+        Weights "weights" "All its weight while it is runnable, nothing while it sleeps (up to 3.7).",
     }
     NewTaskUtil new_task_util "What does a new task count as using?" "fair-placement 1.7, 8.5" {
         Half "half" "Half of what is free on its CPU (4.7 on).",
@@ -387,67 +387,67 @@ rules! {
     }
     CpuCapacity cpu_capacity
         "Is a CPU worth less to fair tasks by what real-time ones use of it?" "fair-placement 1.9" {
-        Ignored "ignored" "No.",
         Pelt "pelt" "Yes, by a decaying average of it (4.19 on).",
+        Ignored "ignored" "No.",
     }
     WakeWide wake_wide
         "Does a task that wakes many others lose its pull on them?" "fair-placement 2.5" {
-        Off "off" "No.",
         On "on" "Yes, where waker and woken switch partners more often than the cache has CPUs (4.3 on).",
+        Off "off" "No.",
     }
     RecentUsed recent_used
         "Is the CPU before the last one tried for a woken task?" "fair-placement 2.7, 8.5" {
-        Off "off" "No.",
         Prev "prev" "Yes; it is noted at each wakeup that gets that far (5.15 on).",
+        Off "off" "No.",
     }
     BoundKthread bound_kthread
         "Does what a bound kernel thread wakes stay on its CPU?" "fair-placement 2.7" {
-        Off "off" "No.",
         Task "task" "Yes, if it wakes in its own right and nobody else runs there (6.1).",
+        Off "off" "No.",
     }
     SchedIdleCpu sched_idle_cpu
         "Is a CPU that runs only SCHED_IDLE tasks as good as an idle one?" "fair-placement 2.8, 8.5" {
-        Off "off" "No.",
         On "on" "Yes, at wakeup, fork, exec and in the intervals of balancing (5.7 on).",
+        Off "off" "No.",
     }
     ForkBalance fork_balance "Where does a new task go, or one that calls exec?" "fair-placement 2.9, 8.5" {
-        CpuLoad "cpu_load" "To the group with the least load for each CPU, its own load included.",
         GroupType "group_type"
             "To where CPUs are idle, itself left out; by load only where none is (5.5 on).",
+        CpuLoad "cpu_load" "To the group with the least load for each CPU, its own load included.",
     }
     Lb lb "How does balancing compare groups of CPUs?" "fair-class 8.5; fair-placement 4" {
-        GroupLoad "group_load" "By their load, with a capacity in tasks (2.6.36).",
         GroupType "group_type"
             "By what they are: with CPU time to spare, busy, overloaded; who has not run for longest goes \
              first (5.5 on).",
+        GroupLoad "group_load" "By their load, with a capacity in tasks (2.6.36).",
     }
     NewIdleGate newidle_gate
         "How long must a CPU's mean idle time be to look for work?" "fair-placement 4.9, 8.5" {
-        MigrationCost "migration_cost" "As sched_migration_cost (2.6.33 to 5.15).",
         MeasuredCost "measured_cost" "As long as looking took lately (5.16 on).",
+        MigrationCost "migration_cost" "As sched_migration_cost (2.6.33 to 5.15).",
     }
     IdleTick idle_tick "When does the tick of a CPU that idles stop?" "fair-placement 5.2" {
-        Drop "drop" "At once.",
         Keep "keep"
             "After the first one that it has in idle; that one balances (6.1.167 on without a governor).",
+        Drop "drop" "At once.",
     }
     MisfitReduced misfit_reduced
         "Does an idle CPU take the only fair task of one that real-time tasks use?" "fair-placement 4.5" {
-        Off "off" "Only through repeated failures and the stopper.",
         On "on" "Yes, as a task that deserves a better CPU (6.0 on).",
+        Off "off" "Only through repeated failures and the stopper.",
     }
     LbParams lb_params
         "Which intervals and tolerances does balancing have?" "fair-class 8.1; fair-placement 4.1, 8.4" {
-        Fixed "fixed" "The same on all levels: 1 to 4 ms, busy CPUs 64 times that, 125 % (2.6.36).",
         BySpan "by_span"
             "1 to 2 ms for each CPU of the level, busy CPUs 16 times that, 110 % between threads of a core, \
              117 % above (5.10 on).",
+        Fixed "fixed" "The same on all levels: 1 to 4 ms, busy CPUs 64 times that, 125 % (2.6.36).",
     }
     NumaImbalance numa_imbalance
         "May few tasks stay together on a node while another one is idle?" "fair-placement 4.12, 8.5" {
-        Off "off" "No (up to 5.5).",
         Channels "channels"
             "Yes, as many as the node seems to have memory channels, and no more than two apart (5.18 on).",
+        Off "off" "No (up to 5.5).",
     }
     TtwuList ttwu_list
         "To which CPUs does TTWU_QUEUE hand a wakeup over?" "rt-class 3.6; fair-placement 2.3, 8.5" {
@@ -456,8 +456,8 @@ rules! {
     }
     WakeOnCpu wake_on_cpu
         "What becomes of a sleeper that its CPU is still switching away from?" "fair-placement 2.2" {
-        Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
         List "list" "It is handed over to that CPU, if TTWU_QUEUE allows, and no CPU is chosen (5.8 on).",
+        Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
     }
     // EEVDF.
     FairPolicy fair_policy "Which queue discipline serves fair tasks?" "eevdf-class 0.5" {

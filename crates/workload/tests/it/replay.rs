@@ -152,7 +152,7 @@ fn check(name: &str, kernel: &str, cpu_time: u64, switches: u64) {
 
 #[test]
 fn a_replay_comes_close_to_its_recording() {
-    check("guest-6.1-mix-rr-smp2.dat", "6.1", 5, 50);
+    check("guest-6.1-mix-rr-smp2.dat", "6.1.y", 5, 50);
     check("mix-rr.dat", "6.18.y", 20, 80);
     check("mix-rtover.dat", "6.18.y", 5, 50);
     check("mix-nice.dat", "6.18.y", 5, 50);
@@ -163,7 +163,7 @@ fn a_replay_comes_close_to_its_recording() {
 #[test]
 fn a_recording_of_6_18_is_nearer_to_eevdf_than_to_cfs() {
     let off = |kernel| errors(&play("mix-nice.dat", kernel), TaskFidelity::switches).0;
-    let (eevdf, cfs) = (off("6.18.y"), off("6.1"));
+    let (eevdf, cfs) = (off("6.18.y"), off("6.1.y"));
     assert!(4 * eevdf < cfs, "switches are {eevdf} per mille off under 6.18.y, {cfs} under 6.1");
 }
 
@@ -415,7 +415,7 @@ fn ticks_lie_where_soft_timers_wake() {
 #[test]
 fn a_build_on_one_cpu_switches_as_often_as_recorded() {
     let laptop = MachineSpec::builtin("laptop").and_then(|spec| spec.with_cpus(1)).expect("a machine");
-    let fidelity = play_on("guest-6.1-make-smp1.trace.txt.gz", laptop, "6.1");
+    let fidelity = play_on("guest-6.1-make-smp1.trace.txt.gz", laptop, "6.1.y");
     let (sum, apart) = errors(&fidelity, TaskFidelity::switches);
     assert!(sum <= 50 && apart <= 100, "{sum} per mille off, task by task {apart}");
 }

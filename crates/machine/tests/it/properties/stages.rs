@@ -28,8 +28,10 @@ fn task(policy: Plan, start: u32, ops: Vec<Op>) -> TaskPlan {
 }
 
 fn stage(shape: Shape, price: Price, tasks: Vec<TaskPlan>) -> Scenario {
-    let (settings, later) = (Vec::new(), Vec::new());
-    Scenario { shape, price, kernel: "6.1", settings, later, mutexes: vec![true], tasks, seed: 1 }
+    // A base, so that each switch decides what of later kernels is there.
+    let settings = ["BASE_SLICE", "TTWU_QUEUE"].map(str::to_owned).into();
+    let (kernel, later) = ("fair-base-2.6.36", Vec::new());
+    Scenario { shape, price, kernel, settings, later, mutexes: vec![true], tasks, seed: 1 }
 }
 
 /// A waiting task is lowered to an equal that waits longer.

@@ -30,6 +30,18 @@ const TRACKED: &[&str] = &[
     "TTWU_QUEUE",
 ];
 
+/// Loads of the moment, and what reads them.
+const WEIGHED: &[&str] = &[
+    "load_tracking=weights",
+    "wake_placement=present_load",
+    "idle_sibling=off",
+    "fork_balance=cpu_load",
+    "lb=group_load",
+    "lb_params=fixed",
+    "AFFINE_WAKEUPS",
+    "SYNC_WAKEUPS",
+];
+
 /// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
 const CONTEXT: &[(&str, &[&str])] = &[
     // So large that no sleeper has it, unless it shrinks.
@@ -42,7 +54,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("pick_mode", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off"]),
     ("tick_", &["tick_latency_check=on", "sched_min_granularity_ns=100000"]),
     ("tick_check", &["NO_WAKEUP_PREEMPT", "sched_min_granularity_ns=100000"]),
-    ("last_set=preempt_fair", &["LAST_BUDDY", "buddy_gate=off"]),
+    ("last_set", &["LAST_BUDDY", "buddy_gate=off", "WAKEUP_SYNC", "SYNC_WAKEUPS"]),
     ("NI_RANDOM", TRACKED),
     ("idle_tick", TRACKED),
     ("RT_RUNTIME_SHARE", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
@@ -68,6 +80,15 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("ATTACH_AGE_LOAD", TRACKED),
     ("WA_", TRACKED),
     ("SIS_UTIL", TRACKED),
+    ("idle_sibling", TRACKED),
+    ("wake_placement", TRACKED),
+    ("wake_placement=passive_pull", WEIGHED),
+    ("AFFINE_WAKEUPS", WEIGHED),
+    ("SYNC_", WEIGHED),
+    ("LB_BIAS", WEIGHED),
+    ("newidle_stop", WEIGHED),
+    ("load_balance_amount", WEIGHED),
+    ("rt_load_weight", WEIGHED),
     ("PLACE_", EEVDF),
     ("RUN_TO_PARITY", EEVDF),
     ("PREEMPT_SHORT", EEVDF),

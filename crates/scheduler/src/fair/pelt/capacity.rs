@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_real_time_hog_uses_its_cpu_up() {
         let left = |rule: &str| {
-            let lab = Lab::new(2, "6.1", &["load_tracking=pelt", "sched_rt_runtime_us=-1", rule]);
+            let lab = Lab::new(2, "6.1.y", &["load_tracking=pelt", "sched_rt_runtime_us=-1", rule]);
             lab.spawn(fifo(1), 0);
             let refreshed = |ticks: u64| {
                 for _ in 0..ticks {

@@ -38,24 +38,24 @@ fn newly_idle(profile: &str, settings: &[&str], hogs: usize, waited: Nanos) -> (
 
 #[test]
 fn a_newly_idle_cpu_pulls_waiting_tasks() {
-    let (queued, lab) = newly_idle("6.1", &[], 4, Nanos::from_millis(1));
+    let (queued, lab) = newly_idle("4.0", &[], 4, Nanos::from_millis(1));
     assert_eq!(queued, [2, 2]);
     assert!(!lab.idle(1));
     assert_eq!(lab.count(Reason::BalancedNewIdle), 2);
-    assert_eq!(newly_idle("6.1", &[], 1, Nanos::from_millis(1)).0, [1, 0], "the running one stays");
+    assert_eq!(newly_idle("4.0", &[], 1, Nanos::from_millis(1)).0, [1, 0], "the running one stays");
 }
 
 #[test]
 fn newidle_stop_never_leaves_it_idle() {
-    assert_eq!(newly_idle("6.1", &["newidle_stop=never"], 4, Nanos::from_millis(1)).0, [4, 0]);
+    assert_eq!(newly_idle("4.0", &["newidle_stop=never"], 4, Nanos::from_millis(1)).0, [4, 0]);
     assert_eq!(newly_idle("2.6.31", &[], 4, Nanos::from_millis(1)).0, [4, 0]);
 }
 
 /// 8.6: a fully preemptible kernel stops after one task.
 #[test]
 fn full_preemption_pulls_one_task() {
-    assert_eq!(newly_idle("6.1", &["preempt_model=full"], 6, Nanos::from_millis(1)).0, [5, 1]);
-    assert_eq!(newly_idle("6.1", &["preempt_model=voluntary"], 6, Nanos::from_millis(1)).0, [3, 3]);
+    assert_eq!(newly_idle("4.0", &["preempt_model=full"], 6, Nanos::from_millis(1)).0, [5, 1]);
+    assert_eq!(newly_idle("4.0", &["preempt_model=voluntary"], 6, Nanos::from_millis(1)).0, [3, 3]);
 }
 
 /// fair-class 1.1: up to 2.6.34 RT tasks weigh in the load of their CPU, so fair tasks are pulled from there
@@ -188,7 +188,7 @@ fn on_busiest_stops_at_a_busiest_queue_that_gives_nothing() {
 #[test]
 fn the_walk_is_newest_first_and_bounded() {
     let moved = |settings: &[&str]| {
-        let lab = Lab::new(2, "6.1", settings);
+        let lab = Lab::new(2, "4.0", settings);
         lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
         let old = lab.crowd(0, &[0, 0, 0]);
         for _ in 0..5 {
@@ -206,7 +206,7 @@ fn the_walk_is_newest_first_and_bounded() {
 /// 8.6: half the weight must not exceed what is to move.
 #[test]
 fn too_heavy_tasks_stay() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "4.0", &[]);
     lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
     let light = lab.crowd(0, &[5, 5, 5]);
     let heavy = lab.spawn_unsettled(Policy::Normal, -10, 0, CpuMask::ALL);
@@ -221,7 +221,7 @@ fn too_heavy_tasks_stay() {
 /// 8.5: periodic balancing of busy CPUs, every 64 ms.
 #[test]
 fn busy_cpus_even_out_at_their_ticks() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "4.0", &[]);
     lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
     for _ in 0..7 {
         lab.spawn(Policy::Normal, 0);
@@ -252,7 +252,7 @@ fn the_longest_interval_is_four_times_the_shortest() {
 
 #[test]
 fn an_even_machine_stays_as_it_is() {
-    let lab = Lab::on(&q6600(), "6.1", &[]);
+    let lab = Lab::on(&q6600(), "4.0", &[]);
     for cpu in 0..4 {
         for _ in 0..2 {
             lab.spawn_allowed(Policy::Normal, cpu, CpuMask::ALL);
@@ -266,7 +266,7 @@ fn an_even_machine_stays_as_it_is() {
 /// 8.6: idle CPUs take no ticks, a busy one's tick wakes one of them to balance.
 #[test]
 fn idle_cpus_are_balanced_without_ticks() {
-    let lab = Lab::new(4, "6.1", &["newidle_stop=never"]);
+    let lab = Lab::new(4, "4.0", &["newidle_stop=never"]);
     for _ in 0..4 {
         lab.spawn(Policy::Normal, 0);
     }
@@ -276,7 +276,7 @@ fn idle_cpus_are_balanced_without_ticks() {
 
 /// 8.5 step 7: two running tasks on one die, the other die idle; only the stopper can move one of them.
 fn crowded_die(settings: &[&str]) -> Lab {
-    let lab = Lab::on(&q6600(), "6.1", settings);
+    let lab = Lab::on(&q6600(), "4.0", settings);
     for cpu in [0, 1] {
         lab.spawn(Policy::Normal, cpu);
     }
@@ -302,7 +302,7 @@ fn load_per_task_leaves_the_crowded_die_alone() {
 /// 8.5: one CPU per group balances a level: its first idle one, else its first one.
 #[test]
 fn only_one_cpu_of_a_group_balances_between_groups() {
-    let lab = Lab::on(&q6600(), "6.1", &[]);
+    let lab = Lab::on(&q6600(), "4.0", &[]);
     for cpu in 0..4 {
         lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));
     }
@@ -317,7 +317,7 @@ fn only_one_cpu_of_a_group_balances_between_groups() {
 /// the floor's own advance.
 #[test]
 fn moving_keeps_weights_and_distances() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "4.0", &[]);
     lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
     let hogs = lab.crowd(0, &[0, 5, -5, 3]);
     lab.set_floor(1, 900.0);
@@ -338,7 +338,7 @@ fn moving_keeps_weights_and_distances() {
 
 #[test]
 fn a_single_cpu_never_balances() {
-    let lab = Lab::on(&Topology::flat(1), "6.1", &[]);
+    let lab = Lab::on(&Topology::flat(1), "4.0", &[]);
     lab.crowd(0, &[0, 0]);
     lab.pass(300);
     assert_eq!(queued(&lab), [2]);

@@ -176,7 +176,7 @@ fn a_wakee_that_preempts_is_next_from_2_6_39_on() {
 #[test]
 fn a_task_that_yielded_is_passed_over_for_a_near_one() {
     let after_yield = |rule: &str, second: f64| {
-        let lab = Lab::new(1, "6.1", &[rule]);
+        let lab = Lab::new(1, "6.1.y", &[rule]);
         let crowd = lab.crowd(0, &[0, 0, 0]);
         for (p, vr) in crowd.iter().zip([100.0, second, 105.0]) {
             lab.set_vr(*p, vr);

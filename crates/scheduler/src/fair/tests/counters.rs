@@ -91,7 +91,7 @@ fn numbers(c: &BalanceCounts) -> [u64; 8] {
 
 /// CPU 1 of two becomes idle while CPU 0 has these tasks; the counters of its domain for that situation.
 fn newly_idle(hogs: usize, settings: &[&str]) -> ([u64; 8], Lab) {
-    let lab = Lab::new(2, "6.1", settings);
+    let lab = Lab::new(2, "4.0", settings);
     lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
     for _ in 0..hogs {
         lab.spawn(Policy::Normal, 0);
@@ -116,7 +116,7 @@ fn balancing_is_counted_by_its_outcome() {
 
 #[test]
 fn a_hot_task_that_moves_after_failures_is_counted_as_forced() {
-    let lab = Lab::new(2, "6.1", &["sched_migration_cost_ns=-1", "newidle_stop=on_busiest"]);
+    let lab = Lab::new(2, "4.0", &["sched_migration_cost_ns=-1", "newidle_stop=on_busiest"]);
     lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
     for _ in 0..4 {
         lab.spawn(Policy::Normal, 0);

@@ -238,7 +238,7 @@ fn a_change_of_cpu_keeps_the_distance_from_the_floor() {
 /// D11, 4.4: renice and a detour through the real-time class keep the distance.
 #[test]
 fn renice_and_boost_keep_the_distance_from_the_floor() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let crowd = lab.crowd(0, &[0, 0, 0]);
     lab.charge(0, 2.0);
     let waiting = crowd[1];
@@ -261,7 +261,7 @@ fn renice_and_boost_keep_the_distance_from_the_floor() {
 /// distance.
 #[test]
 fn a_task_that_exec_moves_away_keeps_its_distance() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let crowd = lab.crowd(0, &[0, 0]);
     lab.charge(0, 1.0);
     lab.set_vr(crowd[1], 500.0);
@@ -275,7 +275,7 @@ fn a_task_that_exec_moves_away_keeps_its_distance() {
 /// Found by random runs: it was placed before the time of a light running task was accounted.
 #[test]
 fn a_task_without_a_parent_starts_at_the_floor_of_this_moment() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     lab.spawn(Policy::Idle, 0);
     lab.advance(Nanos::from_millis(3));
     let p = lab.spawn_unsettled(Policy::Normal, 0, 0, cpus(&[0]));

@@ -224,7 +224,7 @@ fn invariants_hold_under_every_combination_of_switches() {
     let mut met = [0; MET.len()];
     for seed in 0..300 {
         let mut dice = Dice::new(seed);
-        let lab = Lab::on(&machine(&mut dice), "6.1", &["sched_rt_runtime_us=-1"]);
+        let lab = Lab::on(&machine(&mut dice), "6.1.y", &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
         load(&lab, &mut dice);
         take_turns(&lab, &mut dice, switch, |_| {});
@@ -238,7 +238,7 @@ fn invariants_hold_when_cpus_race() {
     let mut met = [0; MET.len()];
     for seed in 0..500 {
         let mut dice = Dice::new(1000 + seed);
-        let lab = Lab::on(&machine(&mut dice), "6.1", &["sched_rt_runtime_us=-1"]);
+        let lab = Lab::on(&machine(&mut dice), "6.1.y", &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
         load(&lab, &mut dice);
         race(&lab, &mut dice);

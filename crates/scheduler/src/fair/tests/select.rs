@@ -278,7 +278,7 @@ fn fork_walks_inwards_from_the_new_cpu() {
         ]
         .into(),
     };
-    let lab = Lab::on(&topology, "6.1", &[]);
+    let lab = Lab::on(&topology, "4.0", &[]);
     for cpu in [0, 4] {
         lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu]));
     }

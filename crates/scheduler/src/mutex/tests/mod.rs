@@ -32,7 +32,7 @@ impl Bench {
     /// Under 6.1, but waiters sleep at once: what they inherit and who comes first does not depend on how
     /// they wait.
     fn sleeping(cpus: usize, settings: &[&str]) -> Bench {
-        let bench = Bench::new(cpus, "6.1", settings);
+        let bench = Bench::new(cpus, "6.1.y", settings);
         bench.lab.k.config.rules.rtmutex_spin.set(RtmutexSpin::Never);
         bench
     }

@@ -256,10 +256,10 @@ impl Race {
 #[test]
 fn no_two_owners_no_lost_wakeup_and_p13() {
     let variants: [(&str, &[&str]); 7] = [
-        ("6.1", &[]),
-        ("6.1", &["rtmutex_spin=never"]),
-        ("6.1", &["NO_TTWU_QUEUE", "double_lock=trylock", "RT_PUSH_IPI"]),
-        ("6.1", &["deboost_order=wake_then_deboost", "deboost_place=tail"]),
+        ("6.1.y", &[]),
+        ("6.1.y", &["rtmutex_spin=never"]),
+        ("6.1.y", &["NO_TTWU_QUEUE", "double_lock=trylock", "RT_PUSH_IPI"]),
+        ("6.1.y", &["deboost_order=wake_then_deboost", "deboost_place=tail"]),
         ("4.0", &[]),
         ("2.6.36", &[]),
         ("2.6.23-rt5", &[]),

@@ -6,7 +6,7 @@ use crate::{Nanos, Reason};
 
 #[test]
 fn the_best_priority_runs_first_come_first_served_among_equals() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let [a, b, c] =
         [fifo(10), fifo(10), fifo(20)].map(|policy| lab.spawn_unsettled(policy, 0, 0, cpus(&[0])));
     lab.settle();
@@ -21,7 +21,7 @@ fn the_best_priority_runs_first_come_first_served_among_equals() {
 
 #[test]
 fn a_preempted_task_resumes_before_equals_that_wait() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let [a, b] = [0, 1].map(|_| lab.spawn(fifo(10), 0));
     let high = lab.spawn(fifo(20), 0);
     assert_eq!(lab.running(0), high);
@@ -34,7 +34,7 @@ fn a_preempted_task_resumes_before_equals_that_wait() {
 /// E13, and 1.2: at the end of its slice an RR task goes behind its equals, if it has any.
 #[test]
 fn rr_slice() {
-    let lab = Lab::new(1, "6.1", &["sched_rr_timeslice_ms=3"]);
+    let lab = Lab::new(1, "6.1.y", &["sched_rr_timeslice_ms=3"]);
     let a = lab.spawn(rr(10), 0);
     let tick = || {
         lab.advance(Nanos::from_millis(1));
@@ -62,7 +62,7 @@ fn rr_slice_length() {
         (&["sched_rr_timeslice_ms=-1", "hz=100"], 10),
         (&["sched_rr_timeslice_ms=30"], 30),
     ] {
-        let lab = Lab::new(1, "6.1", settings);
+        let lab = Lab::new(1, "6.1.y", settings);
         let a = lab.spawn(rr(10), 0);
         let b = lab.spawn(rr(10), 0);
         (1..ticks).for_each(|_| lab.tick(0));
@@ -75,13 +75,13 @@ fn rr_slice_length() {
 /// FIFO has no slice, and a sleep or a preemption does not fill an RR slice up again.
 #[test]
 fn what_does_not_touch_the_slice() {
-    let lab = Lab::new(1, "6.1", &["sched_rr_timeslice_ms=3"]);
+    let lab = Lab::new(1, "6.1.y", &["sched_rr_timeslice_ms=3"]);
     let fifo_task = lab.spawn(fifo(10), 0);
     lab.spawn(fifo(10), 0);
     (0..200).for_each(|_| lab.tick(0));
     assert_eq!(lab.running(0), fifo_task);
 
-    let lab = Lab::new(1, "6.1", &["sched_rr_timeslice_ms=3"]);
+    let lab = Lab::new(1, "6.1.y", &["sched_rr_timeslice_ms=3"]);
     let a = lab.spawn(rr(10), 0);
     lab.tick(0);
     lab.block(0);
@@ -99,7 +99,7 @@ fn what_does_not_touch_the_slice() {
 /// A task that was put and picked again did not wait; one that was preempted did.
 #[test]
 fn waiting_times() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let p = lab.spawn(fifo(10), 0);
     lab.run(sched_yield(lab.cpu(0)));
     assert_eq!(lab.k.task(p).stats.wait_start.get(), None);

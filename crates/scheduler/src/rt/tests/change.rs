@@ -19,7 +19,7 @@ fn queue(lab: &Lab, cpu: u16) -> Vec<TaskId> {
 #[test]
 fn place_after_a_change_of_priority() {
     for (place, expected) in [("head", [0, 1, 2]), ("tail", [1, 2, 0])] {
-        let lab = Lab::new(1, "6.1", &[&alloc::format!("setscheduler_place={place}")]);
+        let lab = Lab::new(1, "6.1.y", &[&alloc::format!("setscheduler_place={place}")]);
         lab.spawn(fifo(90), 0);
         let p = lab.spawn(fifo(30), 0);
         let others = [0, 1].map(|_| lab.spawn(fifo(20), 0));
@@ -29,7 +29,7 @@ fn place_after_a_change_of_priority() {
         set_policy(&lab, 0, p, rr(20));
         assert_eq!(queue(&lab, 0)[1..], expected.map(|i| all[i]), "{place}: same priority, not moved");
     }
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     lab.spawn(fifo(90), 0);
     let [p, other] = [fifo(10), fifo(20)].map(|policy| lab.spawn(policy, 0));
     set_policy(&lab, 0, p, fifo(20));
@@ -39,7 +39,7 @@ fn place_after_a_change_of_priority() {
 /// 7.3: the running task drops: pull, and make room if something here beats it now.
 #[test]
 fn the_running_task_drops() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let p = lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     let here = lab.spawn_allowed(fifo(30), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
@@ -58,14 +58,14 @@ fn the_running_task_drops() {
 /// 7.3, E19: a waiting task rises: it reschedules its CPU if it beats the running one, and is never pushed.
 #[test]
 fn e19_a_raised_waiter_is_not_pushed() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
     lab.block(1);
     lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
     assert_eq!(lab.cpu_of(p), 1, "pulled, then preempted");
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(30), 1, cpus(&[1]));
     let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
@@ -81,7 +81,7 @@ fn e19_a_raised_waiter_is_not_pushed() {
 #[test]
 fn entering_the_class_pushes_or_preempts() {
     for post_push in ["post_push=callback_locked", "post_push=tail_relock"] {
-        let lab = Lab::new(2, "6.1", &[post_push]);
+        let lab = Lab::new(2, "6.1.y", &[post_push]);
         lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
         lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
         let p = lab.spawn_allowed(Policy::Normal, 0, CpuMask::ALL);
@@ -102,7 +102,7 @@ fn entering_the_class_pushes_or_preempts() {
 /// 5.1: the last RT task of a CPU leaves the class there: pull.
 #[test]
 fn leaving_the_class_pulls() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     let p = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let waiting = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
@@ -116,7 +116,7 @@ fn leaving_the_class_pulls() {
 /// pushes.
 #[test]
 fn e8_and_e20_affinity_of_a_waiter() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     let busy = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
@@ -140,7 +140,7 @@ fn e8_and_e20_affinity_of_a_waiter() {
 /// E9: the running task may no longer run here: the stopper moves it, which is a forced migration.
 #[test]
 fn e9_the_stopper_moves_a_running_task() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let p = lab.spawn(fifo(20), 0);
     lab.run(set_cpus_allowed(lab.cpu(0), p, cpus(&[1])));
     lab.settle();
@@ -153,7 +153,7 @@ fn e9_the_stopper_moves_a_running_task() {
 /// 2.1: a queued task keeps its place when its affinity changes.
 #[test]
 fn affinity_does_not_move_a_task_in_its_list() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let waiting = [0, 1].map(|_| lab.spawn_allowed(fifo(20), 0, cpus(&[0])));
@@ -164,7 +164,7 @@ fn affinity_does_not_move_a_task_in_its_list() {
 /// 2.1: yield goes behind equals, and never lets a lower task run (E14).
 #[test]
 fn e14_yield() {
-    let lab = Lab::new(1, "6.1", &[]);
+    let lab = Lab::new(1, "6.1.y", &[]);
     let [a, b] = [0, 1].map(|_| lab.spawn(fifo(20), 0));
     lab.spawn(fifo(10), 0);
     let sched_yield = || {
@@ -180,7 +180,7 @@ fn e14_yield() {
 /// A sleeper's changes are fields only.
 #[test]
 fn a_sleeper_changes_without_consequences() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let p = sleeper(&lab, fifo(20), 0, CpuMask::ALL);
     set_policy(&lab, 1, p, fifo(30));
     lab.run(set_cpus_allowed(lab.cpu(1), p, cpus(&[1])));
@@ -192,7 +192,7 @@ fn a_sleeper_changes_without_consequences() {
 /// 5.1: only a running task that *drops* pulls, and only the last RT task that leaves the class does.
 #[test]
 fn what_does_not_pull() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "6.1.y", &[]);
     let p = lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
@@ -215,7 +215,7 @@ fn what_does_not_pull() {
 /// nobody has to make room.
 #[test]
 fn the_task_that_dropped_is_gone_after_the_pull() {
-    let lab = Lab::new(3, "6.1", &[]);
+    let lab = Lab::new(3, "6.1.y", &[]);
     let p = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let other = lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
     lab.spawn_allowed(fifo(60), 0, cpus(&[0]));

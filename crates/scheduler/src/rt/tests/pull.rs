@@ -21,7 +21,7 @@ fn overload(lab: &Lab, cpu: u16, priority: u8) -> TaskId {
 
 #[test]
 fn a_cpu_that_lowers_its_priority_pulls_the_best() {
-    let lab = Lab::new(3, "6.1", &[PULL]);
+    let lab = Lab::new(3, "6.1.y", &[PULL]);
     lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
     let [low, high] = [overload(&lab, 1, 20), overload(&lab, 2, 30)];
     lab.block(0);
@@ -33,7 +33,7 @@ fn a_cpu_that_lowers_its_priority_pulls_the_best() {
 /// 5.1: only a schedule that leaves something lower behind pulls.
 #[test]
 fn no_pull_where_an_equal_is_left() {
-    let lab = Lab::new(2, "6.1", &[PULL]);
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
     for _ in [0, 1] {
         lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
     }
@@ -48,7 +48,7 @@ fn no_pull_where_an_equal_is_left() {
 #[test]
 fn nothing_is_pulled_for_an_equal_priority() {
     for filter in ["next_prio", "none"] {
-        let lab = Lab::new(2, "6.1", &[PULL, &alloc::format!("pull_filter={filter}")]);
+        let lab = Lab::new(2, "6.1.y", &[PULL, &alloc::format!("pull_filter={filter}")]);
         lab.spawn_allowed(fifo(30), 0, cpus(&[0]));
         lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
         overload(&lab, 1, 30);
@@ -61,7 +61,7 @@ fn nothing_is_pulled_for_an_equal_priority() {
 /// 5.5 step 1: with nobody overloaded, one shared line is read and no lock is taken.
 #[test]
 fn no_overload_no_lock() {
-    let lab = Lab::new(2, "6.1", &[PULL]);
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
     lab.spawn(fifo(10), 0);
     lab.forget();
     lab.block(0);
@@ -72,7 +72,7 @@ fn no_overload_no_lock() {
 /// E12: a task that has just been woken elsewhere and preempts there is not taken away.
 #[test]
 fn e12_a_task_about_to_run_is_not_pulled() {
-    let lab = Lab::new(2, "6.1", &[PULL]);
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
     lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
     let woken = lab.spawn_unsettled(fifo(60), 0, 1, CpuMask::ALL);
@@ -85,7 +85,7 @@ fn e12_a_task_about_to_run_is_not_pulled() {
 /// E10, pull: of K CPUs that lower at once, each locks the overloaded one, and one gets the task.
 #[test]
 fn e10_the_herd() {
-    let lab = Lab::new(4, "6.1", &[PULL, "pull_filter=none"]);
+    let lab = Lab::new(4, "6.1.y", &[PULL, "pull_filter=none"]);
     let pinned = [0, 1, 2].map(|cpu| lab.spawn_allowed(fifo(60), cpu, cpus(&[cpu])));
     let p = overload(&lab, 3, 20);
     // All three read the overload mask before any of them has the lock.
@@ -115,7 +115,7 @@ fn e10_the_herd() {
 /// rt-class 11.1: no tick has moved the clock of the queue from which it is taken.
 #[test]
 fn who_is_pulled_has_waited_until_then() {
-    let lab = Lab::new(2, "6.1", &[PULL]);
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let p = overload(&lab, 0, 20);
     lab.advance(Nanos(700_000));
@@ -127,7 +127,7 @@ fn who_is_pulled_has_waited_until_then() {
 /// 5.5d: what was read before the lock was dropped is stale: something better arrived here meanwhile.
 #[test]
 fn the_own_queue_is_looked_at_again_after_the_lock_was_dropped() {
-    let lab = Lab::new(2, "6.1", &[PULL]);
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
     lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let p = overload(&lab, 0, 20);
     let mut better = None;
@@ -151,7 +151,7 @@ fn the_own_queue_is_looked_at_again_after_the_lock_was_dropped() {
 #[test]
 fn pull_source() {
     for source in ["pushable_list", "queue_scan"] {
-        let lab = Lab::new(3, "6.1", &[PULL, &alloc::format!("pull_source={source}")]);
+        let lab = Lab::new(3, "6.1.y", &[PULL, &alloc::format!("pull_source={source}")]);
         lab.spawn_allowed(fifo(5), 0, cpus(&[0]));
         let first = overload(&lab, 1, 30);
         lab.run(crate::affinity::set_cpus_allowed(lab.cpu(1), first, cpus(&[1, 2])));
@@ -161,7 +161,7 @@ fn pull_source() {
     }
     for (source, found) in [("pushable_list", false), ("queue_scan", true)] {
         let settings = [PULL, "push_fail=drop_and_continue", "pull_filter=none"];
-        let lab = Lab::new(2, "6.1", &settings);
+        let lab = Lab::new(2, "6.1.y", &settings);
         lab.k.config.set(&alloc::format!("pull_source={source}")).expect("a legal setting");
         lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
         let p = overload(&lab, 1, 20);
@@ -176,7 +176,7 @@ fn pull_source() {
 #[test]
 fn next_by_definition() {
     let next = |lab: &Lab| lab.k.rq(CpuId(0)).published.rt_next.get();
-    let lab = Lab::new(2, "6.1", &["next_def=first_pushable"]);
+    let lab = Lab::new(2, "6.1.y", &["next_def=first_pushable"]);
     lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
     lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
     lab.spawn_allowed(fifo(40), 0, cpus(&[0]));
@@ -186,7 +186,7 @@ fn next_by_definition() {
     lab.spawn_unsettled(fifo(60), 0, 0, CpuMask::ALL);
     assert_eq!(next(&lab), prio(fifo(60)), "a task about to preempt counts");
 
-    let lab = Lab::new(2, "6.1", &["next_def=second_best"]);
+    let lab = Lab::new(2, "6.1.y", &["next_def=second_best"]);
     lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
     let spawn = |priority| lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
     spawn(50);
@@ -211,7 +211,7 @@ fn next_by_definition() {
 #[test]
 fn double_lock() {
     let locks = |rule: &str, puller: u16, source: u16| {
-        let lab = Lab::new(2, "6.1", &[PULL, rule]);
+        let lab = Lab::new(2, "6.1.y", &[PULL, rule]);
         lab.spawn_allowed(fifo(60), puller, cpus(&[puller]));
         overload(&lab, source, 20);
         lab.forget();
@@ -229,7 +229,7 @@ fn double_lock() {
 #[test]
 fn a_scan_needs_two_tasks() {
     for (source, found) in [("pushable_list", true), ("queue_scan", false)] {
-        let lab = Lab::new(2, "6.1", &[&alloc::format!("pull_source={source}")]);
+        let lab = Lab::new(2, "6.1.y", &[&alloc::format!("pull_source={source}")]);
         let p = lab.spawn_unsettled(fifo(20), 0, 0, CpuMask::ALL);
         let me = lab.cpu(1);
         let candidate = lab.run(async {
@@ -242,7 +242,7 @@ fn a_scan_needs_two_tasks() {
 /// 5.5 step 4: outside schedule() a pull asks for one.
 #[test]
 fn a_pull_reschedules() {
-    let lab = Lab::new(2, "6.1", &[PULL]);
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
     overload(&lab, 1, 20);
     let me = lab.cpu(0);
     let flagged =

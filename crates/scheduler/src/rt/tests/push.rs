@@ -6,7 +6,7 @@ use crate::platform::Lock;
 use crate::testing::{Lab, LockFilter, cpus, fifo};
 use crate::{CpuId, CpuMask, Reason, TaskId};
 
-const V6_1: &str = "6.1";
+const V6_1: &str = "6.1.y";
 
 /// A task that waits on `cpu`, where something better runs; nobody has acted on it yet.
 fn waiter(lab: &Lab, priority: u8, cpu: u16, allowed: &[u16]) -> TaskId {

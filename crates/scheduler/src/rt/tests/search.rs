@@ -33,7 +33,7 @@ struct Machine {
 
 impl Machine {
     fn new(busy: [u8; 8], last: u16, allowed: CpuMask, settings: &[&str]) -> Machine {
-        let lab = Lab::on(&two_packages(), "6.1", settings);
+        let lab = Lab::on(&two_packages(), "6.1.y", settings);
         let p = sleeper(&lab, fifo(50), last, allowed);
         for (cpu, priority) in busy.into_iter().enumerate().filter(|(_, priority)| *priority > 0) {
             lab.spawn_allowed(fifo(priority), cpu as u16, CpuMask::single(CpuId(cpu as u16)));
@@ -106,7 +106,7 @@ fn far_nodes_are_not_walked() {
         let mut topology = two_packages();
         topology.levels[1].kind = LevelKind::Numa { distance };
         topology.levels[2].kind = LevelKind::Numa { distance: 60 };
-        let lab = Lab::on(&topology, "6.1", &[]);
+        let lab = Lab::on(&topology, "6.1.y", &[]);
         let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
         for cpu in [0, 1, 3, 4, 5, 6] {
             lab.spawn_allowed(fifo(60), cpu, CpuMask::single(CpuId(cpu)));
@@ -192,7 +192,7 @@ fn lines_read_by_cpupri() {
 #[test]
 fn lines_written_by_cpupri() {
     let lines = |search: &str| {
-        let lab = Lab::new(1, "6.1", &[&alloc::format!("search={search}")]);
+        let lab = Lab::new(1, "6.1.y", &[&alloc::format!("search={search}")]);
         lab.spawn_unsettled(fifo(50), 0, 0, cpus(&[0]));
         let count = |kind: fn(&Line) -> bool| lab.lines_touched(|line| kind(&line));
         [
@@ -212,7 +212,7 @@ fn cpupri_gap_hides_a_cpu_while_it_changes_level() {
     for (search, found) in
         [("cpupri_gap", None), ("cpupri_locked", Some(CpuId(1))), ("cpupri", Some(CpuId(1)))]
     {
-        let lab = Lab::new(2, "6.1", &[&alloc::format!("search={search}"), "NO_TTWU_QUEUE"]);
+        let lab = Lab::new(2, "6.1.y", &[&alloc::format!("search={search}"), "NO_TTWU_QUEUE"]);
         lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
         let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
         lab.k.platform.touch_takes.set(Nanos(10));

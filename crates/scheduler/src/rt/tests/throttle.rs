@@ -30,7 +30,7 @@ fn throttled(lab: &Lab, cpu: u16) -> bool {
 
 #[test]
 fn a_queue_that_used_its_share_is_passed_over_until_the_period_ends() {
-    let lab = Lab::new(1, "6.1", &[STRICT]);
+    let lab = Lab::new(1, "6.1.y", &[STRICT]);
     let p = lab.spawn(fifo(50), 0);
     assert_eq!(lab.k.platform.period_timer_at.get(), Some(Nanos::from_secs(1)));
     run_ms(&lab, 950);
@@ -63,7 +63,7 @@ fn a_queue_that_is_at_its_share_stays_throttled() {
 
 #[test]
 fn minus_one_switches_it_off_and_it_can_change_at_run_time() {
-    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=-1"]);
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=-1"]);
     let p = lab.spawn(fifo(50), 0);
     assert_eq!(lab.k.platform.period_timer_at.get(), None);
     run_ms(&lab, 3000);
@@ -83,7 +83,7 @@ fn minus_one_switches_it_off_and_it_can_change_at_run_time() {
 /// The timer stops when there is nothing left to account, and starts with the next RT task.
 #[test]
 fn the_timer_runs_only_while_there_is_something_to_account() {
-    let lab = Lab::new(1, "6.1", &[STRICT]);
+    let lab = Lab::new(1, "6.1.y", &[STRICT]);
     let p = lab.spawn(fifo(50), 0);
     run_ms(&lab, 300);
     lab.block(0);
@@ -98,7 +98,7 @@ fn the_timer_runs_only_while_there_is_something_to_account() {
 #[test]
 fn rt_runtime_share() {
     for (share, throttles) in [("RT_RUNTIME_SHARE", 0), (STRICT, 1)] {
-        let lab = Lab::new(2, "6.1", &[share]);
+        let lab = Lab::new(2, "6.1.y", &[share]);
         let p = lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
         run_ms(&lab, 960);
         assert_eq!(
@@ -107,7 +107,7 @@ fn rt_runtime_share() {
             "{share}"
         );
     }
-    let lab = Lab::new(2, "6.1", &["RT_RUNTIME_SHARE"]);
+    let lab = Lab::new(2, "6.1.y", &["RT_RUNTIME_SHARE"]);
     for cpu in [0, 1] {
         lab.spawn_allowed(fifo(50), cpu, cpus(&[cpu]));
     }
@@ -120,7 +120,7 @@ fn rt_runtime_share() {
 /// E18: tasks of a throttled queue may be taken by others.
 #[test]
 fn e18_a_throttled_cpu_gives_its_tasks_away() {
-    let lab = Lab::new(2, "6.1", &[STRICT, "sched_rt_runtime_us=500000"]);
+    let lab = Lab::new(2, "6.1.y", &[STRICT, "sched_rt_runtime_us=500000"]);
     lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
     let other = lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
     let waiting = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
@@ -143,7 +143,7 @@ fn e18_a_throttled_cpu_gives_its_tasks_away() {
 /// Found by random runs: nobody started the timer, and the queue was never let go.
 #[test]
 fn throttling_that_is_switched_on_while_a_task_runs_ends_too() {
-    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=-1"]);
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=-1"]);
     let p = lab.spawn(fifo(50), 0);
     lab.k.config.set("sched_rt_runtime_us=500000").expect("legal");
     run_ms(&lab, 501);
@@ -159,7 +159,7 @@ fn shares_ms(lab: &Lab) -> [u64; 2] {
 /// A CPU borrows when it has used up its share: 1/n of what each other has not used, up to a whole period.
 #[test]
 fn how_much_is_borrowed() {
-    let lab = Lab::new(2, "6.1", &["RT_RUNTIME_SHARE", "sched_rt_runtime_us=100000"]);
+    let lab = Lab::new(2, "6.1.y", &["RT_RUNTIME_SHARE", "sched_rt_runtime_us=100000"]);
     lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
     run_ms(&lab, 100);
     assert_eq!(shares_ms(&lab), [100, 100]);
@@ -176,7 +176,7 @@ fn how_much_is_borrowed() {
         "the timer borrows for a throttled CPU once more"
     );
 
-    let lab = Lab::new(2, "6.1", &["RT_RUNTIME_SHARE"]);
+    let lab = Lab::new(2, "6.1.y", &["RT_RUNTIME_SHARE"]);
     lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
     run_ms(&lab, 951);
     assert_eq!(shares_ms(&lab), [1000, 900]);
@@ -185,7 +185,7 @@ fn how_much_is_borrowed() {
 /// The timer gives back one share for each period that passed, and goes on while an RT task is queued.
 #[test]
 fn a_late_timer_makes_up_for_it() {
-    let lab = Lab::new(1, "6.1", &[STRICT, "sched_rt_runtime_us=1000000"]);
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=1000000"]);
     lab.spawn(fifo(50), 0);
     for _ in 0..2500 {
         lab.advance(Nanos::from_millis(1));
@@ -203,7 +203,7 @@ fn a_late_timer_makes_up_for_it() {
 /// The task that the throttling stopped may be taken by others: everybody is told that it is pushable.
 #[test]
 fn the_stopped_task_is_pushable() {
-    let lab = Lab::new(2, "6.1", &[STRICT]);
+    let lab = Lab::new(2, "6.1.y", &[STRICT]);
     let p = lab.spawn_allowed(fifo(50), 0, CpuMask::ALL);
     run_ms(&lab, 951);
     assert!(throttled(&lab, 0) && lab.idle(0) && lab.cpu_of(p) == 0);
@@ -214,7 +214,7 @@ fn the_stopped_task_is_pushable() {
 /// What was used while throttling was on does not count when it comes back.
 #[test]
 fn switching_off_forgives() {
-    let lab = Lab::new(1, "6.1", &[STRICT]);
+    let lab = Lab::new(1, "6.1.y", &[STRICT]);
     let p = lab.spawn(fifo(50), 0);
     run_ms(&lab, 951);
     assert!(lab.idle(0));

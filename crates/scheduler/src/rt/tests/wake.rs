@@ -8,7 +8,7 @@ use crate::{CpuMask, Event, Reason, TaskId};
 const BEFORE_S0: &str = "2.6.36";
 const AFTER_S0: &str = "2.6.36+S0";
 const V2_6_37: &str = "2.6.37";
-const V6_1: &str = "6.1";
+const V6_1: &str = "6.1.y";
 
 /// What runs on CPU 0 when p, whose last CPU it is, wakes; p has user priority 50.
 #[derive(Clone, Copy)]

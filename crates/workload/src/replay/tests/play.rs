@@ -23,7 +23,7 @@ impl Run {
     pub(super) fn delayed(replay: &Replay, cpus: usize, delay: Nanos) -> Run {
         let spec = MachineSpec::ideal(Topology::flat(cpus));
         let config = Config::default();
-        Profile::find("6.1").expect("a profile").apply(&config).expect("its settings");
+        Profile::find("6.1.y").expect("a profile").apply(&config).expect("its settings");
         let mut setup = Setup::new(cpus);
         let built = replay.build(&mut setup).expect("a load");
         let before = built.replayed().expect("a replay");

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn intervals_of_eight_cpus() {
         let ends = |hz: u64, lb_params: &str| {
-            let lab = Lab::new(8, "6.1", &[&format!("hz={hz}"), lb_params]);
+            let lab = Lab::new(8, "6.1.y", &[&format!("hz={hz}"), lb_params]);
             let (me, domain) = (lab.cpu(0), &lab.k.domains(CpuId(0))[0]);
             let with = |ms: u64, busy| {
                 domain.balance.balance_interval_ms.set(ms);
@@ -136,7 +136,7 @@ mod tests {
     /// 4.3: no longer than a tenth of a second for each CPU, no shorter than a tick.
     #[test]
     fn intervals_are_bounded() {
-        let lab = Lab::new(2, "6.1", &["hz=250", "lb_params=by_span"]);
+        let lab = Lab::new(2, "6.1.y", &["hz=250", "lb_params=by_span"]);
         let (me, domain) = (lab.cpu(0), &lab.k.domains(CpuId(0))[0]);
         domain.balance.balance_interval_ms.set(512);
         assert_eq!(interval(me, domain, true), 50);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn measured_costs_fade() {
-        let lab = Lab::new(2, "6.1", &["hz=250"]);
+        let lab = Lab::new(2, "6.1.y", &["hz=250"]);
         let (me, domain) = (lab.cpu(0), &lab.k.domains(CpuId(0))[0]);
         domain.balance.max_newidle_lb_cost.set(Nanos(256_000));
         lab.advance(Nanos::from_secs(1));
