@@ -79,6 +79,8 @@ pub struct SchedDomain {
     pub shares_cache: bool,
     /// Whether the level below prefers spreading (SD_PREFER_SIBLING): group capacity counts as one task.
     pub prefer_sibling: bool,
+    /// Its groups are cores of several hardware threads.
+    pub of_cores: bool,
     /// Which average of CPU load is compared while the CPU is busy.
     pub busy_idx: usize,
     /// The same while it is idle.
@@ -178,12 +180,19 @@ pub struct SearchLuck {
     successes: Kept<u64>,
     /// Of 1024 calls.
     ratio: Kept<u64>,
+    /// When that was computed last.
+    since: Kept<Nanos>,
 }
 
 impl Default for SearchLuck {
     /// Every second one at first.
     fn default() -> SearchLuck {
-        SearchLuck { calls: Kept::new(512), successes: Kept::new(256), ratio: Kept::new(512) }
+        SearchLuck {
+            calls: Kept::new(512),
+            successes: Kept::new(256),
+            ratio: Kept::new(512),
+            since: Kept::default(),
+        }
     }
 }
 
@@ -194,12 +203,14 @@ impl SearchLuck {
         (drawn <= weight).then(|| (1024 + weight / 2) / weight)
     }
 
-    /// A search was made, or passed over; `found`: what finding something counted.
-    pub(crate) fn account(&self, found: u64) {
+    /// A search was made, or passed over; `found`: what finding something counted. Under NI_RATE it is that
+    /// time `now`, and rare calls count as worth it: 256 calls of a second in 1024.
+    pub(crate) fn account(&self, found: u64, now: Option<Nanos>) {
         self.calls.set(self.calls.get() + 1);
         self.successes.set(self.successes.get() + found);
         if self.calls.get() >= 1024 {
-            self.ratio.set(self.successes.get());
+            let rarity = now.map_or(0, |now| now.saturating_sub(self.since.replace(now)).0 >> 22);
+            self.ratio.set((self.successes.get() + rarity).min(1024));
             self.calls.set(self.calls.get() / 2);
             self.successes.set(self.successes.get() / 2);
         }
@@ -277,6 +288,7 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
             affine: !far,
             shares_cache,
             prefer_sibling: chain.last().is_some_and(|below| !numa(below.kind)),
+            of_cores: chain.last().is_some_and(|below| below.kind == LevelKind::Smt),
             busy_idx: if numa(level.kind) { 3 } else { 2 },
             idle_idx: match level.kind {
                 LevelKind::Smt | LevelKind::Mc => 0,
@@ -367,13 +379,25 @@ mod tests {
         let luck = SearchLuck::default();
         let made = |luck: &SearchLuck| (0..1024).filter(|drawn| luck.weight(*drawn).is_some()).count();
         assert_eq!((made(&luck), luck.weight(0)), (514, Some(2)));
-        (0..512).for_each(|_| luck.account(0));
+        (0..512).for_each(|_| luck.account(0, None));
         assert_eq!(made(&luck), 258, "256 of 1024");
-        (0..10_000).for_each(|_| luck.account(0));
+        (0..10_000).for_each(|_| luck.account(0, None));
         assert_eq!((made(&luck), luck.weight(0)), (2, Some(1024)));
-        luck.account(1024);
-        (0..1024).for_each(|_| luck.account(0));
+        luck.account(1024, None);
+        (0..1024).for_each(|_| luck.account(0, None));
         assert!(made(&luck) > 500, "one of the few was a success");
+    }
+
+    /// eevdf-class 4.6, dice_rate: 512 calls in 4 s, 2 s, 1 s and a quarter of one add so much to the ratio.
+    #[test]
+    fn rare_searches_are_made_more_often() {
+        let ratio = |millis: u64| {
+            let luck = SearchLuck::default();
+            luck.since.set(Nanos::from_secs(10));
+            (0..512).for_each(|_| luck.account(0, Some(Nanos::from_secs(10) + Nanos::from_millis(millis))));
+            luck.ratio.get() - 256
+        };
+        assert_eq!([4000, 2000, 1000, 250].map(ratio), [768, 476, 238, 59]);
     }
 
     #[test]

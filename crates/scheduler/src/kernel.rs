@@ -4,7 +4,7 @@ use crate::domains::{SchedDomain, Topology, domains_of};
 use crate::fair::FairRoot;
 use crate::mutex::MutexTable;
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{Config, Feature};
+use crate::registry::{Config, DelayedCount, Feature};
 use crate::rq::RunQueue;
 use crate::rt::RootDomain;
 use crate::shared::Kept;
@@ -162,10 +162,14 @@ impl<P: Platform> Scheduler<P> {
             && rq.wake_list.is_empty()
     }
 
-    /// Runnable fair tasks of `cpu`.
+    /// Runnable fair tasks of `cpu`, as balancing counts them.
     pub fn nr_fair(&self, cpu: CpuId) -> u32 {
         let rq = &self.rq(cpu).published;
-        rq.nr_running.get() - rq.rt_nr_running.get()
+        let queued = rq.nr_running.get() - rq.rt_nr_running.get();
+        match self.config.rules.delayed_count.get() {
+            DelayedCount::LeftOut => queued - rq.nr_delayed.get(),
+            DelayedCount::LeftOutAtWakeup | DelayedCount::Counted => queued,
+        }
     }
 
     /// The idle task of `cpu`.

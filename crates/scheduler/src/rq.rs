@@ -81,6 +81,8 @@ pub struct Published {
     pub rt_next: Shared<Prio, RqLock>,
     /// Queued RT tasks, the running one included.
     pub rt_nr_running: Shared<u32, RqLock>,
+    /// Fair tasks among the runnable ones that work their debt off asleep (eevdf-class 3.7).
+    pub nr_delayed: Shared<u32, RqLock>,
     /// Whether the list of pushable RT tasks holds any.
     pub rt_pushable: Shared<bool, RqLock>,
     /// Runnable fair tasks that are SCHED_IDLE.
@@ -162,6 +164,7 @@ impl RunQueue {
                 rt_highest: Shared::new(Prio::NO_RT),
                 rt_next: Shared::new(Prio::NO_RT),
                 rt_nr_running: Shared::new(0),
+                nr_delayed: Shared::new(0),
                 rt_pushable: Shared::new(false),
                 nr_idle_policy: Shared::new(0),
                 load: Shared::new(0),
@@ -342,6 +345,12 @@ impl<'k, P: Platform> RqGuard<'k, P> {
     /// Whether the running task is already asked to make room, by the full flag.
     pub fn need_resched(&self) -> bool {
         self.published.need_resched()
+    }
+
+    /// A queued task begins to work its debt off asleep, or no longer does.
+    pub(crate) fn count_delayed(&self, delayed: bool) {
+        let nr = &self.published.nr_delayed;
+        nr.set(self, if delayed { nr.get() + 1 } else { nr.get() - 1 });
     }
 
     pub(crate) fn set_nr_running(&mut self, n: u32) {

@@ -313,24 +313,13 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "eevdf-class 5.4",
     },
     Limit {
-        name: "newer_balancing",
-        effect: Effect::Medium,
-        missing: "What placement and balancing learnt after 6.1: groups of busy hardware threads of a core (6.6), \
-                  clusters of cores, what a failed look for work costs a newly idle CPU (6.17), and that its \
-                  chances to find some fade (7.1).",
-        changes: "Migrations on machines with hardware threads, and of short tasks on CPUs that idle often. Not \
-                  measured.",
+        name: "clusters",
+        effect: Effect::Small,
+        missing: "Clusters of cores that share a second-level cache, which placement prefers since 6.6.",
+        changes: "Where tasks are woken on machines that have such clusters: some of ARM and of Intel's small cores. \
+                  Not measured.",
         profiles: SINCE_6_6,
-        source: "eevdf-class 4.3, 4.5, 4.6",
-    },
-    Limit {
-        name: "delayed_counts",
-        effect: Effect::Medium,
-        missing: "Tasks that are asleep in their queue (DELAY_DEQUEUE) count as running for placement and \
-                  balancing, as in 6.12; from 6.14 on they do not.",
-        changes: "Where tasks are woken and pulled on loaded CPUs. Not measured.",
-        profiles: SINCE_6_18,
-        source: "eevdf-class 3.7, 4.5",
+        source: "eevdf-class 4.3",
     },
     Limit {
         name: "stopper",

@@ -2,6 +2,7 @@
 
 use super::memory::{QueueMemory, Stamp, TaskMemories};
 use super::moves::Moves;
+use super::placing::Placing;
 use super::walkers::Flying;
 use super::{Findings, Moment, Past, Violation, best_run, counters, eevdf, look, order, vruntime, wakeups};
 use crate::platform::{Ipi, Platform};
@@ -16,6 +17,7 @@ pub struct Checker {
     memory: Memory,
     flying: Flying,
     moves: Moves,
+    placing: Placing,
     pub(super) best_run: best_run::BestRun,
     pub(super) found: Findings,
 }
@@ -45,6 +47,7 @@ impl Checker {
             },
             flying: Flying::new(k),
             moves: Moves::default(),
+            placing: Placing::new(k),
             best_run: best_run::BestRun::default(),
             found: Findings::default(),
         }
@@ -60,6 +63,7 @@ impl Checker {
         eevdf::event(me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
+        self.placing.event(me, event, found);
         self.best_run.event(&self.past, me, event);
     }
 
@@ -84,7 +88,7 @@ impl Checker {
     /// is under way and no interrupt is pending; interrupts on their way the checker knows itself. Returns
     /// the first violation since the last look.
     pub fn look<P: Platform>(&mut self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> Option<Violation> {
-        let Checker { past, memory, flying, best_run, found, .. } = self;
+        let Checker { past, memory, flying, placing, best_run, found, .. } = self;
         memory.now += 1;
         let mut at_rest = *idle_or_user;
         k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
@@ -95,6 +99,7 @@ impl Checker {
         vruntime::look(memory, &moment, found);
         eevdf::references_only_rise(memory, &moment, found);
         order::look(memory, &moment, found);
+        placing.look(&moment, found);
         best_run.look(memory, &moment, found);
         flying.look(k);
         found.first()

@@ -45,8 +45,9 @@ fn sums<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Find
         format!("CPU {cpu}: the weights of those that wait are {weights}, not {}", kept.sum_w)
     });
     let asleep = queued(moment, queue).filter(|p| moment.k.task(*p).se.eevdf.sched_delayed.get()).count();
-    found.expect("E1", kept.nr_delayed as usize == asleep, || {
-        format!("CPU {cpu}: {asleep} tasks are queued and asleep, not {}", kept.nr_delayed)
+    let counted = queue.published.nr_delayed.get();
+    found.expect("E1", counted as usize == asleep, || {
+        format!("CPU {cpu}: {asleep} tasks are queued and asleep, not {counted}")
     });
     let keys = weighted_keys(&waiting, kept.v0);
     found.expect("E2", kept.sum_wv == keys, || {

@@ -36,6 +36,7 @@ mod overload;
 mod past;
 mod pelt;
 mod placement;
+mod placing;
 mod rt_queue;
 mod running;
 mod spinners;
@@ -56,8 +57,8 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP18`
-    /// (fair-placement I1 to I18), `E1` to `E16` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP21`
+    /// (fair-placement I1 to I21), `E1` to `E16` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
     /// `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.

@@ -10,6 +10,8 @@ pub(super) enum GroupType {
     FullyBusy,
     /// A fair task is alone on a CPU that others take from it.
     Misfit,
+    /// A core whose hardware threads take from each other, as several fair tasks run there (eevdf-class 4.5).
+    SmtBalance,
     /// Tasks that may not leave it kept its balancing from evening it out.
     Imbalanced,
     /// More tasks than CPUs, and they wait.
@@ -39,6 +41,8 @@ pub(super) struct Figures {
     pub capacity: u64,
     /// Largest load of a CPU whose only fair task deserves a better one; zero: there is none.
     pub misfit_load: u64,
+    /// See [`GroupType::SmtBalance`].
+    pub threads_compete: bool,
     /// See [`GroupType::Imbalanced`].
     pub imbalanced: bool,
 }
@@ -50,6 +54,8 @@ impl Figures {
             GroupType::Overloaded
         } else if self.imbalanced {
             GroupType::Imbalanced
+        } else if self.threads_compete {
+            GroupType::SmtBalance
         } else if self.misfit_load > 0 {
             GroupType::Misfit
         } else if !self.has_capacity(pct) {
@@ -123,11 +129,13 @@ mod tests {
     #[test]
     fn what_outranks_what() {
         use GroupType::*;
-        let ranks = [HasSpare, FullyBusy, Misfit, Imbalanced, Overloaded];
+        let ranks = [HasSpare, FullyBusy, Misfit, SmtBalance, Imbalanced, Overloaded];
         assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]));
         let pinned =
             Figures { weight: 1, capacity: 1024, imbalanced: true, misfit_load: 9, ..Figures::default() };
         assert_eq!(pinned.group_type(117), Imbalanced);
-        assert_eq!(Figures { imbalanced: false, ..pinned }.group_type(117), Misfit);
+        let core = Figures { imbalanced: false, threads_compete: true, ..pinned };
+        assert_eq!(core.group_type(117), SmtBalance);
+        assert_eq!(Figures { threads_compete: false, ..core }.group_type(117), Misfit);
     }
 }

@@ -104,6 +104,9 @@ features! {
     NiRandom "NI_RANDOM"
         "A newly idle CPU looks for work less often where it seldom finds any, by dice (6.1.160 on)."
         "fair-placement 4.9, 8.7";
+    NiRate "NI_RATE"
+        "Those dice also count how rarely a CPU goes idle newly: whoever seldom does looks every time (7.1 on)."
+        "eevdf-class 0.4, 4.6";
     // EEVDF.
     PlaceLag "PLACE_LAG"
         "An entity keeps its lag over sleep and migration; without it, it enters at the zero-lag point."

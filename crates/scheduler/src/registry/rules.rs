@@ -443,6 +443,18 @@ rules! {
              117 % above (5.10 on).",
         Fixed "fixed" "The same on all levels: 1 to 4 ms, busy CPUs 64 times that, 125 % (2.6.36).",
     }
+    SmtBalance smt_balance
+        "Is a core on which several fair tasks run more than a busy group?" "eevdf-class 4.5" {
+        Off "off" "No (up to 6.5).",
+        On "on"
+            "Yes: CPUs that idle come to its help, and only they spread tasks over siblings (6.6 on).",
+    }
+    NewIdleFailure newidle_failure
+        "What has a search for work cost that found none?" "eevdf-class 4.6" {
+        TimeTaken "time_taken" "The time that it took.",
+        Raised "raised"
+            "Half as much again as the dearest so far, so that idle CPUs soon stop trying (6.17, 6.18).",
+    }
     NumaImbalance numa_imbalance
         "May few tasks stay together on a node while another one is idle?" "fair-placement 4.12, 8.5" {
         Channels "channels"
@@ -529,5 +541,12 @@ rules! {
     LbLag lb_lag "Does balancing look at lag?" "eevdf-class 4.5" {
         On "on" "It leaves entities that are not eligible, unless that has failed (6.14 on).",
         Off "off" "No.",
+    }
+    DelayedCount delayed_count
+        "Do tasks that stay in their queue asleep count as running where a CPU is chosen?"
+        "eevdf-class 3.7, 4.2, 4.5" {
+        LeftOut "left_out" "No: neither at a wakeup nor as fair tasks that could be moved (6.14 on).",
+        LeftOutAtWakeup "left_out_at_wakeup" "Only as tasks that could be moved (6.13; 6.12.y).",
+        Counted "counted" "Yes (6.12).",
     }
 }

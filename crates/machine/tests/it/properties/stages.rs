@@ -14,6 +14,7 @@ pub fn stages() -> Vec<Scenario> {
         bursts(),
         real_time_for_a_while(),
         bound_worker(),
+        often_idle(),
         slices(Op::Run(600)),
         slices(Op::Kernel(4_000)),
         storm(Shape::Flat(3)),
@@ -120,6 +121,14 @@ fn bound_worker() -> Scenario {
     let writes = (0..60).flat_map(|_| [Op::Write(0), Op::Run(30), Op::Sleep(200)]).collect();
     let worker = TaskPlan { cpus: 1, ..task(Plan::Normal, 0, writes) };
     stage(Shape::Flat(4), Price::Usual, vec![worker])
+}
+
+/// A CPU that goes idle more than a thousand times while another one has bound tasks to spare.
+fn often_idle() -> Scenario {
+    let hog = TaskPlan { cpus: 1, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 40]) };
+    let light = (0..1_500).flat_map(|_| [Op::Run(20), Op::Sleep(150)]).collect();
+    let light = TaskPlan { cpus: 2, ..task(Plan::Normal, 0, light) };
+    stage(Shape::Flat(2), Price::Usual, vec![hog.clone(), hog, light])
 }
 
 /// Three tasks that ask for long slices, and one that asks for short ones and overdraws them: by a little, or

@@ -42,6 +42,32 @@ const WEIGHED: &[&str] = &[
     "SYNC_WAKEUPS",
 ];
 
+/// Searches by dice.
+const DICE: &[&str] = &[
+    "load_tracking=pelt",
+    "idle_sibling=scan",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+    "NI_RANDOM",
+];
+
+/// EEVDF, where wakeups and balancing count tasks.
+const SLEEPERS_COUNT: &[&str] = &[
+    "fair_policy=eevdf",
+    "PLACE_LAG",
+    "RUN_TO_PARITY",
+    "DELAY_DEQUEUE",
+    "load_tracking=pelt",
+    "WA_IDLE",
+    "WA_WEIGHT",
+    "wake_placement=idle_or_load",
+    "idle_sibling=scan",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+];
+
 /// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
 const CONTEXT: &[(&str, &[&str])] = &[
     // So large that no sleeper has it, unless it shrinks.
@@ -56,6 +82,10 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("tick_check", &["NO_WAKEUP_PREEMPT", "sched_min_granularity_ns=100000"]),
     ("last_set", &["LAST_BUDDY", "buddy_gate=off", "WAKEUP_SYNC", "SYNC_WAKEUPS"]),
     ("NI_RANDOM", TRACKED),
+    ("NI_RATE", DICE),
+    ("newidle_failure", TRACKED),
+    ("smt_balance", TRACKED),
+    ("delayed_count", SLEEPERS_COUNT),
     ("idle_tick", TRACKED),
     ("RT_RUNTIME_SHARE", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
     ("push_ipi_walker", &["RT_PUSH_IPI"]),

@@ -76,6 +76,19 @@ pub struct CpuBalance {
     pub(super) nohz_kick: Cell<bool>,
 }
 
+impl CpuBalance {
+    /// Whether another CPU waits for one of its tasks.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.push_to.get().is_some()
+    }
+
+    /// One does, for the test of who checks it.
+    #[cfg(test)]
+    pub(crate) fn ask(&self, dest: CpuId) {
+        self.push_to.set(Some(dest));
+    }
+}
+
 /// A task leaves its CPU, and with it whatever that CPU's cache has of it.
 pub(crate) fn lose_cache<P: Platform>(me: ThisCpu<'_, P>, task: &Task) {
     if me.k.config.rules.lb.get() == Lb::GroupType {

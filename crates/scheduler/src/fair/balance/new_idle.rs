@@ -44,7 +44,7 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
 
 /// Where all that is queued sleeps there, the pick will let everybody go: the CPU is about to idle.
 fn finish_sleepers<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    if rq.nr_running > 0 && rq.nr_running == rq.fair.eevdf.nr_delayed {
+    if rq.nr_running > 0 && rq.nr_running == rq.published.nr_delayed.get() {
         let left = choose(rq);
         debug_assert!(left.is_none(), "nobody is awake");
     }

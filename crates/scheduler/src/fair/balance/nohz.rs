@@ -46,6 +46,18 @@ impl FairRoot {
         self.nohz.idle_cpus()
     }
 
+    /// Whether the cache of a CPU is known to have a core with all its threads idle; it is named by its lowest
+    /// CPU.
+    pub(crate) fn knows_idle_core(&self, cache: CpuId) -> bool {
+        self.caches[cache.index()].has_idle_cores.get()
+    }
+
+    /// Says so, for the test of who checks it.
+    #[cfg(test)]
+    pub(crate) fn know_idle_core(&self, cache: CpuId) {
+        self.caches[cache.index()].has_idle_cores.overwrite(true);
+    }
+
     /// Breaks the count of a cache, for the test of who checks it.
     #[cfg(test)]
     pub(crate) fn miscount_idle(&self, cache: CpuId) {

@@ -23,13 +23,11 @@ pub struct EevdfRq {
     pub sum_wv: i128,
     /// Of those that wait: sum of the weights.
     pub sum_w: u64,
-    /// How many tasks are queued and asleep (3.7).
-    pub nr_delayed: u32,
 }
 
 impl Default for EevdfRq {
     fn default() -> EevdfRq {
-        EevdfRq { tree: Tree::default(), v0: CfsRq::INITIAL_MIN_VRUNTIME, sum_wv: 0, sum_w: 0, nr_delayed: 0 }
+        EevdfRq { tree: Tree::default(), v0: CfsRq::INITIAL_MIN_VRUNTIME, sum_wv: 0, sum_w: 0 }
     }
 }
 

@@ -29,13 +29,13 @@ pub(super) fn set_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
         update_entity_lag(rq, se);
     }
     se.eevdf.sched_delayed.set(true);
-    rq.fair.eevdf.nr_delayed += 1;
+    rq.count_delayed(true);
     rq.me.decide(entity.task(), Reason::DelayedDequeue);
 }
 
 fn clear_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity) {
     se.eevdf.sched_delayed.set(false);
-    rq.fair.eevdf.nr_delayed -= 1;
+    rq.count_delayed(false);
 }
 
 /// An entity that stayed in its queue asleep has left it: now it is really asleep.

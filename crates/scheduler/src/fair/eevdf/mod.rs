@@ -65,7 +65,7 @@ pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     place_entity(rq, se, entrance);
     se.eevdf.on_rq.set(true);
     if se.eevdf.sched_delayed.get() {
-        rq.fair.eevdf.nr_delayed += 1;
+        rq.count_delayed(true);
     }
     if rq.fair.curr != Some(entity) {
         join_tree(rq, entity);
@@ -100,7 +100,7 @@ pub(super) fn dequeue_entity<P: Platform>(
                 se.eevdf.rel_deadline.set(true);
             }
             if se.eevdf.sched_delayed.get() {
-                rq.fair.eevdf.nr_delayed -= 1;
+                rq.count_delayed(false);
             }
         }
         DequeueKind::Sleep => {}

@@ -7,7 +7,7 @@ use crate::fair::balance::constants;
 use crate::fair::cpu_load::look_at;
 use crate::fair::pelt::{capacity_of, cpu_load, task_load};
 use crate::platform::Platform;
-use crate::registry::Feature;
+use crate::registry::{DelayedCount, Feature};
 use crate::stats::bump;
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
@@ -56,7 +56,7 @@ fn wake_affine<P: Platform>(
         if available_idle_cpu(me, me.id) && me.k.cpus_share_cache(me.id, prev) {
             return if prev_idle { Reason::WaPrevIdle } else { Reason::WaThisIdle };
         }
-        if sync && me.k.rq(me.id).published.nr_running.get() == 1 {
+        if sync && nr_awake(me) == 1 {
             return Reason::WaSync;
         }
         if prev_idle {
@@ -67,6 +67,15 @@ fn wake_affine<P: Platform>(
         return Reason::WaWeight;
     }
     Reason::WaNo
+}
+
+/// Runnable tasks of the executing CPU, those left out that only work their debt off (eevdf-class 4.2).
+fn nr_awake<P: Platform>(me: ThisCpu<'_, P>) -> u32 {
+    let rq = &me.k.rq(me.id).published;
+    match me.k.config.rules.delayed_count.get() {
+        DelayedCount::LeftOut | DelayedCount::LeftOutAtWakeup => rq.nr_running.get() - rq.nr_delayed.get(),
+        DelayedCount::Counted => rq.nr_running.get(),
+    }
 }
 
 /// Whether the executing CPU with `p` has less load for what it is worth than `prev` without.

@@ -77,7 +77,7 @@ impl<'d> Candidate<'d> {
         }
         match self.kind {
             GroupType::Overloaded | GroupType::FullyBusy => own.average_load() < other.average_load(),
-            GroupType::Imbalanced | GroupType::Misfit => false,
+            GroupType::Imbalanced | GroupType::SmtBalance | GroupType::Misfit => false,
             GroupType::HasSpare => own.idle > other.idle || (own.idle == other.idle && own.util < other.util),
         }
     }
@@ -123,7 +123,7 @@ fn compare<P: Platform>(
             let stays = numa && there + margin >= here || there >= here + margin || 100 * here <= pct * there;
             if stays { Reason::LocalMargin } else { Reason::OtherLoad }
         }
-        GroupType::Imbalanced | GroupType::Misfit => Reason::LocalType,
+        GroupType::Imbalanced | GroupType::SmtBalance | GroupType::Misfit => Reason::LocalType,
         GroupType::HasSpare => {
             let (here, there) = (local.figures.idle, idlest.figures.idle);
             if numa && here < there {

@@ -63,7 +63,8 @@ impl Seen {
             GroupType::Overloaded | GroupType::FullyBusy => self.average() > best.average(),
             GroupType::Imbalanced => false,
             GroupType::Misfit => own.misfit_load >= other.misfit_load,
-            GroupType::HasSpare => {
+            GroupType::SmtBalance if own.idle == 0 && other.idle == 0 => self.average() > best.average(),
+            GroupType::SmtBalance | GroupType::HasSpare => {
                 own.idle < other.idle || (own.idle == other.idle && own.nr_running > other.nr_running)
             }
         }
@@ -78,6 +79,8 @@ pub(super) struct Pass {
     pub pct: u64,
     /// The level below prefers to spread its tasks (SD_PREFER_SIBLING).
     pub prefer_sibling: bool,
+    /// That only counts for a CPU that idles (eevdf-class 4.5).
+    pub siblings_of_idle: bool,
     /// The domain's CPUs share a cache.
     pub shares_cache: bool,
     /// Load of each CPU's worth, over all groups.
@@ -107,7 +110,8 @@ impl Pass {
                 return Reason::LbWithinPct;
             }
         }
-        if self.prefer_sibling && local.kind == GroupType::HasSpare && b.nr_running > l.nr_running + 1 {
+        let spreads = self.prefer_sibling && !(self.siblings_of_idle && self.is_busy());
+        if spreads && local.kind == GroupType::HasSpare && b.nr_running > l.nr_running + 1 {
             return Reason::LbSibling;
         }
         if busiest.kind != GroupType::Overloaded {
@@ -130,7 +134,7 @@ impl Pass {
         let tasks = |amount| Imbalance { kind: Kind::Task, amount };
         match busiest.kind {
             GroupType::Misfit => return Imbalance { kind: Kind::Load, amount: b.misfit_load },
-            GroupType::Imbalanced => return tasks(1),
+            GroupType::Imbalanced | GroupType::SmtBalance => return tasks(1),
             GroupType::HasSpare | GroupType::FullyBusy | GroupType::Overloaded => {}
         }
         if local.kind == GroupType::HasSpare {
@@ -195,6 +199,7 @@ mod tests {
         situation: Situation,
         pct: u64,
         prefer_sibling: bool,
+        siblings_of_idle: bool,
         shares_cache: bool,
         imb_numa_nr: Option<u64>,
     }
@@ -202,7 +207,15 @@ mod tests {
     /// CPUs of one cache, the local one first.
     fn cpus(nrs: &[u64], situation: Situation) -> Case {
         let groups = nrs.iter().map(|nr| hogs(*nr, 1)).collect();
-        Case { groups, situation, pct: 117, prefer_sibling: false, shares_cache: true, imb_numa_nr: None }
+        Case {
+            groups,
+            situation,
+            pct: 117,
+            prefer_sibling: false,
+            siblings_of_idle: false,
+            shares_cache: true,
+            imb_numa_nr: None,
+        }
     }
 
     fn figures(groups: &[Figures], situation: Situation) -> Case {
@@ -218,6 +231,7 @@ mod tests {
                 situation: self.situation,
                 pct: self.pct,
                 prefer_sibling: self.prefer_sibling,
+                siblings_of_idle: self.siblings_of_idle,
                 shares_cache: self.shares_cache,
                 average: sum(|f| f.load) * 1024 / sum(|f| f.capacity),
             };
@@ -287,6 +301,23 @@ mod tests {
         assert_eq!(empty, (T::HasSpare, T::FullyBusy, Reason::LbSibling, tasks(1)));
         let (local, busiest, reason, _) = cores(1, Busy).comes_to();
         assert_eq!((local, busiest, reason), (T::HasSpare, T::FullyBusy, Reason::LbBusy));
+    }
+
+    /// eevdf-class 4.5: from 6.6 on a core of two busy threads ranks above a busy group and above a misfit, an
+    /// idle CPU takes one task of it, and a busy one spreads no more.
+    #[test]
+    fn a_core_whose_threads_compete() {
+        let core = Figures { threads_compete: true, ..hogs(2, 2) };
+        let misfit = Figures { misfit_load: 900, ..hogs(1, 2) };
+        let idle = Case { siblings_of_idle: true, ..figures(&[hogs(0, 2), misfit, core], Idle) };
+        assert_eq!(idle.comes_to(), (T::HasSpare, T::SmtBalance, Reason::LbMove, tasks(1)));
+        // Light tasks: three in one core, none in the other.
+        let light = |nr| Figures { load: 100 * nr, util: 100 * nr, runnable: 100 * nr, ..hogs(nr, 2) };
+        let busy = |siblings_of_idle| {
+            let groups = [light(1), light(3)];
+            Case { prefer_sibling: true, siblings_of_idle, ..figures(&groups, Busy) }.comes_to().2
+        };
+        assert_eq!([busy(false), busy(true)], [Reason::LbSibling, Reason::LbBusy]);
     }
 
     #[test]

@@ -5,13 +5,16 @@ use super::load_balance::{Outcome, load_balance};
 use super::nohz;
 use super::rebalance::{at_jiffy, bring_up_to_date, decay_cost, interval};
 use super::{jiffies, note};
-use crate::domains::SchedDomain;
+use crate::domains::{SchedDomain, SearchLuck};
 use crate::fair::balance::Situation;
 use crate::fair::scale;
 use crate::platform::Platform;
-use crate::registry::{Feature, NewIdleGate};
+use crate::registry::{Feature, NewIdleFailure, NewIdleGate};
 use crate::rq::RqGuard;
 use crate::{Nanos, Reason, ThisCpu};
+
+/// So much more than sched_migration_cost a search may count (eevdf-class 4.6).
+const BEYOND_MIGRATION_COST: Nanos = Nanos(200);
 
 /// Before a pick, with nothing to run: whether the CPU looks for work, or sees to the averages of idle ones.
 #[inline]
@@ -91,7 +94,7 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
         let mut weight = 0;
         if me.has(Feature::NiRandom) {
             let Some(of_a_success) = luck.weight(me.k.platform.random(me.id, 1024)) else {
-                luck.account(0);
+                account_luck(me, luck, 0);
                 note(me, Reason::NiDice);
                 continue;
             };
@@ -101,15 +104,16 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
         let took = me.now().saturating_sub(since);
         since = me.now();
         cost += took;
-        if took > most.get() {
-            most.set(took);
+        found = matches!(outcome, Outcome::Moved(_));
+        let counts = what_it_cost(me, took, most.get(), found);
+        if counts > most.get() {
+            most.set(counts);
             domain.balance.last_decay.set(me.now());
         } else {
             decay_cost(me, domain);
         }
-        found = matches!(outcome, Outcome::Moved(_));
         if me.has(Feature::NiRandom) {
-            luck.account(if found { weight } else { 0 });
+            account_luck(me, luck, if found { weight } else { 0 });
         }
         if found || rq.published.nr_running.get() > 0 || !rq.wake_list.is_empty() {
             break;
@@ -120,6 +124,22 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
         longest.set(Some(cost));
     }
     found
+}
+
+/// What a search counts as having cost in a domain where the dearest so far cost `most`.
+fn what_it_cost<P: Platform>(me: ThisCpu<'_, P>, took: Nanos, most: Nanos, found: bool) -> Nanos {
+    match me.k.config.rules.newidle_failure.get() {
+        NewIdleFailure::TimeTaken => took,
+        NewIdleFailure::Raised => {
+            let counts = if found { took } else { Nanos(most.0 * 3 / 2) };
+            counts.min(scale::migration_cost(me.k) + BEYOND_MIGRATION_COST)
+        }
+    }
+}
+
+/// A call of a domain was made, or passed over.
+fn account_luck<P: Platform>(me: ThisCpu<'_, P>, luck: &SearchLuck, found: u64) {
+    luck.account(found, me.has(Feature::NiRate).then(|| me.now()));
 }
 
 /// A wakeup ends an idle spell.
@@ -140,6 +160,21 @@ fn eighth_of_the_way(average: u64, length: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Lab;
+
+    /// eevdf-class 4.6, cost_bump: each search in vain makes the next less likely, up to a bound.
+    #[test]
+    fn a_search_in_vain_raises_the_cost() {
+        let counts = |rule: &str, took, most, found| {
+            let lab = Lab::new(2, "6.18", &[rule]);
+            what_it_cost(lab.cpu(0), Nanos(took), Nanos(most), found).0
+        };
+        let raised = |most, found| counts("newidle_failure=raised", 5_000, most, found);
+        assert_eq!([raised(20_000, false), raised(20_000, true)], [30_000, 5_000]);
+        assert_eq!(raised(400_000, false), 500_200, "no more than migrating one costs");
+        assert_eq!(raised(0, false), 0, "half as much again as nothing");
+        assert_eq!(counts("newidle_failure=time_taken", 5_000, 20_000, false), 5_000);
+    }
 
     #[test]
     fn e65_idle_spells() {

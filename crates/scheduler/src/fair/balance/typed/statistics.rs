@@ -10,7 +10,7 @@ use crate::fair::cpu_load::look_at;
 use crate::fair::group::Figures;
 use crate::fair::pelt::{capacity_of, cpu_load, cpu_runnable, cpu_util, refresh};
 use crate::platform::Platform;
-use crate::registry::MisfitReduced;
+use crate::registry::{MisfitReduced, SmtBalance};
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
 
 /// Who is balanced, where and how.
@@ -61,6 +61,7 @@ impl<'d> Search<'d> {
             situation: self.situation,
             pct,
             prefer_sibling: domain.prefer_sibling,
+            siblings_of_idle: me.k.config.rules.smt_balance.get() == SmtBalance::On,
             shares_cache: domain.shares_cache,
             average: total.average_load(),
         };
@@ -92,6 +93,10 @@ impl<'d> Search<'d> {
         let looks_for_misfits = !local
             && self.situation != Situation::Busy
             && me.k.config.rules.misfit_reduced.get() == MisfitReduced::On;
+        let looks_for_cores = !local
+            && self.situation != Situation::Busy
+            && self.domain.of_cores
+            && me.k.config.rules.smt_balance.get() == SmtBalance::On;
         for cpu in group.span.and(&self.cpus).iter() {
             look_at(me, cpu);
             let load = cpu_load(me, cpu);
@@ -108,6 +113,7 @@ impl<'d> Search<'d> {
                 figures.misfit_load = figures.misfit_load.max(load);
             }
         }
+        figures.threads_compete = looks_for_cores && figures.nr_fair > 1;
         figures
     }
 

@@ -4,6 +4,7 @@ use crate::affinity::set_cpus_allowed;
 use crate::fork::do_exit;
 use crate::policy::{sched_setscheduler, set_user_nice};
 use crate::testing::{Lab, cpus, fifo};
+use crate::wakeup::WakeFlags;
 use crate::{CpuId, Nanos, Nice, Policy, Reason, Standing, TaskId};
 use alloc::vec::Vec;
 
@@ -183,6 +184,34 @@ fn sleeping_in_the_queue_is_no_waiting_time() {
     lab.settle();
     assert_eq!(lab.running(0), a);
     assert_eq!(lab.k.task(a).stats.wait_max.get(), Nanos::from_millis(2));
+}
+
+/// 3.7, 4.2, 4.5: who sleeps in a queue is no task that could be moved (6.14 on), nor company for a waker that
+/// is about to sleep (6.13 on; 6.12.y).
+#[test]
+fn who_sleeps_in_a_queue_is_not_counted() {
+    let counted = |rule: &str| {
+        let lab = Lab::new(2, "6.18.y", &[rule]);
+        let tasks = lab.crowd(0, &[0, 0]);
+        let woken = lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+        lab.block(1);
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+        lab.run(set_cpus_allowed(lab.cpu(1), woken, cpus(&[0, 1])));
+        lab.stand(tasks[0], 12.0, 12.3);
+        lab.stand(tasks[1], 10.0, 10.7);
+        lab.block(0);
+        assert!(lab.delayed(tasks[0]) && lab.running(0) == tasks[1]);
+        let sync = WakeFlags { sync: true, interrupt: false };
+        lab.run(crate::wakeup::try_to_wake_up(lab.cpu(0), woken, sync));
+        lab.count(Reason::WaSync)
+    };
+    assert_eq!(counted("delayed_count=left_out"), 1);
+    assert_eq!(counted("delayed_count=left_out_at_wakeup"), 1);
+    assert_eq!(counted("delayed_count=counted"), 0);
+    let (lab, ..) = blocked(&["delayed_count=left_out"]);
+    assert_eq!((lab.k.nr_fair(CpuId(0)), lab.queued(0)), (1, 2));
+    let (lab, ..) = blocked(&["delayed_count=left_out_at_wakeup"]);
+    assert_eq!(lab.k.nr_fair(CpuId(0)), 2);
 }
 
 /// 4.5: whoever owes service stays, unless the rule is off; balancing then looks at the next.

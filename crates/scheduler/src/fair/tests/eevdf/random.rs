@@ -55,7 +55,7 @@ const MET: [Reason; 11] = [
 /// E5: what the pick finds is what a look at everybody finds.
 fn picks_right(lab: &Lab, cpu: u16) {
     let mut rq = lab.run(lab.cpu(cpu).lock(CpuId(cpu)));
-    if rq.fair.eevdf.nr_delayed > 0 || rq.fair.curr.is_some() || rq.fair.buddies.next.is_some() {
+    if rq.published.nr_delayed.get() > 0 || rq.fair.curr.is_some() || rq.fair.buddies.next.is_some() {
         return;
     }
     let sums = Sums::of(&lab.k.tasks, &rq.fair);

@@ -4,6 +4,7 @@
 mod balance;
 mod fork;
 mod nohz;
+mod recorded;
 mod wakeup;
 
 use crate::testing::{Lab, cpus};
