@@ -53,6 +53,8 @@ struct Chart {
     x_name: String,
     y_name: String,
     lines: Vec<Line>,
+    /// Of a sweep over names: number and name of each that was run, in order.
+    names: Vec<(u64, String)>,
 }
 
 /// Colours that the colour-blind can tell apart (Okabe and Ito 2008).
@@ -72,6 +74,7 @@ impl Chart {
     fn of(experiment: &ReproducedExperiment, sweep: &str, what: &str) -> Chart {
         let mut unit = RowUnit::Count;
         let mut lines = Vec::new();
+        let mut names: Vec<(u64, String)> = Vec::new();
         for variant in &experiment.variants {
             let rows = || variant.rows.iter().filter(|row| row.what == what);
             let place = |row: &ReproducedRow, y| row.at.map(|x| Point { x, y });
@@ -79,6 +82,7 @@ impl Chart {
             let bar = |row: &ReproducedRow| Some([place(row, row.low)?, place(row, row.high)?]);
             let seeds = rows().filter_map(bar).collect();
             let published = rows().filter_map(|row| place(row, row.published?)).collect();
+            names.extend(rows().filter_map(|row| Some((row.at? as u64, row.at_name.clone()?))));
             unit = rows().next().map_or(unit, |row| row.unit);
             if !simulated.is_empty() {
                 lines.push(Line { name: variant.name.clone(), simulated, seeds, published });
@@ -93,7 +97,9 @@ impl Chart {
         };
         let words = what.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.map(str::to_lowercase).collect();
-        let crossings = crossings(experiment);
+        names.sort();
+        names.dedup();
+        let crossings = if names.is_empty() { crossings(experiment) } else { Vec::new() };
         let at = crossings.iter().find(|crossing| crossing.what == what).and_then(|crossing| crossing.at);
         let crossing = at.map_or(String::new(), |at| format!("; the lines cross at {sweep} {at:.0}"));
         Chart {
@@ -102,6 +108,7 @@ impl Chart {
             x_name: sweep.to_owned(),
             y_name: format!("{what}{suffix}"),
             lines,
+            names,
         }
     }
 
@@ -111,8 +118,12 @@ impl Chart {
         Plot { name: self.name.clone(), svg }
     }
 
-    /// The upper corner that the lines leave free: on the side where they are lower.
-    fn free_corner(&self) -> SeriesLabelPosition {
+    /// Where the lines leave room: over names wherever it is, else the upper corner on the side where they
+    /// are lower.
+    fn free_corner(&self, y: &Scale) -> SeriesLabelPosition {
+        if !self.names.is_empty() {
+            return self.free_box(y);
+        }
         let highest = |end: fn(&Line) -> Option<&Point>| {
             self.lines.iter().filter_map(|line| Some(end(line)?.y)).fold(f64::NEG_INFINITY, f64::max)
         };
@@ -120,11 +131,52 @@ impl Chart {
         if rising { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::UpperRight }
     }
 
+    /// Of nine boxes as large as the legend, the one through which the least of the lines goes.
+    fn free_box(&self, y: &Scale) -> SeriesLabelPosition {
+        use SeriesLabelPosition::{
+            LowerLeft, LowerMiddle, LowerRight, MiddleLeft, MiddleMiddle, MiddleRight, UpperLeft,
+            UpperMiddle, UpperRight,
+        };
+        const STEPS: u32 = 20;
+        let (x, range) = (Scale::of_names(&self.names), y.range());
+        let share = |p: &Point| {
+            let across = (x.place(p.x) - x.range().start) / (x.range().end - x.range().start);
+            [across, (y.place(p.y) - range.start) / (range.end - range.start)]
+        };
+        let places: Vec<[f64; 2]> = self
+            .lines
+            .iter()
+            .flat_map(|line| line.simulated.windows(2))
+            .flat_map(|pair| {
+                let [[x0, y0], [x1, y1]] = [share(&pair[0]), share(&pair[1])];
+                let along = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
+                along.map(move |at| [x0 + (x1 - x0) * at, y0 + (y1 - y0) * at]).collect::<Vec<_>>()
+            })
+            .collect();
+        let columns = [0.0..0.36, 0.32..0.68, 0.64..1.0];
+        let rows = [0.7..1.0, 0.35..0.65, 0.0..0.3];
+        let boxes = [
+            [UpperLeft, UpperMiddle, UpperRight],
+            [MiddleLeft, MiddleMiddle, MiddleRight],
+            [LowerLeft, LowerMiddle, LowerRight],
+        ];
+        let crossed = |column: &Range<f64>, row: &Range<f64>| {
+            places.iter().filter(|[x, y]| column.contains(x) && row.contains(y)).count()
+        };
+        let all = rows.iter().zip(boxes).flat_map(|(row, boxes)| {
+            columns.iter().zip(boxes).map(|(column, place)| (crossed(column, row), place)).collect::<Vec<_>>()
+        });
+        all.min_by_key(|(crossed, _)| *crossed).map_or(UpperLeft, |(_, place)| place)
+    }
+
     fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
         let of_line =
             |line: &Line| line.seeds.as_flattened().iter().chain(&line.published).copied().collect();
         let places = || self.lines.iter().flat_map(|line| -> Vec<Point> { of_line(line) });
-        let x = Scale::of(places().map(|place| place.x));
+        let x = match self.names.as_slice() {
+            [] => Scale::of(places().map(|place| place.x)),
+            names => Scale::of_names(names),
+        };
         let y = Scale::of(places().map(|place| place.y));
         let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         area.fill(&WHITE)?;
@@ -171,7 +223,7 @@ impl Chart {
         }
         chart
             .configure_series_labels()
-            .position(self.free_corner())
+            .position(self.free_corner(&y))
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK)
             .draw()?;
@@ -179,8 +231,9 @@ impl Chart {
     }
 }
 
-/// An axis: logarithmic where the values span more than a decade, otherwise linear from zero.
+/// An axis: logarithmic where the values span more than a decade, otherwise linear from zero; or names.
 struct Scale {
+    names: Vec<(u64, String)>,
     logarithmic: bool,
     low: f64,
     high: f64,
@@ -190,27 +243,47 @@ impl Scale {
     fn of(values: impl Iterator<Item = f64>) -> Scale {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
         let logarithmic = low > 0.0 && high / low > 10.0;
-        Scale { logarithmic, low: if logarithmic { low } else { low.min(0.0) }, high }
+        let low = if logarithmic { low } else { low.min(0.0) };
+        Scale { names: Vec::new(), logarithmic, low, high }
+    }
+
+    /// One step for each name, whatever was left out between them.
+    fn of_names(names: &[(u64, String)]) -> Scale {
+        Scale { names: names.to_vec(), logarithmic: false, low: 1.0, high: names.len() as f64 }
     }
 
     fn place(&self, value: f64) -> f64 {
-        if self.logarithmic { value.log2() } else { value }
+        match self.names.iter().position(|(number, _)| *number == value as u64) {
+            Some(rank) => rank as f64 + 1.0,
+            None if self.logarithmic => value.log2(),
+            None => value,
+        }
     }
 
     /// With some room at the ends.
     fn range(&self) -> Range<f64> {
-        let (low, high) = (self.place(self.low), self.place(self.high));
+        let (low, high) = match self.names.len() {
+            0 => (self.place(self.low), self.place(self.high)),
+            _ => (self.low, self.high),
+        };
         let room = (high - low).max(f64::MIN_POSITIVE) * 0.06;
-        if self.logarithmic { low - room..high + room } else { low..high + room }
+        if self.logarithmic || !self.names.is_empty() { low - room..high + room } else { low..high + room }
     }
 
     fn labels(&self) -> usize {
         let range = self.range();
+        if !self.names.is_empty() {
+            return self.names.len();
+        }
         if self.logarithmic { (range.end - range.start).ceil() as usize + 1 } else { 10 }
     }
 
     /// Powers of two on a logarithmic axis.
     fn label(&self, at: f64) -> String {
+        if !self.names.is_empty() {
+            let here = self.names.get((at as usize).wrapping_sub(1)).filter(|_| at.fract() == 0.0);
+            return here.map_or(String::new(), |(_, name)| name.clone());
+        }
         let value = match (self.logarithmic, at.fract() == 0.0) {
             (true, false) => return String::new(),
             (true, true) => at.exp2(),
@@ -245,6 +318,15 @@ mod tests {
         let mut experiment = example::swept();
         experiment.sweep = None;
         assert_eq!(swept(&experiment), []);
+    }
+
+    /// What a quick run leaves out takes no room.
+    #[test]
+    fn an_axis_of_names_has_a_step_for_each() {
+        let scale = Scale::of_names(&[(1, "2.6.36".to_owned()), (8, "6.18".to_owned())]);
+        let labels = [1.0, 8.0].map(|at| scale.label(scale.place(at)));
+        assert_eq!(labels, ["2.6.36", "6.18"]);
+        assert_eq!((scale.place(8.0), scale.label(1.5).as_str()), (2.0, ""));
     }
 
     #[test]

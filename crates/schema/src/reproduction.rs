@@ -113,9 +113,12 @@ pub struct ReproducedRow {
     /// Its place in a published table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<Cell>,
-    /// The value of the sweep.
+    /// The value of the sweep; of a sweep over names the number of the name, from 1 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
+    /// The name, in a sweep over names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_name: Option<String>,
     /// What the document says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
@@ -146,6 +149,12 @@ pub struct ReproducedRow {
 }
 
 impl ReproducedRow {
+    /// The value of the sweep in words.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        self.at.map(|at| self.at_name.clone().unwrap_or_else(|| at.to_string()))
+    }
+
     /// Whether it should agree, does not, and nobody knows why.
     #[must_use]
     pub fn fails(&self) -> bool {
@@ -300,7 +309,7 @@ impl ReproducedExperiment {
         let rows = self.variants.iter().flat_map(|variant| {
             let failing = variant.rows.iter().filter(|row| row.fails());
             failing.map(move |row| {
-                let at = row.at.map_or(String::new(), |at| format!(" at {at}"));
+                let at = row.place().map_or(String::new(), |at| format!(" at {at}"));
                 format!("{}: {}{at} is {}", variant.name, row.what, row.simulated)
             })
         });

@@ -14,8 +14,8 @@ pub(super) const NO_ARRAY_SWITCHES: u64 = 0;
 const UNUSED: [u64; 6] = [0; 6];
 
 pub(super) fn text(show: &Show<'_>) -> String {
-    let version = Version::of(show.release);
-    let mut out = format!("version {}\n", version as u8);
+    let version = version(show.release);
+    let mut out = format!("version {version}\n");
     let hz = show.snapshot.config.tunables.hz.get().unsigned_abs();
     let _infallible = writeln!(out, "timestamp {}", show.snapshot.at.0 * hz / 1_000_000_000);
     let cpus = show.snapshot.cpus.len();
@@ -28,24 +28,20 @@ pub(super) fn text(show: &Show<'_>) -> String {
     out
 }
 
-/// Which fields a domain has, and in which order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Version {
-    /// Balancing of an idle CPU, of a busy one, of one that is about to idle.
-    V15 = 15,
-    /// The busy one first.
-    V16 = 16,
-    /// Imbalances by kind, names of the domains.
-    V17 = 17,
-}
+/// Which fields a domain has, and in which order: the number in the first line.
+type Version = u8;
+/// Balancing of an idle CPU, of a busy one, of one that is about to idle.
+const IDLE_FIRST: Version = 15;
+/// Of the busy one first.
+const BUSY_FIRST: Version = 16;
+/// Imbalances by kind, names of the domains.
+const NAMED: Version = 17;
 
-impl Version {
-    fn of(release: Release) -> Version {
-        match release {
-            release if release < Release::SCHEDSTAT_16 => Version::V15,
-            release if release < Release::SCHEDSTAT_17 => Version::V16,
-            _ => Version::V17,
-        }
+fn version(release: Release) -> Version {
+    match release {
+        release if release < Release::SCHEDSTAT_16 => IDLE_FIRST,
+        release if release < Release::SCHEDSTAT_17 => BUSY_FIRST,
+        _ => NAMED,
     }
 }
 
@@ -73,13 +69,13 @@ fn cpu_line(cpu: &CpuSnapshot, out: &mut String) {
 
 fn domain_line(version: Version, level: usize, domain: &DomainSnapshot, cpus: usize, out: &mut String) {
     let [idle, busy, newly_idle] = &domain.balancing;
-    let first = if version >= Version::V16 { [busy, idle] } else { [idle, busy] };
+    let first = if version >= BUSY_FIRST { [busy, idle] } else { [idle, busy] };
     let balancing = first.into_iter().chain([newly_idle]).flat_map(|counts| balance(version, counts));
     let c = &domain.counts;
     let active = [c.active.get(), c.active_failed.get(), c.active_pushed.get()];
     let wakeups = [c.wake_remote.get(), c.move_affine.get(), c.move_balance.get()];
     let numbers: Vec<u64> = balancing.chain(active).chain(UNUSED).chain(wakeups).collect();
-    let name = if version >= Version::V17 { format!("{} ", name(domain.kind)) } else { String::new() };
+    let name = if version >= NAMED { format!("{} ", name(domain.kind)) } else { String::new() };
     let _infallible = writeln!(out, "domain{level} {name}{} {}", mask(&domain.span, cpus), words(&numbers));
 }
 
@@ -88,8 +84,7 @@ fn balance(version: Version, counts: &BalanceCounts) -> Vec<u64> {
         [&counts.imbalance_load, &counts.imbalance_util, &counts.imbalance_task].map(|sum| sum.get());
     // CPUs of different capacity, where a task may not fit, are not modelled.
     let misfit = 0;
-    let imbalance =
-        if version >= Version::V17 { vec![load, util, task, misfit] } else { vec![load + util + task] };
+    let imbalance = if version >= NAMED { vec![load, util, task, misfit] } else { vec![load + util + task] };
     let before = [&counts.attempts, &counts.balanced, &counts.failed].map(|count| count.get());
     let after = [&counts.pulled, &counts.hot_pulled, &counts.no_busier_queue, &counts.no_busier_group];
     [before.to_vec(), imbalance, after.map(|count| count.get()).to_vec()].concat()

@@ -3,7 +3,7 @@
 use super::Length;
 use super::parameters::Free;
 use crate::error::{Error, Excerpt};
-use report::reproduce::{RequirementSpec, RowSpec, TableSpec};
+use report::reproduce::{Place, RequirementSpec, RowSpec, SweepValue, TableSpec};
 use scheduler::Nanos;
 use schema::reproduction::Role;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ pub(super) struct Quick {
     #[serde(rename = "for")]
     pub duration: Option<String>,
     /// Values of the sweep.
-    pub values: Option<Vec<f64>>,
+    pub values: Option<Vec<SweepValue>>,
 }
 
 /// Something that is varied from run to run of each variant.
@@ -56,7 +56,18 @@ pub(super) struct Quick {
 #[serde(deny_unknown_fields)]
 pub(super) struct Sweep {
     pub name: String,
-    pub values: Vec<f64>,
+    pub values: Vec<SweepValue>,
+}
+
+impl Sweep {
+    /// Where a value stands.
+    fn place(&self, value: &SweepValue) -> Option<Place> {
+        let index = self.values.iter().position(|v| v == value)?;
+        Some(match value {
+            SweepValue::Number(number) => Place { number: *number, name: None },
+            SweepValue::Name(name) => Place { number: index as f64 + 1.0, name: Some(name.clone()) },
+        })
+    }
 }
 
 /// One configuration.
@@ -129,9 +140,20 @@ impl ExperimentFile {
                 return Err(self.fault("a sweep needs values"));
             }
         }
-        let of_sweep = |value: &f64| self.sweep.as_ref().is_some_and(|sweep| sweep.values.contains(value));
-        if let Some(odd) = self.quick.values.iter().flatten().find(|value| !of_sweep(value)) {
-            return Err(self.fault(format!("{odd} in quick.values is no value of the sweep")));
+        let named = |value: &&SweepValue| matches!(value, SweepValue::Name(_));
+        let values = self.sweep.as_ref().map_or(&[][..], |sweep| &sweep.values);
+        if ![0, values.len()].contains(&values.iter().filter(named).count()) {
+            return Err(self.fault("the values of a sweep are numbers or words, not both"));
+        }
+        let of_sweep = |value: &SweepValue| self.sweep.as_ref().and_then(|sweep| sweep.place(value));
+        match self.quick.values.iter().flatten().find(|value| of_sweep(value).is_none()) {
+            Some(SweepValue::Number(odd)) => {
+                return Err(self.fault(format!("{odd} in quick.values is no value of the sweep")));
+            }
+            Some(SweepValue::Name(odd)) => {
+                return Err(self.fault(format!("\"{odd}\" in quick.values is no value of the sweep")));
+            }
+            None => {}
         }
         let mut rows = self.variant.iter().flat_map(|variant| &variant.row).chain(&self.row);
         rows.try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))
@@ -184,13 +206,10 @@ impl ExperimentFile {
         text.as_ref().map(read).transpose().map_err(|problem| self.fault(format!("`for`: {problem}")))
     }
 
-    /// Values of the sweep; one that is none without a sweep.
-    pub fn values(&self, length: Length) -> Vec<Option<f64>> {
-        let all = self.sweep.as_ref().map(|sweep| &sweep.values);
+    /// Places of the sweep; one that is none without a sweep.
+    pub fn places(&self, length: Length) -> Vec<Option<Place>> {
+        let Some(sweep) = &self.sweep else { return vec![None] };
         let quick = self.quick.values.as_ref().filter(|_| length == Length::Quick);
-        match quick.or(all) {
-            Some(values) => values.iter().copied().map(Some).collect(),
-            None => vec![None],
-        }
+        quick.unwrap_or(&sweep.values).iter().map(|value| sweep.place(value)).collect()
     }
 }

@@ -156,7 +156,7 @@ impl PublishedExperiment {
     pub fn runs(&self, length: Length, with_sensitivity: bool) -> u64 {
         let once = |length| {
             let variants = self.file.variant.len() as u64;
-            variants * self.file.values(length).len() as u64 * u64::from(self.file.seeds(length))
+            variants * self.file.places(length).len() as u64 * u64::from(self.file.seeds(length))
         };
         let changes = if with_sensitivity { self.file.free.len() * FACTORS.len() + 1 } else { 0 };
         once(length) + once(Length::Quick) * changes as u64
@@ -281,7 +281,10 @@ fn variant_runs<'a>(
         },
         observed: points
             .iter()
-            .map(|(point, runs)| Observed { at: point.at, runs: runs.iter().map(all_figures).collect() })
+            .map(|(point, runs)| Observed {
+                at: point.at.clone(),
+                runs: runs.iter().map(all_figures).collect(),
+            })
             .collect(),
     }
 }

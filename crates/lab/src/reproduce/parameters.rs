@@ -4,6 +4,7 @@ use super::file::ExperimentFile;
 use crate::error::Error;
 use crate::machines::machine_text;
 use crate::sources::Sources;
+use report::reproduce::Place;
 use schema::reproduction::FreeParameter;
 use serde::Deserialize;
 
@@ -54,7 +55,7 @@ impl Free {
 pub(super) fn fill(
     file: &ExperimentFile,
     text: &str,
-    at: Option<f64>,
+    at: Option<&Place>,
     change: Option<Change<'_>>,
 ) -> Result<String, Error> {
     let mut out = String::new();
@@ -69,11 +70,11 @@ pub(super) fn fill(
             let changed = change.filter(|change| change.parameter.name == free.name);
             Some(free.value? * changed.map_or(1.0, |change| change.factor))
         });
-        let Some(value) = swept.or(value) else {
+        let Some(value) = swept.map(Place::to_string).or(value.map(|v| v.to_string())) else {
             return Err(file.fault(format!("`{text}`: nothing is called {{{name}}}")));
         };
         out += before;
-        out += &value.to_string();
+        out += &value;
         rest = behind;
     }
     Ok(out + rest)

@@ -9,7 +9,7 @@ use crate::experiment_text::load_text;
 use crate::machines::DEFAULT_MACHINE;
 use crate::settings::Settings;
 use crate::sources::Sources;
-use report::reproduce::{Published, RowSpec, VariantSpec};
+use report::reproduce::{Place, Published, RowSpec, SweepValue, VariantSpec};
 use schema::{ExperimentText, FileText};
 
 /// A variant and its runs.
@@ -24,7 +24,7 @@ pub(super) struct PlannedVariant {
 
 /// A variant at one value of the sweep.
 pub(super) struct Point {
-    pub at: Option<f64>,
+    pub at: Option<Place>,
     /// Name of the variant.
     pub variant: String,
     /// What to call it in an error.
@@ -45,8 +45,8 @@ pub(super) fn variants(
 
 /// The machine that the experiment names for all variants.
 pub(super) fn machine_name(file: &ExperimentFile) -> Result<String, Error> {
-    let first = file.values(Length::Full).into_iter().next().flatten();
-    let common = Settings::parse(&fill(file, &file.settings, first, None)?)?;
+    let first = file.places(Length::Full).into_iter().next().flatten();
+    let common = Settings::parse(&fill(file, &file.settings, first.as_ref(), None)?)?;
     Ok(common.machine.name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned()))
 }
 
@@ -62,7 +62,7 @@ fn planned(
         other => file.fault(format!("variant \"{}\": {other}", variant.name)),
     };
     let points: Result<Vec<Point>, Error> =
-        file.values(length).into_iter().map(|at| point(file, variant, length, at, change, files)).collect();
+        file.places(length).into_iter().map(|at| point(file, variant, length, at, change, files)).collect();
     let words = format!("{} {}", file.settings, variant.settings);
     Ok(PlannedVariant {
         spec: VariantSpec {
@@ -84,11 +84,11 @@ fn point(
     file: &ExperimentFile,
     variant: &VariantFile,
     length: Length,
-    at: Option<f64>,
+    at: Option<Place>,
     change: Option<Change<'_>>,
     files: &dyn Sources,
 ) -> Result<Point, Error> {
-    let fill = |text: &String| fill(file, text, at, change);
+    let fill = |text: &String| fill(file, text, at.as_ref(), change);
     let common = Settings::parse(&fill(&file.settings)?)?;
     let own = Settings::parse(&fill(&variant.settings)?)?;
     let load = |text: &String| Ok(load_text(&fill(text)?, &FileText::default(), files));
@@ -103,7 +103,7 @@ fn point(
         text.machine.content = Some(changed_machine(file, name, place, factor, files)?);
     }
     let experiment = Experiment::open(&text, files)?;
-    let swept = at.map_or(String::new(), |at| format!(" at {at}"));
+    let swept = at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
     let configuration = format!("{}{swept}", variant.name);
     Ok(Point { at, variant: variant.name.clone(), configuration, experiment })
 }
@@ -113,9 +113,11 @@ fn rows(file: &ExperimentFile, variant: &VariantFile, length: Length) -> Result<
     let table = variant.table.as_ref().map(|table| table.expand()).transpose();
     let mut rows = table.map_err(|fault| file.fault(fault.to_string()))?.unwrap_or_default();
     rows.extend(variant.row.iter().chain(&file.row).cloned());
-    let (all, values) = (file.values(Length::Full), file.values(length));
+    let (all, values) = (file.places(Length::Full), file.places(length));
+    let among =
+        |places: &[Option<Place>], value: &SweepValue| places.iter().flatten().any(|place| place.is(value));
     // A quick run may leave values of the sweep out.
-    rows.retain(|row| row.at.is_none_or(|at| values.contains(&Some(at)) || !all.contains(&Some(at))));
+    rows.retain(|row| row.at.as_ref().is_none_or(|at| among(&values, at) || !among(&all, at)));
     for row in &mut rows {
         if let Some(Published::Sweep(figures)) = &mut row.published
             && figures.len() == all.len()

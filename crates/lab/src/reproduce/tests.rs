@@ -81,6 +81,24 @@ fn quick_runs_are_shorter_and_may_leave_out_values() {
     assert_eq!((quick.seeds.len(), quick.variants[0].simulated_ns), (1, 20_000_000));
 }
 
+/// A kernel, say: the word stands in settings and in the report.
+#[test]
+fn a_sweep_may_go_over_words() {
+    let over_kernels = |text: &str| {
+        let text = text.replace("{hogs}", "2").replace("settings = \"6.1\"", "settings = \"{kernel}\"");
+        let text = text.replace("values = [2]", "values = [\"6.1\"]");
+        let text = text
+            .replace("name = \"hogs\", values = [1, 2]", "name = \"kernel\", values = [\"2.6.36\", \"6.1\"]");
+        text.replace("within_percent = 60", "within_percent = 60\n  at = \"6.1\"")
+    };
+    let quick = run_small(&small(over_kernels).expect("a file"), Length::Quick);
+    let rows = &quick.variants[1].rows;
+    assert_eq!((rows[0].at, rows[0].at_name.as_deref(), rows.len()), (Some(2.0), Some("6.1"), 1));
+    assert_eq!(rows[0].published, Some(0.05), "that of the second value");
+    let full = run_small(&small(over_kernels).expect("a file"), Length::Full);
+    assert_eq!(full.variants[1].rows.len(), 1, "at one kernel only");
+}
+
 #[test]
 fn the_same_experiment_gives_the_same_bytes() {
     let experiment = small(str::to_owned).expect("a file");
@@ -163,6 +181,8 @@ fn mistakes_in_a_file_are_told_with_their_place() {
         ("role = \"fitted\"", "role = \"guess\"", "unknown variant `guess`"),
         ("name = \"one slice\"", "name = \"as it is\"", "two variants are called"),
         ("values = [2]", "values = [3]", "3 in quick.values is no value of the sweep"),
+        ("[1, 2]", "[1, \"2\"]", "the values of a sweep are numbers or words, not both"),
+        ("values = [2]", "values = [\"2\"]", "\"2\" in quick.values is no value of the sweep"),
         ("{hogs}", "{pigs}", "nothing is called {pigs}"),
         ("{hogs}", "{hogs", "is not closed"),
         ("\"6.1\"", "\"6.21\"", "variant \"as it is\": "),

@@ -251,3 +251,29 @@ fn seed_004_hangs_on_the_gate_the_tick_and_the_hot_buddies() {
     let rows = ["kept, gated, no check: buddies picked, by those without"];
     assert_loses("004-keyrepeat", &[without("buddy_gate=off", &rows)]);
 }
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
+    let parity = ["context switches, by those without", "wakeups that did not preempt, by those without"];
+    assert_loses("eevdf-parity", &[instead_of("RUN_TO_PARITY", "NO_RUN_TO_PARITY", &parity)]);
+    let short = ["PREEMPT_SHORT: mean delay of short slices, by that without"];
+    assert_loses("eevdf-short", &[instead_of("PREEMPT_SHORT", "NO_PREEMPT_SHORT", &short)]);
+    let turns = ["B for 8: BAACCBDD: turns of A", "AACCBBCC: turns of A", "BCCAABCC: turns of A"];
+    assert_loses("eevdf-slices", &[instead_of("kernel=6.12", "kernel=6.6", &turns)]);
+    assert_loses("eevdf-base-slice", &[without("base_slice_ns=700000", &["0.70 ms: ticks of a stint"])]);
+}
+
+/// Both parts are needed, with and without RUN_TO_PARITY: what protects, and that the tick then asks.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
+fn short_waits_hang_on_protection_by_the_shortest_slice() {
+    let after =
+        ["after: wait between two turns at 10", "after, NO_RUN_TO_PARITY: wait between two turns at 10"];
+    let losses = [
+        instead_of("kernel=6.18", "kernel=6.18 protection=deadline", &after),
+        instead_of("kernel=6.18", "kernel=6.18 tick_end=deadline", &after),
+        instead_of("kernel=6.12", "kernel=6.18", &["before: cases whose lag leaves the bounds"]),
+    ];
+    assert_loses("eevdf-protection", &losses);
+}

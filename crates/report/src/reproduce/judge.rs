@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use suggest::suggest;
 
-use super::{ExperimentSpec, Fold, Published, RequirementSpec, RowSpec, VariantSpec};
+use super::{ExperimentSpec, Fold, Place, Published, RequirementSpec, RowSpec, SweepValue, VariantSpec};
 use crate::compare::measure;
 use crate::stats::{ExtremeValue, largest_interval, nine_digits};
 use schema::RunResult;
@@ -39,8 +39,8 @@ pub fn figures(run: &RunResult) -> Figures {
 /// The runs of one variant at one value of the sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
-    /// The value of the sweep, if there is one.
-    pub at: Option<f64>,
+    /// The place in the sweep, if there is one.
+    pub at: Option<Place>,
     /// The figures of one run for each seed; every variant has the same seeds in the same order, at least
     /// one.
     pub runs: Vec<Figures>,
@@ -146,7 +146,8 @@ fn judge_row(
             point.take_off(&other);
         }
     }
-    let wanted_here = |point: &&(Point, Option<f64>)| row.at.is_none_or(|at| point.0.at == Some(at));
+    let wanted_here =
+        |point: &&(Point, Option<f64>)| row.at.as_ref().is_none_or(|value| point.0.is_at(value));
     let points: Vec<(Point, Option<f64>)> = points.into_iter().zip(published).collect();
     if row.at.is_some() && !points.iter().any(|point| wanted_here(&point)) {
         return Err("`at` is no value of the sweep".to_owned());
@@ -169,8 +170,8 @@ fn points_of(row: &RowSpec, of: &VariantRuns) -> Result<Vec<Point>, String> {
         let peak = points.iter().map(|point| point.folded(row.over_seeds)).fold(f64::MIN, f64::max);
         points.iter_mut().for_each(|point| point.divide_by_number(peak));
     }
-    if let Some(value) = row.of_value {
-        let there = points.iter().find(|point| point.at == Some(value));
+    if let Some(value) = &row.of_value {
+        let there = points.iter().find(|point| point.is_at(value));
         let figure = there.ok_or("`of_value` is no value of the sweep, or not one of a quick run")?;
         let figure = figure.folded(row.over_seeds);
         points.iter_mut().for_each(|point| point.divide_by_number(figure));
@@ -180,7 +181,7 @@ fn points_of(row: &RowSpec, of: &VariantRuns) -> Result<Vec<Point>, String> {
 
 /// One figure at one value of the sweep, for each seed.
 struct Point {
-    at: Option<f64>,
+    at: Option<Place>,
     unit: RowUnit,
     values: Vec<f64>,
     /// Instead of the values of each seed, when it is not one of them: a ratio of means is no mean of ratios.
@@ -199,7 +200,11 @@ impl Point {
             values.push(value.number);
         }
         let overall = if row.of_means { Some(value(row, &means(&observed.runs))?.number) } else { None };
-        Ok(Point { at: observed.at, unit, values, overall, over_seeds: row.over_seeds })
+        Ok(Point { at: observed.at.clone(), unit, values, overall, over_seeds: row.over_seeds })
+    }
+
+    fn is_at(&self, value: &SweepValue) -> bool {
+        self.at.as_ref().is_some_and(|at| at.is(value))
     }
 
     fn folded(&self, fold: Fold) -> f64 {
@@ -320,7 +325,8 @@ fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length:
     ReproducedRow {
         what: row.what.clone(),
         cell: row.cell.clone(),
-        at: point.at,
+        at: point.at.as_ref().map(|at| at.number),
+        at_name: point.at.as_ref().and_then(|at| at.name.clone()),
         published,
         simulated: nine_digits(simulated),
         low: nine_digits(low),

@@ -14,8 +14,8 @@ pub use crossing::{Crossing, crossings};
 pub use fold::Fold;
 pub use judge::{Described, Figure, Figures, JudgeError, Judged, Observed, VariantRuns, figures, judge};
 pub use spec::{
-    ColumnSpec, ExperimentSpec, MetricNames, Published, RequirementSpec, RowSpec, SpecFault, TableSpec,
-    VariantSpec,
+    ColumnSpec, ExperimentSpec, MetricNames, Place, Published, RequirementSpec, RowSpec, SpecFault,
+    SweepValue, TableSpec, VariantSpec,
 };
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::Fold;
 use schema::reproduction::{Cell, Role, RowUnit};
+use std::fmt;
 
 /// What is judged in one experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +48,7 @@ pub struct RowSpec {
     #[serde(default)]
     pub of_peak: bool,
     /// Divide by the figure at this value of the sweep.
-    pub of_value: Option<f64>,
+    pub of_value: Option<SweepValue>,
     /// A variant whose figure of the same kind, divided likewise, is taken off this one.
     pub less: Option<String>,
     /// How the values of all seeds become one.
@@ -62,7 +63,7 @@ pub struct RowSpec {
     /// The unit of published figures and bounds; otherwise that of the metric.
     pub unit: Option<RowUnit>,
     /// Judged at this value of the sweep only; otherwise at each.
-    pub at: Option<f64>,
+    pub at: Option<SweepValue>,
     /// The published figure; one for each value of a sweep.
     pub published: Option<Published>,
     /// Agrees when it is at most so far from the published figure.
@@ -121,6 +122,45 @@ impl RowSpec {
             return fault("`unreached` says why a row does not agree, and nothing is wanted of this one");
         }
         Ok(())
+    }
+}
+
+/// A value of the sweep, as an experiment file names it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum SweepValue {
+    /// A number.
+    Number(f64),
+    /// A word, such as a kernel.
+    Name(String),
+}
+
+/// Where in the sweep something was run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// The value; of a sweep over names the number of the name, from 1 on.
+    pub number: f64,
+    /// The name, if it is one.
+    pub name: Option<String>,
+}
+
+impl Place {
+    /// Whether that is the value.
+    #[must_use]
+    pub fn is(&self, value: &SweepValue) -> bool {
+        match value {
+            SweepValue::Number(number) => self.name.is_none() && self.number == *number,
+            SweepValue::Name(name) => self.name.as_ref() == Some(name),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => self.number.fmt(f),
+        }
     }
 }
 

@@ -22,7 +22,8 @@ fn variant(name: &str, rows: Vec<RowSpec>) -> VariantSpec {
 
 fn runs(observed: Vec<(Option<f64>, Vec<Figures>)>) -> VariantRuns {
     let described = Described { loads: vec![], settings: String::new(), simulated_ns: 0, events: 0 };
-    let observed = observed.into_iter().map(|(at, runs)| Observed { at, runs }).collect();
+    let place = |number| Place { number, name: None };
+    let observed = observed.into_iter().map(|(at, runs)| Observed { at: at.map(place), runs }).collect();
     VariantRuns { described, observed }
 }
 
@@ -224,4 +225,19 @@ fn example(judged: Judged) -> ReproducedExperiment {
         sensitivity: vec![],
         quick_events: vec![],
     }
+}
+
+/// A sweep over names: rows name them, and the report knows their numbers.
+#[test]
+fn a_sweep_may_go_over_names() {
+    let observed = |number, name: &str, m| Observed {
+        at: Some(Place { number, name: Some(name.to_owned()) }),
+        runs: vec![run(m, &[])],
+    };
+    let mut kernels = runs(vec![]);
+    kernels.observed = vec![observed(1.0, "6.1", 10), observed(2.0, "6.6", 25)];
+    let row = row(r#"{"what":"m","metric":"m","of_value":"6.1","at":"6.6","at_least":2.5}"#);
+    let found = judged(vec![row], kernels).expect("judged").remove(0);
+    assert_eq!((found.at, found.at_name.as_deref(), found.simulated), (Some(2.0), Some("6.6"), 2.5));
+    assert_eq!((found.agrees, found.place().as_deref()), (Some(true), Some("6.6")));
 }

@@ -71,8 +71,40 @@ fn variant(variant: &ReproducedVariant, sweep: Option<&str>) -> String {
     let (cells, rows): (Vec<&ReproducedRow>, Vec<&ReproducedRow>) =
         variant.rows.iter().partition(|row| row.cell.is_some());
     out += &published_table(&cells);
+    let (reported, rows): (Vec<&ReproducedRow>, Vec<&ReproducedRow>) =
+        rows.into_iter().partition(|row| row.at_name.is_some() && row.wanted.is_none());
+    out += &by_name(&reported, sweep.unwrap_or(""));
     out += &figures(&rows, sweep);
     out
+}
+
+/// Figures of which nothing is wanted, of a sweep over names: a line for each name, a column for each figure.
+fn by_name(rows: &[&ReproducedRow], sweep: &str) -> String {
+    let mut whats: Vec<&str> = rows.iter().map(|row| row.what.as_str()).collect();
+    let mut names: Vec<&str> = rows.iter().filter_map(|row| row.at_name.as_deref()).collect();
+    for list in [&mut whats, &mut names] {
+        let mut seen = Vec::new();
+        list.retain(|text| {
+            !seen.contains(text) && {
+                seen.push(*text);
+                true
+            }
+        });
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    let mut columns = vec![(sweep, Align::Left)];
+    columns.extend(whats.iter().map(|what| (*what, Align::Right)));
+    let mut table = Table::new(&columns);
+    for name in names {
+        let figure = |what: &&str| {
+            let here = |row: &&&ReproducedRow| row.at_name.as_deref() == Some(name) && row.what == **what;
+            rows.iter().find(here).map_or(String::new(), |row| with_unit(row.simulated, row.unit))
+        };
+        table.row(std::iter::once(name.to_owned()).chain(whats.iter().map(figure)).collect::<Vec<_>>());
+    }
+    table.render()
 }
 
 /// A table as in the document, with the simulated figure beside each cell; `!` marks those that do not agree.
@@ -148,7 +180,7 @@ fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u1
             (None, Some(wanted)) => format!("({wanted})"),
             (None, None) => "-".to_owned(),
         };
-        let at = row.at.map_or(String::new(), |at| format!(", {} {at}", sweep.unwrap_or("at")));
+        let at = row.place().map_or(String::new(), |at| format!(", {} {at}", sweep.unwrap_or("at")));
         table.row([
             format!("{}{at}", row.what),
             published,

@@ -24,6 +24,7 @@ pub fn swept() -> ReproducedExperiment {
             what: "search cost".to_owned(),
             cell: None,
             at: Some(at),
+            at_name: None,
             simulated,
             published: (at == 2.0).then_some(150.0),
             ..row.clone()
@@ -100,6 +101,7 @@ fn before() -> ReproducedVariant {
 fn after() -> ReproducedVariant {
     let worst = ReproducedRow {
         at: Some(8.0),
+        at_name: None,
         published: Some(84.6),
         ratio: Some(0.667_848_7),
         agrees: Some(true),
@@ -113,10 +115,22 @@ fn after() -> ReproducedVariant {
         ..figure("to that before", RowUnit::Ratio, 0.67)
     };
     let failing = ReproducedRow { agrees: Some(false), ..figure("waiters", RowUnit::Count, 12.0) };
+    let named = |at, name: &str, simulated| ReproducedRow {
+        at: Some(at),
+        at_name: Some(name.to_owned()),
+        ..figure("migrations", RowUnit::Count, simulated)
+    };
     ReproducedVariant {
         name: "after".to_owned(),
         role: Role::Prediction,
-        rows: vec![worst, known, failing, figure("time", RowUnit::Nanoseconds, 1500.0)],
+        rows: vec![
+            worst,
+            known,
+            failing,
+            figure("time", RowUnit::Nanoseconds, 1500.0),
+            named(1.0, "6.1", 90.0),
+            named(2.0, "6.6", 80.0),
+        ],
         ..before()
     }
 }
@@ -126,6 +140,7 @@ fn figure(what: &str, unit: RowUnit, simulated: f64) -> ReproducedRow {
         what: what.to_owned(),
         cell: None,
         at: None,
+        at_name: None,
         published: None,
         simulated,
         low: simulated - 0.5,

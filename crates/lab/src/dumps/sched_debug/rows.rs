@@ -9,11 +9,15 @@ use std::fmt::Write;
 /// With the two columns of seed 003.
 const OF_2_6: &str = "            task   PID         tree-key  switches  prio     exec-runtime         \
                       sum-exec        sum-sleep nice-pen nice-pen-timeout";
-const OF_3: &str = "            task   PID         tree-key  switches  prio     exec-runtime         sum-exec        sum-sleep";
-const WITH_WAITING: &str = "            task   PID         tree-key  switches  prio     wait-time             sum-exec        sum-sleep";
-const WITH_STATE: &str = " S            task   PID         tree-key  switches  prio     wait-time             sum-exec        sum-sleep";
-const OF_EEVDF: &str = " S            task   PID       vruntime   eligible    deadline             slice          \
-                        sum-exec      switches  prio         wait-time        sum-sleep       sum-block";
+const OF_3: &str = "            task   PID         tree-key  switches  prio     \
+                    exec-runtime         sum-exec        sum-sleep";
+const WITH_WAITING: &str = "            task   PID         tree-key  switches  prio     \
+                            wait-time             sum-exec        sum-sleep";
+const WITH_STATE: &str = " S            task   PID         tree-key  switches  prio     \
+                          wait-time             sum-exec        sum-sleep";
+const OF_EEVDF: &str = " S            task   PID       vruntime   eligible    deadline             \
+                        slice          sum-exec      switches  prio         wait-time        \
+                        sum-sleep       sum-block";
 
 pub(super) fn write(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
     let (heading, rule) = match show.release {
