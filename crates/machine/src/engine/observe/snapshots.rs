@@ -191,7 +191,7 @@ impl View<'_> {
                 right_vruntime: tree.in_order().last().map(|c| c.vruntime),
                 v0: fair.eevdf.v0,
                 avg_vruntime: fair.zero_lag_point(&self.k.tasks),
-                nr_delayed: fair.eevdf.nr_delayed,
+                nr_delayed: published.nr_delayed.get(),
             },
         }
     }
