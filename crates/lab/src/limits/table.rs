@@ -41,13 +41,9 @@ const SINCE_4_0: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1"];
 const SINCE_6_1: &[&str] =
     &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
-/// With the placement of 6.1.
-const OWN_FAIR: &[&str] =
-    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
 /// With EEVDF: delayed dequeue and the fair server came with 6.12.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
-const SINCE_6_18: &[&str] = &["6.18", "6.18.y", "7.0", "7.1"];
 /// Those that run on an older fair class than their own.
 const OLD_FAIR_3_3: &[&str] = &["4.0", "4.1", "3.3"];
 const OLD_FAIR_4_0: &[&str] = &["4.0", "4.1"];

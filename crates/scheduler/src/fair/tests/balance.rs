@@ -237,7 +237,7 @@ fn busy_cpus_even_out_at_their_ticks() {
 /// is busy.
 #[test]
 fn the_longest_interval_is_four_times_the_shortest() {
-    let lab = Lab::new(2, "6.1", &[]);
+    let lab = Lab::new(2, "4.0", &[]);
     for cpu in [0, 1] {
         lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));
     }
