@@ -1,8 +1,7 @@
 //! Choosing a CPU for fair tasks and balancing them keep to their rules: fair-placement I7, I9 to I12, I14,
 //! I20 and I21, here FP7 to FP21.
 //!
-//! Of the others, I4 and I22 compare averages at different moments, I8 counts looks that nobody tells of, I15
-//! is what the guards of run queues allow, I16 and I19 hold at the end of a pass only; unit tests have them.
+//! Why the others are for unit tests: fair-placement 6.1.
 
 use super::{Findings, Moment};
 use crate::platform::Platform;

@@ -105,7 +105,8 @@ features! {
         "A newly idle CPU looks for work less often where it seldom finds any, by dice (6.1.160 on)."
         "fair-placement 4.9, 8.7";
     NiRate "NI_RATE"
-        "Those dice also count how rarely a CPU goes idle newly: whoever seldom does looks every time (7.1 on)."
+        "The dice of NI_RANDOM also count how rarely they are thrown: a CPU that seldom goes idle always \
+         looks (7.1 on)."
         "eevdf-class 0.4, 4.6";
     // EEVDF.
     PlaceLag "PLACE_LAG"

@@ -46,8 +46,7 @@ impl FairRoot {
         self.nohz.idle_cpus()
     }
 
-    /// Whether the cache of a CPU is known to have a core with all its threads idle; it is named by its lowest
-    /// CPU.
+    /// Whether a cache is known to have a core with all its threads idle; it is named by its lowest CPU.
     pub(crate) fn knows_idle_core(&self, cache: CpuId) -> bool {
         self.caches[cache.index()].has_idle_cores.get()
     }

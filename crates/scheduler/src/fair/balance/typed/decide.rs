@@ -303,8 +303,8 @@ mod tests {
         assert_eq!((local, busiest, reason), (T::HasSpare, T::FullyBusy, Reason::LbBusy));
     }
 
-    /// eevdf-class 4.5: from 6.6 on a core of two busy threads ranks above a busy group and above a misfit, an
-    /// idle CPU takes one task of it, and a busy one spreads no more.
+    /// eevdf-class 4.5: from 6.6 on a core of two busy threads ranks above a busy group and above a misfit,
+    /// an idle CPU takes one task of it, and a busy one spreads no more.
     #[test]
     fn a_core_whose_threads_compete() {
         let core = Figures { threads_compete: true, ..hogs(2, 2) };

@@ -13,8 +13,8 @@ use crate::registry::{Feature, NewIdleFailure, NewIdleGate};
 use crate::rq::RqGuard;
 use crate::{Nanos, Reason, ThisCpu};
 
-/// So much more than sched_migration_cost a search may count (eevdf-class 4.6).
-const BEYOND_MIGRATION_COST: Nanos = Nanos(200);
+/// So much more than sched_migration_cost a search may count, in ns (eevdf-class 4.6).
+const BEYOND_MIGRATION_COST: u64 = 200;
 
 /// Before a pick, with nothing to run: whether the CPU looks for work, or sees to the averages of idle ones.
 #[inline]
@@ -131,8 +131,8 @@ fn what_it_cost<P: Platform>(me: ThisCpu<'_, P>, took: Nanos, most: Nanos, found
     match me.k.config.rules.newidle_failure.get() {
         NewIdleFailure::TimeTaken => took,
         NewIdleFailure::Raised => {
-            let counts = if found { took } else { Nanos(most.0 * 3 / 2) };
-            counts.min(scale::migration_cost(me.k) + BEYOND_MIGRATION_COST)
+            let counts = if found { took } else { Nanos(most.0 + most.0 / 2) };
+            counts.min(Nanos(scale::migration_cost(me.k).0.saturating_add(BEYOND_MIGRATION_COST)))
         }
     }
 }
@@ -172,6 +172,7 @@ mod tests {
         let raised = |most, found| counts("newidle_failure=raised", 5_000, most, found);
         assert_eq!([raised(20_000, false), raised(20_000, true)], [30_000, 5_000]);
         assert_eq!(raised(400_000, false), 500_200, "no more than migrating one costs");
+        assert_eq!(raised(1, false), 1, "rounded down");
         assert_eq!(raised(0, false), 0, "half as much again as nothing");
         assert_eq!(counts("newidle_failure=time_taken", 5_000, 20_000, false), 5_000);
     }

@@ -186,8 +186,8 @@ fn sleeping_in_the_queue_is_no_waiting_time() {
     assert_eq!(lab.k.task(a).stats.wait_max.get(), Nanos::from_millis(2));
 }
 
-/// 3.7, 4.2, 4.5: who sleeps in a queue is no task that could be moved (6.14 on), nor company for a waker that
-/// is about to sleep (6.13 on; 6.12.y).
+/// 3.7, 4.2, 4.5: who sleeps in a queue is no task that could be moved (6.14 on), nor company for a waker
+/// that is about to sleep (6.13 on; 6.12.y).
 #[test]
 fn who_sleeps_in_a_queue_is_not_counted() {
     let counted = |rule: &str| {
