@@ -321,16 +321,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "fair-placement 2.2",
     },
     Limit {
-        name: "hrtick",
-        effect: Effect::Medium,
-        missing: "HRTICK, a timer that ends a request exactly, on in 7.1 where timers are cheap to set: \
-                  requests end at ticks.",
-        changes: "Stints of fair tasks on busy CPUs: a tick long, where they would be a slice long. Not \
-                  measured.",
-        profiles: &["7.1"],
-        source: "eevdf-class 5.4",
-    },
-    Limit {
         name: "newer_balancing",
         effect: Effect::Medium,
         missing: "What placement and balancing learnt after 6.1: groups of busy hardware threads of a core (6.6), \
@@ -391,8 +381,7 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "rare",
         effect: Effect::Small,
-        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), HRTICK, yield_to, \
-                  RLIMIT_RTTIME.",
+        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), yield_to, RLIMIT_RTTIME.",
         changes: "Programs that use them.",
         profiles: ALL,
         source: "read in Linux 6.1.192",

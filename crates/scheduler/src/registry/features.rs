@@ -104,6 +104,9 @@ features! {
     NiRandom "NI_RANDOM"
         "A newly idle CPU looks for work less often where it seldom finds any, by dice (6.1.160 on)."
         "fair-placement 4.9, 8.7";
+    Hrtick "HRTICK"
+        "A timer of each CPU ends the running fair task's turn when it is over, and not at the tick after."
+        "eevdf-class 0.4, 5.4";
     // EEVDF.
     PlaceLag "PLACE_LAG"
         "An entity keeps its lag over sleep and migration; without it, it enters at the zero-lag point."

@@ -89,6 +89,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("delay_lag", EEVDF),
     ("lb_lag", EEVDF),
     ("base_slice_ns", EEVDF),
+    ("hrtick_for", &["fair_policy=eevdf", "PLACE_LAG", "RUN_TO_PARITY", "HRTICK"]),
 ];
 
 /// A kernel with EEVDF, whatever the scenario's is.
