@@ -189,6 +189,7 @@ reasons! {
     RequestEnd "request_end" "The running fair task's request ended, and others are queued.";
     ProtectionEnd "protection_end"
         "The running fair task is not protected any more, and others are queued: the pick shall decide.";
+    HrtickEnd "hrtick_end" "The running fair task's turn was over, as its CPU's timer told (HRTICK).";
     RrSlice "rr_slice" "The running SCHED_RR task used up its slice and has company.";
     Pushed "pushed" "An RT task was pushed to a CPU with a lower priority.";
     PushNoTarget "push_no_target" "No CPU with a lower priority for the task to be pushed.";

@@ -64,6 +64,10 @@ pub trait Platform: Sized {
     /// Starts the real-time period timer; [`crate::rt::sched_rt_period_timer`] is to be called at `at`.
     fn start_rt_period_timer(&self, at: Nanos);
 
+    /// Lets the timer of `cpu` that ends a turn fire at `at`, or not at all; [`crate::tick::hrtick`] is to be
+    /// called there then.
+    fn set_hrtick(&self, cpu: CpuId, at: Option<Nanos>);
+
     /// Something happened that tracepoints and counters tell about. The platform may look at the tasks
     /// involved.
     fn event(&self, me: ThisCpu<'_, Self>, event: Event);

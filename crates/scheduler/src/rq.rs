@@ -147,6 +147,8 @@ pub struct RqState {
     pub clock: Nanos,
     /// Picks of a different task.
     pub nr_switches: u64,
+    /// When the running task's turn ends, if a timer is set for that (HRTICK).
+    pub hrtick: Option<Nanos>,
     /// The real-time class's part.
     pub rt: RtRq,
     /// The fair class's part.
@@ -184,6 +186,7 @@ impl RunQueue {
                 nr_running: 0,
                 clock: Nanos::ZERO,
                 nr_switches: 0,
+                hrtick: None,
                 rt: RtRq::default(),
                 fair: CfsRq::default(),
             }),

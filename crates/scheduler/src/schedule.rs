@@ -6,6 +6,7 @@ use crate::class::{
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
+use crate::registry::Feature;
 use crate::rq::{Resched, RqGuard, lock_here};
 use crate::select::select_fallback_rq;
 use crate::shared::{Proof, Unseen, Wakefulness};
@@ -58,6 +59,9 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     pre_schedule!(rq, prev, prev_prio);
     let put = if blocking { PutKind::Blocked } else { PutKind::Runnable };
     let next = pick_next_task(&mut rq, prev, put);
+    if me.has(Feature::Hrtick) {
+        class::turn_begins(&mut rq, next);
+    }
     // Whatever pre_schedule asked for, this pick was the answer.
     rq.published.resched.set(&rq, Resched::No);
     if next != prev {

@@ -7,7 +7,7 @@ use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::Config;
 use crate::schedule::{Entry, schedule};
-use crate::tick::scheduler_tick;
+use crate::tick::{hrtick, scheduler_tick};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
     CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
@@ -48,6 +48,8 @@ pub struct TestPlatform {
     /// Every line touched, in order.
     pub lines: RefCell<Vec<Line>>,
     pub period_timer_at: Cell<Option<Nanos>>,
+    /// The timer of HRTICK, of CPUs that have set it.
+    pub hrticks: RefCell<Vec<(CpuId, Nanos)>>,
     /// What the next dice show.
     pub dice: Cell<u64>,
     pub race: RaceLocks,
@@ -103,6 +105,12 @@ impl Platform for TestPlatform {
 
     fn start_rt_period_timer(&self, at: Nanos) {
         self.period_timer_at.set(Some(at));
+    }
+
+    fn set_hrtick(&self, cpu: CpuId, at: Option<Nanos>) {
+        let mut timers = self.hrticks.borrow_mut();
+        timers.retain(|(of, _)| *of != cpu);
+        timers.extend(at.map(|at| (cpu, at)));
     }
 
     fn event(&self, _me: ThisCpu<'_, Self>, event: Event) {
@@ -251,6 +259,18 @@ impl Lab {
     pub fn tick(&self, cpu: u16) {
         self.run(scheduler_tick(self.cpu(cpu)));
         self.settle();
+    }
+
+    /// When the timer of a CPU fires.
+    pub fn hrtick_at(&self, cpu: u16) -> Option<Nanos> {
+        let timers = self.k.platform.hrticks.borrow();
+        timers.iter().find(|(of, _)| *of == CpuId(cpu)).map(|(_, at)| *at)
+    }
+
+    /// It fires.
+    pub fn fire_hrtick(&self, cpu: u16) {
+        self.k.platform.set_hrtick(CpuId(cpu), None);
+        self.run(hrtick(self.cpu(cpu)));
     }
 
     /// Delivers interrupts and reschedules, lowest CPU first, until nothing is pending.

@@ -34,6 +34,7 @@ impl fmt::Display for KernelError {
             SettingError::UnknownValue { .. }
             | SettingError::OutOfRange { .. }
             | SettingError::OnlyAtStart { .. }
+            | SettingError::NotInKernel { .. }
             | SettingError::Gone { .. } => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 mod differences;
 mod distributions;
 mod error;
+mod lacks;
 mod named;
 mod release;
 
@@ -155,6 +156,9 @@ impl KernelConfig {
     }
 
     /// The configuration with which the run begins.
+    ///
+    /// # Errors
+    /// What is set on top of a kernel that has not got it.
     pub(crate) fn at_start(&self) -> Result<Config, KernelError> {
         let config = Config::of_profile(self.named.profile)?;
         if let Some(hz) = self.named.hz {
@@ -162,6 +166,7 @@ impl KernelConfig {
         }
         let mut before = self.changes.iter().filter(|c| c.at == Nanos::ZERO);
         before.try_for_each(|c| config.set(&c.setting))?;
+        lacks::check(&self.named, &self.changes, &config)?;
         Ok(config)
     }
 

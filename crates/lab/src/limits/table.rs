@@ -299,16 +299,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups C1, C4, B11",
     },
     Limit {
-        name: "hrtick",
-        effect: Effect::Medium,
-        missing: "HRTICK, a timer that ends a request exactly, on in 7.1 where timers are cheap to set: \
-                  requests end at ticks.",
-        changes: "Stints of fair tasks on busy CPUs: a tick long, where they would be a slice long. Not \
-                  measured.",
-        profiles: &["7.1"],
-        source: "eevdf-class 5.4",
-    },
-    Limit {
         name: "clusters",
         effect: Effect::Small,
         missing: "Clusters of cores that share a second-level cache, which placement prefers since 6.6.",
@@ -360,8 +350,7 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "rare",
         effect: Effect::Small,
-        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), HRTICK, yield_to, \
-                  RLIMIT_RTTIME.",
+        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), yield_to, RLIMIT_RTTIME.",
         changes: "Programs that use them.",
         profiles: ALL,
         source: "read in Linux 6.1.192",

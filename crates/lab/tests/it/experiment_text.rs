@@ -136,7 +136,7 @@ fn every_option_is_in_the_text() {
         of_all(|text| text.kernel = Some("debian12".to_owned())),
         of_all(|text| {
             let change = |at_ns, setting: &str| KernelChange { at_ns, setting: setting.to_owned() };
-            text.settings = vec![change(0, "search=linear"), change(7_000_001, "NO_START_DEBIT")];
+            text.settings = vec![change(0, "search=linear"), change(7_000_001, "NO_WAKEUP_PREEMPT")];
         }),
         of_all(|text| text.seed = u64::MAX),
         of_all(|text| text.duration_ns = None),

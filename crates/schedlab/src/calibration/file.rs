@@ -33,7 +33,7 @@ pub(super) struct Cost {
 /// The primitive costs, from the composites that were measured.
 pub(super) struct Primitives<'a> {
     pub(super) measured: &'a Measured,
-    base: MachineSpec,
+    pub(super) base: MachineSpec,
 }
 
 /// The whole file; without measurements, the costs are assumed.
@@ -71,10 +71,10 @@ pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> Stri
             );
         }
     }
-    text + &primitives.cache(host) + &primitives.noise()
+    text + &primitives.cache(host) + &primitives.stretches() + &primitives.noise()
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "'"))
 }
 

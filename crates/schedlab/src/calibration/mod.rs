@@ -9,6 +9,7 @@ mod figure;
 mod file;
 mod host;
 mod measure;
+mod stretches;
 #[cfg(test)]
 mod tests;
 

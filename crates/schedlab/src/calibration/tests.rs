@@ -81,6 +81,12 @@ fn a_distance_that_is_not_here_costs_no_more_than_a_farther_one_that_is() {
 }
 
 #[test]
+fn points_of_the_kernel_are_those_of_the_laptop() {
+    let stretches = spec(&host(2), None).stretches;
+    assert_eq!(stretches, MachineSpec::builtin("laptop").expect("it is built in").stretches);
+}
+
+#[test]
 fn what_was_measured_comes_out_again_as_the_sum_of_its_parts() {
     let measured = measured(vec![pair(Distance::SharedCache, 40, 9000)]);
     let MachineSpec { costs, noise, .. } = spec(&host(2), Some(&measured));

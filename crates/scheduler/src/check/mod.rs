@@ -37,6 +37,7 @@ mod past;
 mod pelt;
 mod placement;
 mod placing;
+mod resched;
 mod rt_queue;
 mod running;
 mod spinners;
@@ -58,7 +59,7 @@ use core::cell::Ref;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP21`
-    /// (fair-placement I1 to I21), `E1` to `E16` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
+    /// (fair-placement I1 to I21), `E1` to `E17` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
     /// `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
@@ -143,6 +144,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         rt_queue::look(moment, &queue, found);
         fair_queue::look(moment, &queue, found);
         pelt::look(moment, &queue, found);
+        resched::asked_lazily(moment, &queue, found);
         overload::look(moment, &queue, found);
         placement::queued_once(moment, &queue, found);
         cpupri::level_agrees(moment, &queue, found);

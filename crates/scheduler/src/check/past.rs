@@ -3,7 +3,7 @@
 use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
-use crate::registry::{FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PushFail};
+use crate::registry::{FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel, PushFail};
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Past {
     pub(super) floor_passed_newcomers: bool,
     /// `load_tracking=weights`: a task that was queued then joins its queue's averages when it next runs.
     pub(super) untracked: bool,
+    /// `preempt_model=lazy`: a request may still be a lazy one.
+    pub(super) lazy: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
 }
@@ -52,6 +54,7 @@ impl Past {
             FloorOrder::WithTask => false,
         };
         self.untracked |= rules.load_tracking.get() == LoadTracking::Weights;
+        self.lazy |= rules.preempt_model.get() == PreemptModel::Lazy;
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }
 }

@@ -60,6 +60,21 @@ fn i12_a_cpu_that_idles_with_work() {
     assert_eq!(state_alarms(&lab), ["I12"]);
 }
 
+/// In a kernel that never preempts lazily; and at an idle CPU.
+#[test]
+fn e17_a_lazy_request_that_nobody_can_have_made() {
+    let lab = lab();
+    lab.spawn(Policy::Normal, 0);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::Lazy);
+    assert_eq!(state_alarms(&lab), ["E17"]);
+    let lab = Lab::new(1, "7.0", &[]);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::Lazy);
+    assert_eq!(state_alarms(&lab), ["E17"]);
+    lab.spawn(Policy::Normal, 0);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::Lazy);
+    assert!(state_alarms(&lab).is_empty());
+}
+
 #[test]
 fn p3_a_task_outside_its_affinity() {
     let lab = lab();

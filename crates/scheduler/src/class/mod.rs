@@ -10,7 +10,7 @@
 //! - `select`: select_task_rq, for a wakeup, a fork or an exec.
 //! - `balance`: pre_schedule, post_schedule, task_woken.
 //! - `change`: switched_from, switched_to, prio_changed, set_cpus_allowed.
-//! - `fork`: task_fork. `tick`: task_tick.
+//! - `fork`: task_fork. `tick`: task_tick, and HRTICK's timer.
 //! - `every`: what a class learns of tasks that another one serves, and balancing by the clock.
 //!
 //! A new class is a folder beside `rt/` and `fair/`, a variant here at its place in the order, and the match
@@ -39,7 +39,7 @@ pub(crate) use queue::{
     yield_task,
 };
 pub(crate) use select::SelectFor;
-pub(crate) use tick::task_tick;
+pub(crate) use tick::{task_tick, turn_begins, turn_ends};
 
 use crate::Prio;
 

@@ -3,7 +3,7 @@
 use super::Class;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{fair, rt};
+use crate::{TaskId, fair, rt};
 
 /// Accounts the running task, and asks for a reschedule if its turn is over.
 pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
@@ -18,5 +18,21 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
             fair::task_tick(rq, curr);
         }
         Class::Idle => {}
+    }
+}
+
+/// `next` was picked: where its class has turns that a timer ends (HRTICK, eevdf-class 5.4), it is set now.
+pub(crate) fn turn_begins<P: Platform>(rq: &mut RqGuard<'_, P>, next: TaskId) {
+    match rq.me.task(next).class.get() {
+        Class::Fair => fair::hrtick_start(rq, next),
+        Class::Rt | Class::Idle => fair::hrtick_clear(rq),
+    }
+}
+
+/// That timer has fired.
+pub(crate) fn turn_ends<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    match rq.me.task(rq.curr).class.get() {
+        Class::Fair => fair::hrtick(rq),
+        Class::Rt | Class::Idle => {}
     }
 }

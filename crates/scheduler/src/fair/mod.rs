@@ -92,6 +92,7 @@ mod cpu_load;
 mod discipline;
 mod eevdf;
 mod group;
+mod hrtick;
 pub(crate) mod pelt;
 mod queue;
 mod scale;
@@ -122,6 +123,7 @@ pub(crate) use discipline::{
     yield_task,
 };
 pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};
+pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use queue::{
     Dequeued, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task,
 };

@@ -108,6 +108,9 @@ features! {
         "The dice of NI_RANDOM also count how rarely they are thrown: a CPU that seldom goes idle always \
          looks (7.1 on)."
         "eevdf-class 0.4, 4.6";
+    Hrtick "HRTICK"
+        "A timer of each CPU ends the running fair task's turn when it is over, and not at the tick after."
+        "eevdf-class 0.4, 5.4";
     // EEVDF.
     PlaceLag "PLACE_LAG"
         "An entity keeps its lag over sleep and migration; without it, it enters at the zero-lag point."

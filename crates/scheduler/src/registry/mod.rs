@@ -2,6 +2,7 @@
 //! that are named sets of them.
 
 mod aliases;
+mod disciplines;
 mod features;
 mod profiles;
 mod rules;
@@ -9,6 +10,7 @@ mod settings;
 mod tunables;
 
 pub use aliases::{ALIASES, Alias};
+pub use disciplines::{BELONGINGS, Belonging};
 pub use features::Feature;
 pub use profiles::{PROFILES, Profile};
 pub use rules::*;

@@ -471,6 +471,10 @@ rules! {
         List "list" "It is handed over to that CPU, if TTWU_QUEUE allows, and no CPU is chosen (5.8 on).",
         Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
     }
+    HrtickFor hrtick_for "For when does HRTICK set its timer?" "eevdf-class 5.4" {
+        Slice "slice" "For when the task has run for a slice since it was picked; it asks lazily (to 7.0).",
+        Request "request" "Under EEVDF for the end of the request; it asks in full (7.1 on).",
+    }
     // EEVDF.
     FairPolicy fair_policy "Which queue discipline serves fair tasks?" "eevdf-class 0.5" {
         Cfs "cfs" "CFS: whoever is furthest left in virtual time (up to 6.5).",

@@ -183,6 +183,15 @@ pub enum SettingError {
         /// Largest legal value.
         max: i64,
     },
+    /// The kernel has no such thing.
+    NotInKernel {
+        /// As it was written.
+        setting: String,
+        /// Name of the kernel.
+        kernel: String,
+        /// Which kernels have it, and what to set instead, if anything.
+        why: String,
+    },
     /// No kernel profile has this name.
     UnknownProfile {
         /// What was written.
@@ -203,6 +212,9 @@ impl fmt::Display for SettingError {
             }
             SettingError::OutOfRange { name, value, min, max } => {
                 write!(f, "`{name}` cannot be `{value}`; it is a whole number from {min} to {max}")
+            }
+            SettingError::NotInKernel { setting, kernel, why } => {
+                write!(f, "`{setting}` is not in {kernel}: {why}")
             }
             SettingError::UnknownProfile { name } => write!(f, "unknown kernel profile `{name}`"),
         }

@@ -63,6 +63,7 @@ fn events() -> Vec<LogEvent> {
     let interrupts = [
         LogInterrupt::Timer { pid: of },
         LogInterrupt::Tick {},
+        LogInterrupt::Hrtick {},
         LogInterrupt::RtPeriod {},
         LogInterrupt::Ipi { ipi: ipis[0] },
         LogInterrupt::Polled { ipi: ipis[1] },

@@ -15,6 +15,8 @@ pub enum LogInterrupt {
     },
     /// The tick.
     Tick {},
+    /// The timer that ends a fair task's turn exactly (HRTICK).
+    Hrtick {},
     /// The timer of the real-time period.
     RtPeriod {},
     /// Another CPU sent it, or the CPU itself.

@@ -7,6 +7,7 @@ use super::model::{CpuNumber, Cpus, Global, Phase, PolicyName, Repeat, Resources
 use super::note::NoteKind;
 use super::read::{LARGEST, Reader};
 use super::read_event::{EventContext, OwnTimers, event};
+use scheduler::fair::CUSTOM_SLICES;
 use scheduler::{Nanos, Nice, Policy, RtPriority};
 
 /// rt-app's priority of real-time threads that name none.
@@ -139,13 +140,22 @@ fn deadline_parameters(
     let mut slice = None;
     for member in members {
         if fair && task_key(&member.key) == TaskKey::DeadlineRuntime {
-            slice = Some(reader.micros(member)?);
+            slice = Some(slice_of(reader, member)?);
             reader.note(NoteKind::FairSlice, member);
         } else {
             reader.note(NoteKind::DeadlineUnused, member);
         }
     }
     Ok(slice)
+}
+
+/// A slice that the kernel would take as it is; zero: that of all.
+fn slice_of(reader: &Reader, member: &Member) -> Result<Nanos, RtAppError> {
+    if reader.micros(member)? == Nanos::ZERO {
+        return Ok(Nanos::ZERO);
+    }
+    let [low, high] = [CUSTOM_SLICES.start(), CUSTOM_SLICES.end()].map(|limit| (limit.0 / 1_000) as i64);
+    reader.integer(member, low, high, " µs").map(|us| Nanos::from_micros(us.unsigned_abs()))
 }
 
 fn task(

@@ -290,10 +290,23 @@ fn the_runtime_of_a_fair_task_is_a_slice_and_other_parameters_of_deadline_tasks_
     let app = accept(&task(r#""policy": "SCHED_FIFO", "dl-runtime": 5, "dl_period": 9, "run": 1"#));
     assert_eq!(note(&app, NoteKind::DeadlineUnused), Some((2, vec!["dl-runtime", "dl_period"])));
     let phase = r#""policy": "SCHED_RR", "phases": {"a": {"dl-runtime": 5, "run": 1},
-                   "b": {"policy": "SCHED_BATCH", "dl-runtime": 5, "run": 1}}"#;
+                   "b": {"policy": "SCHED_BATCH", "dl-runtime": 500, "run": 1}}"#;
     let app = accept(&task(phase));
     let counts = [NoteKind::DeadlineUnused, NoteKind::FairSlice].map(|kind| note(&app, kind).map(|n| n.0));
     assert_eq!(counts, [Some(1), Some(1)]);
+}
+
+/// eevdf-class 0.6: 0.1 to 100 ms, or none.
+#[test]
+fn a_slice_that_no_kernel_takes_is_refused() {
+    let slice = |us: u32| task(&format!(r#""dl-runtime": {us}, "run": 1"#));
+    for us in [99, 100_001] {
+        let (error, _) = refuse(&slice(us));
+        assert!(error.contains("must be 100 to 100000 µs"), "{error}");
+    }
+    for us in [0, 100, 100_000] {
+        accept(&slice(us));
+    }
 }
 
 #[test]

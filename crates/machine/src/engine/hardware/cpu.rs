@@ -1,5 +1,6 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
+use super::queue::Slot;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
 use crate::rng::Rng;
@@ -31,6 +32,8 @@ pub(crate) enum Irq {
     Timer(TaskId),
     /// The tick.
     Tick,
+    /// The timer that ends a fair task's turn.
+    Hrtick,
     /// The real-time period timer.
     RtPeriod,
     /// A task of the setup appears.
@@ -89,6 +92,8 @@ pub(crate) struct CpuHw {
     pub noise: CpuNoise,
     /// Where the running task makes room, if it was asked to inside the kernel.
     pub point: Cell<Option<Point>>,
+    /// Slot of the timer of HRTICK, once that was used.
+    pub hrtick: Cell<Option<Slot>>,
     /// Who comes next, where the machine knows how long that takes.
     pub arriving: Cell<Option<Arriving>>,
     /// What the scheduler's own dice show.
@@ -113,6 +118,7 @@ impl CpuHw {
             noise: CpuNoise::new(dice, noise_sources),
             scheduler_dice: RefCell::new(scheduler_dice),
             point: Cell::default(),
+            hrtick: Cell::default(),
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),

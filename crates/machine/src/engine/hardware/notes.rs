@@ -97,6 +97,7 @@ impl Hw {
             Irq::Notice(ipi) => LogInterrupt::Polled { ipi: words::ipi(ipi) },
             Irq::Timer(task) => LogInterrupt::Timer { pid: self.recorder.pid(task) },
             Irq::Tick => LogInterrupt::Tick {},
+            Irq::Hrtick => LogInterrupt::Hrtick {},
             Irq::RtPeriod => LogInterrupt::RtPeriod {},
             Irq::Spawn(index) => {
                 LogInterrupt::Start { pid: self.recorder.pid(TaskId(self.cpus.len() as u32 + index)) }

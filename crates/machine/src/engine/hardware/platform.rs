@@ -5,7 +5,7 @@
 use super::cpu::Mode;
 use super::hw::Hw;
 use super::locks::Attempt;
-use super::source::OneShot;
+use super::source::{OneShot, Source};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
 use std::future::Future;
@@ -154,6 +154,16 @@ impl Platform for Hw {
 
     fn start_rt_period_timer(&self, at: Nanos) {
         self.at(at, OneShot::RtPeriod { cpu: CpuId(0) });
+    }
+
+    fn set_hrtick(&self, cpu: CpuId, at: Option<Nanos>) {
+        let slot = &self.cpus[cpu.index()].hrtick;
+        let known = slot.get().unwrap_or_else(|| self.add_slot(Source::Hrtick(cpu)));
+        slot.set(Some(known));
+        if at.is_some() {
+            self.charge_ns(self.spec.costs.timer_program);
+        }
+        self.queue.set(known, at.unwrap_or(Nanos::NEVER));
     }
 
     #[inline(always)]

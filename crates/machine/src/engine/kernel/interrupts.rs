@@ -10,7 +10,7 @@ use scheduler::affinity::migration_cpu_stop;
 use scheduler::fair::nohz_csd_func;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
-use scheduler::tick::scheduler_tick;
+use scheduler::tick::{hrtick, scheduler_tick};
 use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use scheduler::{CpuId, TaskId, ThisCpu, rt};
 use schema::LogEvent;
@@ -49,6 +49,11 @@ impl Sim {
                     scheduler_tick(me).await;
                     self.messages_by_tick(me).await;
                     self.wake_kthreads(me, &self.surroundings.kthread_wakes.tick, Arrival::Tick).await;
+                }
+                Irq::Hrtick => {
+                    timer_fired = true;
+                    self.hw().charge_ns(costs.timer_expiry);
+                    hrtick(me).await;
                 }
                 Irq::Ipi(ipi) => {
                     let received = &self.hw().cpu(me.id).ipis_received;

@@ -10,7 +10,7 @@ use super::settings::values;
 use super::stages::stages;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use scheduler::registry::{Feature, RULES, TUNABLES};
+use scheduler::registry::{Belonging, FairPolicy, Feature, RULES, TUNABLES};
 
 /// Load tracking, and what reads it.
 const TRACKED: &[&str] = &[
@@ -141,6 +141,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("delay_lag", EEVDF),
     ("lb_lag", EEVDF),
     ("base_slice_ns", EEVDF),
+    ("hrtick_for", &["fair_policy=eevdf", "PLACE_LAG", "RUN_TO_PARITY", "HRTICK"]),
 ];
 
 /// A kernel with EEVDF, whatever the scenario's is.
@@ -211,6 +212,29 @@ fn scenarios() -> Vec<Scenario> {
     let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(3), ..Config::default() });
     let random = (0..RUNS).map(|_| any_scenario().new_tree(&mut runner).expect("a scenario").current());
     stages().into_iter().chain(random).collect()
+}
+
+/// What one discipline of the fair class asks for, the other one ignores: under the wrong one it is refused.
+#[test]
+fn what_belongs_to_one_discipline_makes_no_difference_under_the_other() {
+    let scenarios = scenarios();
+    let mut alive = Vec::new();
+    for switch in switches() {
+        let name = switch.other.split('=').next().unwrap_or(&switch.other);
+        let Some(belonging) = Belonging::of(name) else { continue };
+        let wrong = match belonging.to {
+            FairPolicy::Cfs => "fair_policy=eevdf",
+            FairPolicy::Eevdf => "fair_policy=cfs",
+        };
+        let company: Vec<&str> =
+            context(&switch).iter().copied().filter(|s| !s.starts_with("fair_policy")).collect();
+        let company = [company, vec![wrong]].concat();
+        let same = |s: &Scenario| text(s, &company, &switch.usual) == text(s, &company, &switch.other);
+        if !scenarios.iter().take(20).all(same) {
+            alive.push(switch.other);
+        }
+    }
+    assert!(alive.is_empty(), "these matter under the other discipline: {alive:?}");
 }
 
 #[test]

@@ -31,11 +31,12 @@ pub(crate) use floor::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use place::largest_sleeper_threshold;
 pub(crate) use preempt::check_preempt_wakeup;
+pub(super) use slice::sched_slice;
 pub(crate) use tick::task_tick;
 pub use timeline::{Timeline, Waiting};
 pub(crate) use yield_::yield_task;
 #[cfg(test)]
-pub(super) use {buddy::pick, place::sleeper_threshold, preempt::granularity, slice::sched_slice};
+pub(super) use {buddy::pick, place::sleeper_threshold, preempt::granularity};
 
 use super::queue::{EntityId, FairEntity, update_curr};
 use super::scale;

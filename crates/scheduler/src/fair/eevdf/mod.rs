@@ -35,7 +35,7 @@ pub(crate) use delay::{finish_delayed_dequeue, requeue_delayed_entity};
 pub use entity::EevdfEntity;
 pub(super) use lag::reweight_entity;
 pub(super) use preempt::check_preempt_wakeup;
-pub(super) use request::{charge, task_tick};
+pub(super) use request::{charge, rest_of_request, task_tick};
 pub use slice::CUSTOM_SLICES;
 pub(crate) use slice::set_custom_slice;
 pub use tree::{Candidate, Tree};

@@ -12,10 +12,10 @@ pub(super) use task_list::TaskList;
 use super::balance::IdleTimes;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
-use super::{discipline, pelt};
+use super::{discipline, hrtick, pelt};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
-use crate::registry::Lb;
+use crate::registry::{Feature, Lb};
 use crate::rq::RqGuard;
 use crate::stats::add;
 use crate::task::{Task, TaskTable};
@@ -91,6 +91,9 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let load = rq.fair.load + task.se.weight.get();
     set_load(rq, load);
     rq.fair.tasks.push(&me.k.tasks, p);
+    if me.has(Feature::Hrtick) {
+        hrtick::hrtick_update(rq);
+    }
     if kind == EnqueueKind::Wakeup {
         task.stats.sleep_end(rq.clock);
     }

@@ -15,6 +15,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "NO_GENTLE_FAIR_SLEEPERS",
             "NO_START_DEBIT",
             "NO_LAST_BUDDY",
+            "NO_ASYM_GRAN",
             "NO_BASE_SLICE",
             "PLACE_LAG",
             "PLACE_DEADLINE_INITIAL",
@@ -108,18 +109,18 @@ pub(super) const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "7.0",
-        meaning: "Linux 7.0 without PREEMPT_RT: fully preemptible; new tasks do not preempt, every \
-                  wakeup shortens the protection.",
-        source: "eevdf-class 0.3, 0.4",
+        meaning: "Linux 7.0 without PREEMPT_RT: lazy preemption; new tasks do not preempt, every wakeup \
+                  shortens the protection.",
+        source: "eevdf-class 0.3, 0.4, 5.1",
         base: Some("6.18.y"),
-        settings: &["trim=always", "wake_buddy=deadline", "fork_preempts=no", "preempt_model=full"],
+        settings: &["trim=always", "wake_buddy=deadline", "fork_preempts=no", "preempt_model=lazy"],
     },
     Profile {
         name: "7.1",
-        meaning: "Linux 7.1 and 7.2 without PREEMPT_RT: debt does not grow in a queue. Slices end at ticks, as \
-                  without HRTICK.",
-        source: "eevdf-class 0.3, 0.4, U2",
+        meaning: "Linux 7.1 and 7.2 without PREEMPT_RT: debt does not grow in a queue, and requests end when \
+                  they are over (HRTICK).",
+        source: "eevdf-class 0.3, 0.4, 5.4, U2",
         base: Some("7.0"),
-        settings: &["delay_lag=monotonic", "NI_RATE"],
+        settings: &["delay_lag=monotonic", "NI_RATE", "HRTICK", "hrtick_for=request"],
     },
 ];

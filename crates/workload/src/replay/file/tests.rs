@@ -146,6 +146,23 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
     assert_eq!(again, recording);
 }
 
+/// eevdf-class 0.6: 0.1 to 100 ms, or none.
+#[test]
+fn a_slice_that_no_kernel_takes_is_refused() {
+    let said = |slice: &str| {
+        let text = TOLD.replace("do receive 0", &format!("do set-slice {slice}"));
+        Recording::from_text(&text).map(|_| ()).map_err(|error| error.to_string())
+    };
+    for slice in ["99999", "100000001"] {
+        let error = said(slice).expect_err("out of range");
+        assert!(
+            error.contains(&format!("`do set-slice {slice}`: a slice is from 100000 to 100000000 ns")),
+            "{error}"
+        );
+    }
+    assert_eq!([said("0"), said("100000"), said("100000000")], [const { Ok(()) }; 3]);
+}
+
 /// The nice value that a trace tells is that of a real-time task; a fair one has what its policy says.
 #[test]
 fn the_nice_value_of_a_told_task_can_be_changed() {

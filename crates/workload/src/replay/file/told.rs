@@ -5,6 +5,7 @@ use super::words::read_time;
 use crate::replay::recording::{Message, ReplayStep, ToldTask};
 use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_step};
 use machine::{Arrival, ChannelId, Objects, ToldStep};
+use scheduler::fair::CUSTOM_SLICES;
 use scheduler::{Nanos, Nice};
 use trace::MAX_CPUS;
 
@@ -38,6 +39,9 @@ pub(super) fn step(
         }
         ToldStep::Fork { .. } | ToldStep::Exec(_) | ToldStep::Exit | ToldStep::Marker(_) => {
             return Err(format!("write `{text}` without do"));
+        }
+        ToldStep::SetSlice(slice) if slice > Nanos::ZERO && !CUSTOM_SLICES.contains(&slice) => {
+            return Err(format!("`do {text}`: a slice is from 100000 to 100000000 ns, or 0 for that of all"));
         }
         ToldStep::KernelCompute(length) => ToldStep::KernelCompute(work(length)?),
         step => step,

@@ -1,6 +1,7 @@
 //! The worked examples, tables and theorems of the EEVDF class (eevdf-class 6.2, 7, 8.3).
 
 mod delay;
+mod hrtick;
 mod model;
 mod preempt;
 mod published;

@@ -133,7 +133,8 @@ pub fn play(machine: usize, profile: &str, settings: &[&str], players: &[Player]
     while now < length {
         let ends = runs.map_or(Nanos::NEVER, |at| now + states[at].left);
         let wakes = states.iter().filter_map(|s| s.wakes).min().unwrap_or(Nanos::NEVER);
-        let then = ends.min(wakes).min(next_tick).min(length);
+        let hrtick = lab.hrtick_at(0).unwrap_or(Nanos::NEVER);
+        let then = ends.min(wakes).min(next_tick).min(hrtick).min(length);
         lab.advance(then - now);
         if let Some(at) = runs {
             states[at].left = states[at].left.saturating_sub(then - now);
@@ -143,6 +144,8 @@ pub fn play(machine: usize, profile: &str, settings: &[&str], players: &[Player]
         if now == next_tick {
             next_tick += tick;
             lab.run(crate::tick::scheduler_tick(lab.cpu(0)));
+        } else if now == hrtick {
+            lab.fire_hrtick(0);
         } else if now == wakes {
             let at = states.iter().position(|s| s.wakes == Some(wakes)).expect("one wakes then");
             states[at].wakes = None;

@@ -12,7 +12,7 @@ fn secs(n: u64) -> Nanos {
 }
 
 fn run(machine: usize, profile: &str, hz: u64, players: &[Player], length: Nanos) -> Course {
-    play(machine, profile, &[format!("hz={hz}").as_str()], players, length)
+    play(machine, profile, &[format!("hz={hz}").as_str(), "NO_HRTICK"], players, length)
 }
 
 fn ran(course: &Course, players: usize) -> Vec<f64> {

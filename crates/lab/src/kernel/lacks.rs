@@ -1,0 +1,148 @@
+//! What a kernel has not got: setting it is an error, and not ignored.
+
+use super::named::NamedKernel;
+use super::release::Release;
+use super::{Change, KernelError};
+use scheduler::registry::{ALIASES, Belonging, Config, FairPolicy, SettingError};
+use std::slice;
+
+/// The first release with lazy preemption, and the first without the models none and voluntary (eevdf-class
+/// 5.1).
+const FIRST_LAZY: Release = Release::new(6, 13, 0);
+const FIRST_WITHOUT_NONE: Release = Release::new(7, 0, 0);
+
+/// Refuses changes of what this kernel, which begins as `config`, has not got.
+pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) -> Result<(), KernelError> {
+    for change in changes {
+        let written = change.setting.as_str();
+        let alias = ALIASES.iter().find(|alias| alias.name == written);
+        for setting in alias.map_or(slice::from_ref(&written), |alias| alias.settings) {
+            let why = foreign(setting, config).or_else(|| model_not_offered(setting, named));
+            if let Some(why) = why {
+                let (setting, kernel) = (written.to_owned(), named.asked.clone());
+                return Err(SettingError::NotInKernel { setting, kernel, why }.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why a setting has nothing to do where this discipline serves, if that is so.
+fn foreign(setting: &str, config: &Config) -> Option<String> {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name);
+    let name = name.strip_prefix("kernel.").unwrap_or(name);
+    let feature = name.strip_prefix("NO_").unwrap_or(name).to_uppercase();
+    let belonging = Belonging::of(name).or_else(|| Belonging::of(&feature))?;
+    let (serves, owner) = match (config.rules.fair_policy.get(), belonging.to) {
+        (serves, owner) if serves == owner => return None,
+        (FairPolicy::Cfs, _) => ("CFS", "EEVDF"),
+        (FairPolicy::Eevdf, _) => ("EEVDF", "CFS"),
+    };
+    Some(format!("it belongs to {owner} and {}; {serves} serves fair tasks here", belonging.kernels))
+}
+
+/// Why a kernel cannot have a preemption model, if that is so.
+fn model_not_offered(setting: &str, named: &NamedKernel) -> Option<String> {
+    let asked = setting.strip_prefix("preempt_model=")?;
+    let kernel = Offers::of(named);
+    let exists = match asked {
+        "none" | "voluntary" if kernel.preempt_rt => "it exists without PREEMPT_RT",
+        "none" | "voluntary" if kernel.release >= FIRST_WITHOUT_NONE => "it existed until 6.19",
+        "lazy" if kernel.release < FIRST_LAZY => "it exists since 6.13",
+        _ => return None,
+    };
+    let offers = ["none", "voluntary", "full", "lazy"].into_iter().filter(|model| kernel.has(model));
+    Some(format!("{exists}; set {}", offers.collect::<Vec<_>>().join(" or ")))
+}
+
+/// What decides which preemption models a kernel has.
+struct Offers {
+    release: Release,
+    preempt_rt: bool,
+}
+
+impl Offers {
+    fn of(named: &NamedKernel) -> Offers {
+        // The development trees of the documents, which no release is, are of 2009.
+        let plain = named.profile.split(['+', '-']).next().unwrap_or(named.profile).trim_end_matches(".y");
+        let described = || Release::parse(plain).unwrap_or(Release::new(2, 6, 32));
+        Offers {
+            release: named.release().unwrap_or_else(described),
+            preempt_rt: named.profile.contains("-rt"),
+        }
+    }
+
+    fn has(&self, model: &str) -> bool {
+        match model {
+            "none" | "voluntary" => !self.preempt_rt && self.release < FIRST_WITHOUT_NONE,
+            "lazy" => self.release >= FIRST_LAZY,
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KernelConfig;
+    use super::*;
+
+    /// What is said to a setting of a kernel; empty if it is taken.
+    fn said(kernel: &str, settings: &[&str]) -> String {
+        let mut config = KernelConfig::of_name(kernel).expect("a kernel");
+        for setting in settings {
+            config.set(Change::parse(setting).expect("a time")).expect("a setting");
+        }
+        config.at_start().err().map_or(String::new(), |error| error.to_string())
+    }
+
+    /// eevdf-class 0.3 and 5.1, deadline-groups 0.2: none, voluntary and full; lazy from 6.13; from 7.0 only
+    /// full and lazy.
+    #[test]
+    fn each_kernel_offers_its_preemption_models() {
+        for (kernel, offered) in [
+            ("2.6.36", "none voluntary full"),
+            ("tip+", "none voluntary full"),
+            ("6.1", "none voluntary full"),
+            ("6.12.y", "none voluntary full"),
+            ("6.13", "none voluntary full lazy"),
+            ("6.18.y", "none voluntary full lazy"),
+            ("6.19", "none voluntary full lazy"),
+            ("7.0", "full lazy"),
+            ("7.3", "full lazy"),
+            ("6.1-rt", "full"),
+            ("2.6.23-rt5", "full"),
+        ] {
+            for model in ["none", "voluntary", "full", "lazy"] {
+                let said = said(kernel, &[&format!("preempt_model={model}")]);
+                assert_eq!(
+                    said.is_empty(),
+                    offered.split(' ').any(|m| m == model),
+                    "{kernel} {model}: {said}"
+                );
+            }
+        }
+        assert_eq!(
+            said("6.12.y", &["1s:preempt_model=lazy"]),
+            "`preempt_model=lazy` is not in 6.12.y: it exists since 6.13; set none or voluntary or full"
+        );
+        let gone = said("7.0", &["preempt_model=voluntary"]);
+        assert!(gone.ends_with("is not in 7.0: it existed until 6.19; set full or lazy"), "{gone}");
+    }
+
+    #[test]
+    fn a_setting_of_the_other_discipline_is_refused() {
+        assert_eq!(
+            said("6.1", &["NO_DELAY_DEQUEUE"]),
+            "`NO_DELAY_DEQUEUE` is not in 6.1: it belongs to EEVDF and exists since 6.12; CFS serves fair \
+             tasks here"
+        );
+        let cfs = said("6.6", &["kernel.sched_latency_ns=6000000"]);
+        assert!(cfs.contains("it belongs to CFS and existed until 6.5"), "{cfs}");
+        for (kernel, setting) in [("6.1", "place_lag=on"), ("7.0", "STRONG_BUDDIES"), ("6.1", "2s:v_ref=min")]
+        {
+            assert!(!said(kernel, &[setting]).is_empty(), "{kernel} {setting}");
+        }
+        assert_eq!(said("6.1", &["PLACE_LAG", "fair_policy=eevdf"]), "", "whatever their order");
+        assert_eq!(said("6.6", &["NEXT_BUDDY", "NO_WAKEUP_PREEMPTION", "RT_PUSH_IPI"]), "", "both have it");
+    }
+}

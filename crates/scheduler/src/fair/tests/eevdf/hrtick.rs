@@ -1,0 +1,97 @@
+//! HRTICK (5.4): the tables of 7.3 become those of an endless HZ.
+
+use super::model::{Course, Habit, Player, play};
+use crate::rq::Resched;
+use crate::testing::Lab;
+use crate::{CpuId, Nanos, Policy};
+use alloc::format;
+
+/// Requests to their ends, in both forms.
+const FORMS: [&str; 2] = ["hrtick_for=slice", "hrtick_for=request"];
+
+fn run(form: &str, hz: u64, players: &[Player], length: Nanos) -> Course {
+    play(2, "7.1", &[&format!("hz={hz}"), "HRTICK", form], players, length)
+}
+
+/// Three equal hogs, slice of two CPUs: whole requests by turns, whatever HZ is; the first are half ones.
+#[test]
+fn equal_hogs_alternate_at_the_ends_of_their_requests() {
+    for hz in [100, 250, 1000] {
+        let course = run("hrtick_for=request", hz, &[Player::hog(0); 3], Nanos::from_secs(1));
+        assert_eq!(course.told(8), "a0.7 b0.7 c0.7 a1.4 b1.4 c1.4 a1.4 b1.4", "{hz}");
+        assert!((course.switches() as f64 - 1000.0 / 1.4).abs() < 8.0, "{hz}: {}", course.switches());
+    }
+    let ticks = play(2, "7.1", &["hz=250", "NO_HRTICK"], &[Player::hog(0); 3], Nanos::from_secs(1));
+    assert_eq!(ticks.told(3), "a4 b4 c4", "off, they end at ticks");
+}
+
+/// The same tasks with 10 000 ticks a second, the nearest to an endless HZ that there is: the same shares and
+/// times put out.
+#[test]
+fn tables_are_those_of_an_endless_hz() {
+    let us = Nanos::from_micros;
+    let sleeper = Habit::Sleeper { run: us(1_003), sleep: us(9_063), phase: us(5_037) };
+    let loads = [
+        [Player::hog(0), Player::hog(0), Player::hog(5)],
+        [Player::hog(-5), Player::hog(0), Player::hog(19)],
+        [Player::hog(0), Player::hog(0), Player::new(sleeper)],
+    ];
+    for (load, players) in loads.iter().enumerate() {
+        let settings = ["hz=10000", "NO_HRTICK", "base_slice_ns=700000"];
+        let endless = play(2, "7.1", &settings, players, Nanos::from_secs(4));
+        for (form, within) in FORMS.into_iter().zip([0.12, 0.08]) {
+            let found = run(form, 250, players, Nanos::from_secs(4));
+            for player in 0..3 {
+                let (ours, theirs) = (found.ran(player), endless.ran(player));
+                assert!((ours - theirs).abs() < 10.0, "{form}, load {load}: {ours} ms, {theirs}");
+            }
+            let off = found.switches() as f64 / endless.switches() as f64 - 1.0;
+            assert!(off.abs() < within, "{form}, load {load}: {}, {}", found.switches(), endless.switches());
+        }
+    }
+}
+
+/// The timer is set for who is picked and has company, and when the second task comes; a task alone, and one
+/// of another class, has none.
+#[test]
+fn the_timer_is_set_for_who_competes() {
+    let lab = Lab::new(1, "7.1", &[]);
+    let first = lab.spawn(Policy::Normal, 0);
+    assert_eq!(lab.hrtick_at(0), None, "alone");
+    let deadline = lab.deadline(first) - lab.vr(first);
+    lab.spawn_unsettled(Policy::Normal, 0, 0, crate::CpuMask::ALL);
+    assert_eq!(lab.hrtick_at(0), Some(Nanos(deadline)), "the rest of its request, at nice 0");
+    lab.take_cpu();
+    assert_eq!(lab.hrtick_at(0), None, "a real-time task runs");
+    lab.block(0);
+    assert!(lab.hrtick_at(0).is_some());
+    lab.block(0);
+    assert_eq!(lab.hrtick_at(0), None, "alone again");
+}
+
+/// 7.1 asks in full when it fires, older kernels as the class asks; a stale expiry does nothing.
+#[test]
+fn it_asks_when_the_turn_is_over() {
+    for (form, flag) in FORMS.into_iter().zip([Resched::Lazy, Resched::Full]) {
+        let lab = Lab::new(1, "7.1", &[form, "base_slice_ns=3000000"]);
+        lab.spawn(Policy::Normal, 0);
+        lab.spawn(Policy::Normal, 0);
+        let asked = || lab.k.rq(CpuId(0)).published.resched.get();
+        let at = lab.hrtick_at(0).expect("it is set");
+        lab.run(crate::tick::hrtick(lab.cpu(0)));
+        assert_eq!(asked(), Resched::No, "{form}: before its time");
+        lab.advance(at - lab.k.platform.now.get());
+        lab.fire_hrtick(0);
+        assert_eq!(asked(), flag, "{form}");
+    }
+}
+
+/// fair-class 4.1: under CFS, which has had the feature since 2.6.25, a stint is a slice long.
+#[test]
+fn under_cfs_a_turn_is_a_slice() {
+    let hogs = [Player::hog(0); 3];
+    let run = |hrtick| play(1, "6.1", &["hz=100", hrtick], &hogs, Nanos::from_secs(1));
+    let with = run("HRTICK");
+    assert_eq!(with.told(4), "a2 b2 c2 a2", "a third of 6 ms");
+    assert!(run("NO_HRTICK").told(3).starts_with("a10 "), "a tick");
+}
