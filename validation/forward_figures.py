@@ -222,8 +222,8 @@ GROUPS = {
         "moved, %": ("5", 0, 11), "failed for each that moved": ("2.7", 1.5, 4), "active balances": ("0", 0, 0)}),
     "7.5 make, 2 CPUs": (["wakeup-latency -i 37000", MAKE], GUEST + [FOR, "18"], storm, False, {
         "busy passes a CPU and second": ("17.5", 16.7, 21), "active balances": ("0", 0, 0)}),
-    # As long as in the emulation, so that there are busy passes.
-    "7.5 hackbench, 4 CPUs": (["hackbench -g4 -l2000"], GUEST + ["--cpus", "4"], hackbench_balance, False, {
+    # As long as in the emulation (0.75 s), so that there are as many busy passes.
+    "7.5 hackbench, 4 CPUs": (["hackbench -g4 -l700"], GUEST + ["--cpus", "4"], hackbench_balance, False, {
         "gained by a busy pass that moves": ("5.2", 3, 9), "active balances": ("0", 0, 0)}),
     "7.5 cyclictest, 4 CPUs": (["cyclictest -S -p95 -d0 -i2000"], GUEST + ["--cpus", "4", FOR, "9"], idle_passes, False, {
         "idle passes a CPU and second": ("109", 80, 140), "new-idle passes, % of idle entries": ("0.4", 0, 10)}),

@@ -200,6 +200,12 @@ pub const DIFFERENCES: &[Difference] = &[
         .since([6, 13, 0])
         .set("reweight=rescale"),
     releases(V612, "eevdf-class 4.5, U10", "balancing looks at lag").since([6, 14, 0]).set("lb_lag=on"),
+    releases(V612, "eevdf-class 4.2", "a waker is alone beside tasks that sleep in its queue")
+        .between([6, 13, 0], [6, 14, 0])
+        .set("delayed_count=left_out_at_wakeup"),
+    releases(V612, "eevdf-class 4.5", "balancing does not count tasks that sleep in their queue")
+        .since([6, 14, 0])
+        .set("delayed_count=left_out"),
     releases(V612, "eevdf-class 0.6, U10", "slices of 0.7 ms").since([6, 15, 0]).set("base_slice_ns=700000"),
     releases(V70, "eevdf-class 2.4, U10", "the limit of lag goes by the own slice")
         .until([7, 0, 0])
