@@ -6,7 +6,7 @@ use machine::{Machine, MachineSpec, RunOptions};
 use scheduler::registry::Config;
 
 /// From beyond what can be counted down to what every option of that kind takes.
-const TIMES: [&str; 7] = ["18446744073709551615", "213503d", "3650d", "10d", "1h", "1s", "1"];
+const TIMES: [&str; 8] = ["18446744073709551615", "213503d", "3650d", "10d", "1h", "1s", "100ms", "1"];
 const SIZES: [&str; 6] = ["18446744073709551615", "9223372036854775807", "1024G", "1G", "1M", "100"];
 
 fn run(command: &str) {

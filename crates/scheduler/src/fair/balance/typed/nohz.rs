@@ -226,3 +226,24 @@ async fn update_nohz_stats<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool 
     }
     state.has_blocked_load.get()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{Policy, Topology};
+
+    /// 4.10: a CPU of a cache asks for balancing where another one there is busy, too.
+    #[test]
+    fn the_only_busy_cpu_of_a_cache_asks_nobody() {
+        let lab = Lab::on(&Topology::flat(4), "6.1.y", &[]);
+        lab.spawn(Policy::Normal, 0);
+        let reason = |idle| {
+            shared_cache(lab.cpu(0), lab.cpu(0).id).nr_idle.set(idle);
+            let reason = kick_reason(lab.cpu(0));
+            shared_cache(lab.cpu(0), lab.cpu(0).id).nr_idle.set(0);
+            reason
+        };
+        assert_eq!([3, 2].map(reason), [None, Some(Reason::KickBusyLlc)]);
+    }
+}

@@ -193,6 +193,30 @@ fn nr_idle_scan(util: u64, size: u64, pct: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Lab;
+    use crate::{LevelKind, Topology, TopologyLevel};
+
+    /// 2.8: set at periodic balancing of the cache's own level, and nowhere else.
+    #[test]
+    fn the_level_of_the_cache_says_how_far_wakeups_look() {
+        let spans = |sets: &[&[u16]]| -> alloc::vec::Vec<CpuMask> {
+            sets.iter().map(|set| set.iter().map(|cpu| CpuId(*cpu)).collect()).collect()
+        };
+        let caches = TopologyLevel { kind: LevelKind::Mc, spans: spans(&[&[0, 1], &[2, 3]]) };
+        let all = TopologyLevel { kind: LevelKind::Package, spans: spans(&[&[0, 1, 2, 3]]) };
+        let lab = Lab::on(&Topology { cpus: 4, levels: [caches, all].into() }, "6.1.y", &[]);
+        let set = |level: usize, situation| {
+            let me = lab.cpu(0);
+            let scan = &shared_cache(me, CpuId(0)).nr_idle_scan;
+            scan.set(99);
+            let domain = &lab.k.domains(CpuId(0))[level];
+            Search { dest: CpuId(0), domain, situation, cpus: domain.span }.find_busiest_group(me);
+            scan.get() != 99
+        };
+        assert!(set(0, Situation::Idle) && set(0, Situation::Busy));
+        assert!(!set(0, Situation::NewlyIdle), "not by a CPU about to idle");
+        assert!(!set(1, Situation::Idle), "not by the level above");
+    }
 
     #[test]
     fn e37_full_caches_are_searched_less() {
