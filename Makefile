@@ -1,4 +1,4 @@
-.PHONY: check test demo lint bench
+.PHONY: check test demo lint bench mutants
 
 # After an edit: does it compile, and do the unit tests pass? Without published experiments and recordings.
 check:
@@ -25,3 +25,9 @@ lint:
 # The figures of speed. They mean something only on a machine that does nothing else.
 bench:
 	cargo bench --workspace
+
+# Which wrong comparison in the scheduling classes would no test notice? For a night, or a part of it:
+# make mutants SHARD=0/20. Needs cargo-mutants; what survives, and why, is in validation/mutants.md.
+SHARD ?= 0/1
+mutants:
+	cargo mutants --in-place --no-shuffle --package schedlab-scheduler --shard $(SHARD)

@@ -251,3 +251,29 @@ fn hot<P: Platform>(from: &RqGuard<'_, P>, search: &Search<'_>, p: TaskId) -> Op
     let warm = u64::try_from(cost).map_or(true, |cost| idle_for < Nanos(cost));
     warm.then_some(Reason::NotMovedHot)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{CpuId, CpuMask, Topology, TopologyLevel};
+
+    /// 4.8: a task that has just run is cache-hot, but for those of SCHED_IDLE, and between threads of a core.
+    #[test]
+    fn who_is_never_hot() {
+        let is_hot = |kind, policy| {
+            let level = TopologyLevel { kind, spans: [CpuMask::first_n(2)].into() };
+            let lab = Lab::on(&Topology { cpus: 2, levels: [level].into() }, "6.1.y", &[]);
+            lab.spawn(Policy::Normal, 0);
+            let p = lab.spawn(policy, 0);
+            lab.k.task(p).stats.exec_start.set(lab.k.platform.now.get());
+            let domain = &lab.k.domains(CpuId(1))[0];
+            let (dest, situation) = (CpuId(1), Situation::Idle);
+            let search = Search { dest, domain, situation, cpus: domain.span };
+            hot(&lab.run(lab.cpu(1).lock(CpuId(0))), &search, p).is_some()
+        };
+        assert!(is_hot(LevelKind::Mc, Policy::Normal));
+        assert!(!is_hot(LevelKind::Mc, Policy::Idle));
+        assert!(!is_hot(LevelKind::Smt, Policy::Normal));
+    }
+}
