@@ -143,7 +143,7 @@ impl View<'_> {
             nr_uninterruptible: self.user.tasks.known(self.k).filter(asleep).count() as u64,
             next_balance: published.balance.next_balance.get(),
             cpu_load: published.cpu_load.each_ref().map(|c| c.get()),
-            avg_idle: state.fair.avg_idle(),
+            avg_idle: rq.published.balance.avg_idle(),
             counts: published.counts.clone(),
             fair: FairQueueSnapshot {
                 exec_clock: state.fair.exec_clock,

@@ -4,6 +4,7 @@
 mod balance;
 mod fork;
 mod nohz;
+mod older;
 mod wakeup;
 
 use crate::testing::{Lab, cpus};
