@@ -110,18 +110,25 @@ impl SchedDomain {
                 imbalance_pct: 125,
                 cache_nice_tries: 1,
             },
-            LbParams::BySpan => BalanceConstants {
-                min_interval_ms: span,
-                max_interval_ms: 2 * span,
-                busy_factor: 16,
-                less_when_busy: 1,
-                imbalance_pct: if self.kind == LevelKind::Smt { 110 } else { 117 },
-                cache_nice_tries: match self.kind {
-                    LevelKind::Smt => 0,
-                    LevelKind::Mc | LevelKind::Package => 1,
-                    LevelKind::Numa { .. } => 2,
-                },
-            },
+            LbParams::BySpan | LbParams::BySpanSlow => {
+                let slow = rule == LbParams::BySpanSlow;
+                BalanceConstants {
+                    min_interval_ms: span,
+                    max_interval_ms: 2 * span,
+                    busy_factor: if slow { 32 } else { 16 },
+                    less_when_busy: u64::from(!slow),
+                    imbalance_pct: match self.kind {
+                        LevelKind::Smt => 110,
+                        LevelKind::Package | LevelKind::Numa { .. } if slow => 125,
+                        LevelKind::Mc | LevelKind::Package | LevelKind::Numa { .. } => 117,
+                    },
+                    cache_nice_tries: match self.kind {
+                        LevelKind::Smt => 0,
+                        LevelKind::Mc | LevelKind::Package => 1,
+                        LevelKind::Numa { .. } => 2,
+                    },
+                }
+            }
         }
     }
 

@@ -144,7 +144,7 @@ reasons! {
     SisCore "sis_core" "A whole core is idle.";
     SisCpu "sis_cpu" "The scan of the cache's CPUs found one idle.";
     SisNone "sis_none" "No CPU of the cache is idle.";
-    SisCut "sis_cut" "The CPUs that SIS_UTIL allows to look at are busy.";
+    SisCut "sis_cut" "The CPUs that may be looked at are busy (SIS_UTIL, SIS_PROP).";
     SisRefused "sis_refused" "The cache's CPUs are so full that SIS_UTIL forbids to look.";
     LocalType "local_type" "The new or exec'ing task stays in its group: the best other one has more to do.";
     LocalMargin "local_margin" "The new or exec'ing task stays in its group: no other has clearly less load.";

@@ -93,7 +93,7 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     let last = task.cpu.get();
     if task.on_cpu.get()
         && me.k.config.rules.wake_on_cpu.get() == WakeOnCpu::List
-        && ttwu_queue_cond(me, last)
+        && ttwu_queue_cond(me, last, true)
     {
         // It is still being switched away from: it wakes where it is, and nobody chooses a CPU.
         me.decide(p, Reason::WakeOnCpuList);
@@ -109,7 +109,7 @@ async fn wake_dequeued<P: Platform>(pi: &PiGuard<'_, P>, flags: WakeFlags) {
     ttwu_stat(me, p, cpu, flags);
     set_task_cpu(me, pi, p, cpu);
     on_wake_other(me, flags);
-    if ttwu_queue_cond(me, cpu) {
+    if ttwu_queue_cond(me, cpu, false) {
         ttwu_queue_wakelist(me, p, cpu);
         return;
     }
@@ -207,13 +207,18 @@ fn ttwu_do_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, flags: WakeFl
     rq.me.event(Event::Wakeup { task: p, target: rq.cpu });
 }
 
-/// Whether the target CPU is to do the enqueue itself (rt-class 3.6).
-fn ttwu_queue_cond<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
-    let empty_target = || {
-        me.k.config.rules.ttwu_list.get() == TtwuList::EmptyTarget
-            && me.k.rq(cpu).published.nr_running.get() == 0
+/// Whether the target CPU is to do the enqueue itself (rt-class 3.6). `leaving`: the sleeper has not left it
+/// yet.
+fn ttwu_queue_cond<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, leaving: bool) -> bool {
+    let within_cache = || {
+        let nr_running = me.k.rq(cpu).published.nr_running.get();
+        match me.k.config.rules.ttwu_list.get() {
+            TtwuList::EmptyTarget => nr_running == 0,
+            TtwuList::LastCpu => leaving && nr_running <= 1,
+            TtwuList::OtherCache => false,
+        }
     };
-    me.has(Feature::TtwuQueue) && cpu != me.id && (!me.k.cpus_share_cache(me.id, cpu) || empty_target())
+    me.has(Feature::TtwuQueue) && cpu != me.id && (!me.k.cpus_share_cache(me.id, cpu) || within_cache())
 }
 
 fn ttwu_queue_wakelist<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId) {

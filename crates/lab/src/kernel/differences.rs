@@ -87,7 +87,11 @@ const V612: &[&str] = &["6.12"];
 const V70: &[&str] = &["7.0"];
 /// Kernels with EEVDF.
 const EEVDF: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
-/// Releases from 4.15 to 6.5; all later ones built for PREEMPT_RT run as 6.1-rt.
+const V419: &[&str] = &["4.19"];
+const V54: &[&str] = &["5.4"];
+const V510: &[&str] = &["5.10"];
+const V515: &[&str] = &["5.15"];
+/// Releases from 5.19 to 6.5, and from 4.15 on all that are built for PREEMPT_RT.
 const V61: &[&str] = &["6.1"];
 const V61_BOTH: &[&str] = &["6.1", "6.1-rt"];
 
@@ -139,28 +143,119 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V41, "rt-class 7.5", "a PI owner drops its priority before it wakes the waiter")
         .since([4, 12, 0])
         .set("deboost_order=deboost_then_wake"),
-    releases(V61_BOTH, "fair-placement 8.1", "CPUs lend each other real-time run time")
+    releases(V419, "fair-placement 8.3", "nothing is expected of a task but what it uses")
+        .until([4, 17, 0])
+        .set("NO_UTIL_EST"),
+    releases(V419, "fair-placement 8.3", "the CPU before the last one is not tried for a woken task")
+        .until([4, 16, 0])
+        .set("recent_used=off"),
+    releases(V419, "fair-placement 8.3, 8.5", "what real-time tasks take of a CPU is measured in windows")
+        .until([4, 19, 0]),
+    releases(V54, "fair-placement 8.3", "a CPU that runs only SCHED_IDLE tasks is busy")
+        .until([5, 4, 0])
+        .set("sched_idle_cpu=off"),
+    releases(V510, "fair-placement 8.3", "few tasks may not stay on a node while another one is idle")
+        .until([5, 6, 0])
+        .set("numa_imbalance=off"),
+    releases(V510, "fair-placement 8.3", "sleepers are no load of their CPU")
+        .until([5, 7, 0])
+        .set("balance_load=queued"),
+    releases(V510, "fair-placement 8.3", "bound kernel threads do not keep whom they wake")
+        .until([5, 7, 0])
+        .set("bound_kthread=off"),
+    releases(V510, "fair-placement 8.3", "a CPU that runs only SCHED_IDLE tasks is a last resort")
+        .until([5, 7, 0])
+        .set("sched_idle_cpu=last_resort"),
+    releases(V510, "fair-placement 8.3", "wakeups are handed over to other caches only")
+        .until([5, 8, 0])
+        .set("ttwu_list=other_cache"),
+    releases(V510, "fair-placement 8.3", "a waker waits for a sleeper that is leaving its CPU")
+        .until([5, 8, 0])
+        .set("wake_on_cpu=spin"),
+    releases(V510, "fair-placement 8.3, 8.4", "busy CPUs balance half as often, and tolerate more")
+        .until([5, 10, 0])
+        .set("lb_params=by_span_slow"),
+    releases(V510, "fair-placement 8.3, 8.5", "failures of balancing do not let heavier tasks go")
+        .until([5, 10, 0])
+        .set("detach_scale=half"),
+    releases(&["5.10", "6.1-rt"], "fair-placement 8.1", "CPUs lend each other real-time run time")
         .until([5, 10, 0])
         .set("RT_RUNTIME_SHARE"),
-    releases(V61_BOTH, "fair-placement 8.1", "of equal CPUs a real-time task takes the first")
+    releases(V510, "fair-placement 8.1, 8.3", "of equal CPUs a real-time task takes one after the other")
+        .since([5, 11, 0])
+        .set("pick_any=distribute"),
+    releases(
+        V510,
+        "fair-placement 8.3, 8.5",
+        "few tasks may stay on a node of whose CPUs they use a quarter",
+    )
+    .since([5, 11, 0])
+    .set("numa_imbalance=quarter"),
+    releases(RT, "fair-placement 8.1", "of equal CPUs a real-time task takes the first")
         .until([5, 11, 0])
         .set("pick_any=first"),
-    releases(V61, "fair-placement 8.1", "a second run-queue lock is tried first")
-        .until([5, 12, 0])
-        .set("double_lock=trylock"),
-    releases(V61_BOTH, "fair-placement 8.1", "slices may be shorter than min_granularity")
+    releases(&["5.15", "6.1-rt"], "fair-placement 8.1", "slices may be shorter than min_granularity")
         .until([5, 13, 0])
         .set("NO_BASE_SLICE"),
-    releases(V61_BOTH, "machine 0.3, 3.2", "waiters for a PI mutex do not spin")
+    releases(V515, "fair-placement 8.3, 8.5", "any failures of balancing move a running task")
+        .until([5, 13, 0])
+        .set("lb_active=any_failure"),
+    releases(V515, "fair-placement 8.3, 8.5", "an idle CPU that balances for all begins with the lowest")
+        .until([5, 13, 0])
+        .set("nohz_balance=ascending"),
+    releases(&["5.15", "6.1-rt"], "machine 0.3, 3.2", "waiters for a PI mutex do not spin")
         .until([5, 15, 0])
         .set("rtmutex_spin=never"),
-    releases(V61_BOTH, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
+    releases(V515, "fair-placement 8.1, U2", "how far a wakeup looks goes by how full the cache's CPUs are")
+        .between([5, 15, 100], [5, 16, 0])
+        .set("SIS_UTIL"),
+    releases(V515, "fair-placement 8.1, U2", "and not by how long CPUs idle")
+        .between([5, 15, 100], [5, 16, 0])
+        .set("NO_SIS_PROP"),
+    releases(V515, "fair-placement 8.1, U2", "wakeups are handed over to CPUs with nothing to run")
+        .between([5, 15, 100], [5, 16, 0])
+        .set("ttwu_list=empty_target"),
+    releases(V515, "fair-placement 8.1, U2", "bound kernel threads keep whom they wake, interrupts do not")
+        .between([5, 15, 100], [5, 16, 0])
+        .set("bound_kthread=task"),
+    releases(V515, "fair-placement 8.1, 8.3", "SCHED_IDLE wakes with a smaller sleeper credit")
+        .since([5, 16, 0])
+        .set("idle_short_sleeper=on"),
+    releases(
+        V515,
+        "fair-placement 8.3",
+        "a newly idle CPU looks for work if it idles longer than that takes",
+    )
+    .since([5, 16, 0])
+    .set("newidle_gate=measured_cost"),
+    releases(V515, "fair-placement 8.3", "an idle CPU is also asked when the next of all is due")
+        .since([5, 16, 0])
+        .set("nohz_balance=next_due"),
+    releases(V515, "fair-placement 8.3", "few tasks may stay on a node, by its memory channels")
+        .since([5, 18, 0])
+        .set("numa_imbalance=channels"),
+    releases(RT, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
         .until([5, 16, 0])
         .set("idle_short_sleeper=off"),
-    releases(V61, "fair-placement 8.7; eevdf-class 0.4", "RT_PUSH_IPI is off")
+    releases(V61_BOTH, "fair-placement 8.3", "what a task used fades until its idle CPU is looked at only")
+        .until([6, 0, 0])
+        .set("pelt_lag=off"),
+    releases(V61_BOTH, "fair-placement 8.3", "no idle CPU looks for a task that real-time ones crowd out")
+        .until([6, 0, 0])
+        .set("misfit_reduced=off"),
+    releases(
+        V61,
+        "fair-placement 8.3",
+        "within a cache only a CPU that the sleeper leaves is handed a wakeup",
+    )
+    .until([6, 0, 0])
+    .set("ttwu_list=last_cpu"),
+    releases(V515, "fair-placement 8.7; eevdf-class 0.4", "RT_PUSH_IPI is off")
         .between([5, 15, 212], [5, 16, 0])
         .set("NO_RT_PUSH_IPI"),
-    SELF_IPI.between([5, 15, 202], [5, 16, 0]),
+    releases(&["5.15", "6.1-rt"], "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
+        .between([5, 15, 202], [5, 16, 0])
+        .set("rto_skip_self=on"),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),
     SELF_IPI.since([6, 12, 75]),
     releases(RT, "fair-placement 8.7", "a newly idle CPU throws dice before it looks for work")

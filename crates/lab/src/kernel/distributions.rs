@@ -27,6 +27,7 @@ pub const DISTRIBUTIONS: &[Distribution] = &[
     ubuntu("ubuntu20.04", Release::new(5, 4, 0)),
     ubuntu("ubuntu22.04", Release::new(5, 15, 0)),
     ubuntu("ubuntu24.04", Release::new(6, 8, 0)),
+    Distribution { hz: 1000, ..ubuntu("ubuntu26.04", Release::new(7, 0, 0)) },
     rhel("rhel7", Release::new(3, 10, 0)),
     rhel("rhel8", Release::new(4, 18, 0)),
     rhel("rhel9", Release::new(5, 14, 0)),

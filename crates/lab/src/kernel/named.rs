@@ -6,13 +6,17 @@ use super::distributions::DISTRIBUTIONS;
 use super::release::Release;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
-/// Releases from this one on are nearer to 6.1 than to 4.1: one walker for RT_PUSH_IPI (rt-class 6.4), and
-/// fair-placement 8.2 describes them as differences to 6.1.
-const FIRST_NEAR_6_1: Release = Release::new(4, 15, 0);
-/// From which release on a profile is the nearest, the oldest first (eevdf-class 0.3, U10). Of a stable
-/// branch the later half is nearer to its end, where fixes have come back.
-const SINCE_6_1: &[(Release, &str)] = &[
-    (FIRST_NEAR_6_1, "6.1"),
+/// Releases from this one on are nearer to later profiles than to 4.1: one walker for RT_PUSH_IPI (rt-class
+/// 6.4), and fair-placement 8.2 describes them as differences to those.
+const FIRST_WITH_PELT: Release = Release::new(4, 15, 0);
+/// From which release on a profile is the nearest, the oldest first (fair-placement 8.3, eevdf-class 0.3,
+/// U10). Of a stable branch the later half is nearer to its end, where fixes have come back.
+const NEAREST: &[(Release, &str)] = &[
+    (FIRST_WITH_PELT, "4.19"),
+    (Release::new(4, 20, 0), "5.4"),
+    (Release::new(5, 5, 0), "5.10"),
+    (Release::new(5, 12, 0), "5.15"),
+    (Release::new(5, 19, 0), "6.1"),
     (Release::new(6, 1, 160), "6.1.y"),
     (Release::new(6, 2, 0), "6.1"),
     (Release::new(6, 6, 0), "6.6"),
@@ -99,10 +103,13 @@ impl NamedKernel {
             return None;
         }
         // The newest kernel that is described with PREEMPT_RT stands for all later ones.
-        let described = if release >= FIRST_NEAR_6_1 { "6.1" } else { plain };
+        let described = if release >= FIRST_WITH_PELT { "6.1" } else { plain };
         let rt = is_rt.then(|| PROFILES.iter().find(|p| p.name == format!("{described}-rt")));
         let remark = match rt {
             Some(None) => Some("PREEMPT_RT is not described for it"),
+            Some(Some(_)) if release < Release::new(5, 19, 0) => {
+                Some("fair tasks are placed and balanced as by 6.1")
+            }
             _ if release < Release::new(2, 6, 31) => Some("older than every described release"),
             _ => None,
         };
@@ -175,14 +182,14 @@ impl NamedKernel {
     }
 }
 
-/// The profile of the same release, or the newest one before it, but what [`SINCE_6_1`] says for later ones;
+/// The profile of the same release, or the newest one before it, but what [`NEAREST`] says for later ones;
 /// `None` for releases before the fair class.
 fn nearest_profile(release: Release) -> Option<&'static str> {
     if release < FIRST_CFS {
         return None;
     }
-    if release >= FIRST_NEAR_6_1 {
-        let near = SINCE_6_1.iter().rev().find(|(from, _)| *from <= release);
+    if release >= FIRST_WITH_PELT {
+        let near = NEAREST.iter().rev().find(|(from, _)| *from <= release);
         return near.map(|(_, profile)| *profile);
     }
     let plain = || PROFILES.iter().filter_map(|p| Some((plain_release(p.name)?, p.name)));
@@ -213,8 +220,15 @@ mod tests {
             ("3.2", "2.6.37"),
             ("3.10", "3.3"),
             ("4.14", "4.1"),
-            ("4.15", "6.1"),
-            ("5.14", "6.1"),
+            ("4.15", "4.19"),
+            ("4.20", "5.4"),
+            ("5.3", "5.4"),
+            ("5.5", "5.10"),
+            ("5.11", "5.10"),
+            ("5.12", "5.15"),
+            ("5.14", "5.15"),
+            ("5.18", "5.15"),
+            ("5.19", "6.1"),
             ("6.12-rt", "6.1-rt"),
             ("6.5", "6.1"),
             ("6.6", "6.6"),
@@ -233,7 +247,15 @@ mod tests {
             ("6.1.160", "6.1.y"),
             ("6.2", "6.1"),
             ("debian12", "6.1.y"),
+            ("debian10", "4.19"),
+            ("debian11", "5.10"),
+            ("ubuntu18.04", "4.19"),
+            ("ubuntu20.04", "5.4"),
+            ("rhel8", "4.19"),
             ("debian13", "6.12.y"),
+            ("ubuntu22.04", "5.15"),
+            ("ubuntu26.04", "7.0"),
+            ("rhel9", "5.15"),
             ("ubuntu24.04", "6.6"),
             ("rhel10", "6.12"),
             ("rhel7", "3.3"),

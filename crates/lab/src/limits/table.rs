@@ -15,6 +15,10 @@ pub(super) const ALL: &[&str] = &[
     "6.1",
     "6.1.y",
     "6.1-rt",
+    "5.15",
+    "5.10",
+    "5.4",
+    "4.19",
     "4.0",
     "4.1",
     "3.3",
@@ -34,13 +38,19 @@ pub(super) const ALL: &[&str] = &[
     "2.6.23-rt5",
     "2.6.23-rt5-gh",
 ];
-/// After the fair class that is modelled.
-const SINCE_3_3: &[&str] =
-    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1", "3.3"];
-const SINCE_4_0: &[&str] =
-    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "4.0", "4.1"];
-const SINCE_6_1: &[&str] =
-    &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt"];
+/// After the fair class of 2.6.36.
+const SINCE_3_3: &[&str] = &[
+    "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
+    "4.19", "4.0", "4.1", "3.3",
+];
+const SINCE_4_0: &[&str] = &[
+    "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
+    "4.19", "4.0", "4.1",
+];
+const SINCE_4_19: &[&str] = &[
+    "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
+    "4.19",
+];
 /// With EEVDF: delayed dequeue and the fair server came with 6.12.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
@@ -295,7 +305,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "CPUs of different capacity, energy-aware placement, clamps of utilisation (uclamp).",
         changes: "big.LITTLE and hybrid machines, Android. rt-app files with util_min or util_max are \
                   refused. Not measured.",
-        profiles: SINCE_6_1,
+        profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
     },
     Limit {
@@ -329,14 +339,26 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "stable_fixes",
         effect: Effect::Small,
-        missing: "Four mistakes of the release that its stable branch corrected are corrected here as well: a \
-                  CPU before the last one is tried although it is not allowed (6.1.42); a busy group with more \
-                  than the average pulls all the same (6.1.25); for a new task, CPUs count that it may not use \
-                  (6.1.178); what counts as an affine wakeup, or as moved while hot (6.1.28, 6.1.129).",
+        missing: "Four mistakes of the release that stable branches corrected are corrected here as well: a \
+                  CPU before the last one is tried although it is not allowed (6.1.42); a busy group with \
+                  more than the average pulls all the same (6.1.25); for a new task, CPUs count that it may \
+                  not use (6.1.178); what counts as an affine wakeup, or as moved while hot (6.1.28, \
+                  6.1.129).",
         changes: "Tasks with affinities, some passes of periodic balancing on more than two CPUs, and the \
                   counters of /proc/schedstat. Not measured.",
-        profiles: &["6.1", "6.1-rt"],
+        profiles: &["6.1", "6.1-rt", "5.15"],
         source: "fair-placement 8.7",
+    },
+    Limit {
+        name: "older_placement",
+        effect: Effect::Small,
+        missing: "Details of 4.19 and 5.4: in 4.19 CPUs that a task may not use count among those that a \
+                  wakeup looks at; the load of queued tasks is what each had when it was last looked at, and \
+                  no average of its own.",
+        changes: "Where tasks with affinities wake on full machines, and how soon balancing sees new load. \
+                  Not measured.",
+        profiles: &["5.4", "4.19"],
+        source: "fair-placement 8.5",
     },
     Limit {
         name: "interrupt_time",

@@ -1,5 +1,5 @@
-//! Load tracking and balancing agree with themselves: fair-placement I1 to I3, I5, I6, I13, I17 and I18, here
-//! FP1 to FP18.
+//! Load tracking and balancing agree with themselves: fair-placement I1 to I3, I5, I6, I13, I17, I18 and I23,
+//! here FP1 to FP23.
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
@@ -38,17 +38,22 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     for queue in moment.queues() {
         let of_this_cpu = |p: &TaskId| k.task(*p).cpu.get() == queue.rq.cpu;
-        let mut estimated = 0;
+        let (mut estimated, mut queued_load) = (0, 0);
         for p in moment.tasks().filter(of_this_cpu) {
             let task = k.task(p);
             if task.on_rq.get() {
                 estimated += task.se.pelt.estimate.counted_in_queue();
+                queued_load += task.se.pelt.counted_load();
             }
             attached(moment, &queue.rq, p, task, found);
         }
         let has = queue.published.pelt.estimated.get();
         found.expect("FP5", has == estimated, || {
             format!("CPU {}: estimates add up to {has}, those of its tasks to {estimated}", queue.rq.cpu)
+        });
+        let has = queue.published.pelt.queued_load.get();
+        found.expect("FP23", has == queued_load, || {
+            format!("CPU {}: {has} of load is queued, by its tasks {queued_load}", queue.rq.cpu)
         });
     }
 }

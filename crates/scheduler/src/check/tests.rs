@@ -448,6 +448,13 @@ fn fp5_an_estimate_of_nobody() {
 }
 
 #[test]
+fn fp23_load_of_nobody() {
+    let (lab, _) = tracked();
+    lab.k.rq(CpuId(0)).published.pelt.queued_load.overwrite(7);
+    assert_eq!(state_alarms(&lab), ["FP23"]);
+}
+
+#[test]
 fn fp6_a_queued_task_that_no_queue_counts() {
     let (lab, p) = tracked();
     let rt = lab.spawn(fifo(1), 1);

@@ -12,6 +12,8 @@ pub(super) struct SharedCache {
     pub has_idle_cores: Kept<bool>,
     /// So many CPUs a wakeup may look at, by how full they were (SIS_UTIL).
     pub nr_idle_scan: Kept<u64>,
+    /// What looking for an idle CPU takes on average, in ns (SIS_PROP).
+    pub scan_cost: Kept<u64>,
     /// CPUs whose ticks are stopped.
     pub nr_idle: Kept<u32>,
 }
@@ -23,6 +25,7 @@ impl SharedCache {
         SharedCache {
             has_idle_cores: Kept::new(has_cores),
             nr_idle_scan: Kept::new(u64::from(size)),
+            scan_cost: Kept::new(0),
             nr_idle: Kept::new(size),
         }
     }

@@ -74,7 +74,7 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let missed = ((elapsed.0 + tick.0 / 2) / tick.0).saturating_sub(1);
     rq.fair.load_updated = rq.clock;
     bump(&rq.published.counts.load_updates);
-    let now = weighted_cpuload(rq.me, rq.cpu);
+    let now = crate::fair::pelt::cpu_load(rq.me, rq.cpu);
     for (index, average) in rq.published.cpu_load.iter().enumerate() {
         let span = 1 << index;
         average.set(rq, blend(decay_load_missed(average.get(), span, missed), now, span));

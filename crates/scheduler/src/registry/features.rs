@@ -101,6 +101,12 @@ features! {
         "fair-placement 2.6";
     SisUtil "SIS_UTIL"
         "The fuller a cache's CPUs are, the fewer of them a wakeup looks at." "fair-placement 2.8";
+    SisProp "SIS_PROP"
+        "The shorter CPUs idle for what looking costs, the fewer of them a wakeup looks at (4.13 to 6.6)."
+        "fair-placement 2.8, 8.5";
+    SisAvgCpu "SIS_AVG_CPU"
+        "A wakeup looks at no CPU where that takes longer than the waker's CPU idles (4.9 to 5.11)."
+        "fair-placement 8.5";
     NiRandom "NI_RANDOM"
         "A newly idle CPU looks for work less often where it seldom finds any, by dice (6.1.160 on)."
         "fair-placement 4.9, 8.7";

@@ -339,6 +339,9 @@ rules! {
         "Does a wakeup look for an idle CPU that shares cache?" "fair-class 8.4; fair-placement 2.7" {
         Scan "scan"
             "Yes: the last CPU, the one before, a whole idle core, then one after the other (5.12 to 6.1).",
+        CoreCpuThread "core_cpu_thread"
+            "Yes: the last CPU, the one before, a whole idle core, some CPUs from where it would go, then a \
+             thread beside that (4.9 to 5.11).",
         On "on" "Yes, near ones first, up to the domain of waker and last CPU (2.6.33 on).",
         Off "off" "No.",
     }
@@ -350,6 +353,8 @@ rules! {
         "Which form of the affine wakeup test?" "fair-class 8.3, 8.7; fair-placement 2.6" {
         IdleOrLoad "idle_or_load"
             "An idle CPU of the two, else by load with its averages and what is left of the CPUs (5.12 on).",
+        IdleNearOrLoad "idle_near_or_load"
+            "As idle_or_load, but the last CPU counts as idle only where both share a cache (4.17 to 5.11).",
         PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
         PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
     }
@@ -376,6 +381,16 @@ rules! {
         Pelt "pelt" "Decaying averages of how much it was runnable, and ran (3.8 on, in the form of 4.3).",
         Weights "weights" "All its weight while it is runnable, nothing while it sleeps (up to 3.7).",
     }
+    BalanceLoad balance_load
+        "Which of its tasks are the load of a CPU, where CPUs are compared?" "fair-placement 1.6, 8.5" {
+        All "all" "All, those asleep too (5.7 on).",
+        Queued "queued" "Those that are queued (3.8 to 5.6).",
+    }
+    SmtHot smt_hot
+        "Is a task cache-hot for another thread of its core?" "fair-placement 4.8, 8.5" {
+        Off "off" "No (5.10 on).",
+        On "on" "Yes, as for any other CPU.",
+    }
     NewTaskUtil new_task_util "What does a new task count as using?" "fair-placement 1.7, 8.5" {
         Half "half" "Half of what is free on its CPU (4.7 on).",
         Full "full" "All of a CPU (up to 4.6).",
@@ -398,27 +413,38 @@ rules! {
     RecentUsed recent_used
         "Is the CPU before the last one tried for a woken task?" "fair-placement 2.7, 8.5" {
         Prev "prev" "Yes; it is noted at each wakeup that gets that far (5.15 on).",
+        Waker "waker"
+            "Yes; it is noted when it is taken, and of a waker where it wakes others (4.16 to 5.11).",
         Off "off" "No.",
     }
     BoundKthread bound_kthread
         "Does what a bound kernel thread wakes stay on its CPU?" "fair-placement 2.7" {
         Task "task" "Yes, if it wakes in its own right and nobody else runs there (6.1).",
+        Any "any" "Yes, if nobody else runs there, also if an interrupt wakes meanwhile (5.7 to 5.15).",
         Off "off" "No.",
     }
     SchedIdleCpu sched_idle_cpu
         "Is a CPU that runs only SCHED_IDLE tasks as good as an idle one?" "fair-placement 2.8, 8.5" {
         On "on" "Yes, at wakeup, fork, exec and in the intervals of balancing (5.7 on).",
+        LastResort "last_resort"
+            "A woken task's own CPUs yes; any other, and for new tasks, where none is idle (5.4 to 5.6).",
         Off "off" "No.",
     }
     ForkBalance fork_balance "Where does a new task go, or one that calls exec?" "fair-placement 2.9, 8.5" {
         GroupType "group_type"
             "To where CPUs are idle, itself left out; by load only where none is (5.5 on).",
+        SpareTime "spare_time"
+            "One that calls exec to where a CPU has most time to spare, if it needs it; else by load, of the \
+             queued tasks, then of all (4.11 to 5.4).",
         CpuLoad "cpu_load" "To the group with the least load for each CPU, its own load included.",
     }
     Lb lb "How does balancing compare groups of CPUs?" "fair-class 8.5; fair-placement 4" {
         GroupType "group_type"
             "By what they are: with CPU time to spare, busy, overloaded; who has not run for longest goes \
              first (5.5 on).",
+        GroupRoom "group_room"
+            "By their load for what they are worth, and by whether their tasks have room; who has not run \
+             for longest goes first (4.15 to 5.4).",
         GroupLoad "group_load" "By their load, with a capacity in tasks (2.6.36).",
     }
     NewIdleGate newidle_gate
@@ -436,11 +462,33 @@ rules! {
         On "on" "Yes, as a task that deserves a better CPU (6.0 on).",
         Off "off" "Only through repeated failures and the stopper.",
     }
+    LbActive lb_active
+        "After which failures is a busy CPU asked to give its running task away?" "fair-placement 4.9, 8.5" {
+        TaskCounts "task_counts" "Those of passes that count tasks (5.13 on).",
+        AnyFailure "any_failure" "All of them (up to 5.12).",
+    }
+    DetachScale detach_scale
+        "How do failures let balancing take heavier tasks?" "fair-placement 4.8, 8.5" {
+        Halves "halves" "Each halves what a task counts (5.16 on).",
+        HalvesLoad "halves_load" "Each halves the load of a task, and not its use of a CPU (5.10 to 5.15).",
+        Half "half" "They do not: a task counts half of its load (up to 5.9).",
+    }
+    NohzBalance nohz_balance
+        "What does an idle CPU do that was asked to balance for all?" "fair-placement 4.10, 8.5" {
+        NextDue "next_due"
+            "It sees to their averages and balances those that are due, those behind it first; it may be \
+             asked only to find out when the next is due (5.16 on).",
+        Behind "behind" "The same, but for that (5.13 to 5.15).",
+        Ascending "ascending" "It sees to the lowest first, and to itself last (4.17 to 5.12).",
+    }
     LbParams lb_params
         "Which intervals and tolerances does balancing have?" "fair-class 8.1; fair-placement 4.1, 8.4" {
         BySpan "by_span"
             "1 to 2 ms for each CPU of the level, busy CPUs 16 times that, 110 % between threads of a core, \
              117 % above (5.10 on).",
+        BySpanSlow "by_span_slow"
+            "1 to 2 ms for each CPU of the level, busy CPUs 32 times that, 110 % between threads of a core, \
+             117 % in a cache, 125 % above (4.4 to 5.9).",
         Fixed "fixed" "The same on all levels: 1 to 4 ms, busy CPUs 64 times that, 125 % (2.6.36).",
     }
     SmtBalance smt_balance
@@ -459,11 +507,17 @@ rules! {
         "May few tasks stay together on a node while another one is idle?" "fair-placement 4.12, 8.5" {
         Channels "channels"
             "Yes, as many as the node seems to have memory channels, and no more than two apart (5.18 on).",
+        Quarter "quarter"
+            "Yes, on less than a quarter of the node's CPUs, and no more than two apart (5.11 to 5.17).",
+        Pair "pair" "Yes, two of them; a new one stays while its node has an idle CPU (5.6 to 5.10).",
         Off "off" "No (up to 5.5).",
     }
     TtwuList ttwu_list
         "To which CPUs does TTWU_QUEUE hand a wakeup over?" "rt-class 3.6; fair-placement 2.3, 8.5" {
         EmptyTarget "empty_target" "To those of another cache, and those with nothing to run (6.0 on).",
+        LastCpu "last_cpu"
+            "To those of another cache, and to the one that the sleeper is just leaving, if nobody waits \
+             there (5.8 to 5.19).",
         OtherCache "other_cache" "To those of another cache (3.0 to 5.7).",
     }
     WakeOnCpu wake_on_cpu

@@ -58,6 +58,36 @@ const CASES: &[Case] = &[
         loads: &["cyclictest -t4 -p80 -i200 -d20", "hackbench -g 1 -l 50 -p"],
         setting: "NO_RT_PUSH_IPI",
     },
+    Case {
+        machine: "laptop",
+        kernel: "6.1.y",
+        loads: &["make -j10", "cyclictest -t2 -p80 -i500"],
+        setting: "NO_NI_RANDOM",
+    },
+    Case {
+        machine: "laptop",
+        kernel: "5.15",
+        loads: &["hackbench -g 1 -l 50", "hog -n 3"],
+        setting: "nohz_balance=next_due",
+    },
+    Case {
+        machine: "laptop",
+        kernel: "5.10",
+        loads: &["make -j10", "hackbench -g 1 -l 20 -p"],
+        setting: "idle_sibling=scan",
+    },
+    Case {
+        machine: "laptop",
+        kernel: "5.4",
+        loads: &["make -j10", "hackbench -g 1 -l 20"],
+        setting: "lb=group_type",
+    },
+    Case {
+        machine: "vm2",
+        kernel: "4.19",
+        loads: &["make -j10", "cyclictest -t2 -p80 -i500"],
+        setting: "NO_LB_BIAS",
+    },
     Case { machine: "vm2", kernel: "6.6", loads: &["make -j10"], setting: "NO_RUN_TO_PARITY" },
     Case {
         machine: "vm2",

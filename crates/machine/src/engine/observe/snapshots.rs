@@ -153,7 +153,7 @@ impl View<'_> {
             nr_uninterruptible: self.user.tasks.known(self.k).filter(asleep).count() as u64,
             next_balance: published.balance.next_balance.get(),
             cpu_load: published.cpu_load.each_ref().map(|c| c.get()),
-            avg_idle: state.fair.avg_idle(),
+            avg_idle: published.balance.avg_idle(),
             max_idle_balance_cost: published.balance.max_idle_balance_cost.get(),
             counts: published.counts.clone(),
             fair: self.fair_snapshot(rq, state),

@@ -15,6 +15,8 @@ pub fn stages() -> Vec<Scenario> {
         real_time_for_a_while(),
         bound_worker(),
         often_idle(),
+        always_running(),
+        too_much_for_what_is_left(),
         slices(Op::Run(600)),
         slices(Op::Kernel(4_000)),
         storm(Shape::Flat(3)),
@@ -129,6 +131,28 @@ fn often_idle() -> Scenario {
     let light = (0..1_500).flat_map(|_| [Op::Run(20), Op::Sleep(150)]).collect();
     let light = TaskPlan { cpus: 2, ..task(Plan::Normal, 0, light) };
     stage(Shape::Flat(2), Price::Usual, vec![hog.clone(), hog, light])
+}
+
+/// A task that would have to move always runs when somebody looks: it is so much heavier than the one that
+/// waits beside it.
+fn always_running() -> Scenario {
+    let hog = |cpus, nice| TaskPlan { cpus, nice, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 250]) };
+    stage(Shape::Flat(2), Price::Free, vec![hog(1, 0), hog(2, 0), hog(u16::MAX, -20)])
+}
+
+/// Three hogs on a node of two CPUs, each of which uses more than the other node has left.
+fn too_much_for_what_is_left() -> Scenario {
+    let hogs = (0..3).map(|n| {
+        let mut ops = vec![Op::Run(4_000); 50];
+        ops.push(Op::Affinity { whose: None, cpus: u16::MAX });
+        ops.extend(vec![Op::Run(4_000); 200]);
+        TaskPlan { cpus: 0b11, ..task(Plan::Normal, 100 * n, ops) }
+    });
+    let busy = TaskPlan { cpus: 0b100, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 400]) };
+    let rounds = (0..400).flat_map(|_| [Op::Run(2_400), Op::Sleep(1_600)]).collect();
+    let half_busy = TaskPlan { cpus: 0b1000, ..task(Plan::Normal, 0, rounds) };
+    let shape = Shape::Nodes { nodes: 2, cpus: 2, far: false };
+    stage(shape, Price::Free, hogs.chain([busy, half_busy]).collect())
 }
 
 /// Three tasks that ask for long slices, and one that asks for short ones and overdraws them: by a little, or

@@ -30,6 +30,17 @@ const TRACKED: &[&str] = &[
     "TTWU_QUEUE",
 ];
 
+/// The search for an idle CPU before that.
+const SEARCHED: &[&str] = &[
+    "load_tracking=pelt",
+    "WA_IDLE",
+    "WA_WEIGHT",
+    "wake_placement=idle_near_or_load",
+    "idle_sibling=core_cpu_thread",
+    "lb=group_type",
+    "NO_SIS_UTIL",
+];
+
 /// Loads of the moment, and what reads them.
 const WEIGHED: &[&str] = &[
     "load_tracking=weights",
@@ -110,6 +121,12 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("ATTACH_AGE_LOAD", TRACKED),
     ("WA_", TRACKED),
     ("SIS_UTIL", TRACKED),
+    ("SIS_PROP", SEARCHED),
+    ("SIS_AVG_CPU", SEARCHED),
+    ("detach_scale", TRACKED),
+    ("balance_load", TRACKED),
+    ("smt_hot", TRACKED),
+    ("nohz_balance", TRACKED),
     ("idle_sibling", TRACKED),
     ("wake_placement", TRACKED),
     ("wake_placement=passive_pull", WEIGHED),

@@ -26,7 +26,7 @@ pub(crate) async fn active_load_balance<P: Platform>(me: ThisCpu<'_, P>) {
     let pushed = push_one(me, dest).await;
     if let Some(domain) = me.k.domains(dest).iter().find(|d| d.span.contains(me.id)) {
         let counts = &domain.balance.other_counts;
-        if pushed && me.k.config.rules.lb.get() == Lb::GroupType {
+        if pushed && me.k.config.rules.lb.get() != Lb::GroupLoad {
             domain.balance.nr_balance_failed.set(0);
         }
         bump(if pushed { &counts.active_pushed } else { &counts.active_failed });

@@ -14,7 +14,7 @@ pub(crate) use active::active_load_balance;
 pub(super) use new_idle::IdleTimes;
 pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
-pub(super) use numa::numa_allowance;
+pub(super) use numa::{numa_difference, stays_on_node};
 pub use typed::nohz_csd_func;
 pub(crate) use typed::tick_stopped;
 
@@ -72,6 +72,8 @@ pub struct CpuBalance {
     pub(super) blocked_updated_at: Kept<u64>,
     /// Since when it has nothing to run.
     pub(in crate::fair) idle_since: Kept<Option<Nanos>>,
+    /// How long it idles.
+    pub(in crate::fair) idle: IdleTimes,
     /// It is asked to balance on behalf of all idle CPUs ([`nohz`]).
     pub(super) nohz_kick: Cell<bool>,
 }
@@ -87,11 +89,16 @@ impl CpuBalance {
     pub(crate) fn ask(&self, dest: CpuId) {
         self.push_to.set(Some(dest));
     }
+
+    /// Average length of its idle times.
+    pub fn avg_idle(&self) -> Nanos {
+        self.idle.average.get()
+    }
 }
 
 /// A task leaves its CPU, and with it whatever that CPU's cache has of it.
 pub(crate) fn lose_cache<P: Platform>(me: ThisCpu<'_, P>, task: &Task) {
-    if me.k.config.rules.lb.get() == Lb::GroupType {
+    if me.k.config.rules.lb.get() != Lb::GroupLoad {
         task.stats.exec_start.set(Nanos::ZERO);
     }
 }
@@ -120,7 +127,7 @@ pub(crate) async fn rebalance_domains<P: Platform>(me: ThisCpu<'_, P>) {
     if me.k.domains(me.id).is_empty() {
         return;
     }
-    if me.k.config.rules.lb.get() == Lb::GroupType {
+    if me.k.config.rules.lb.get() != Lb::GroupLoad {
         return typed::trigger_load_balance(me).await;
     }
     if me.now() >= me.k.rq(me.id).published.balance.next_balance.get() {

@@ -131,7 +131,7 @@ pub(super) fn first_allowed<P: Platform>(rq: &RqGuard<'_, P>, dest: crate::CpuId
     let (me, tasks) = (rq.me, &rq.me.k.tasks);
     let (first, next): (_, fn(&TaskTable, TaskId) -> Option<TaskId>) = match me.k.config.rules.lb.get() {
         Lb::GroupLoad => (rq.fair.tasks.newest(), TaskList::older),
-        Lb::GroupType => (rq.fair.tasks.oldest(), TaskList::newer),
+        Lb::GroupType | Lb::GroupRoom => (rq.fair.tasks.oldest(), TaskList::newer),
     };
     core::iter::successors(first, |p| next(tasks, *p))
         .inspect(|_| me.charge(Cost::ScanTask))

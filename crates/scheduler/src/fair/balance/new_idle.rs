@@ -10,18 +10,24 @@ use crate::fair::scale;
 use crate::platform::Platform;
 use crate::registry::{Lb, NewIdleStop};
 use crate::rq::RqGuard;
+use crate::shared::Kept;
 
-/// A CPU's idle times; the run-queue lock protects them.
+/// A CPU's idle times; written under its run-queue lock.
 #[derive(Debug)]
 pub(in crate::fair) struct IdleTimes {
     /// Average length.
-    pub(in crate::fair) average: Nanos,
+    pub(in crate::fair) average: Kept<Nanos>,
+    /// What is left of that for looking for idle CPUs, since a wakeup ended the last one (SIS_PROP).
+    pub(in crate::fair) for_scans: Kept<Nanos>,
+    /// When that was set, or faded.
+    pub(in crate::fair) for_scans_at: Kept<Nanos>,
 }
 
 impl Default for IdleTimes {
     /// High at first: twice the default of sched_migration_cost.
     fn default() -> IdleTimes {
-        IdleTimes { average: Nanos(1_000_000) }
+        let long = Nanos(1_000_000);
+        IdleTimes { average: Kept::new(long), for_scans: Kept::new(long), for_scans_at: Kept::default() }
     }
 }
 
@@ -33,7 +39,7 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
         return false;
     }
     let wants = match rq.me.k.config.rules.lb.get() {
-        Lb::GroupType => typed::wants_pre_schedule(rq),
+        Lb::GroupType | Lb::GroupRoom => typed::wants_pre_schedule(rq),
         Lb::GroupLoad => wants_idle_balance(rq),
     };
     if !wants {
@@ -73,7 +79,7 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     }
     match me.k.config.rules.newidle_stop.get() {
         NewIdleStop::Never => false,
-        NewIdleStop::OnMove => rq.fair.idle.average >= scale::migration_cost(me.k),
+        NewIdleStop::OnMove => rq.published.balance.avg_idle() >= scale::migration_cost(me.k),
         NewIdleStop::OnBusiest => true,
     }
 }
@@ -82,7 +88,7 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 /// balance on behalf of all idle ones does that instead.
 pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
-    if me.k.config.rules.lb.get() == Lb::GroupType {
+    if me.k.config.rules.lb.get() != Lb::GroupLoad {
         return typed::pre_schedule(rq).await;
     }
     let kicked = rq.published.balance.nohz_kick.take();
@@ -108,7 +114,7 @@ pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
 /// A task is activated on a CPU that had nothing to run: an idle time ends. It counts only if a wakeup ended
 /// it.
 pub(crate) fn update_avg_idle<P: Platform>(rq: &mut RqGuard<'_, P>, kind: EnqueueKind) {
-    if rq.me.k.config.rules.lb.get() == Lb::GroupType {
+    if rq.me.k.config.rules.lb.get() != Lb::GroupLoad {
         if kind == EnqueueKind::Wakeup {
             typed::end_idle_spell(rq);
         }
@@ -120,6 +126,6 @@ pub(crate) fn update_avg_idle<P: Platform>(rq: &mut RqGuard<'_, P>, kind: Enqueu
     }
     let length = rq.clock.saturating_sub(since).0;
     let most = scale::migration_cost(rq.me.k).0.saturating_mul(2);
-    let average = &mut rq.fair.idle.average;
-    *average = if length > most { Nanos(most) } else { approach(*average, Nanos(length)) };
+    let average = &rq.published.balance.idle.average;
+    average.set(if length > most { Nanos(most) } else { approach(average.get(), Nanos(length)) });
 }

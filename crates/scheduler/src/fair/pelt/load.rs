@@ -5,10 +5,23 @@ use super::average::FULL;
 use super::tracked;
 use crate::fair::cpu_load::weighted_cpuload;
 use crate::platform::Platform;
+use crate::registry::BalanceLoad;
 use crate::{Class, CpuId, TaskId, ThisCpu};
 
 /// Sum of the weights on a CPU, as far as they were runnable.
 pub(in crate::fair) fn cpu_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
+    if !tracked(me) {
+        return weighted_cpuload(me, cpu);
+    }
+    let pelt = &me.k.rq(cpu).published.pelt;
+    match me.k.config.rules.balance_load.get() {
+        BalanceLoad::All => pelt.average.load_avg.get(),
+        BalanceLoad::Queued => pelt.queued_load.get(),
+    }
+}
+
+/// The same of all tasks, whatever `balance_load` says.
+pub(in crate::fair) fn cpu_load_of_all<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     if tracked(me) { me.k.rq(cpu).published.pelt.average.load_avg.get() } else { weighted_cpuload(me, cpu) }
 }
 
@@ -88,8 +101,9 @@ pub(in crate::fair) fn cpu_without<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, 
     } else {
         (FULL, FULL * u64::from(runs_fair(me, cpu) && curr != p))
     };
+    let in_load = queued || me.k.config.rules.balance_load.get() == BalanceLoad::All;
     Without {
-        load: cpu_load(me, cpu).saturating_sub(task_load(me, p)),
+        load: cpu_load(me, cpu).saturating_sub(if in_load { task_load(me, p) } else { 0 }),
         runnable: cpu_runnable(me, cpu).saturating_sub(runnable),
         util,
         nr_running,

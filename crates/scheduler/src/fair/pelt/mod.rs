@@ -24,7 +24,7 @@ pub(in crate::fair) use capacity::{capacity_of, refresh};
 pub(crate) use capacity::{real_time_begins, real_time_ran};
 pub use estimate::Estimate;
 pub(in crate::fair) use load::{
-    Without, cpu_load, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
+    Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
 };
 
 use crate::class::{DequeueKind, EnqueueKind};
@@ -45,6 +45,8 @@ pub struct TaskPelt {
     pub estimate: Estimate,
     /// Its averages are part of those of its CPU's queue.
     pub attached: Kept<bool>,
+    /// What its queue's sum of queued load contains of it, while it is queued.
+    queued_load: Kept<Option<u64>>,
 }
 
 /// What is kept of a queue, beside its lock.
@@ -56,6 +58,8 @@ pub struct QueuePelt {
     pub removed: Removed,
     /// Sum of the estimates of the queued tasks, in 1024ths.
     pub estimated: Kept<u64>,
+    /// Sum of their loads, without those of tasks that sleep (`balance_load=queued`).
+    pub queued_load: Kept<u64>,
     /// What real-time tasks leave.
     pub capacity: Capacity,
 }
@@ -66,7 +70,21 @@ impl TaskPelt {
         attach::reset(&self.average, weight);
         self.estimate.clear();
         self.attached.set(false);
+        self.queued_load.set(None);
     }
+
+    /// What its queue's sum of queued load contains of it.
+    pub(crate) fn counted_load(&self) -> u64 {
+        self.queued_load.get().unwrap_or(0)
+    }
+}
+
+/// A queued task's load in its queue's sum is what it is now.
+#[inline]
+fn count_load(queue: &QueuePelt, pelt: &TaskPelt) {
+    let now = pelt.average.load_avg.get();
+    let before = pelt.queued_load.replace(Some(now)).unwrap_or(0);
+    queue.queued_load.set(queue.queued_load.get() + now - before);
 }
 
 /// Gives a task these averages, in its queue too.
@@ -80,6 +98,9 @@ pub(in crate::fair) fn set_averages<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, 
     own.util_avg.set(util);
     own.runnable_avg.set(average::FULL);
     attach::attach(queue, own, weight);
+    if task.on_rq.get() {
+        count_load(&me.k.rq(task.cpu.get()).published.pelt, &task.se.pelt);
+    }
 }
 
 #[inline]
@@ -93,6 +114,9 @@ fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) 
     let pelt = &task.se.pelt;
     if pelt.average.update(rq.clock, active, task.se.weight.get()) {
         pelt.estimate.averages_changed();
+        if pelt.queued_load.get().is_some() {
+            count_load(&rq.published.pelt, pelt);
+        }
     }
 }
 
@@ -158,6 +182,7 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         update_queue(rq);
         attach_task(rq, task);
     }
+    count_load(&rq.published.pelt, pelt);
     // One that works its debt off asleep (eevdf-class 3.7) is counted when it is woken.
     if !task.se.eevdf.sched_delayed.get() {
         count_estimate(rq, task);
@@ -228,6 +253,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         return;
     }
     queue.estimated.set(queue.estimated.get().saturating_sub(pelt.estimate.counted.take()));
+    queue.queued_load.set(queue.queued_load.get() - pelt.queued_load.take().unwrap_or(0));
     match kind {
         DequeueKind::Sleep | DequeueKind::Finish if task.state.get() == TaskState::Dead => {
             leave_asleep(rq.me, task, rq.cpu);

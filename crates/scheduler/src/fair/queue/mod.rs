@@ -9,7 +9,6 @@ pub(super) use charge::update_curr;
 pub use entity::{EntityId, FairEntity};
 pub(super) use task_list::TaskList;
 
-use super::balance::IdleTimes;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
 use super::{discipline, hrtick, pelt};
@@ -45,8 +44,6 @@ pub struct CfsRq {
     pub nr_spread_over: u64,
     /// When the averages of the CPU's load were last brought up to date.
     pub(in crate::fair) load_updated: Nanos,
-    /// How long the CPU idles.
-    pub(in crate::fair) idle: IdleTimes,
 }
 
 impl CfsRq {
@@ -63,11 +60,6 @@ impl CfsRq {
     /// reference of the sums where nobody competes. For reports.
     pub fn zero_lag_point(&self, tasks: &TaskTable) -> u64 {
         Sums::of(tasks, self).zero_lag_point().unwrap_or(self.eevdf.v0)
-    }
-
-    /// Average length of the CPU's idle times.
-    pub fn avg_idle(&self) -> Nanos {
-        self.idle.average
     }
 }
 
@@ -152,7 +144,7 @@ fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
         stats.slice_max.set(stats.slice_max.get().max(task.ran()));
     }
     stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
-    if rq.me.k.config.rules.lb.get() == Lb::GroupType && task.on_rq.get() {
+    if rq.me.k.config.rules.lb.get() != Lb::GroupLoad && task.on_rq.get() {
         // Balancing takes whoever has not run for longest.
         let me = rq.me;
         let tasks = &me.k.tasks;

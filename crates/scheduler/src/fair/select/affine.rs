@@ -1,4 +1,5 @@
-//! The waker's CPU, or the woken task's last one? (fair-placement 2.4, 2.6: `wake_placement=idle_or_load`)
+//! The waker's CPU, or the woken task's last one? (fair-placement 2.4, 2.6: `wake_placement=idle_or_load`,
+//! `idle_near_or_load`)
 
 use super::usable::available_idle_cpu;
 use super::wakee::wakes_widely;
@@ -7,39 +8,55 @@ use crate::fair::balance::constants;
 use crate::fair::cpu_load::look_at;
 use crate::fair::pelt::{capacity_of, cpu_load, task_load};
 use crate::platform::Platform;
-use crate::registry::{DelayedCount, Feature};
+use crate::registry::{DelayedCount, Feature, WakePlacement};
 use crate::stats::bump;
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
 
-/// The CPU from which the search for an idle one starts: `prev`, or the executing one.
+/// Where the search for an idle CPU starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Target {
+    /// The last CPU, or the executing one.
+    pub cpu: CpuId,
+    /// Whether the executing one was thought of at all (want_affine).
+    pub affine: bool,
+}
+
+/// From which CPU the search for an idle one starts: `prev`, or the executing one.
 pub(super) fn affine_target<P: Platform>(
     me: ThisCpu<'_, P>,
     p: TaskId,
     prev: CpuId,
     flags: WakeFlags,
-) -> CpuId {
+) -> Target {
     if wakes_widely(me, p) {
         me.decide(p, Reason::WakeWide);
-        return prev;
+        return Target { cpu: prev, affine: false };
     }
     if !me.task(p).may_run_on(me.id) {
         me.decide(p, Reason::WakerCpuForbidden);
-        return prev;
+        return Target { cpu: prev, affine: false };
     }
+    let target = |cpu| Target { cpu, affine: true };
     let common = me.k.domains(me.id).iter().find(|d| d.affine && d.span.contains(prev));
-    let Some(domain) = common.filter(|_| prev != me.id) else { return prev };
+    let Some(domain) = common.filter(|_| prev != me.id) else { return target(prev) };
     look_at(me, me.id);
     look_at(me, prev);
     let reason = wake_affine(me, domain, p, prev, flags.sync);
     me.decide(p, reason);
     bump(&me.task(p).stats.woken.affine_attempts);
-    if matches!(reason, Reason::WaPrevIdle | Reason::WaNo) {
-        return prev;
+    let stays = matches!(reason, Reason::WaPrevIdle | Reason::WaNo);
+    if !stays || (reason == Reason::WaPrevIdle && by_near_idleness(me)) {
+        bump(&me.task(p).stats.woken.affine);
+        bump(&domain.balance.other_counts.move_affine);
     }
-    bump(&me.task(p).stats.woken.affine);
-    bump(&domain.balance.other_counts.move_affine);
-    me.id
+    target(if stays { prev } else { me.id })
+}
+
+/// Up to 5.11 the last CPU counts as idle only where the waker's shares its cache, and then as an affine
+/// wakeup too.
+fn by_near_idleness<P: Platform>(me: ThisCpu<'_, P>) -> bool {
+    me.k.config.rules.wake_placement.get() == WakePlacement::IdleNearOrLoad
 }
 
 /// Why the answer is the executing CPU, or `prev`, another one.
@@ -59,7 +76,7 @@ fn wake_affine<P: Platform>(
         if sync && nr_awake(me) == 1 {
             return Reason::WaSync;
         }
-        if prev_idle {
+        if prev_idle && !by_near_idleness(me) {
             return Reason::WaPrevIdle;
         }
     }

@@ -1,11 +1,13 @@
-//! An idle CPU near where a woken task would go (fair-placement 2.7: `idle_sibling=scan`).
+//! An idle CPU near where a woken task would go (fair-placement 2.7, 8.5: `idle_sibling=scan`,
+//! `core_cpu_thread`).
 
+use super::core_cpu_thread;
 use super::scan::scan;
 use super::usable::usable;
 use crate::fair::cache::{core_of, shared_cache};
 use crate::fair::cpu_load::look_at;
 use crate::platform::Platform;
-use crate::registry::{BoundKthread, RecentUsed};
+use crate::registry::{BoundKthread, IdleSibling, RecentUsed};
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
 
@@ -37,15 +39,24 @@ pub(super) fn select_idle_sibling<P: Platform>(
     if woken_by_bound_kthread(me, prev, flags) {
         return chosen(prev, Reason::SisKthread);
     }
-    if me.k.config.rules.recent_used.get() == RecentUsed::Prev {
-        let recent = task.se.habits.recent_used_cpu.replace(prev);
-        if recent != prev && near(recent) && looks_usable(me, recent) && task.may_run_on(recent) {
+    let rule = me.k.config.rules.recent_used.get();
+    if rule != RecentUsed::Off {
+        let noted = &task.se.habits.recent_used_cpu;
+        let recent = noted.get();
+        let taken = recent != prev && near(recent) && looks_usable(me, recent) && task.may_run_on(recent);
+        if taken || rule == RecentUsed::Prev {
+            noted.set(prev);
+        }
+        if taken {
             return chosen(recent, Reason::SisRecent);
         }
     }
     let cache = me.k.llc_span(target);
     if cache.weight() == 1 {
         return chosen(target, Reason::SisNone);
+    }
+    if me.k.config.rules.idle_sibling.get() == IdleSibling::CoreCpuThread {
+        return core_cpu_thread::search(me, p, target);
     }
     // Without threads that share a core there is no idle core to look for, nor a thread beside the last one.
     let idle_core = shared_cache(me, target).has_idle_cores.get();
@@ -70,10 +81,14 @@ pub(super) fn looks_usable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool 
 /// A kernel thread of this CPU alone, which wakes whom it has done work for and is about to sleep.
 fn woken_by_bound_kthread<P: Platform>(me: ThisCpu<'_, P>, prev: CpuId, flags: WakeFlags) -> bool {
     let waker = me.task(me.curr());
-    me.k.config.rules.bound_kthread.get() == BoundKthread::Task
+    let counts = match me.k.config.rules.bound_kthread.get() {
+        BoundKthread::Task => !flags.interrupt,
+        BoundKthread::Any => true,
+        BoundKthread::Off => false,
+    };
+    counts
         && waker.kernel_thread.get()
         && waker.is_pinned()
-        && !flags.interrupt
         && prev == me.id
         && me.k.rq(me.id).published.nr_running.get() <= 1
 }

@@ -2,17 +2,25 @@
 //! with the most idle CPUs, or with the least load where nobody idles (fair-placement 2.9:
 //! `fork_balance=group_type`). The task itself is left out wherever it counts.
 
-use super::usable::sched_idle_cpu;
+use super::usable::{runs_only_sched_idle, sched_idle_cpu};
 use crate::domains::{SchedDomain, SchedGroup};
-use crate::fair::balance::{constants, numa_allowance};
+use crate::fair::balance::{constants, stays_on_node};
 use crate::fair::cpu_load::look_at;
 use crate::fair::group::{Figures, GroupType};
 use crate::fair::pelt::{Without, cpu_load, cpu_without};
 use crate::platform::Platform;
+use crate::registry::SchedIdleCpu;
 use crate::{CpuId, CpuMask, LevelKind, Nanos, Reason, TaskId, ThisCpu};
 
+/// How the idlest group of a domain is found; `None`: the local one.
+type FindGroup<'k, P> = fn(ThisCpu<'k, P>, &'k SchedDomain, TaskId, &CpuMask) -> Option<&'k SchedGroup>;
+
 /// The CPU for `p`, forked by the task that the executing CPU runs, or that task itself.
-pub(super) fn find_idlest_cpu<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
+pub(super) fn find_idlest_cpu<'k, P: Platform>(
+    me: ThisCpu<'k, P>,
+    p: TaskId,
+    find_idlest_group: FindGroup<'k, P>,
+) -> CpuId {
     let allowed = me.task(p).cpus_allowed.get();
     let flagged = |cpu| me.k.domains(cpu).iter().take_while(|d| d.affine);
     let mut cpu = me.id;
@@ -84,7 +92,7 @@ impl<'d> Candidate<'d> {
 }
 
 /// The best other group, if it is a better place for `p` than the local one.
-fn find_idlest_group<'d, P: Platform>(
+pub(super) fn find_idlest_group<'d, P: Platform>(
     me: ThisCpu<'_, P>,
     domain: &'d SchedDomain,
     p: TaskId,
@@ -127,9 +135,8 @@ fn compare<P: Platform>(
         GroupType::HasSpare => {
             let (here, there) = (local.figures.idle, idlest.figures.idle);
             if numa && here < there {
-                let running = local.figures.nr_running + 1;
-                let affinity = local.group.span.and(&me.task(p).cpus_allowed.get()).weight();
-                if numa_allowance(me, domain, u64::from(affinity), there - here, running) == 0 {
+                let usable = local.group.span.and(&me.task(p).cpus_allowed.get()).weight();
+                if stays_on_node(me, domain, &local.figures, u64::from(usable), there - here) {
                     return Reason::NumaAllowance;
                 }
             }
@@ -144,6 +151,8 @@ fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: 
     let mut latest: Option<(CpuId, Nanos)> = None;
     let mut least = (cpu, u64::MAX);
     let single = group.weight() == 1;
+    let last_resort_only = me.k.config.rules.sched_idle_cpu.get() == SchedIdleCpu::LastResort;
+    let mut last_resort = None;
     for candidate in group.iter() {
         if single {
             return candidate;
@@ -151,6 +160,10 @@ fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: 
         look_at(me, candidate);
         if sched_idle_cpu(me, candidate) {
             return candidate;
+        }
+        if last_resort_only && runs_only_sched_idle(me, candidate) {
+            last_resort = last_resort.or(Some(candidate));
+            continue;
         }
         if me.k.idle_cpu(candidate) {
             // Without a time it has been idle since before anything happened here.
@@ -165,5 +178,5 @@ fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: 
             }
         }
     }
-    latest.map_or(least.0, |(candidate, _)| candidate)
+    latest.map(|(candidate, _)| candidate).or(last_resort).unwrap_or(least.0)
 }

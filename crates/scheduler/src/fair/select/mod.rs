@@ -3,9 +3,12 @@
 //! `idlest` hold the forms of the 2.6 kernels, and choose among the forms.
 
 mod affine;
+mod budget;
+mod core_cpu_thread;
 mod idle_sibling;
 mod idlest;
 mod idlest_group;
+mod idlest_spare;
 mod scan;
 mod usable;
 mod wake;

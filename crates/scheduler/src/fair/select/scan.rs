@@ -1,6 +1,7 @@
 //! One CPU of a cache after the other, or one core after the other, until something is idle (fair-placement
 //! 2.7 row 7).
 
+use super::budget;
 use super::idle_sibling::{Chosen, looks_usable};
 use super::usable::{available_idle_cpu, sched_idle_cpu};
 use crate::fair::cache::{core_of, shared_cache};
@@ -12,7 +13,9 @@ use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 /// Looks for an idle CPU behind `target`, in ascending order and around. `idle_core`: a whole idle core is
 /// known to be there.
 pub(super) fn scan<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, idle_core: bool) -> Chosen {
-    let limit = me.has(Feature::SisUtil).then(|| shared_cache(me, target).nr_idle_scan.get());
+    let by_use = me.has(Feature::SisUtil).then(|| shared_cache(me, target).nr_idle_scan.get());
+    let by_time = if idle_core { None } else { budget::by_idle_time(me, target) };
+    let limit = by_use.or(by_time);
     let candidates = me.k.llc_span(target).and(&me.task(p).cpus_allowed.get());
     let nobody = |reason| Chosen { cpu: target, reason };
     if limit == Some(0) {
@@ -22,15 +25,23 @@ pub(super) fn scan<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, id
         return idle_core_behind(me, target, candidates);
     }
     let mut budget = limit.unwrap_or(u64::MAX);
+    let since = me.now();
+    let looked = || {
+        if by_time.is_some() {
+            budget::has_looked(me, target, since);
+        }
+    };
     for cpu in candidates.around(target) {
         if budget == 0 {
             return nobody(Reason::SisCut);
         }
         budget -= 1;
         if looks_usable(me, cpu) {
+            looked();
             return Chosen { cpu, reason: Reason::SisCpu };
         }
     }
+    looked();
     nobody(Reason::SisNone)
 }
 

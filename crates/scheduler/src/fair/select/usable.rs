@@ -9,14 +9,20 @@ pub(super) fn available_idle_cpu<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) ->
     me.k.idle_cpu(cpu)
 }
 
-/// Whether a CPU has tasks, all of them SCHED_IDLE.
+/// Whether a CPU has tasks, all of them SCHED_IDLE, and counts as idle everywhere.
 pub(in crate::fair) fn sched_idle_cpu<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
+    me.k.config.rules.sched_idle_cpu.get() == SchedIdleCpu::On && runs_only_sched_idle(me, cpu)
+}
+
+/// The same, whatever the rule says of such CPUs.
+pub(super) fn runs_only_sched_idle<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
     let rq = &me.k.rq(cpu).published;
     let nr = rq.nr_running.get();
-    me.k.config.rules.sched_idle_cpu.get() == SchedIdleCpu::On && nr > 0 && rq.nr_idle_policy.get() == nr
+    nr > 0 && rq.nr_idle_policy.get() == nr
 }
 
 /// Whether a woken task would run there at once.
 pub(super) fn usable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
-    available_idle_cpu(me, cpu) || sched_idle_cpu(me, cpu)
+    let counts = me.k.config.rules.sched_idle_cpu.get() != SchedIdleCpu::Off;
+    available_idle_cpu(me, cpu) || (counts && runs_only_sched_idle(me, cpu))
 }

@@ -1,12 +1,12 @@
 //! Where a woken task goes: the waker's CPU, its previous one, or an idle one near by (fair-class 8.3, 8.4,
 //! 8.7).
 
-use super::affine::affine_target;
+use super::affine::{Target, affine_target};
 use super::idle_sibling::{self, Chosen};
 use crate::fair::averages::{one_overlaps_much, overlap_little};
 use crate::fair::cpu_load::{cpu_avg_load_per_task, load_weight, look_at, source_load, target_load};
 use crate::platform::Platform;
-use crate::registry::{Feature, IdleSibling, WakePlacement};
+use crate::registry::{Feature, IdleSibling, RecentUsed, WakePlacement};
 use crate::stats::bump;
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
@@ -20,18 +20,27 @@ pub(crate) fn select_task_rq_wake<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, fl
     let rules = &me.k.config.rules;
     let prev = me.task(p).cpu.get();
     // Both forms of the affine test go with each form of the search; the newer one tells its reason itself.
-    let (target, reason) = if rules.wake_placement.get() == WakePlacement::IdleOrLoad {
-        (affine_target(me, p, prev, flags), None)
-    } else {
-        let reason = waker_or_previous(me, p, prev, flags);
-        (if reason == Reason::WakePrevious { prev } else { me.id }, Some(reason))
+    let (target, affine, reason) = match rules.wake_placement.get() {
+        WakePlacement::IdleOrLoad | WakePlacement::IdleNearOrLoad => {
+            let Target { cpu, affine } = affine_target(me, p, prev, flags);
+            (cpu, affine, None)
+        }
+        WakePlacement::PresentLoad | WakePlacement::PassivePull => {
+            let reason = waker_or_previous(me, p, prev, flags);
+            (if reason == Reason::WakePrevious { prev } else { me.id }, false, Some(reason))
+        }
     };
     let found = match rules.idle_sibling.get() {
         IdleSibling::Off => None,
         IdleSibling::On => select_idle_sibling(me, p, target, prev)
             .map(|cpu| Chosen { cpu, reason: Reason::WakeIdleSibling }),
-        IdleSibling::Scan => Some(idle_sibling::select_idle_sibling(me, p, prev, target, flags)),
+        IdleSibling::Scan | IdleSibling::CoreCpuThread => {
+            Some(idle_sibling::select_idle_sibling(me, p, prev, target, flags))
+        }
     };
+    if affine && rules.recent_used.get() == RecentUsed::Waker {
+        me.task(me.curr()).se.habits.recent_used_cpu.set(me.id);
+    }
     let cpu = found.map_or(target, |found| found.cpu);
     if let Some(found) = found.filter(|found| found.cpu != target || found.reason != Reason::WakeIdleSibling)
     {

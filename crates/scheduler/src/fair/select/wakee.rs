@@ -39,6 +39,11 @@ impl WakeHabits {
     }
 
     #[cfg(test)]
+    pub(in crate::fair) fn recent_used_cpu(&self) -> CpuId {
+        self.recent_used_cpu.get()
+    }
+
+    #[cfg(test)]
     pub(in crate::fair) fn set_flips(&self, flips: u32) {
         self.flips.set(flips);
     }

@@ -155,7 +155,7 @@ fn an_idle_time_of_migration_cost_is_worth_a_search() {
         lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
         lab.crowd(0, &[0, 0, 0, 0]);
         lab.advance(Nanos::from_millis(1));
-        lab.run(lab.cpu(1).lock(CpuId(1))).fair.idle.average = Nanos::from_micros(average_us);
+        lab.k.rq(CpuId(1)).published.balance.idle.average.set(Nanos::from_micros(average_us));
         lab.block(1);
         queued(&lab)[1] > 0
     };

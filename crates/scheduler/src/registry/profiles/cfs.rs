@@ -63,4 +63,76 @@ pub(super) const PROFILES: &[Profile] = &[
         base: Some("6.1"),
         settings: &["NO_TTWU_QUEUE", "preempt_model=full", "sched_nr_migrate=8"],
     },
+    Profile {
+        name: "5.15",
+        meaning: "Linux 5.15 as released, without PREEMPT_RT: how far a wakeup looks for an idle CPU goes \
+                  by how long CPUs idle, a newly idle CPU looks for work if it idles for \
+                  sched_migration_cost.",
+        source: "fair-placement 8.1, 8.2, 8.5",
+        base: Some("6.1"),
+        settings: &[
+            "SIS_PROP",
+            "NO_SIS_UTIL",
+            "pelt_lag=off",
+            "misfit_reduced=off",
+            "numa_imbalance=quarter",
+            "newidle_gate=migration_cost",
+            "nohz_balance=behind",
+            "ttwu_list=last_cpu",
+            "bound_kthread=any",
+            "idle_short_sleeper=off",
+            "detach_scale=halves_load",
+        ],
+    },
+    Profile {
+        name: "5.10",
+        meaning: "Linux 5.10 as released, without PREEMPT_RT, built for voluntary preemption, hence \
+                  double_lock=trylock: an older search for an idle CPU, slices that may be shorter than \
+                  min_granularity, waiters of a PI mutex sleep.",
+        source: "fair-placement 8.1, 8.2, 8.5",
+        base: Some("5.15"),
+        settings: &[
+            "NO_BASE_SLICE",
+            "wake_placement=idle_near_or_load",
+            "recent_used=waker",
+            "idle_sibling=core_cpu_thread",
+            "lb_active=any_failure",
+            "numa_imbalance=pair",
+            "nohz_balance=ascending",
+            "pick_any=first",
+            "rtmutex_spin=never",
+            "double_lock=trylock",
+        ],
+    },
+    Profile {
+        name: "5.4",
+        meaning: "Linux 5.4, without PREEMPT_RT: groups of CPUs are compared by load and by whether their \
+                  tasks have room, a new task goes by load, a waker waits for a sleeper that is still \
+                  leaving its CPU.",
+        source: "fair-placement 8.1, 8.2, 8.5",
+        base: Some("5.10"),
+        settings: &[
+            "NO_UTIL_EST_FASTUP",
+            "RT_RUNTIME_SHARE",
+            "balance_load=queued",
+            "bound_kthread=off",
+            "sched_idle_cpu=last_resort",
+            "fork_balance=spare_time",
+            "lb=group_room",
+            "lb_params=by_span_slow",
+            "detach_scale=half",
+            "smt_hot=on",
+            "numa_imbalance=off",
+            "ttwu_list=other_cache",
+            "wake_on_cpu=spin",
+        ],
+    },
+    Profile {
+        name: "4.19",
+        meaning: "Linux 4.19, without PREEMPT_RT: balancing leans against moving, by averages of the CPUs' \
+                  loads; CPUs that run only SCHED_IDLE tasks are busy.",
+        source: "fair-placement 8.1, 8.2, 8.5",
+        base: Some("5.4"),
+        settings: &["LB_BIAS", "sched_idle_cpu=off"],
+    },
 ];

@@ -11,7 +11,7 @@ use crate::fair::balance::{Situation, constants};
 use crate::fair::pelt::{task_load, task_util_estimate};
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
-use crate::registry::{DoubleLock, Feature};
+use crate::registry::{DetachScale, DoubleLock, Feature, SmtHot};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{CpuId, LevelKind, Nanos, Policy, Reason, TaskId, ThisCpu};
@@ -178,14 +178,13 @@ fn look_at_task<P: Platform>(
     if let Verdict::Stays(reason) = verdict {
         return Err(reason);
     }
-    // Each failure halves what a task counts.
-    let counts = |amount: u64| (amount >> failures.min(63)) as i64;
     let amount = match pull.kind {
         Kind::Load => task_load(me, p).max(1),
         Kind::Util => task_util_estimate(me, p),
         Kind::Task => 1,
     };
-    if pull.kind != Kind::Task && counts(amount) > pull.remaining {
+    let halvings = halvings(me.k.config.rules.detach_scale.get(), pull.kind, failures);
+    if pull.kind != Kind::Task && (amount >> halvings) as i64 > pull.remaining {
         return Err(Reason::NotMovedHeavy);
     }
     if verdict == Verdict::MovesHot {
@@ -193,6 +192,15 @@ fn look_at_task<P: Platform>(
         bump(&search.domain.balance.counts[search.situation.index()].hot_pulled);
     }
     Ok(amount as i64)
+}
+
+/// How often what a task counts is halved before it is held against what is to move.
+fn halvings(rule: DetachScale, kind: Kind, failures: u32) -> u32 {
+    match (rule, kind) {
+        (_, Kind::Task) | (DetachScale::HalvesLoad | DetachScale::Half, Kind::Util) => 0,
+        (DetachScale::Halves, _) | (DetachScale::HalvesLoad, Kind::Load) => failures.min(63),
+        (DetachScale::Half, Kind::Load) => 1,
+    }
 }
 
 fn can_migrate<P: Platform>(
@@ -237,7 +245,8 @@ fn can_migrate<P: Platform>(
 /// Whether a task probably finds its data in its CPU's cache, and in none of the destination's.
 fn hot<P: Platform>(from: &RqGuard<'_, P>, search: &Search<'_>, p: TaskId) -> Option<Reason> {
     let (me, task) = (from.me, from.me.task(p));
-    if task.policy.get() == Policy::Idle || search.domain.kind == LevelKind::Smt {
+    let beside = search.domain.kind == LevelKind::Smt && me.k.config.rules.smt_hot.get() == SmtHot::Off;
+    if task.policy.get() == Policy::Idle || beside {
         return None;
     }
     let dest_has_tasks = me.k.rq(search.dest).published.nr_running.get() > 0;
@@ -275,5 +284,19 @@ mod tests {
         assert!(is_hot(LevelKind::Mc, Policy::Normal));
         assert!(!is_hot(LevelKind::Mc, Policy::Idle));
         assert!(!is_hot(LevelKind::Smt, Policy::Normal));
+    }
+
+    /// fair-placement E57: failed attempts until a hog may go for so much load.
+    #[test]
+    fn e57_failures_make_room_for_a_hog() {
+        let attempts = |rule, kind, amount: u64| {
+            (0..20).find(|failures| 1024 >> halvings(rule, kind, *failures) <= amount).map(|n| n + 1)
+        };
+        let by = |rule, kind| [512, 300, 146, 100].map(|amount| attempts(rule, kind, amount));
+        assert_eq!(by(DetachScale::Halves, Kind::Load), [Some(2), Some(3), Some(4), Some(5)]);
+        assert_eq!(by(DetachScale::Halves, Kind::Util), [Some(2), Some(3), Some(4), Some(5)]);
+        assert_eq!(by(DetachScale::HalvesLoad, Kind::Load), [Some(2), Some(3), Some(4), Some(5)]);
+        assert_eq!(by(DetachScale::HalvesLoad, Kind::Util), [None; 4], "use counts in full");
+        assert_eq!(by(DetachScale::Half, Kind::Load), [Some(1), None, None, None]);
     }
 }

@@ -8,6 +8,7 @@ use crate::fair::balance::active::request_push;
 use crate::fair::balance::{Situation, constants, interval_ms};
 use crate::fair::pelt::capacity_of;
 use crate::platform::Platform;
+use crate::registry::LbActive;
 use crate::stats::{add, bump};
 use crate::{CpuId, Reason, ThisCpu};
 
@@ -97,6 +98,7 @@ async fn failed<P: Platform>(
     if situation != Situation::NewlyIdle {
         state.nr_balance_failed.set(state.nr_balance_failed.get() + 1);
     }
+    let any_failure = me.k.config.rules.lb_active.get() == LbActive::AnyFailure;
     let mut asked = false;
     if needs_active_balance(me, search, dest, from, imbalance) {
         let running = me.k.rq(from).published.curr.get();
@@ -107,10 +109,19 @@ async fn failed<P: Platform>(
         pull.all_pinned = false;
         bump(&state.other_counts.active);
         request_push(me, from, dest).await;
+        if any_failure {
+            state.nr_balance_failed.set(constants(me, domain).cache_nice_tries + 1);
+        }
         asked = true;
     }
-    if !asked || needs_active_balance(me, search, dest, from, imbalance) {
+    let again = match any_failure {
+        true => asked && !is_worth_less(me, search, dest, from),
+        false => asked && !needs_active_balance(me, search, dest, from, imbalance),
+    };
+    if !again {
         state.balance_interval_ms.set(constants(me, domain).min_interval_ms);
+    } else if any_failure && interval_ms(me, domain) < constants(me, domain).max_interval_ms {
+        state.balance_interval_ms.set(2 * interval_ms(me, domain));
     }
 }
 
@@ -208,13 +219,18 @@ fn needs_active_balance<P: Platform>(
     from: CpuId,
     imbalance: Imbalance,
 ) -> bool {
-    let constants = constants(me, search.domain);
+    let tries = constants(me, search.domain).cache_nice_tries;
     let failures = search.domain.balance.nr_balance_failed.get();
-    if imbalance.kind == Kind::Task && failures > constants.cache_nice_tries + 2 {
-        return true;
-    }
-    let pct = constants.imbalance_pct;
-    // A fair task that real-time ones leave too little of its CPU.
+    let counts = match me.k.config.rules.lb_active.get() {
+        LbActive::TaskCounts => imbalance.kind == Kind::Task,
+        LbActive::AnyFailure => true,
+    };
+    (counts && failures > tries + 2) || is_worth_less(me, search, dest, from)
+}
+
+/// Whether real-time tasks leave the only fair task of the busy CPU clearly less than `dest` has for it.
+fn is_worth_less<P: Platform>(me: ThisCpu<'_, P>, search: &Search<'_>, dest: CpuId, from: CpuId) -> bool {
+    let pct = constants(me, search.domain).imbalance_pct;
     search.situation != Situation::Busy
         && me.k.nr_fair(from) == 1
         && is_reduced(me, from, pct)

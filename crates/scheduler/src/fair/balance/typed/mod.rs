@@ -1,5 +1,5 @@
 //! Balancing since 5.5 (fair-placement 4, `lb=group_type`): by what groups of CPUs are, and not by their load
-//! alone.
+//! alone. Up to 5.4 the groups were compared otherwise (`room`), and the rest was the same.
 //!
 //! At a tick `rebalance` looks which domains are due; for each, `load_balance` asks `statistics` for the
 //! groups' figures, `decide` for whether and how much, and moves what `detach` finds. `new_idle` does the
@@ -11,6 +11,7 @@ mod load_balance;
 mod new_idle;
 mod nohz;
 mod rebalance;
+mod room;
 mod statistics;
 
 pub(super) use new_idle::{end_idle_spell, pre_schedule, wants_pre_schedule};

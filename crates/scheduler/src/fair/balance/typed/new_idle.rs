@@ -48,7 +48,7 @@ fn gate<P: Platform>(rq: &RqGuard<'_, P>) -> Option<Reason> {
         NewIdleGate::MigrationCost => scale::migration_cost(me.k),
         NewIdleGate::MeasuredCost => lowest.balance.max_newidle_lb_cost.get(),
     };
-    (rq.fair.avg_idle() < needed).then_some(Reason::NiShortIdle)
+    (rq.published.balance.avg_idle() < needed).then_some(Reason::NiShortIdle)
 }
 
 /// The next tick's balancing comes no later than this domain is due for an idle CPU.
@@ -61,7 +61,7 @@ fn bring_forward<P: Platform>(me: ThisCpu<'_, P>, domain: &SchedDomain) {
 /// newidle_balance, with this CPU's lock dropped meanwhile.
 pub(in crate::fair::balance) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
-    let avg_idle = rq.fair.avg_idle();
+    let avg_idle = rq.published.balance.avg_idle();
     let searches = gate(&rq).is_none();
     drop(rq);
     let found = searches && search(me, avg_idle).await;
@@ -83,6 +83,8 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
     let mut cost = Nanos::ZERO;
     let mut found = false;
     bring_up_to_date(me, me.id).await;
+    // Up to 5.15 only the looking itself counts, and what it cost fades at ticks only.
+    let counts_all = me.k.config.rules.newidle_gate.get() == NewIdleGate::MeasuredCost;
     for domain in me.k.domains(me.id) {
         bring_forward(me, domain);
         let most = &domain.balance.max_newidle_lb_cost;
@@ -100,6 +102,9 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
             };
             weight = of_a_success;
         }
+        if !counts_all {
+            since = me.now();
+        }
         let outcome = load_balance(me, me.id, domain, Situation::NewlyIdle).await;
         let took = me.now().saturating_sub(since);
         since = me.now();
@@ -108,8 +113,10 @@ async fn search<P: Platform>(me: ThisCpu<'_, P>, avg_idle: Nanos) -> bool {
         let counts = what_it_cost(me, took, most.get(), found);
         if counts > most.get() {
             most.set(counts);
-            domain.balance.last_decay.set(me.now());
-        } else {
+            if counts_all {
+                domain.balance.last_decay.set(me.now());
+            }
+        } else if counts_all {
             decay_cost(me, domain);
         }
         if me.has(Feature::NiRandom) {
@@ -148,8 +155,11 @@ pub(in crate::fair::balance) fn end_idle_spell<P: Platform>(rq: &mut RqGuard<'_,
     let longest = rq.published.balance.max_idle_balance_cost.get();
     let most = longest.unwrap_or(scale::migration_cost(rq.me.k)).0.saturating_mul(2);
     let length = rq.clock.saturating_sub(since).0;
-    let average = &mut rq.fair.idle.average;
-    *average = Nanos(eighth_of_the_way(average.0, length).min(most));
+    let times = &rq.published.balance.idle;
+    let average = Nanos(eighth_of_the_way(times.average.get().0, length).min(most));
+    times.average.set(average);
+    times.for_scans.set(Nanos(average.0 / 2));
+    times.for_scans_at.set(rq.clock);
 }
 
 /// Rounded towards the average.

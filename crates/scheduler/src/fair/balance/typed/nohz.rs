@@ -9,7 +9,7 @@ use crate::fair::cpu_load::tick_period;
 use crate::fair::pelt::has_blocked_load;
 use crate::fair::scale;
 use crate::platform::{Ipi, Platform};
-use crate::registry::Lb;
+use crate::registry::{Lb, NohzBalance};
 use crate::rq::RqGuard;
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
 use core::cell::{Cell, RefCell};
@@ -72,7 +72,7 @@ impl NohzRoot {
 
 /// The executing CPU's tick is stopped: it idles.
 pub(crate) fn tick_stopped<P: Platform>(me: ThisCpu<'_, P>) {
-    if me.k.config.rules.lb.get() != Lb::GroupType {
+    if me.k.config.rules.lb.get() == Lb::GroupLoad {
         return;
     }
     let root = &me.k.fair_root.nohz;
@@ -116,10 +116,14 @@ pub(super) fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
         note(me, reason);
         request = Request { stats: true, balance: true, next: false };
     }
-    request.next = root.needs_update.get();
+    request.next = root.needs_update.get() && rule(me) == NohzBalance::NextDue;
     if !request.is_empty() {
         kick(me, request, now);
     }
+}
+
+fn rule<P: Platform>(me: ThisCpu<'_, P>) -> NohzBalance {
+    me.k.config.rules.nohz_balance.get()
 }
 
 /// Why this CPU may have something to give away.
@@ -163,7 +167,7 @@ pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
 pub(super) fn wants_stats<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     let me = rq.me;
     let root = &me.k.fair_root.nohz;
-    rq.fair.avg_idle() >= scale::migration_cost(me.k)
+    rq.published.balance.avg_idle() >= scale::migration_cost(me.k)
         && root.has_blocked.get()
         && jiffies(me, me.now()) >= root.next_blocked.get()
 }
@@ -173,7 +177,7 @@ pub(super) async fn serve_stats<P: Platform>(me: ThisCpu<'_, P>) {
     serve(me, Request { stats: true, ..Request::default() }).await;
 }
 
-/// For every idle CPU, behind the executing one and around, itself last.
+/// For every idle CPU, the executing one last.
 async fn serve<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
     let root = &me.k.fair_root.nohz;
     if request.stats {
@@ -185,7 +189,13 @@ async fn serve<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
     let idle = root.idle_cpus();
     let mut next = None;
     let mut still_blocked = false;
-    for cpu in idle.around(me.id).filter(|c| me.k.idle_cpu(*c)) {
+    let behind = match rule(me) {
+        NohzBalance::NextDue | NohzBalance::Behind => me.id,
+        NohzBalance::Ascending => CpuId(me.k.cpus() as u16 - 1),
+    };
+    let others = idle.around(behind).filter(|c| *c != me.id);
+    let all = others.chain(idle.contains(me.id).then_some(me.id));
+    for cpu in all.filter(|c| me.k.idle_cpu(*c)) {
         if !me.k.idle_cpu(me.id) && me.k.rq(me.id).published.need_resched() {
             still_blocked |= request.stats;
             root.needs_update.set(root.needs_update.get() || request.next);
@@ -210,6 +220,14 @@ async fn serve<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
     }
     if still_blocked {
         root.has_blocked.set(true);
+    }
+}
+
+/// An idle CPU was balanced and is due in that tick: up to 5.12 all of them may be asked for from then on.
+pub(super) fn balanced_idle<P: Platform>(me: ThisCpu<'_, P>, due: u64) {
+    let next = &me.k.fair_root.nohz.next_balance;
+    if rule(me) == NohzBalance::Ascending && due < next.get() {
+        next.set(due);
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) async fn rebalance_domains<P: Platform>(
     let state = &me.k.rq(dest).published.balance;
     let mut next = None;
     let (mut goes_on, mut decayed, mut costs) = (true, false, Nanos::ZERO);
+    let was_idle = situation == Situation::Idle;
     for domain in me.k.domains(dest) {
         decayed = decay_cost(me, domain);
         costs += domain.balance.max_newidle_lb_cost.get();
@@ -79,6 +80,9 @@ pub(super) async fn rebalance_domains<P: Platform>(
     }
     if let Some(jiffy) = next {
         state.next_balance.set(at_jiffy(me, jiffy));
+        if was_idle {
+            nohz::balanced_idle(me, jiffy);
+        }
     }
 }
 
@@ -131,6 +135,7 @@ mod tests {
         };
         assert_eq!(ends(250, "lb_params=by_span"), [2, 4, 31, 63]);
         assert_eq!(ends(1000, "lb_params=by_span"), [8, 16, 127, 255]);
+        assert_eq!(ends(250, "lb_params=by_span_slow"), [2, 4, 64, 128], "fair-placement E56");
     }
 
     /// 4.3: no longer than a tenth of a second for each CPU, no shorter than a tick.

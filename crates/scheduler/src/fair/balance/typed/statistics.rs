@@ -2,15 +2,15 @@
 //! search (2.8), and which CPU of the busiest group has most (4.8).
 
 use super::decide::{Imbalance, Kind, Pass, Seen, moves};
-use super::jiffies;
+use super::{jiffies, room};
 use crate::domains::{SchedDomain, SchedGroup};
-use crate::fair::balance::{Situation, constants, interval_ms, numa_allowance};
+use crate::fair::balance::{Situation, constants, interval_ms, numa_difference};
 use crate::fair::cache::shared_cache;
 use crate::fair::cpu_load::look_at;
 use crate::fair::group::Figures;
 use crate::fair::pelt::{capacity_of, cpu_load, cpu_runnable, cpu_util, refresh};
 use crate::platform::Platform;
-use crate::registry::{MisfitReduced, SmtBalance};
+use crate::registry::{Lb, MisfitReduced, SmtBalance};
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
 
 /// Who is balanced, where and how.
@@ -39,6 +39,9 @@ impl<'d> Search<'d> {
         if self.situation != Situation::NewlyIdle || me.now() >= own.next_update.get() {
             update_group_capacity(me, self.dest, domain);
         }
+        if me.k.config.rules.lb.get() == Lb::GroupRoom {
+            return room::find_busiest_group(me, self);
+        }
         let local = Seen::new(self.measure(me, own, pct, true), pct);
         let mut total = local.figures;
         let mut busiest: Option<(&SchedGroup, Seen)> = None;
@@ -54,9 +57,7 @@ impl<'d> Search<'d> {
             }
         }
         self.update_idle_scan(me, total.util);
-        if me.k.domains(self.dest).last().is_some_and(|top| top.span == domain.span) {
-            me.k.fair_root.nohz.overload.set(total.somebody_waits);
-        }
+        self.note_overload(me, total.somebody_waits);
         let pass = Pass {
             situation: self.situation,
             pct,
@@ -74,13 +75,20 @@ impl<'d> Search<'d> {
         if !moves(reason) {
             return None;
         }
-        let running = local.figures.nr_running + 1;
-        let imbalance = pass.imbalance(&local, &seen, |i| numa_allowance(me, domain, u64::MAX, i, running));
+        let numa = |difference| numa_difference(me, domain, &local.figures, &seen.figures, difference);
+        let imbalance = pass.imbalance(&local, &seen, numa);
         if imbalance.amount == 0 {
             super::note(me, Reason::LbZero);
             return None;
         }
         Some(Busiest { group, imbalance })
+    }
+
+    /// A pass over the whole machine knows whether anybody waits.
+    pub fn note_overload<P: Platform>(&self, me: ThisCpu<'_, P>, somebody_waits: bool) {
+        if me.k.domains(self.dest).last().is_some_and(|top| top.span == self.domain.span) {
+            me.k.fair_root.nohz.overload.set(somebody_waits);
+        }
     }
 
     fn measure<P: Platform>(&self, me: ThisCpu<'_, P>, group: &SchedGroup, pct: u64, local: bool) -> Figures {
@@ -140,8 +148,12 @@ impl<'d> Search<'d> {
         for cpu in group.span.and(&self.cpus).iter() {
             let nr_fair = u64::from(me.k.nr_fair(cpu));
             let (load, capacity) = (cpu_load(me, cpu), capacity_of(me, cpu));
+            let alone = match me.k.config.rules.lb.get() {
+                Lb::GroupRoom => me.k.rq(cpu).published.nr_running.get() == 1,
+                Lb::GroupType | Lb::GroupLoad => nr_fair == 1,
+            };
             let candidate = match imbalance.kind {
-                Kind::Load if nr_fair == 1 && load > imbalance.amount && !is_reduced(me, cpu, pct) => None,
+                Kind::Load if alone && load > imbalance.amount && !is_reduced(me, cpu, pct) => None,
                 Kind::Load => Some((load, capacity)),
                 Kind::Util if nr_fair <= 1 => None,
                 Kind::Util => Some((cpu_util(me, cpu), 1)),

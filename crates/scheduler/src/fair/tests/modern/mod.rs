@@ -4,6 +4,7 @@
 mod balance;
 mod fork;
 mod nohz;
+mod older;
 mod recorded;
 mod wakeup;
 

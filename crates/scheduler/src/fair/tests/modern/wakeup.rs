@@ -8,15 +8,15 @@ use crate::{CpuId, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use alloc::vec::Vec;
 
 /// A wakeup by CPU `t` of a task that ran on CPU `p`.
-struct Wake {
-    lab: Lab,
-    woken: TaskId,
+pub(super) struct Wake {
+    pub lab: Lab,
+    pub woken: TaskId,
     t: u16,
 }
 
 impl Wake {
     /// Of the machine's first example settings: everything idle, eight CPUs may be searched.
-    fn new(t: u16, p: u16, more: &[&str]) -> Wake {
+    pub fn new(t: u16, p: u16, more: &[&str]) -> Wake {
         let lab = modern(&two_sockets(), more);
         let woken = lab.spawn(Policy::Normal, p);
         lab.block(p);
@@ -25,13 +25,13 @@ impl Wake {
         Wake { lab, woken, t }
     }
 
-    fn busy(self, on: &[u16]) -> Wake {
+    pub fn busy(self, on: &[u16]) -> Wake {
         self.lab.hogs_of_load(on, 1024);
         self.lab.know_idle_core(false);
         self
     }
 
-    fn load(self, cpu: u16, load: u64) -> Wake {
+    pub fn load(self, cpu: u16, load: u64) -> Wake {
         self.lab.k.rq(CpuId(cpu)).published.pelt.average.load_avg.set(load);
         self
     }
@@ -41,12 +41,12 @@ impl Wake {
         self
     }
 
-    fn recent(self, cpu: u16) -> Wake {
+    pub fn recent(self, cpu: u16) -> Wake {
         self.lab.k.task(self.woken).se.habits.set_recent_used_cpu(CpuId(cpu));
         self
     }
 
-    fn core_known(self) -> Wake {
+    pub fn core_known(self) -> Wake {
         self.lab.know_idle_core(true);
         self
     }
@@ -64,12 +64,12 @@ impl Wake {
     }
 
     /// Where it goes, and the first reason told.
-    fn first(&self, sync: bool) -> (u16, Reason) {
+    pub fn first(&self, sync: bool) -> (u16, Reason) {
         let (cpu, reasons) = self.wakes(sync, false);
         (cpu, reasons[0])
     }
 
-    fn last(&self) -> (u16, Reason) {
+    pub fn last(&self) -> (u16, Reason) {
         let (cpu, reasons) = self.wakes(false, false);
         (cpu, *reasons.last().expect("a reason"))
     }
@@ -228,6 +228,7 @@ fn e36_whom_a_bound_kernel_thread_wakes_stays() {
     assert_ne!(wake(true, &["bound_kthread=off"]).last().1, Reason::SisKthread);
     let interrupted = wake(true, &[]).wakes(false, true).1;
     assert!(!interrupted.contains(&Reason::SisKthread), "an interrupt hit it");
+    assert!(wake(true, &["bound_kthread=any"]).wakes(false, true).1.contains(&Reason::SisKthread));
     let crowded = wake(true, &[]);
     crowded.lab.hogs_of_load(&[3], 1024);
     assert_ne!(crowded.last().1, Reason::SisKthread);
@@ -310,6 +311,7 @@ fn a_sleeper_that_is_still_on_its_cpu_stays_there() {
         (lab.cpu_of(p), woken, reasons.contains(&Reason::WakeOnCpuList))
     };
     assert_eq!(woken_to(&[]), (4, true, true));
+    assert_eq!(woken_to(&["ttwu_list=last_cpu"]), (4, true, true));
 }
 
 /// 1.7: what a sleeper on an idle CPU brings along; by fair-placement E3, of a hog 272 is left after 64 ms.

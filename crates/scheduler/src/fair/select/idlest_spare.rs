@@ -1,0 +1,109 @@
+//! Where a new task went, or one that called exec, from 4.11 to 5.4: one that calls exec to the group with a
+//! CPU that has most time to spare, if it needs that much; else to the group with the least load of queued
+//! tasks, or about as little and less of all (fair-placement 8.5: `fork_balance=spare_time`).
+
+use crate::domains::{SchedDomain, SchedGroup};
+use crate::fair::balance::constants;
+use crate::fair::cpu_load::look_at;
+use crate::fair::pelt::{capacity_of, cpu_load, cpu_load_of_all, cpu_without, task_util_estimate};
+use crate::platform::Platform;
+use crate::{CpuMask, LevelKind, Reason, TaskId, ThisCpu};
+
+/// A group as `p` would find it.
+#[derive(Clone, Copy)]
+struct Seen<'d> {
+    group: &'d SchedGroup,
+    /// Load of the queued tasks for each CPU's worth.
+    queued: u64,
+    /// The same of all, those asleep too.
+    all: u64,
+    /// What its CPU with most time to spare has, in 1024ths.
+    spare: u64,
+}
+
+impl<'d> Seen<'d> {
+    fn measure<P: Platform>(me: ThisCpu<'_, P>, group: &'d SchedGroup, p: TaskId) -> Seen<'d> {
+        let (mut queued, mut all, mut spare) = (0, 0, 0);
+        for cpu in group.span.iter() {
+            look_at(me, cpu);
+            queued += cpu_load(me, cpu);
+            all += cpu_load_of_all(me, cpu);
+            spare = capacity_of(me, cpu).saturating_sub(cpu_without(me, cpu, p).util).max(spare);
+        }
+        let for_each = |load: u64| (load * 1024).checked_div(group.capacity.get()).unwrap_or(0);
+        Seen { group, queued: for_each(queued), all: for_each(all), spare }
+    }
+}
+
+/// The best other group, if it is a better place for `p` than the local one.
+pub(super) fn find_idlest_group<'d, P: Platform>(
+    me: ThisCpu<'_, P>,
+    domain: &'d SchedDomain,
+    p: TaskId,
+    allowed: &CpuMask,
+) -> Option<&'d SchedGroup> {
+    let pct = constants(me, domain).imbalance_pct;
+    let tolerated = Tolerated { load: 1024 * (pct - 100) / 100, percent: 100 + (pct - 100) / 2 };
+    let possible = |group: &&SchedGroup| group.span.intersects(allowed);
+    let measure = |group: &'d SchedGroup| Seen::measure(me, group, p);
+    let local = Some(domain.own_group()).filter(possible).map(measure);
+    let mut idlest: Option<Seen<'d>> = None;
+    let mut most_spare: Option<Seen<'d>> = None;
+    for seen in domain.other_groups().filter(possible).map(measure) {
+        if most_spare.is_none_or(|most| seen.spare > most.spare) {
+            most_spare = Some(seen);
+        }
+        idlest = match idlest {
+            Some(best) if tolerated.is_clearly_less(seen.queued, best.queued) => Some(Seen { ..seen }),
+            // Only what all bring is taken over: the load of the queued ones stays the measure.
+            Some(best) if tolerated.is_about_and_less(&seen, &best) => {
+                Some(Seen { queued: best.queued, ..seen })
+            }
+            Some(best) => Some(best),
+            None => Some(seen),
+        };
+    }
+    let (idlest, most_spare) = (idlest?, most_spare?);
+    let Some(local) = local else { return Some(idlest.group) };
+    let needs = task_util_estimate(me, p) / 2;
+    let calls_exec = p == me.curr();
+    let (group, reason) =
+        if calls_exec && local.spare > needs && tolerated.percent * local.spare > 100 * most_spare.spare {
+            (None, Reason::LocalIdle)
+        } else if calls_exec && most_spare.spare > needs {
+            (Some(most_spare.group), Reason::OtherIdle)
+        } else if stays(&tolerated, domain, &local, &idlest) {
+            (None, Reason::LocalMargin)
+        } else {
+            (Some(idlest.group), Reason::OtherLoad)
+        };
+    me.decide(p, reason);
+    group
+}
+
+/// Whether the idlest other group is no clearly better place.
+fn stays(tolerated: &Tolerated, domain: &SchedDomain, local: &Seen<'_>, idlest: &Seen<'_>) -> bool {
+    let numa = matches!(domain.kind, LevelKind::Numa { .. });
+    numa && idlest.queued + tolerated.load >= local.queued
+        || idlest.queued > local.queued + tolerated.load
+        || (local.queued < idlest.queued + tolerated.load && 100 * local.all < tolerated.percent * idlest.all)
+}
+
+/// What differences do not count.
+struct Tolerated {
+    /// In load of a CPU's worth.
+    load: u64,
+    /// In percent.
+    percent: u64,
+}
+
+impl Tolerated {
+    fn is_clearly_less(&self, load: u64, than: u64) -> bool {
+        than > load + self.load
+    }
+
+    /// About as much load of queued tasks, and clearly less of all.
+    fn is_about_and_less(&self, seen: &Seen<'_>, than: &Seen<'_>) -> bool {
+        seen.queued < than.queued + self.load && 100 * than.all > self.percent * seen.all
+    }
+}
