@@ -258,7 +258,7 @@ mod tests {
     use crate::testing::Lab;
     use crate::{CpuId, CpuMask, Topology, TopologyLevel};
 
-    /// 4.8: a task that has just run is cache-hot, but for those of SCHED_IDLE, and between threads of a core.
+    /// 4.8: who has just run is cache-hot, but for tasks of SCHED_IDLE, and between threads of a core.
     #[test]
     fn who_is_never_hot() {
         let is_hot = |kind, policy| {
