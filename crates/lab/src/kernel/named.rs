@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(note("6.1"), None);
         assert_eq!(note("2.6.36.4"), None, "a stable release of a described kernel");
         assert_eq!([note("6.1.50"), note("6.1.192")], [None, None]);
-        assert!(note("6.1.170").expect("a note").contains("RT_PUSH_IPI is on (--set RT_PUSH_IPI)"));
+        assert!(note("6.1.170").expect("a note").contains("RT_PUSH_IPI is on (setting RT_PUSH_IPI)"));
         assert_eq!(note("debian12").as_deref(), Some("debian12 (Linux 6.1) is run as 6.1.y with hz=250"));
         let six_eight = note("6.8").expect("a note");
         assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
