@@ -253,7 +253,6 @@ fn seed_004_hangs_on_the_gate_the_tick_and_the_hot_buddies() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     let parity = ["context switches, by those without", "wakeups that did not preempt, by those without"];
     assert_loses("eevdf-parity", &[instead_of("RUN_TO_PARITY", "NO_RUN_TO_PARITY", &parity)]);
@@ -266,7 +265,6 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
 
 /// Both parts are needed, with and without RUN_TO_PARITY: what protects, and that the tick then asks.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "too slow unoptimised")]
 fn short_waits_hang_on_protection_by_the_shortest_slice() {
     let after =
         ["after: wait between two turns at 10", "after, NO_RUN_TO_PARITY: wait between two turns at 10"];
