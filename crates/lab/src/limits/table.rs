@@ -311,8 +311,7 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "hrtick",
         effect: Effect::Medium,
-        missing: "HRTICK, on in 7.1 where timers are cheap to set, is off there: with the feature set, some runs do \
-                  not come to an end (a fork storm of 16 jobs and 8 hogs on laptop, seed 3).",
+        missing: "HRTICK, on in 7.1 where timers are cheap to set, is off there (the feature can be set).",
         changes: "Stints of fair tasks on busy CPUs: a tick long, where they would be a slice long. Not \
                   measured.",
         profiles: &["7.1"],

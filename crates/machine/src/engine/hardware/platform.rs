@@ -160,10 +160,9 @@ impl Platform for Hw {
         let slot = &self.cpus[cpu.index()].hrtick;
         let known = slot.get().unwrap_or_else(|| self.add_slot(Source::Hrtick(cpu)));
         slot.set(Some(known));
-        if at.is_some() {
-            self.charge_ns(self.spec.costs.timer_program);
-        }
-        self.queue.set(known, at.unwrap_or(Nanos::NEVER));
+        let Some(at) = at else { return self.queue.clear(known) };
+        self.charge_ns(self.spec.costs.timer_program);
+        self.queue.set(known, at);
     }
 
     #[inline(always)]

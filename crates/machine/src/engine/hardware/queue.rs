@@ -114,6 +114,14 @@ impl EventQueue {
         self.next_time.set(nodes.root.time);
     }
 
+    /// Lets `slot` not fire, whether or not it was set before. (Set to never, it would be in no order with
+    /// the others, and hide them.)
+    pub fn clear(&self, slot: Slot) {
+        let mut nodes = self.nodes.borrow_mut();
+        nodes.replace(slot, Key::ABSENT);
+        self.next_time.set(nodes.root.time);
+    }
+
     /// Lets `slot`, which is set, fire at `time` if that is earlier.
     pub fn set_earlier(&self, slot: Slot, time: Nanos) {
         let set = self.nodes.borrow().of(slot);
@@ -237,6 +245,23 @@ mod tests {
 
     fn drain(queue: &EventQueue) -> Vec<u32> {
         std::iter::from_fn(|| queue.pop()).map(|s| s.0).collect()
+    }
+
+    /// Whichever of the four below a node is cleared, and in whatever order they were set.
+    #[test]
+    fn a_slot_that_is_cleared_hides_no_other() {
+        for cleared in 0..8 {
+            let q = EventQueue::default();
+            let slots: Vec<Slot> = (0..8).map(|_| q.add_slot()).collect();
+            for (slot, time) in slots.iter().zip([5, 3, 8, 1, 7, 2, 6, 4]) {
+                q.set(*slot, Nanos(time));
+            }
+            q.clear(slots[cleared]);
+            assert!(!q.is_set(slots[cleared]));
+            let rest: Vec<u32> =
+                [3, 5, 1, 7, 0, 6, 4, 2].into_iter().filter(|s| *s != cleared as u32).collect();
+            assert_eq!(drain(&q), rest);
+        }
     }
 
     #[test]
