@@ -55,7 +55,7 @@ fn tables_are_those_of_an_endless_hz() {
 /// of another class, has none.
 #[test]
 fn the_timer_is_set_for_who_competes() {
-    let lab = Lab::new(1, "7.1", &[]);
+    let lab = Lab::new(1, "7.1", &["HRTICK"]);
     let first = lab.spawn(Policy::Normal, 0);
     assert_eq!(lab.hrtick_at(0), None, "alone");
     let deadline = lab.deadline(first) - lab.vr(first);
@@ -73,7 +73,7 @@ fn the_timer_is_set_for_who_competes() {
 #[test]
 fn it_asks_when_the_turn_is_over() {
     for (form, flag) in FORMS.into_iter().zip([Resched::Lazy, Resched::Full]) {
-        let lab = Lab::new(1, "7.1", &[form, "base_slice_ns=3000000"]);
+        let lab = Lab::new(1, "7.1", &["HRTICK", form, "base_slice_ns=3000000"]);
         lab.spawn(Policy::Normal, 0);
         lab.spawn(Policy::Normal, 0);
         let asked = || lab.k.rq(CpuId(0)).published.resched.get();
