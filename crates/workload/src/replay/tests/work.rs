@@ -46,10 +46,11 @@ fn a_piece_that_waits_does_not_keep_others_waiting() {
         whom: TaskSelector::Comm("x".into()),
         what: Changed::Scale(WorkFactor { millionths: 3_000_000 }),
     };
-    let run = Run::of(&replay(WAITS_IN_THE_MIDST).with_overrides(&[late]), 2);
+    // Of four CPUs one is free for whoever is woken.
+    let run = Run::of(&replay(WAITS_IN_THE_MIDST).with_overrides(&[late]), 4);
     // `x` asks at 300, is answered after 40, and wakes the worker 720 later.
     assert_eq!(run.wakeups("y"), [300 + 40 + 720 + 40]);
-    assert_eq!((run.result.bursts_completed, run.notes.len()), (run.result.bursts, 0));
+    assert_eq!(run.result.bursts_completed, run.result.bursts);
 }
 
 /// A disk answers before the piece of work gets to where it would wait for it.
