@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p schedlab-lab --features text --example own_load`
 
-use lab::scheduler::{Pid, Policy, RtPriority};
-use lab::schema::{LoadResult, ThreadResult, ThreadsResult};
+use lab::scheduler::{Policy, RtPriority};
+use lab::schema::{Better, LoadResult, OwnResult};
 use lab::workload::load::{BuiltLoad, Length, Load, LoadError, Remaining, Results, Tally};
 use lab::workload::program::{Block, Program, Template, Times};
 use lab::{Error, Experiment, Files, LoadSpec, Nanos, RunResult, Setup};
@@ -33,33 +33,21 @@ impl Load for Pool {
                 Program::new(all).map_err(|source| LoadError::Program { load: "pool".to_owned(), source })?;
             let priority = RtPriority::new(10).map_or(Policy::Normal, Policy::Rr);
             let worker = Template { policy: priority, ..Template::new("worker", program) };
-            let (_, pid) = setup.spawn(Nanos::ZERO, worker.spec());
-            workers.push(Worker { pid, jobs });
+            setup.spawn(Nanos::ZERO, worker.spec());
+            workers.push(jobs);
         }
         Ok(BuiltLoad::new(remaining, Workers(workers)))
     }
 }
 
+/// The jobs that each worker has done.
 #[derive(Debug)]
-struct Worker {
-    pid: Pid,
-    jobs: Tally,
-}
-
-#[derive(Debug)]
-struct Workers(Vec<Worker>);
+struct Workers(Vec<Tally>);
 
 impl Results for Workers {
     fn result(&self, load: String) -> LoadResult {
-        let thread = |(t, worker): (u32, &Worker)| ThreadResult {
-            t,
-            pid: worker.pid.0.unsigned_abs(),
-            name: "worker".to_owned(),
-            cycles: worker.jobs.get(),
-            deadline_misses: None,
-            response_ns: None,
-        };
-        LoadResult::Own(ThreadsResult { load, threads: (0..).zip(&self.0).map(thread).collect() })
+        let jobs: u64 = self.0.iter().map(Tally::get).sum();
+        LoadResult::Own(OwnResult::new(load, "pool").count("jobs", Better::Higher, jobs))
     }
 }
 
@@ -87,8 +75,7 @@ mod tests {
         for (cpus, least_ms) in [(1, 200), (4, 50)] {
             let result = run(cpus).expect("it runs");
             let LoadResult::Own(pool) = &result.loads[0] else { panic!("a load of our own") };
-            let jobs: Vec<u64> = pool.threads.iter().map(|worker| worker.cycles).collect();
-            assert_eq!(jobs, [5; 4], "{cpus} CPUs");
+            assert_eq!((pool.figures[0].name.as_str(), pool.figures[0].value), ("jobs", 20), "{cpus} CPUs");
             let took_ms = result.engine.simulated_ns / 1_000_000;
             assert!((least_ms..least_ms * 11 / 10).contains(&took_ms), "{cpus} CPUs: {took_ms} ms");
             let under_rr = |task: &TaskResult| task.policy == schema::Policy::Rr && task.rt_priority == 10;

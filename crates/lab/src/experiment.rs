@@ -11,10 +11,11 @@ use crate::loads::{LoadSpec, RecordedLoad};
 use crate::machines::NamedMachine;
 use crate::reference;
 use crate::results::{self, Parts};
-use machine::{Machine, RunOptions, Setup, Tracing, WakePaths, Window};
+use machine::{Machine, MachineSpec, RunOptions, Setup, TimedSetting, Tracing, WakePaths, Window};
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtmutexSpin};
 use schema::{Kernel, Log, RunResult};
+use std::collections::BTreeMap;
 use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::TaskSelector;
@@ -68,6 +69,28 @@ pub struct Logged {
     pub log: Log,
     /// What a recorder notes of a real machine beside its events.
     pub(crate) facts: Facts,
+}
+
+/// Loads, machine, and the settings of the kernel at every time, without names.
+#[derive(Clone, Debug)]
+pub(crate) struct Simulation {
+    loads: Vec<LoadSpec>,
+    machine: MachineSpec,
+    features: BTreeMap<String, bool>,
+    rules: BTreeMap<String, String>,
+    tunables: BTreeMap<String, i64>,
+    during: Vec<TimedSetting>,
+}
+
+impl PartialEq for Simulation {
+    fn eq(&self, other: &Simulation) -> bool {
+        let loads = || self.loads.iter().zip(&other.loads);
+        (&self.features, &self.rules, &self.tunables, &self.during)
+            == (&other.features, &other.rules, &other.tunables, &other.during)
+            && self.machine == other.machine
+            && self.loads.len() == other.loads.len()
+            && loads().all(|(mine, others)| mine.is_same(others))
+    }
 }
 
 impl Experiment {
@@ -221,18 +244,23 @@ impl Experiment {
         Ok(config)
     }
 
-    /// Whether two are one simulation under two names: equal loads on equal machines under kernels whose
-    /// settings are equal at every time, whatever the kernels are called.
+    /// What decides about what happens in it, whatever its parts are called; `None` for a kernel that cannot
+    /// be set up.
+    pub(crate) fn simulation(&self) -> Option<Simulation> {
+        let Kernel { features, rules, tunables, .. } = self.kernel.describe(&self.config().ok()?);
+        Some(Simulation {
+            loads: self.loads.clone(),
+            machine: self.machine.spec().clone(),
+            features,
+            rules,
+            tunables,
+            during: self.kernel.during(),
+        })
+    }
+
+    /// Whether two are one simulation under two names.
     pub(crate) fn is_same_simulation(&self, other: &Experiment) -> bool {
-        let settings = |experiment: &Experiment| {
-            let Kernel { features, rules, tunables, .. } =
-                experiment.kernel.describe(&experiment.config().ok()?);
-            Some((features, rules, tunables, experiment.kernel.during()))
-        };
-        self.machine.spec() == other.machine.spec()
-            && settings(self).is_some_and(|mine| settings(other) == Some(mine))
-            && self.loads.len() == other.loads.len()
-            && self.loads.iter().zip(&other.loads).all(|(mine, others)| mine.is_same(others))
+        self.simulation().is_some_and(|mine| other.simulation() == Some(mine))
     }
 
     /// Whether this is a replay alone, on the machine and the kernel on which it was recorded, as far as both

@@ -78,7 +78,8 @@ pub use machines::{DEFAULT_MACHINE, DescribedMachine, NamedMachine, machine, mac
 pub use reading::Reading;
 pub use report;
 pub use reproduce::{
-    Finished, FinishedRun, Host, Length, PUBLISHED, PublishedExperiment, PublishedFile, VariantSummary,
+    Finished, FinishedRun, Host, Length, PUBLISHED, PublishedExperiment, PublishedFile, RunsSoFar,
+    VariantSummary,
 };
 pub use scheduler::{self, CpuMask, Nanos};
 pub use schema::comparison::Comparison;

@@ -60,9 +60,10 @@ pub use inspect::{
 pub use latency_summary::{LatencySummary, percentile_step};
 pub use loads::{
     CyclictestResult, CyclictestThread, ForkStormResult, HackbenchMode, HackbenchResult, KeyrepeatResult,
-    LoadResult, MakeResult, MaxOverTime, OltpDb, OltpResult, ReplayFinish, ReplayResult, RtMigrateCounts,
-    RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread, ThreadResult, ThreadsResult,
-    UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult, measure_loads,
+    LoadResult, MakeResult, MaxOverTime, OltpDb, OltpResult, OwnFigure, OwnResult, ReplayFinish,
+    ReplayResult, RtMigrateCounts, RtMigrateResult, RtMigrateThread, RtappColumn, RtappResult, RtappThread,
+    ThreadResult, ThreadsResult, UsHistogram, VmarkResult, WakeupLatencyMode, WakeupLatencyResult,
+    measure_loads,
 };
 pub use log::{
     Log, LogArrival, LogEvent, LogHead, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord,

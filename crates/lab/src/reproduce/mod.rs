@@ -8,8 +8,10 @@ mod builtin;
 mod file;
 mod parameters;
 mod plan;
+mod ran;
 
 pub use builtin::{PUBLISHED, PublishedFile};
+pub use ran::RunsSoFar;
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -19,6 +21,7 @@ use crate::sources::{self, Sources};
 use file::ExperimentFile;
 use parameters::Change;
 use plan::{PlannedVariant, Point};
+use ran::Ran;
 use report::reproduce::{
     Described, ExperimentSpec, Figure, Figures, Judged, Observed, VariantRuns, figures, judge,
 };
@@ -46,7 +49,7 @@ pub struct FinishedRun<'a> {
     pub variant: &'a str,
     /// Simulated time.
     pub simulated: Nanos,
-    /// What it took of a core, by [`Host::cpu_clock`] if there is one.
+    /// What it took of a core, by [`Host::cpu_clock`] if there is one and it had not been run before.
     pub cpu: Option<Nanos>,
 }
 
@@ -63,6 +66,8 @@ pub struct Host<'a> {
     pub cpu_clock: Option<Clock>,
     /// Told after each run.
     pub finished: &'a Finished<'a>,
+    /// Runs that need not be made again.
+    pub so_far: &'a RunsSoFar,
 }
 
 /// A variant in a list.
@@ -230,18 +235,20 @@ impl PublishedExperiment {
         let points: Vec<&Point> = variants.iter().flat_map(|variant| &variant.points).collect();
         let runs: Vec<(&Point, u64)> =
             points.iter().flat_map(|point| (1..=u64::from(seeds)).map(|seed| (*point, seed))).collect();
-        let Host { cpu_clock, finished, .. } = host;
-        let results: Vec<Result<RunResult, Error>> = parallel::map(&runs, |(point, seed)| {
+        let Host { cpu_clock, finished, so_far, .. } = host;
+        let results: Vec<Result<Ran, Error>> = parallel::map(&runs, |(point, seed)| {
             let start = cpu_clock.map(|clock| clock());
-            let result = run(point, *seed)?;
+            let experiment = Experiment { seed: *seed, ..point.experiment.clone() };
+            let told = so_far.run(&point.configuration, &experiment)?;
+            let took = || cpu_clock.zip(start).map(|(clock, start)| clock().saturating_sub(start));
             finished(FinishedRun {
                 variant: &point.variant,
-                simulated: Nanos(result.engine.simulated_ns),
-                cpu: cpu_clock.zip(start).map(|(clock, start)| clock().saturating_sub(start)),
+                simulated: told.ran.simulated,
+                cpu: told.now.then(took).flatten(),
             });
-            Ok(result)
+            Ok(told.ran)
         });
-        let results: Vec<RunResult> = results.into_iter().collect::<Result<_, _>>()?;
+        let results: Vec<Ran> = results.into_iter().collect::<Result<_, _>>()?;
         let mut of_points = results.chunks(seeds as usize);
         let observed: Vec<VariantRuns> =
             variants.iter().map(|variant| variant_runs(variant, &mut of_points)).collect();
@@ -255,11 +262,10 @@ impl PublishedExperiment {
     }
 }
 
-fn run(point: &Point, seed: u64) -> Result<RunResult, Error> {
-    let experiment = Experiment { seed, ..point.experiment.clone() };
+fn run(configuration: &str, experiment: &Experiment) -> Result<RunResult, Error> {
     let run = experiment.run().map_err(|source| Error::OfRun {
-        configuration: point.configuration.clone(),
-        seed,
+        configuration: configuration.to_owned(),
+        seed: experiment.seed,
         source: Box::new(source),
     })?;
     Ok(run.result)
@@ -268,22 +274,22 @@ fn run(point: &Point, seed: u64) -> Result<RunResult, Error> {
 /// The runs of one variant, off the front of all runs.
 fn variant_runs<'a>(
     variant: &PlannedVariant,
-    of_points: &mut impl Iterator<Item = &'a [RunResult]>,
+    of_points: &mut impl Iterator<Item = &'a [Ran]>,
 ) -> VariantRuns {
-    let points: Vec<(&Point, &[RunResult])> = variant.points.iter().zip(of_points).collect();
+    let points: Vec<(&Point, &[Ran])> = variant.points.iter().zip(of_points).collect();
     let all = || points.iter().flat_map(|(_, runs)| runs.iter());
     VariantRuns {
         described: Described {
             loads: variant.loads.clone(),
             settings: variant.settings.clone(),
-            simulated_ns: all().next().map_or(0, |run| run.engine.simulated_ns),
-            events: all().map(|run| run.engine.events).sum(),
+            simulated_ns: all().next().map_or(0, |run| run.simulated.0),
+            events: all().map(|run| run.events).sum(),
         },
         observed: points
             .iter()
             .map(|(point, runs)| Observed {
                 at: point.at.clone(),
-                runs: runs.iter().map(all_figures).collect(),
+                runs: runs.iter().map(|run| run.figures.clone()).collect(),
             })
             .collect(),
     }

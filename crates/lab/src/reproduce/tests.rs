@@ -1,6 +1,7 @@
 use super::*;
 use crate::Files;
 use machine::MachineSpec;
+use std::sync::Mutex;
 
 const SMALL: &str = r#"
 title = "Two hogs"
@@ -39,12 +40,12 @@ fn small(edit: impl Fn(&str) -> String) -> Result<PublishedExperiment, Error> {
     PublishedExperiment::parse("small", "small.toml", &edit(SMALL))
 }
 
-fn host(files: &Files) -> Host<'_> {
-    Host { files, cpu_clock: None, finished: &|_| () }
+fn host<'a>(files: &'a Files, so_far: &'a RunsSoFar) -> Host<'a> {
+    Host { files, cpu_clock: None, finished: &|_| (), so_far }
 }
 
 fn run_small(experiment: &PublishedExperiment, length: Length) -> ReproducedExperiment {
-    experiment.run(length, host(&Files::new())).expect("it runs")
+    experiment.run(length, host(&Files::new(), &RunsSoFar::default())).expect("it runs")
 }
 
 #[test]
@@ -71,6 +72,35 @@ fn each_variant_runs_at_each_value_of_the_sweep_with_each_seed() {
     assert_eq!((full.seeds.len(), full.variants[0].simulated_ns), (2, 40_000_000));
     assert!(rows.iter().all(|row| row.agrees == Some(true)), "{rows:?}");
     assert_eq!((experiment.runs(Length::Full, false), experiment.runs(Length::Quick, true)), (8, 8));
+}
+
+/// How many runs were made, and how many asked for.
+fn made(experiment: &PublishedExperiment, so_far: &RunsSoFar) -> (usize, usize) {
+    let runs = Mutex::new(Vec::new());
+    let finished = |run: FinishedRun<'_>| runs.lock().expect("no panic").push(run.cpu.is_some());
+    let files = Files::new();
+    let host = Host { files: &files, cpu_clock: Some(|| Nanos::ZERO), finished: &finished, so_far };
+    experiment.run(Length::Full, host).expect("it runs");
+    let runs = runs.into_inner().expect("no panic");
+    (runs.iter().filter(|made| **made).count(), runs.len())
+}
+
+/// What tells simulations apart is what happens in them, not what they are called; a seed does.
+#[test]
+fn a_simulation_that_comes_again_is_not_run_again() {
+    let so_far = RunsSoFar::default();
+    let experiment = small(str::to_owned).expect("a file");
+    assert_eq!(made(&experiment, &so_far), (8, 8));
+    assert_eq!(made(&experiment, &so_far), (0, 8), "all are known");
+    assert_eq!(made(&experiment, &RunsSoFar::default()), (8, 8), "elsewhere none is");
+    let word = "NO_WAKEUP_PREEMPTION";
+    let other_name = experiment.clone().with_instead(word, "NO_WAKEUP_PREEMPTION NO_WAKEUP_PREEMPTION");
+    assert_eq!(made(&other_name, &so_far), (0, 8), "the same under another name");
+    assert_eq!(made(&experiment.clone().with_instead(word, ""), &so_far), (4, 8), "another kernel");
+    let longer = small(|text| text.replace("\"40ms\"", "\"60ms\"")).expect("a file");
+    assert_eq!(made(&longer, &so_far), (8, 8), "longer runs");
+    let one_more = small(|text| text.replace("seeds = 2", "seeds = 3")).expect("a file");
+    assert_eq!(made(&one_more, &so_far), (4, 12), "one more seed");
 }
 
 #[test]
@@ -140,7 +170,7 @@ fn a_free_parameter_is_halved_and_doubled() {
     let reported = run_small(&experiment, Length::Quick);
     assert_eq!(reported.free[0].name, "context switch");
     assert!(reported.free[0].value.ends_with(" ns") && !reported.free[0].reason.is_empty());
-    let found = experiment.sensitivity(host(&Files::new())).expect("it runs");
+    let found = experiment.sensitivity(host(&Files::new(), &RunsSoFar::default())).expect("it runs");
     assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), FACTORS);
     assert!(found.iter().all(|s| s.parameter == "context switch" && s.rows.len() == 1));
 }
@@ -171,7 +201,8 @@ fn mistakes_in_a_file_are_told_with_their_place() {
     let error = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
         let file = small(|text| text.replacen(from, to, 1));
-        let run = file.and_then(|experiment| experiment.run(Length::Quick, host(&Files::new())));
+        let so_far = RunsSoFar::default();
+        let run = file.and_then(|experiment| experiment.run(Length::Quick, host(&Files::new(), &so_far)));
         run.expect_err("a mistake").to_string()
     };
     let cases = [

@@ -1,17 +1,21 @@
 //! Published experiments: what they must show, that it hangs on what they are about, and that the stored
 //! results are those of this program. Thousands of runs: most of what `make test` takes after compiling.
 
-use lab::{Files, Host, Length, PUBLISHED, PublishedExperiment};
+use lab::{Files, Host, Length, PUBLISHED, PublishedExperiment, RunsSoFar};
 use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 fn experiment(name: &str) -> PublishedExperiment {
     PublishedExperiment::of_name(name, &Files::new()).expect(name).remove(0)
 }
 
+/// Of all tests together: what one has run, no other runs again.
+static SO_FAR: LazyLock<RunsSoFar> = LazyLock::new(RunsSoFar::default);
+
 fn quick(experiment: &PublishedExperiment) -> ReproducedExperiment {
-    let host = Host { files: &Files::new(), cpu_clock: None, finished: &|_| () };
+    let host = Host { files: &Files::new(), cpu_clock: None, finished: &|_| (), so_far: &SO_FAR };
     experiment.run(Length::Quick, host).expect("it runs")
 }
 

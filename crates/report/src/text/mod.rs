@@ -16,6 +16,7 @@ mod inspect;
 mod keyrepeat;
 mod make;
 mod oltp;
+mod own;
 mod paragraph;
 mod phases;
 mod recordings;
@@ -44,6 +45,7 @@ pub use inspect::inspect;
 use keyrepeat::keyrepeat;
 use make::make;
 use oltp::oltp;
+use own::own;
 pub use paragraph::{fit, wrap};
 use phases::cyclictest_phases;
 pub use recordings::recordings;
@@ -141,7 +143,8 @@ fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
         LoadResult::RtMigrate(r) => rt_migrate(r),
         LoadResult::Hackbench(r) => hackbench(r),
         LoadResult::Make(r) => make(r),
-        LoadResult::Hog(r) | LoadResult::Periodic(r) | LoadResult::Own(r) => threads(r),
+        LoadResult::Hog(r) | LoadResult::Periodic(r) => threads(&r.threads),
+        LoadResult::Own(r) => own(r),
         LoadResult::WakeupLatency(r) => fit(&wakeup_latency(r)),
         LoadResult::ForkStorm(r) => fork_storm(r),
         LoadResult::Keyrepeat(r) => keyrepeat(r),

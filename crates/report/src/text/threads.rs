@@ -1,13 +1,13 @@
-//! Threads in a loop: hog, periodic.
+//! Threads in a loop, one by one.
 
 use super::paragraph::cut;
 use super::table::{Align, Table};
 use crate::numbers::{count_u64, duration_ns};
-use schema::ThreadsResult;
+use schema::ThreadResult;
 
 /// Cycles of each thread, missed deadlines and response times where the load has them.
 #[must_use]
-pub fn threads(result: &ThreadsResult) -> String {
+pub fn threads(threads: &[ThreadResult]) -> String {
     use Align::{Left, Right};
     let mut table = Table::new(&[
         ("t", Right),
@@ -19,7 +19,7 @@ pub fn threads(result: &ThreadsResult) -> String {
         ("p99", Right),
         ("max", Right),
     ]);
-    for t in &result.threads {
+    for t in threads {
         let response = |figure: fn(&schema::LatencySummary) -> u64| {
             t.response_ns.as_ref().map_or("-".to_owned(), |summary| duration_ns(figure(summary)))
         };
@@ -40,7 +40,7 @@ pub fn threads(result: &ThreadsResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::{ThreadResult, example};
+    use schema::example;
 
     #[test]
     fn what_a_load_does_not_have_is_a_dash() {
@@ -52,11 +52,8 @@ mod tests {
             deadline_misses,
             response_ns,
         };
-        let result = ThreadsResult {
-            load: "periodic".to_owned(),
-            threads: vec![thread(0, None, None), thread(1, Some(3), Some(example::latency(100, 350_000)))],
-        };
-        insta::assert_snapshot!(threads(&result), @r"
+        let all = [thread(0, None, None), thread(1, Some(3), Some(example::latency(100, 350_000)))];
+        insta::assert_snapshot!(threads(&all), @r"
         t  pid name    cycles missed response mean    p99    max
         0 1000 thread0      0      -             -      -      -
         1 1001 thread1  1.00M      3         350us 1.40ms 4.20ms

@@ -5,7 +5,7 @@ use super::output::{Failure, Stream, command_line, print, say, write};
 use super::progress::Progress;
 use super::speed::Speed;
 use super::voice::Voice;
-use lab::{FinishedRun, Host, Length, PublishedExperiment};
+use lab::{FinishedRun, Host, Length, PublishedExperiment, RunsSoFar};
 use report::text::{WIDTH, in_columns};
 use schedlab::files::Disk;
 use schedlab::outputs::check_folder;
@@ -62,8 +62,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         experiment.runs(args.length(), args.sensitivity) + quick
     };
     let progress = Progress::new(experiments.iter().map(runs).sum(), voice);
+    let so_far = RunsSoFar::default();
     let done: Result<Vec<ReproducedExperiment>, Failure> =
-        experiments.iter().map(|experiment| args.run(experiment, &progress)).collect();
+        experiments.iter().map(|experiment| args.run(experiment, &progress, &so_far)).collect();
     progress.finish();
     let reproduction = args.report(done?, args.quick, command_line());
     if let Some(folder) = &args.plot {
@@ -93,13 +94,15 @@ impl Args {
         &self,
         experiment: &PublishedExperiment,
         progress: &Progress,
+        so_far: &RunsSoFar,
     ) -> Result<ReproducedExperiment, Failure> {
         let speed = Speed::default();
         let finished = |run: FinishedRun<'_>| {
             progress.one_more();
             speed.count(run);
         };
-        let host = Host { files: &Disk, cpu_clock: Some(clocks::thread_cpu_time), finished: &finished };
+        let host =
+            Host { files: &Disk, cpu_clock: Some(clocks::thread_cpu_time), finished: &finished, so_far };
         let mut result = experiment.run(self.length(), host)?;
         if self.sensitivity {
             result.sensitivity = experiment.sensitivity(host)?;

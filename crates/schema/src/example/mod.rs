@@ -223,7 +223,12 @@ pub fn run() -> RunResult {
             }),
             LoadResult::Hog(threads(None, None)),
             LoadResult::Periodic(threads(Some(3), Some(latency(100, 350_000)))),
-            LoadResult::Own(threads(None, None)),
+            LoadResult::Own(
+                OwnResult::new("a pool of 4".to_owned(), "pool")
+                    .count("jobs", Better::Higher, 20)
+                    .nanos("longest job", Better::Lower, 10_400_000)
+                    .threads(threads(None, None).threads),
+            ),
             LoadResult::WakeupLatency(WakeupLatencyResult {
                 load: "wakeup-latency".to_owned(),
                 mode: WakeupLatencyMode::SigevThread,

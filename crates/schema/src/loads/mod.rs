@@ -6,6 +6,7 @@ mod hackbench;
 mod keyrepeat;
 mod make;
 mod oltp;
+mod own;
 mod replay;
 mod rt_migrate;
 mod rtapp;
@@ -20,6 +21,7 @@ pub use hackbench::{HackbenchMode, HackbenchResult};
 pub use keyrepeat::KeyrepeatResult;
 pub use make::MakeResult;
 pub use oltp::{OltpDb, OltpResult};
+pub use own::{OwnFigure, OwnResult};
 pub use replay::{ReplayFinish, ReplayResult};
 pub use rt_migrate::{RtMigrateCounts, RtMigrateResult, RtMigrateThread};
 pub use rtapp::{RtappColumn, RtappResult, RtappThread};
@@ -35,6 +37,11 @@ use crate::{Figures, RunResult};
 
 /// What a load reports.
 trait Reports {
+    /// What it calls itself; `None` for a load that is called as its kind is.
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
     /// Adds its figures in a comparison; `run` is the one that it was part of.
     fn figures(&self, run: &RunResult, figures: &mut Figures);
 }
@@ -75,6 +82,12 @@ macro_rules! loads {
                 }
             }
 
+            fn name(&self) -> Option<&str> {
+                match self {
+                    $(Self::$load(result) => result.name(),)*
+                }
+            }
+
             fn figures(&self, run: &RunResult, figures: &mut Figures) {
                 match self {
                     $(Self::$load(result) => result.figures(run, figures),)*
@@ -108,7 +121,7 @@ loads! {
     /// sysbench's OLTP test.
     Oltp(OltpResult) = "oltp", "oltp";
     /// A load of somebody who programs against the library.
-    Own(ThreadsResult) = "own", "own load";
+    Own(OwnResult) = "own", "own load";
     /// An rt-app file: the columns of rt-app's log, summed up over the loops of each thread.
     Rtapp(RtappResult) = "rtapp", "rt-app";
     /// A recorded trace.
@@ -120,10 +133,11 @@ loads! {
 pub fn measure_loads(run: &RunResult, figures: &mut Figures) {
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     for load in &run.loads {
-        let number = seen.entry(load.kind()).or_insert(0);
+        let (key, label) = load.name().map_or((load.kind(), load.label()), |name| (name, name));
+        let number = seen.entry(key).or_insert(0);
         *number += 1;
         let suffix = if *number == 1 { String::new() } else { format!("#{number}") };
-        figures.group(&format!("{}{suffix}", load.kind()), &format!("{}{suffix}", load.label()));
+        figures.group(&format!("{key}{suffix}"), &format!("{label}{suffix}"));
         load.figures(run, figures);
     }
 }

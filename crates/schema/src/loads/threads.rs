@@ -1,11 +1,11 @@
-//! Loads that are only threads in a loop: hog, periodic, those of one's own.
+//! Loads that are only threads in a loop: hog, periodic.
 
 use serde::{Deserialize, Serialize};
 
 use super::Reports;
 use crate::{Better, Figures, LatencySummary, RunResult, percentile_step};
 
-/// Results of a load that is only threads in a loop: hog, periodic, one of somebody's own.
+/// Results of a load that is only threads in a loop: hog, periodic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -16,7 +16,8 @@ pub struct ThreadsResult {
     pub threads: Vec<ThreadResult>,
 }
 
-/// One thread of a [`ThreadsResult`]. Its CPU time and switches stand in `tasks` under the same pid.
+/// One thread of a load that goes in a loop, or of one of somebody's own. Its CPU time and switches stand in
+/// `tasks` under the same pid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -51,28 +52,33 @@ impl Reports for ThreadsResult {
         if let Some(worst) = response_max {
             figures.nanos("worst_response", "worst response", Better::Lower, worst).headline();
         }
-        if self.threads.len() < 2 {
-            return;
+        of_threads(&self.threads, figures);
+    }
+}
+
+/// What each of several threads did; of one alone the sums have told.
+pub(super) fn of_threads(threads: &[ThreadResult], figures: &mut Figures) {
+    if threads.len() < 2 {
+        return;
+    }
+    for t in threads {
+        let (key, label) = (format!("t{}", t.t), format!("T{}", t.t));
+        figures.count(&format!("{key}.cycles"), &format!("{label} cycles"), Better::Higher, t.cycles);
+        if let Some(misses) = t.deadline_misses {
+            figures.count(
+                &format!("{key}.deadline_misses"),
+                &format!("{label} missed"),
+                Better::Lower,
+                misses,
+            );
         }
-        for t in &self.threads {
-            let (key, label) = (format!("t{}", t.t), format!("T{}", t.t));
-            figures.count(&format!("{key}.cycles"), &format!("{label} cycles"), Better::Higher, t.cycles);
-            if let Some(misses) = t.deadline_misses {
-                figures.count(
-                    &format!("{key}.deadline_misses"),
-                    &format!("{label} missed"),
-                    Better::Lower,
-                    misses,
-                );
-            }
-            if let Some(response) = &t.response_ns {
-                let (p99_key, p99_label) = (format!("{key}.p99"), format!("{label} response p99"));
-                figures
-                    .nanos(&p99_key, &p99_label, Better::Lower, response.p99)
-                    .in_steps_of(percentile_step(response.p99));
-                let (max_key, max_label) = (format!("{key}.max"), format!("{label} response max"));
-                figures.nanos(&max_key, &max_label, Better::Lower, response.max);
-            }
+        if let Some(response) = &t.response_ns {
+            let (p99_key, p99_label) = (format!("{key}.p99"), format!("{label} response p99"));
+            figures
+                .nanos(&p99_key, &p99_label, Better::Lower, response.p99)
+                .in_steps_of(percentile_step(response.p99));
+            let (max_key, max_label) = (format!("{key}.max"), format!("{label} response max"));
+            figures.nanos(&max_key, &max_label, Better::Lower, response.max);
         }
     }
 }

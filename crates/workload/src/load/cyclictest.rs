@@ -5,12 +5,12 @@
 //! 002); since then that takes `--priospread`, and without it all threads have the same priority. The load
 //! follows the newer meaning.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, nth_cpu, program, spawn_at};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::latency::LatencyRecorder;
 use crate::max_series::MaxSeries;
 use crate::program::{Block, Overrun, Template, TimeVar, Times};
@@ -19,7 +19,16 @@ use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid, RtPriority};
 use schema::{CyclictestResult, CyclictestThread, LoadResult, MaxOverTime, UsHistogram};
 
-pub(super) const NAME: &str = "cyclictest";
+const NAME: &str = "cyclictest";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Threads that sleep until an absolute time over and over, and measure how late they wake up.",
+    ends: "Endless; with -l after that many cycles, with -D after that time.",
+    source: "rt-tests 2.x; seeds 001 and 002 (rt-class 13.2, 13.3)",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// Threads that one machine can reasonably be asked for.
 const MOST_THREADS: u32 = 4_096;
@@ -43,7 +52,7 @@ fn threads(text: &str) -> Result<Count, String> {
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Number of threads (1); without a number one for each CPU.
     #[arg(
         short = 't',
@@ -140,7 +149,7 @@ struct Cyclictest {
     notes: Vec<String>,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let mut options: Options = options(NAME, words)?;
     let mut notes = Vec::new();
     if options.histogram.is_some() && options.distance > Nanos::ZERO {

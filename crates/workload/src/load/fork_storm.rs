@@ -4,11 +4,11 @@
 //! then it waits for one of them. With `--depth` a job is a chain of processes, each of which forks the next
 //! and waits for it; the last one works (fair-class 5.7: a penalised child forks).
 
-use super::command::options;
+use super::command::{options, parser};
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch, Tally};
 use super::spawn::{program, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Child, Observer, Template, Times};
 use crate::units::{micros, micros_above_zero, seconds_above_zero};
 use machine::{Env, ForkKind, Setup};
@@ -17,11 +17,20 @@ use schema::{ForkStormResult, LoadResult};
 use std::cell::Cell;
 use std::rc::Rc;
 
-pub(super) const NAME: &str = "fork_storm";
+const NAME: &str = "fork_storm";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "A process that forks short jobs without waiting until N of them live, beside a hog.",
+    ends: "Endless; with -s after that time, with -n when that many jobs are done.",
+    source: "fair-class 13.6 and 5.7",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Jobs that live at one time (20).
     #[arg(
         short = 'j',
@@ -67,7 +76,7 @@ pub(super) struct Options {
     hogs: u32,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     Ok(Box::new(ForkStorm { options: options(NAME, words)? }))
 }
 

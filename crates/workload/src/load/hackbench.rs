@@ -4,23 +4,32 @@
 //! passes `loops` messages to each receiver, and main waits for them to end. The result is the time in
 //! between.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch};
 use super::shown::seconds;
 use super::spawn::{program, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Child, Template, Times};
 use crate::units::step_nanos;
 use machine::{BarrierId, ChannelId, ChannelSpec, ForkKind, Setup};
 use scheduler::Nanos;
 use schema::{HackbenchMode, HackbenchResult, LoadResult};
 
-pub(super) const NAME: &str = "hackbench";
+const NAME: &str = "hackbench";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Groups of senders and receivers that pass small messages through sockets or pipes.",
+    ends: "When all messages are passed; the time that takes is its result.",
+    source: "hackbench of rt-tests 2.x; costs measured on the recorded native-6.18 machine",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Number of groups (10).
     #[arg(
         short = 'g',
@@ -82,7 +91,7 @@ pub(super) struct Options {
 /// Tasks that one machine can reasonably be asked for.
 const MOST_TASKS: u32 = 100_000;
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
     let tasks = options.groups * options.fds * 2;
     if tasks > MOST_TASKS {

@@ -1,22 +1,31 @@
 //! hog: tasks that never give the CPU away.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Tally};
 use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, program, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Template, Times};
 use crate::units::{bytes, cpu_list, micros_above_zero, seconds_above_zero, slice};
 use machine::Setup;
 use scheduler::{CpuMask, Nanos, Nice, Pid};
 use schema::{LoadResult, ThreadResult, ThreadsResult};
 
-pub(super) const NAME: &str = "hog";
+const NAME: &str = "hog";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Tasks that compute without a pause.",
+    ends: "Endless; with -D after that time.",
+    source: "the usual endless loop",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Number of tasks (1).
     #[arg(
         short = 'n',
@@ -56,7 +65,7 @@ pub(super) fn nice(text: &str) -> Result<Nice, String> {
     text.parse().ok().and_then(Nice::new).ok_or_else(|| "nice values are -20 to 19".to_string())
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
     match (options.policy, options.priority) {
         (Some(policy), None) if policy.is_rt() => {

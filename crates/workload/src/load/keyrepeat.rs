@@ -4,11 +4,11 @@
 //! to the shell, which echoes it; the terminal asks the display server to draw it (fair-class 13.7). The
 //! times between two drawings are the frames that the eye sees. Nobody forks.
 
-use super::command::options;
+use super::command::{options, parser};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::rounds::{Rounds, task};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::latency::LatencyRecorder;
 use crate::units::{bytes, micros, micros_above_zero, seconds, seconds_above_zero};
@@ -19,11 +19,20 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-pub(super) const NAME: &str = "keyrepeat";
+const NAME: &str = "keyrepeat";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "A key held down in a terminal: display server, terminal, shell; how evenly the cursor moves.",
+    ends: "Endless; with -D after that time.",
+    source: "seed 003's second test (fair-class 13.7)",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Keys a second while the key is held down (30).
     #[arg(
         short = 'r',
@@ -57,7 +66,7 @@ pub(super) struct Options {
     working_set: u64,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     Ok(Box::new(Keyrepeat { options: options(NAME, words)? }))
 }
 

@@ -5,13 +5,13 @@
 //! an object. In the recorded build make starts gcc itself: three processes an object, and no waits for
 //! files.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::make_times::{self, BuildTimes, ShellTimes, TimesName};
 use super::progress::{Remaining, Stopwatch, Tally};
 use super::shown::seconds;
 use super::spawn::{program, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::program::{Block, Child, Template, Times};
 use crate::units::{bytes, micros, micros_above_zero};
@@ -19,11 +19,20 @@ use machine::{ForkKind, Setup};
 use scheduler::Nanos;
 use schema::{LoadResult, MakeResult};
 
-pub(super) const NAME: &str = "make";
+const NAME: &str = "make";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "A build: make keeps N jobs alive, each a shell that runs gcc, cc1, as and small helpers.",
+    ends: "Endless; with a number of OBJECTS when they are built.",
+    source: "fair-class 13.1 and 13.4; with --times recorded a build recorded on the native-6.18 machine",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Jobs at one time.
     #[arg(
         short = 'j',
@@ -58,7 +67,7 @@ fn objects(text: &str) -> Result<u64, String> {
     }
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     Ok(Box::new(Make { options: options(NAME, words)? }))
 }
 

@@ -6,12 +6,12 @@
 //! A transaction is BEGIN, 14 reads, COMMIT. Where the databases differ: the locks that all server tasks
 //! share.
 
-use super::command::options;
+use super::command::{options, parser};
 use super::error::LoadError;
 use super::oltp_tasks::{Client, Locks, Server, Statistics, Timing, Work};
 use super::progress::Remaining;
 use super::rounds::task;
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::units::{bytes, seconds, seconds_above_zero, step_nanos};
 use machine::{Backoff, ChannelSpec, Setup};
 use scheduler::Nanos;
@@ -19,11 +19,21 @@ use scheduler::mutex::MutexKind;
 use schema::{LoadResult, OltpDb, OltpResult};
 use std::rc::Rc;
 
-pub(super) const NAME: &str = "oltp";
+const NAME: &str = "oltp";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "sysbench's read-only OLTP test on PostgreSQL or MySQL: clients and server tasks over local \
+            sockets.",
+    ends: "After the warm-up and --time (10s).",
+    source: "seed 004 (fair-class 12.3 to 12.5)",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Database server.
     #[arg(long, value_name = "DB", default_value = "pgsql")]
     db: DbName,
@@ -90,7 +100,7 @@ enum DbName {
     Mysql,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     Ok(Box::new(Oltp { options: options(NAME, words)? }))
 }
 

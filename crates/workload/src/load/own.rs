@@ -2,13 +2,11 @@
 
 use super::error::LoadError;
 use super::progress::{Remaining, Tally};
-use super::shown::pid;
 use super::spawn::{program, spawn};
 use super::{BuiltLoad, Length, Load, Results};
 use crate::program::{Block, Template, Times};
 use machine::Setup;
-use scheduler::Pid;
-use schema::{LoadResult, ThreadResult, ThreadsResult};
+use schema::{Better, LoadResult, OwnResult};
 use std::fmt;
 
 /// A task that repeats a block. For more than that (several tasks, policies, figures of its own) implement
@@ -56,28 +54,20 @@ impl Load for OwnProgram {
         };
         let block = Block::new().repeat(times, cycle).observe(remaining.clone());
         let task = Template::new(self.comm.clone(), program(&self.comm, block)?);
-        let pid = spawn(setup, &task);
-        Ok(BuiltLoad::new(remaining, Task { comm: self.comm.clone(), pid, cycles }))
+        spawn(setup, &task);
+        Ok(BuiltLoad::new(remaining, Task { comm: self.comm.clone(), cycles }))
     }
 }
 
 #[derive(Debug)]
 struct Task {
     comm: String,
-    pid: Pid,
     cycles: Tally,
 }
 
 impl Results for Task {
     fn result(&self, load: String) -> LoadResult {
-        let thread = ThreadResult {
-            t: 0,
-            pid: pid(self.pid),
-            name: self.comm.clone(),
-            cycles: self.cycles.get(),
-            deadline_misses: None,
-            response_ns: None,
-        };
-        LoadResult::Own(ThreadsResult { load, threads: vec![thread] })
+        let result = OwnResult::new(load, self.comm.clone());
+        LoadResult::Own(result.count("cycles", Better::Higher, self.cycles.get()))
     }
 }

@@ -8,12 +8,12 @@
 //! `--random` makes the releases a Poisson process, as those of devices and of network traffic are often
 //! modelled.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::shown::{numbered, pid};
 use super::spawn::{PolicyName, affinity, program, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
@@ -22,11 +22,20 @@ use machine::Setup;
 use scheduler::{CpuMask, Nanos, Pid};
 use schema::{LoadResult, ThreadResult, ThreadsResult};
 
-pub(super) const NAME: &str = "periodic";
+const NAME: &str = "periodic";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Periodic tasks that use a share of a CPU; counts response times and missed deadlines.",
+    ends: "Endless; with -D after that time.",
+    source: "--bench: the common benchmark load of scheduler simulators",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Number of tasks (one for each period).
     #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: Option<u32>,
@@ -88,7 +97,7 @@ pub(super) struct Options {
     bench: bool,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
     if let Some(run) = options.run
         && let Some(period) = options.period.iter().find(|period| **period < run)

@@ -1,6 +1,5 @@
 //! All loads by name: for parsing, for `schedlab list loads` and for `--explain`.
 
-use super::command::parser;
 use super::error::LoadError;
 use super::{
     Load, cyclictest, elsewhere, fork_storm, hackbench, hog, keyrepeat, make, oltp, periodic, rt_migrate,
@@ -20,8 +19,10 @@ pub struct Entry {
     pub ends: &'static str,
     /// Where its behaviour and its figures come from.
     pub source: &'static str,
-    command: fn(&'static str) -> Command,
-    parse: Parse,
+    /// Its options.
+    pub(super) command: fn(&'static str) -> Command,
+    /// Understands them.
+    pub(super) parse: Parse,
 }
 
 type Parse = fn(&[String]) -> Result<Box<dyn Load>, LoadError>;
@@ -51,104 +52,18 @@ pub fn entries() -> &'static [Entry] {
 }
 
 const ENTRIES: [Entry; 12] = [
-    Entry {
-        name: cyclictest::NAME,
-        about: "Threads that sleep until an absolute time over and over, and measure how late they wake up.",
-        ends: "Endless; with -l after that many cycles, with -D after that time.",
-        source: "rt-tests 2.x; seeds 001 and 002 (rt-class 13.2, 13.3)",
-        command: parser::<cyclictest::Options>,
-        parse: cyclictest::parse,
-    },
-    Entry {
-        name: rt_migrate::NAME,
-        about: "Real-time threads of different priority that take a row of mutexes in turn, spin and sleep.",
-        ends: "After -s seconds (5) and the passes then under way, or after -i passes.",
-        source: "seed 000 and the copy of its program (rt-class 13.1)",
-        command: parser::<rt_migrate::Options>,
-        parse: rt_migrate::parse,
-    },
-    Entry {
-        name: rt_migrate::LAB_NAME,
-        about: "The same as rt-migrate with the defaults of the program behind the recorded rtlab-* runs.",
-        ends: "After -s seconds (10) and the passes then under way, or after -i passes.",
-        source: "the program that recorded the rtlab-* data",
-        command: parser::<rt_migrate::Options>,
-        parse: rt_migrate::parse_lab,
-    },
-    Entry {
-        name: hackbench::NAME,
-        about: "Groups of senders and receivers that pass small messages through sockets or pipes.",
-        ends: "When all messages are passed; the time that takes is its result.",
-        source: "hackbench of rt-tests 2.x; costs measured on the recorded native-6.18 machine",
-        command: parser::<hackbench::Options>,
-        parse: hackbench::parse,
-    },
-    Entry {
-        name: make::NAME,
-        about: "A build: make keeps N jobs alive, each a shell that runs gcc, cc1, as and small helpers.",
-        ends: "Endless; with a number of OBJECTS when they are built.",
-        source: "fair-class 13.1 and 13.4; with --times recorded a build recorded on the native-6.18 machine",
-        command: parser::<make::Options>,
-        parse: make::parse,
-    },
-    Entry {
-        name: wakeup_latency::NAME,
-        about: "A periodic timer whose every expiry starts a new thread, which measures how late it runs.",
-        ends: "Endless; with -n after that many expiries.",
-        source: "seed 003 (fair-class 13.2)",
-        command: parser::<wakeup_latency::Options>,
-        parse: wakeup_latency::parse,
-    },
-    Entry {
-        name: fork_storm::NAME,
-        about: "A process that forks short jobs without waiting until N of them live, beside a hog.",
-        ends: "Endless; with -s after that time, with -n when that many jobs are done.",
-        source: "fair-class 13.6 and 5.7",
-        command: parser::<fork_storm::Options>,
-        parse: fork_storm::parse,
-    },
-    Entry {
-        name: keyrepeat::NAME,
-        about: "A key held down in a terminal: display server, terminal, shell; how evenly the cursor moves.",
-        ends: "Endless; with -D after that time.",
-        source: "seed 003's second test (fair-class 13.7)",
-        command: parser::<keyrepeat::Options>,
-        parse: keyrepeat::parse,
-    },
-    Entry {
-        name: vmark::NAME,
-        about: "Chat rooms over TCP loopback, four threads for each user, like VolanoMark; messages per \
-                second.",
-        ends: "When all messages are received; the time that takes is its result.",
-        source: "seed 004 (fair-class 12.6)",
-        command: parser::<vmark::Options>,
-        parse: vmark::parse,
-    },
-    Entry {
-        name: oltp::NAME,
-        about: "sysbench's read-only OLTP test on PostgreSQL or MySQL: clients and server tasks over local \
-                sockets.",
-        ends: "After the warm-up and --time (10s).",
-        source: "seed 004 (fair-class 12.3 to 12.5)",
-        command: parser::<oltp::Options>,
-        parse: oltp::parse,
-    },
-    Entry {
-        name: hog::NAME,
-        about: "Tasks that compute without a pause.",
-        ends: "Endless; with -D after that time.",
-        source: "the usual endless loop",
-        command: parser::<hog::Options>,
-        parse: hog::parse,
-    },
-    Entry {
-        name: periodic::NAME,
-        about: "Periodic tasks that use a share of a CPU; counts response times and missed deadlines.",
-        ends: "Endless; with -D after that time.",
-        source: "--bench: the common benchmark load of scheduler simulators",
-        command: parser::<periodic::Options>,
-        parse: periodic::parse,
-    },
+    cyclictest::ENTRY,
+    rt_migrate::ENTRY,
+    rt_migrate::LAB_ENTRY,
+    hackbench::ENTRY,
+    make::ENTRY,
+    wakeup_latency::ENTRY,
+    fork_storm::ENTRY,
+    keyrepeat::ENTRY,
+    vmark::ENTRY,
+    oltp::ENTRY,
+    hog::ENTRY,
+    periodic::ENTRY,
 ];
 
 /// The load of this name.

@@ -5,12 +5,12 @@
 //! lock. Main waits at the start barrier, sleeps for the run length at a priority above all, and raises the
 //! stop flag, which each thread looks at between two passes.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::shown::numbered;
 use super::spawn::{program, rt_priority, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::flag::Flag;
 use crate::program::{Action, Block, Observer, Template, Text, Times};
@@ -21,12 +21,30 @@ use schema::{LoadResult, RtMigrateResult, RtMigrateThread};
 use std::cell::Cell;
 use std::rc::Rc;
 
-pub(super) const NAME: &str = "rt-migrate";
-pub(super) const LAB_NAME: &str = "rt_migrate_lab";
+const NAME: &str = "rt-migrate";
+const LAB_NAME: &str = "rt_migrate_lab";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Real-time threads of different priority that take a row of mutexes in turn, spin and sleep.",
+    ends: "After -s seconds (5) and the passes then under way, or after -i passes.",
+    source: "seed 000 and the copy of its program (rt-class 13.1)",
+    command: parser::<Options>,
+    parse: parse,
+};
+
+pub(super) const LAB_ENTRY: Entry = Entry {
+    name: LAB_NAME,
+    about: "The same as rt-migrate with the defaults of the program behind the recorded rtlab-* runs.",
+    ends: "After -s seconds (10) and the passes then under way, or after -i passes.",
+    source: "the program that recorded the rtlab-* data",
+    command: parser::<Options>,
+    parse: parse_lab,
+};
 
 /// As typed. Where the two programs differ, the option has no default here.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Use the first CPUS processors only (all).
     #[arg(short = 'c', long, value_name = "CPUS", value_parser = clap::value_parser!(u32).range(1..=512))]
     cpus: Option<u32>,
@@ -92,7 +110,7 @@ struct RtMigrate {
     settings: Settings,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let seed_000 = Settings {
         name: NAME,
         kind: MutexKind::Pi,
@@ -104,7 +122,7 @@ pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     parse_with(seed_000, words)
 }
 
-pub(super) fn parse_lab(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse_lab(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let lab = Settings {
         name: LAB_NAME,
         kind: MutexKind::Plain,

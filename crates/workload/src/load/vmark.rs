@@ -4,12 +4,12 @@
 //! message goes from a client's sender to its server receiver, which hands it to the server senders of all
 //! others in the room, each of which passes it to its client receiver. Nobody waits for an answer.
 
-use super::command::{options, usage};
+use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch, Tally};
 use super::shown::seconds;
 use super::spawn::program;
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::program::{Block, Template, Times};
 use crate::units::{bytes, step_nanos};
@@ -17,11 +17,21 @@ use machine::{BarrierId, ChannelId, ChannelSpec, Setup};
 use scheduler::Nanos;
 use schema::{LoadResult, VmarkResult};
 
-pub(super) const NAME: &str = "vmark";
+const NAME: &str = "vmark";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Chat rooms over TCP loopback, four threads for each user, like VolanoMark; messages per \
+            second.",
+    ends: "When all messages are received; the time that takes is its result.",
+    source: "seed 004 (fair-class 12.6)",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Chat rooms (10).
     #[arg(
         long,
@@ -75,7 +85,7 @@ pub(super) struct Options {
 const MOST_THREADS: u32 = 100_000;
 const THREADS_PER_USER: u32 = 4;
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
     let threads = options.rooms * options.users * THREADS_PER_USER;
     if threads > MOST_THREADS {

@@ -4,11 +4,11 @@
 //! expiry; that thread reads the clock and compares it with the intended expiry. So a lateness is the
 //! helper's wakeup, the copying of a thread, and the wait of a freshly forked thread for its first run.
 
-use super::command::options;
+use super::command::{options, parser};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::spawn::{program, spawn};
-use super::{BuiltLoad, Length, Load, Results};
+use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Child, Observer, Overrun, Template, TimeVar, Times};
 use crate::units::{micros, micros_above_zero};
@@ -18,11 +18,20 @@ use schema::{LoadResult, WakeupLatencyMode, WakeupLatencyResult};
 use std::cell::Cell;
 use std::rc::Rc;
 
-pub(super) const NAME: &str = "wakeup-latency";
+const NAME: &str = "wakeup-latency";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "A periodic timer whose every expiry starts a new thread, which measures how late it runs.",
+    ends: "Endless; with -n after that many expiries.",
+    source: "seed 003 (fair-class 13.2)",
+    command: parser::<Options>,
+    parse: parse,
+};
 
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Options {
+struct Options {
     /// Period of the timer, microseconds without a unit (10ms).
     #[arg(short = 'i', long, value_name = "TIME", default_value = "10ms", value_parser = micros_above_zero)]
     interval: Nanos,
@@ -40,7 +49,7 @@ pub(super) struct Options {
     phase: Option<Nanos>,
 }
 
-pub(super) fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     Ok(Box::new(WakeupLatency { options: options(NAME, words)? }))
 }
 
