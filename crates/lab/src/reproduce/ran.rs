@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The runs of several reproductions. Variants that differ in a name only, a quick run and the unchanged one
 /// beside sensitivities: each simulation runs once with each seed and length, also when many threads ask.
 #[derive(Debug, Default)]
-pub struct RunsSoFar(Mutex<Vec<(Key, Arc<Mutex<Option<Ran>>>)>>);
+pub struct RunsSoFar(Mutex<Vec<(Key, Place)>>);
+
+/// Empty until its run is done; locked while it runs.
+type Place = Arc<Mutex<Option<Ran>>>;
 
 #[derive(PartialEq, Debug)]
 struct Key {
@@ -50,13 +53,13 @@ impl RunsSoFar {
         Ok(Told { ran, now: true })
     }
 
-    fn place(&self, experiment: &Experiment, simulation: Simulation) -> Arc<Mutex<Option<Ran>>> {
+    fn place(&self, experiment: &Experiment, simulation: Simulation) -> Place {
         let key = Key { seed: experiment.seed, duration: experiment.duration, simulation };
         let mut places = unpoisoned(&self.0);
         if let Some((_, place)) = places.iter().find(|(known, _)| *known == key) {
             return place.clone();
         }
-        let place = Arc::default();
+        let place = Place::default();
         places.push((key, Arc::clone(&place)));
         place
     }

@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with -l after that many cycles, with -D after that time.",
     source: "rt-tests 2.x; seeds 001 and 002 (rt-class 13.2, 13.3)",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// Threads that one machine can reasonably be asked for.

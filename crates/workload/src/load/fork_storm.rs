@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with -s after that time, with -n when that many jobs are done.",
     source: "fair-class 13.6 and 5.7",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "When all messages are passed; the time that takes is its result.",
     source: "hackbench of rt-tests 2.x; costs measured on the recorded native-6.18 machine",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

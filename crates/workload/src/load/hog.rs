@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with -D after that time.",
     source: "the usual endless loop",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with -D after that time.",
     source: "seed 003's second test (fair-class 13.7)",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

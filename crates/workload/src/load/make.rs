@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with a number of OBJECTS when they are built.",
     source: "fair-class 13.1 and 13.4; with --times recorded a build recorded on the native-6.18 machine",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

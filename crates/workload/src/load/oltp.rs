@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "After the warm-up and --time (10s).",
     source: "seed 004 (fair-class 12.3 to 12.5)",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

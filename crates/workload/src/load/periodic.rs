@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with -D after that time.",
     source: "--bench: the common benchmark load of scheduler simulators",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "After -s seconds (5) and the passes then under way, or after -i passes.",
     source: "seed 000 and the copy of its program (rt-class 13.1)",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 pub(super) const LAB_ENTRY: Entry = Entry {

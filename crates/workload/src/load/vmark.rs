@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "When all messages are received; the time that takes is its result.",
     source: "seed 004 (fair-class 12.6)",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.

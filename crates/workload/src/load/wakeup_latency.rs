@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
     ends: "Endless; with -n after that many expiries.",
     source: "seed 003 (fair-class 13.2)",
     command: parser::<Options>,
-    parse: parse,
+    parse,
 };
 
 /// As typed.
