@@ -19,10 +19,10 @@ fn rounds(kernel: &str) -> Result<u64, Error> {
     experiment.loads.push(LoadSpec::open("hog", &files)?);
     let result = experiment.run()?.result;
     let rounds = |load: &LoadResult| match load {
-        LoadResult::Own(own) => own.threads.iter().map(|thread| thread.cycles).sum(),
-        _ => 0,
+        LoadResult::Own(own) => own.value("cycles"),
+        _ => None,
     };
-    Ok(result.loads.iter().map(rounds).sum())
+    Ok(result.loads.iter().find_map(rounds).unwrap_or_default())
 }
 
 fn main() -> Result<(), Error> {

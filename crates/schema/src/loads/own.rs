@@ -62,6 +62,12 @@ impl OwnResult {
         OwnResult { threads, ..self }
     }
 
+    /// The value of one of its figures, in its unit.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<u64> {
+        self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    }
+
     fn with(mut self, figure: OwnFigure) -> OwnResult {
         self.figures.push(figure);
         self
