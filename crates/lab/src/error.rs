@@ -60,13 +60,22 @@ pub enum Error {
     },
     /// A document of another kind in place of the result of a run.
     #[error(
-        "{path} is of schema {schema}: what can be run again is the result of one run, of schema schedlab/1"
+        "{path} is of schema {schema}: what can be run again is the result of one run, of schema schedlab/1, or one \
+         `experiment` of this file in a file of its own"
     )]
     OtherResult {
         /// As it was given.
         path: String,
         /// Its schema.
         schema: String,
+    },
+    /// A file that begins as an experiment's text and is none.
+    #[error("{path}: {source}")]
+    Experiment {
+        /// As it was given.
+        path: String,
+        /// What is wrong, and where.
+        source: schema::ExperimentError,
     },
     /// A result that does not say what ran.
     #[error(
@@ -81,7 +90,7 @@ pub enum Error {
         command: Option<String>,
     },
     /// A result beside other loads, or through a pipe.
-    #[error("{path} is a result, no load: it is run again alone, and from a file")]
+    #[error("{path} is a result or an experiment, no load: it is run again alone, and from a file")]
     ResultAmongLoads {
         /// As it was given.
         path: String,

@@ -156,7 +156,7 @@ impl LoadSpec {
         let mut input = Input::open(path, files)?;
         let content_hash = input.content_hash()?;
         let head = input.head(HEAD)?;
-        if stored_result::schema(head).is_some() {
+        if stored_result::schema(head).is_some() || stored_result::is_experiment(head) {
             return Err(Error::ResultAmongLoads { path: shown(path) });
         }
         let kind = if is_workload(head) {

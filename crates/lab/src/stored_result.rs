@@ -1,4 +1,4 @@
-//! Results that were stored, to be run again.
+//! Results that were stored, and experiments as data, to be run again.
 
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -6,7 +6,7 @@ use crate::loads::{HEAD, LoadSource};
 use crate::sources::{Input, STANDARD_STREAM, Sources, text_of};
 use schema::{ExperimentText, LogSchema, RunResult, RunSchema};
 
-/// The result of a run, as far as it says how to repeat that.
+/// The result of a run, as far as it says how to repeat that; or just that, an [`ExperimentText`] in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredResult {
     /// Name of the file, for errors.
@@ -18,11 +18,12 @@ pub struct StoredResult {
 }
 
 impl StoredResult {
-    /// Reads the result of a run; `None` for a word that means something else, and for standard input and
-    /// pipes, which can be looked at only once.
+    /// Reads the result of a run, or an experiment's text; `None` for a word that means something else, and
+    /// for standard input and pipes, which can be looked at only once.
     ///
     /// # Errors
-    /// A file that cannot be read; a result of another schema, one that is damaged, one without what ran.
+    /// A file that cannot be read; a result of another schema, one that is damaged, one without what ran;
+    /// a text that is none.
     pub fn open(word: &str, files: &dyn Sources) -> Result<Option<StoredResult>, Error> {
         if word == STANDARD_STREAM || LoadSource::of(word, files) == LoadSource::CommandLine {
             return Ok(None);
@@ -31,7 +32,14 @@ impl StoredResult {
         if !input.is_seekable() {
             return Ok(None);
         }
-        let Some(schema) = schema(input.head(HEAD)?) else { return Ok(None) };
+        let head = input.head(HEAD)?;
+        if is_experiment(head) {
+            let text = text_of(word, input.into_bytes()?)?;
+            let experiment = ExperimentText::from_json(&text)
+                .map_err(|source| Error::Experiment { path: word.to_owned(), source })?;
+            return Ok(Some(StoredResult { path: word.to_owned(), command: None, experiment }));
+        }
+        let Some(schema) = schema(head) else { return Ok(None) };
         if schema != RunSchema::NAME {
             return Err(Error::OtherResult { path: word.to_owned(), schema });
         }
@@ -60,10 +68,19 @@ impl StoredResult {
 /// traces says what to write instead.
 pub(crate) fn schema(head: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(head);
-    let after = |text: &'_ str, word: &str| text.trim_start().strip_prefix(word).map(str::to_owned);
-    let value = after(&after(&after(&after(&text, "{")?, "\"schema\"")?, ":")?, "\"")?;
+    let value = after(&text, &["{", "\"schema\"", ":", "\""])?;
     let (name, _) = value.split_once('"')?;
     (name.starts_with("schedlab") && name != LogSchema::NAME).then(|| name.to_owned())
+}
+
+/// Whether an experiment's text begins so: as it is written, with its loads.
+pub(crate) fn is_experiment(head: &[u8]) -> bool {
+    after(&String::from_utf8_lossy(head), &["{", "\"loads\"", ":", "["]).is_some()
+}
+
+/// What follows these words, with white space before any of them.
+fn after<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+    words.iter().try_fold(text, |text, word| text.trim_start().strip_prefix(word))
 }
 
 #[cfg(test)]
@@ -91,6 +108,8 @@ mod tests {
         let files = Files::from([
             ("damaged.json".to_owned(), run(", \"x\": 1")),
             ("compared.json".to_owned(), b"{\"schema\": \"schedlab-compare/1\"}".to_vec()),
+            ("experiment.json".to_owned(), b"{\"loads\": [{\"load\": \"hog\"}]}".to_vec()),
+            ("misspelt.json".to_owned(), b"{\"loads\": [], \"kernels\": 1}".to_vec()),
             ("pipeline.json".to_owned(), b"{ \"tasks\": {} }".to_vec()),
         ]);
         let open = |name| StoredResult::open(name, &files);
@@ -98,6 +117,11 @@ mod tests {
         assert!(error("damaged.json").starts_with("damaged.json: not a result of schema schedlab/1: "));
         assert!(error("compared.json").contains("schedlab-compare/1"), "{}", error("compared.json"));
         assert!(error("missing.json").starts_with("missing.json: "));
+        assert!(
+            error("misspelt.json").starts_with("misspelt.json: not an experiment: unknown field `kernels`")
+        );
+        let found = open("experiment.json").expect("readable").expect("an experiment");
+        assert_eq!(found.experiment.loads[0].load, "hog");
         assert_eq!(open("pipeline.json").expect("readable"), None, "an rt-app file");
         assert_eq!(open("hackbench -g1").expect("no file"), None);
     }

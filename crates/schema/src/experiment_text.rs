@@ -62,6 +62,23 @@ impl Default for ExperimentText {
     }
 }
 
+/// A text that is no experiment.
+#[derive(Debug, thiserror::Error)]
+#[error("not an experiment: {source}")]
+pub struct ExperimentError {
+    source: serde_json::Error,
+}
+
+impl ExperimentText {
+    /// Reads an object with the members of this type.
+    ///
+    /// # Errors
+    /// No JSON, unknown members, values that cannot be: with line and column.
+    pub fn from_json(text: &str) -> Result<ExperimentText, ExperimentError> {
+        serde_json::from_str(text).map_err(|source| ExperimentError { source })
+    }
+}
+
 /// A load of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

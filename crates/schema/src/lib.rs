@@ -48,7 +48,8 @@ mod verdict;
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use experiment_text::{
-    ExperimentText, FileText, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch, WakeupCosts,
+    ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch,
+    WakeupCosts,
 };
 pub use figures::{Figure, Fold, Row};
 pub use histogram::{Histogram, Precision};

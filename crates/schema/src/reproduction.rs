@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ReproduceSchema, Unit, json};
+use crate::{ExperimentText, ReproduceSchema, Unit, json};
 
 /// Published experiments, run again, from `schedlab reproduce --format json`. Simulated figures are rounded
 /// to nine digits.
@@ -84,12 +84,32 @@ pub struct ReproducedVariant {
     pub loads: Vec<String>,
     /// Kernel, machine and everything set, as words of a comparison.
     pub settings: String,
+    /// What ran, for each value of the sweep in order; one without a sweep. Empty in results of versions
+    /// that did not say so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<ReproducedPoint>,
     /// Simulated time of its first run.
     pub simulated_ns: u64,
     /// Events of all its runs: runs of another program or model have another number.
     pub events: u64,
     /// The figures.
     pub rows: Vec<ReproducedRow>,
+}
+
+/// A variant at one value of the sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ReproducedPoint {
+    /// The value of the sweep; of a sweep over names the number of the name, from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<f64>,
+    /// The name, in a sweep over names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_name: Option<String>,
+    /// What ran, with the first of the seeds: the others differ in the seed alone. In a file of its own,
+    /// `schedlab run` runs it again.
+    pub experiment: ExperimentText,
 }
 
 /// What a variant is for.

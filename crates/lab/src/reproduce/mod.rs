@@ -282,6 +282,7 @@ fn variant_runs<'a>(
         described: Described {
             loads: variant.loads.clone(),
             settings: variant.settings.clone(),
+            points: variant.points.iter().filter_map(Point::text).collect(),
             simulated_ns: all().next().map_or(0, |run| run.simulated.0),
             events: all().map(|run| run.events).sum(),
         },

@@ -10,6 +10,7 @@ use crate::machines::DEFAULT_MACHINE;
 use crate::settings::Settings;
 use crate::sources::Sources;
 use report::reproduce::{Place, Published, RowSpec, SweepValue, VariantSpec};
+use schema::reproduction::ReproducedPoint;
 use schema::{ExperimentText, FileText};
 
 /// A variant and its runs.
@@ -31,6 +32,18 @@ pub(super) struct Point {
     pub configuration: String,
     /// To be run with each seed.
     pub experiment: Experiment,
+}
+
+impl Point {
+    /// For the report.
+    pub fn text(&self) -> Option<ReproducedPoint> {
+        let at = self.at.as_ref();
+        Some(ReproducedPoint {
+            at: at.map(|at| at.number),
+            at_name: at.and_then(|at| at.name.clone()),
+            experiment: self.experiment.text()?,
+        })
+    }
 }
 
 /// Every variant, with a run for each value of the sweep.

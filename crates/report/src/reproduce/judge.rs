@@ -1,7 +1,9 @@
 //! From the figures of runs and what is wanted of them to the report.
 
 use schema::Unit;
-use schema::reproduction::{ReproducedRequirement, ReproducedRow, ReproducedVariant, RowUnit};
+use schema::reproduction::{
+    ReproducedPoint, ReproducedRequirement, ReproducedRow, ReproducedVariant, RowUnit,
+};
 use std::collections::BTreeMap;
 
 use suggest::suggest;
@@ -47,12 +49,14 @@ pub struct Observed {
 }
 
 /// What was run for one variant, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Described {
     /// See [`ReproducedVariant::loads`].
     pub loads: Vec<String>,
     /// See [`ReproducedVariant::settings`].
     pub settings: String,
+    /// See [`ReproducedVariant::points`].
+    pub points: Vec<ReproducedPoint>,
     /// See [`ReproducedVariant::simulated_ns`].
     pub simulated_ns: u64,
     /// See [`ReproducedVariant::events`].
@@ -115,9 +119,9 @@ fn judge_variant(
         let error = |problem| JudgeError { variant: variant.name.clone(), row: row.what.clone(), problem };
         rows.extend(judge_row(spec, runs, row, of).map_err(error)?);
     }
-    let Described { loads, settings, simulated_ns, events } = of.described.clone();
+    let Described { loads, settings, points, simulated_ns, events } = of.described.clone();
     let (name, role) = (variant.name.clone(), variant.role);
-    Ok(ReproducedVariant { name, role, loads, settings, simulated_ns, events, rows })
+    Ok(ReproducedVariant { name, role, loads, settings, points, simulated_ns, events, rows })
 }
 
 /// The rows of the report for one row of the file: one for each value of the sweep.

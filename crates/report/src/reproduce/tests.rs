@@ -21,7 +21,8 @@ fn variant(name: &str, rows: Vec<RowSpec>) -> VariantSpec {
 }
 
 fn runs(observed: Vec<(Option<f64>, Vec<Figures>)>) -> VariantRuns {
-    let described = Described { loads: vec![], settings: String::new(), simulated_ns: 0, events: 0 };
+    let described =
+        Described { loads: vec![], settings: String::new(), points: vec![], simulated_ns: 0, events: 0 };
     let place = |number| Place { number, name: None };
     let observed = observed.into_iter().map(|(at, runs)| Observed { at: at.map(place), runs }).collect();
     VariantRuns { described, observed }

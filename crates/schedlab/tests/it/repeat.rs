@@ -1,6 +1,7 @@
 //! `schedlab run RESULT.json`: results that are run again.
 
 use schema::RunResult;
+use schema::reproduction::Reproduction;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -127,11 +128,11 @@ fn a_repetition_may_be_printed_and_traced_in_other_ways_and_nothing_else() {
     assert!(error.contains("demo.dat"), "an input of the result is not overwritten: {error}");
     assert_eq!(fs::read(folder.0.join("demo.dat")).ok(), fs::read(DEMO).ok());
     let error = folder.error(&["run", "r.json", "hog"]);
-    assert!(error.contains("r.json is a result, no load"), "{error}");
+    assert!(error.contains("r.json is a result or an experiment, no load"), "{error}");
     let input = fs::File::open(folder.0.join("r.json")).expect("it is there");
     let output = Command::new(env!("CARGO_BIN_EXE_schedlab")).args(["run", "-"]).stdin(input).output();
     let error = String::from_utf8(output.expect("the binary of this package").stderr).expect("text");
-    assert!(error.starts_with("error: standard input is a result, no load"), "{error}");
+    assert!(error.starts_with("error: standard input is a result or an experiment, no load"), "{error}");
 }
 
 #[test]
@@ -196,4 +197,52 @@ fn comparisons_and_results_understand_each_other() {
             .iter()
             .any(|note| { note.as_str().is_some_and(|note| note.contains(change)) })
     );
+}
+
+/// A swept experiment, with one seed.
+const SWEPT: &str = r#"
+title = "Hogs and their number"
+source = "nowhere"
+about = "A test."
+settings = "machine=laptop cpus=2"
+loads = ["hog -n {hogs}", "cyclictest -t1 -p80 -i1000"]
+for = "50ms"
+seeds = 1
+quick = { seeds = 1 }
+sweep = { name = "hogs", values = [1, 3] }
+
+[[variant]]
+name = "before"
+role = "fitted"
+settings = "2.6.36 hz=250"
+
+[[variant]]
+name = "after"
+role = "prediction"
+settings = "6.1 NO_WAKEUP_PREEMPTION"
+"#;
+
+/// What a reproduction says of each point runs again, alone, to the same number of events.
+#[test]
+fn a_point_of_a_reproduction_is_an_experiment_of_its_own() {
+    let folder = Folder::new("points");
+    folder.write("swept.toml", SWEPT);
+    let output = folder.run(&["reproduce", "swept.toml", "--format", "json"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let report = Reproduction::from_json(&text).expect("our own JSON");
+    let variants = &report.experiments[0].variants;
+    for variant in variants {
+        let at: Vec<_> = variant.points.iter().map(|point| point.at).collect();
+        assert_eq!(at, [Some(1.0), Some(3.0)], "{}", variant.name);
+        let events = variant.points.iter().map(|point| {
+            folder.write("point.json", &serde_json::to_string_pretty(&point.experiment).expect("data"));
+            let again = RunResult::from_json(&folder.result(&["point.json"])).expect("our own JSON");
+            again.engine.events
+        });
+        assert_eq!(events.sum::<u64>(), variant.events, "{}", variant.name);
+    }
+    assert_ne!(variants[0].events, variants[1].events, "they are different experiments");
+    folder.write("report.json", &text);
+    let error = folder.error(&["run", "report.json"]);
+    assert!(error.contains("one `experiment` of this file in a file of its own"), "{error}");
 }

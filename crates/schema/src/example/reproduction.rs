@@ -1,7 +1,7 @@
 //! A report with every field, for tests.
 
-use crate::ReproduceSchema;
 use crate::reproduction::*;
+use crate::{ExperimentText, LoadText, ReproduceSchema};
 
 /// Two variants of an experiment, with everything that a report can hold.
 pub fn reproduction() -> Reproduction {
@@ -92,6 +92,15 @@ fn before() -> ReproducedVariant {
         role: Role::Fitted,
         loads: vec!["rt-migrate".to_owned()],
         settings: "machine=seed000 2.6.36".to_owned(),
+        points: vec![ReproducedPoint {
+            at: Some(2.0),
+            at_name: Some("6.6".to_owned()),
+            experiment: ExperimentText {
+                loads: vec![LoadText { load: "rt-migrate".to_owned(), file: None }],
+                kernel: Some("2.6.36".to_owned()),
+                ..ExperimentText::default()
+            },
+        }],
         simulated_ns: 5_000_000_000,
         events: 1234,
         rows: vec![cell("t0", "vol", 53.0, 60.0), cell("t0", "migrated", 1470.0, 9999.0)],
