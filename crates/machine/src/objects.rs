@@ -67,6 +67,9 @@ pub struct ChannelSpec {
     /// reader has emptied a page, a UNIX socket when three quarters are free. `capacity` − 1 wakes at every
     /// read.
     pub writers_wake_at: u32,
+    /// Messages of a page, if it is a pipe, whose writers wait for pages and let each other go on (fair-class
+    /// 12.2): `writers_wake_at` says nothing then.
+    pub per_page: Option<u32>,
     /// Whether its wakeups carry the sync hint ("the waker is about to sleep", fair-class 12.2).
     pub sync: bool,
     /// Whether its wakeups happen in the soft interrupt that delivers the message, as those of TCP over

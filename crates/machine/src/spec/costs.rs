@@ -23,6 +23,10 @@ macro_rules! costs {
             /// Each further CPU that spins on a ticket lock makes its hand-over this much dearer, in percent
             /// of the line transfer (rt-class 10.5: 30).
             pub ticket_spinner_percent: u32,
+            /// How much of an interrupt's way to another CPU that one spends without executing, in percent: a
+            /// hypervisor takes the CPU from its guest to tell it of the interrupt (machine.md 5.6). On bare
+            /// metal 0.
+            pub ipi_stolen_percent: u32,
         }
 
         impl Costs {

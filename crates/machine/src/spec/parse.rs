@@ -56,7 +56,7 @@ fn read_costs(
     origins: &mut Vec<Origin>,
 ) -> Result<Costs, SpecError> {
     let mut known: Vec<&str> = Costs::FIXED.iter().chain(Costs::BY_DISTANCE).map(|c| c.name).collect();
-    known.push("ticket_spinner_percent");
+    known.extend(["ticket_spinner_percent", IPI_STOLEN]);
     let table = field.table(&known)?;
     let mut costs = Costs::default();
     for cost in Costs::FIXED {
@@ -73,8 +73,13 @@ fn read_costs(
     }
     let percent = read_figure(&table.required("ticket_spinner_percent")?, "percent", 0, 1_000, origins)?;
     costs.ticket_spinner_percent = percent as u32;
+    if let Some(figure) = table.optional(IPI_STOLEN) {
+        costs.ipi_stolen_percent = read_figure(&figure, "percent", 0, 100, origins)? as u32;
+    }
     Ok(costs)
 }
+
+const IPI_STOLEN: &str = "ipi_stolen_percent";
 
 /// One figure for each distance that the machine has, and for no other.
 fn read_by_distance(

@@ -60,7 +60,7 @@ pub(crate) fn run_with(
     Machine::new(spec, Config::of_profile(profile).expect("a known profile"), setup, options)?.run()
 }
 
-fn run(spec: MachineSpec, setup: Setup) -> Outcome {
+pub(crate) fn run(spec: MachineSpec, setup: Setup) -> Outcome {
     run_with(spec, "6.1", setup, RunOptions { check: true, ..RunOptions::default() })
         .expect("a run without error")
 }
@@ -168,6 +168,7 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
     let channel = setup.channel(ChannelSpec {
         capacity: 2,
         writers_wake_at: 1,
+        per_page: None,
         sync: false,
         softirq: false,
         send_cost: Nanos::ZERO,
@@ -189,6 +190,7 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
 pub(crate) const FREE_CHANNEL: ChannelSpec = ChannelSpec {
     capacity: 9,
     writers_wake_at: 8,
+    per_page: None,
     sync: false,
     softirq: false,
     send_cost: Nanos::ZERO,

@@ -1,5 +1,6 @@
 //! Tests of the machine from outside, in one program: building one more takes as long as running them all.
 
+mod channels;
 mod engine;
 mod log;
 mod paths;

@@ -40,6 +40,7 @@ impl Behaviour for Rounds {
 const CHANNEL: ChannelSpec = ChannelSpec {
     capacity: 100,
     writers_wake_at: 50,
+    per_page: None,
     sync: false,
     softirq: false,
     send_cost: Nanos::ZERO,

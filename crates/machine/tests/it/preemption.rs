@@ -104,6 +104,7 @@ fn woken_from_afar(model: &str, at: Nanos, busy: Step) -> Nanos {
     let channel = setup.channel(ChannelSpec {
         capacity: 1,
         writers_wake_at: 0,
+        per_page: None,
         sync: false,
         softirq: false,
         send_cost: Nanos::ZERO,

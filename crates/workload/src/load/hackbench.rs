@@ -129,6 +129,7 @@ impl Options {
         ChannelSpec {
             capacity: room.capacity,
             writers_wake_at: room.writers_wake_at,
+            per_page: room.per_page,
             sync: true,
             softirq: false,
             send_cost: self.send_cost.unwrap_or(send + copy),
@@ -143,6 +144,8 @@ pub(super) struct Room {
     pub capacity: u32,
     /// Messages left when a blocked writer is woken.
     pub writers_wake_at: u32,
+    /// Messages of a page of a pipe.
+    pub per_page: Option<u32>,
 }
 
 /// A pipe holds 16 pages, each with whole messages only, or messages of several pages; its writer goes on
@@ -152,7 +155,7 @@ pub(super) fn pipe_room(size: u32) -> Room {
     const PAGES: u32 = 16;
     let freed_at_once = (PAGE / size).max(1);
     let capacity = PAGES * freed_at_once / size.div_ceil(PAGE);
-    Room { capacity, writers_wake_at: capacity - freed_at_once }
+    Room { capacity, writers_wake_at: capacity - freed_at_once, per_page: Some(freed_at_once) }
 }
 
 /// On a UNIX socket the sender may go on while its buffers take less than the default limit, and is woken
@@ -163,7 +166,7 @@ pub(super) fn socket_room(size: u32) -> Room {
     const HEADER: u32 = 256;
     const TRAILER: u32 = 320;
     let buffer = HEADER + (size + TRAILER).next_power_of_two();
-    Room { capacity: LIMIT.div_ceil(buffer), writers_wake_at: LIMIT / 4 / buffer }
+    Room { capacity: LIMIT.div_ceil(buffer), writers_wake_at: LIMIT / 4 / buffer, per_page: None }
 }
 
 /// What the tasks of one build share.

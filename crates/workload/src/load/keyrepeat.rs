@@ -285,6 +285,7 @@ impl Load for Keyrepeat {
         let channel = |sync| ChannelSpec {
             capacity: ROOM,
             writers_wake_at: ROOM - 1,
+            per_page: None,
             sync,
             softirq: false,
             send_cost: WRITE,

@@ -185,6 +185,7 @@ impl Load for Oltp {
             let socket = ChannelSpec {
                 capacity: 1,
                 writers_wake_at: 0,
+                per_page: None,
                 sync: true,
                 softirq: false,
                 send_cost: WRITE,

@@ -144,6 +144,7 @@ impl Vmark {
         let socket = ChannelSpec {
             capacity: self.options.queue,
             writers_wake_at: self.options.queue - 1,
+            per_page: None,
             sync: true,
             softirq: true,
             send_cost: Nanos(self.options.send_cost.0 * self.options.work / 100),
@@ -153,6 +154,7 @@ impl Vmark {
         let monitor = ChannelSpec {
             capacity: UNLIMITED,
             writers_wake_at: UNLIMITED - 1,
+            per_page: None,
             sync: false,
             softirq: false,
             send_cost: Nanos::ZERO,

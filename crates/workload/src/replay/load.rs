@@ -155,6 +155,7 @@ impl Replay {
 const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
     capacity: u32::MAX,
     writers_wake_at: u32::MAX - 1,
+    per_page: None,
     sync: false,
     softirq: false,
     send_cost: Nanos::ZERO,

@@ -143,6 +143,7 @@ fn channel(setup: &mut Setup, capacity: u32) -> ChannelId {
     setup.channel(ChannelSpec {
         capacity,
         writers_wake_at: capacity - 1,
+        per_page: None,
         sync: false,
         softirq: false,
         send_cost: Nanos::ZERO,

@@ -107,11 +107,12 @@ impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Object::Channel(n, spec) => {
-                let ChannelSpec { capacity, writers_wake_at, sync, softirq, send_cost, receive_cost } = spec;
+                let ChannelSpec { capacity, writers_wake_at, per_page, sync, softirq, .. } = spec;
                 let (sync, softirq) = (yes_or_no(*sync), yes_or_no(*softirq));
                 write!(f, "channel {n} capacity={capacity} writers-wake-at={writers_wake_at} ")?;
                 write!(f, "sync={sync} softirq={softirq} ")?;
-                write!(f, "send-cost={} receive-cost={}", send_cost.0, receive_cost.0)
+                write!(f, "send-cost={} receive-cost={}", spec.send_cost.0, spec.receive_cost.0)?;
+                per_page.map_or(Ok(()), |per_page| write!(f, " per-page={per_page}"))
             }
             Object::Mutex(n, MutexSpec { name, kind }) => {
                 let kind = match kind {
@@ -136,6 +137,10 @@ fn yes_or_no(yes: bool) -> &'static str {
 }
 
 fn channel(text: &str) -> Option<ChannelSpec> {
+    let (text, per_page) = match text.split_once(" per-page=") {
+        Some((text, pages)) => (text, Some(pages.parse().ok().filter(|per_page| *per_page > 0)?)),
+        None => (text, None),
+    };
     let mut words = text.split(' ');
     let mut value = |key: &str| words.next()?.strip_prefix(key)?.strip_prefix('=');
     let flag = |text: &str| match text {
@@ -147,6 +152,7 @@ fn channel(text: &str) -> Option<ChannelSpec> {
     let spec = ChannelSpec {
         capacity: value("capacity")?.parse().ok()?,
         writers_wake_at: value("writers-wake-at")?.parse().ok()?,
+        per_page,
         sync: flag(value("sync")?)?,
         softirq: flag(value("softirq")?)?,
         send_cost: cost(value("send-cost")?)?,
@@ -181,13 +187,14 @@ mod tests {
         let pipe = ChannelSpec {
             capacity: 16,
             writers_wake_at: 15,
+            per_page: Some(1),
             sync: true,
             softirq: false,
             send_cost: Nanos(700),
             receive_cost: Nanos(0),
         };
         Objects {
-            channels: vec![pipe, ChannelSpec { capacity: u32::MAX, softirq: true, ..pipe }],
+            channels: vec![pipe, ChannelSpec { capacity: u32::MAX, per_page: None, softirq: true, ..pipe }],
             mutexes: vec![MutexSpec { name: "L 1 kind=x".into(), kind: MutexKind::Pi }],
             barriers: vec![3, 4],
             futexes: 5,

@@ -82,6 +82,8 @@ pub(crate) struct CpuHw {
     pub in_interrupt: Cell<bool>,
     /// Interrupts that wait to be served.
     pub pending: RefCell<VecDeque<Irq>>,
+    /// What interrupts that wait have taken from the guest on their way, and will have, once they are served.
+    pub stolen: Cell<Nanos>,
     /// Messages from outside that the next tick brings.
     pub by_tick: RefCell<Vec<ToldMessage>>,
     /// The task that was last set up to execute here.
@@ -112,6 +114,7 @@ impl CpuHw {
             halted: Cell::new(false),
             in_interrupt: Cell::new(false),
             pending: RefCell::default(),
+            stolen: Cell::new(Nanos::ZERO),
             by_tick: RefCell::default(),
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),

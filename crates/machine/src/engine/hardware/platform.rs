@@ -140,9 +140,10 @@ impl Platform for Hw {
         sent.set(sent.get() + 1);
         self.charge_ns(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
+        let stolen = Nanos(latency.0 * u64::from(self.spec.costs.ipi_stolen_percent) / 100);
         let arrives = self.local_now() + latency;
         self.note_sent(from, to, ipi, arrives);
-        self.at(arrives, OneShot::Ipi { to, ipi });
+        self.at(arrives - stolen, OneShot::Ipi { to, ipi, stolen });
         if let Ipi::Push(source) = ipi {
             self.push_ipis.sent(source);
         }

@@ -2,13 +2,13 @@
 
 use crate::objects::ChannelId;
 use scheduler::platform::Ipi;
-use scheduler::{CpuId, TaskId};
+use scheduler::{CpuId, Nanos, TaskId};
 
 /// Something that fires once, not owned by a CPU or a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OneShot {
-    /// An inter-processor interrupt arrives.
-    Ipi { to: CpuId, ipi: Ipi },
+    /// An inter-processor interrupt arrives, and so much of its way takes the CPU from its guest.
+    Ipi { to: CpuId, ipi: Ipi, stolen: Nanos },
     /// The same for a CPU whose idle loop polls: it notices by itself, without an interrupt.
     Notice { to: CpuId, ipi: Ipi },
     /// The real-time period timer; one for the machine, on CPU 0.

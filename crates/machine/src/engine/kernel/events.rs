@@ -70,7 +70,11 @@ impl Sim {
 
     fn handle_one_shot(&self, once: OneShot) -> Option<CpuId> {
         match once {
-            OneShot::Ipi { to, ipi } => self.hw().raise(to, Irq::Ipi(ipi)),
+            OneShot::Ipi { to, ipi, stolen } => {
+                let so_far = &self.hw().cpu(to).stolen;
+                so_far.set(so_far.get() + stolen);
+                self.hw().raise(to, Irq::Ipi(ipi))
+            }
             OneShot::Notice { to, ipi } => self.hw().raise(to, Irq::Notice(ipi)),
             OneShot::RtPeriod { cpu } => self.hw().raise(cpu, Irq::RtPeriod),
             OneShot::Outside(index) => {

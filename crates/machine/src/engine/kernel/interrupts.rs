@@ -38,6 +38,9 @@ impl Sim {
         loop {
             let next = self.hw().cpu(me.id).pending.borrow_mut().pop_front();
             let Some(irq) = next else { break };
+            if let Irq::Ipi(_) = irq {
+                self.hw().charge_ns(self.hw().cpu(me.id).stolen.take());
+            }
             self.hw().note_served(me.id, irq);
             match irq {
                 Irq::Timer(task) => {

@@ -96,6 +96,7 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
 const DOOR: ChannelSpec = ChannelSpec {
     capacity: 1,
     writers_wake_at: 0,
+    per_page: None,
     sync: false,
     softirq: false,
     send_cost: Nanos::ZERO,

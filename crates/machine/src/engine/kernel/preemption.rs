@@ -71,7 +71,7 @@ impl Sim {
             Resume::Execed => Operation::Exec,
             Resume::Exit if is_thread(p) => Operation::Thread,
             Resume::Exit => Operation::Exit,
-            Resume::Send(_) | Resume::Receive(_) => Operation::Call,
+            Resume::Send(_) | Resume::SendAgain(_) | Resume::Receive(_) => Operation::Call,
             _ => Operation::Other,
         }
     }

@@ -9,6 +9,7 @@ use scheduler::fork::sched_exec;
 use scheduler::mutex::unlock_slow;
 use scheduler::policy::sched_setattr_runtime;
 use scheduler::schedule::sched_yield;
+use scheduler::wakeup::try_to_wake_up;
 use scheduler::{Nanos, TaskId, ThisCpu};
 use schema::LogEvent;
 
@@ -115,6 +116,7 @@ impl Sim {
         match then {
             Resume::Return => Rest::Nothing,
             Resume::Send(channel) => self.user.channels.send(call, channel),
+            Resume::SendAgain(channel) => self.user.channels.send_again(call, channel),
             Resume::Receive(channel) => self.user.channels.receive(call, channel),
             Resume::SpinLock(attempt) => self.user.spinlocks.lock_again(call, attempt),
             Resume::Lock(mutex) => Rest::Slow(Slow::LockAgain(mutex)),
@@ -134,6 +136,11 @@ impl Sim {
                     call.wake(task).await;
                 }
             }
+            Slow::WakeBoth { first, second, flags } => {
+                try_to_wake_up(me, first, flags).await;
+                try_to_wake_up(me, second, flags).await;
+            }
+            Slow::WakeWriters { channel, waiting } => user.channels.wake_writers(me, channel, waiting).await,
             Slow::Lock(mutex) => user.mutexes.lock_slow(call, mutex).await,
             Slow::LockAgain(mutex) => user.mutexes.lock_again(call, mutex).await,
             Slow::Unlock(mutex) => unlock_slow(me, p, mutex).await,

@@ -61,7 +61,7 @@ impl View<'_> {
     fn waits_for(self, p: TaskId) -> String {
         match self.user.tasks.with(p, |t| t.activity) {
             Activity::InCall(Resume::Lock(id)) => format!("mutex {}", self.user.mutexes.name(id)),
-            Activity::InCall(Resume::Send(id)) => format!("room in channel {}", id.0),
+            Activity::InCall(Resume::Send(id) | Resume::SendAgain(id)) => format!("room in channel {}", id.0),
             Activity::InCall(Resume::Receive(id)) => format!("a message on channel {}", id.0),
             Activity::InCall(Resume::WaitChild) => "a child to exit".into(),
             Activity::InCall(Resume::SpinLock(attempt)) => format!("spinlock {}", attempt.lock.0),

@@ -34,6 +34,8 @@ pub(crate) enum Resume {
     Lock(MutexId),
     /// Put the message into the channel.
     Send(ChannelId),
+    /// The same after a sleep for room.
+    SendAgain(ChannelId),
     /// Take a message.
     Receive(ChannelId),
     /// Try for the user spinlock again, after so many rounds of spinning and sleeping.

@@ -47,6 +47,10 @@ pub(crate) enum Rest {
 pub(crate) enum Slow {
     /// It wakes several tasks, one after the other.
     WakeAll(Vec<TaskId>),
+    /// It wakes two, in this order.
+    WakeBoth { first: TaskId, second: TaskId, flags: WakeFlags },
+    /// It wakes so many of those that wait for room in a channel.
+    WakeWriters { channel: ChannelId, waiting: usize },
     /// It enters the kernel for a mutex that is not free.
     Lock(MutexId),
     /// It has slept, or spun, for the mutex and tries again.

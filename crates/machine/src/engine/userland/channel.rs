@@ -1,7 +1,8 @@
 //! Channels: pipes and sockets with their messages.
 
 use super::activity::Resume;
-use super::caller::{Caller, Rest};
+use super::caller::{Caller, Rest, Slow};
+use super::pipe::{Pages, Writer};
 use crate::engine::hardware::Hw;
 use crate::objects::{ChannelId, ChannelSpec};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
@@ -21,6 +22,8 @@ pub(crate) struct Channels {
 struct Channel {
     spec: ChannelSpec,
     messages: u32,
+    /// Of a pipe.
+    pages: Option<Pages>,
     readers: VecDeque<TaskId>,
     writers: VecDeque<TaskId>,
     /// Who read last, hence where a message from outside should interrupt.
@@ -36,17 +39,52 @@ enum Put {
 }
 
 impl Channel {
-    fn put(&mut self) -> Put {
-        if self.messages >= self.spec.capacity {
+    fn put(&mut self, writer: Writer) -> Put {
+        let stored = match &mut self.pages {
+            Some(pages) => pages.put(writer),
+            None => self.messages < self.spec.capacity,
+        };
+        if !stored {
             return Put::Full;
         }
         self.messages += 1;
         Put::Stored { wake: self.readers.pop_front() }
     }
 
+    /// Takes a message, of which there is one. Whether that makes room for those that sleep for it.
+    fn take(&mut self) -> bool {
+        self.messages -= 1;
+        match &mut self.pages {
+            Some(pages) => pages.take(),
+            None => self.messages <= self.spec.writers_wake_at,
+        }
+    }
+
+    /// There is room: one that waits for a pipe is woken, of those that wait for a socket all are.
+    fn lets_in(&mut self, id: ChannelId, waiting: usize) -> Rest {
+        if waiting > 1 && self.pages.is_none() {
+            return Rest::Slow(Slow::WakeWriters { channel: id, waiting });
+        }
+        self.writers.pop_front().map_or(Rest::Nothing, |writer| self.wakes(writer))
+    }
+
+    /// Whom a writer lets go on that has slept itself.
+    fn next_writer(&mut self) -> Option<TaskId> {
+        if self.pages.as_ref()?.is_full() { None } else { self.writers.pop_front() }
+    }
+
     /// `task` waits for this channel, and is woken by who reads or writes.
     fn wakes(&self, task: TaskId) -> Rest {
-        Rest::Wake { task, flags: WakeFlags { sync: self.spec.sync, interrupt: self.spec.softirq } }
+        Rest::Wake { task, flags: self.flags() }
+    }
+
+    fn flags(&self) -> WakeFlags {
+        WakeFlags { sync: self.spec.sync, interrupt: self.spec.softirq }
+    }
+
+    fn waits_for_room(&mut self, call: Caller<'_>, id: ChannelId) -> Rest {
+        self.writers.push_back(call.p);
+        call.sleeps(TaskState::Interruptible, Resume::SendAgain(id))
     }
 }
 
@@ -56,6 +94,7 @@ impl Channels {
         let channel = |spec: &ChannelSpec| Channel {
             spec: *spec,
             messages: 0,
+            pages: spec.per_page.map(|per_page| Pages::new(spec.capacity, per_page)),
             readers: VecDeque::new(),
             writers: VecDeque::new(),
             last_reader: None,
@@ -85,13 +124,23 @@ impl Channels {
 
     /// write(2), in the kernel; sleeps while the channel is full.
     pub fn send(&self, call: Caller<'_>, id: ChannelId) -> Rest {
-        self.with(id, |channel| match channel.put() {
-            Put::Full => {
-                channel.writers.push_back(call.p);
-                call.sleeps(TaskState::Interruptible, Resume::Send(id))
-            }
+        self.with(id, |channel| match channel.put(Writer::Comes) {
+            Put::Full => channel.waits_for_room(call, id),
             Put::Stored { wake: Some(reader) } => channel.wakes(reader),
             Put::Stored { wake: None } => Rest::Nothing,
+        })
+    }
+
+    /// The same after a sleep.
+    pub fn send_again(&self, call: Caller<'_>, id: ChannelId) -> Rest {
+        self.with(id, |channel| match channel.put(Writer::HasSlept) {
+            Put::Full => channel.waits_for_room(call, id),
+            Put::Stored { wake } => match (wake, channel.next_writer()) {
+                (Some(reader), Some(writer)) => {
+                    Rest::Slow(Slow::WakeBoth { first: reader, second: writer, flags: channel.flags() })
+                }
+                (one, other) => one.or(other).map_or(Rest::Nothing, |task| channel.wakes(task)),
+            },
         })
     }
 
@@ -103,16 +152,26 @@ impl Channels {
                 channel.readers.push_back(call.p);
                 return call.sleeps(TaskState::Interruptible, Resume::Receive(id));
             }
-            channel.messages -= 1;
-            let room = channel.messages <= channel.spec.writers_wake_at;
-            let writer = if room { channel.writers.pop_front() } else { None };
-            writer.map_or(Rest::Nothing, |writer| channel.wakes(writer))
+            let room = channel.take();
+            match channel.writers.len() {
+                waiting if room && waiting > 0 => channel.lets_in(id, waiting),
+                _ => Rest::Nothing,
+            }
         })
+    }
+
+    /// Wakes so many of those that wait for room, one after the other.
+    pub async fn wake_writers(&self, me: ThisCpu<'_, Hw>, id: ChannelId, waiting: usize) {
+        for _ in 0..waiting {
+            let next = self.with(id, |channel| Some((channel.writers.pop_front()?, channel.flags())));
+            let Some((writer, flags)) = next else { break };
+            try_to_wake_up(me, writer, flags).await;
+        }
     }
 
     /// Puts a message without waiting for room: a full channel loses it.
     pub fn try_send(&self, id: ChannelId) -> Rest {
-        match self.with(id, Channel::put) {
+        match self.with(id, |channel| channel.put(Writer::Comes)) {
             Put::Stored { wake: Some(reader) } => Rest::wake(reader),
             Put::Stored { wake: None } | Put::Full => Rest::Nothing,
         }
@@ -121,7 +180,7 @@ impl Channels {
     /// The same for one channel after the other.
     pub async fn try_send_all(&self, call: Caller<'_>, ids: Box<[ChannelId]>) {
         for id in ids {
-            if let Put::Stored { wake: Some(reader) } = self.with(id, Channel::put) {
+            if let Put::Stored { wake: Some(reader) } = self.with(id, |channel| channel.put(Writer::Comes)) {
                 call.wake(reader).await;
             }
         }
@@ -129,7 +188,7 @@ impl Channels {
 
     /// An interrupt on this CPU brings a message. A full channel loses it, which is counted.
     pub async fn message_by_interrupt(&self, me: ThisCpu<'_, Hw>, id: ChannelId) {
-        match self.with(id, Channel::put) {
+        match self.with(id, |channel| channel.put(Writer::Comes)) {
             Put::Full => self.outside_lost.set(self.outside_lost.get() + 1),
             Put::Stored { wake: Some(reader) } => {
                 try_to_wake_up(me, reader, WakeFlags { sync: false, interrupt: true }).await;

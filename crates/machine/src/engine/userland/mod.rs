@@ -12,6 +12,7 @@ mod family;
 mod futex;
 mod in_sections;
 mod mutex;
+mod pipe;
 pub(crate) mod process;
 pub(crate) mod sched_calls;
 mod sections;

@@ -167,6 +167,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     let channel = |capacity, sync| ChannelSpec {
         capacity,
         writers_wake_at: capacity - 1,
+        per_page: None,
         sync,
         softirq: false,
         send_cost: Nanos::from_micros(1),

@@ -64,15 +64,20 @@ fn time_runs_from_the_first_start_to_the_last_end() {
 
 #[test]
 fn capacities_of_pipes_and_sockets() {
-    let room = |capacity, writers_wake_at| Room { capacity, writers_wake_at };
+    let pipe = |capacity, per_page| Room {
+        capacity,
+        writers_wake_at: capacity - per_page,
+        per_page: Some(per_page),
+    };
     // 40 messages of 100 bytes to a page, 16 pages; the writer goes on when a page is empty.
-    assert_eq!(pipe_room(100), room(640, 600));
-    assert_eq!(pipe_room(4_096), room(16, 15));
-    assert_eq!(pipe_room(8_192), room(8, 7));
-    assert_eq!(pipe_room(65_536), room(1, 0));
+    assert_eq!(pipe_room(100), pipe(640, 40));
+    assert_eq!(pipe_room(4_096), pipe(16, 1));
+    assert_eq!(pipe_room(8_192), pipe(8, 1));
+    assert_eq!(pipe_room(65_536), pipe(1, 1));
+    let socket = |capacity, writers_wake_at| Room { capacity, writers_wake_at, per_page: None };
     // 768 bytes for a message of 100.
-    assert_eq!(socket_room(100), room(278, 69));
-    assert_eq!(socket_room(65_536), room(2, 0));
+    assert_eq!(socket_room(100), socket(278, 69));
+    assert_eq!(socket_room(65_536), socket(2, 0));
 }
 
 #[test]
