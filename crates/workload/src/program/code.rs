@@ -30,6 +30,8 @@ impl Program {
         let mut code = Code { instructions: Vec::new(), registers: 0, times: 0 };
         code.append(&block)?;
         code.instructions.push(Instruction::Step(LoneStep::Exit));
+        // Loads of a hundred thousand tasks have as many programs.
+        code.instructions.shrink_to_fit();
         Ok(Program(Rc::new(code)))
     }
 
