@@ -11,10 +11,10 @@ check:
 test:
 	cargo test --workspace
 
-# What would have changed for a recorded load under another kernel, and with more CPUs.
+# What an upgrade to the newest kernel would change for a recorded load, and what two more CPUs would.
 demo:
 	cargo build --release --package schedlab
-	./target/release/schedlab compare demo/mix-rtover.dat --machine vm2 --with kernel=2.6.36 --with cpus=4
+	./target/release/schedlab compare demo/mix-rtover.dat --machine vm2 --with kernel=7.1 --with cpus=4
 
 # Format, lints and documentation, as in CI.
 lint:
