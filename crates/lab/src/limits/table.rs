@@ -129,9 +129,9 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "frequency",
         effect: Effect::Large,
         missing: "CPU frequencies that change (cpufreq, turbo): a CPU has the fixed speed that its machine \
-                  file says. What busy hardware threads take from each other is one factor, of laptop and of \
-                  files that say one, whatever they execute, and nothing while the sibling polls; tasks of a \
-                  recording keep their recorded CPU times beside any sibling.",
+                  file says. What busy hardware threads take from each other is one factor, of files that say \
+                  one (calibrated ones; laptop says none), whatever they execute, and nothing while the \
+                  sibling polls; tasks of a recording keep their recorded CPU times beside any sibling.",
         changes: "Run times on laptops, and of pairs of threads that are both memory-bound (0.7 to 0.8 in \
                   place of 0.62) or dense in floating point (0.5 to 0.55); whether a replay gains or loses by \
                   another placement on siblings, it cannot tell. Not measured.",
