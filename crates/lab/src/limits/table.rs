@@ -128,10 +128,13 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "frequency",
         effect: Effect::Large,
-        missing: "CPU frequencies (cpufreq, turbo), and what the hardware threads of a core take from each \
-                  other: every CPU always runs at full speed.",
-        changes: "Run times on laptops and on SMT machines; two busy threads on one core cost nothing. Not \
-                  measured.",
+        missing: "CPU frequencies that change (cpufreq, turbo): a CPU has the fixed speed that its machine \
+                  file says. What busy hardware threads take from each other is one factor, of files that say \
+                  one (calibrated ones; laptop says none), whatever they execute, and nothing while the \
+                  sibling polls; tasks of a recording keep their recorded CPU times beside any sibling.",
+        changes: "Run times on laptops, and of pairs of threads that are both memory-bound (0.7 to 0.8 in \
+                  place of 0.62) or dense in floating point (0.5 to 0.55); whether a replay gains or loses by \
+                  another placement on siblings, it cannot tell. Not measured.",
         profiles: ALL,
         source: "deadline-groups C2, C3; machine.md 6.2, 6.3",
     },

@@ -143,6 +143,7 @@ impl Machine {
         let mut stopped = false;
         while let Some(source) = sim.hw().next_event(end) {
             if let Some(cpu) = sim.handle(source) {
+                sim.hw().paces.executing.set(sim.hw().cpu(cpu).rate.get());
                 poll(cpus[cpu.index()].as_mut());
             }
             sim.check();

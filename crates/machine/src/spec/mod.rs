@@ -9,8 +9,10 @@ mod origin;
 mod parse;
 mod parse_kernel;
 mod parse_noise;
+mod parse_speed;
 mod parse_topology;
 mod reader;
+mod speed;
 mod stretch;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,7 @@ pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
+pub use speed::Speeds;
 pub use stretch::{Operation, Points, Stretch, Stretches};
 
 use layout::Layout;
@@ -38,6 +41,8 @@ pub struct MachineSpec {
     pub costs: Costs,
     /// What a cold cache costs.
     pub cache: CacheModel,
+    /// How fast its CPUs execute.
+    pub speeds: Speeds,
     /// What its kernel's longer paths consist of.
     pub stretches: Stretches,
     /// What disturbs tasks.
@@ -72,6 +77,7 @@ impl MachineSpec {
             topology,
             costs: Costs::default(),
             cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
+            speeds: Speeds::default(),
             stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),
@@ -90,6 +96,13 @@ impl MachineSpec {
         self.layout.distance(a, b)
     }
 
+    /// The hardware threads of a CPU's core, itself among them.
+    #[must_use]
+    pub fn core_of(&self, cpu: CpuId) -> CpuMask {
+        let cpus = (0..self.topology.cpus as u16).map(CpuId);
+        cpus.filter(|other| matches!(self.distance(cpu, *other), Distance::Own | Distance::Smt)).collect()
+    }
+
     /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the
     /// whole pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to
     /// the `grows_to` of the file.
@@ -98,6 +111,7 @@ impl MachineSpec {
             return Err(SpecError::CpuCount { machine: self.name.clone(), asked: n });
         }
         let (topology, layout) = self.layout.resized(&self.topology, n);
-        Ok(MachineSpec { topology, layout, ..self.clone() })
+        let speeds = self.speeds.resized(n);
+        Ok(MachineSpec { topology, layout, speeds, ..self.clone() })
     }
 }

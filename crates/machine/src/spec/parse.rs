@@ -5,6 +5,7 @@ use super::error::SpecError;
 use super::origin::{Origin, OriginKind};
 use super::parse_kernel::read_kernel;
 use super::parse_noise::read_noise;
+use super::parse_speed::read_speed;
 use super::parse_topology::read_topology;
 use super::reader::{Field, Table, read_file};
 use super::{CacheModel, MachineSpec};
@@ -24,7 +25,7 @@ impl MachineSpec {
 }
 
 fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
-    let root = root.table(&["name", "meaning", "topology", "costs", "cache", "kernel", "noise"])?;
+    let root = root.table(&["name", "meaning", "topology", "costs", "cache", "speed", "kernel", "noise"])?;
     let name = root.required("name")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.text()?.chars().all(letter) {
@@ -35,6 +36,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let distances = layout.distances(&topology);
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
     let cache = read_cache(&root.required("cache")?, &distances, &mut origins)?;
+    let speeds = root.optional("speed").map(|s| read_speed(&s, &topology, &mut origins)).transpose()?;
     let stretches = root.optional("kernel").map(|k| read_kernel(&k, &mut origins)).transpose()?;
     let noise = root.optional("noise").map(|n| read_noise(&n, &mut origins)).transpose()?;
     Ok(MachineSpec {
@@ -43,6 +45,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         topology,
         costs,
         cache,
+        speeds: speeds.unwrap_or_default(),
         stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),
         origins,
@@ -142,7 +145,7 @@ fn at_distance<'a>(
 }
 
 /// `{ UNIT = number, origin = "…" }`.
-fn read_figure(
+pub(super) fn read_figure(
     field: &Field<'_>,
     unit: &str,
     min: u64,

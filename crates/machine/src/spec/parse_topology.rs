@@ -133,16 +133,7 @@ fn read_partition(field: &Field<'_>, cpus: usize) -> Result<Vec<CpuMask>, SpecEr
     let mut seen = CpuMask::EMPTY;
     let mut spans = Vec::new();
     for element in field.elements()? {
-        let Some(span) = parse_cpu_list(element.text()?) else {
-            return Err(element.error("is no CPU list", "write it as \"0-3,8\""));
-        };
-        let outside = span.without(&CpuMask::first_n(cpus));
-        if let Some(cpu) = outside.first() {
-            return Err(element.error(
-                format!("names CPU {cpu}, the machine has {cpus}"),
-                format!("use CPUs 0 to {}", cpus - 1),
-            ));
-        }
+        let span = read_cpu_list(&element, cpus)?;
         if let Some(cpu) = span.and(&seen).first() {
             return Err(element.error(format!("CPU {cpu} is in two spans"), "put every CPU into exactly one"));
         }
@@ -152,6 +143,20 @@ fn read_partition(field: &Field<'_>, cpus: usize) -> Result<Vec<CpuMask>, SpecEr
     match CpuMask::first_n(cpus).without(&seen).first() {
         Some(cpu) => Err(field.error(format!("CPU {cpu} is in no span"), "put every CPU into exactly one")),
         None => Ok(spans),
+    }
+}
+
+/// A list of CPUs that the machine has, one at least.
+pub(super) fn read_cpu_list(field: &Field<'_>, cpus: usize) -> Result<CpuMask, SpecError> {
+    let Some(list) = parse_cpu_list(field.text()?) else {
+        return Err(field.error("is no CPU list", "write it as \"0-3,8\""));
+    };
+    match list.without(&CpuMask::first_n(cpus)).first() {
+        Some(cpu) => Err(field.error(
+            format!("names CPU {cpu}, the machine has {cpus}"),
+            format!("use CPUs 0 to {}", cpus - 1),
+        )),
+        None => Ok(list),
     }
 }
 

@@ -8,4 +8,5 @@ mod pi_spin;
 mod preemption;
 mod properties;
 mod sections;
+mod speeds;
 mod windows;

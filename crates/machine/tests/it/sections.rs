@@ -6,7 +6,7 @@ use machine::{
     SpinlockId, Step, TaskSpec,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, Topology};
+use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Policy, RtPriority, Topology, TopologyLevel};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ fn one_by_one(work: &Sections) -> Vec<Piece> {
 }
 
 /// Five tasks and a real-time one that interrupts on three CPUs; all want the same two locks.
-fn crowd(seed: u64, at_once: bool, backoff: Backoff) -> (Outcome, Vec<(u32, Nanos)>) {
+fn crowd(spec: &MachineSpec, seed: u64, at_once: bool, backoff: Backoff) -> (Outcome, Vec<(u32, Nanos)>) {
     let mut rng = Rng::keyed(seed, Purpose::Load, 0);
     let mut setup = Setup::new(3);
     let locks: Vec<SpinlockId> = (0..2).map(|_| setup.spinlock(backoff)).collect();
@@ -89,7 +89,7 @@ fn crowd(seed: u64, at_once: bool, backoff: Backoff) -> (Outcome, Vec<(u32, Nano
     setup.spawn(Nanos(7), rt);
     let config = Config::of_profile("2.6.32").expect("a profile");
     let options = RunOptions { check: true, seed, ..RunOptions::default() };
-    let machine = Machine::new(MachineSpec::ideal(Topology::flat(3)), config, setup, options);
+    let machine = Machine::new(spec.clone(), config, setup, options);
     let outcome = machine.expect("a machine").run().expect("it runs");
     let clock = clock.borrow().clone();
     (outcome, clock)
@@ -97,11 +97,25 @@ fn crowd(seed: u64, at_once: bool, backoff: Backoff) -> (Outcome, Vec<(u32, Nano
 
 #[test]
 fn one_step_is_what_many_are() {
+    same_in_one_step_as_in_many(&MachineSpec::ideal(Topology::flat(3)));
+}
+
+/// machine.md 6.2: the plans follow the speed, which the sibling changes while they run.
+#[test]
+fn one_step_is_what_many_are_beside_siblings() {
+    let core = CpuMask::first_n(3);
+    let levels = [TopologyLevel { kind: LevelKind::Smt, spans: [core].into() }];
+    let mut spec = MachineSpec::ideal(Topology { cpus: 3, levels: levels.into() });
+    spec.speeds.smt_busy_percent = 62;
+    same_in_one_step_as_in_many(&spec);
+}
+
+fn same_in_one_step_as_in_many(spec: &MachineSpec) {
     let (mut preempted, mut slept) = (0, 0);
     for seed in 1..=60 {
         let backoff = if seed % 2 == 0 { Backoff::Event } else { Backoff::Sleep };
-        let (outcome, clock) = crowd(seed, true, backoff);
-        let (other, expected) = crowd(seed, false, backoff);
+        let (outcome, clock) = crowd(spec, seed, true, backoff);
+        let (other, expected) = crowd(spec, seed, false, backoff);
         assert_eq!(clock, expected, "seed {seed}");
         assert_eq!(
             outcome.totals.lock_holder_preemptions, other.totals.lock_holder_preemptions,

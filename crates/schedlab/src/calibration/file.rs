@@ -3,7 +3,7 @@
 use super::distances::Kind;
 use super::figure::Figure;
 use super::host::Host;
-use super::{Measured, MeasuredPair};
+use super::{Measured, MeasuredPair, siblings};
 use machine::{Costs, Distance, MachineSpec, Origin};
 use scheduler::CpuMask;
 use std::fmt::Write;
@@ -71,7 +71,8 @@ pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> Stri
             );
         }
     }
-    text + &primitives.cache(host) + &primitives.stretches() + &primitives.noise()
+    let speed = measured.map_or_else(String::new, |measured| siblings::speed(host, measured.siblings));
+    text + &primitives.cache(host) + &speed + &primitives.stretches() + &primitives.noise()
 }
 
 pub(super) fn quoted(text: &str) -> String {

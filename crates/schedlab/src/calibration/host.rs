@@ -156,6 +156,8 @@ mod tests {
             [far(0, 0), far(0, 1), far(0, 2), far(0, 4)],
             [Distance::Own, Distance::Smt, Distance::SharedCache, Distance::OtherNode]
         );
+        assert!(host.has_smt());
+        assert_eq!(host.pair(Distance::Smt), Some(Pair { a: CpuId(0), b: CpuId(1) }));
         assert_eq!(host.pair(Distance::SameNode), None);
         assert_eq!(host.pair(Distance::OtherNode), Some(Pair { a: CpuId(0), b: CpuId(4) }));
     }

@@ -32,7 +32,7 @@ fn now() -> u64 {
 }
 
 /// How long something takes.
-fn timed(what: impl FnOnce()) -> u64 {
+pub(super) fn timed(what: impl FnOnce()) -> u64 {
     let start = now();
     what();
     now() - start
@@ -45,7 +45,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Ties the calling thread to a CPU.
-    fn pin(&self, cpu: CpuId) -> io::Result<()> {
+    pub(super) fn pin(&self, cpu: CpuId) -> io::Result<()> {
         let mut set = CpuSet::new();
         set.set(self.host.online[cpu.index()].into());
         Ok(sched_setaffinity(None, &set)?)

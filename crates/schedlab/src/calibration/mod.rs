@@ -9,6 +9,7 @@ mod figure;
 mod file;
 mod host;
 mod measure;
+mod siblings;
 mod stretches;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use host::Host;
 use machine::{Distance, MachineSpec, SpecError};
 use measure::{Bench, Hops, Interruptions, Refill};
 use rustix::process::{getpriority_process, setpriority_process};
+use siblings::Siblings;
 use std::io;
 use std::path::Path;
 use thiserror::Error;
@@ -83,6 +85,8 @@ struct Measured {
     pairs: Vec<MeasuredPair>,
     /// After a move to the nearest CPU of another core.
     refill: Option<Refill>,
+    /// Between hardware threads of a core, if it has any.
+    siblings: Option<Siblings>,
 }
 
 /// What was measured between two CPUs.
@@ -142,6 +146,10 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         Some(pair) => Some(take!("caches after a move", bench.refill(pair))),
         None => None,
     };
+    let siblings = match host.pair(Distance::Smt) {
+        Some(pair) => Some(take!("hardware threads of a core", bench.siblings(pair))),
+        None => None,
+    };
     let measured = Measured {
         syscall: take!("system calls", bench.syscall()),
         lock: take!("locks", bench.lock()),
@@ -156,6 +164,7 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         interruptions: take!("interruptions", bench.interruptions()),
         pairs,
         refill,
+        siblings,
     };
     bench.unpin().map_err(|source| CalibrationError::Measure { what: "on all CPUs again", source })?;
     Ok(measured)

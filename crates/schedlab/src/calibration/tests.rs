@@ -3,6 +3,7 @@
 use super::figure::Figure;
 use super::host::Host;
 use super::measure::{Hops, Interruptions};
+use super::siblings::Siblings;
 use super::{Measured, MeasuredPair, file};
 use machine::{ByDistance, Distance, MachineSpec};
 use scheduler::{CpuMask, Nanos};
@@ -44,6 +45,7 @@ fn measured(pairs: Vec<MeasuredPair>) -> Measured {
         interruptions: Interruptions { per_second: 800, mean_ns: 5000, lengths: figure(500) },
         pairs,
         refill: None,
+        siblings: None,
     }
 }
 
@@ -122,4 +124,21 @@ fn without_measurements_everything_but_the_topology_is_assumed() {
     let text = file::text("recorded", &host(2), None);
     assert!(text.starts_with("# The topology of the machine of a recording."), "{text}");
     assert_eq!(text.matches("\"measured: ").count(), 1, "{text}");
+}
+
+#[test]
+fn what_siblings_take_from_each_other_is_measured_where_there_are_any() {
+    let mut threads = host(4);
+    threads.cores = vec![CpuMask::first_n(2), CpuMask::first_n(4).without(&CpuMask::first_n(2))];
+    let siblings = Siblings { alone: figure(50_000), together: figure(80_000) };
+    let measured = Measured { siblings: Some(siblings), ..measured(vec![]) };
+    let MachineSpec { speeds, origins, .. } = spec(&threads, Some(&measured));
+    assert_eq!(speeds.smt_busy_percent, 63);
+    let origin = origins.iter().find(|origin| origin.field == "speed.smt_busy_percent").expect("it has one");
+    let ns =
+        "50000 (median 50000, 50000 to 50000, n 1) ns alone, 80000 (median 80000, 80000 to 80000, n 1) ns";
+    assert_eq!(origin.text, format!("integer work on a sibling takes {ns} together"));
+    assert_eq!(spec(&threads, None).speeds.smt_busy_percent, 100, "not measured, nothing said");
+    let without = file::text("here", &host(2), Some(&measured));
+    assert!(without.contains("# No SMT is visible") && !without.contains("[speed]"), "{without}");
 }

@@ -1,5 +1,6 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
+use super::pace::{Fraction, Occupant, Rate};
 use super::queue::Slot;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
@@ -90,6 +91,12 @@ pub(crate) struct CpuHw {
     pub seen: Cell<TaskId>,
     /// Time that tasks have executed here.
     pub busy: Cell<Nanos>,
+    /// What it executes, as far as that decides speeds.
+    pub occupant: Cell<Occupant>,
+    /// How fast it executes that.
+    pub rate: Cell<Rate>,
+    /// What the task has done of its work beyond whole nanoseconds.
+    pub fraction: Cell<Fraction>,
     /// Stretches with interrupts off, and the dice for them and for timer jitter.
     pub noise: CpuNoise,
     /// Where the running task makes room, if it was asked to inside the kernel.
@@ -106,7 +113,7 @@ pub(crate) struct CpuHw {
 
 impl CpuHw {
     /// A CPU that executes `idle` and is about to look around.
-    pub fn new(idle: TaskId, dice: Rng, scheduler_dice: Rng, noise_sources: usize) -> CpuHw {
+    pub fn new(idle: TaskId, rate: Rate, dice: Rng, scheduler_dice: Rng, noise_sources: usize) -> CpuHw {
         CpuHw {
             mode: Cell::new(Mode::InPath),
             ready_at: Cell::new(Nanos::ZERO),
@@ -118,6 +125,9 @@ impl CpuHw {
             by_tick: RefCell::default(),
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),
+            occupant: Cell::default(),
+            rate: Cell::new(rate),
+            fraction: Cell::default(),
             noise: CpuNoise::new(dice, noise_sources),
             scheduler_dice: RefCell::new(scheduler_dice),
             point: Cell::default(),

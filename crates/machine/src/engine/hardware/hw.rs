@@ -5,6 +5,7 @@
 use super::cpu::CpuHw;
 use super::lines::LineTable;
 use super::locks::LockTable;
+use super::pace::Paces;
 use super::push_ipis::PushIpis;
 use super::queue::{EventQueue, Slot};
 use super::source::{OneShot, Source};
@@ -25,6 +26,8 @@ pub(crate) struct Hw {
     pub now: Cell<Nanos>,
     /// What the executing path has been charged and has not paid.
     pub debt: Cell<Nanos>,
+    /// How fast CPUs execute, and what decides that.
+    pub paces: Paces,
     pub queue: EventQueue,
     /// What each slot of the queue stands for.
     sources: RefCell<Vec<Source>>,
@@ -74,10 +77,12 @@ impl Hw {
         for _ in &sources {
             queue.add_slot();
         }
+        let paces = Paces::new(&spec);
         let cpu = |c: usize| {
             let dice = Rng::keyed(seed, Purpose::CpuNoise, c as u64);
             let scheduler_dice = Rng::keyed(seed, Purpose::Scheduler, c as u64);
-            CpuHw::new(TaskId(c as u32), dice, scheduler_dice, noise_sources)
+            let rate = paces.of_idle(CpuId(c as u16));
+            CpuHw::new(TaskId(c as u32), rate, dice, scheduler_dice, noise_sources)
         };
         Hw {
             now: Cell::new(Nanos::ZERO),
@@ -87,6 +92,7 @@ impl Hw {
             free_slots: RefCell::default(),
             slots_per_cpu: 2 + noise_sources as u32,
             cpus: (0..n).map(cpu).collect(),
+            paces,
             idle_polls,
             locks: LockTable::new(&spec, lock_kind),
             lines: LineTable::new(n),

@@ -60,7 +60,8 @@ impl Hw {
     fn make_up_for_stretches(&self, cpu: CpuId) {
         let (hw, costs, now) = (&self.cpus[cpu.index()], &self.spec.costs, self.now.get());
         let idle_exit = if hw.halted.get() { costs.idle_exit } else { Nanos::ZERO };
-        let done = |b: Batch| b.served_at + idle_exit + costs.irq_entry + b.length + costs.irq_exit;
+        let around = self.at_pace(cpu, costs.irq_entry) + self.at_pace(cpu, costs.irq_exit);
+        let done = |b: Batch| b.served_at + idle_exit + around + b.length;
         let mut batch: Option<Batch> = None;
         while let Some(source) = hw.noise.first_begun(now) {
             let begins = hw.noise.next[source].get();

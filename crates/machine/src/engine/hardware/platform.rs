@@ -105,7 +105,7 @@ impl Platform for Hw {
     #[inline]
     fn charge(&self, cost: Cost) {
         let c = &self.spec.costs;
-        self.charge_ns(match cost {
+        self.charge_work(match cost {
             Cost::Schedule => c.schedule,
             Cost::ContextSwitch => c.context_switch,
             Cost::Enqueue => c.enqueue,
@@ -138,7 +138,7 @@ impl Platform for Hw {
         }
         let sent = &self.cpus[from.index()].ipis_sent;
         sent.set(sent.get() + 1);
-        self.charge_ns(self.spec.costs.ipi_send);
+        self.charge_work(self.spec.costs.ipi_send);
         let latency = self.spec.costs.ipi.at(self.spec.distance(from, to));
         let stolen = Nanos(latency.0 * u64::from(self.spec.costs.ipi_stolen_percent) / 100);
         let arrives = self.local_now() + latency;
@@ -162,7 +162,7 @@ impl Platform for Hw {
         let known = slot.get().unwrap_or_else(|| self.add_slot(Source::Hrtick(cpu)));
         slot.set(Some(known));
         let Some(at) = at else { return self.queue.clear(known) };
-        self.charge_ns(self.spec.costs.timer_program);
+        self.charge_work(self.spec.costs.timer_program);
         self.queue.set(known, at);
     }
 

@@ -3,6 +3,7 @@
 
 use super::cpu::Mode;
 use super::hw::Hw;
+use super::pace::Fraction;
 use scheduler::{CpuId, Nanos};
 use std::cell::Cell;
 use std::future::Future;
@@ -10,9 +11,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 impl Hw {
-    /// The executing path has to pay for something.
+    /// The executing path has to wait for something, or lose the time: as long as it takes, at any speed.
     pub fn charge_ns(&self, cost: Nanos) {
         self.debt.set(self.debt.get() + cost);
+    }
+
+    /// The executing path has to do something that takes so long at full speed: it takes longer on a slow
+    /// CPU, and beside a busy sibling.
+    #[inline]
+    pub fn charge_work(&self, work: Nanos) {
+        self.charge_ns(self.paces.executing.get().time_for(work, Fraction::default()));
     }
 
     /// The executing path's time: the clock, and what it has been charged.

@@ -27,6 +27,12 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             continue;
         }
         if ctx.seen.get() != curr {
+            if sim.changes_paces(me, curr) {
+                // Siblings notice at the time of this path, not before; and others may act until then.
+                sim.hw().settled(id).await;
+                sim.set_up(me, curr);
+                continue;
+            }
             sim.set_up(me, curr);
         }
         if curr == idle {
@@ -36,7 +42,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             let rest = match sim.next(me, curr) {
                 Next::Follow(rest) => rest,
                 Next::Execute(length) => {
-                    let run = sim.begin(me, length.min(goes_on));
+                    let run = sim.begin(me, length.at_most(goes_on));
                     if !run.is_over {
                         sim.hw().suspend(id, Mode::Interruptible).await;
                     }

@@ -4,8 +4,8 @@
 
 use super::sim::Sim;
 use crate::behaviour::Env;
-use crate::engine::hardware::Hw;
-use crate::engine::userland::{Activity, Next, Rest, Resume, Slow, counters};
+use crate::engine::hardware::{Fraction, Hw, Rate};
+use crate::engine::userland::{Activity, Length, Next, Rest, Resume, Slow, counters};
 use crate::outcome::RunError;
 use crate::step::Step;
 use scheduler::{Nanos, TaskId, ThisCpu};
@@ -15,7 +15,12 @@ use schema::LogEvent;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     start: Nanos,
-    length: Nanos,
+    /// What it is to do, and how long that takes.
+    work: Nanos,
+    time: Nanos,
+    rate: Rate,
+    /// What had been done of a nanosecond of it.
+    done: Fraction,
     /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot
     /// fires at its end.
     pub is_over: bool,
@@ -36,24 +41,24 @@ impl Sim {
             Activity::Compute { left } => {
                 let cold = tasks.refill(p);
                 tasks.set_activity(p, Activity::Compute { left: left + cold });
-                Next::Execute(left + cold)
+                Next::Execute(Length::Work(left + cold))
             }
-            Activity::Kernel { left, .. } => Next::Execute(left),
+            Activity::Kernel { left, .. } => Next::Execute(Length::Work(left)),
             Activity::SpinUntil(until) => {
                 let length = until.saturating_sub(self.hw().local_now());
                 if length > Nanos::ZERO {
-                    return Next::Execute(length);
+                    return Next::Execute(Length::Time(length));
                 }
                 tasks.set_activity(p, Activity::Ready);
                 Next::Follow(Rest::Nothing)
             }
-            Activity::Spinning(attempt) => Next::Execute(attempt.stint()),
+            Activity::Spinning(attempt) => Next::Execute(Length::Work(attempt.stint())),
             Activity::SpinOnOwner(mutex) => self.user.mutexes.spin_for(self.caller(me, p), mutex),
             // What a task fetches when it comes back is its own, and is there before it holds the lock.
             Activity::InCall(then @ Resume::SpinLock(_)) => {
                 let cold = tasks.refill(p);
                 if cold > Nanos::ZERO {
-                    return Next::Execute(cold);
+                    return Next::Execute(Length::Work(cold));
                 }
                 Next::Follow(self.resume(me, p, then))
             }
@@ -63,10 +68,16 @@ impl Sim {
 
     /// The current task starts to execute.
     #[inline]
-    pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Nanos) -> Run {
+    pub fn begin(&self, me: ThisCpu<'_, Hw>, length: Length) -> Run {
         let hw = self.hw();
+        let (work, rate) = match length {
+            Length::Work(work) => (work, hw.cpu(me.id).rate.get()),
+            Length::Time(time) => (time, Rate::FULL),
+        };
+        let done = hw.cpu(me.id).fraction.get();
         let start = hw.local_now();
-        let end = start + length;
+        let time = rate.time_for(work, done);
+        let end = start + time;
         hw.debt.set(Nanos::ZERO);
         let is_over = hw.queue.next_time() > end;
         if is_over {
@@ -75,15 +86,13 @@ impl Sim {
             hw.cpu(me.id).ready_at.set(start);
             hw.queue.set(hw.work_slot(me.id), end);
         }
-        Run { start, length, is_over }
+        Run { start, work, time, rate, done, is_over }
     }
 
     /// It has executed to the end, or was interrupted.
     #[inline]
     pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, run: Run) -> Rest {
-        let ran = self.hw().now.get().saturating_sub(run.start).min(run.length);
-        let busy = &self.hw().cpu(me.id).busy;
-        busy.set(busy.get() + ran);
+        let ran = self.book(me, run);
         let tasks = &self.user.tasks;
         match tasks.with(p, |t| t.activity) {
             Activity::Compute { left } if left > ran => {
@@ -98,7 +107,7 @@ impl Sim {
                 tasks.set_activity(p, Activity::InCall(Resume::SpinLock(attempt.after(ran))));
             }
             Activity::InCall(then) => {
-                let left = run.length - ran;
+                let left = run.work - ran;
                 tasks.put_back(p, left);
                 if left == Nanos::ZERO {
                     return self.resume(me, p, then);
@@ -108,6 +117,17 @@ impl Sim {
             Activity::SpinUntil(_) | Activity::SpinOnOwner(_) => {}
         }
         Rest::Nothing
+    }
+
+    /// The time of a run has passed; the work that was done in it.
+    #[inline]
+    fn book(&self, me: ThisCpu<'_, Hw>, run: Run) -> Nanos {
+        let cpu = self.hw().cpu(me.id);
+        let time = self.hw().now.get().saturating_sub(run.start).min(run.time);
+        cpu.busy.set(cpu.busy.get() + time);
+        let (work, done) = run.rate.work_in(time, run.done);
+        cpu.fraction.set(done);
+        work
     }
 
     /// Asks the behaviour, and starts what it wants.

@@ -31,7 +31,7 @@ impl Sim {
             self.ipi(me, ipi).await;
             return self.hw().note_detail(me.id, || LogEvent::IrqHandlerExit {});
         }
-        self.hw().charge_ns(costs.irq_entry);
+        self.hw().charge_work(costs.irq_entry);
         let in_interrupt = &self.hw().cpu(me.id).in_interrupt;
         in_interrupt.set(true);
         let mut timer_fired = false;
@@ -45,7 +45,7 @@ impl Sim {
             match irq {
                 Irq::Timer(task) => {
                     timer_fired = true;
-                    self.hw().charge_ns(costs.timer_expiry);
+                    self.hw().charge_work(costs.timer_expiry);
                     try_to_wake_up(me, task, FROM_INTERRUPT).await;
                 }
                 Irq::Tick => {
@@ -55,7 +55,7 @@ impl Sim {
                 }
                 Irq::Hrtick => {
                     timer_fired = true;
-                    self.hw().charge_ns(costs.timer_expiry);
+                    self.hw().charge_work(costs.timer_expiry);
                     hrtick(me).await;
                 }
                 Irq::Ipi(ipi) => {
@@ -83,9 +83,9 @@ impl Sim {
         }
         if timer_fired {
             // The timer hardware is set to the next expiry.
-            self.hw().charge_ns(costs.timer_program);
+            self.hw().charge_work(costs.timer_program);
         }
-        self.hw().charge_ns(costs.irq_exit);
+        self.hw().charge_work(costs.irq_exit);
         in_interrupt.set(false);
     }
 
@@ -144,7 +144,10 @@ impl Sim {
     async fn wake_kthreads(&self, me: ThisCpu<'_, Hw>, wakes: &[Wake], by: Arrival) {
         for wake in wakes {
             if let Some(channel) = self.hw().dice(me.id, |rng| wake.draw(me.id, rng)) {
-                let at = self.hw().local_now().saturating_sub(self.hw().spec.costs.irq_entry);
+                let at = self
+                    .hw()
+                    .local_now()
+                    .saturating_sub(self.hw().at_pace(me.id, self.hw().spec.costs.irq_entry));
                 self.message_from_outside(me, ToldMessage { channel, by, at }).await;
             }
         }

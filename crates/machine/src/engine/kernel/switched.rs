@@ -2,17 +2,35 @@
 //! go.
 
 use super::sim::Sim;
-use crate::engine::hardware::Hw;
+use crate::engine::hardware::{Fraction, Hw, Occupant};
 use crate::engine::record::words;
 use crate::engine::userland::{LastRun, Refill};
 use scheduler::{CpuId, Nanos, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 
 impl Sim {
+    /// Whether the core executes at other rates once `curr` is set up.
+    #[inline]
+    pub fn changes_paces(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> bool {
+        self.hw().paces.vary && self.hw().cpu(me.id).occupant.get() != self.occupant(me, curr)
+    }
+
+    fn occupant(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> Occupant {
+        if curr == self.k.idle_task(me.id) {
+            return Occupant::Idle;
+        }
+        let is_recorded = self.user.tasks.with(curr, |t| t.done_ahead.is_some());
+        if is_recorded { Occupant::RecordedWork } else { Occupant::Work }
+    }
+
     /// A task, or idle, is about to execute where another one did before.
     pub fn set_up(&self, me: ThisCpu<'_, Hw>, curr: TaskId) {
         let (cpu, idle) = (self.hw().cpu(me.id), self.k.idle_task(me.id));
         let previous = cpu.seen.replace(curr);
+        if self.hw().paces.vary {
+            cpu.fraction.set(Fraction::default());
+            self.hw().occupy(me.id, self.occupant(me, curr));
+        }
         let busy = cpu.busy.get();
         if previous != idle {
             self.left(me.id, previous, busy);

@@ -22,7 +22,7 @@ impl Sim {
         let nr_wakeups = me.task(arriving.task).stats.nr_wakeups.get();
         let Some(takes) = paths.draw(arriving.situation, stream, nr_wakeups) else { return };
         let costs = &hw.spec.costs;
-        let to_come = costs.schedule + costs.lock_uncontended;
+        let to_come = hw.at_pace(me.id, costs.schedule) + costs.lock_uncontended;
         let left = (arriving.since + takes).saturating_sub(hw.local_now() + to_come);
         hw.charge_ns(tasks.with(me.curr(), |task| task.gives_way(left)));
     }

@@ -22,10 +22,29 @@ pub(crate) struct Caller<'s> {
 /// What a task does next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// It executes for so long, or until an interrupt.
-    Execute(Nanos),
+    /// It executes so much, or until an interrupt.
+    Execute(Length),
     /// It has taken a step, of which this is left.
     Follow(Rest),
+}
+
+/// How much a task executes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Length {
+    /// What takes so long at full speed.
+    Work(Nanos),
+    /// It watches something for so long, however fast.
+    Time(Nanos),
+}
+
+impl Length {
+    /// Up to a point of the kernel, if that comes first.
+    pub fn at_most(self, point: Nanos) -> Length {
+        match self {
+            Length::Work(work) => Length::Work(work.min(point)),
+            Length::Time(time) => Length::Time(time.min(point)),
+        }
+    }
 }
 
 /// What is left of a step. Most steps of most loads leave no more than the first three, and no future is made
@@ -106,7 +125,7 @@ impl<'s> Caller<'s> {
 
     /// Pays for entering and leaving the kernel.
     pub fn syscall(self) {
-        self.hw().charge_ns(self.hw().spec.costs.syscall);
+        self.hw().charge_work(self.hw().spec.costs.syscall);
     }
 
     /// It is about to sleep; when it runs again it goes on with `then`.

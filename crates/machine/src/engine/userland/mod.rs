@@ -23,7 +23,7 @@ mod tasks;
 mod warmth;
 
 pub(crate) use activity::{Activity, Resume};
-pub(crate) use caller::{Caller, Next, Rest, Slow};
+pub(crate) use caller::{Caller, Length, Next, Rest, Slow};
 pub(crate) use family::Family;
 pub(crate) use in_sections::InSections;
 pub(crate) use sleep::sleep_until;

@@ -1,7 +1,7 @@
 //! Mutexes from the tasks' side: the fast path in user space, the system call, and the sleep in it.
 
 use super::activity::{Activity, Resume};
-use super::caller::{Caller, Next, Rest, Slow};
+use super::caller::{Caller, Length, Next, Rest, Slow};
 use crate::outcome::{DeadlockLink, RunError};
 use crate::setup::MutexSpec;
 use scheduler::mutex::{
@@ -38,7 +38,7 @@ impl Mutexes {
     /// The task waits for a PI mutex and executes: does it still?
     pub fn spin_for(&self, call: Caller<'_>, id: MutexId) -> Next {
         Next::Follow(match spin_on_owner(call.me, call.p, id) {
-            OwnerSeen::Runs => return Next::Execute(UNTIL_TOLD),
+            OwnerSeen::Runs => return Next::Execute(Length::Time(UNTIL_TOLD)),
             OwnerSeen::Released => {
                 call.does(Activity::Ready);
                 Rest::Slow(Slow::LockAgain(id))

@@ -237,7 +237,7 @@ pub(crate) fn wait_child(call: Caller<'_>) -> Rest {
     if sleeps {
         return call.sleeps(TaskState::Interruptible, Resume::WaitChild);
     }
-    call.hw().charge_ns(call.hw().spec.costs.wait);
+    call.hw().charge_work(call.hw().spec.costs.wait);
     Rest::Nothing
 }
 

@@ -8,10 +8,10 @@
 //!   begin; the planner then finds the lock taken.
 //! - Who wants a lock during a planned section finds it taken, and ends the planner's run where that
 //!   section ends, so that the planner wakes who sleeps for the lock.
-//! - An interrupt ends the planner's run anyway: what is past has happened, a section that is under way
-//!   takes its lock, for who knows how long, and the rest is planned anew.
+//! - An interrupt, or another speed, ends the planner's run anyway: what is past has happened, a section that
+//!   is under way takes its lock, for who knows how long, and the rest is planned anew.
 
-use super::caller::{Caller, Next, Rest, Slow};
+use super::caller::{Caller, Length, Next, Rest, Slow};
 use super::in_sections::InSections;
 use super::spinlock::{Plan, Spinlocks};
 use crate::objects::SpinlockId;
@@ -23,7 +23,7 @@ enum Ahead {
     Nothing,
     /// A section, which could not be planned.
     Section(SpinlockId),
-    /// A run of this length, with the sections that are planned in it.
+    /// A run of so much work, with the sections that are planned in it.
     Run(Nanos),
 }
 
@@ -48,32 +48,35 @@ impl Spinlocks {
         match ahead {
             Ahead::Nothing => Next::Follow(Rest::Nothing),
             Ahead::Section(lock) => Next::Follow(self.lock(call, lock)),
-            Ahead::Run(length) => Next::Execute(length),
+            Ahead::Run(work) => Next::Execute(Length::Work(work)),
         }
     }
 
-    /// Plans as many sections as can be, and says how long the run is with them.
+    /// Plans as many sections as can be, and says how much work the run is with them.
     fn plan(&self, call: Caller<'_>, at: &mut InSections) -> Nanos {
-        let start = call.hw().local_now();
-        let mut end = start + at.left;
+        let (start, cpu) = (call.hw().local_now(), call.hw().cpu(call.me.id));
+        let (rate, done) = (cpu.rate.get(), cpu.fraction.get());
+        let after = |work| start + rate.time_for(work, done);
+        let mut work = at.left;
         at.planned = at.phase;
         if !at.holds() {
             let mut locks = self.locks.borrow_mut();
             while at.planned < at.last() {
                 let lock = &mut locks[at.lock(at.planned).0 as usize];
-                let section = Plan { cpu: call.me.id, start: end, end: end + at.hold(), learnt: false };
+                let (begins, ends) = (after(work), after(work + at.hold()));
+                let section = Plan { cpu: call.me.id, start: begins, end: ends, learnt: false };
                 if !lock.admits(&section) {
                     break;
                 }
                 lock.plans.push(section);
-                end = section.end + at.part();
+                work = work + at.hold() + at.part();
                 at.planned += 2;
             }
         }
-        end - start
+        work
     }
 
-    /// It has executed for so long.
+    /// It has done so much of it.
     pub fn sections_executed(&self, call: Caller<'_>, ran: Nanos) -> Rest {
         let in_section = call.with(|task| {
             task.sections.as_mut().filter(|at| at.holds()).map(|at| {

@@ -12,7 +12,7 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
     if until <= hw.local_now() {
         return Rest::Nothing;
     }
-    hw.charge_ns(hw.spec.costs.timer_program);
+    hw.charge_work(hw.spec.costs.timer_program);
     let jitter = hw.spec.noise.timer_jitter;
     let jitter = jitter.map_or(Nanos::ZERO, |s| hw.dice(call.me.id, |rng| s.draw(rng)));
     let is_rt = call.me.task(call.p).class.get() == Class::Rt;

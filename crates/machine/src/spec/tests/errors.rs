@@ -209,7 +209,8 @@ fn unknown_fields_get_the_nearest() {
         "[cache]",
         "[disk]",
         &format!(
-            "{}: disk: is not known here; known are name, meaning, topology, costs, cache, kernel, noise",
+            "{}: disk: is not known here; known are name, meaning, topology, costs, cache, speed, kernel, \
+             noise",
             line_of("[cache]")
         ),
     );

@@ -2,6 +2,7 @@ mod builtins;
 mod composites;
 mod errors;
 mod resizing;
+mod speeds;
 mod stretches;
 
 use super::MachineSpec;

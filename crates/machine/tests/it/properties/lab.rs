@@ -70,6 +70,9 @@ fn topology(shape: Shape) -> Topology {
 
 fn machine(scenario: &Scenario) -> MachineSpec {
     let mut spec = MachineSpec::ideal(topology(scenario.shape));
+    if matches!(scenario.shape, Shape::Threads(_)) {
+        spec.speeds.smt_busy_percent = 62;
+    }
     let times = match scenario.price {
         Price::Free => return spec,
         Price::Usual | Price::Noisy => 1,

@@ -1,0 +1,154 @@
+//! How fast CPUs execute: their fixed speeds, and what busy hardware threads of a core take from each other
+//! (machine.md 6.2, 6.3).
+
+use crate::spec::MachineSpec;
+use scheduler::{CpuId, Nanos};
+use std::cell::Cell;
+
+/// Work done in a unit of time, in ten thousandths: from 1 to [`Rate::FULL`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rate(u32);
+
+/// Work that has been done beyond whole nanoseconds: ten thousandths of one, fewer than all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Fraction(u32);
+
+/// What a CPU executes, as far as that decides speeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Occupant {
+    /// Nothing, or an interrupt on top of that: it takes nothing from its siblings.
+    #[default]
+    Idle,
+    /// A task whose work is told for a CPU at full speed.
+    Work,
+    /// A task whose work is recorded CPU time, in which what slowed it then is contained.
+    RecordedWork,
+}
+
+const WHOLE: u64 = 10_000;
+/// No run of a machine is as long.
+const ENDLESS: u64 = 1 << 62;
+
+impl Rate {
+    /// Nothing slows it down.
+    pub const FULL: Rate = Rate(WHOLE as u32);
+
+    fn new(ten_thousandths: u32) -> Rate {
+        Rate(ten_thousandths.clamp(1, WHOLE as u32))
+    }
+
+    /// How long so much work takes, of which a fraction has been done: up to the nanosecond in which it ends.
+    #[inline]
+    pub fn time_for(self, work: Nanos, done: Fraction) -> Nanos {
+        if self == Rate::FULL { work } else { self.slow_time_for(work, done) }
+    }
+
+    #[inline(never)]
+    fn slow_time_for(self, work: Nanos, done: Fraction) -> Nanos {
+        let rate = u64::from(self.0);
+        let units = (work.0 % rate) as i64 * WHOLE as i64 - i64::from(done.0);
+        let rest = -(-units).div_euclid(rate as i64);
+        let time = (work.0 / rate).saturating_mul(WHOLE).min(ENDLESS);
+        Nanos(time.saturating_add_signed(rest))
+    }
+
+    /// How much work is done in a time, after a fraction that had been done before.
+    #[inline]
+    pub fn work_in(self, time: Nanos, before: Fraction) -> (Nanos, Fraction) {
+        if self == Rate::FULL { (time, before) } else { self.slow_work_in(time, before) }
+    }
+
+    #[inline(never)]
+    fn slow_work_in(self, time: Nanos, before: Fraction) -> (Nanos, Fraction) {
+        let rate = u64::from(self.0);
+        let units = time.0 % WHOLE * rate + u64::from(before.0);
+        (Nanos(time.0 / WHOLE * rate + units / WHOLE), Fraction((units % WHOLE) as u32))
+    }
+}
+
+/// What decides how fast the CPUs of a machine execute.
+#[derive(Debug)]
+pub(crate) struct Paces {
+    /// Some CPU executes at times below full speed.
+    pub vary: bool,
+    /// The rate of the CPU whose path is executed.
+    pub executing: Cell<Rate>,
+    /// Percent of a CPU's speed beside one busy sibling.
+    smt_busy_percent: u32,
+    /// By CPU; nothing if nothing varies.
+    own_percent: Box<[u32]>,
+    /// The CPUs of each CPU's core.
+    pub cores: Box<[Box<[CpuId]>]>,
+}
+
+impl Paces {
+    /// Those of a machine whose CPUs are idle.
+    pub fn new(spec: &MachineSpec) -> Paces {
+        let speeds = &spec.speeds;
+        let cpus = || (0..spec.cpus() as u16).map(CpuId);
+        let vary = speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu) < 100);
+        let known = || cpus().filter(|_| vary);
+        Paces {
+            vary,
+            executing: Cell::new(Rate::FULL),
+            smt_busy_percent: speeds.smt_busy_percent,
+            own_percent: known().map(|cpu| speeds.of(cpu)).collect(),
+            cores: known().map(|cpu| spec.core_of(cpu).iter().collect()).collect(),
+        }
+    }
+
+    /// That of a CPU that executes no task.
+    pub fn of_idle(&self, cpu: CpuId) -> Rate {
+        self.own_percent.get(cpu.index()).map_or(Rate::FULL, |percent| Rate::new(percent * 100))
+    }
+
+    /// That of a CPU that executes a task, one of so many in its core. Two take their share from each other;
+    /// more than two get no more done together than two.
+    pub fn of_busy(&self, cpu: CpuId, in_core: u32) -> Rate {
+        let own = self.own_percent[cpu.index()];
+        match in_core {
+            ..=1 => self.of_idle(cpu),
+            _ => Rate::new(own * self.smt_busy_percent * 2 / in_core),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_and_time_at_a_rate_belong_together() {
+        // machine.md M33: 6 ms at 0.62 are 3.72 ms of work.
+        let rate = Rate::new(6_200);
+        assert_eq!(rate.work_in(Nanos(6_000_000), Fraction(0)), (Nanos(3_720_000), Fraction(0)));
+        assert_eq!(rate.time_for(Nanos(3_720_000), Fraction(0)), Nanos(6_000_000));
+        for rate in [1, 3, 3_333, 6_200, 9_999, 10_000].map(Rate::new) {
+            for (work, fraction) in [(1, 0), (1, 9_999), (7, 5_000), (10_001, 1), (123_456_789, 4_321)] {
+                let (work, before) = (Nanos(work), Fraction(fraction));
+                let time = rate.time_for(work, before);
+                assert_eq!(rate.work_in(time, before).0, work, "{rate:?} {work:?}");
+                assert!(
+                    time == Nanos(0) || rate.work_in(time - Nanos(1), before).0 < work,
+                    "{rate:?} {work:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_interruption_loses_a_part_of_a_nanosecond() {
+        let rate = Rate::new(6_200);
+        let (mut all, mut fraction) = (Nanos::ZERO, Fraction(0));
+        for _ in 0..10_000 {
+            let (work, left) = rate.work_in(Nanos(7), fraction);
+            (all, fraction) = (all + work, left);
+        }
+        assert_eq!((all, fraction), rate.work_in(Nanos(70_000), Fraction(0)));
+    }
+
+    #[test]
+    fn what_never_ends_stays_endless() {
+        assert!(Rate::new(1).time_for(Nanos(1 << 62), Fraction(0)) >= Nanos(1 << 61));
+    }
+}

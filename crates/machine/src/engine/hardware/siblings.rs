@@ -1,0 +1,38 @@
+//! The hardware threads of a core change each other's rates (machine.md 6.2).
+//!
+//! A run goes at one rate from its begin to its end. Whoever changes the rate of a sibling ends that one's
+//! run at this moment, and what is left of its work begins anew. Parts of a nanosecond are kept from run to
+//! run, so that it makes no difference how often that happens.
+
+use super::cpu::Mode;
+use super::hw::Hw;
+use super::pace::{Fraction, Occupant, Rate};
+use scheduler::{CpuId, Nanos};
+
+impl Hw {
+    /// How long such a piece of work takes on `cpu` as things are.
+    pub fn at_pace(&self, cpu: CpuId, work: Nanos) -> Nanos {
+        self.cpu(cpu).rate.get().time_for(work, Fraction::default())
+    }
+
+    /// `me`, whose path has come to this time, goes on with another occupant: its core executes at other
+    /// rates from now on.
+    pub fn occupy(&self, me: CpuId, occupant: Occupant) {
+        self.cpu(me).occupant.set(occupant);
+        let core = &self.paces.cores[me.index()];
+        let busy = core.iter().filter(|cpu| self.cpu(**cpu).occupant.get() != Occupant::Idle).count() as u32;
+        for cpu in core {
+            let there = self.cpu(*cpu);
+            let rate = match there.occupant.get() {
+                Occupant::Idle => self.paces.of_idle(*cpu),
+                Occupant::Work => self.paces.of_busy(*cpu, busy),
+                Occupant::RecordedWork => Rate::FULL,
+            };
+            let changes = there.rate.replace(rate) != rate;
+            if changes && *cpu != me && there.mode.get() == Mode::Interruptible {
+                self.queue.set_earlier(self.work_slot(*cpu), self.local_now().max(there.ready_at.get()));
+            }
+        }
+        self.paces.executing.set(self.cpu(me).rate.get());
+    }
+}

@@ -1,0 +1,60 @@
+//! What a machine file may say of speeds.
+
+use super::errors::good;
+use crate::spec::{BUILTIN, MachineSpec};
+
+/// The good machine, its four CPUs two cores of two threads, with these lines for the speeds.
+fn with(speed: &str) -> Result<MachineSpec, String> {
+    let text = good()
+        .replace("kind = \"mc\"", "kind = \"smt\"")
+        .replace("shared_cache = {", "smt = {")
+        .replace("shared_cache_lost_percent", "smt_lost_percent");
+    MachineSpec::parse(&format!("{text}\n[speed]\n{speed}"), "m").map_err(|error| error.to_string())
+}
+
+const BUSY: &str = "smt_busy_percent = { percent = 62, origin = \"published: somewhere\" }\n";
+const SLOW: &str = "cpus = [{ cpus = \"2-3\", percent = 70, origin = \"assumed: small ones\" }]\n";
+
+#[test]
+fn both_kinds_with_their_origins() {
+    let spec = with(&format!("{BUSY}{SLOW}")).expect("a machine file");
+    assert_eq!((spec.speeds.smt_busy_percent, &spec.speeds.cpu_percent[..]), (62, &[100, 100, 70, 70][..]));
+    let origins: Vec<String> = spec.origins.iter().map(ToString::to_string).collect();
+    assert!(origins.contains(&"speed.smt_busy_percent = 62 percent (published: somewhere)".to_owned()));
+    assert!(origins.contains(&"speed.cpus[0] = 70 percent for CPUs 2-3 (assumed: small ones)".to_owned()));
+}
+
+/// machine.md 6.2: the documents' machines say nothing of it, and keep their results.
+#[test]
+fn who_says_nothing_runs_at_full_speed() {
+    assert_eq!(with("").map(|spec| spec.speeds), Ok(MachineSpec::parse(&good(), "m").expect("good").speeds));
+    for entry in BUILTIN.iter().filter(|entry| entry.name != "laptop") {
+        let spec = MachineSpec::builtin(entry.name).expect("it is built in");
+        assert_eq!((spec.speeds.smt_busy_percent, spec.speeds.cpu_percent), (100, vec![]), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_larger_machine_has_the_same_cpus_again() {
+    let spec = with(SLOW).and_then(|spec| spec.with_cpus(7).map_err(|error| error.to_string()));
+    assert_eq!(spec.expect("a machine").speeds.cpu_percent, [100, 100, 70, 70, 100, 100, 70]);
+}
+
+#[track_caller]
+fn refused(got: Result<MachineSpec, String>, why: &str) {
+    let message = got.err().unwrap_or_default();
+    assert!(message.contains(why), "{message}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let without = MachineSpec::parse(&format!("{}\n[speed]\n{BUSY}", good()), "m");
+    let why = "speed.smt_busy_percent: speaks of hardware threads of a core, and the topology has no level";
+    refused(without.map_err(|error| error.to_string()), why);
+    refused(with(&BUSY.replace("62", "0")), "0 percent is impossible; give 1 to 100 percent");
+    refused(with(&SLOW.replace("70", "101")), "101 percent is impossible; give 1 to 100 percent");
+    refused(with(&SLOW.replace("2-3", "3-4")), "speed.cpus[0].cpus: names CPU 4, the machine has 4");
+    let twice = SLOW.replace("[{", "[{ cpus = \"3\", percent = 90, origin = \"assumed: x\" }, {");
+    refused(with(&twice), "speed.cpus[1].cpus: CPU 3 has a speed already; name every CPU once");
+    refused(with(&SLOW.replace("assumed: small ones", "small")), "does not say where the figure comes from");
+}
