@@ -3,6 +3,7 @@
 mod builtin;
 mod costs;
 mod error;
+mod idle;
 mod layout;
 mod noise;
 mod origin;
@@ -18,6 +19,7 @@ mod tests;
 pub use builtin::{BUILTIN, Builtin};
 pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
+pub use idle::IdleMonitor;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
 pub use stretch::{Operation, Points, Stretch, Stretches};
@@ -38,6 +40,8 @@ pub struct MachineSpec {
     pub costs: Costs,
     /// What a cold cache costs.
     pub cache: CacheModel,
+    /// How its idle CPUs wait.
+    pub idle_monitor: IdleMonitor,
     /// What its kernel's longer paths consist of.
     pub stretches: Stretches,
     /// What disturbs tasks.
@@ -72,6 +76,7 @@ impl MachineSpec {
             topology,
             costs: Costs::default(),
             cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
+            idle_monitor: IdleMonitor::default(),
             stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),
