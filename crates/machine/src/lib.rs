@@ -36,8 +36,9 @@ pub use snapshot::{
     TaskSnapshot,
 };
 pub use spec::{
-    BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IrqOff, KthreadNoise, MachineSpec,
-    Noise, Operation, Origin, OriginKind, Points, SpecError, Spread, Stretch, Stretches, WakeEvent, Woken,
+    BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IdleMonitor, IrqOff, KthreadNoise,
+    MachineSpec, Noise, Operation, Origin, OriginKind, Points, SpecError, Spread, Stretch, Stretches,
+    WakeEvent, Woken,
 };
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
 pub use step_text::{OF_ANOTHER, policy_text};

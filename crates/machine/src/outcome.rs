@@ -31,7 +31,7 @@ pub struct Outcome {
     pub stalled: Vec<StuckTask>,
     /// Messages from outside that found their channel full.
     pub outside_lost: u64,
-    /// Idle CPUs did not halt ([`crate::Setup::hold_cpu_dma_latency`]).
+    /// Idle CPUs polled ([`crate::Setup::hold_cpu_dma_latency`], or the machine's own way).
     pub idle_polls: bool,
     /// By CPU, one of its ticks, where the setup said so ([`crate::Setup::tick_at`]).
     pub ticks_at: Vec<Option<Nanos>>,

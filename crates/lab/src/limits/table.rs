@@ -235,8 +235,9 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "idle_polling",
         effect: Effect::Medium,
-        missing: "Idle CPUs that wait with MWAIT, as bare x86 machines have them, need no interrupt to be \
-                  woken; here they get one unless /dev/cpu_dma_latency is held.",
+        missing: "Idle CPUs of the built-in machines halt and get an interrupt to be woken, unless \
+                  /dev/cpu_dma_latency is held; those of bare x86 machines wait with MWAIT and need none \
+                  (idle_monitor in machine files). Calibrating does not find out which.",
         changes: "The columns of IPIs, and about 0.6 us for each wakeup of an idle CPU. Right for virtual \
                   machines, which halt.",
         profiles: ALL,

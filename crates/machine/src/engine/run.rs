@@ -10,7 +10,7 @@ use crate::behaviour::{Behaviour, Env, TaskSpec};
 use crate::outcome::{Outcome, RunError, TaskOrigin};
 use crate::setup::{FIRST_PID, Setup, Spawn};
 use crate::snapshot::SnapshotPlan;
-use crate::spec::MachineSpec;
+use crate::spec::{IdleMonitor, MachineSpec};
 use crate::step::Step;
 use crate::window::Window;
 use scheduler::fork::new_task;
@@ -90,7 +90,8 @@ impl Machine {
             lock_kind: config.rules.lock_kind.get(),
             seed: options.seed,
             paths: setup.paths.take(),
-            idle_polls: setup.cpu_dma_latency_held,
+            // No state but polling is shallow enough then (machine.md 5.4, menu, step 1).
+            idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
         let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
@@ -241,7 +242,7 @@ impl Sim {
             decisions: view.decisions().filter(|d| d.count > 0).collect(),
             stalled: view.stalled(end, &self.surroundings.outside),
             outside_lost: user.channels.outside_lost.get(),
-            idle_polls: self.hw().idle_polls,
+            idle_polls: self.hw().idle_monitor == IdleMonitor::Poll,
             ticks_at: self.surroundings.ticks_at.clone(),
             log: recorder.take_log(),
             starts: recorder.take_starts(),

@@ -3,6 +3,7 @@
 mod builtin;
 mod costs;
 mod error;
+mod idle;
 mod layout;
 mod noise;
 mod origin;
@@ -20,6 +21,7 @@ mod tests;
 pub use builtin::{BUILTIN, Builtin};
 pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
+pub use idle::IdleMonitor;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
 pub use speed::Speeds;
@@ -43,6 +45,8 @@ pub struct MachineSpec {
     pub cache: CacheModel,
     /// How fast its CPUs execute.
     pub speeds: Speeds,
+    /// How its idle CPUs wait.
+    pub idle_monitor: IdleMonitor,
     /// What its kernel's longer paths consist of.
     pub stretches: Stretches,
     /// What disturbs tasks.
@@ -78,6 +82,7 @@ impl MachineSpec {
             costs: Costs::default(),
             cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
             speeds: Speeds::default(),
+            idle_monitor: IdleMonitor::default(),
             stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),

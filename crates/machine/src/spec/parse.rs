@@ -2,6 +2,7 @@
 
 use super::costs::{ByDistance, Costs, Distance};
 use super::error::SpecError;
+use super::idle::read_idle_monitor;
 use super::origin::{Origin, OriginKind};
 use super::parse_kernel::read_kernel;
 use super::parse_noise::read_noise;
@@ -25,13 +26,25 @@ impl MachineSpec {
 }
 
 fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
-    let root = root.table(&["name", "meaning", "topology", "costs", "cache", "speed", "kernel", "noise"])?;
+    let root = root.table(&[
+        "name",
+        "meaning",
+        "idle_monitor",
+        "topology",
+        "costs",
+        "cache",
+        "speed",
+        "kernel",
+        "noise",
+    ])?;
     let name = root.required("name")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.text()?.chars().all(letter) {
         return Err(name.error("is no name", "use letters, digits and -_. only"));
     }
     let mut origins = Vec::new();
+    let idle_monitor =
+        root.optional("idle_monitor").map(|i| read_idle_monitor(&i, &mut origins)).transpose()?;
     let (topology, layout) = read_topology(&root.required("topology")?, &mut origins)?;
     let distances = layout.distances(&topology);
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
@@ -46,6 +59,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         costs,
         cache,
         speeds: speeds.unwrap_or_default(),
+        idle_monitor: idle_monitor.unwrap_or_default(),
         stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),
         origins,

@@ -2,6 +2,7 @@
 
 mod channels;
 mod engine;
+mod idle;
 mod log;
 mod paths;
 mod pi_spin;

@@ -5,7 +5,7 @@ use super::cpu::Mode;
 use super::hw::{Hw, Parts};
 use super::source::Source;
 use crate::engine::record::{Recorder, Tracing};
-use crate::spec::MachineSpec;
+use crate::spec::{IdleMonitor, MachineSpec};
 use scheduler::platform::{Lock, Platform};
 use scheduler::registry::LockKind;
 use scheduler::{CpuId, Nanos, TaskId};
@@ -24,7 +24,7 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
         seed: 1,
         recorder: Recorder::new(cpus, Tracing::Off),
         paths: None,
-        idle_polls: false,
+        idle_monitor: IdleMonitor::Hlt,
     });
     let timers: Vec<_> = (0..cpus).map(|c| hw.add_slot(Source::Timer(TaskId(c as u32)))).collect();
     let cycles = std::cell::Cell::new(0u64);

@@ -27,7 +27,7 @@ pub(crate) enum Mode {
 pub(crate) enum Irq {
     /// From another CPU.
     Ipi(Ipi),
-    /// What another CPU wrote for this one's polling idle loop: no interrupt at all.
+    /// What another CPU wrote for this one's idle loop, which watches: no interrupt at all.
     Notice(Ipi),
     /// A task's timer expired.
     Timer(TaskId),
@@ -75,9 +75,9 @@ pub(crate) struct CpuHw {
     /// From when on the CPU, being interruptible, has settled its debts: an earlier interrupt waits until
     /// then.
     pub ready_at: Cell<Nanos>,
-    /// Its idle loop looks at the need-resched flag all the time.
+    /// Its idle loop watches the need-resched flag: a write to it is enough (rt-class 3.4).
     pub polling: Cell<bool>,
-    /// The idle task halted the CPU: the next interrupt has to get it out of there.
+    /// The idle task stopped the CPU: whatever comes next has to get it out of there.
     pub halted: Cell<bool>,
     /// It serves interrupts.
     pub in_interrupt: Cell<bool>,

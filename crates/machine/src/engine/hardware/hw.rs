@@ -13,7 +13,7 @@ use super::wake_paths::Paths;
 use crate::engine::record::{Recorder, Watch};
 use crate::paths::WakePaths;
 use crate::rng::{Purpose, Rng};
-use crate::spec::MachineSpec;
+use crate::spec::{IdleMonitor, MachineSpec};
 use scheduler::registry::LockKind;
 use scheduler::{CpuId, Nanos, TaskId};
 use schema::RqLockStats;
@@ -35,8 +35,8 @@ pub(crate) struct Hw {
     /// How many slots each CPU has, one beside the other: work, tick, sources of noise.
     slots_per_cpu: u32,
     pub cpus: Vec<CpuHw>,
-    /// Idle CPUs stay in their shallowest state: leaving it costs nothing.
-    pub idle_polls: bool,
+    /// How idle CPUs wait in this run.
+    pub idle_monitor: IdleMonitor,
     pub locks: LockTable,
     pub lines: LineTable,
     pub push_ipis: PushIpis,
@@ -59,13 +59,13 @@ pub(crate) struct Parts {
     pub seed: u64,
     pub recorder: Recorder,
     pub paths: Option<WakePaths>,
-    pub idle_polls: bool,
+    pub idle_monitor: IdleMonitor,
 }
 
 impl Hw {
     /// Nothing has happened on it.
     pub fn new(parts: Parts) -> Hw {
-        let Parts { spec, lock_kind, seed, recorder, paths, idle_polls } = parts;
+        let Parts { spec, lock_kind, seed, recorder, paths, idle_monitor } = parts;
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let queue = EventQueue::default();
@@ -93,7 +93,7 @@ impl Hw {
             slots_per_cpu: 2 + noise_sources as u32,
             cpus: (0..n).map(cpu).collect(),
             paces,
-            idle_polls,
+            idle_monitor,
             locks: LockTable::new(&spec, lock_kind),
             lines: LineTable::new(n),
             push_ipis: PushIpis::new(n),

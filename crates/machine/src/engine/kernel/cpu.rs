@@ -62,14 +62,14 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
 }
 
 impl Sim {
-    /// Waits for an interrupt.
+    /// Waits for an interrupt, or for a write to its flag (machine.md 5.5).
     async fn idle(&self, me: ThisCpu<'_, Hw>) {
         let hw = self.hw();
         let cpu = hw.cpu(me.id);
         cpu.ready_at.set(hw.local_now());
         hw.debt.set(Nanos::ZERO);
-        cpu.polling.set(hw.idle_polls);
-        cpu.halted.set(!hw.idle_polls);
+        cpu.polling.set(hw.idle_monitor.sees_writes());
+        cpu.halted.set(hw.idle_monitor.sleeps());
         hw.suspend(me.id, Mode::Interruptible).await;
         cpu.polling.set(false);
     }

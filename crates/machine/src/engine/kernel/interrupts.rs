@@ -89,7 +89,7 @@ impl Sim {
         in_interrupt.set(false);
     }
 
-    /// What a polling idle loop noticed, if nothing else is pending.
+    /// What an idle loop that watches its flag noticed, if nothing else is pending.
     fn only_a_notice(&self, cpu: CpuId) -> Option<Ipi> {
         let mut pending = self.hw().cpu(cpu).pending.borrow_mut();
         match pending.front() {

@@ -1,6 +1,6 @@
 //! One good machine file, one change each, and what the reader says about it.
 
-use crate::spec::MachineSpec;
+use crate::spec::{IdleMonitor, MachineSpec};
 
 const TOPOLOGY: &str = r#"name = "m"
 meaning = "A machine."
@@ -78,6 +78,20 @@ fn line_of(text: &str) -> usize {
 fn not_toml() {
     check("cpus = 4", "cpus = = 4", "4: not readable as TOML: extra `=`, expected nothing");
     check("cpus = 4", "cpus = 4\ncpus = 5", "5: not readable as TOML: duplicate key");
+}
+
+#[test]
+fn ways_to_wait() {
+    let with = |value: &str| format!("meaning = \"A machine.\"\nidle_monitor = {value}");
+    let line = "meaning = \"A machine.\"";
+    let good = good().replacen(line, &with("{ by = \"mwait\", origin = \"assumed: a test\" }"), 1);
+    let monitor = |text: &str| MachineSpec::parse(text, "m.toml").map(|m| m.idle_monitor);
+    assert_eq!(monitor(&good), Ok(IdleMonitor::Mwait));
+    assert_eq!(monitor(&super::errors::good()), Ok(IdleMonitor::Hlt));
+    let advice = "write poll, mwait or hlt";
+    let bad = with("{ by = \"nap\", origin = \"assumed: a test\" }");
+    check(line, &bad, &format!("3: idle_monitor.by: is no way to wait; {advice}"));
+    check(line, &with("{ by = \"poll\" }"), "3: idle_monitor.origin: is missing; add it");
 }
 
 #[test]
@@ -209,8 +223,8 @@ fn unknown_fields_get_the_nearest() {
         "[cache]",
         "[disk]",
         &format!(
-            "{}: disk: is not known here; known are name, meaning, topology, costs, cache, speed, kernel, \
-             noise",
+            "{}: disk: is not known here; known are name, meaning, idle_monitor, topology, costs, cache, \
+             speed, kernel, noise",
             line_of("[cache]")
         ),
     );
