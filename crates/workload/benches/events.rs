@@ -6,9 +6,9 @@
 //! which charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken
 //! within one run.
 //!
-//! `-- --once periodic 8` (or `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case once and prints its
-//! number of events: for profilers, which count instructions and cache misses where the clock of a busy
-//! machine says little.
+//! `-- --once periodic 8` (or `common-6.18 512`, `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case
+//! once and prints its number of events: for profilers, which count instructions and cache misses where the
+//! clock of a busy machine says little.
 
 use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup};
 use rustix::time::{ClockId, clock_gettime};
@@ -58,14 +58,37 @@ fn cyclictest(cpus: usize) -> Case {
     }
 }
 
-fn fair(tasks: usize) -> Case {
+/// The common load with fair tasks: the periods of `periodic --bench`, to the microsecond, at nice 0.
+fn common(profile: &'static str, cpus: usize) -> Case {
+    let last = (2 * cpus - 1) as f64;
+    let period = |task: usize| (100.0 * 100_f64.powf(task as f64 / last)).round().to_string();
+    let periods: Vec<String> = (0..2 * cpus).map(period).collect();
     Case {
-        name: "1000 or 50 fair tasks",
+        name: if profile == "6.1" { "common load, fair, 6.1" } else { "common load, fair, 6.18" },
+        machine: "seed001",
+        cpus,
+        profile,
+        settings: &[],
+        loads: vec![format!("periodic -p {}", periods.join(","))],
+        simulated: Nanos::from_millis(24_000 / cpus as u64),
+        reference: None,
+    }
+}
+
+/// Six of eight CPUs' time, however many share it. The more there are, the less often each one wakes: 1000
+/// and 100 000 have as many wakeups a second.
+fn fair(tasks: usize) -> Case {
+    let (period_ms, run_us) = match tasks {
+        0..=1_000 => (10, 60_000 / tasks.max(1)),
+        _ => (tasks / 100, 60),
+    };
+    Case {
+        name: "50 to 100000 fair tasks",
         machine: "laptop",
         cpus: 8,
         profile: "6.1",
         settings: &[],
-        loads: vec![format!("periodic -n {tasks} -p 10ms -r {}us", 60_000 / tasks)],
+        loads: vec![format!("periodic -n {tasks} -p {period_ms}ms -r {run_us}us")],
         simulated: Nanos::from_millis(if tasks > 100 { 2_000 } else { 40_000 }),
         reference: None,
     }
@@ -189,12 +212,27 @@ fn print_peak_memory() {
     println!("peak resident memory so far: {}", peak.trim());
 }
 
+/// The common load with fair tasks, and how its cost grows with the machine.
+fn print_common(profile: &'static str) -> Result<(), Box<dyn std::error::Error>> {
+    for cpus in [1, 4, 40] {
+        best(&common(profile, cpus))?;
+    }
+    let eight = best(&common(profile, 8))?;
+    let many = best(&common(profile, 512))?;
+    let ratio = many.ns_per_event() / eight.ns_per_event();
+    println!("cost per event, {profile}, fair, 512 CPUs : 8 CPUs = {ratio:.2}");
+    Ok(())
+}
+
 fn run() -> Result<(), Box<dyn std::error::Error>> {
     println!("load, CPUs, events, million events per second of a core, ns per event, reference, ratio to it");
     for (cpus, reference) in [(1, 7.4), (4, 5.2), (8, 4.8), (40, 3.5)] {
         best(&periodic(cpus, Some(reference)))?;
     }
     print_peak_memory();
+    for profile in ["6.1", "6.18"] {
+        print_common(profile)?;
+    }
     let eight = best(&cyclictest(8))?;
     let forty = best(&cyclictest(40))?;
     println!(
@@ -206,6 +244,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let few = best(&fair(50))?;
     let thousand = best(&fair(1000))?;
     println!("cost per event, 1000 fair tasks : 50 = {:.2}", thousand.ns_per_event() / few.ns_per_event());
+    let most = best(&fair(100_000))?;
+    println!("cost per event, 100000 fair tasks : 50 = {:.2}", most.ns_per_event() / few.ns_per_event());
     best(&oltp(256, "pgsql"))?;
     best(&oltp(256, "mysql"))?;
     for how in ["pull", "push"] {
@@ -218,8 +258,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Runs the case that the words after `--once` name.
 fn run_once(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let usage = "--once needs a case and a number: periodic or cyclictest and CPUs, fair and tasks, oltp (pgsql) \
-                 or mysql and clients; or herd and pull or push";
+    let usage = "--once needs a case and a number: periodic, common-6.1, common-6.18 or cyclictest and CPUs, \
+                 fair and tasks, oltp (pgsql) or mysql and clients; or herd and pull or push";
     let [name, number] = words else { return Err(usage.into()) };
     let case = match (name.as_str(), number.as_str()) {
         ("herd", "pull") => herd("pull"),
@@ -234,6 +274,8 @@ fn run_once(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
 fn numbered(name: &str, number: usize) -> Option<Case> {
     Some(match name {
         "periodic" => periodic(number, None),
+        "common-6.1" if number > 0 => common("6.1", number),
+        "common-6.18" if number > 0 => common("6.18", number),
         "cyclictest" => cyclictest(number),
         "fair" => fair(number),
         "oltp" => oltp(number, "pgsql"),
