@@ -95,6 +95,11 @@ const V515: &[&str] = &["5.15"];
 const V61: &[&str] = &["6.1"];
 const V61_BOTH: &[&str] = &["6.1", "6.1-rt"];
 
+/// From 6.6 on, which places fair tasks as 6.1.y does, too.
+const ASKS_RECENT: Difference =
+    releases(V61_BOTH, "fair-placement 8.7", "no woken task is sent to a recent CPU that it may not use")
+        .set("recent_used=prev");
+
 /// What stable branches got that 6.1 as released has not; most of them late.
 const SELF_IPI: Difference =
     releases(V61_BOTH, "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
@@ -256,6 +261,8 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["5.15", "6.1-rt"], "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
         .between([5, 15, 202], [5, 16, 0])
         .set("rto_skip_self=on"),
+    ASKS_RECENT.between([6, 1, 42], [6, 2, 0]),
+    ASKS_RECENT.since([6, 6, 0]),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),
     SELF_IPI.since([6, 12, 75]),
     releases(RT, "fair-placement 8.7", "a newly idle CPU throws dice before it looks for work")

@@ -352,13 +352,12 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "stable_fixes",
         effect: Effect::Small,
-        missing: "Four mistakes of the release that stable branches corrected are corrected here as well: a \
-                  CPU before the last one is tried although it is not allowed (6.1.42); a busy group with \
-                  more than the average pulls all the same (6.1.25); for a new task, CPUs count that it may \
-                  not use (6.1.178); what counts as an affine wakeup, or as moved while hot (6.1.28, \
-                  6.1.129).",
-        changes: "Tasks with affinities, some passes of periodic balancing on more than two CPUs, and the \
-                  counters of /proc/schedstat. Not measured.",
+        missing: "Three mistakes of the release that stable branches corrected are corrected here as well: a \
+                  busy group with more than the average pulls all the same (6.1.25); for a new task, CPUs \
+                  count that it may not use (6.1.178); what counts as an affine wakeup, or as moved while \
+                  hot (6.1.28, 6.1.129).",
+        changes: "New tasks with affinities, some passes of periodic balancing on more than two CPUs, and \
+                  the counters of /proc/schedstat. Not measured.",
         profiles: &["6.1", "6.1-rt", "5.15"],
         source: "fair-placement 8.7",
     },

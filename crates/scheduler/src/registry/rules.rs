@@ -412,7 +412,9 @@ rules! {
     }
     RecentUsed recent_used
         "Is the CPU before the last one tried for a woken task?" "fair-placement 2.7, 8.5" {
-        Prev "prev" "Yes; it is noted at each wakeup that gets that far (5.15 on).",
+        Prev "prev" "Yes; it is noted at each wakeup that gets that far (6.1.42 on).",
+        Overwritten "overwritten"
+            "The same, but whether the task may run there is asked of the last CPU (5.15 to 6.1.41).",
         Waker "waker"
             "Yes; it is noted when it is taken, and of a waker where it wakes others (4.16 to 5.11).",
         Off "off" "No.",

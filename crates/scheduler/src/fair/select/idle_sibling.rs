@@ -43,8 +43,9 @@ pub(super) fn select_idle_sibling<P: Platform>(
     if rule != RecentUsed::Off {
         let noted = &task.se.habits.recent_used_cpu;
         let recent = noted.get();
-        let taken = recent != prev && near(recent) && looks_usable(me, recent) && task.may_run_on(recent);
-        if taken || rule == RecentUsed::Prev {
+        let asked = if rule == RecentUsed::Overwritten { prev } else { recent };
+        let taken = recent != prev && near(recent) && looks_usable(me, recent) && task.may_run_on(asked);
+        if taken || rule != RecentUsed::Waker {
             noted.set(prev);
         }
         if taken {

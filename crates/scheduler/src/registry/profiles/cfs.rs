@@ -50,6 +50,7 @@ pub(super) const PROFILES: &[Profile] = &[
         settings: &[
             "NO_NI_RANDOM",
             "idle_tick=drop",
+            "recent_used=overwritten",
             "RT_PUSH_IPI",
             "rto_skip_self=off",
             "push_revalidate=still_queued",

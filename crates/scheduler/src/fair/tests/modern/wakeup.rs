@@ -157,6 +157,27 @@ fn e29_the_cpu_before_the_last_one() {
     assert_ne!(wake(&["NO_WA_IDLE"]).allowed(&all_but(&[1], 16)).last().0, 1, "not allowed there");
 }
 
+/// 8.7, until 6.1.41: the last CPU is asked in place of R, which is taken although the task may not run
+/// there; then the fallback of 2.1 repairs it. Where only the last CPU is forbidden, R is refused.
+#[test]
+fn the_recent_cpu_was_taken_although_it_is_not_allowed() {
+    let wake = |rule: &str, forbidden: u16| {
+        let wake = Wake::new(2, 4, &["NO_WA_IDLE", rule]).busy(&[2, 4]).load(4, 8000).recent(1);
+        wake.allowed(&all_but(&[forbidden], 16))
+    };
+    let last = |rule, forbidden| wake(rule, forbidden).last();
+    assert_eq!(last("recent_used=overwritten", 1), (1, Reason::SisRecent));
+    assert_ne!(last("recent_used=prev", 1).1, Reason::SisRecent);
+    assert_ne!(last("recent_used=overwritten", 4).1, Reason::SisRecent);
+    assert_eq!(last("recent_used=prev", 4), (1, Reason::SisRecent));
+
+    let repaired = wake("recent_used=overwritten", 1);
+    repaired.lab.forget();
+    _ = repaired.lab.run(try_to_wake_up(repaired.lab.cpu(2), repaired.woken, WakeFlags::default()));
+    assert!(repaired.lab.decisions().contains(&Reason::WakeFallback));
+    assert_ne!(repaired.lab.k.task(repaired.woken).cpu.get(), CpuId(1));
+}
+
 #[test]
 fn e30_no_core_found_means_none_is_known() {
     let wake = Wake::new(2, 2, &[]).busy(&[0, 2, 4, 6]).core_known();
