@@ -129,6 +129,15 @@ mod tests {
         assert!(gone.ends_with("is not in 7.0: it existed until 6.19; set full or lazy"), "{gone}");
     }
 
+    /// fair-placement 8.8: no fallback is needed.
+    #[test]
+    fn each_distribution_boots_with_a_model_that_its_kernel_offers() {
+        for distribution in super::super::DISTRIBUTIONS {
+            let named = NamedKernel::find(distribution.name).expect("a kernel");
+            assert!(Offers::of(&named).has(distribution.build.preempt_model.name()), "{}", distribution.name);
+        }
+    }
+
     #[test]
     fn a_setting_of_the_other_discipline_is_refused() {
         assert_eq!(
