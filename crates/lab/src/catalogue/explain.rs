@@ -5,7 +5,7 @@ use crate::kernel::{Build, ModelOrigin, NamedKernel};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
-use scheduler::registry::{ALIASES, Config, Feature, PROFILES, Profile, RULES, TUNABLES};
+use scheduler::registry::{ALIASES, Config, Feature, Lifetime, PROFILES, Profile, RULES, TUNABLES};
 use workload::load;
 
 pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
@@ -114,10 +114,14 @@ fn limit(name: &str) -> Details {
 fn feature(name: &str) -> Details {
     let Some(feature) = Feature::ALL.iter().find(|f| f.name() == name) else { return Details::default() };
     let kernels = |on| kernels_where(|config| config.has(*feature) == on);
-    Details::from(feature.source()).with(
-        "to set it",
-        vec![Entry::new(name, kernels(true)), Entry::new(format!("NO_{name}"), kernels(false))],
-    )
+    let life =
+        Lifetime::of(*feature).map(|life| Entry::new(name, format!("{} ({})", life.kernels, life.source)));
+    Details::from(feature.source())
+        .with(
+            "to set it",
+            vec![Entry::new(name, kernels(true)), Entry::new(format!("NO_{name}"), kernels(false))],
+        )
+        .with("in other kernels it is refused", life.into_iter().collect())
 }
 
 fn rule(name: &str) -> Details {
