@@ -277,7 +277,7 @@ impl Experiment {
             && uname
                 .and_then(NamedKernel::of_uname)
                 .is_none_or(|recorded| recorded.profile == self.kernel.profile())
-            && hz.is_none_or(|recorded| self.kernel.named().hz.is_none_or(|hz| hz == recorded))
+            && hz.is_none_or(|recorded| self.kernel.named().build.is_none_or(|build| build.hz == recorded))
             && self.kernel.changes().is_empty()
             && self.duration.is_none()
             && !self.looks_behind(recorded.replay.recording().span)

@@ -67,8 +67,8 @@ pub use experiment_text::load_text;
 pub use export::{Programs, TraceFormat, is_packed};
 pub use inspect::{Inspection, inspect};
 pub use kernel::{
-    Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError, NamedKernel,
-    Release,
+    Build, Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError,
+    ModelOrigin, NamedKernel, Release,
 };
 pub use length::{ENDLESS, GRACE};
 pub use limits::{Effect, Limit, page as limits_page};

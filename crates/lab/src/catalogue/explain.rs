@@ -1,11 +1,11 @@
 //! What each kind has to say beyond its sentence.
 
 use super::{Entry, Explanation, Kind, Section};
-use crate::kernel::NamedKernel;
+use crate::kernel::{Build, ModelOrigin, NamedKernel};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
-use scheduler::registry::{ALIASES, Config, Feature, PROFILES, Profile, RULES, TUNABLES};
+use scheduler::registry::{ALIASES, Config, Feature, Lifetime, PROFILES, Profile, RULES, TUNABLES};
 use workload::load;
 
 pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
@@ -84,11 +84,24 @@ fn named(kernel: &NamedKernel) -> Details {
         .map(|d| Entry::new(d.setting.unwrap_or("-"), format!("{} ({})", d.what, d.source)));
     let remark = kernel.remark().map(|remark| Entry::new("-", remark));
     Details::default()
+        .with("its build sets", kernel.build.iter().flat_map(of_build).collect())
         .with(
             "known to differ from the profile (with the setting that brings it, if any)",
             known.chain(remark).collect(),
         )
         .with("approximate in (`schedlab explain NAME` says more)", approximate(kernel.profile))
+}
+
+/// What a distribution's build sets, with its meaning.
+fn of_build(build: &Build) -> [Entry; 2] {
+    let (hz, model) = (format!("hz={}", build.hz), format!("preempt_model={}", build.preempt_model.name()));
+    let origin = match build.model_origin {
+        ModelOrigin::Read => "",
+        ModelOrigin::Assumed => " Assumed: nobody has looked at such a kernel.",
+    };
+    let meanings = [meaning_of_setting(&hz), meaning_of_setting(&model) + origin];
+    let [of_hz, of_model] = meanings;
+    [Entry::new(hz, of_hz), Entry::new(model, of_model)]
 }
 
 fn limit(name: &str) -> Details {
@@ -101,10 +114,14 @@ fn limit(name: &str) -> Details {
 fn feature(name: &str) -> Details {
     let Some(feature) = Feature::ALL.iter().find(|f| f.name() == name) else { return Details::default() };
     let kernels = |on| kernels_where(|config| config.has(*feature) == on);
-    Details::from(feature.source()).with(
-        "to set it",
-        vec![Entry::new(name, kernels(true)), Entry::new(format!("NO_{name}"), kernels(false))],
-    )
+    let life =
+        Lifetime::of(*feature).map(|life| Entry::new(name, format!("{} ({})", life.kernels, life.source)));
+    Details::from(feature.source())
+        .with(
+            "to set it",
+            vec![Entry::new(name, kernels(true)), Entry::new(format!("NO_{name}"), kernels(false))],
+        )
+        .with("in other kernels it is refused", life.into_iter().collect())
 }
 
 fn rule(name: &str) -> Details {

@@ -26,9 +26,9 @@ pub(super) fn of(kind: Kind) -> Vec<Entry> {
 }
 
 fn distribution(distribution: &Distribution) -> Option<Entry> {
-    let Distribution { name, linux, hz, .. } = distribution;
+    let Distribution { name, linux, build, .. } = distribution;
     let profile = NamedKernel::find(name).ok()?.profile;
-    Some(Entry::new(*name, format!("Linux {linux}, hz={hz}; runs as {profile}.")))
+    Some(Entry::new(*name, format!("Linux {linux}, {}; runs as {profile}.", build.settings_text())))
 }
 
 fn limit(limit: &Limit) -> Entry {

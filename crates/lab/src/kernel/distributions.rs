@@ -1,6 +1,7 @@
 //! Kernels that distributions ship.
 
 use super::release::Release;
+use scheduler::registry::PreemptModel;
 
 /// A distribution's own kernel: the one that its release came with, not one of its backports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,39 +10,85 @@ pub struct Distribution {
     pub name: &'static str,
     /// Of which Linux it is.
     pub linux: Release,
-    /// CONFIG_HZ of its x86-64 build: ticks a second.
-    pub hz: u32,
+    /// How its x86-64 kernel is built and boots.
+    pub build: Build,
     /// Whether it follows the stable branch; others carry a selection of later changes, which no document
     /// here lists.
     pub follows_stable: bool,
 }
 
-/// Every distribution that `--kernel` knows. Sources: the build configurations of the distributions' x86-64
-/// kernels.
+/// What a distribution decides about its kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Build {
+    /// CONFIG_HZ: ticks a second.
+    pub hz: u32,
+    /// How it preempts tasks in the kernel where nobody says `preempt=` at boot.
+    pub preempt_model: PreemptModel,
+    /// Whether that model was read in a kernel of the distribution (fair-placement 8.8).
+    pub model_origin: ModelOrigin,
+}
+
+/// How a distribution's preemption model is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ModelOrigin {
+    /// Read in such a kernel.
+    Read,
+    /// Nobody has looked.
+    Assumed,
+}
+
+impl Build {
+    /// What it sets: `hz=250, preempt_model=voluntary`, and whether a part of it is assumed.
+    #[must_use]
+    pub fn settings_text(&self) -> String {
+        format!("hz={}, preempt_model={}", self.hz, self.model_text())
+    }
+
+    /// The preemption model, and whether it is assumed: `voluntary (assumed)`.
+    #[must_use]
+    pub fn model_text(&self) -> String {
+        let assumed = match self.model_origin {
+            ModelOrigin::Read => "",
+            ModelOrigin::Assumed => " (assumed)",
+        };
+        format!("{}{assumed}", self.preempt_model.name())
+    }
+}
+
+/// Every distribution that `--kernel` knows. Sources: of ticks the build configurations of the distributions'
+/// x86-64 kernels, of preemption models fair-placement 8.8.
 pub const DISTRIBUTIONS: &[Distribution] = &[
-    debian("debian10", Release::new(4, 19, 0)),
-    debian("debian11", Release::new(5, 10, 0)),
-    debian("debian12", Release::new(6, 1, 0)),
-    debian("debian13", Release::new(6, 12, 0)),
+    debian("debian10", Release::new(4, 19, 0), ModelOrigin::Read),
+    debian("debian11", Release::new(5, 10, 0), ModelOrigin::Read),
+    debian("debian12", Release::new(6, 1, 0), ModelOrigin::Read),
+    debian("debian13", Release::new(6, 12, 0), ModelOrigin::Assumed),
     ubuntu("ubuntu18.04", Release::new(4, 15, 0)),
     ubuntu("ubuntu20.04", Release::new(5, 4, 0)),
     ubuntu("ubuntu22.04", Release::new(5, 15, 0)),
     ubuntu("ubuntu24.04", Release::new(6, 8, 0)),
-    Distribution { hz: 1000, ..ubuntu("ubuntu26.04", Release::new(7, 0, 0)) },
+    Distribution {
+        build: Build { hz: 1000, preempt_model: PreemptModel::Lazy, model_origin: ModelOrigin::Assumed },
+        ..ubuntu("ubuntu26.04", Release::new(7, 0, 0))
+    },
     rhel("rhel7", Release::new(3, 10, 0)),
     rhel("rhel8", Release::new(4, 18, 0)),
     rhel("rhel9", Release::new(5, 14, 0)),
     rhel("rhel10", Release::new(6, 12, 0)),
 ];
 
-const fn debian(name: &'static str, linux: Release) -> Distribution {
-    Distribution { name, linux: linux.end_of_branch(), hz: 250, follows_stable: true }
+const fn debian(name: &'static str, linux: Release, model_origin: ModelOrigin) -> Distribution {
+    let build = voluntary(250, model_origin);
+    Distribution { name, linux: linux.end_of_branch(), build, follows_stable: true }
 }
 
 const fn ubuntu(name: &'static str, linux: Release) -> Distribution {
-    Distribution { name, linux, hz: 250, follows_stable: false }
+    Distribution { name, linux, build: voluntary(250, ModelOrigin::Assumed), follows_stable: false }
 }
 
 const fn rhel(name: &'static str, linux: Release) -> Distribution {
-    Distribution { name, linux, hz: 1000, follows_stable: false }
+    Distribution { name, linux, build: voluntary(1000, ModelOrigin::Assumed), follows_stable: false }
+}
+
+const fn voluntary(hz: u32, model_origin: ModelOrigin) -> Build {
+    Build { hz, preempt_model: PreemptModel::Voluntary, model_origin }
 }

@@ -3,7 +3,7 @@
 use super::named::NamedKernel;
 use super::release::Release;
 use super::{Change, KernelError};
-use scheduler::registry::{ALIASES, Belonging, Config, FairPolicy, SettingError};
+use scheduler::registry::{ALIASES, Belonging, Config, FairPolicy, Feature, Lifetime, SettingError};
 use std::slice;
 
 /// The first release with lazy preemption, and the first without the models none and voluntary (eevdf-class
@@ -17,7 +17,9 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
         let written = change.setting.as_str();
         let alias = ALIASES.iter().find(|alias| alias.name == written);
         for setting in alias.map_or(slice::from_ref(&written), |alias| alias.settings) {
-            let why = foreign(setting, config).or_else(|| model_not_offered(setting, named));
+            let why = foreign(setting, config)
+                .or_else(|| outlived(setting, named, config))
+                .or_else(|| model_not_offered(setting, named));
             if let Some(why) = why {
                 let (setting, kernel) = (written.to_owned(), named.asked.clone());
                 return Err(SettingError::NotInKernel { setting, kernel, why }.into());
@@ -39,6 +41,21 @@ fn foreign(setting: &str, config: &Config) -> Option<String> {
         (FairPolicy::Eevdf, _) => ("EEVDF", "CFS"),
     };
     Some(format!("it belongs to {owner} and {}; {serves} serves fair tasks here", belonging.kernels))
+}
+
+/// Why a kernel has not got a feature, if that is so: its release lies outside the feature's life. What the
+/// nearest profile has on all the same can be switched off, and rules can be set in any kernel: who sets
+/// another discipline than the kernel's own has a fair class of no release, with all its features.
+fn outlived(setting: &str, named: &NamedKernel, config: &Config) -> Option<String> {
+    let upper = setting.to_uppercase();
+    let name = upper.split_once('=').map_or(upper.as_str(), |(name, _)| name);
+    let name = name.strip_prefix("NO_").unwrap_or(name);
+    let feature = *Feature::ALL.iter().find(|feature| feature.name() == name)?;
+    let lifetime = Lifetime::of(feature)?;
+    let profile = Config::of_profile(named.profile).ok()?;
+    let is_own_class = profile.rules.fair_policy.get() == config.rules.fair_policy.get();
+    let has = lifetime.holds(Offers::of(named).release.numbers()) || profile.has(feature);
+    (is_own_class && !has).then(|| format!("it {}", lifetime.kernels))
 }
 
 /// Why a kernel cannot have a preemption model, if that is so.
@@ -64,8 +81,12 @@ struct Offers {
 impl Offers {
     fn of(named: &NamedKernel) -> Offers {
         // The development trees of the documents, which no release is, are of 2009.
-        let plain = named.profile.split(['+', '-']).next().unwrap_or(named.profile).trim_end_matches(".y");
-        let described = || Release::parse(plain).unwrap_or(Release::new(2, 6, 32));
+        let plain = named.profile.split(['+', '-']).next().unwrap_or(named.profile);
+        let described = || match plain.strip_suffix(".y") {
+            Some(branch) => Release::parse(branch).map(Release::end_of_branch),
+            None => Release::parse(plain),
+        };
+        let described = || described().unwrap_or(Release::new(2, 6, 32));
         Offers {
             release: named.release().unwrap_or_else(described),
             preempt_rt: named.profile.contains("-rt"),
@@ -129,6 +150,15 @@ mod tests {
         assert!(gone.ends_with("is not in 7.0: it existed until 6.19; set full or lazy"), "{gone}");
     }
 
+    /// fair-placement 8.8: no fallback is needed.
+    #[test]
+    fn each_distribution_boots_with_a_model_that_its_kernel_offers() {
+        for distribution in super::super::DISTRIBUTIONS {
+            let named = NamedKernel::find(distribution.name).expect("a kernel");
+            assert!(Offers::of(&named).has(distribution.build.preempt_model.name()), "{}", distribution.name);
+        }
+    }
+
     #[test]
     fn a_setting_of_the_other_discipline_is_refused() {
         assert_eq!(
@@ -143,6 +173,44 @@ mod tests {
             assert!(!said(kernel, &[setting]).is_empty(), "{kernel} {setting}");
         }
         assert_eq!(said("6.1", &["PLACE_LAG", "fair_policy=eevdf"]), "", "whatever their order");
+        assert_eq!(said("6.1", &["DELAY_DEQUEUE", "fair_policy=eevdf"]), "", "of no release");
         assert_eq!(said("6.6", &["NEXT_BUDDY", "NO_WAKEUP_PREEMPTION", "RT_PUSH_IPI"]), "", "both have it");
+    }
+
+    /// eevdf-class 0.4, fair-placement 8.1 and 8.3.
+    #[test]
+    fn a_feature_that_came_later_or_went_before_is_refused() {
+        assert_eq!(said("6.6", &["DELAY_DEQUEUE"]), "`DELAY_DEQUEUE` is not in 6.6: it exists since 6.12");
+        assert_eq!(said("6.12", &["SIS_PROP"]), "`SIS_PROP` is not in 6.12: it existed from 4.13 to 6.6");
+        for (kernel, setting) in [
+            ("6.6", "NO_DELAY_ZERO"),
+            ("6.6", "1s:PREEMPT_SHORT"),
+            ("6.8", "place_rel_deadline=on"),
+            ("7.0", "NI_RATE"),
+            ("6.1", "NI_RANDOM"),
+            ("6.2", "NI_RANDOM"),
+            ("6.1", "LB_BIAS"),
+            ("6.1", "SIS_AVG_CPU"),
+            ("5.10", "SIS_UTIL"),
+            ("5.10", "BASE_SLICE"),
+            ("4.1", "UTIL_EST"),
+            ("2.6.36", "WA_IDLE"),
+        ] {
+            assert!(!said(kernel, &[setting]).is_empty(), "{kernel} {setting}");
+        }
+        for (kernel, setting) in [
+            ("6.12", "DELAY_DEQUEUE"),
+            ("6.1.y", "NI_RANDOM"),
+            ("6.1.160", "NI_RANDOM"),
+            ("6.18.y", "NO_NI_RANDOM"),
+            ("7.1", "NI_RATE"),
+            ("6.6", "SIS_PROP"),
+            ("4.19", "NO_LB_BIAS"),
+        ] {
+            assert_eq!(said(kernel, &[setting]), "", "{kernel} {setting}");
+        }
+        // 5.12 runs as 5.15, and a note says with what it is nearer.
+        assert_eq!(said("5.12", &["NO_BASE_SLICE"]), "");
+        assert_eq!(said("6.6", &["delayed_count=left_out", "protection=shortest"]), "", "rules are free");
     }
 }

@@ -15,7 +15,7 @@ use schema::{ExperimentText, Kernel, KernelChange};
 use workload::units;
 
 pub use differences::Difference;
-pub use distributions::{DISTRIBUTIONS, Distribution};
+pub use distributions::{Build, DISTRIBUTIONS, Distribution, ModelOrigin};
 pub use error::KernelError;
 pub use named::NamedKernel;
 pub use release::Release;
@@ -137,7 +137,7 @@ impl KernelConfig {
     /// Ticks a second, as far as the user says: by a distribution, or by a setting at any time.
     #[must_use]
     pub fn says_hz(&self) -> bool {
-        self.named.hz.is_some() || self.says("hz")
+        self.named.build.is_some() || self.says("hz")
     }
 
     /// Whether the user gives this setting a value, at any time.
@@ -161,8 +161,9 @@ impl KernelConfig {
     /// What is set on top of a kernel that has not got it.
     pub(crate) fn at_start(&self) -> Result<Config, KernelError> {
         let config = Config::of_profile(self.named.profile)?;
-        if let Some(hz) = self.named.hz {
-            config.tunables.hz.set(i64::from(hz));
+        if let Some(build) = self.named.build {
+            config.tunables.hz.set(i64::from(build.hz));
+            config.rules.preempt_model.set(build.preempt_model);
         }
         let mut before = self.changes.iter().filter(|c| c.at == Nanos::ZERO);
         before.try_for_each(|c| config.set(&c.setting))?;
@@ -207,7 +208,7 @@ fn sets(change: &Change, setting: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::registry::{ALIASES, RULES, TUNABLES};
+    use scheduler::registry::{ALIASES, PreemptModel, RULES, TUNABLES};
 
     fn change(text: &str) -> Change {
         Change::parse(text).expect("a legal time")
@@ -273,6 +274,18 @@ mod tests {
         assert_eq!((described.profile.as_str(), described.asked.as_deref()), ("5.10", Some("debian11")));
         let plain = KernelConfig::of_name("6.1").expect("a profile");
         assert_eq!((plain.says_hz(), plain.describe(&Config::default()).asked), (false, None));
+    }
+
+    /// fair-placement 8.8; what is set goes before it.
+    #[test]
+    fn a_distribution_brings_its_preemption_model() {
+        let mut kernel = KernelConfig::of_name("debian13").expect("a distribution");
+        let model = |kernel: &KernelConfig| kernel.at_start().expect("legal").rules.preempt_model.get();
+        assert_eq!(model(&kernel), PreemptModel::Voluntary);
+        kernel.set(change("preempt_model=full")).expect("a legal setting");
+        assert_eq!(model(&kernel), PreemptModel::Full);
+        let lazy = KernelConfig::of_name("ubuntu26.04").expect("a distribution");
+        assert_eq!(model(&lazy), PreemptModel::Lazy);
     }
 
     #[test]

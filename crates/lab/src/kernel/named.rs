@@ -2,7 +2,7 @@
 
 use super::KernelError;
 use super::differences::{DIFFERENCES, Difference};
-use super::distributions::DISTRIBUTIONS;
+use super::distributions::{Build, DISTRIBUTIONS};
 use super::release::Release;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
@@ -38,8 +38,8 @@ pub struct NamedKernel {
     pub asked: String,
     /// The profile as which it runs.
     pub profile: &'static str,
-    /// Ticks a second of the distribution's build, where one was named.
-    pub hz: Option<u32>,
+    /// How the distribution builds it, where one was named.
+    pub build: Option<Build>,
     /// Its release, unless it is the profile itself.
     release: Option<Release>,
     /// What it has that the profile has not, where no setting or table says it.
@@ -74,12 +74,12 @@ impl NamedKernel {
     /// The kernel where none is named.
     pub(super) fn of_default_profile() -> NamedKernel {
         let profile = super::DEFAULT_PROFILE;
-        NamedKernel { asked: profile.to_owned(), profile, hz: None, release: None, remark: None }
+        NamedKernel { asked: profile.to_owned(), profile, build: None, release: None, remark: None }
     }
 
     fn of_profile(name: &str) -> Option<NamedKernel> {
         let profile = Profile::find(name)?.name;
-        Some(NamedKernel { asked: name.to_owned(), profile, hz: None, release: None, remark: None })
+        Some(NamedKernel { asked: name.to_owned(), profile, build: None, release: None, remark: None })
     }
 
     fn of_distribution(name: &str) -> Option<NamedKernel> {
@@ -88,7 +88,7 @@ impl NamedKernel {
         Some(NamedKernel {
             asked: name.to_owned(),
             profile: nearest_profile(found.linux)?,
-            hz: Some(found.hz),
+            build: Some(found.build),
             release: Some(found.linux),
             remark: (!found.follows_stable).then_some(remark),
         })
@@ -114,7 +114,7 @@ impl NamedKernel {
             _ => None,
         };
         let profile = rt.flatten().map_or(plain, |p| p.name);
-        Some(NamedKernel { asked: text.to_owned(), profile, hz: None, release: Some(release), remark })
+        Some(NamedKernel { asked: text.to_owned(), profile, build: None, release: Some(release), remark })
     }
 
     /// The release of Linux that it is, unless it was named as a profile.
@@ -156,7 +156,7 @@ impl NamedKernel {
     /// name.
     pub fn note(&self) -> Option<String> {
         let release = self.release?;
-        let ticks = self.hz.map_or(String::new(), |hz| format!(" with hz={hz}"));
+        let build = self.build.map_or(String::new(), |build| format!(" with {}", build.settings_text()));
         let is_version = Release::parse(&self.asked).is_some();
         let name = if is_version {
             format!("Linux {}", self.asked)
@@ -164,7 +164,7 @@ impl NamedKernel {
             format!("{} (Linux {release})", self.asked)
         };
         if self.is_exact() {
-            return self.hz.map(|_| format!("{name} is run as {}{ticks}", self.profile));
+            return self.build.map(|_| format!("{name} is run as {}{build}", self.profile));
         }
         let of_settings = |d: &Difference| match d.setting {
             Some(setting) => format!("{} (setting {setting})", d.what),
@@ -178,7 +178,7 @@ impl NamedKernel {
             format!("known to differ there: {}", known.join("; "))
         };
         let profile = self.profile;
-        Some(format!("{name} is run as {profile}, the nearest described kernel{ticks}; {known}"))
+        Some(format!("{name} is run as {profile}, the nearest described kernel{build}; {known}"))
     }
 }
 
@@ -299,21 +299,28 @@ mod tests {
         assert_eq!(note("2.6.36.4"), None, "a stable release of a described kernel");
         assert_eq!([note("6.1.50"), note("6.1.192")], [None, None]);
         assert!(note("6.1.170").expect("a note").contains("RT_PUSH_IPI is on (setting RT_PUSH_IPI)"));
-        assert_eq!(note("debian12").as_deref(), Some("debian12 (Linux 6.1) is run as 6.1.y with hz=250"));
+        assert_eq!(
+            note("debian12").as_deref(),
+            Some("debian12 (Linux 6.1) is run as 6.1.y with hz=250, preempt_model=voluntary")
+        );
         let six_eight = note("6.8").expect("a note");
         assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
         let real_time = note("6.8-rt").expect("a note");
         assert!(real_time.contains("EEVDF serves fair tasks"), "{real_time}");
         assert!(note("6.16").expect("a note").contains("slices of 0.7 ms (setting base_slice_ns=700000)"));
         let rhel = note("rhel9").expect("a note");
-        assert!(rhel.contains("with hz=1000") && rhel.ends_with("which are not listed here"), "{rhel}");
+        assert!(
+            rhel.contains("with hz=1000, preempt_model=voluntary (assumed);")
+                && rhel.ends_with("which are not listed here"),
+            "{rhel}"
+        );
         assert!(note("3.8").expect("a note").ends_with("what differs is not established"));
     }
 
     /// Fair-placement 5.1: Debian's kernels tick at 250.
     #[test]
     fn distributions_have_their_ticks() {
-        let hz = |word| NamedKernel::find(word).ok().and_then(|kernel| kernel.hz);
+        let hz = |word| NamedKernel::find(word).ok().and_then(|kernel| Some(kernel.build?.hz));
         assert_eq!([hz("debian12"), hz("rhel9"), hz("6.1"), hz("5.14")], [Some(250), Some(1000), None, None]);
     }
 }

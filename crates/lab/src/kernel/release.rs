@@ -1,5 +1,6 @@
 //! Numbers of Linux releases.
 
+use scheduler::registry::ReleaseNumbers;
 use std::fmt;
 
 /// A release of Linux. Ordered by age.
@@ -48,6 +49,11 @@ impl Release {
         // Distributions count their builds after a dash and leave the stable release out.
         let is_build = build.is_some_and(|b| b.starts_with(|c: char| c.is_ascii_digit())) && number(2) == 0;
         existed.then(|| if is_build { release.end_of_branch() } else { release })
+    }
+
+    /// Its three numbers.
+    pub const fn numbers(self) -> ReleaseNumbers {
+        self.numbers
     }
 
     /// Whether both are of one series: `6.1` and `6.1.178`, but not `2.6.36` and `2.6.37`.

@@ -313,15 +313,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups C1, C4, B11",
     },
     Limit {
-        name: "hrtick",
-        effect: Effect::Medium,
-        missing: "HRTICK, on in 7.1 where timers are cheap to set, is off there (the feature can be set).",
-        changes: "Stints of fair tasks on busy CPUs: a tick long, where they would be a slice long. Not \
-                  measured.",
-        profiles: &["7.1"],
-        source: "eevdf-class 5.4",
-    },
-    Limit {
         name: "clusters",
         effect: Effect::Small,
         missing: "Clusters of cores that share a second-level cache, which placement prefers since 6.6.",

@@ -1,9 +1,9 @@
 //! Scheduler features: on or off, with the kernel's own names (fair-class 9, rt-class 6).
 //!
 //! Some that the kernels list are not here, because nothing in this model could depend on them: ARCH_POWER
-//! (all CPUs have the same power), HRTICK and DOUBLE_TICK (there is no timer for slices), LB_SHARES_UPDATE
-//! and ASYM_EFF_LOAD (there are no groups), OWNER_SPIN (the kernel itself has no mutexes), PARANOID_AVG (the
-//! sums of EEVDF are wide enough here never to overflow).
+//! (all CPUs have the same power), DOUBLE_TICK (off in every one of them), LB_SHARES_UPDATE and
+//! ASYM_EFF_LOAD (there are no groups), OWNER_SPIN (the kernel itself has no mutexes), PARANOID_AVG (the sums
+//! of EEVDF are wide enough here never to overflow).
 
 /// One line a feature: variant, the kernel's name, meaning, source.
 macro_rules! features {

@@ -4,6 +4,7 @@
 mod aliases;
 mod disciplines;
 mod features;
+mod lifetimes;
 mod profiles;
 mod rules;
 mod settings;
@@ -12,6 +13,7 @@ mod tunables;
 pub use aliases::{ALIASES, Alias};
 pub use disciplines::{BELONGINGS, Belonging};
 pub use features::Feature;
+pub use lifetimes::{LIFETIMES, Lifetime, ReleaseNumbers};
 pub use profiles::{PROFILES, Profile};
 pub use rules::*;
 pub use settings::{Config, SettingError};

@@ -117,10 +117,10 @@ pub(super) const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "7.1",
-        meaning: "Linux 7.1 and 7.2 without PREEMPT_RT: debt does not grow in a queue. Requests end at ticks, \
-                  as without HRTICK.",
+        meaning: "Linux 7.1 and 7.2 without PREEMPT_RT: debt does not grow in a queue, a timer ends requests \
+                  (HRTICK).",
         source: "eevdf-class 0.3, 0.4, 5.4, U2",
         base: Some("7.0"),
-        settings: &["delay_lag=monotonic", "NI_RATE", "hrtick_for=request"],
+        settings: &["delay_lag=monotonic", "NI_RATE", "HRTICK", "hrtick_for=request"],
     },
 ];
