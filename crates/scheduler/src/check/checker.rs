@@ -1,10 +1,11 @@
 //! The checker: told of every event, asked for a look at every opportunity.
 
+use super::eevdf_course::EevdfCourse;
 use super::memory::{QueueMemory, Stamp, TaskMemories};
 use super::moves::Moves;
 use super::placing::Placing;
 use super::walkers::Flying;
-use super::{Findings, Moment, Past, Violation, best_run, counters, eevdf, look, order, vruntime, wakeups};
+use super::{Findings, Moment, Past, Violation, best_run, counters, look, order, vruntime, wakeups};
 use crate::platform::{Ipi, Platform};
 use crate::{CpuId, CpuMask, Event, Scheduler, ThisCpu};
 use alloc::boxed::Box;
@@ -18,6 +19,7 @@ pub struct Checker {
     flying: Flying,
     moves: Moves,
     placing: Placing,
+    pub(super) eevdf: EevdfCourse,
     pub(super) best_run: best_run::BestRun,
     pub(super) found: Findings,
 }
@@ -48,6 +50,7 @@ impl Checker {
             flying: Flying::new(k),
             moves: Moves::default(),
             placing: Placing::new(k),
+            eevdf: EevdfCourse::new(k),
             best_run: best_run::BestRun::default(),
             found: Findings::default(),
         }
@@ -55,12 +58,13 @@ impl Checker {
 
     /// Something happened. To be called while it happens, by [`Platform::event`].
     pub fn event<P: Platform>(&mut self, me: ThisCpu<'_, P>, event: Event) {
-        let Checker { memory, found, .. } = self;
+        let Checker { memory, found, eevdf, .. } = self;
         memory.now += 1;
         wakeups::event(memory, me, event, found);
         counters::event(memory, me, event, found);
         vruntime::event(&self.past, me, event, found);
-        eevdf::event(me, event, found);
+        super::eevdf::event(me, event, found);
+        eevdf.event(memory, me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
         self.placing.event(me, event, found);
@@ -81,6 +85,7 @@ impl Checker {
     pub fn settings_changed<P: Platform>(&mut self, k: &Scheduler<P>) {
         self.past.note(k);
         self.flying.settings_changed(k);
+        self.eevdf.settings_changed();
         self.best_run.excuse();
     }
 
@@ -88,7 +93,7 @@ impl Checker {
     /// is under way and no interrupt is pending; interrupts on their way the checker knows itself. Returns
     /// the first violation since the last look.
     pub fn look<P: Platform>(&mut self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> Option<Violation> {
-        let Checker { past, memory, flying, placing, best_run, found, .. } = self;
+        let Checker { past, memory, flying, placing, eevdf, best_run, found, .. } = self;
         memory.now += 1;
         let mut at_rest = *idle_or_user;
         k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
@@ -97,9 +102,10 @@ impl Checker {
         look(&moment, found);
         counters::look(memory, &moment, found);
         vruntime::look(memory, &moment, found);
-        eevdf::references_only_rise(memory, &moment, found);
+        super::eevdf::references_only_rise(memory, &moment, found);
         order::look(memory, &moment, found);
         placing.look(&moment, found);
+        eevdf.look(&moment, found);
         best_run.look(memory, &moment, found);
         flying.look(k);
         found.first()

@@ -1,4 +1,4 @@
-//! E1 to E4, E6, E7, E9, E12, E14 and E16: a queue that EEVDF serves agrees with itself (eevdf-class 6.1).
+//! E1 to E4, E6, E7, E9, E12 to E14 and E16: a queue that EEVDF serves agrees with itself (eevdf-class 6.1).
 
 use super::checker::Memory;
 use super::fair_queue::queued;

@@ -27,6 +27,7 @@ mod checker;
 mod counters;
 mod cpupri;
 mod eevdf;
+mod eevdf_course;
 mod fair_queue;
 mod inheritance;
 mod memory;
@@ -58,8 +59,8 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP21`
-    /// (fair-placement I1 to I21), `E1` to `E17` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
+    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP23`
+    /// (fair-placement I1 to I23), `E1` to `E17` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
     /// `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.

@@ -82,7 +82,7 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
 }
 
 /// Time between two ticks of a busy CPU.
-pub(super) fn tick_period<P: Platform>(me: ThisCpu<'_, P>) -> Nanos {
+pub(crate) fn tick_period<P: Platform>(me: ThisCpu<'_, P>) -> Nanos {
     Nanos(1_000_000_000 / me.k.config.tunables.hz.get() as u64)
 }
 

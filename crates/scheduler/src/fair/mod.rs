@@ -116,7 +116,9 @@ pub(crate) use balance::{
 };
 pub(crate) use cfs::largest_sleeper_threshold;
 pub(crate) use change::{prio_changed, switched_to};
-pub(crate) use cpu_load::{cpu_avg_load_per_task, load_weight, update_cpu_load, weighted_cpuload};
+pub(crate) use cpu_load::{
+    cpu_avg_load_per_task, load_weight, tick_period, update_cpu_load, weighted_cpuload,
+};
 pub(crate) use discipline::{
     attach_task_cfs_rq, check_preempt_wakeup, chooses_first, detach_task_cfs_rq, has_task_fork,
     migrate_task_rq, place_orphan, preempted_by_higher_class, reweight_task, task_fork, task_tick,

@@ -38,7 +38,7 @@ pub(super) fn proportion(delta: u64, weight: u64, total: u64) -> u64 {
 impl FairEntity {
     /// Real time in ns to virtual time of this task, START_NICE penalty included (fair-class 1.3).
     #[inline]
-    pub(super) fn vdelta(&self, delta: u64) -> u64 {
+    pub(crate) fn vdelta(&self, delta: u64) -> u64 {
         let weight = self.weight.get();
         let scaled = if weight == NICE_0_LOAD { delta } else { proportion(delta, NICE_0_LOAD, weight) };
         self.penalised(scaled)

@@ -27,7 +27,7 @@ pub struct EevdfEntity {
     /// It competes. The running entity does, until it blocks.
     pub on_rq: Kept<bool>,
     /// Number of its arrival among those that wait.
-    pub(super) arrival: Kept<u64>,
+    pub(crate) arrival: Kept<u64>,
 }
 
 impl EevdfEntity {
