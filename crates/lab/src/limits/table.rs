@@ -38,6 +38,38 @@ pub(super) const ALL: &[&str] = &[
     "2.6.23-rt5",
     "2.6.23-rt5-gh",
 ];
+
+/// Those in which a pipe wakes more than it has to.
+const BEFORE_6_15: &[&str] = &[
+    "6.6",
+    "6.12",
+    "6.12.y",
+    "6.1",
+    "6.1.y",
+    "6.1-rt",
+    "5.15",
+    "5.10",
+    "5.4",
+    "4.19",
+    "4.0",
+    "4.1",
+    "3.3",
+    "2.6.36",
+    "2.6.36+S0",
+    "2.6.37",
+    "2.6.35",
+    "2.6.35.2+D",
+    "2.6.33",
+    "2.6.32",
+    "tip",
+    "tip+",
+    "tip+x",
+    "tipx",
+    "2.6.31",
+    "2.6.31.3",
+    "2.6.23-rt5",
+    "2.6.23-rt5-gh",
+];
 /// After the fair class of 2.6.36.
 const SINCE_3_3: &[&str] = &[
     "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
@@ -341,6 +373,17 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "docs/cli.md, what wakeups cost",
     },
     Limit {
+        name: "pipes",
+        effect: Effect::Small,
+        missing: "Before 5.6 all that wait for a pipe, readers and writers, are woken at once, and before \
+                  6.15 each read of a full pipe wakes a writer; here a page that is read lets one writer \
+                  in, who lets in the next.",
+        changes: "Switches and wakeups of tasks that share a pipe (hackbench -p): there are more. Not \
+                  measured.",
+        profiles: BEFORE_6_15,
+        source: "fair-class 12.2",
+    },
+    Limit {
         name: "stable_fixes",
         effect: Effect::Small,
         missing: "Three mistakes of the release that stable branches corrected are corrected here as well: a \
@@ -349,7 +392,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   hot (6.1.28, 6.1.129).",
         changes: "New tasks with affinities, some passes of periodic balancing on more than two CPUs, and \
                   the counters of /proc/schedstat. Not measured.",
-        profiles: &["6.1", "6.1-rt", "5.15"],
+        profiles: &["6.1", "6.1-rt", "5.15", "5.10"],
         source: "fair-placement 8.7",
     },
     Limit {

@@ -125,7 +125,8 @@ impl EevdfCourse {
                 }
             }
             Event::WakeupNew { task, target } => {
-                if !core::mem::take(&mut self.cpus[me.id.index()].let_go) {
+                let moved = core::mem::take(&mut self.cpus[me.id.index()].let_go);
+                if !moved {
                     enters_with_its_lag(me, task, target, found);
                 }
             }
