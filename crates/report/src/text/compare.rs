@@ -147,13 +147,17 @@ fn same(base: &Configuration, variant: &Configuration) -> String {
 fn verdict(variant: &VariantComparison) -> String {
     let all = variant.metrics.len();
     let differ = all - variant.count(Verdict::Identical);
-    let mut text = if variant.count(Verdict::Untested) > 0 {
+    let untested = variant.count(Verdict::Untested);
+    let mut text = if untested > 0 && untested == differ {
         format!("{differ} of {all} metrics differ; one seed cannot tell change from chance")
     } else if variant.exact {
         format!("{differ} of {all} metrics changed; no seed makes a difference")
     } else {
         format!("{} of {all} metrics changed", variant.count(Verdict::Changed))
     };
+    if untested > 0 && untested < differ {
+        text += &format!("; differing under the only seed that has them: {untested}");
+    }
     let doubtful = variant.metrics.iter().filter(|metric| is_doubtful(metric)).count();
     if doubtful > 0 {
         text += &format!("; {doubtful} of them by less than the replay itself is off");

@@ -122,6 +122,20 @@ fn one_seed_says_that_it_proves_nothing() {
         ");
 }
 
+/// A task may be there under one seed of several: that says nothing of the others.
+#[test]
+fn a_metric_that_one_seed_has_does_not_take_the_verdict_from_the_rest() {
+    let mut compared = herd(10);
+    let changed = compared.variants[0].count(Verdict::Changed);
+    let metric = compared.variants[0].metrics.iter_mut().find(|metric| metric.verdict == Verdict::Changed);
+    metric.expect("a change").verdict = Verdict::Untested;
+    let text = comparison(&compared, Rows::Folded).split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = compared.variants[0].metrics.len();
+    let said =
+        format!("{} of {all} metrics changed; differing under the only seed that has them: 1", changed - 1);
+    assert!(text.contains(&said), "{text}");
+}
+
 #[test]
 fn a_load_without_randomness_is_exact() {
     let text = comparison(&against(&runs(1..=3, |_| 100_000), &runs(1..=3, |_| 104_000)), Rows::Folded);
