@@ -7,6 +7,7 @@ use lab::schema::LoadResult;
 use lab::workload::load::{Length, OwnProgram};
 use lab::workload::program::Block;
 use lab::{Error, Experiment, Files, KernelConfig, LoadSpec, Nanos};
+use std::process::ExitCode;
 
 /// Rounds of the control loop in a second under this kernel.
 fn rounds(kernel: &str) -> Result<u64, Error> {
@@ -25,11 +26,17 @@ fn rounds(kernel: &str) -> Result<u64, Error> {
     Ok(result.loads.iter().find_map(rounds).unwrap_or_default())
 }
 
-fn main() -> Result<(), Error> {
+fn main() -> ExitCode {
     for kernel in ["2.6.23", "6.1"] {
-        println!("{kernel:>8}: {} rounds in a second", rounds(kernel)?);
+        match rounds(kernel) {
+            Ok(rounds) => println!("{kernel:>8}: {rounds} rounds in a second"),
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::FAILURE;
+            }
+        }
     }
-    Ok(())
+    ExitCode::SUCCESS
 }
 
 #[test]

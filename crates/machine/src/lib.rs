@@ -21,7 +21,7 @@ pub use behaviour::{Behaviour, Env, ForkKind, TaskCounters, TaskSpec};
 pub use engine::bare_engine;
 pub use engine::{Machine, RunOptions, TimedSetting, Tracing};
 pub use objects::{
-    Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, SpinlockId,
+    Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, Room, SpinlockId,
 };
 pub use outcome::{
     DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TimeUnder,

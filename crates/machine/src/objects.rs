@@ -2,6 +2,7 @@
 //! scheduler's).
 
 use crate::setup::MutexSpec;
+use scheduler::Nanos;
 
 /// A pipe or socket, see [`ChannelSpec`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -61,22 +62,49 @@ pub struct Objects {
 /// What a channel is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelSpec {
-    /// Messages it holds before a writer blocks, at least 1.
-    pub capacity: u32,
-    /// A blocked writer is woken once at most this many messages are left, below `capacity`: a pipe when its
-    /// reader has emptied a page, a UNIX socket when three quarters are free. `capacity` − 1 wakes at every
-    /// read.
-    pub writers_wake_at: u32,
-    /// Messages of a page, if it is a pipe, whose writers wait for pages and let each other go on (fair-class
-    /// 12.2): `writers_wake_at` says nothing then.
-    pub per_page: Option<u32>,
+    /// What it holds before a writer blocks, and when that one goes on.
+    pub room: Room,
     /// Whether its wakeups carry the sync hint ("the waker is about to sleep", fair-class 12.2).
     pub sync: bool,
     /// Whether its wakeups happen in the soft interrupt that delivers the message, as those of TCP over
     /// loopback do: they say nothing about the habits of the task that sends (fair-class 6.6, 12.2).
     pub softirq: bool,
     /// Kernel CPU time of one send beyond the bare system call.
-    pub send_cost: scheduler::Nanos,
+    pub send_cost: Nanos,
     /// Kernel CPU time of one receive beyond the bare system call.
-    pub receive_cost: scheduler::Nanos,
+    pub receive_cost: Nanos,
+}
+
+impl ChannelSpec {
+    /// Holds this many messages, at least 1, and wakes a blocked writer at every read; its wakeups give no
+    /// hint, and its messages cost the bare system calls.
+    pub const fn new(capacity: u32) -> ChannelSpec {
+        ChannelSpec {
+            room: Room::Messages { capacity, writers_wake_at: capacity.saturating_sub(1) },
+            sync: false,
+            softirq: false,
+            send_cost: Nanos::ZERO,
+            receive_cost: Nanos::ZERO,
+        }
+    }
+}
+
+/// How much a channel holds (fair-class 12.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// A socket's: when there is room, all writers that wait are woken, and try again.
+    Messages {
+        /// Messages it holds, at least 1.
+        capacity: u32,
+        /// Writers are woken once at most so many messages are left, below `capacity`: of a UNIX socket when
+        /// three quarters are free.
+        writers_wake_at: u32,
+    },
+    /// A pipe's: its writers wait for a page, in the order of their coming, and each lets the next one go on.
+    Pages {
+        /// How many there are, at least 1.
+        pages: u32,
+        /// Messages of a page, at least 1.
+        per_page: u32,
+    },
 }

@@ -1,6 +1,6 @@
 //! What tasks do: the program language, the standard loads, rt-app files and replay of a trace.
 
-mod dist;
+pub mod dist;
 pub mod flag;
 pub mod latency;
 pub mod load;

@@ -1,7 +1,7 @@
 //! Pipes and sockets: who is woken when there is room; and what the interrupt costs that tells another CPU.
 
 use crate::engine::{Clock, FREE_CHANNEL, fifo, ideal, ms, run, script, us};
-use machine::{ByDistance, ChannelSpec, Setup, Step, TaskSpec};
+use machine::{ByDistance, ChannelSpec, Room, Setup, Step, TaskSpec};
 use scheduler::{CpuId, CpuMask, Nanos};
 
 /// When each of four writers has put its message into a full channel, whose reader takes one each 10 ms.
@@ -22,12 +22,15 @@ fn writers_go_on(channel: ChannelSpec) -> Vec<Nanos> {
     writers.iter().map(|clock| clock.borrow()[2]).collect()
 }
 
+fn pipe(pages: u32, per_page: u32) -> ChannelSpec {
+    ChannelSpec { room: Room::Pages { pages, per_page }, ..FREE_CHANNEL }
+}
+
 /// fair-class 12.2: the page of a pipe that is read lets in one; of a socket's, all try at once, and one is
 /// lucky. One message is a page here.
 #[test]
 fn each_page_of_a_pipe_lets_in_one_writer_in_the_order_of_coming() {
-    let pipe = ChannelSpec { capacity: 2, writers_wake_at: 1, per_page: Some(1), ..FREE_CHANNEL };
-    assert_eq!(writers_go_on(pipe), [ms(10), ms(20), ms(30), ms(40)]);
+    assert_eq!(writers_go_on(pipe(2, 1)), [ms(10), ms(20), ms(30), ms(40)]);
 }
 
 /// A pipe whose only page held three messages is empty when that is read: the first writer lets the next go
@@ -35,8 +38,7 @@ fn each_page_of_a_pipe_lets_in_one_writer_in_the_order_of_coming() {
 #[test]
 fn a_writer_that_has_slept_for_a_pipe_lets_the_next_one_go_on() {
     let mut setup = Setup::new(6);
-    let channel =
-        setup.channel(ChannelSpec { capacity: 6, writers_wake_at: 3, per_page: Some(3), ..FREE_CHANNEL });
+    let channel = setup.channel(pipe(2, 3));
     let full = (0..6).map(|_| Step::Send(channel));
     let reads = (0..6).map(|_| Step::Receive(channel));
     let steps = full.chain([Step::SleepFor(ms(10))]).chain(reads).chain([Step::SleepFor(ms(10))]);
@@ -51,10 +53,9 @@ fn a_writer_that_has_slept_for_a_pipe_lets_the_next_one_go_on() {
 
 #[test]
 fn all_that_wait_for_room_in_a_socket_are_woken_at_once() {
-    let blocked = |per_page| {
+    let blocked = |spec| {
         let mut setup = Setup::new(6);
-        let channel =
-            setup.channel(ChannelSpec { capacity: 2, writers_wake_at: 1, per_page, ..FREE_CHANNEL });
+        let channel = setup.channel(spec);
         let full = (0..2).map(|_| Step::Send(channel));
         let read = [Step::SleepFor(ms(10)), Step::Receive(channel), Step::SleepFor(ms(10))];
         let rest = (0..5).map(|_| Step::Receive(channel));
@@ -69,7 +70,8 @@ fn all_that_wait_for_room_in_a_socket_are_woken_at_once() {
     };
     // Each sleeps, waits and exits: three times. The four at the socket are woken by the first message that
     // is read; one gets its place, and three wait once more.
-    assert!(blocked(Some(1)) == 12 && blocked(None) >= 15, "{} {}", blocked(Some(1)), blocked(None));
+    let (of_a_pipe, of_a_socket) = (blocked(pipe(2, 1)), blocked(ChannelSpec::new(2)));
+    assert!(of_a_pipe == 12 && of_a_socket >= 15, "{of_a_pipe} {of_a_socket}");
 }
 
 /// machine.md 5.6: a hypervisor takes the CPU from its guest while an interrupt is on its way.

@@ -165,15 +165,7 @@ fn idle_cpus_take_no_ticks() {
 #[test]
 fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
     let mut setup = Setup::new(2);
-    let channel = setup.channel(ChannelSpec {
-        capacity: 2,
-        writers_wake_at: 1,
-        per_page: None,
-        sync: false,
-        softirq: false,
-        send_cost: Nanos::ZERO,
-        receive_cost: Nanos::ZERO,
-    });
+    let channel = setup.channel(ChannelSpec::new(2));
     let (writer, sent) = script("writer", (0..3).map(|_| Step::Send(channel)));
     let (reader, _) = script(
         "reader",
@@ -187,15 +179,7 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
 }
 
 /// Messages cost nothing.
-pub(crate) const FREE_CHANNEL: ChannelSpec = ChannelSpec {
-    capacity: 9,
-    writers_wake_at: 8,
-    per_page: None,
-    sync: false,
-    softirq: false,
-    send_cost: Nanos::ZERO,
-    receive_cost: Nanos::ZERO,
-};
+pub(crate) const FREE_CHANNEL: ChannelSpec = ChannelSpec::new(9);
 
 /// To the CPU of its receiver, once, by an interrupt of its own.
 fn outside(at: Nanos, channel: ChannelId) -> Outside {
@@ -205,7 +189,7 @@ fn outside(at: Nanos, channel: ChannelId) -> Outside {
 #[test]
 fn a_message_from_outside_is_an_interrupt_and_a_full_channel_loses_it() {
     let mut setup = Setup::new(1);
-    let channel = setup.channel(ChannelSpec { capacity: 1, writers_wake_at: 0, ..FREE_CHANNEL });
+    let channel = setup.channel(ChannelSpec::new(1));
     for at in [2, 3, 4] {
         setup.outside(outside(ms(at), channel));
     }

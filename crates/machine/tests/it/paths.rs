@@ -37,15 +37,7 @@ impl Behaviour for Rounds {
     }
 }
 
-const CHANNEL: ChannelSpec = ChannelSpec {
-    capacity: 100,
-    writers_wake_at: 50,
-    per_page: None,
-    sync: false,
-    softirq: false,
-    send_cost: Nanos::ZERO,
-    receive_cost: Nanos::ZERO,
-};
+const CHANNEL: ChannelSpec = ChannelSpec::new(100);
 
 fn us(n: u64) -> Nanos {
     Nanos::from_micros(n)

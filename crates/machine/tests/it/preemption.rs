@@ -101,15 +101,7 @@ fn on(cpu: u16, mut task: TaskSpec) -> TaskSpec {
 /// short, so that EEVDF would have it run at once.
 fn woken_from_afar(model: &str, at: Nanos, busy: Step) -> Nanos {
     let mut setup = Setup::new(2);
-    let channel = setup.channel(ChannelSpec {
-        capacity: 1,
-        writers_wake_at: 0,
-        per_page: None,
-        sync: false,
-        softirq: false,
-        send_cost: Nanos::ZERO,
-        receive_cost: Nanos::ZERO,
-    });
+    let channel = setup.channel(ChannelSpec::new(1));
     let steps = [Step::SetSlice(us(100)), Step::Receive(channel), Step::Compute(us(1))];
     let (sleeper, clock) = script("sleeper", steps);
     setup.spawn(Nanos::ZERO, on(0, sleeper));

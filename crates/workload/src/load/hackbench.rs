@@ -12,7 +12,7 @@ use super::spawn::{program, spawn};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Child, Template, Times};
 use crate::units::step_nanos;
-use machine::{BarrierId, ChannelId, ChannelSpec, ForkKind, Setup};
+use machine::{BarrierId, ChannelId, ChannelSpec, ForkKind, Room, Setup};
 use scheduler::Nanos;
 use schema::{HackbenchMode, HackbenchResult, LoadResult};
 
@@ -127,9 +127,7 @@ impl Options {
             if self.pipe { (PIPE_SEND, PIPE_RECEIVE) } else { (SOCKET_SEND, SOCKET_RECEIVE) };
         let copy = Nanos(u64::from(self.data_size.saturating_sub(MEASURED_BYTES)) / 10);
         ChannelSpec {
-            capacity: room.capacity,
-            writers_wake_at: room.writers_wake_at,
-            per_page: room.per_page,
+            room,
             sync: true,
             softirq: false,
             send_cost: self.send_cost.unwrap_or(send + copy),
@@ -138,24 +136,11 @@ impl Options {
     }
 }
 
-/// How many messages a channel holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Room {
-    pub capacity: u32,
-    /// Messages left when a blocked writer is woken.
-    pub writers_wake_at: u32,
-    /// Messages of a page of a pipe.
-    pub per_page: Option<u32>,
-}
-
-/// A pipe holds 16 pages, each with whole messages only, or messages of several pages; its writer goes on
-/// when a page, or message, is free.
+/// A pipe holds 16 pages, each with whole messages only, or messages of several pages.
 pub(super) fn pipe_room(size: u32) -> Room {
     const PAGE: u32 = 4_096;
     const PAGES: u32 = 16;
-    let freed_at_once = (PAGE / size).max(1);
-    let capacity = PAGES * freed_at_once / size.div_ceil(PAGE);
-    Room { capacity, writers_wake_at: capacity - freed_at_once, per_page: Some(freed_at_once) }
+    Room::Pages { pages: PAGES / size.div_ceil(PAGE), per_page: (PAGE / size).max(1) }
 }
 
 /// On a UNIX socket the sender may go on while its buffers take less than the default limit, and is woken
@@ -166,7 +151,7 @@ pub(super) fn socket_room(size: u32) -> Room {
     const HEADER: u32 = 256;
     const TRAILER: u32 = 320;
     let buffer = HEADER + (size + TRAILER).next_power_of_two();
-    Room { capacity: LIMIT.div_ceil(buffer), writers_wake_at: LIMIT / 4 / buffer, per_page: None }
+    Room::Messages { capacity: LIMIT.div_ceil(buffer), writers_wake_at: LIMIT / 4 / buffer }
 }
 
 /// What the tasks of one build share.

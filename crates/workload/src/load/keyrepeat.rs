@@ -282,15 +282,8 @@ impl Load for Keyrepeat {
         let keys = options.duration.map(|time| (time.0 / period.0).max(1));
         let keyboard = Keyboard { period, keys, warmup: options.warmup };
         // UNIX sockets give the hint that the sender is about to sleep; a terminal line does not.
-        let channel = |sync| ChannelSpec {
-            capacity: ROOM,
-            writers_wake_at: ROOM - 1,
-            per_page: None,
-            sync,
-            softirq: false,
-            send_cost: WRITE,
-            receive_cost: READ,
-        };
+        let channel =
+            |sync| ChannelSpec { sync, send_cost: WRITE, receive_cost: READ, ..ChannelSpec::new(ROOM) };
         let requests = setup.channel(channel(true));
         let to_shell = setup.channel(channel(false));
         let terminal = Inbox { channel: setup.channel(channel(true)), kinds: Rc::default() };

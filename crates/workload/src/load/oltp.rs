@@ -182,15 +182,8 @@ impl Load for Oltp {
             DbName::Mysql => ("mysqld", options.work()),
         };
         for _ in 0..options.clients {
-            let socket = ChannelSpec {
-                capacity: 1,
-                writers_wake_at: 0,
-                per_page: None,
-                sync: true,
-                softirq: false,
-                send_cost: WRITE,
-                receive_cost: READ,
-            };
+            let socket =
+                ChannelSpec { sync: true, send_cost: WRITE, receive_cost: READ, ..ChannelSpec::new(1) };
             let (requests, answers) = (setup.channel(socket), setup.channel(socket));
             let server = Server::new(requests, answers, work, locks.clone());
             let client =

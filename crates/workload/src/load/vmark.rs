@@ -142,24 +142,14 @@ impl Vmark {
 
     fn connection(&self, setup: &mut Setup) -> Connection {
         let socket = ChannelSpec {
-            capacity: self.options.queue,
-            writers_wake_at: self.options.queue - 1,
-            per_page: None,
             sync: true,
             softirq: true,
             send_cost: Nanos(self.options.send_cost.0 * self.options.work / 100),
             receive_cost: READ,
+            ..ChannelSpec::new(self.options.queue)
         };
         // A Java monitor is a futex: its wakeups give no hint.
-        let monitor = ChannelSpec {
-            capacity: UNLIMITED,
-            writers_wake_at: UNLIMITED - 1,
-            per_page: None,
-            sync: false,
-            softirq: false,
-            send_cost: Nanos::ZERO,
-            receive_cost: Nanos::ZERO,
-        };
+        let monitor = ChannelSpec::new(UNLIMITED);
         Connection { up: setup.channel(socket), outbox: setup.channel(monitor), down: setup.channel(socket) }
     }
 

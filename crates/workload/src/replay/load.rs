@@ -152,15 +152,7 @@ impl Replay {
 }
 
 /// Tokens are never lost and never block their sender.
-const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec {
-    capacity: u32::MAX,
-    writers_wake_at: u32::MAX - 1,
-    per_page: None,
-    sync: false,
-    softirq: false,
-    send_cost: Nanos::ZERO,
-    receive_cost: Nanos::ZERO,
-};
+const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec::new(u32::MAX);
 
 /// Whether a task changes its own affinity.
 fn binds(step: &ReplayStep) -> bool {

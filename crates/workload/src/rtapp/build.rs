@@ -140,15 +140,7 @@ fn forks(app: &App, task: usize, setup: &mut Setup) -> Forks {
 const SEM_VALUE_MAX: u32 = i32::MAX as u32;
 
 fn channel(setup: &mut Setup, capacity: u32) -> ChannelId {
-    setup.channel(ChannelSpec {
-        capacity,
-        writers_wake_at: capacity - 1,
-        per_page: None,
-        sync: false,
-        softirq: false,
-        send_cost: Nanos::ZERO,
-        receive_cost: Nanos::ZERO,
-    })
+    setup.channel(ChannelSpec::new(capacity))
 }
 
 /// Whether threads of this task wait on conditions.

@@ -1,7 +1,7 @@
 //! Objects that tasks share, as text.
 
 use machine::{
-    Backoff, ChannelId, ChannelSpec, DeviceSpec, MutexKind, MutexSpec, Objects, Operand, ToldStep,
+    Backoff, ChannelId, ChannelSpec, DeviceSpec, MutexKind, MutexSpec, Objects, Operand, Room, ToldStep,
 };
 use scheduler::Nanos;
 use std::fmt;
@@ -107,12 +107,16 @@ impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Object::Channel(n, spec) => {
-                let ChannelSpec { capacity, writers_wake_at, per_page, sync, softirq, .. } = spec;
-                let (sync, softirq) = (yes_or_no(*sync), yes_or_no(*softirq));
-                write!(f, "channel {n} capacity={capacity} writers-wake-at={writers_wake_at} ")?;
+                let (sync, softirq) = (yes_or_no(spec.sync), yes_or_no(spec.softirq));
+                write!(f, "channel {n} ")?;
+                match spec.room {
+                    Room::Messages { capacity, writers_wake_at } => {
+                        write!(f, "capacity={capacity} writers-wake-at={writers_wake_at} ")?;
+                    }
+                    Room::Pages { pages, per_page } => write!(f, "pages={pages} per-page={per_page} ")?,
+                }
                 write!(f, "sync={sync} softirq={softirq} ")?;
-                write!(f, "send-cost={} receive-cost={}", spec.send_cost.0, spec.receive_cost.0)?;
-                per_page.map_or(Ok(()), |per_page| write!(f, " per-page={per_page}"))
+                write!(f, "send-cost={} receive-cost={}", spec.send_cost.0, spec.receive_cost.0)
             }
             Object::Mutex(n, MutexSpec { name, kind }) => {
                 let kind = match kind {
@@ -137,11 +141,15 @@ fn yes_or_no(yes: bool) -> &'static str {
 }
 
 fn channel(text: &str) -> Option<ChannelSpec> {
-    let (text, per_page) = match text.split_once(" per-page=") {
-        Some((text, pages)) => (text, Some(pages.parse().ok().filter(|per_page| *per_page > 0)?)),
-        None => (text, None),
-    };
     let mut words = text.split(' ');
+    let mut number = |key: &str| words.next()?.strip_prefix(key)?.strip_prefix('=')?.parse::<u32>().ok();
+    let room = if text.starts_with("pages=") {
+        let (pages, per_page) = (number("pages")?, number("per-page")?);
+        (pages > 0 && per_page > 0).then_some(Room::Pages { pages, per_page })
+    } else {
+        let (capacity, writers_wake_at) = (number("capacity")?, number("writers-wake-at")?);
+        (capacity > writers_wake_at).then_some(Room::Messages { capacity, writers_wake_at })
+    }?;
     let mut value = |key: &str| words.next()?.strip_prefix(key)?.strip_prefix('=');
     let flag = |text: &str| match text {
         "yes" => Some(true),
@@ -150,15 +158,13 @@ fn channel(text: &str) -> Option<ChannelSpec> {
     };
     let cost = |text: &str| text.parse().ok().filter(|ns| *ns <= DEAREST.0).map(Nanos);
     let spec = ChannelSpec {
-        capacity: value("capacity")?.parse().ok()?,
-        writers_wake_at: value("writers-wake-at")?.parse().ok()?,
-        per_page,
+        room,
         sync: flag(value("sync")?)?,
         softirq: flag(value("softirq")?)?,
         send_cost: cost(value("send-cost")?)?,
         receive_cost: cost(value("receive-cost")?)?,
     };
-    (spec.capacity > spec.writers_wake_at && words.next().is_none()).then_some(spec)
+    words.next().is_none().then_some(spec)
 }
 
 fn device(text: &str) -> Option<DeviceSpec> {
@@ -185,16 +191,14 @@ mod tests {
 
     fn objects() -> Objects {
         let pipe = ChannelSpec {
-            capacity: 16,
-            writers_wake_at: 15,
-            per_page: Some(1),
+            room: Room::Pages { pages: 16, per_page: 1 },
             sync: true,
             softirq: false,
             send_cost: Nanos(700),
             receive_cost: Nanos(0),
         };
         Objects {
-            channels: vec![pipe, ChannelSpec { capacity: u32::MAX, per_page: None, softirq: true, ..pipe }],
+            channels: vec![pipe, ChannelSpec { softirq: true, ..ChannelSpec::new(u32::MAX) }],
             mutexes: vec![MutexSpec { name: "L 1 kind=x".into(), kind: MutexKind::Pi }],
             barriers: vec![3, 4],
             futexes: 5,

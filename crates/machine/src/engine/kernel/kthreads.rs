@@ -93,15 +93,7 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
     Kthreads { spawns, wakes: KthreadWakes { tick: woken_by(WakeEvent::Tick), irq_off } }
 }
 
-const DOOR: ChannelSpec = ChannelSpec {
-    capacity: 1,
-    writers_wake_at: 0,
-    per_page: None,
-    sync: false,
-    softirq: false,
-    send_cost: Nanos::ZERO,
-    receive_cost: Nanos::ZERO,
-};
+const DOOR: ChannelSpec = ChannelSpec::new(1);
 
 fn kthread(noise: &KthreadNoise, cpu: Option<CpuId>, behaviour: Kthread, rng: &mut Rng) -> Spawn {
     let comm = cpu.map_or_else(|| noise.comm.clone(), |c| format!("{}/{c}", noise.comm));

@@ -4,7 +4,7 @@ use super::activity::Resume;
 use super::caller::{Caller, Rest, Slow};
 use super::pipe::{Pages, Writer};
 use crate::engine::hardware::Hw;
-use crate::objects::{ChannelId, ChannelSpec};
+use crate::objects::{ChannelId, ChannelSpec, Room};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{TaskId, TaskState, ThisCpu};
 use std::cell::{Cell, RefCell};
@@ -21,13 +21,59 @@ pub(crate) struct Channels {
 #[derive(Debug)]
 struct Channel {
     spec: ChannelSpec,
-    messages: u32,
-    /// Of a pipe.
-    pages: Option<Pages>,
+    held: Held,
     readers: VecDeque<TaskId>,
     writers: VecDeque<TaskId>,
     /// Who read last, hence where a message from outside should interrupt.
     last_reader: Option<TaskId>,
+}
+
+/// The messages that nobody has read.
+#[derive(Debug)]
+enum Held {
+    Messages { count: u32, capacity: u32, writers_wake_at: u32 },
+    Pages(Pages),
+}
+
+impl Held {
+    fn new(room: Room) -> Held {
+        match room {
+            Room::Messages { capacity, writers_wake_at } => {
+                Held::Messages { count: 0, capacity, writers_wake_at }
+            }
+            Room::Pages { pages, per_page } => Held::Pages(Pages::new(pages, per_page)),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Held::Messages { count, .. } => *count == 0,
+            Held::Pages(pages) => pages.is_empty(),
+        }
+    }
+
+    /// Puts a message in, if there is room for this writer.
+    fn put(&mut self, writer: Writer) -> bool {
+        match self {
+            Held::Messages { count, capacity, .. } => {
+                let stored = *count < *capacity;
+                *count += u32::from(stored);
+                stored
+            }
+            Held::Pages(pages) => pages.put(writer),
+        }
+    }
+
+    /// Takes a message out, of which there is one. Whether that makes room for those that sleep for it.
+    fn take(&mut self) -> bool {
+        match self {
+            Held::Messages { count, writers_wake_at, .. } => {
+                *count -= 1;
+                *count <= *writers_wake_at
+            }
+            Held::Pages(pages) => pages.take(),
+        }
+    }
 }
 
 /// What became of a message.
@@ -40,29 +86,12 @@ enum Put {
 
 impl Channel {
     fn put(&mut self, writer: Writer) -> Put {
-        let stored = match &mut self.pages {
-            Some(pages) => pages.put(writer),
-            None => self.messages < self.spec.capacity,
-        };
-        if !stored {
-            return Put::Full;
-        }
-        self.messages += 1;
-        Put::Stored { wake: self.readers.pop_front() }
-    }
-
-    /// Takes a message, of which there is one. Whether that makes room for those that sleep for it.
-    fn take(&mut self) -> bool {
-        self.messages -= 1;
-        match &mut self.pages {
-            Some(pages) => pages.take(),
-            None => self.messages <= self.spec.writers_wake_at,
-        }
+        if self.held.put(writer) { Put::Stored { wake: self.readers.pop_front() } } else { Put::Full }
     }
 
     /// There is room: one that waits for a pipe is woken, of those that wait for a socket all are.
     fn lets_in(&mut self, id: ChannelId, waiting: usize) -> Rest {
-        if waiting > 1 && self.pages.is_none() {
+        if waiting > 1 && matches!(self.held, Held::Messages { .. }) {
             return Rest::Slow(Slow::WakeWriters { channel: id, waiting });
         }
         self.writers.pop_front().map_or(Rest::Nothing, |writer| self.wakes(writer))
@@ -70,7 +99,10 @@ impl Channel {
 
     /// Whom a writer lets go on that has slept itself.
     fn next_writer(&mut self) -> Option<TaskId> {
-        if self.pages.as_ref()?.is_full() { None } else { self.writers.pop_front() }
+        match &self.held {
+            Held::Pages(pages) if !pages.is_full() => self.writers.pop_front(),
+            Held::Pages(_) | Held::Messages { .. } => None,
+        }
     }
 
     /// `task` waits for this channel, and is woken by who reads or writes.
@@ -93,8 +125,7 @@ impl Channels {
     pub fn new(specs: &[ChannelSpec]) -> Channels {
         let channel = |spec: &ChannelSpec| Channel {
             spec: *spec,
-            messages: 0,
-            pages: spec.per_page.map(|per_page| Pages::new(spec.capacity, per_page)),
+            held: Held::new(spec.room),
             readers: VecDeque::new(),
             writers: VecDeque::new(),
             last_reader: None,
@@ -148,11 +179,11 @@ impl Channels {
     pub fn receive(&self, call: Caller<'_>, id: ChannelId) -> Rest {
         self.with(id, |channel| {
             channel.last_reader = Some(call.p);
-            if channel.messages == 0 {
+            if channel.held.is_empty() {
                 channel.readers.push_back(call.p);
                 return call.sleeps(TaskState::Interruptible, Resume::Receive(id));
             }
-            let room = channel.take();
+            let room = channel.held.take();
             match channel.writers.len() {
                 waiting if room && waiting > 0 => channel.lets_in(id, waiting),
                 _ => Rest::Nothing,

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 /// What a pipe holds. A page takes messages until it is full, and is given back once all of it is read.
 #[derive(Debug)]
 pub(super) struct Pages {
+    /// Pages that there may be.
+    most: u32,
     /// Messages of a page.
     per_page: u32,
-    /// Pages that there may be.
-    most: usize,
     /// Unread messages of each page, in the order of writing.
     unread: VecDeque<u32>,
     /// Messages ever written to the last page.
@@ -25,14 +25,18 @@ pub(super) enum Writer {
 }
 
 impl Pages {
-    pub fn new(capacity: u32, per_page: u32) -> Pages {
-        let most = (capacity / per_page).max(1) as usize;
-        Pages { per_page, most, unread: VecDeque::new(), written: 0 }
+    pub fn new(most: u32, per_page: u32) -> Pages {
+        Pages { most, per_page, unread: VecDeque::new(), written: 0 }
+    }
+
+    /// Nothing is left to read.
+    pub fn is_empty(&self) -> bool {
+        self.unread.is_empty()
     }
 
     /// No page is left, though there may be room in the last one.
     pub fn is_full(&self) -> bool {
-        self.unread.len() == self.most
+        self.unread.len() == self.most as usize
     }
 
     /// Puts a message in, if there is room for this writer.
@@ -75,12 +79,12 @@ mod tests {
 
     #[test]
     fn a_pipe_holds_sixteen_pages_of_whole_messages() {
-        assert_eq!(filled(&mut Pages::new(640, 40), Writer::Comes), 640);
+        assert_eq!(filled(&mut Pages::new(16, 40), Writer::Comes), 640);
     }
 
     #[test]
     fn a_full_pipe_has_a_page_again_once_all_of_one_is_read() {
-        let mut pages = Pages::new(640, 40);
+        let mut pages = Pages::new(16, 40);
         filled(&mut pages, Writer::Comes);
         let freed: Vec<bool> = (0..80).map(|_| pages.take()).collect();
         let first = freed.iter().position(|freed| *freed);
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn who_has_slept_takes_a_page_for_its_message_and_others_add_to_that() {
-        let mut pages = Pages::new(640, 40);
+        let mut pages = Pages::new(16, 40);
         assert_eq!(filled(&mut pages, Writer::HasSlept), 16, "one message a page");
         assert_eq!(filled(&mut pages, Writer::Comes), 39, "the last page has room");
     }

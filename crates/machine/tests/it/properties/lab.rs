@@ -167,15 +167,8 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     for (n, pi) in scenario.mutexes.iter().enumerate() {
         setup.mutex(format!("m{n}"), if *pi { MutexKind::Pi } else { MutexKind::Plain });
     }
-    let channel = |capacity, sync| ChannelSpec {
-        capacity,
-        writers_wake_at: capacity - 1,
-        per_page: None,
-        sync,
-        softirq: false,
-        send_cost: Nanos::from_micros(1),
-        receive_cost: Nanos::ZERO,
-    };
+    let channel =
+        |capacity, sync| ChannelSpec { sync, send_cost: Nanos::from_micros(1), ..ChannelSpec::new(capacity) };
     let shared = Shared {
         cpus,
         mutexes: scenario.mutexes.len() as u8,

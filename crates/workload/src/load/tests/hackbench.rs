@@ -1,5 +1,6 @@
-use super::super::hackbench::{Room, pipe_room, socket_room};
+use super::super::hackbench::{pipe_room, socket_room};
 use super::*;
+use machine::Room;
 use schema::Seconds;
 
 /// All children that main forks, and how.
@@ -64,17 +65,13 @@ fn time_runs_from_the_first_start_to_the_last_end() {
 
 #[test]
 fn capacities_of_pipes_and_sockets() {
-    let pipe = |capacity, per_page| Room {
-        capacity,
-        writers_wake_at: capacity - per_page,
-        per_page: Some(per_page),
-    };
+    let pipe = |pages, per_page| Room::Pages { pages, per_page };
     // 40 messages of 100 bytes to a page, 16 pages; the writer goes on when a page is empty.
-    assert_eq!(pipe_room(100), pipe(640, 40));
+    assert_eq!(pipe_room(100), pipe(16, 40));
     assert_eq!(pipe_room(4_096), pipe(16, 1));
     assert_eq!(pipe_room(8_192), pipe(8, 1));
     assert_eq!(pipe_room(65_536), pipe(1, 1));
-    let socket = |capacity, writers_wake_at| Room { capacity, writers_wake_at, per_page: None };
+    let socket = |capacity, writers_wake_at| Room::Messages { capacity, writers_wake_at };
     // 768 bytes for a message of 100.
     assert_eq!(socket_room(100), socket(278, 69));
     assert_eq!(socket_room(65_536), socket(2, 0));
