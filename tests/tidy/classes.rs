@@ -2,7 +2,7 @@
 
 use regex_lite::Regex;
 
-use crate::source::{before_tests, lines};
+use crate::source::{lines, without_tests};
 use crate::tree::{Finding, Texts, expect_none, planted, texts};
 
 const CORE: &str = "crates/scheduler/src/";
@@ -20,7 +20,7 @@ fn named(sources: &Texts) -> Vec<Finding> {
         if MAY.iter().any(|may| inner.starts_with(may)) {
             continue;
         }
-        for (index, line) in before_tests(&lines(text)).iter().enumerate() {
+        for (index, line) in without_tests(lines(text)).iter().enumerate() {
             if let Some(found) = class.find(&line.code) {
                 let what = format!("{}: only scheduler/class asks something of one class", found.as_str());
                 findings.push(Finding { path: path.clone(), line: index + 1, what });

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex_lite::Regex;
 use toml::Table;
 
-use crate::source::{before_tests, is_test, lines};
+use crate::source::{is_test, lines, used_paths, without_tests};
 use crate::tree::{Finding, Texts, expect_none, planted, text, texts};
 
 const MAP: &str = "ARCHITECTURE.md";
@@ -154,9 +154,9 @@ struct Right {
 
 const RIGHTS: [Right; 6] = [
     Right {
-        pattern: r"\bstd::(fs|net|process|env)\b|\bFile::open\b|\brustix::|\btempfile::",
-        of: &["crates/schedlab/"],
-        reason: "only schedlab touches the disk, the environment and other processes",
+        pattern: r"\bstd::(fs|net|process|env|\*)|\bstd as\b|\bFile::open\b|\brustix::|\btempfile::",
+        of: &["crates/schedlab/", "crates/lab/examples/"],
+        reason: "only schedlab touches the disk, the environment and other processes, and examples",
     },
     Right {
         pattern: r"\be?print(ln)?!|\bdbg!|\bstd(in|out|err)\(\)",
@@ -190,15 +190,22 @@ fn usurped(sources: &Texts) -> Vec<Finding> {
         RIGHTS.iter().map(|right| (Regex::new(right.pattern).expect("a pattern"), right)).collect();
     let mut findings = Vec::new();
     for (path, text) in sources.iter().filter(|(path, _)| !is_test(path)) {
-        let lines = lines(text);
-        for (index, line) in before_tests(&lines).iter().enumerate() {
-            for (pattern, right) in &rights {
-                let may = right.of.iter().any(|of| path.starts_with(of));
-                if let Some(found) = pattern.find(&line.code).filter(|_| !may) {
-                    let what = format!("{}: {}", found.as_str(), right.reason);
-                    findings.push(Finding { path: path.clone(), line: index + 1, what });
-                }
+        let lines = without_tests(lines(text));
+        // `use std::{io, fs}` names std::fs, too.
+        let used = used_paths(&lines);
+        let named = used.iter().map(|used| (used.line, used.path.as_str()));
+        let written = lines.iter().enumerate().map(|(index, line)| (index, line.code.as_str()));
+        let code: Vec<(usize, &str)> = written.chain(named).collect();
+        for (pattern, right) in &rights {
+            if right.of.iter().any(|of| path.starts_with(of)) {
+                continue;
             }
+            let found = code.iter().filter_map(|(index, code)| Some((*index, pattern.find(code)?.as_str())));
+            let found: BTreeSet<(usize, &str)> = found.collect();
+            findings.extend(found.into_iter().map(|(index, word)| {
+                let what = format!("{word}: {}", right.reason);
+                Finding { path: path.clone(), line: index + 1, what }
+            }));
         }
     }
     findings
@@ -222,6 +229,10 @@ fn who_touches_the_world_without_a_right_is_found() {
     for code in [
         "let text = std::fs::read(path);",
         "let file = File::open(path);",
+        "use std::fs;",
+        "use std::{io, fs};",
+        "use std::{\n    fmt::{self, Debug},\n    fs::File,\n};",
+        "use std as s;",
         "println!(\"x\");",
         "use clap::Parser;",
         "use std::time::SystemTime;",
@@ -230,11 +241,13 @@ fn who_touches_the_world_without_a_right_is_found() {
         "let answer = future.await;",
     ] {
         assert_eq!(found("crates/trace/src/read.rs", code), 1, "{code}");
-        assert_eq!(found("crates/trace/src/read.rs", &format!("// {code}")), 0, "a comment");
+        assert_eq!(found("crates/trace/src/read.rs", &format!("/* {code} */")), 0, "a comment");
         assert_eq!(
             found("crates/trace/src/read.rs", &format!("fn a() {{}}\n#[cfg(test)]\nmod tests {{ {code} }}")),
             0
         );
+        let behind_tests = format!("#[cfg(test)]\nuse x::y;\n{code}\n#[cfg(test)]\nmod tests {{ {code} }}");
+        assert_eq!(found("crates/trace/src/read.rs", &behind_tests), 1, "behind something for tests");
         assert_eq!(found("crates/trace/tests/it/main.rs", code), 0, "a test");
     }
     assert_eq!(found("crates/schedlab/src/files.rs", "File::open(path); println!()"), 0);
@@ -248,9 +261,9 @@ fn named_options(sources: &Texts) -> Vec<Finding> {
     let option = Regex::new(r"(^|[^-\w])--[a-z]").expect("a pattern");
     let mut findings = Vec::new();
     for (path, text) in sources.iter().filter(|(path, _)| !is_test(path)) {
-        let before_tests = before_tests(&lines(text)).len();
-        let says = text.lines().enumerate().take(before_tests);
-        let says = says.filter(|(_, line)| !line.trim_start().starts_with("//") && !line.contains("cargo "));
+        let code = without_tests(lines(text));
+        let says = text.lines().enumerate().filter(|(index, _)| code[*index].is_said());
+        let says = says.filter(|(_, line)| !line.contains("cargo "));
         for (index, line) in says.filter(|(_, line)| option.is_match(line)) {
             let what =
                 format!("an option of the program: schedlab/src/wording.rs names those: {}", line.trim());

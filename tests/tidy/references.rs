@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use regex_lite::{Captures, Regex};
+use suggest::suggest;
 
 use crate::spec::{self, Spec};
 use crate::tree::{Finding, Texts, expect_none, planted, texts};
@@ -56,6 +57,8 @@ struct Patterns<'s> {
     seeds: Regex,
     /// How the documents name each other: "fair 2.6".
     short: Regex,
+    /// What looks like a document with a section.
+    other: Regex,
 }
 
 impl<'s> Patterns<'s> {
@@ -71,6 +74,7 @@ impl<'s> Patterns<'s> {
             bare: pattern(r"\b[A-Z]{1,2}[0-9]{1,2}\b"),
             seeds: pattern(r"\b[Ss]eeds? ([0-9]{3}\b(?:(?:, | and | to )[0-9]{3}\b)*)"),
             short: pattern(r"\b(rt|fair) ([0-9]{1,2}\.[0-9]{1,2})\b"),
+            other: pattern(r"\b([a-z]+-[a-z]+)(?:\.md)? (?:[0-9]{1,2}\.[0-9]{1,2}|[A-Z]{1,2}[0-9]{1,2})\b"),
         }
     }
 
@@ -144,6 +148,18 @@ impl<'s> Patterns<'s> {
     }
 }
 
+/// Names that are nearly that of a document.
+fn misspelt<'t>(patterns: &Patterns<'_>, text: &'t str) -> Vec<(usize, &'t str, String)> {
+    let others = patterns.other.captures_iter(text).filter_map(|found| found.get(1));
+    let unknown = others.filter(|name| patterns.spec.document(name.as_str()).is_none());
+    unknown
+        .filter_map(|name| {
+            let meant = suggest(name.as_str(), patterns.spec.names())?;
+            Some((name.start(), name.as_str(), meant.to_owned()))
+        })
+        .collect()
+}
+
 /// References that lead nowhere.
 fn dangling(spec: &Spec, files: &Texts) -> Vec<Finding> {
     let patterns = Patterns::new(spec);
@@ -158,6 +174,10 @@ fn dangling(spec: &Spec, files: &Texts) -> Vec<Finding> {
             false => patterns.bare(&joined.text, &taken),
         });
         references.extend(patterns.seeds(&joined.text));
+        findings.extend(misspelt(&patterns, &joined.text).into_iter().map(|(at, name, meant)| {
+            let what = format!("{name} is no document: did you mean {meant}?");
+            Finding { path: path.clone(), line: joined.line(at), what }
+        }));
         for Reference { of, number, at } in references {
             let what = match spec.document(&of) {
                 Some(document) if document.has(number) => continue,
@@ -221,6 +241,8 @@ fn a_reference_that_leads_nowhere_is_found() {
         ("// I13.", "crates/a.rs:1: fair-class has no I13"),
         ("// as U7 says", "crates/a.rs:1: U7 of which document?"),
         ("// MI99", "crates/a.rs:1: machine has no MI99"),
+        ("// rt-clas 5.3", "crates/a.rs:1: rt-clas is no document: did you mean rt-class?"),
+        ("// fair-classs E5", "crates/a.rs:1: fair-classs is no document: did you mean fair-class?"),
         ("// seeds 000 to 009", "crates/a.rs:1: there is no seed 009"),
     ] {
         assert_eq!(found("crates/a.rs", bad), [expected], "{bad}");

@@ -1,6 +1,8 @@
 //! A Rust text line by line: what is code, what is comment, and where a literal goes on from one line to the
 //! next.
 
+use regex_lite::Regex;
+
 /// One line.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Line {
@@ -8,6 +10,13 @@ pub struct Line {
     pub code: String,
     /// Whether a string literal began on an earlier line or goes on in the next: its text is data.
     pub in_literal: bool,
+}
+
+impl Line {
+    /// Whether it has code, or a part of a literal.
+    pub fn is_said(&self) -> bool {
+        self.in_literal || !self.code.trim().is_empty()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,10 +124,80 @@ fn char_literal(rest: &str) -> Option<usize> {
     rest[len..].starts_with('\'').then_some(len + 1)
 }
 
-/// The lines of a file before its unit tests, which stand at its end.
-pub fn before_tests(lines: &[Line]) -> &[Line] {
-    let tests = lines.iter().position(|line| line.code.trim_start().starts_with("#[cfg(test)]"));
-    &lines[..tests.unwrap_or(lines.len())]
+/// The same lines; those of items that exist for tests only have no code.
+pub fn without_tests(mut lines: Vec<Line>) -> Vec<Line> {
+    let mut rest = lines.iter_mut();
+    while let Some(line) = rest.find(|line| line.code.trim_start().starts_with("#[cfg(test)]")) {
+        // An item ends with its closing brace, or a semicolon where none is open.
+        let mut depth = 0;
+        let mut ends = |line: &Line| {
+            line.code.chars().any(|sign| {
+                depth += i32::from(sign == '{') - i32::from(sign == '}');
+                depth == 0 && matches!(sign, '}' | ';')
+            })
+        };
+        std::iter::once(line).chain(rest.by_ref()).map(std::mem::take).find(|line| ends(line));
+    }
+    lines
+}
+
+/// A path that `use` names.
+pub struct Used {
+    pub path: String,
+    /// Of the word `use`, from 0 on.
+    pub line: usize,
+}
+
+/// Every path of every `use`, in full.
+pub fn used_paths(lines: &[Line]) -> Vec<Used> {
+    let code = joined(lines);
+    let mut found = Vec::new();
+    for tree in use_statement().captures_iter(&code) {
+        let mut paths = Vec::new();
+        spread("", &tree[1], &mut paths);
+        let begin = tree.get(0).map_or(0, |all| all.start());
+        let line = code[..begin].matches('\n').count();
+        found.extend(paths.into_iter().map(|path| Used { path, line }));
+    }
+    found
+}
+
+/// The code without what [`used_paths`] reads.
+pub fn without_uses(lines: &[Line]) -> String {
+    use_statement().replace_all(&joined(lines), "").into_owned()
+}
+
+fn joined(lines: &[Line]) -> String {
+    lines.iter().map(|line| line.code.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn use_statement() -> Regex {
+    Regex::new(r"\buse\s([^;]+);").expect("a pattern")
+}
+
+/// Every path in a tree of `use`: `a::{b, c::d}` is a::b and a::c::d.
+fn spread(prefix: &str, tree: &str, found: &mut Vec<String>) {
+    let Some((before, inner)) = tree.trim().split_once('{') else {
+        let path = tree.split(" as ").next().unwrap_or(tree);
+        return found.push(format!("{prefix}{}", path.trim()));
+    };
+    let prefix = format!("{prefix}{}", before.trim());
+    let (mut depth, mut begin) = (0, 0);
+    let inner = inner.trim_end().strip_suffix('}').expect("a tree ends where it began");
+    for (at, sign) in inner.char_indices() {
+        match sign {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                spread(&prefix, &inner[begin..at], found);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !inner[begin..].trim().is_empty() {
+        spread(&prefix, &inner[begin..], found);
+    }
 }
 
 /// Whether a file holds nothing but tests.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex_lite::Regex;
 
 use crate::layers::{Arrows, promised, reachable};
-use crate::source::{before_tests, lines};
+use crate::source::{lines, used_paths, without_tests, without_uses};
 use crate::tree::{Finding, Texts, expect_none, planted, text, texts};
 
 /// Where the wings are, and the crate's source around them.
@@ -25,43 +25,12 @@ fn module(path: &str) -> Option<Module> {
     Some(parts)
 }
 
-/// Every path in a tree of `use`: `a::{b, c::d}` is a::b and a::c::d.
-fn spread(prefix: &str, tree: &str, found: &mut Vec<String>) {
-    let Some((before, inner)) = tree.trim().split_once('{') else {
-        let path = tree.split(" as ").next().unwrap_or(tree);
-        return found.push(format!("{prefix}{}", path.trim()));
-    };
-    let prefix = format!("{prefix}{}", before.trim());
-    let (mut depth, mut begin) = (0, 0);
-    let inner = inner.trim_end().strip_suffix('}').expect("a tree ends where it began");
-    for (at, sign) in inner.char_indices() {
-        match sign {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                spread(&prefix, &inner[begin..at], found);
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !inner[begin..].trim().is_empty() {
-        spread(&prefix, &inner[begin..], found);
-    }
-}
-
 /// Paths that a file names: those of `use`, and those in full.
 fn named(text: &str) -> Vec<String> {
-    let lines = lines(text);
-    let code: Vec<&str> = before_tests(&lines).iter().map(|line| line.code.as_str()).collect();
-    let code = code.join(" ");
-    let import = Regex::new(r"\buse ([^;]+);").expect("a pattern");
+    let lines = without_tests(lines(text));
     let in_full = Regex::new(r"\b(?:crate|super|self)(?:::\w+)+").expect("a pattern");
-    let mut found = Vec::new();
-    for tree in import.captures_iter(&code) {
-        spread("", &tree[1], &mut found);
-    }
-    found.extend(in_full.find_iter(&import.replace_all(&code, "")).map(|path| path.as_str().to_owned()));
+    let mut found: Vec<String> = used_paths(&lines).into_iter().map(|used| used.path).collect();
+    found.extend(in_full.find_iter(&without_uses(&lines)).map(|path| path.as_str().to_owned()));
     found
 }
 

@@ -28,7 +28,7 @@ const BANNED: [Banned; 8] = [
     },
     Banned { pattern: r"\b(todo|unimplemented|dbg)!", reason: "what is there works, and prints nothing" },
     Banned {
-        pattern: r"\b(kernel-audit|truth) [0-9]",
+        pattern: r"\b(kernel-audit|truth|design) [0-9]|\bdesign: ",
         reason: "a document outside the repository: name a section of docs/spec",
     },
     Banned { pattern: r"(^|[^\w.-])/(work|home|root|Users)/[a-z]", reason: "a path of one machine" },

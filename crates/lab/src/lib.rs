@@ -27,9 +27,9 @@
 //!
 //! This crate puts the parts together and turns what the machine counted into a result. It touches neither
 //! disk nor clock: files come from [`Sources`] ([`Files`] are in memory, and above there are none), time from
-//! a [`Clock`]. The crates below, for what is not named here: [`workload`] (what tasks do), [`mod@machine`] (what
-//! they share, and their steps), [`trace`] (real trace files), [`schema`] (results), [`report`] (their text and
-//! statistics). The command line is the package `schedlab`.
+//! a [`Clock`]. The crates below, for what is not named here: [`workload`] (what tasks do), [`mod@machine`]
+//! (what they share, and their steps), [`trace`] (real trace files), [`schema`] (results), [`report`] (their
+//! text and statistics). The command line is the package `schedlab`.
 
 mod assumptions;
 mod catalogue;

@@ -56,7 +56,7 @@ pub struct MachineSpec {
     layout: Layout,
 }
 
-/// How tasks lose and regain their cache (design 4, fair-class 12.1).
+/// How tasks lose and regain their cache (fair-class 12.1).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CacheModel {
     /// Time to fetch a byte of the working set that was lost, in picoseconds.

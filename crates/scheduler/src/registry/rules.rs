@@ -225,7 +225,7 @@ rules! {
         FirstPushable "first_pushable" "It is still the first pushable task.",
         StillQueued "still_queued" "It is still queued here and does not run.",
     }
-    LockKind lock_kind "How are kernel spinlocks handed over?" "design 4; rt-class 10.5" {
+    LockKind lock_kind "How are kernel spinlocks handed over?" "rt-class 10.5" {
         Queued "queued" "Each waiter spins on its own line, first come first served (x86 since 4.2).",
         Ticket "ticket"
             "First come first served; the hand-over gets dearer with each spinner (2.6.25 to 4.1).",

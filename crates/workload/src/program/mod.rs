@@ -1,4 +1,4 @@
-//! The program language of tasks (design: task programs): a [`Block`] is a tree of steps, actions and loops;
+//! The program language of tasks: a [`Block`] is a tree of steps, actions and loops;
 //! a [`Program`] is a checked block that any number of tasks can run.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Cache lines that CPUs share, as single-server queues: one transfer at a time (design 4, rt-class 10.5).
+//! Cache lines that CPUs share, as single-server queues: one transfer at a time (rt-class 10.5).
 
 use super::transfers::Transfers;
 use scheduler::platform::{Access, Line};

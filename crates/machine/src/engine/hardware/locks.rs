@@ -1,4 +1,4 @@
-//! How kernel spinlocks are handed over in time (design 4, rt-class 10.5): the three kinds that Linux had on
+//! How kernel spinlocks are handed over in time (rt-class 10.5): the three kinds that Linux had on
 //! x86.
 
 use super::transfers::Transfers;

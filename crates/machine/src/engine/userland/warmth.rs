@@ -1,4 +1,4 @@
-//! Cache warmth of tasks (design 4, fair-class 12.1): running warms a task's working set on a CPU, others
+//! Cache warmth of tasks (fair-class 12.1): running warms a task's working set on a CPU, others
 //! that run there displace it, moving makes it cold by distance. Being cold costs extra work when it next
 //! runs.
 
