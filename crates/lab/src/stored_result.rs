@@ -15,6 +15,8 @@ pub struct StoredResult {
     pub command: Option<String>,
     /// What ran.
     pub experiment: ExperimentText,
+    /// The version of schedlab whose result it is.
+    version: Option<String>,
 }
 
 impl StoredResult {
@@ -37,7 +39,8 @@ impl StoredResult {
             let text = text_of(word, input.into_bytes()?)?;
             let experiment = ExperimentText::from_json(&text)
                 .map_err(|source| Error::Experiment { path: word.to_owned(), source })?;
-            return Ok(Some(StoredResult { path: word.to_owned(), command: None, experiment }));
+            let path = word.to_owned();
+            return Ok(Some(StoredResult { path, command: None, experiment, version: None }));
         }
         let Some(schema) = schema(head) else { return Ok(None) };
         if schema != RunSchema::NAME {
@@ -48,7 +51,8 @@ impl StoredResult {
             RunResult::from_json(&text).map_err(|source| Error::Result { path: word.to_owned(), source })?;
         match result.experiment {
             Some(experiment) => {
-                Ok(Some(StoredResult { path: word.to_owned(), command: result.command, experiment }))
+                let (path, version) = (word.to_owned(), Some(result.engine.version));
+                Ok(Some(StoredResult { path, command: result.command, experiment, version }))
             }
             None => Err(Error::ResultWithoutText { path: word.to_owned(), command: result.command }),
         }
@@ -59,8 +63,22 @@ impl StoredResult {
     /// # Errors
     /// As [`Experiment::open`], with the name of the result.
     pub fn repeat(&self, files: &dyn Sources) -> Result<Experiment, Error> {
-        Experiment::open(&self.experiment, files)
-            .map_err(|source| Error::OfResult { path: self.path.clone(), source: Box::new(source) })
+        let opened = match self.experiment.loads.is_empty() {
+            true => Err(Error::NoLoad),
+            false => Experiment::open(&self.experiment, files),
+        };
+        opened.map_err(|source| Error::OfResult { path: self.path.clone(), source: Box::new(source) })
+    }
+
+    /// A sentence on a result of another version of schedlab, whose figures this one may not repeat.
+    pub fn other_version(&self) -> Option<String> {
+        let (then, now) = (self.version.as_ref()?, env!("CARGO_PKG_VERSION"));
+        let path = &self.path;
+        (then != now).then(|| {
+            format!(
+                "{path} was made by schedlab {then}, and this is {now}: its figures may come out otherwise"
+            )
+        })
     }
 }
 
@@ -107,14 +125,17 @@ mod tests {
         let run = |members: &str| format!("{{\"schema\": \"schedlab/1\"{members}}}").into_bytes();
         let files = Files::from([
             ("damaged.json".to_owned(), run(", \"x\": 1")),
+            ("cut.json".to_owned(), b"{\"schema\": \"schedlab/1\", \"comm".to_vec()),
             ("compared.json".to_owned(), b"{\"schema\": \"schedlab-compare/1\"}".to_vec()),
             ("experiment.json".to_owned(), b"{\"loads\": [{\"load\": \"hog\"}]}".to_vec()),
+            ("empty.json".to_owned(), b"{\"loads\": []}".to_vec()),
             ("misspelt.json".to_owned(), b"{\"loads\": [], \"kernels\": 1}".to_vec()),
             ("pipeline.json".to_owned(), b"{ \"tasks\": {} }".to_vec()),
         ]);
         let open = |name| StoredResult::open(name, &files);
         let error = |name| open(name).expect_err("no result").to_string();
         assert!(error("damaged.json").starts_with("damaged.json: not a result of schema schedlab/1: "));
+        assert!(error("cut.json").ends_with("; the file was cut off, make it anew"), "{}", error("cut.json"));
         assert!(error("compared.json").contains("schedlab-compare/1"), "{}", error("compared.json"));
         assert!(error("missing.json").starts_with("missing.json: "));
         assert!(
@@ -124,5 +145,20 @@ mod tests {
         assert_eq!(found.experiment.loads[0].load, "hog");
         assert_eq!(open("pipeline.json").expect("readable"), None, "an rt-app file");
         assert_eq!(open("hackbench -g1").expect("no file"), None);
+        let empty = open("empty.json").expect("readable").expect("an experiment").repeat(&files);
+        let error = empty.expect_err("nothing to run").to_string();
+        assert!(error.starts_with("empty.json cannot be run again: no load"), "{error}");
+    }
+
+    #[test]
+    fn a_result_of_another_version_says_so() {
+        let experiment = ExperimentText::from_json("{\"loads\": [{\"load\": \"hog\"}]}").expect("a text");
+        let stored = |version: &str| {
+            let (path, version) = ("r.json".to_owned(), Some(version.to_owned()));
+            StoredResult { path, command: None, experiment: experiment.clone(), version }
+        };
+        assert_eq!(stored(env!("CARGO_PKG_VERSION")).other_version(), None);
+        let said = stored("0.0.9").other_version().expect("another one");
+        assert!(said.starts_with("r.json was made by schedlab 0.0.9"), "{said}");
     }
 }

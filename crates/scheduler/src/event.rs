@@ -205,6 +205,7 @@ reasons! {
     Boosted "boosted" "A lock owner inherits the priority of its top waiter.";
     Deboosted "deboosted" "A lock owner drops back after unlocking.";
     Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";
+    SliceIgnored "slice_ignored" "A fair task asked for a slice of its own, and this kernel gives none.";
     Throttled "throttled" "The RT queue used up its run time for this period.";
     Unthrottled "unthrottled" "The RT queue may run again.";
     LbNone "lb_none" "Balancing found no other group with a fair task.";

@@ -98,6 +98,7 @@ pub async fn sched_setattr_runtime<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, r
     rq.update_clock();
     rq.charge(Cost::SetPrio);
     if me.k.config.rules.custom_slice.get() == CustomSlice::Ignored {
+        me.decide(p, Reason::SliceIgnored);
         return;
     }
     let task = me.task(p);

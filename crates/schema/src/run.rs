@@ -83,7 +83,10 @@ impl RunResult {
 
 /// Why a file is not a result of this schema.
 #[derive(Debug, thiserror::Error)]
-#[error("not a result of schema {name}: {source}", name = RunSchema::NAME)]
+#[error(
+    "not a result of schema {}: {source}{}", RunSchema::NAME,
+    if source.is_eof() { "; the file was cut off, make it anew" } else { "" }
+)]
 pub struct ReadError {
     source: serde_json::Error,
 }

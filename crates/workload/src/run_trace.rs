@@ -103,7 +103,7 @@ impl Names {
                     comm: self.comm(*of, on),
                     pid: *of,
                     runtime_ns: runtime.0,
-                    vruntime: Some(trace::VirtualNanos::new(*vruntime_ns)),
+                    vruntime: Some(trace::VirtualNanos::new(vruntime_ns.cast_unsigned())),
                 })
             }
             LogEvent::SchedProcessFork { parent, child } => EventKind::SchedProcessFork(SchedProcessFork {

@@ -22,6 +22,9 @@ const UNITS: [(&str, u64); 8] = [
 /// `default_unit`. Decimals beyond a nanosecond are cut off. The error says what is wrong with `text`,
 /// without naming an option.
 pub fn duration(text: &str, default_unit: Nanos) -> Result<Nanos, String> {
+    if text.starts_with('-') {
+        return Err("not a time: it cannot be negative".to_string());
+    }
     let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(number_end);
     let unit = match UNITS.iter().find(|(name, _)| *name == unit) {

@@ -1,7 +1,7 @@
 //! What each kind has to say beyond its sentence.
 
 use super::{Entry, Explanation, Kind, Section};
-use crate::kernel::{Build, ModelOrigin, NamedKernel};
+use crate::kernel::{Build, Change, KernelConfig, ModelOrigin, NamedKernel};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
@@ -113,23 +113,27 @@ fn limit(name: &str) -> Details {
 
 fn feature(name: &str) -> Details {
     let Some(feature) = Feature::ALL.iter().find(|f| f.name() == name) else { return Details::default() };
-    let kernels = |on| kernels_where(|config| config.has(*feature) == on);
+    let off = format!("NO_{name}");
     let life =
         Lifetime::of(*feature).map(|life| Entry::new(name, format!("{} ({})", life.kernels, life.source)));
     Details::from(feature.source())
         .with(
             "to set it",
-            vec![Entry::new(name, kernels(true)), Entry::new(format!("NO_{name}"), kernels(false))],
+            vec![
+                Entry::new(name, kernels_where(name, |config| config.has(*feature))),
+                Entry::new(&*off, kernels_where(&off, |config| !config.has(*feature))),
+            ],
         )
         .with("in other kernels it is refused", life.into_iter().collect())
 }
 
 fn rule(name: &str) -> Details {
     let Some(rule) = RULES.iter().find(|r| r.name == name) else { return Details::default() };
-    let used =
-        |value: &str| kernels_where(|config| config.rules.iter().any(|r| r.rule == name && r.value == value));
     let value = |v: &scheduler::registry::RuleValue| {
-        Entry::new(format!("{name}={}", v.name), format!("{} {}", v.meaning, used(v.name)))
+        let setting = format!("{name}={}", v.name);
+        let is_set = |config: &Config| config.rules.iter().any(|r| r.rule == name && r.value == v.name);
+        let used = kernels_where(&setting, is_set);
+        Entry::new(setting, format!("{} {used}", v.meaning))
     };
     Details::from(rule.source).with("to set it", rule.values.iter().map(value).collect())
 }
@@ -137,15 +141,14 @@ fn rule(name: &str) -> Details {
 fn tunable(name: &str) -> Details {
     let Some(tunable) = TUNABLES.iter().find(|t| t.name == name) else { return Details::default() };
     let value_in = |config: &Config| config.tunables.iter().find(|t| t.name == name).map(|t| t.value);
-    let mut values: Vec<i64> = PROFILES
-        .iter()
-        .filter_map(|p| Config::of_profile(p.name).ok())
-        .filter_map(|c| value_in(&c))
-        .collect();
+    let setting = |value: i64| format!("{name}={value}");
+    let has = |profile: &Profile, value| is_taken(profile.name, &setting(value)).then_some(value);
+    let mut values: Vec<i64> =
+        PROFILES.iter().filter_map(|p| has(p, value_in(&Config::of_profile(p.name).ok()?)?)).collect();
     values.sort_unstable();
     values.dedup();
     let value =
-        |v: &i64| Entry::new(format!("{name}={v}"), kernels_where(|config| value_in(config) == Some(*v)));
+        |v: &i64| Entry::new(setting(*v), kernels_where(&setting(*v), |config| value_in(config) == Some(*v)));
     let range =
         Entry::new(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
     Details::from(tunable.source)
@@ -208,13 +211,24 @@ fn meaning_of_setting(setting: &str) -> String {
     }
 }
 
-/// `In 6.1, 4.0.`: the profiles with this property.
-fn kernels_where(holds: impl Fn(&Config) -> bool) -> String {
-    let names: Vec<&str> =
-        PROFILES.iter().map(|p| p.name).filter(|n| Config::of_profile(n).is_ok_and(|c| holds(&c))).collect();
+/// `In 6.1, 4.0.`: the profiles with this property that take this setting.
+fn kernels_where(setting: &str, holds: impl Fn(&Config) -> bool) -> String {
+    let has = |name: &&str| Config::of_profile(name).is_ok_and(|config| holds(&config));
+    let names = PROFILES.iter().map(|profile| profile.name).filter(has);
+    let names: Vec<&str> = names.filter(|name| is_taken(name, setting)).collect();
     match names.len() {
         0 => "In no profile.".to_owned(),
         n if n == PROFILES.len() => "In every profile.".to_owned(),
         _ => format!("In {}.", names.join(", ")),
     }
+}
+
+/// Whether a kernel takes this setting, and does not refuse it as something that it has not got.
+fn is_taken(profile: &str, setting: &str) -> bool {
+    let Ok(change) = Change::parse(setting) else { return false };
+    let set = |mut config: KernelConfig| {
+        config.set(change)?;
+        config.at_start()
+    };
+    KernelConfig::of_name(profile).and_then(set).is_ok()
 }

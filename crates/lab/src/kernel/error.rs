@@ -31,8 +31,11 @@ impl fmt::Display for KernelError {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
                 None => f.write_str("; `schedlab list kernels` shows all"),
             },
-            SettingError::UnknownValue { .. }
-            | SettingError::OutOfRange { .. }
+            SettingError::UnknownValue { value, known, .. } => match suggest(value, known) {
+                Some(near) => write!(f, "; did you mean `{near}`?"),
+                None => Ok(()),
+            },
+            SettingError::OutOfRange { .. }
             | SettingError::OnlyAtStart { .. }
             | SettingError::NotInKernel { .. }
             | SettingError::Gone { .. } => Ok(()),
@@ -42,15 +45,13 @@ impl fmt::Display for KernelError {
 
 impl std::error::Error for KernelError {}
 
-/// The setting that was probably meant; a feature that was to be switched off, with its `NO_`.
+/// The setting that was probably meant.
 fn nearest_setting(name: &str) -> Option<String> {
-    let features = Feature::ALL.iter().map(|feature| feature.name());
+    let features = || Feature::ALL.iter().map(|feature| feature.name());
     let others = RULES.iter().map(|rule| rule.name).chain(TUNABLES.iter().map(|tunable| tunable.name));
-    let names = features.clone().chain(others).chain(ALIASES.iter().map(|alias| alias.name));
-    let off = name.strip_prefix("NO_");
-    let near = suggest(off.unwrap_or(name), names)?;
-    let no = if off.is_some() && features.clone().any(|feature| feature == near) { "NO_" } else { "" };
-    Some(format!("{no}{near}"))
+    let others = others.chain(ALIASES.iter().map(|alias| alias.name));
+    let names = features().chain(others).map(str::to_owned);
+    suggest(name, names.chain(features().map(|feature| format!("NO_{feature}"))))
 }
 
 /// The profile or distribution that was probably meant.
@@ -70,10 +71,18 @@ mod tests {
         for (wrong, right) in [
             ("RT_PUSH_IPY", "RT_PUSH_IPI"),
             ("NO_START_DEBI", "NO_START_DEBIT"),
+            ("NO_WAKEUP_PREMPTION", "NO_WAKEUP_PREEMPTION"),
             ("sched_latency", "sched_latency_ns"),
         ] {
             assert!(text(wrong).ends_with(&format!("; did you mean `{right}`?")), "{}", text(wrong));
         }
+        let known = vec!["voluntary", "lazy"];
+        let value = |value: &str| {
+            let (name, value) = ("preempt_model".to_owned(), value.to_owned());
+            KernelError::from(SettingError::UnknownValue { name, value, known: known.clone() }).to_string()
+        };
+        assert!(value("LAZY").ends_with("one of voluntary, lazy; did you mean `lazy`?"), "{}", value("LAZY"));
+        assert!(value("rt").ends_with("one of voluntary, lazy"), "{}", value("rt"));
         for strange in ["", "foo", "quicksilver"] {
             assert!(text(strange).ends_with("`list tunables` show all"), "{}", text(strange));
         }

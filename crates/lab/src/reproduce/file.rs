@@ -25,6 +25,7 @@ pub(super) struct ExperimentFile {
     #[serde(rename = "for")]
     pub duration: Option<String>,
     pub seeds: u32,
+    #[serde(default)]
     pub quick: Quick,
     pub sweep: Option<Sweep>,
     #[serde(default)]
@@ -41,10 +42,10 @@ pub(super) struct ExperimentFile {
 }
 
 /// What is different in quick runs.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Quick {
-    pub seeds: u32,
+    pub seeds: Option<u32>,
     #[serde(rename = "for")]
     pub duration: Option<String>,
     /// Values of the sweep.
@@ -103,7 +104,7 @@ impl ExperimentFile {
     }
 
     fn check(&self) -> Result<(), Error> {
-        if self.seeds == 0 || self.quick.seeds == 0 {
+        if self.seeds == 0 || self.quick.seeds == Some(0) {
             return Err(self.fault("`seeds` must be at least 1"));
         }
         if self.variant.is_empty() {
@@ -192,7 +193,7 @@ impl ExperimentFile {
     pub fn seeds(&self, length: Length) -> u32 {
         match length {
             Length::Full => self.seeds,
-            Length::Quick => self.quick.seeds,
+            Length::Quick => self.quick.seeds.unwrap_or(self.seeds),
         }
     }
 

@@ -4,10 +4,10 @@ use super::Parts;
 use crate::kernel::NamedKernel;
 use crate::limits;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
-use machine::TaskOrigin;
+use machine::{DecisionCount, TaskOrigin};
 use report::numbers::{exact_duration, many, moment};
-use scheduler::Nanos;
 use scheduler::registry::{Config, Feature, RtmutexSpin};
+use scheduler::{Nanos, Reason};
 use workload::replay::Recording;
 
 /// What changes the meaning of the whole result, one sentence each: that of the kernel first.
@@ -90,6 +90,14 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
              65536 slices; children of a fork storm may wait for minutes (switch one of them off)"
                 .to_owned(),
         );
+    }
+    let ignored = |decision: &&DecisionCount| decision.reason == Reason::SliceIgnored;
+    if let Some(ignored) = parts.outcome.decisions.iter().find(ignored).filter(|ignored| ignored.count > 0) {
+        notes.push(format!(
+            "slices had no effect ({} by sched_setattr): kernels before 6.12 give fair tasks none of their \
+             own",
+            many(ignored.count, "call")
+        ));
     }
     if parts.outcome.outside_lost > 0 {
         notes.push(format!(

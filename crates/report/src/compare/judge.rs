@@ -85,14 +85,18 @@ impl Pairs<'_> {
         } else {
             paired_ratio(&self.base, &self.variant)
         };
+        // Repeating the same shows no spread. That is no proof: it says nothing of how far the model is off,
+        // and of a few seeds all may do the same by chance.
+        let no_spread = differences.iter().all(|&difference| difference == differences[0]);
+        let may_be_chance = no_spread && differences.len() < TELLING_SEEDS;
         let verdict = match found.interval {
             _ if identical => Verdict::Identical,
             None => Verdict::Untested,
+            Some(_) if !exact && may_be_chance => Verdict::NotSignificant,
             Some(interval) if !exact && interval.contains(0.0) => Verdict::NotSignificant,
             Some(_) => Verdict::Changed,
         };
-        // Repeating the same shows no spread. That is no proof: it says nothing of how far the model is off.
-        if differences.iter().all(|&difference| difference == differences[0]) {
+        if no_spread {
             found.interval = None;
         }
         if exact {
@@ -116,6 +120,10 @@ impl Pairs<'_> {
         }
     }
 }
+
+/// From so many seeds on, that all differences have one sign is no chance at 5 %: it would be, in two of 2^n
+/// cases, if each difference could have had the other sign as well.
+const TELLING_SEEDS: usize = 6;
 
 /// Takes back each change whose p-value may be chance among so many figures.
 fn correct_for_many_tests(metrics: &mut [MetricComparison]) {

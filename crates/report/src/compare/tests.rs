@@ -107,6 +107,20 @@ fn a_difference_without_spread_has_no_interval() {
     assert!(!comparison.to_json().contains("null"));
 }
 
+/// Of n differences all have one sign by chance in two of 2^n cases: 6 % for five.
+#[test]
+fn a_few_equal_differences_may_be_chance() {
+    for (seeds, verdict) in
+        [(2, Verdict::NotSignificant), (5, Verdict::NotSignificant), (6, Verdict::Changed)]
+    {
+        let base = runs(seeds, |run, seed| (run.totals.wakeups, run.totals.pulls) = (100 + seed, 5));
+        let variant = runs(seeds, |run, seed| (run.totals.wakeups, run.totals.pulls) = (100 + seed, 9));
+        let comparison = against(&base, &variant);
+        assert!(!comparison.variants[0].exact);
+        assert_eq!(metric(&comparison, "totals.pulls").verdict, verdict, "{seeds} seeds");
+    }
+}
+
 #[test]
 fn one_seed_gives_differences_but_no_verdict() {
     let comparison = against(&runs(1, |_, _| ()), &runs(1, |run, _| run.totals.pulls = 400));

@@ -23,8 +23,8 @@ pub struct Common {
     /// What runs: a quoted command line ('cyclictest -t8 -p90'), an rt-app file or a trace; several run
     /// together.
     ///
-    /// A word is taken for a file if it exists or ends as one (.json, .dat, .data, .txt, .trace, .ftrace,
-    /// .gz, .pftrace, .perfetto-trace); `-` is standard input.
+    /// A word is taken for a file if it exists or ends as one (.json, .workload, .dat, .data, .txt, .trace,
+    /// .ftrace, .gz, .pftrace, .perfetto-trace; .jsonl, which cannot be run); `-` is standard input.
     /// `schedlab list loads` shows the command lines that are known. A result (`--format json`) alone is run
     /// again, as it says itself.
     #[arg(value_name = "LOAD", required = true)]
@@ -45,13 +45,13 @@ pub struct Common {
     /// A feature, rule or tunable on top of it: NO_RT_PUSH_IPI, search=linear; with a time, 2s:RT_PUSH_IPI.
     ///
     /// Settings take effect in the order given. A time without a unit is in seconds.
-    #[arg(long, value_name = "[TIME:]SETTING")]
+    #[arg(long, value_name = "[TIME:]SETTING", allow_hyphen_values = true)]
     set: Vec<String>,
     /// Simulated time, seconds without a unit [default: until the loads end; 10s where none does].
     ///
     /// Without this option the run ends when all loads that come to an end have done so, at the latest a
     /// minute after the longest time that one of them states. Endless loads are background then.
-    #[arg(long = "for", value_name = "TIME", value_parser = positive)]
+    #[arg(long = "for", value_name = "TIME", value_parser = positive, allow_hyphen_values = true)]
     duration: Option<Nanos>,
     /// Everything random derives from it.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -184,6 +184,8 @@ pub struct Meant {
     pub experiment: Experiment,
     /// The command line of a result that is run again, if it has one.
     pub command: Option<String>,
+    /// Why a result that is run again may not come out as it was.
+    pub warning: Option<String>,
     /// The files that are read for it.
     pub files: Vec<PathBuf>,
 }
@@ -201,6 +203,7 @@ impl Common {
             let mut files = files(&result.experiment, &experiment);
             files.push(word.into());
             return Ok(Meant {
+                warning: result.other_version(),
                 text: result.experiment,
                 reading,
                 experiment,
@@ -212,7 +215,7 @@ impl Common {
         let experiment = Experiment { clock: Some(clocks::wall), ..Experiment::open(&text, &Disk)? };
         reading.check(&experiment.loads)?;
         let files = files(&text, &experiment);
-        Ok(Meant { text, reading, experiment, command: None, files })
+        Ok(Meant { text, reading, experiment, command: None, warning: None, files })
     }
 
     /// As text.

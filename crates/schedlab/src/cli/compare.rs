@@ -37,11 +37,12 @@ pub struct Args {
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
-    let plan = plan(args, typed)?;
+    let Planned { plan, warning } = plan(args, typed)?;
     let progress = Progress::new(plan.runs(), voice);
     let comparison = lab::compare(&plan, &|| progress.one_more());
     progress.finish();
     let mut comparison = comparison?;
+    comparison.warnings.splice(0..0, warning);
     comparison.command = Some(command_line());
     match args.common.format {
         Format::Text => print(&report::text::comparison(&comparison, args.common.rows())),
@@ -57,8 +58,14 @@ fn not_blank(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn plan(args: &Args, typed: &Typed) -> Result<Plan, Error> {
-    let Meant { mut text, reading, experiment, .. } = args.common.meaning(&[], typed)?;
+struct Planned {
+    plan: Plan,
+    /// Why a result that is compared may not come out as it was.
+    warning: Option<String>,
+}
+
+fn plan(args: &Args, typed: &Typed) -> Result<Planned, Error> {
+    let Meant { mut text, reading, experiment, warning, .. } = args.common.meaning(&[], typed)?;
     // What its kernel is where the user names none does not depend on the loads of an arm.
     text.kernel = Some(experiment.kernel.named().asked.clone());
     let settings = Settings::parse(args.base.as_deref().unwrap_or(""))?;
@@ -72,7 +79,7 @@ fn plan(args: &Args, typed: &Typed) -> Result<Plan, Error> {
         let loads = std::mem::take(&mut arm.loads);
         arm.loads = loads.into_iter().map(|load| load.recorded_on(&origin)).collect();
     }
-    Ok(Plan { experiment, base, variants, repeat: args.repeat })
+    Ok(Planned { plan: Plan { experiment, base, variants, repeat: args.repeat }, warning })
 }
 
 /// One configuration: its own settings on top of those of all.

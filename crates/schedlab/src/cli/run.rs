@@ -85,6 +85,7 @@ pub fn execute(args: &Args, typed: &Typed) -> Result<(), Failure> {
         let programs = if args.no_program { Programs::LeftOut } else { Programs::Told };
         trace.write(&logged, programs)?;
     }
+    run.result.warnings.splice(0..0, meant.warning);
     run.result.command = meant.command.or_else(|| Some(command_line()));
     match args.common.format {
         Format::Text => results.text(&report::text::run(&run.result, args.common.rows())),

@@ -28,6 +28,14 @@ pub enum OutputError {
         /// What the system says.
         source: io::Error,
     },
+    /// The folder in which the file is to be is not there.
+    #[error("cannot write {}: there is no folder {}; make it first", path.display(), folder.display())]
+    NoFolder {
+        /// As it was given.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
     /// What is to be written is read, too.
     #[error(
         "{} is the same file as the input {}; give the output another name", path.display(), input.display()

@@ -234,7 +234,11 @@ fn identity_of(stream: impl AsFd) -> Option<Identity> {
 /// A path that is no folder, or one that takes no new files.
 pub fn check_folder(path: &Path) -> Result<(), OutputError> {
     let failed = |source| OutputError::Write { path: path.to_owned(), source };
-    if !fs::metadata(path).map_err(failed)?.is_dir() {
+    let there = fs::metadata(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => OutputError::NoFolder { path: path.to_owned(), folder: path.to_owned() },
+        _ => failed(source),
+    });
+    if !there?.is_dir() {
         return Err(failed(ErrorKind::NotADirectory.into()));
     }
     tempfile::tempfile_in(path).map(drop).map_err(failed)

@@ -44,8 +44,9 @@ impl Refused {
         match self {
             Refused::Busy => OutputError::Busy { path },
             // A folder that is not there is no matter of the way to write.
-            Refused::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
-                OutputError::Write { path, source }
+            Refused::Io { partial, source } if source.kind() == ErrorKind::NotFound => {
+                let folder = partial.parent().map(Path::to_owned).unwrap_or_default();
+                OutputError::NoFolder { path, folder }
             }
             Refused::Io { partial, source } => OutputError::Beside { path, partial, source },
         }

@@ -131,7 +131,8 @@ fn folders_and_places_that_are_not_there_are_refused_at_once() {
         assert!(error(path.clone()).starts_with(&format!("cannot write {}: is a directory", path.display())));
     }
     let nowhere = folder.path("no/out");
-    assert!(error(nowhere.clone()).starts_with(&format!("cannot write {}: No such file", nowhere.display())));
+    let (file, parent) = (nowhere.display().to_string(), folder.path("no").display().to_string());
+    assert_eq!(error(nowhere), format!("cannot write {file}: there is no folder {parent}; make it first"));
     assert!(check_folder(&folder.path("no")).is_err() && check_folder(&folder.put("file")).is_err());
     check_folder(&folder.0).expect("a folder of ours");
     assert_eq!(folder.names(), ["file"]);

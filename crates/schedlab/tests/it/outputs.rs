@@ -91,9 +91,9 @@ fn a_command_that_fails_leaves_the_file_that_was_there() {
         (&["workload", "old.dat", "-o", "t.dat"], "old.dat"),
         (&["record", "--tracefs", "nosuch", "-o", "old.dat"], "nosuch"),
         (&["record", "--user", "no such user", "-o", "old.dat", "--", "true"], "no user is called"),
-        (&["run", "hog", "--for", "1ms", "--trace", "no/such/folder.dat"], "No such file"),
+        (&["run", "hog", "--for", "1ms", "--trace", "no/such/folder.dat"], "there is no folder no/such"),
         (&["reproduce", "000", "--quick", "--save", "old.dat"], "not a directory"),
-        (&["reproduce", "000", "--quick", "--save", "no/such"], "No such file"),
+        (&["reproduce", "000", "--quick", "--save", "no/such"], "there is no folder no/such"),
     ] {
         let output = folder.run(args);
         let error = text(&output.stderr);

@@ -5,8 +5,10 @@ use super::lock::LogLock;
 use crate::{CpuId, Nanos, Pid, Prio};
 use serde::Serialize;
 
-/// What happened. JSON tells the kinds apart by the field `kind`; those that Linux has a tracepoint for have
-/// the names of its fields (rt-class 11.2).
+/// What happened. JSON tells the kinds apart by the field `kind`. What Linux has a tracepoint for is named
+/// after that, and has its figures (rt-class 11.2): a task is one field here, with its pid and priority,
+/// where Linux has `prev_pid` and `prev_prio`; its command name is told by [`LogEvent::Comm`]. A trace of the
+/// run as text has the tracepoints with Linux's own fields.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -73,8 +75,9 @@ pub enum LogEvent {
         /// How much, nanoseconds.
         #[serde(rename = "runtime_ns")]
         runtime: Nanos,
-        /// The task's virtual runtime afterwards, nanoseconds of a task of nice 0.
-        vruntime_ns: u64,
+        /// The task's virtual runtime afterwards, nanoseconds of a task of nice 0. A queue begins a little
+        /// below zero; Linux's tracepoint shows such a number as one of nearly 2^64.
+        vruntime_ns: i64,
     },
     /// A task forks (sched_process_fork).
     SchedProcessFork {
@@ -100,7 +103,8 @@ pub enum LogEvent {
     },
     /// The task that runs takes a step of its program.
     Step {
-        /// The step, in the words of a workload file.
+        /// The step: its word (`compute`, `sleep-until`, `send`) and operands, times in nanoseconds, objects
+        /// by number. `schedlab workload` says at the head of what it writes what such steps are.
         step: Box<str>,
     },
     /// An interrupt brings a message to a channel.
@@ -179,7 +183,8 @@ pub enum LogEvent {
 pub struct LogTaskRef {
     /// Its pid; 0: the idle task.
     pub pid: Pid,
-    /// Its effective priority.
+    /// Its effective priority, as the kernel counts: 0 to 98 real-time (99 minus the user's), 100 to 139
+    /// nice -20 to 19, 140 idle.
     pub prio: Prio,
 }
 

@@ -25,9 +25,11 @@ pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEve
         Event::PiSetprio { task, old, new } => {
             LogEvent::SchedPiSetprio { of: of(task), oldprio: prio(old), newprio: prio(new) }
         }
-        Event::StatRuntime { task, runtime, vruntime } => {
-            LogEvent::SchedStatRuntime { of: of(task), runtime: time(runtime), vruntime_ns: vruntime }
-        }
+        Event::StatRuntime { task, runtime, vruntime } => LogEvent::SchedStatRuntime {
+            of: of(task),
+            runtime: time(runtime),
+            vruntime_ns: vruntime.cast_signed(),
+        },
         Event::Decision { task, reason } => LogEvent::Decision { of: of(task), reason: reason.name() },
     }
 }
