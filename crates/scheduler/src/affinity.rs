@@ -1,12 +1,12 @@
-//! sched_setaffinity, and the stopper that enforces it.
+//! sched_setaffinity.
 
-use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task};
+use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
-use crate::platform::{Ipi, Platform};
+use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::schedule::move_running_task;
 use crate::select::select_fallback_rq;
-use crate::{CpuId, CpuMask, Reason, TaskId, TaskState, ThisCpu};
+use crate::stop::{Job, stop_one_cpu, stop_one_cpu_nowait};
+use crate::{CpuMask, Reason, TaskId, TaskState, ThisCpu};
 
 /// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be
 /// queued there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs
@@ -35,15 +35,11 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     if rq.curr == p || waking {
         let cpu = rq.cpu;
         drop(rq);
-        stop_one_cpu_nowait(me, cpu, p);
+        drop(pi);
+        stop_one_cpu(me, cpu, p, Job::Leave).await;
     } else {
         move_waiting_task(rq, p).await;
     }
-}
-
-fn stop_one_cpu_nowait<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId) {
-    me.k.rq(cpu).stop_list.push(p);
-    me.k.platform.send_ipi(me.id, cpu, Ipi::Stop);
 }
 
 /// Moves a task that waits on the guard's queue, if it may not run there any more.
@@ -64,44 +60,18 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
         check_preempt_curr(&mut to, p, PreemptCause::Migration);
     } else {
         // It began to run, or its affinity changed once more.
-        stop_one_cpu_nowait(me, from.cpu, p);
+        let cpu = from.cpu;
+        drop((from, to));
+        stop_one_cpu_nowait(me, cpu, p, Job::Leave).await;
     }
 }
 
 /// Whether a task is here, where it may not run. One that is being switched away from is here as long as it
 /// is the queue's current one: a waker may queue it where it is.
-fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+pub(crate) fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let task = rq.me.task(p);
     let here = task.cpu.get() == rq.cpu && (task.on_rq.get() || rq.curr == p);
     here && !task.may_run_on(rq.cpu)
-}
-
-/// Handler of [`Ipi::Stop`]: the stopper moves a task away that may no longer run here, or the running one if
-/// a balancing CPU asked for it.
-pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) {
-    if let Some(p) = me.k.rq(me.id).stop_list.pop() {
-        let task = me.task(p);
-        if task.cpu.get() == me.id && !task.may_run_on(me.id) {
-            stop(me, p).await;
-        }
-    }
-    active_load_balance(me).await;
-}
-
-async fn stop<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
-    let task = me.task(p);
-    if me.curr() == p {
-        let dest = select_fallback_rq(me, p);
-        move_running_task(me, dest).await;
-    } else if task.on_rq.get() {
-        // It was preempted since.
-        let mut rq = me.lock(me.id).await;
-        rq.update_clock();
-        move_waiting_task(rq, p).await;
-    } else if task.state.get() == TaskState::Waking {
-        // Its waker is about to queue it here.
-        stop_one_cpu_nowait(me, me.id, p);
-    }
 }
 
 #[cfg(test)]

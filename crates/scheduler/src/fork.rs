@@ -15,6 +15,7 @@ use crate::schedule::{Entry, move_running_task, schedule, set_current_state};
 use crate::select::select_task_rq;
 use crate::shared::Unseen;
 use crate::stats::bump;
+use crate::stop::{Job, stop_one_cpu};
 use crate::{CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
 
 /// What a new task is like.
@@ -100,8 +101,12 @@ pub async fn sched_exec<P: Platform>(me: ThisCpu<'_, P>) {
         return;
     }
     let dest = task.class.get().select_task_rq(me, p, SelectFor::Exec);
-    if dest != me.id && task.may_run_on(dest) {
-        move_running_task(me, dest).await;
+    if dest == me.id || !task.may_run_on(dest) {
+        return;
+    }
+    match me.k.rq(me.id).stop.thread.get() {
+        Some(_) => stop_one_cpu(me, me.id, p, Job::GoTo(dest)).await,
+        None => move_running_task(me, dest).await,
     }
 }
 

@@ -165,7 +165,7 @@ impl<P: Platform> Scheduler<P> {
     /// Runnable fair tasks of `cpu`, as balancing counts them.
     pub fn nr_fair(&self, cpu: CpuId) -> u32 {
         let rq = &self.rq(cpu).published;
-        let queued = rq.nr_running.get() - rq.rt_nr_running.get();
+        let queued = rq.nr_running.get() - rq.rt_nr_running.get() - rq.stop_nr_running.get();
         match self.config.rules.delayed_count.get() {
             DelayedCount::LeftOut => queued - rq.nr_delayed.get(),
             DelayedCount::LeftOutAtWakeup | DelayedCount::Counted => queued,

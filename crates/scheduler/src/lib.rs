@@ -37,6 +37,7 @@ mod select;
 pub mod shared;
 mod standing;
 pub mod stats;
+pub mod stop;
 mod task;
 #[cfg(test)]
 pub(crate) mod testing;

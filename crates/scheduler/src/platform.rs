@@ -153,6 +153,6 @@ pub enum Ipi {
     Push(CpuId),
     /// Balance on behalf of idle CPUs ([`crate::fair::nohz_csd_func`]).
     Nohz,
-    /// Run the stopper: move the named tasks away ([`crate::affinity::migration_cpu_stop`]).
+    /// Run the stopper: move the named tasks away ([`crate::stop::migration_cpu_stop`]).
     Stop,
 }

@@ -43,6 +43,9 @@ impl fmt::Display for Prio {
 pub struct RtPriority(u8);
 
 impl RtPriority {
+    /// The most urgent one.
+    pub const MAX: RtPriority = RtPriority(99);
+
     /// `None` outside 1..=99.
     pub const fn new(value: u8) -> Option<RtPriority> {
         if value >= 1 && value <= 99 { Some(RtPriority(value)) } else { None }

@@ -11,6 +11,7 @@ use crate::registry::PreemptModel;
 use crate::rt::RtRq;
 use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
+use crate::stop::Stopper;
 use crate::{CpuId, Nanos, Prio, Reason, TaskId, ThisCpu};
 use alloc::collections::VecDeque;
 use core::cell::{RefCell, RefMut};
@@ -40,8 +41,8 @@ pub struct RunQueue {
     pub published: Published,
     /// Wakeups that other CPUs handed over (rt-class 3.6): lock-free.
     pub(crate) wake_list: WakeList,
-    /// Tasks that this CPU's stopper is to move away: lock-free.
-    pub(crate) stop_list: WakeList,
+    /// This CPU's stopper.
+    pub(crate) stop: Stopper,
     state: RefCell<RqState>,
 }
 
@@ -81,6 +82,8 @@ pub struct Published {
     pub rt_next: Shared<Prio, RqLock>,
     /// Queued RT tasks, the running one included.
     pub rt_nr_running: Shared<u32, RqLock>,
+    /// Whether the stopper is queued: 1 or 0.
+    pub stop_nr_running: Shared<u32, RqLock>,
     /// Fair tasks among the runnable ones that work their debt off asleep (eevdf-class 3.7).
     pub nr_delayed: Shared<u32, RqLock>,
     /// Whether the list of pushable RT tasks holds any.
@@ -166,6 +169,7 @@ impl RunQueue {
                 rt_highest: Shared::new(Prio::NO_RT),
                 rt_next: Shared::new(Prio::NO_RT),
                 rt_nr_running: Shared::new(0),
+                stop_nr_running: Shared::new(0),
                 nr_delayed: Shared::new(0),
                 rt_pushable: Shared::new(false),
                 nr_idle_policy: Shared::new(0),
@@ -178,7 +182,7 @@ impl RunQueue {
                 switched_at: Shared::default(),
             },
             wake_list: WakeList::default(),
-            stop_list: WakeList::default(),
+            stop: Stopper::default(),
             state: RefCell::new(RqState {
                 cpu,
                 curr: idle,

@@ -115,6 +115,13 @@ impl Task {
         self.on_cpu.set(&Unseen, true);
     }
 
+    /// Makes a new task the stopper of a CPU, which sleeps.
+    pub(crate) fn init_stopper(&self, cpu: CpuId) {
+        self.class.set(&Unseen, Class::Stop);
+        self.cpu.set(&Unseen, cpu);
+        self.state.set(&Unseen, TaskState::Interruptible);
+    }
+
     /// Whether it may run on one CPU only.
     pub fn is_pinned(&self) -> bool {
         self.nr_cpus_allowed.get() == 1

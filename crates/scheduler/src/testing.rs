@@ -1,12 +1,13 @@
 //! A platform for unit tests: locks are always free (but in [`Lab::race`]), time stands still until a test
 //! moves it, and interrupts wait in a queue until [`Lab::settle`] delivers them. Every event is recorded.
 
-use crate::affinity::migration_cpu_stop;
 use crate::check::{Past, violations};
+use crate::class::Class;
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::Config;
 use crate::schedule::{Entry, schedule};
+use crate::stop::{cpu_stopper_thread, create_stopper, migration_cpu_stop};
 use crate::tick::{hrtick, scheduler_tick};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
@@ -157,6 +158,17 @@ impl Lab {
         Lab { k, next_pid: Cell::new(1), past }
     }
 
+    /// Gives each CPU its stopper, by CPU number.
+    pub fn with_stoppers(&self) -> Vec<TaskId> {
+        let create = |cpu| create_stopper(&self.k, CpuId(cpu), Pid(1_000 + i32::from(cpu)));
+        (0..self.k.cpus() as u16).map(create).collect()
+    }
+
+    /// A CPU that executes its stopper.
+    fn runs_stopper(&self) -> Option<u16> {
+        (0..self.k.cpus() as u16).find(|cpu| self.k.task(self.running(*cpu)).class.get() == Class::Stop)
+    }
+
     /// The path that CPU `cpu` executes.
     pub fn cpu(&self, cpu: u16) -> ThisCpu<'_, TestPlatform> {
         ThisCpu { k: &self.k, id: CpuId(cpu) }
@@ -280,6 +292,10 @@ impl Lab {
                 self.run(schedule(self.cpu(cpu as u16), Entry::Preemption));
                 continue;
             }
+            if let Some(cpu) = self.runs_stopper() {
+                self.run(cpu_stopper_thread(self.cpu(cpu)));
+                continue;
+            }
             let sent = self.k.platform.ipis.borrow_mut().pop_front();
             let Some(sent) = sent else { return self.check() };
             self.deliver(sent);
@@ -307,7 +323,9 @@ impl Lab {
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => rt::push_irq_work(me, source).await,
             Ipi::Nohz => fair::nohz_csd_func(me).await,
-            Ipi::Stop => migration_cpu_stop(me).await,
+            Ipi::Stop => {
+                migration_cpu_stop(me).await;
+            }
         }
     }
 

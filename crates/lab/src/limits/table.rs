@@ -86,6 +86,27 @@ const SINCE_4_19: &[&str] = &[
 /// With EEVDF: delayed dequeue and the fair server came with 6.12.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
+/// Built on 2.6.36.
+const OLD_PLACEMENT: &[&str] = &[
+    "4.0",
+    "4.1",
+    "3.3",
+    "2.6.36",
+    "2.6.36+S0",
+    "2.6.37",
+    "2.6.35",
+    "2.6.35.2+D",
+    "2.6.33",
+    "2.6.32",
+    "tip",
+    "tip+",
+    "tip+x",
+    "tipx",
+    "2.6.31",
+    "2.6.31.3",
+    "2.6.23-rt5",
+    "2.6.23-rt5-gh",
+];
 /// Those that run on an older fair class than their own.
 const OLD_FAIR_3_3: &[&str] = &["4.0", "4.1", "3.3"];
 const OLD_FAIR_4_0: &[&str] = &["4.0", "4.1"];
@@ -356,9 +377,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "stopper",
         effect: Effect::Small,
-        missing: "The stopper threads migration/N: forced moves and active balancing happen in an interrupt.",
+        missing: "The stopper threads migration/N of kernels up to 4.1: forced moves and active balancing \
+                  happen in an interrupt, as when the published results were made (stopper=thread has them).",
         changes: "Two switches less for each such move; exec and changes of affinity do not wait for it.",
-        profiles: ALL,
+        profiles: OLD_PLACEMENT,
         source: "fair-placement 5.5",
     },
     Limit {

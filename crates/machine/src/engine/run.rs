@@ -14,7 +14,8 @@ use crate::spec::{IdleMonitor, MachineSpec};
 use crate::step::Step;
 use crate::window::Window;
 use scheduler::fork::new_task;
-use scheduler::registry::Config;
+use scheduler::registry::{Config, StopperForm};
+use scheduler::stop::create_stopper;
 use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId, ThisCpu};
 use std::future::Future;
 use std::pin::Pin;
@@ -99,7 +100,7 @@ impl Machine {
         let first_kthread = spawns.len();
         spawns.extend(background);
         let sim = Sim {
-            k: Scheduler::new(hw, config, &topology, spawns.len()),
+            k: Scheduler::new(hw, config, &topology, spawns.len() + cpus),
             user: Userland::new(&mut setup, options.seed, spawns.len()),
             observed: Observed::new(options.snapshots.clone()),
             surroundings: Surroundings {
@@ -189,7 +190,20 @@ impl Sim {
             // A new task's timer says when it appears.
             self.hw().queue.set(self.user.tasks.with(id, |t| t.timer), spawn.at);
         }
+        if self.k.config.rules.stopper.get() == StopperForm::Thread {
+            self.create_stoppers();
+        }
         Ok(())
+    }
+
+    /// One for each CPU. Their pids are below those of the tasks, whatever the number of CPUs.
+    fn create_stoppers(&self) {
+        for c in 0..self.k.cpus() {
+            let (cpu, pid) = (CpuId(c as u16), Pid(FIRST_STOPPER_PID + c as i32));
+            let id = create_stopper(&self.k, cpu, pid);
+            let spec = TaskSpec::new(format!("migration/{c}"), Never);
+            self.register(cpu, id, pid, spec, TaskOrigin::Machine);
+        }
     }
 
     /// Makes the machine's side of a task that nobody forked.
@@ -254,7 +268,11 @@ impl Sim {
     }
 }
 
-/// What the idle tasks' slots hold: it is never asked.
+/// Of CPU 0; the others' follow.
+const FIRST_STOPPER_PID: i32 = 10;
+const _: () = assert!(FIRST_STOPPER_PID + (CpuId::LIMIT as i32) < FIRST_PID);
+
+/// What the idle tasks' and the stoppers' slots hold: it is never asked, as the scheduler knows what they do.
 #[derive(Debug)]
 struct Never;
 

@@ -1,8 +1,9 @@
 //! Affinity that changes while the task does: what random runs found.
 
-use super::{migration_cpu_stop, set_cpus_allowed};
+use super::set_cpus_allowed;
 use crate::CpuId;
 use crate::platform::Lock;
+use crate::stop::migration_cpu_stop;
 use crate::testing::{Lab, cpus, fifo};
 
 #[test]

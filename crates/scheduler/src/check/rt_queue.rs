@@ -31,9 +31,17 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
             rq.rt.nr_migratory()
         )
     });
-    found.expect("P4", rq.nr_running == rq.rt.nr_running() + rq.fair.nr_running, || {
-        let (rt, fair) = (rq.rt.nr_running(), rq.fair.nr_running);
-        format!("CPU {}: nr_running is {}, but {rt} RT and {fair} fair tasks are", rq.cpu, rq.nr_running)
+    let stopper = k.rq(rq.cpu).stop.thread.get().filter(|p| k.task(*p).on_rq.get());
+    let (stop, rt, fair) = (u32::from(stopper.is_some()), rq.rt.nr_running(), rq.fair.nr_running);
+    found.expect("P4", rq.nr_running == stop + rt + fair, || {
+        let counted = rq.nr_running;
+        format!(
+            "CPU {}: nr_running is {counted}, but {stop} stopper, {rt} RT and {fair} fair tasks are",
+            rq.cpu
+        )
+    });
+    found.expect("P4", queue.published.stop_nr_running.get() == stop, || {
+        format!("CPU {}: stop_nr_running is not {stop}", rq.cpu)
     });
 }
 

@@ -23,8 +23,9 @@ macro_rules! pre_schedule {
 }
 pub(crate) use pre_schedule;
 
-/// [`pre_schedule`] asks all of these but the idle class: with another one, it has to ask that, too.
-const _: [Class; 3] = Class::ALL;
+/// [`pre_schedule`] asks all of these but the stopper's class and the idle class, which take nothing from
+/// other CPUs: with another one, it has to ask that, too.
+const _: [Class; 4] = Class::ALL;
 
 /// After the switch to `next`: its class sends others that wait behind it elsewhere. Releases the lock.
 macro_rules! post_schedule {
@@ -36,7 +37,7 @@ macro_rules! post_schedule {
                     $crate::rt::post_schedule(rq).await;
                 }
             }
-            $crate::Class::Fair | $crate::Class::Idle => {}
+            $crate::Class::Stop | $crate::Class::Fair | $crate::Class::Idle => {}
         }
     }};
 }
@@ -53,7 +54,7 @@ macro_rules! task_woken {
                     $crate::rt::task_woken(rq).await;
                 }
             }
-            $crate::Class::Fair | $crate::Class::Idle => {}
+            $crate::Class::Stop | $crate::Class::Fair | $crate::Class::Idle => {}
         }
     }};
 }

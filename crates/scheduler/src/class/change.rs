@@ -30,7 +30,7 @@ impl Class {
                 fair::pelt::switched_from(rq, p);
                 fair::detach_task_cfs_rq(rq, p);
             }
-            Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Rt | Class::Idle => {}
         }
     }
 
@@ -41,7 +41,7 @@ impl Class {
                 fair::pelt::switched_to(rq, p);
                 fair::attach_task_cfs_rq(rq, p);
             }
-            Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Rt | Class::Idle => {}
         }
     }
 
@@ -53,7 +53,7 @@ impl Class {
                 fair::switched_to(&mut rq, p);
                 rq
             }
-            Class::Idle => rq,
+            Class::Stop | Class::Idle => rq,
         }
     }
 
@@ -61,7 +61,7 @@ impl Class {
     pub(crate) async fn switched_from<P: Platform>(self, rq: RqGuard<'_, P>) {
         match self {
             Class::Rt => rt::switched_from(rq).await,
-            Class::Fair | Class::Idle => {}
+            Class::Stop | Class::Fair | Class::Idle => {}
         }
     }
 
@@ -76,7 +76,7 @@ impl Class {
         match self {
             Class::Rt => rt::prio_changed(rq, p, old).await,
             Class::Fair => fair::prio_changed(&mut rq, p, old, change),
-            Class::Idle => {}
+            Class::Stop | Class::Idle => {}
         }
     }
 
@@ -86,7 +86,7 @@ impl Class {
         let task = rq.me.task(p);
         match self {
             Class::Fair => fair::pelt::reweight(rq, task, weight),
-            Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Rt | Class::Idle => {}
         }
         fair::reweight_task(rq.me.k, task, weight);
     }
@@ -100,7 +100,9 @@ impl Class {
     ) {
         match self {
             Class::Rt => rt::set_cpus_allowed(rq, pi, cpus),
-            Class::Fair | Class::Idle => rq.me.task(pi.task).set_cpus_allowed(&(pi, &*rq), cpus),
+            Class::Stop | Class::Fair | Class::Idle => {
+                rq.me.task(pi.task).set_cpus_allowed(&(pi, &*rq), cpus)
+            }
         }
     }
 }

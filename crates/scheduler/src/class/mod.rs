@@ -47,6 +47,8 @@ use crate::Prio;
 /// order of service: whatever a class has to run goes before all that lower ones have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Class {
+    /// stop/.
+    Stop,
     /// rt/.
     Rt,
     /// fair/.
@@ -58,7 +60,8 @@ pub enum Class {
 
 impl Class {
     /// All of them, the highest first.
-    pub(crate) const ALL: [Class; Class::Idle as usize + 1] = [Class::Rt, Class::Fair, Class::Idle];
+    pub(crate) const ALL: [Class; Class::Idle as usize + 1] =
+        [Class::Stop, Class::Rt, Class::Fair, Class::Idle];
 
     /// The class that serves a task of this effective priority, which is no idle task.
     pub(crate) fn serving(prio: Prio) -> Class {
@@ -74,7 +77,7 @@ impl Class {
     pub(crate) fn goes_by_weight(self) -> bool {
         match self {
             Class::Fair => true,
-            Class::Rt | Class::Idle => false,
+            Class::Stop | Class::Rt | Class::Idle => false,
         }
     }
 }

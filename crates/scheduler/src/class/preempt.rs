@@ -30,13 +30,13 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
         match class {
             Class::Rt => rt::check_preempt_curr(rq, p),
             Class::Fair => fair::check_preempt_wakeup(rq, p, cause),
-            Class::Idle => {}
+            Class::Stop | Class::Idle => {}
         }
     } else if class.is_above(curr_class) {
         rq.me.decide(p, Reason::PreemptClass);
         match curr_class {
             Class::Fair => fair::preempted_by_higher_class(rq),
-            Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Rt | Class::Idle => {}
         }
         rq.resched();
     }

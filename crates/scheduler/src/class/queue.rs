@@ -6,7 +6,7 @@ use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
-use crate::{CpuId, Event, TaskId, ThisCpu, fair, rt};
+use crate::{CpuId, Event, TaskId, ThisCpu, fair, rt, stop};
 
 /// Why a task enters a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +73,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     fair::note_overload(rq.me, n);
     fair::update_avg_idle(rq, kind);
     match task.class.get() {
+        Class::Stop => stop::enqueue_task(rq),
         Class::Rt => rt::enqueue_task(rq, p, kind),
         Class::Fair => fair::enqueue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
@@ -85,6 +86,10 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     let task = rq.me.task(p);
     debug_assert!(task.on_rq.get());
     let dequeued = match task.class.get() {
+        Class::Stop => {
+            stop::dequeue_task(rq);
+            Dequeued::Gone
+        }
         Class::Rt => {
             rt::dequeue_task(rq, p, kind);
             Dequeued::Gone
@@ -112,12 +117,14 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
 /// The task that is to run next, of the highest class that has one, in the place of `prev`; it becomes the
 /// class's current one. `prev` stops being that, unless its class picks it again without putting it back.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) -> TaskId {
-    let chosen = if fair::chooses_first(rq.me.k) && !rt::has_runnable(rq) { fair::choose(rq) } else { None };
+    let higher = stop::has_runnable(rq) || rt::has_runnable(rq);
+    let chosen = if fair::chooses_first(rq.me.k) && !higher { fair::choose(rq) } else { None };
     if chosen == Some(prev) {
         return prev;
     }
     put_prev_task(rq, prev, kind);
     let picked = Class::ALL.into_iter().find_map(|class| match class {
+        Class::Stop => stop::pick_next_task(rq),
         Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Fair => fair::pick_next_task(rq, chosen),
         Class::Idle => Some(rq.idle),
@@ -147,7 +154,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
             fair::pelt::real_time_ran(rq);
         }
         Class::Fair => fair::put_prev_task(rq, prev),
-        Class::Idle => {}
+        Class::Stop | Class::Idle => {}
     }
 }
 
@@ -156,7 +163,7 @@ pub(crate) fn set_curr_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     match rq.me.task(p).class.get() {
         Class::Rt => rt::set_next_task(rq, p),
         Class::Fair => fair::set_next_task(rq, p),
-        Class::Idle => {}
+        Class::Stop | Class::Idle => {}
     }
 }
 
@@ -184,7 +191,7 @@ pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>) {
     match rq.me.task(curr).class.get() {
         Class::Rt => rt::yield_task(rq, curr),
         Class::Fair => fair::yield_task(rq, curr),
-        Class::Idle => {}
+        Class::Stop | Class::Idle => {}
     }
 }
 
@@ -210,7 +217,7 @@ pub(crate) fn set_task_cpu<P: Platform>(
             fair::lose_cache(me, task);
             fair::migrate_task_rq(me, task, orig, dest);
         }
-        Class::Rt | Class::Idle => {}
+        Class::Stop | Class::Rt | Class::Idle => {}
     }
     task.cpu.set(held, dest);
 }

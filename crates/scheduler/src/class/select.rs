@@ -30,7 +30,7 @@ impl Class {
             (Class::Rt, SelectFor::Fork) => rt::select_task_rq_fork(me, p),
             (Class::Fair, SelectFor::Wakeup(flags)) => fair::select_task_rq_wake(me, p, flags),
             (Class::Fair, SelectFor::Fork | SelectFor::Exec) => fair::select_task_rq_fork(me, p),
-            (Class::Rt, SelectFor::Exec) | (Class::Idle, _) => me.task(p).cpu.get(),
+            (Class::Rt, SelectFor::Exec) | (Class::Stop | Class::Idle, _) => me.task(p).cpu.get(),
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
             fair::pelt::ran(rq, curr);
             fair::task_tick(rq, curr);
         }
-        Class::Idle => {}
+        Class::Stop | Class::Idle => {}
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
 pub(crate) fn turn_begins<P: Platform>(rq: &mut RqGuard<'_, P>, next: TaskId) {
     match rq.me.task(next).class.get() {
         Class::Fair => fair::hrtick_start(rq, next),
-        Class::Rt | Class::Idle => fair::hrtick_clear(rq),
+        Class::Stop | Class::Rt | Class::Idle => fair::hrtick_clear(rq),
     }
 }
 
@@ -33,6 +33,6 @@ pub(crate) fn turn_begins<P: Platform>(rq: &mut RqGuard<'_, P>, next: TaskId) {
 pub(crate) fn turn_ends<P: Platform>(rq: &mut RqGuard<'_, P>) {
     match rq.me.task(rq.curr).class.get() {
         Class::Fair => fair::hrtick(rq),
-        Class::Rt | Class::Idle => {}
+        Class::Stop | Class::Rt | Class::Idle => {}
     }
 }

@@ -582,6 +582,11 @@ rules! {
         Cancelled "cancelled" "Yes (6.15 on; 6.12.y).",
         Kept "kept" "No: it may be picked again.",
     }
+    StopperForm stopper
+        "Who moves a task that runs, for an exec, a new affinity or active balancing?" "fair-placement 5.5" {
+        Thread "thread" "The thread migration/N of its CPU.",
+        Interrupt "interrupt" "An interrupt, without the thread's switches: older profiles, approximately.",
+    }
     CustomSlice custom_slice "Does sched_setattr give a fair task a slice of its own?" "eevdf-class 0.6" {
         Kept "kept" "Yes, from 0.1 to 100 ms (6.12 on).",
         Ignored "ignored" "No: all have the same.",

@@ -7,7 +7,7 @@ use core::cell::Cell;
 use core::fmt;
 
 /// Rules that cannot change while tasks are queued: the two fair disciplines keep different things of them.
-const FROM_THE_START: &[&str] = &["fair_policy"];
+const FROM_THE_START: &[&str] = &["fair_policy", "stopper"];
 
 /// The configuration of a scheduler: every feature, rule and tunable. Shared cells, so a setting takes effect
 /// at once, also in the middle of a run; state that was recorded under the old setting stays (fair-class

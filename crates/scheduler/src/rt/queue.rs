@@ -80,6 +80,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     task.stats.wait_start(rq.clock);
     if !task.is_pinned() && !task.rt.pushable.is_linked() {
         rq.rt.pushable.push_back(&me.k.tasks, p, task.prio.get());
+        pushable_changed(rq);
     }
 }
 

@@ -5,7 +5,7 @@ use super::affinity::per_cpu_thread;
 use super::file::read_path_line;
 use super::recording::{
     Begin, Counts, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, ToldTask,
-    Waking,
+    Waking, is_stopper,
 };
 use crate::told::{self, can_be_taken};
 use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};
@@ -78,7 +78,9 @@ impl<'a> Reader<'a> {
             }
             EventKind::SchedProcessFork(fork) => self.fork(fork),
             EventKind::SchedSwitch(switch) if switch.next.pid != Pid::IDLE => {
-                self.programs.contains_key(&switch.next.pid).then_some(())
+                // A stopper has no program: the simulated scheduler has its own.
+                let has_none = is_stopper(&self.trace.strings[switch.next.comm]);
+                (has_none || self.programs.contains_key(&switch.next.pid)).then_some(())
             }
             _ => Some(()),
         }
@@ -311,6 +313,19 @@ mod tests {
         assert_eq!((&*b.comm, b.prio, b.begin, b.cpu_time), ("b c", 125, Begin::Forked, Nanos(7_000)));
         let send = ReplayStep::Told(ToldStep::Send(machine::ChannelId(0)));
         assert_eq!(b.steps, [ReplayStep::Run(Nanos(7_000)), send]);
+    }
+
+    #[test]
+    fn a_stopper_needs_no_program_and_anybody_else_does() {
+        let and_then = |comm: &str| {
+            let switch = "prev_comm=b c prev_pid=6 prev_prio=125 prev_state=R+ ==> next_comm";
+            format!(
+                "{RUN}     b c-6 [001] d..2. 0.000021: sched_switch: {switch}={comm} next_pid=11 next_prio=0\n"
+            )
+        };
+        let recording = read(&and_then("migration/1")).expect("all is told");
+        assert_eq!(recording.tasks.len(), 2);
+        assert_eq!(read(&and_then("stranger")), None);
     }
 
     #[test]

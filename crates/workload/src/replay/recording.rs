@@ -72,6 +72,11 @@ pub struct Message {
     pub channel: ChannelId,
 }
 
+/// Whether a task of this name is a stopper of the kernel.
+pub(super) fn is_stopper(comm: &str) -> bool {
+    comm.starts_with("migration/")
+}
+
 /// One task. A task id that was given out again makes a second one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedTask {
@@ -151,7 +156,7 @@ impl RecordedTask {
     /// The kernel's stoppers (`migration/N`) do nothing but move tasks for the scheduler. The simulated
     /// scheduler moves them itself, so they are not replayed.
     pub fn is_stopper(&self) -> bool {
-        self.comm.starts_with("migration/")
+        is_stopper(&self.comm)
     }
 }
 

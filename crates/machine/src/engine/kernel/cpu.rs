@@ -5,8 +5,9 @@ use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Next, Rest};
 use scheduler::rq::Resched;
 use scheduler::schedule::{Entry, schedule};
+use scheduler::stop::cpu_stopper_thread;
 use scheduler::wakeup::try_to_wake_up;
-use scheduler::{CpuId, Nanos, ThisCpu};
+use scheduler::{Class, CpuId, Nanos, ThisCpu};
 
 /// The path of one CPU; it never ends, the engine drops it at the end of the run.
 pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
@@ -37,6 +38,8 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         }
         if curr == idle {
             sim.idle(me).await;
+        } else if me.task(curr).class.get() == Class::Stop {
+            cpu_stopper_thread(me).await;
         } else {
             sim.keep_ticking(id);
             let rest = match sim.next(me, curr) {

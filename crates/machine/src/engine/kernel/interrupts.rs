@@ -6,10 +6,10 @@ use crate::engine::hardware::{Hw, Irq};
 use crate::engine::record::words;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
-use scheduler::affinity::migration_cpu_stop;
 use scheduler::fair::nohz_csd_func;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
+use scheduler::stop::migration_cpu_stop;
 use scheduler::tick::{hrtick, scheduler_tick};
 use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use scheduler::{CpuId, TaskId, ThisCpu, rt};
@@ -115,7 +115,8 @@ impl Sim {
                 rt::push_irq_work(me, source).await;
             }
             Ipi::Nohz => nohz_csd_func(me).await,
-            Ipi::Stop => migration_cpu_stop(me).await,
+            // Nobody waits for an interrupt.
+            Ipi::Stop => drop(migration_cpu_stop(me).await),
         }
     }
 

@@ -12,7 +12,7 @@ pub(crate) use view::View;
 
 use crate::outcome::TaskOutcome;
 use crate::snapshot::SnapshotPlan;
-use scheduler::{Nanos, TaskId};
+use scheduler::{Class, Nanos, TaskId};
 use snapshots::Snapshots;
 use std::cell::RefCell;
 use windows::Measurement;
@@ -64,7 +64,12 @@ impl Observed {
     /// Hands out every task, dead and alive, by pid.
     pub fn take_tasks(&self, view: View<'_>) -> Vec<TaskOutcome> {
         let mut tasks = self.finished.take();
-        let living = view.user.tasks.known(view.k);
+        // Most stoppers never do anything.
+        let is_told = |p: &TaskId| {
+            let task = view.k.task(*p);
+            task.class.get() != Class::Stop || task.stats.nr_slices.get() > 0
+        };
+        let living = view.user.tasks.known(view.k).filter(is_told);
         tasks.extend(living.map(|p| view.task_outcome(p, view.hw().recorder.take_latency(p))));
         tasks.sort_by_key(|t| t.pid);
         tasks

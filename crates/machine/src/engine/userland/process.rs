@@ -14,7 +14,7 @@ use crate::setup::FIRST_PID;
 use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_fork, wake_up_new_task};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{CpuId, CpuMask, Nanos, Pid, Scheduler, TaskId, TaskState, ThisCpu};
+use scheduler::{Class, CpuId, CpuMask, Nanos, Pid, Scheduler, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 use std::cell::Cell;
 
@@ -79,9 +79,11 @@ impl Processes {
         let comm: Box<str> = spec.comm.as_str().into();
         hw.note(me.id, || LogEvent::Comm { of: words::pid(pid), comm: comm.clone() });
         let timer = tasks.with_known(id, |former| former.timer).unwrap_or_else(|| {
-            // An idle task never sleeps. Fewer slots make a lower tree of events.
-            let is_idle = id.index() < k.cpus();
-            if is_idle { hw.work_slot(CpuId(id.0 as u16)) } else { hw.add_slot(Source::Timer(id)) }
+            // No timer wakes an idle task or a stopper. Fewer slots make a lower tree of events.
+            match k.task(id).class.get() {
+                Class::Idle | Class::Stop => hw.work_slot(k.task(id).cpu.get()),
+                Class::Rt | Class::Fair => hw.add_slot(Source::Timer(id)),
+            }
         });
         let of_parent = family.parent.and_then(|parent| {
             tasks.with_known(parent.task, |parent| {

@@ -4,19 +4,22 @@
 use super::move_tasks::first_allowed;
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
-use crate::platform::{Ipi, Platform};
+use crate::platform::Platform;
 use crate::registry::Lb;
 use crate::schedule::move_running_task;
 use crate::stats::bump;
+use crate::stop::wake_up_stopper;
 use crate::{CpuId, Reason, ThisCpu};
 
 /// Asks `busy` to push one task to `dest`, unless it is already asked, or its running task may not go there.
 pub(super) async fn request_push<P: Platform>(me: ThisCpu<'_, P>, busy: CpuId, dest: CpuId) {
     let rq = me.lock(busy).await;
     let push_to = &rq.published.balance.push_to;
-    if push_to.get().is_none() && me.task(rq.curr).may_run_on(dest) {
+    let asks = push_to.get().is_none() && me.task(rq.curr).may_run_on(dest);
+    if asks {
         push_to.set(Some(dest));
-        me.k.platform.send_ipi(me.id, busy, Ipi::Stop);
+        drop(rq);
+        wake_up_stopper(me, busy).await;
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "last_set=preempt_any",
             "tick_check=by_feature",
             "skew_tick=on",
+            "stopper=interrupt",
         ],
     },
     Profile {

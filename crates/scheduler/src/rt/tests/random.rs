@@ -3,11 +3,12 @@
 
 use super::super::{push_irq_work, rules_changed};
 use super::{check_invariants, sleeper};
-use crate::affinity::{migration_cpu_stop, set_cpus_allowed};
+use crate::affinity::set_cpus_allowed;
 use crate::platform::Ipi;
 use crate::policy::sched_setscheduler;
 use crate::registry::RULES;
 use crate::schedule::{Entry, sched_yield, schedule};
+use crate::stop::migration_cpu_stop;
 use crate::testing::{Dice, Lab, RacePath, TestPlatform, fifo, rr};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{CpuId, CpuMask, Event, Nanos, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
@@ -102,7 +103,7 @@ async fn race_cpu(me: ThisCpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId
             None | Some(Ipi::Reschedule | Ipi::Nohz) => {}
             Some(Ipi::Wakeup) => sched_ttwu_pending(me).await,
             Some(Ipi::Push(source)) => push_irq_work(me, source).await,
-            Some(Ipi::Stop) => migration_cpu_stop(me).await,
+            Some(Ipi::Stop) => drop(migration_cpu_stop(me).await),
         }
         if me.k.rq(me.id).published.is_asked() {
             schedule(me, Entry::Preemption).await;
