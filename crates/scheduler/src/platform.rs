@@ -144,7 +144,7 @@ pub enum Cost {
 /// An interrupt from one CPU to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ipi {
-    /// Look at the need-resched flag.
+    /// Look at the need-resched flag, and whether to balance for idle CPUs ([`crate::fair::scheduler_ipi`]).
     Reschedule,
     /// Enqueue the wakeups on your list ([`crate::wakeup::sched_ttwu_pending`]).
     Wakeup,

@@ -7,7 +7,7 @@ use crate::engine::record::words;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::affinity::migration_cpu_stop;
-use scheduler::fair::nohz_csd_func;
+use scheduler::fair::{nohz_csd_func, scheduler_ipi};
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
 use scheduler::tick::{hrtick, scheduler_tick};
@@ -107,8 +107,7 @@ impl Sim {
             watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
         }
         match ipi {
-            // The flag is looked at on the way out of every interrupt.
-            Ipi::Reschedule => {}
+            Ipi::Reschedule => scheduler_ipi(me).await,
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => {
                 self.hw().push_ipis.arrived(source);

@@ -15,8 +15,8 @@ pub(super) use new_idle::IdleTimes;
 pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
 pub(super) use numa::{numa_difference, stays_on_node};
-pub use typed::nohz_csd_func;
 pub(crate) use typed::tick_stopped;
+pub use typed::{nohz_csd_func, scheduler_ipi};
 
 use crate::domains::{BalanceConstants, SchedDomain};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
@@ -101,6 +101,11 @@ pub(crate) fn lose_cache<P: Platform>(me: ThisCpu<'_, P>, task: &Task) {
     if me.k.config.rules.lb.get() != Lb::GroupLoad {
         task.stats.exec_start.set(Nanos::ZERO);
     }
+}
+
+/// Whether balancing takes whoever was queued last first, and not who has not run for longest (up to 4.14).
+pub(super) fn takes_newest_first<P: Platform>(me: ThisCpu<'_, P>) -> bool {
+    matches!(me.k.config.rules.lb.get(), Lb::GroupLoad | Lb::GroupRoomNewest)
 }
 
 /// A queue has so many tasks now: with two of them there is something to pull.
