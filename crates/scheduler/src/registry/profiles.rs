@@ -127,6 +127,12 @@ mod tests {
             ("3.3", &[V40, "pull_source=queue_scan"]),
             ("4.0", &[V40]),
             ("4.1", &[V40, "wake_verify_target=on balance_mode=ipi_per_source"]),
+            // fair-placement 8.1.
+            (
+                "4.4",
+                &["balance_mode=ipi_per_source rto_skip_self=off pick_any=first \
+                     deboost_order=wake_then_deboost RT_RUNTIME_SHARE"],
+            ),
             ("6.1.y", &["balance_mode=pull"]),
             ("6.1", &["balance_mode=ipi_root_domain rto_skip_self=off"]),
             ("6.1-rt", &["balance_mode=ipi_root_domain rto_skip_self=off NO_TTWU_QUEUE"]),
