@@ -389,8 +389,8 @@ mod tests {
         assert_eq!(topology.llc_span(CpuId(3)), mask(&[2, 3]));
     }
 
-    /// fair-placement 8.4: up to 4.14 cores that share a cache are no reason to spread, but packages are, and a
-    /// cache that is a whole package takes over its flag.
+    /// fair-placement 8.4: up to 4.14 cores that share a cache are no reason to spread, but packages are, and
+    /// a cache that is a whole package takes over its flag.
     #[test]
     fn what_preferred_spreading_in_4_4() {
         let level = |kind, size: u16| {

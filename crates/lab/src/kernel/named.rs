@@ -6,15 +6,16 @@ use super::distributions::{Build, DISTRIBUTIONS};
 use super::release::Release;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
-/// Releases from this one on are nearer to profiles with load tracking than to 4.1, whose fair class is that of
-/// 2.6.36 (fair-placement U8).
+/// Releases from this one on are nearer to profiles with load tracking than to 4.1, whose fair class is that
+/// of 2.6.36 (fair-placement U8).
 const FIRST_WITH_PELT: Release = Release::new(4, 2, 0);
 /// Those from this one on with PREEMPT_RT run as the newest described kernel with it: one walker for
 /// RT_PUSH_IPI (rt-class 6.4).
 const FIRST_AS_DESCRIBED_RT: Release = Release::new(4, 15, 0);
 /// From which release on a profile is the nearest, the oldest first (fair-placement 8.3, eevdf-class 0.3,
-/// U10): the one of whose differences to the next it has most. 4.14 has seven of the fourteen that came between
-/// 4.4 and 4.19, and a form of wakeups of its own (fair-placement U7). Of a stable branch the later half is nearer to its end, where fixes have come back.
+/// U10): the one of whose differences to the next it has most. 4.14 has seven of the fourteen that came
+/// between 4.4 and 4.19, and a form of wakeups of its own (fair-placement U7). Of a stable branch the later
+/// half is nearer to its end, where fixes have come back.
 const NEAREST: &[(Release, &str)] = &[
     (FIRST_WITH_PELT, "4.4"),
     (Release::new(4, 14, 0), "4.19"),

@@ -1,5 +1,5 @@
-//! What real-time tasks use of a CPU, as counted up to 4.18: their time in windows of half a second, where what
-//! lies before a window counts half as much (fair-placement 8.5, `cpu_capacity=windows`).
+//! What real-time tasks use of a CPU, as counted up to 4.18: their time in windows of half a second, where
+//! what lies before a window counts half as much (fair-placement 8.5, `cpu_capacity=windows`).
 
 use super::average::FULL;
 use crate::Nanos;
@@ -41,8 +41,8 @@ impl Windows {
 mod tests {
     use super::*;
 
-    /// 8.5: `sum / (0.5 s + since the last halving)`. Who always runs uses 1024 × t / (0.5 s + t) in the first
-    /// window; of n whole windows (1 − 2⁻ⁿ) of the CPU.
+    /// 8.5: `sum / (0.5 s + since the last halving)`. Who always runs uses 1024 × t / (0.5 s + t) in the
+    /// first window; of n whole windows (1 − 2⁻ⁿ) of the CPU.
     #[test]
     fn the_time_of_real_time_tasks_halves_with_each_window() {
         let windows = Windows::default();

@@ -1,6 +1,6 @@
-//! The search for an idle CPU up to 4.8: for a group of CPUs of which all idle, in the whole cache, then in ever
-//! smaller parts of it (fair-placement 8.5: `idle_sibling=idle_group`). At the top these are cores, one level
-//! down the threads of the core where a woken task would go.
+//! The search for an idle CPU up to 4.8: for a group of CPUs of which all idle, in the whole cache, then in
+//! ever smaller parts of it (fair-placement 8.5: `idle_sibling=idle_group`). At the top these are cores, one
+//! level down the threads of the core where a woken task would go.
 
 use super::idle_sibling::Chosen;
 use super::usable::available_idle_cpu;

@@ -1,6 +1,6 @@
 //! On which CPU a fair task is to run: a woken one near the waker or where it was (`affine`, then
-//! `idle_sibling`, which asks `scan` or an older search), a new one where there is least to do (`idlest_group`). `wake` and
-//! `idlest` hold the forms of the 2.6 kernels, and choose among the forms.
+//! `idle_sibling`, which asks `scan` or an older search), a new one where there is least to do
+//! (`idlest_group`). `wake` and `idlest` hold the forms of the 2.6 kernels, and choose among the forms.
 
 mod affine;
 mod budget;

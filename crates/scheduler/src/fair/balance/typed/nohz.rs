@@ -125,7 +125,8 @@ pub(super) fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
     }
 }
 
-/// The same up to 4.16: an idle CPU is asked to balance, by a reschedule interrupt, if it has not been already.
+/// The same up to 4.16: an idle CPU is asked to balance, by a reschedule interrupt, if it has not been
+/// already.
 fn kick_to_balance<P: Platform>(me: ThisCpu<'_, P>, now: u64) {
     let next = &me.k.fair_root.nohz.next_balance;
     let Some(reason) = kick_reason(me).filter(|_| now >= next.get()) else { return };

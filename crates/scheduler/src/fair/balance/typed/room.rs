@@ -350,8 +350,8 @@ mod tests {
         assert_eq!([1, 2].map(|nr| crowds(Form::Old, nr)), [false, true]);
     }
 
-    /// The same: where the newly idle CPU's group has more load, nothing is to move, and up to 4.14 that was an
-    /// amount.
+    /// The same: where the newly idle CPU's group has more load, nothing is to move, and up to 4.14 that was
+    /// an amount.
     #[test]
     fn before_4_15_nothing_was_an_amount() {
         let found = |rule: &str| {

@@ -108,7 +108,8 @@ fn exec_left_its_own_load() {
         }
         Class::Fair.select_task_rq(lab.cpu(0), p, SelectFor::Exec).0
     };
-    // First to 3, or to the lowest of equals; then 0 is no less than 108 % of 0, and it goes on to the other one.
+    // First to 3, or to the lowest of equals; then 0 is no less than 108 % of 0, and it goes on to the other
+    // one.
     assert_eq!([goes("fork_balance=group_load"), goes("fork_balance=cpu_load")], [2, 3]);
     let alone = |rule: &str| {
         let lab = modern(&Topology::flat(2), &[rule, "balance_load=queued"]);
@@ -130,8 +131,8 @@ fn a_new_task_counted_as_using_a_whole_cpu() {
     assert_eq!([util("new_task_util=full"), util("new_task_util=half")], [1024, 512]);
 }
 
-/// Three hogs on CPU 0, queued one after the other, the first of which runs and the third ran before it: which
-/// of them goes to CPU 1 as that begins to idle, and who is looked at last afterwards.
+/// Three hogs on CPU 0, queued one after the other, the first of which runs and the third ran before it:
+/// which of them goes to CPU 1 as that begins to idle, and who is looked at last afterwards.
 fn pulled(rule: &str, pinned: &[usize]) -> (usize, usize) {
     let lab = modern(&Topology::flat(2), &[rule, "balance_load=queued"]);
     lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
@@ -182,8 +183,8 @@ fn kicks(lab: &Lab, cpu: u16) -> [usize; 2] {
     [Ipi::Reschedule, Ipi::Nohz].map(|kind| ipis.iter().filter(|sent| sent.ipi == kind).count())
 }
 
-/// `nohz_balance=balance_only`: one reschedule interrupt, until it is served; then the task goes to the lowest
-/// idle CPU that may have it, and not to the one that serves.
+/// `nohz_balance=balance_only`: one reschedule interrupt, until it is served; then the task goes to the
+/// lowest other idle CPU that it may use, and not to the one that serves.
 #[test]
 fn an_idle_cpu_was_kicked_to_balance_by_a_reschedule_interrupt() {
     let lab = modern(&Topology::flat(4), &["nohz_balance=balance_only"]);
@@ -217,8 +218,8 @@ fn who_was_kicked_balanced_itself() {
     assert_eq!(lab.queued_on(), [1, 1]);
 }
 
-/// The same: a busy cache is a reason only where another one could help; without it nobody is kicked, and what
-/// sleeps on idle CPUs does not fade.
+/// The same: a busy cache is a reason only where another one could help; without it nobody is kicked, and
+/// what sleeps on idle CPUs does not fade.
 #[test]
 fn nobody_was_kicked_for_averages_or_within_one_cache() {
     let kicked = |topology: &Topology, rule: &str| {
