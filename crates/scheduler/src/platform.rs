@@ -144,7 +144,7 @@ pub enum Cost {
 /// An interrupt from one CPU to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ipi {
-    /// Look at the need-resched flag, and whether to balance for idle CPUs ([`crate::fair::scheduler_ipi`]).
+    /// Look at the need-resched flag.
     Reschedule,
     /// Enqueue the wakeups on your list ([`crate::wakeup::sched_ttwu_pending`]).
     Wakeup,
@@ -153,6 +153,8 @@ pub enum Ipi {
     Push(CpuId),
     /// Balance on behalf of idle CPUs ([`crate::fair::nohz_csd_func`]).
     Nohz,
+    /// The same by a reschedule interrupt, which also comes to a CPU that watches its flag (up to 4.16).
+    NohzReschedule,
     /// Run the stopper: move the named tasks away ([`crate::affinity::migration_cpu_stop`]).
     Stop,
 }

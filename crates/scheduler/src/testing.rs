@@ -303,10 +303,10 @@ impl Lab {
     pub async fn handle(&self, sent: Sent) {
         let me = self.cpu(sent.to.0);
         match sent.ipi {
-            Ipi::Reschedule => fair::scheduler_ipi(me).await,
+            Ipi::Reschedule => {}
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => rt::push_irq_work(me, source).await,
-            Ipi::Nohz => fair::nohz_csd_func(me).await,
+            Ipi::Nohz | Ipi::NohzReschedule => fair::nohz_csd_func(me).await,
             Ipi::Stop => migration_cpu_stop(me).await,
         }
     }

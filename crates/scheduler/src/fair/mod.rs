@@ -100,7 +100,7 @@ mod select;
 mod vruntime;
 
 pub use averages::Averages;
-pub use balance::{CpuBalance, FairRoot, nohz_csd_func, scheduler_ipi};
+pub use balance::{CpuBalance, FairRoot, nohz_csd_func};
 pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
 pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};

@@ -7,7 +7,7 @@ use crate::engine::record::words;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::affinity::migration_cpu_stop;
-use scheduler::fair::{nohz_csd_func, scheduler_ipi};
+use scheduler::fair::nohz_csd_func;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
 use scheduler::tick::{hrtick, scheduler_tick};
@@ -107,13 +107,14 @@ impl Sim {
             watch.checker.borrow_mut().ipi_arrived(me.id, ipi);
         }
         match ipi {
-            Ipi::Reschedule => scheduler_ipi(me).await,
+            // The flag is looked at on the way out of every interrupt.
+            Ipi::Reschedule => {}
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => {
                 self.hw().push_ipis.arrived(source);
                 rt::push_irq_work(me, source).await;
             }
-            Ipi::Nohz => nohz_csd_func(me).await,
+            Ipi::Nohz | Ipi::NohzReschedule => nohz_csd_func(me).await,
             Ipi::Stop => migration_cpu_stop(me).await,
         }
     }

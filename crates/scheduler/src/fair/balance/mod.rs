@@ -15,8 +15,8 @@ pub(super) use new_idle::IdleTimes;
 pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
 pub(super) use numa::{numa_difference, stays_on_node};
+pub use typed::nohz_csd_func;
 pub(crate) use typed::tick_stopped;
-pub use typed::{nohz_csd_func, scheduler_ipi};
 
 use crate::domains::{BalanceConstants, SchedDomain};
 use crate::double_lock::{DoubleLocked, double_lock_balance};

@@ -17,8 +17,8 @@ mod statistics;
 pub(super) use new_idle::{end_idle_spell, pre_schedule, wants_pre_schedule};
 pub(in crate::fair) use nohz::NohzRoot;
 pub(in crate::fair) use nohz::Request;
+pub use nohz::nohz_csd_func;
 pub(crate) use nohz::tick_stopped;
-pub use nohz::{nohz_csd_func, scheduler_ipi};
 pub(super) use rebalance::trigger_load_balance;
 
 use crate::fair::cpu_load::tick_period;

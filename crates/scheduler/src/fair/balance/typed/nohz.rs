@@ -132,11 +132,7 @@ fn kick_to_balance<P: Platform>(me: ThisCpu<'_, P>, now: u64) {
     let Some(reason) = kick_reason(me).filter(|_| now >= next.get()) else { return };
     note(me, reason);
     next.set(next.get() + 1);
-    if let Some(server) = first_idle(me)
-        && !me.k.rq(server).published.balance.nohz_kick.replace(true)
-    {
-        me.k.platform.send_ipi(me.id, server, Ipi::Reschedule);
-    }
+    ask(me, Request { balance: true, ..Request::default() }, Ipi::NohzReschedule);
 }
 
 fn rule<P: Platform>(me: ThisCpu<'_, P>) -> NohzBalance {
@@ -164,28 +160,18 @@ fn kick<P: Platform>(me: ThisCpu<'_, P>, request: Request, now: u64) {
     if request.balance {
         root.next_balance.set(now + 1);
     }
-    let Some(server) = first_idle(me) else { return };
+    ask(me, request, Ipi::Nohz);
+}
+
+/// Asks the lowest CPU that idles without a tick, if it has not been asked already.
+fn ask<P: Platform>(me: ThisCpu<'_, P>, request: Request, by: Ipi) {
+    let idle = me.k.fair_root.nohz.idle_cpus();
+    let Some(server) = idle.iter().find(|c| *c != me.id && me.k.idle_cpu(*c)) else { return };
     let asked = &me.k.rq(server).published.balance.nohz_request;
     let before = asked.get();
     asked.set(before.with(request));
     if before.is_empty() {
-        me.k.platform.send_ipi(me.id, server, Ipi::Nohz);
-    }
-}
-
-/// The lowest CPU that idles without a tick.
-fn first_idle<P: Platform>(me: ThisCpu<'_, P>) -> Option<CpuId> {
-    me.k.fair_root.nohz.idle_cpus().iter().find(|c| *c != me.id && me.k.idle_cpu(*c))
-}
-
-/// Handler of [`Ipi::Reschedule`]: perhaps the executing CPU is to balance for all idle ones. The flag is
-/// looked at on the way out of every interrupt.
-pub async fn scheduler_ipi<P: Platform>(me: ThisCpu<'_, P>) {
-    if me.k.config.rules.lb.get() != Lb::GroupLoad
-        && me.k.rq(me.id).published.balance.nohz_kick.take()
-        && me.k.idle_cpu(me.id)
-    {
-        balance_others_then_own(me).await;
+        me.k.platform.send_ipi(me.id, server, by);
     }
 }
 
@@ -220,11 +206,14 @@ async fn count_ticks<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     update_cpu_load(&mut me.lock(cpu).await);
 }
 
-/// Handler of [`Ipi::Nohz`]: the executing CPU balances for all idle ones, if it still idles itself.
+/// Handler of [`Ipi::Nohz`] and [`Ipi::NohzReschedule`]: the executing CPU balances for all idle ones, if it still idles itself.
 pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
     let request = me.k.rq(me.id).published.balance.nohz_request.take();
     if !request.is_empty() && me.k.idle_cpu(me.id) {
-        serve(me, request).await;
+        match rule(me) {
+            NohzBalance::BalanceOnly => balance_others_then_own(me).await,
+            NohzBalance::NextDue | NohzBalance::Behind | NohzBalance::Ascending => serve(me, request).await,
+        }
     }
 }
 

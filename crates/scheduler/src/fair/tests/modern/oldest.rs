@@ -180,7 +180,7 @@ fn kicks(lab: &Lab, cpu: u16) -> [usize; 2] {
     lab.forget();
     lab.run(crate::tick::scheduler_tick(lab.cpu(cpu)));
     let ipis = lab.k.platform.ipis.borrow();
-    [Ipi::Reschedule, Ipi::Nohz].map(|kind| ipis.iter().filter(|sent| sent.ipi == kind).count())
+    [Ipi::NohzReschedule, Ipi::Nohz].map(|kind| ipis.iter().filter(|sent| sent.ipi == kind).count())
 }
 
 /// `nohz_balance=balance_only`: one reschedule interrupt, until it is served; then the task goes to the
