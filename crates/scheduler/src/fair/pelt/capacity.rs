@@ -94,8 +94,8 @@ mod tests {
         }
     }
 
-    /// fair-placement E1, E3, 8.5: a FIFO hog drives a CPU's capacity to 1 in half a second, and gives it back
-    /// as it leaves; without the rule nobody notices.
+    /// fair-placement E1, E3, 8.5: a FIFO hog drives a CPU's capacity to 1 in half a second, and gives it
+    /// back as it leaves; without the rule nobody notices.
     #[test]
     fn a_real_time_hog_uses_its_cpu_up() {
         let left = |rule: &str| {

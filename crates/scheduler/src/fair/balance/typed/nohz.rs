@@ -206,7 +206,8 @@ async fn count_ticks<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     update_cpu_load(&mut me.lock(cpu).await);
 }
 
-/// Handler of [`Ipi::Nohz`] and [`Ipi::NohzReschedule`]: the executing CPU balances for all idle ones, if it still idles itself.
+/// Handler of [`Ipi::Nohz`] and [`Ipi::NohzReschedule`]: the executing CPU balances for all idle ones, if it
+/// still idles itself.
 pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
     let request = me.k.rq(me.id).published.balance.nohz_request.take();
     if !request.is_empty() && me.k.idle_cpu(me.id) {
