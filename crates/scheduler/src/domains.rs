@@ -79,6 +79,9 @@ pub struct SchedDomain {
     pub shares_cache: bool,
     /// Whether the level below prefers spreading (SD_PREFER_SIBLING): group capacity counts as one task.
     pub prefer_sibling: bool,
+    /// The same up to 4.14, where cores that share a cache do not prefer it, unless they are a whole node
+    /// (fair-placement 4.1, 8.4).
+    pub prefer_sibling_above_mc: bool,
     /// Its groups are cores of several hardware threads.
     pub of_cores: bool,
     /// Which average of CPU load is compared while the CPU is busy.
@@ -295,6 +298,12 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
             affine: !far,
             shares_cache,
             prefer_sibling: chain.last().is_some_and(|below| !numa(below.kind)),
+            prefer_sibling_above_mc: chain.last().is_some_and(|below| match below.kind {
+                LevelKind::Smt | LevelKind::Package => true,
+                // A package of one cache is no level, and leaves its flag to that of the cache.
+                LevelKind::Mc => numa(level.kind),
+                LevelKind::Numa { .. } => false,
+            }),
             of_cores: chain.last().is_some_and(|below| below.kind == LevelKind::Smt),
             busy_idx: if numa(level.kind) { 3 } else { 2 },
             idle_idx: match level.kind {
@@ -378,6 +387,30 @@ mod tests {
         assert_eq!((chain[0].idle_idx, chain[1].idle_idx), (0, 1));
         assert!(chain[0].shares_cache && !chain[1].shares_cache && chain[1].affine);
         assert_eq!(topology.llc_span(CpuId(3)), mask(&[2, 3]));
+    }
+
+    /// fair-placement 8.4: up to 4.14 cores that share a cache are no reason to spread, but packages are, and
+    /// a cache that is a whole package takes over its flag.
+    #[test]
+    fn what_preferred_spreading_in_4_4() {
+        let level = |kind, size: u16| {
+            let spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
+            TopologyLevel { kind, spans: spans.collect() }
+        };
+        let spreads = |levels: &[TopologyLevel]| -> Vec<bool> {
+            let topology = Topology { cpus: 16, levels: levels.to_vec() };
+            domains_of(&topology)[0].iter().map(|d| d.prefer_sibling_above_mc).collect()
+        };
+        let (smt, numa) = (level(LevelKind::Smt, 2), level(LevelKind::Numa { distance: 20 }, 16));
+        let (small, large) = (level(LevelKind::Mc, 4), level(LevelKind::Mc, 8));
+        let package = level(LevelKind::Package, 8);
+        assert_eq!(
+            spreads(&[smt.clone(), small, package.clone(), numa.clone()]),
+            [false, true, false, true],
+            "MC above SMT, NUMA above the package, but not the package above MC"
+        );
+        assert_eq!(spreads(&[smt, large, package, numa.clone()]), [false, true, true]);
+        assert_eq!(spreads(&[level(LevelKind::Numa { distance: 11 }, 8), numa]), [false, false]);
     }
 
     /// fair-placement E66, E67.

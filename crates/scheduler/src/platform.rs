@@ -153,6 +153,8 @@ pub enum Ipi {
     Push(CpuId),
     /// Balance on behalf of idle CPUs ([`crate::fair::nohz_csd_func`]).
     Nohz,
+    /// The same by a reschedule interrupt, which also comes to a CPU that watches its flag (up to 4.16).
+    NohzReschedule,
     /// Run the stopper: move the named tasks away ([`crate::stop::migration_cpu_stop`]).
     Stop,
 }

@@ -322,7 +322,7 @@ impl Lab {
             Ipi::Reschedule => {}
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => rt::push_irq_work(me, source).await,
-            Ipi::Nohz => fair::nohz_csd_func(me).await,
+            Ipi::Nohz | Ipi::NohzReschedule => fair::nohz_csd_func(me).await,
             Ipi::Stop => {
                 migration_cpu_stop(me).await;
             }

@@ -82,7 +82,7 @@ const fn releases(profiles: &'static [&'static str], source: &'static str, what:
 
 /// Releases run as the profile before them.
 const V2637: &[&str] = &["2.6.37"];
-const V41: &[&str] = &["4.1"];
+const V44: &[&str] = &["4.4"];
 const V612: &[&str] = &["6.12"];
 const V70: &[&str] = &["7.0"];
 /// Kernels with EEVDF.
@@ -138,16 +138,39 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["3.3"], "rt-class 5.5", "pull looks at pushable tasks only")
         .since([3, 11, 0])
         .set("pull_source=pushable_list"),
-    releases(V41, "rt-class 10.5", "spinlocks are queued").since([4, 2, 0]).set("lock_kind=queued"),
-    releases(V41, "rt-class 5.4", "the push after a switch keeps the lock")
-        .since([4, 2, 0])
-        .set("post_push=callback_locked"),
-    releases(V41, "fair-class 4.5", "a fair task enters after the running one is charged")
+    releases(V44, "fair-placement 8.3, U8", "load tracking in an older form, without utilisation")
+        .until([4, 3, 0]),
+    releases(V44, "fair-placement 8.3", "another test of who wakes too many to draw them to its CPU")
+        .until([4, 3, 0]),
+    releases(V44, "fair-placement 1.7", "a new task counts as using half of what is free on its CPU")
+        .since([4, 7, 0])
+        .set("new_task_util=half"),
+    releases(V44, "fair-class 4.5", "a fair task enters after the running one is charged")
         .since([4, 9, 0])
         .set("floor_order=with_task"),
-    releases(V41, "rt-class 7.5", "a PI owner drops its priority before it wakes the waiter")
+    releases(V44, "fair-placement 8.3, 8.5", "a wakeup looks for an idle core, then for any idle CPU")
+        .since([4, 9, 0])
+        .set("idle_sibling=core_cpu_thread"),
+    releases(V44, "fair-placement 8.5", "who calls exec goes to where a CPU has most time to spare")
+        .since([4, 11, 0])
+        .set("fork_balance=spare_time"),
+    releases(V44, "rt-class 7.5", "a PI owner drops its priority before it wakes the waiter")
         .since([4, 12, 0])
         .set("deboost_order=deboost_then_wake"),
+    releases(V44, "fair-placement 8.3", "how far a wakeup looks goes by how long CPUs idle")
+        .since([4, 13, 0])
+        .set("SIS_PROP"),
+    releases(V419, "rt-class 6.3", "RT_PUSH_IPI has a walker for each lowering CPU")
+        .until([4, 15, 0])
+        .set("push_ipi_walker=per_source"),
+    releases(V419, "fair-placement 8.3, 8.5", "balancing takes who was queued last")
+        .until([4, 15, 0])
+        .set("lb=group_room_newest"),
+    releases(V419, "fair-placement U7", "a wakeup compares the waker's CPU and the last one in other ways")
+        .until([4, 17, 0]),
+    releases(V419, "fair-placement 8.3, 8.5", "nobody sees to the averages of idle CPUs")
+        .until([4, 17, 0])
+        .set("nohz_balance=balance_only"),
     releases(V419, "fair-placement 8.3", "nothing is expected of a task but what it uses")
         .until([4, 17, 0])
         .set("NO_UTIL_EST"),
@@ -155,7 +178,8 @@ pub const DIFFERENCES: &[Difference] = &[
         .until([4, 16, 0])
         .set("recent_used=off"),
     releases(V419, "fair-placement 8.3, 8.5", "what real-time tasks take of a CPU is measured in windows")
-        .until([4, 19, 0]),
+        .until([4, 19, 0])
+        .set("cpu_capacity=windows"),
     releases(V54, "fair-placement 8.3", "a CPU that runs only SCHED_IDLE tasks is busy")
         .until([5, 4, 0])
         .set("sched_idle_cpu=off"),
@@ -350,7 +374,7 @@ mod tests {
             named.differences().filter_map(|d| d.setting).for_each(|s| config.set(s).expect("legal"));
             config.has(Feature::RtPushIpi)
         };
-        for release in ["4.19", "5.15.211", "6.1.50", "6.1.177", "6.8", "6.12.95", "6.18"] {
+        for release in ["4.2", "4.4", "4.19", "5.15.211", "6.1.50", "6.1.177", "6.8", "6.12.95", "6.18"] {
             assert!(on(release), "{release}");
         }
         for release in ["5.15.212", "6.1.178", "6.1.0-56-amd64", "6.12.96", "7.0"] {

@@ -58,10 +58,12 @@ impl Build {
 /// Every distribution that `--kernel` knows. Sources: of ticks the build configurations of the distributions'
 /// x86-64 kernels, of preemption models fair-placement 8.8.
 pub const DISTRIBUTIONS: &[Distribution] = &[
+    debian("debian9", Release::new(4, 9, 0), ModelOrigin::Assumed),
     debian("debian10", Release::new(4, 19, 0), ModelOrigin::Read),
     debian("debian11", Release::new(5, 10, 0), ModelOrigin::Read),
     debian("debian12", Release::new(6, 1, 0), ModelOrigin::Read),
     debian("debian13", Release::new(6, 12, 0), ModelOrigin::Assumed),
+    ubuntu("ubuntu16.04", Release::new(4, 4, 0)),
     ubuntu("ubuntu18.04", Release::new(4, 15, 0)),
     ubuntu("ubuntu20.04", Release::new(5, 4, 0)),
     ubuntu("ubuntu22.04", Release::new(5, 15, 0)),

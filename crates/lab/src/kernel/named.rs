@@ -6,13 +6,19 @@ use super::distributions::{Build, DISTRIBUTIONS};
 use super::release::Release;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
-/// Releases from this one on are nearer to later profiles than to 4.1: one walker for RT_PUSH_IPI (rt-class
-/// 6.4), and fair-placement 8.2 describes them as differences to those.
-const FIRST_WITH_PELT: Release = Release::new(4, 15, 0);
+/// Releases from this one on are nearer to profiles with load tracking than to 4.1, whose fair class is that
+/// of 2.6.36 (fair-placement U8).
+const FIRST_WITH_PELT: Release = Release::new(4, 2, 0);
+/// Those from this one on with PREEMPT_RT run as the newest described kernel with it: one walker for
+/// RT_PUSH_IPI (rt-class 6.4).
+const FIRST_AS_DESCRIBED_RT: Release = Release::new(4, 15, 0);
 /// From which release on a profile is the nearest, the oldest first (fair-placement 8.3, eevdf-class 0.3,
-/// U10). Of a stable branch the later half is nearer to its end, where fixes have come back.
+/// U10): the one of whose differences to the next it has most. 4.14 has seven of the fourteen that came
+/// between 4.4 and 4.19, and a form of wakeups of its own (fair-placement U7). Of a stable branch the later
+/// half is nearer to its end, where fixes have come back.
 const NEAREST: &[(Release, &str)] = &[
-    (FIRST_WITH_PELT, "4.19"),
+    (FIRST_WITH_PELT, "4.4"),
+    (Release::new(4, 14, 0), "4.19"),
     (Release::new(4, 20, 0), "5.4"),
     (Release::new(5, 5, 0), "5.10"),
     (Release::new(5, 12, 0), "5.15"),
@@ -103,7 +109,7 @@ impl NamedKernel {
             return None;
         }
         // The newest kernel that is described with PREEMPT_RT stands for all later ones.
-        let described = if release >= FIRST_WITH_PELT { "6.1" } else { plain };
+        let described = if release >= FIRST_AS_DESCRIBED_RT { "6.1" } else { plain };
         let rt = is_rt.then(|| PROFILES.iter().find(|p| p.name == format!("{described}-rt")));
         let remark = match rt {
             Some(None) => Some("PREEMPT_RT is not described for it"),
@@ -219,7 +225,14 @@ mod tests {
             ("2.6.34", "2.6.33"),
             ("3.2", "2.6.37"),
             ("3.10", "3.3"),
-            ("4.14", "4.1"),
+            ("4.2", "4.4"),
+            ("4.4", "4.4"),
+            ("4.9", "4.4"),
+            ("4.13", "4.4"),
+            ("4.14", "4.19"),
+            ("4.9-rt", "4.4"),
+            ("4.14-rt", "4.19"),
+            ("4.15-rt", "6.1-rt"),
             ("4.15", "4.19"),
             ("4.20", "5.4"),
             ("5.3", "5.4"),
@@ -247,7 +260,9 @@ mod tests {
             ("6.1.160", "6.1.y"),
             ("6.2", "6.1"),
             ("debian12", "6.1.y"),
+            ("debian9", "4.4"),
             ("debian10", "4.19"),
+            ("ubuntu16.04", "4.4"),
             ("debian11", "5.10"),
             ("ubuntu18.04", "4.19"),
             ("ubuntu20.04", "5.4"),

@@ -19,6 +19,7 @@ pub(super) const ALL: &[&str] = &[
     "5.10",
     "5.4",
     "4.19",
+    "4.4",
     "4.0",
     "4.1",
     "3.3",
@@ -51,6 +52,7 @@ const BEFORE_6_15: &[&str] = &[
     "5.10",
     "5.4",
     "4.19",
+    "4.4",
     "4.0",
     "4.1",
     "3.3",
@@ -73,11 +75,11 @@ const BEFORE_6_15: &[&str] = &[
 /// After the fair class of 2.6.36.
 const SINCE_3_3: &[&str] = &[
     "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
-    "4.19", "4.0", "4.1", "3.3",
+    "4.19", "4.4", "4.0", "4.1", "3.3",
 ];
 const SINCE_4_0: &[&str] = &[
     "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
-    "4.19", "4.0", "4.1",
+    "4.19", "4.4", "4.0", "4.1",
 ];
 const SINCE_4_19: &[&str] = &[
     "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
@@ -420,12 +422,12 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "older_placement",
         effect: Effect::Small,
-        missing: "Details of 4.19 and 5.4: in 4.19 CPUs that a task may not use count among those that a \
+        missing: "Details of 4.4, 4.19 and 5.4: in 4.19 CPUs that a task may not use count among those that a \
                   wakeup looks at; the load of queued tasks is what each had when it was last looked at, and \
                   no average of its own.",
         changes: "Where tasks with affinities wake on full machines, and how soon balancing sees new load. \
                   Not measured.",
-        profiles: &["5.4", "4.19"],
+        profiles: &["5.4", "4.19", "4.4"],
         source: "fair-placement 8.5",
     },
     Limit {

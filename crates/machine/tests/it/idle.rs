@@ -72,3 +72,23 @@ fn every_cpu_polls_while_cpu_dma_latency_is_held() {
         assert_eq!(remote_wakeup("6.1", monitor, true), remote_wakeup("6.1", IdleMonitor::Poll, false));
     }
 }
+
+/// fair-placement 8.5, nohz=v44: a reschedule interrupt asks an idle CPU to balance, also one that would have
+/// noticed its flag.
+#[test]
+fn up_to_4_16_a_polling_cpu_was_asked_to_balance_by_an_interrupt() {
+    let interrupts = |kernel: &str| {
+        let mut spec = ideal(2);
+        spec.idle_monitor = IdleMonitor::Poll;
+        let mut setup = Setup::new(2);
+        for _ in 0..2 {
+            let (mut hog, _) = script("hog", [Step::Compute(ms(50))]);
+            hog.cpus = Some(CpuMask::single(CpuId(0)));
+            setup.spawn_on(Nanos::ZERO, Some(CpuId(0)), hog);
+        }
+        let options = RunOptions { check: true, ..RunOptions::default() };
+        run_with(spec, kernel, setup, options).expect("a run without error").cpus[1].ipis_received
+    };
+    assert!(interrupts("4.4") > 0);
+    assert_eq!(interrupts("4.19"), 0);
+}

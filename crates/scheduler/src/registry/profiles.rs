@@ -78,6 +78,7 @@ const fn all() -> [Profile; PARTS[0].len() + PARTS[1].len() + PARTS[2].len()] {
 mod tests {
     use super::*;
     use crate::registry::{DoubleLock, Feature, PreemptModel, RtmutexSpin};
+    use alloc::format;
     use alloc::vec::Vec;
 
     #[test]
@@ -127,6 +128,12 @@ mod tests {
             ("3.3", &[V40, "pull_source=queue_scan"]),
             ("4.0", &[V40]),
             ("4.1", &[V40, "wake_verify_target=on balance_mode=ipi_per_source"]),
+            // fair-placement 8.1.
+            (
+                "4.4",
+                &["balance_mode=ipi_per_source rto_skip_self=off pick_any=first \
+                     deboost_order=wake_then_deboost RT_RUNTIME_SHARE"],
+            ),
             ("6.1.y", &["balance_mode=pull"]),
             ("6.1", &["balance_mode=ipi_root_domain rto_skip_self=off"]),
             ("6.1-rt", &["balance_mode=ipi_root_domain rto_skip_self=off NO_TTWU_QUEUE"]),
@@ -140,6 +147,42 @@ mod tests {
             }
             let config = Config::of_profile(profile).expect("a profile");
             assert_eq!(rt_switches(&config), rt_switches(&expected), "{profile}");
+        }
+    }
+
+    /// fair-placement 8.1: what the column of 4.4 says, as 8.6 names it, is what the profile has already.
+    #[test]
+    fn the_profile_4_4_is_the_column_of_fair_placement_8_1() {
+        const TUNABLES: &str = "sched_latency_ns=6000000 sched_min_granularity_ns=750000 \
+                                sched_wakeup_granularity_ns=1000000 sched_nr_latency=8 \
+                                sched_migration_cost_ns=500000 sched_nr_migrate=32 sched_child_runs_first=0 \
+                                sched_tunable_scaling=1 sched_rr_timeslice_ms=100 sched_rt_period_us=1000000 \
+                                sched_rt_runtime_us=950000";
+        const FEATURES: &str = "GENTLE_FAIR_SLEEPERS START_DEBIT LAST_BUDDY CACHE_HOT_BUDDY WAKEUP_PREEMPT \
+                                NO_NEXT_BUDDY NO_HRTICK LB_BIAS ATTACH_AGE_LOAD TTWU_QUEUE NO_SIS_AVG_CPU \
+                                NO_SIS_PROP NO_SIS_UTIL NO_WA_IDLE NO_WA_WEIGHT NO_WA_BIAS NO_UTIL_EST \
+                                NO_UTIL_EST_FASTUP NO_BASE_SLICE NO_NI_RANDOM RT_PUSH_IPI RT_RUNTIME_SHARE";
+        const FAIR: &str = "load_tracking=pelt new_task_util=full balance_load=queued pelt_lag=off \
+                            cpu_capacity=windows wake_placement=load_only wake_wide=on recent_used=off \
+                            idle_sibling=idle_group bound_kthread=off sched_idle_cpu=off \
+                            fork_balance=group_load lb=group_room_newest lb_params=by_span_slow \
+                            lb_active=any_failure detach_scale=half smt_hot=on misfit_reduced=off \
+                            numa_imbalance=off newidle_gate=migration_cost nohz_balance=balance_only \
+                            ttwu_list=other_cache wake_on_cpu=spin floor_order=without_task \
+                            idle_batch_preempts=on idle_never_hot=on idle_short_sleeper=off \
+                            pick_mode=next_first next_set=wake_or_preempt yield_mode=skip \
+                            last_set=preempt_fair skew_tick=off";
+        const RT: &str = "search=cpupri pick_any=first wake_route=ge_or_pinned wake_verify_target=on \
+                          wake_lock=pi_lock equal_prio_check=curr_first push_source=pushable_list \
+                          pull_source=pushable_list push_revalidate=still_queued push_fail=stop \
+                          post_push=callback_locked push_ipi_walker=per_source \
+                          deboost_order=wake_then_deboost rtmutex_spin=never lock_kind=queued \
+                          double_lock=trylock preempt_model=voluntary";
+        let config = Config::of_profile("4.4").expect("a profile");
+        for setting in [TUNABLES, FEATURES, FAIR, RT].iter().flat_map(|column| column.split_whitespace()) {
+            let before = format!("{config:?}");
+            assert_eq!(config.set(setting), Ok(()), "{setting}");
+            assert_eq!(format!("{config:?}"), before, "{setting}");
         }
     }
 

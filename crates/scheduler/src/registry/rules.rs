@@ -342,6 +342,9 @@ rules! {
         CoreCpuThread "core_cpu_thread"
             "Yes: the last CPU, the one before, a whole idle core, some CPUs from where it would go, then a \
              thread beside that (4.9 to 5.11).",
+        IdleGroup "idle_group"
+            "Yes: the last CPU, then a group of CPUs that all idle, first of the cache, then of smaller parts \
+             of it (3.x to 4.8).",
         On "on" "Yes, near ones first, up to the domain of waker and last CPU (2.6.33 on).",
         Off "off" "No.",
     }
@@ -355,6 +358,8 @@ rules! {
             "An idle CPU of the two, else by load with its averages and what is left of the CPUs (5.12 on).",
         IdleNearOrLoad "idle_near_or_load"
             "As idle_or_load, but the last CPU counts as idle only where both share a cache (4.17 to 5.11).",
+        LoadOnly "load_only"
+            "By the loads of both CPUs alone, for what these are worth (4.3 to 4.13).",
         PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
         PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
     }
@@ -403,6 +408,9 @@ rules! {
     CpuCapacity cpu_capacity
         "Is a CPU worth less to fair tasks by what real-time ones use of it?" "fair-placement 1.9" {
         Pelt "pelt" "Yes, by a decaying average of it (4.19 on).",
+        Windows "windows"
+            "Yes, by their time in the last half second, and half of that in each half second before (up to \
+             4.18).",
         Ignored "ignored" "No.",
     }
     WakeWide wake_wide
@@ -438,6 +446,9 @@ rules! {
         SpareTime "spare_time"
             "One that calls exec to where a CPU has most time to spare, if it needs it; else by load, of the \
              queued tasks, then of all (4.11 to 5.4).",
+        GroupLoad "group_load"
+            "To the group with clearly the least load for what its CPUs are worth, its own load included, and \
+             there to an idle CPU (up to about 4.8).",
         CpuLoad "cpu_load" "To the group with the least load for each CPU, its own load included.",
     }
     Lb lb "How does balancing compare groups of CPUs?" "fair-class 8.5; fair-placement 4" {
@@ -447,6 +458,9 @@ rules! {
         GroupRoom "group_room"
             "By their load for what they are worth, and by whether their tasks have room; who has not run \
              for longest goes first (4.15 to 5.4).",
+        GroupRoomNewest "group_room_newest"
+            "As group_room, but who was queued last goes first, and only a CPU about to idle helps a group \
+             without room whatever its load (4.3 to 4.14).",
         GroupLoad "group_load" "By their load, with a capacity in tasks (2.6.36).",
     }
     NewIdleGate newidle_gate
@@ -482,6 +496,9 @@ rules! {
              asked only to find out when the next is due (5.16 on).",
         Behind "behind" "The same, but for that (5.13 to 5.15).",
         Ascending "ascending" "It sees to the lowest first, and to itself last (4.17 to 5.12).",
+        BalanceOnly "balance_only"
+            "It balances the others that are due, the lowest first, then itself, and sees to nobody's averages \
+             besides (up to 4.16).",
     }
     LbParams lb_params
         "Which intervals and tolerances does balancing have?" "fair-class 8.1; fair-placement 4.1, 8.4" {

@@ -8,7 +8,7 @@ use crate::class::{DequeueKind, EnqueueKind, ListEnd};
 use crate::platform::Platform;
 use crate::registry::NextDef;
 use crate::rq::RqGuard;
-use crate::{Event, Prio, TaskId};
+use crate::{Event, Prio, TaskId, fair};
 
 /// Puts a task on its list, and tells everybody who should know.
 #[inline]
@@ -112,6 +112,7 @@ pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     stats.exec_start.set(rq.clock);
     me.event(Event::StatRuntime { task: rq.curr, runtime: delta, vruntime: 0 });
     throttle::account(rq, delta);
+    fair::pelt::real_time_charged(rq, delta);
 }
 
 /// To the tail of its own list; a normal schedule follows (rt-class 2.1).

@@ -88,6 +88,12 @@ const CASES: &[Case] = &[
         loads: &["make -j10", "cyclictest -t2 -p80 -i500"],
         setting: "NO_LB_BIAS",
     },
+    Case {
+        machine: "laptop",
+        kernel: "4.4",
+        loads: &["make -j10", "hackbench -g 1 -l 20", "cyclictest -t2 -p80 -i500"],
+        setting: "lb=group_room",
+    },
     Case { machine: "vm2", kernel: "6.6", loads: &["make -j10"], setting: "NO_RUN_TO_PARITY" },
     Case {
         machine: "vm2",

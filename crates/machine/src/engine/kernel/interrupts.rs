@@ -114,7 +114,7 @@ impl Sim {
                 self.hw().push_ipis.arrived(source);
                 rt::push_irq_work(me, source).await;
             }
-            Ipi::Nohz => nohz_csd_func(me).await,
+            Ipi::Nohz | Ipi::NohzReschedule => nohz_csd_func(me).await,
             // Nobody waits for an interrupt.
             Ipi::Stop => drop(migration_cpu_stop(me).await),
         }

@@ -53,7 +53,7 @@ pub(crate) fn message(message: ToldMessage) -> LogEvent {
 /// What a CPU asks another one for.
 pub(crate) fn ipi(ipi: Ipi) -> LogIpi {
     match ipi {
-        Ipi::Reschedule => LogIpi::Reschedule {},
+        Ipi::Reschedule | Ipi::NohzReschedule => LogIpi::Reschedule {},
         Ipi::Wakeup => LogIpi::Wakeup {},
         Ipi::Push(source) => LogIpi::Push { source: cpu(source) },
         Ipi::Nohz => LogIpi::Nohz {},

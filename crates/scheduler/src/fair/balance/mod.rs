@@ -103,6 +103,11 @@ pub(crate) fn lose_cache<P: Platform>(me: ThisCpu<'_, P>, task: &Task) {
     }
 }
 
+/// Whether balancing takes whoever was queued last first, and not who has not run for longest (up to 4.14).
+pub(super) fn takes_newest_first<P: Platform>(me: ThisCpu<'_, P>) -> bool {
+    matches!(me.k.config.rules.lb.get(), Lb::GroupLoad | Lb::GroupRoomNewest)
+}
+
 /// A queue has so many tasks now: with two of them there is something to pull.
 #[inline]
 pub(crate) fn note_overload<P: Platform>(me: ThisCpu<'_, P>, nr_running: u32) {

@@ -1,13 +1,13 @@
 //! Moving tasks from a busy CPU's queue (fair-class 8.6).
 
 use super::lag::owes_service;
-use super::{Situation, constants};
+use super::{Situation, constants, takes_newest_first};
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::fair::cfs;
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
-use crate::registry::{IdleNeverHot, Lb, PreemptModel};
+use crate::registry::{IdleNeverHot, PreemptModel};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::task::TaskTable;
@@ -129,9 +129,10 @@ fn task_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
 /// since 4.15 the one that has not run for longest.
 pub(super) fn first_allowed<P: Platform>(rq: &RqGuard<'_, P>, dest: crate::CpuId) -> Option<TaskId> {
     let (me, tasks) = (rq.me, &rq.me.k.tasks);
-    let (first, next): (_, fn(&TaskTable, TaskId) -> Option<TaskId>) = match me.k.config.rules.lb.get() {
-        Lb::GroupLoad => (rq.fair.tasks.newest(), TaskList::older),
-        Lb::GroupType | Lb::GroupRoom => (rq.fair.tasks.oldest(), TaskList::newer),
+    let (first, next): (_, fn(&TaskTable, TaskId) -> Option<TaskId>) = if takes_newest_first(me) {
+        (rq.fair.tasks.newest(), TaskList::older)
+    } else {
+        (rq.fair.tasks.oldest(), TaskList::newer)
     };
     core::iter::successors(first, |p| next(tasks, *p))
         .inspect(|_| me.charge(Cost::ScanTask))

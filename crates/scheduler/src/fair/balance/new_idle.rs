@@ -39,7 +39,7 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
         return false;
     }
     let wants = match rq.me.k.config.rules.lb.get() {
-        Lb::GroupType | Lb::GroupRoom => typed::wants_pre_schedule(rq),
+        Lb::GroupType | Lb::GroupRoom | Lb::GroupRoomNewest => typed::wants_pre_schedule(rq),
         Lb::GroupLoad => wants_idle_balance(rq),
     };
     if !wants {

@@ -1,6 +1,7 @@
 //! What real-time tasks leave of a CPU for fair ones (fair-placement 1.9).
 
 use super::average::{Activity, Average, FULL};
+use super::windows::Windows;
 use crate::platform::Platform;
 use crate::registry::CpuCapacity;
 use crate::rq::RqGuard;
@@ -12,13 +13,15 @@ use crate::{CpuId, Nanos, ThisCpu};
 pub struct Capacity {
     /// What its real-time tasks use.
     pub(super) used_by_rt: Average,
+    /// The same in windows of half a second.
+    windows: Windows,
     /// As of the last refresh, in 1024ths: 1 to 1024.
     pub left: Kept<u64>,
 }
 
 impl Default for Capacity {
     fn default() -> Capacity {
-        Capacity { used_by_rt: Average::default(), left: Kept::new(FULL) }
+        Capacity { used_by_rt: Average::default(), windows: Windows::default(), left: Kept::new(FULL) }
     }
 }
 
@@ -47,6 +50,14 @@ pub(crate) fn real_time_begins<P: Platform>(rq: &RqGuard<'_, P>) {
     account(rq, false);
 }
 
+/// A real-time task is charged so much CPU time.
+#[inline]
+pub(crate) fn real_time_charged<P: Platform>(rq: &RqGuard<'_, P>, ran: Nanos) {
+    if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Windows {
+        rq.published.pelt.capacity.windows.add(rq.clock, ran);
+    }
+}
+
 #[inline]
 fn account<P: Platform>(rq: &RqGuard<'_, P>, running: bool) {
     if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Pelt {
@@ -59,6 +70,7 @@ pub(in crate::fair) fn refresh<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     let capacity = &me.k.rq(cpu).published.pelt.capacity;
     let used = match me.k.config.rules.cpu_capacity.get() {
         CpuCapacity::Pelt => capacity.used_by_rt.util_avg.get(),
+        CpuCapacity::Windows => capacity.windows.used(me.now()),
         CpuCapacity::Ignored => 0,
     };
     capacity.left.set(remaining(used));
@@ -82,8 +94,8 @@ mod tests {
         }
     }
 
-    /// fair-placement E1, E3: a FIFO hog drives a CPU's capacity to 1 in half a second, and gives it back as
-    /// it leaves; without the rule nobody notices.
+    /// fair-placement E1, E3, 8.5: a FIFO hog drives a CPU's capacity to 1 in half a second, and gives it
+    /// back as it leaves; without the rule nobody notices.
     #[test]
     fn a_real_time_hog_uses_its_cpu_up() {
         let left = |rule: &str| {
@@ -105,5 +117,7 @@ mod tests {
         };
         assert_eq!(left("cpu_capacity=pelt"), [1024, 529, 1, 496]);
         assert_eq!(left("cpu_capacity=ignored"), [1024; 4]);
+        // Windows (8.5): 1024 × 32 / 532; (250 + 32) / 532; it runs no more: 282 / 564.
+        assert_eq!(left("cpu_capacity=windows"), [1024, 1024 - 61, 1024 - 542, 512]);
     }
 }

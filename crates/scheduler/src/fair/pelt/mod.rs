@@ -16,12 +16,13 @@ mod capacity;
 mod decay;
 mod estimate;
 mod load;
+mod windows;
 
 pub use attach::Removed;
 pub use average::Average;
 pub use capacity::Capacity;
 pub(in crate::fair) use capacity::{capacity_of, refresh};
-pub(crate) use capacity::{real_time_begins, real_time_ran};
+pub(crate) use capacity::{real_time_begins, real_time_charged, real_time_ran};
 pub use estimate::Estimate;
 pub(in crate::fair) use load::{
     Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,

@@ -9,12 +9,13 @@ pub(super) use charge::update_curr;
 pub use entity::{EntityId, FairEntity};
 pub(super) use task_list::TaskList;
 
+use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
 use super::{discipline, hrtick, pelt};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
-use crate::registry::{Feature, Lb};
+use crate::registry::Feature;
 use crate::rq::RqGuard;
 use crate::stats::add;
 use crate::task::{Task, TaskTable};
@@ -144,7 +145,7 @@ fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
         stats.slice_max.set(stats.slice_max.get().max(task.ran()));
     }
     stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
-    if rq.me.k.config.rules.lb.get() != Lb::GroupLoad && task.on_rq.get() {
+    if !takes_newest_first(rq.me) && task.on_rq.get() {
         // Balancing takes whoever has not run for longest.
         let me = rq.me;
         let tasks = &me.k.tasks;

@@ -35,6 +35,19 @@ impl TaskList {
         self.newest = Some(p);
     }
 
+    /// Puts a task at the tail.
+    pub(in crate::fair) fn push_last(&mut self, tasks: &TaskTable, p: TaskId) {
+        let links = &tasks.get(p).se.links;
+        links.older.set(None);
+        links.newer.set(self.oldest);
+        if let Some(last) = self.oldest {
+            tasks.get(last).se.links.older.set(Some(p));
+        } else {
+            self.newest = Some(p);
+        }
+        self.oldest = Some(p);
+    }
+
     /// Takes a task of this list out.
     pub(in crate::fair) fn remove(&mut self, tasks: &TaskTable, p: TaskId) {
         let links = &tasks.get(p).se.links;
@@ -89,7 +102,10 @@ mod tests {
             all.map(|p| p.0).collect::<Vec<_>>()
         };
         assert_eq!(order(&list), [3, 2, 1, 0]);
-        for (gone, left) in [(1, &[3, 2, 0][..]), (3, &[2, 0]), (0, &[2]), (2, &[])] {
+        list.remove(&tasks, ids[2]);
+        list.push_last(&tasks, ids[2]);
+        assert_eq!(order(&list), [3, 1, 0, 2]);
+        for (gone, left) in [(1, &[3, 0, 2][..]), (3, &[0, 2]), (0, &[2]), (2, &[])] {
             list.remove(&tasks, ids[gone]);
             assert_eq!(order(&list), left);
             let from_the_tail = core::iter::successors(list.oldest(), |p| TaskList::newer(&tasks, *p));

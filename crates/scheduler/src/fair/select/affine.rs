@@ -1,5 +1,5 @@
 //! The waker's CPU, or the woken task's last one? (fair-placement 2.4, 2.6: `wake_placement=idle_or_load`,
-//! `idle_near_or_load`)
+//! `idle_near_or_load`, `load_only`)
 
 use super::usable::available_idle_cpu;
 use super::wakee::wakes_widely;
@@ -67,6 +67,9 @@ fn wake_affine<P: Platform>(
     prev: CpuId,
     sync: bool,
 ) -> Reason {
+    if me.k.config.rules.wake_placement.get() == WakePlacement::LoadOnly {
+        return if weighs_no_more_here(me, domain, p, prev, sync) { Reason::WaWeight } else { Reason::WaNo };
+    }
     if me.has(Feature::WaIdle) {
         let prev_idle = available_idle_cpu(me, prev);
         // Idle and waking somebody: this is an interrupt.
@@ -123,4 +126,26 @@ fn weighs_less_here<P: Platform>(
     here *= signed(capacity_of(me, prev));
     there *= signed(capacity_of(me, me.id));
     here < there + i64::from(sync)
+}
+
+/// The same test up to 4.13 (fair-placement 8.5, `load_only`): `prev` is taken as it is, an executing CPU
+/// without load is always good enough, and so are equal loads.
+fn weighs_no_more_here<P: Platform>(
+    me: ThisCpu<'_, P>,
+    domain: &SchedDomain,
+    p: TaskId,
+    prev: CpuId,
+    sync: bool,
+) -> bool {
+    let signed = |load: u64| load as i64;
+    let waker = if sync { signed(task_load(me, me.curr())) } else { 0 };
+    let here = signed(cpu_load(me, me.id)) - waker;
+    let mut with_task = 100 * signed(capacity_of(me, prev));
+    let tolerated = 100 + (signed(constants(me, domain).imbalance_pct) - 100) / 2;
+    let mut there = tolerated * signed(capacity_of(me, me.id));
+    if here > 0 {
+        with_task *= here + signed(task_load(me, p));
+        there *= signed(cpu_load(me, prev));
+    }
+    with_task <= there
 }

@@ -1,7 +1,8 @@
 //! An idle CPU near where a woken task would go (fair-placement 2.7, 8.5: `idle_sibling=scan`,
-//! `core_cpu_thread`).
+//! `core_cpu_thread`, `idle_group`).
 
 use super::core_cpu_thread;
+use super::idle_group;
 use super::scan::scan;
 use super::usable::usable;
 use crate::fair::cache::{core_of, shared_cache};
@@ -56,8 +57,10 @@ pub(super) fn select_idle_sibling<P: Platform>(
     if cache.weight() == 1 {
         return chosen(target, Reason::SisNone);
     }
-    if me.k.config.rules.idle_sibling.get() == IdleSibling::CoreCpuThread {
-        return core_cpu_thread::search(me, p, target);
+    match me.k.config.rules.idle_sibling.get() {
+        IdleSibling::CoreCpuThread => return core_cpu_thread::search(me, p, target),
+        IdleSibling::IdleGroup => return idle_group::search(me, p, target),
+        IdleSibling::Scan | IdleSibling::On | IdleSibling::Off => {}
     }
     // Without threads that share a core there is no idle core to look for, nor a thread beside the last one.
     let idle_core = shared_cache(me, target).has_idle_cores.get();

@@ -2,7 +2,7 @@
 //! domain inwards (SD_BALANCE_FORK and SD_BALANCE_EXEC, fair-class 8.4).
 
 use super::wake::WAKE_IMBALANCE_PCT;
-use super::{idlest_group, idlest_spare};
+use super::{idlest_group, idlest_load, idlest_spare};
 use crate::domains::SchedDomain;
 use crate::fair::cpu_load::{look_at, source_load, target_load, weighted_cpuload};
 use crate::platform::Platform;
@@ -14,6 +14,7 @@ pub(crate) fn select_task_rq_fork<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) ->
     let cpu = match me.k.config.rules.fork_balance.get() {
         ForkBalance::CpuLoad => find_idlest_cpu(me, p),
         ForkBalance::GroupType => idlest_group::find_idlest_cpu(me, p, idlest_group::find_idlest_group),
+        ForkBalance::GroupLoad => idlest_group::find_idlest_cpu(me, p, idlest_load::find_idlest_group),
         ForkBalance::SpareTime => idlest_group::find_idlest_cpu(me, p, idlest_spare::find_idlest_group),
     };
     me.decide(p, if cpu == me.id { Reason::ForkLocal } else { Reason::ForkIdlest });
@@ -49,7 +50,10 @@ fn find_idlest_group<'d, P: Platform>(
     allowed: &CpuMask,
 ) -> Option<&'d CpuMask> {
     let index = match me.k.config.rules.wake_placement.get() {
-        WakePlacement::PresentLoad | WakePlacement::IdleOrLoad | WakePlacement::IdleNearOrLoad => 0,
+        WakePlacement::PresentLoad
+        | WakePlacement::IdleOrLoad
+        | WakePlacement::IdleNearOrLoad
+        | WakePlacement::LoadOnly => 0,
         WakePlacement::PassivePull => 1,
     };
     let per_cpu = |group: &CpuMask, load: fn(ThisCpu<'_, P>, CpuId, usize) -> u64| {

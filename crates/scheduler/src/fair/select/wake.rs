@@ -21,7 +21,7 @@ pub(crate) fn select_task_rq_wake<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, fl
     let prev = me.task(p).cpu.get();
     // Both forms of the affine test go with each form of the search; the newer one tells its reason itself.
     let (target, affine, reason) = match rules.wake_placement.get() {
-        WakePlacement::IdleOrLoad | WakePlacement::IdleNearOrLoad => {
+        WakePlacement::IdleOrLoad | WakePlacement::IdleNearOrLoad | WakePlacement::LoadOnly => {
             let Target { cpu, affine } = affine_target(me, p, prev, flags);
             (cpu, affine, None)
         }
@@ -34,7 +34,7 @@ pub(crate) fn select_task_rq_wake<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, fl
         IdleSibling::Off => None,
         IdleSibling::On => select_idle_sibling(me, p, target, prev)
             .map(|cpu| Chosen { cpu, reason: Reason::WakeIdleSibling }),
-        IdleSibling::Scan | IdleSibling::CoreCpuThread => {
+        IdleSibling::Scan | IdleSibling::CoreCpuThread | IdleSibling::IdleGroup => {
             Some(idle_sibling::select_idle_sibling(me, p, prev, target, flags))
         }
     };

@@ -136,4 +136,30 @@ pub(super) const PROFILES: &[Profile] = &[
         base: Some("5.4"),
         settings: &["LB_BIAS", "sched_idle_cpu=off"],
     },
+    Profile {
+        name: "4.4",
+        meaning: "Linux 4.4, without PREEMPT_RT: a woken task goes by the loads of two CPUs, then to a core \
+                  that idles; a new one goes by load; balancing takes who was queued last; RT_PUSH_IPI with \
+                  one walker for each lowering CPU.",
+        source: "fair-placement 8.1, 8.2, 8.5",
+        base: Some("4.19"),
+        settings: &[
+            "NO_UTIL_EST",
+            "NO_SIS_PROP",
+            "NO_WA_IDLE",
+            "NO_WA_WEIGHT",
+            "NO_WA_BIAS",
+            "new_task_util=full",
+            "cpu_capacity=windows",
+            "wake_placement=load_only",
+            "recent_used=off",
+            "idle_sibling=idle_group",
+            "fork_balance=group_load",
+            "lb=group_room_newest",
+            "nohz_balance=balance_only",
+            "floor_order=without_task",
+            "push_ipi_walker=per_source",
+            "deboost_order=wake_then_deboost",
+        ],
+    },
 ];

@@ -100,7 +100,7 @@ async fn race_cpu(me: ThisCpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId
     for _ in 0..12 {
         match take_ipi(me) {
             // No fair task asks for balancing here.
-            None | Some(Ipi::Reschedule | Ipi::Nohz) => {}
+            None | Some(Ipi::Reschedule | Ipi::Nohz | Ipi::NohzReschedule) => {}
             Some(Ipi::Wakeup) => sched_ttwu_pending(me).await,
             Some(Ipi::Push(source)) => push_irq_work(me, source).await,
             Some(Ipi::Stop) => drop(migration_cpu_stop(me).await),

@@ -7,7 +7,7 @@ use super::statistics::Search;
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
 use crate::class::{deactivate_task, set_task_cpu};
 use crate::fair::balance::lag::{owes_service, works_off_its_debt};
-use crate::fair::balance::{Situation, constants};
+use crate::fair::balance::{Situation, constants, takes_newest_first};
 use crate::fair::pelt::{task_load, task_util_estimate};
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
@@ -92,7 +92,7 @@ enum Verdict {
     Stays(Reason),
 }
 
-/// Takes tasks off the busy CPU's queue, the coldest first, until the amount has left it.
+/// Takes tasks off the busy CPU's queue, the coldest first or the newest, until the amount has left it.
 pub(super) async fn detach_tasks<P: Platform>(
     me: ThisCpu<'_, P>,
     search: &Search<'_>,
@@ -111,7 +111,9 @@ pub(super) async fn detach_tasks<P: Platform>(
     let idle = search.situation != Situation::Busy;
     let one_only = search.situation == Situation::NewlyIdle && builds_can_preempt(me);
     let failures = search.domain.balance.nr_balance_failed.get();
-    while let Some(p) = from.fair.tasks.oldest() {
+    let newest = takes_newest_first(me);
+    let first = |tasks: &TaskList| if newest { tasks.newest() } else { tasks.oldest() };
+    while let Some(p) = first(&from.fair.tasks) {
         // The last task is left to a CPU that would have nothing else.
         if idle && from.nr_running <= 1 {
             break;
@@ -131,7 +133,11 @@ pub(super) async fn detach_tasks<P: Platform>(
             Err(obstacle) => {
                 me.decide(p, obstacle);
                 from.fair.tasks.remove(&me.k.tasks, p);
-                from.fair.tasks.push(&me.k.tasks, p);
+                if newest {
+                    from.fair.tasks.push_last(&me.k.tasks, p);
+                } else {
+                    from.fair.tasks.push(&me.k.tasks, p);
+                }
                 continue;
             }
         };

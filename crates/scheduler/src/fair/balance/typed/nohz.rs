@@ -5,7 +5,7 @@ use super::statistics::is_reduced;
 use super::{jiffies, note};
 use crate::fair::balance::{Situation, constants};
 use crate::fair::cache::shared_cache;
-use crate::fair::cpu_load::tick_period;
+use crate::fair::cpu_load::{tick_period, update_cpu_load};
 use crate::fair::pelt::has_blocked_load;
 use crate::fair::scale;
 use crate::platform::{Ipi, Platform};
@@ -108,6 +108,9 @@ pub(super) fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
         return;
     }
     let now = jiffies(me, me.now());
+    if rule(me) == NohzBalance::BalanceOnly {
+        return kick_to_balance(me, now);
+    }
     let stats = root.has_blocked.get() && now > root.next_blocked.get();
     let mut request = Request { stats, balance: false, next: false };
     if now >= root.next_balance.get()
@@ -122,22 +125,34 @@ pub(super) fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
     }
 }
 
+/// The same up to 4.16: an idle CPU is asked to balance, by a reschedule interrupt, if it has not been
+/// already.
+fn kick_to_balance<P: Platform>(me: ThisCpu<'_, P>, now: u64) {
+    let next = &me.k.fair_root.nohz.next_balance;
+    let Some(reason) = kick_reason(me).filter(|_| now >= next.get()) else { return };
+    note(me, reason);
+    next.set(next.get() + 1);
+    ask(me, Request { balance: true, ..Request::default() }, Ipi::NohzReschedule);
+}
+
 fn rule<P: Platform>(me: ThisCpu<'_, P>) -> NohzBalance {
     me.k.config.rules.nohz_balance.get()
 }
 
 /// Why this CPU may have something to give away.
 fn kick_reason<P: Platform>(me: ThisCpu<'_, P>) -> Option<Reason> {
-    let lowest = me.k.domains(me.id).first()?;
+    let (lowest, above) = me.k.domains(me.id).split_first()?;
     if me.k.rq(me.id).published.nr_running.get() >= 2 {
         return Some(Reason::KickOverload);
     }
     if me.k.nr_fair(me.id) >= 1 && is_reduced(me, me.id, constants(me, lowest).imbalance_pct) {
         return Some(Reason::KickCapacity);
     }
+    // Up to 4.16 that is no reason where the cache holds all CPUs.
+    let counts = rule(me) != NohzBalance::BalanceOnly || above.iter().any(|d| !d.shares_cache);
     let size = me.k.llc_span(me.id).weight();
     let busy = size - shared_cache(me, me.id).nr_idle.get();
-    (size > 1 && busy > 1).then_some(Reason::KickBusyLlc)
+    (counts && size > 1 && busy > 1).then_some(Reason::KickBusyLlc)
 }
 
 fn kick<P: Platform>(me: ThisCpu<'_, P>, request: Request, now: u64) {
@@ -145,21 +160,61 @@ fn kick<P: Platform>(me: ThisCpu<'_, P>, request: Request, now: u64) {
     if request.balance {
         root.next_balance.set(now + 1);
     }
-    let idle = root.idle_cpus();
+    ask(me, request, Ipi::Nohz);
+}
+
+/// Asks the lowest CPU that idles without a tick, if it has not been asked already.
+fn ask<P: Platform>(me: ThisCpu<'_, P>, request: Request, by: Ipi) {
+    let idle = me.k.fair_root.nohz.idle_cpus();
     let Some(server) = idle.iter().find(|c| *c != me.id && me.k.idle_cpu(*c)) else { return };
     let asked = &me.k.rq(server).published.balance.nohz_request;
     let before = asked.get();
     asked.set(before.with(request));
     if before.is_empty() {
-        me.k.platform.send_ipi(me.id, server, Ipi::Nohz);
+        me.k.platform.send_ipi(me.id, server, by);
     }
 }
 
-/// Handler of [`Ipi::Nohz`]: the executing CPU balances for all idle ones, if it still idles itself.
+/// Balances the other idle CPUs that are due, the lowest first, then the executing one, each brought up to
+/// date before.
+async fn balance_others_then_own<P: Platform>(me: ThisCpu<'_, P>) {
+    let root = &me.k.fair_root.nohz;
+    let others = root.idle_cpus().without(&CpuMask::single(me.id));
+    let mut next = None;
+    for cpu in others.iter().filter(|c| me.k.idle_cpu(*c)) {
+        if me.k.rq(me.id).published.need_resched() {
+            break;
+        }
+        let due = &me.k.rq(cpu).published.balance.next_balance;
+        if me.now() >= due.get() {
+            count_ticks(me, cpu).await;
+            rebalance_domains(me, cpu, Situation::Idle).await;
+        }
+        let at = jiffies(me, due.get());
+        next = Some(next.map_or(at, |other: u64| other.min(at)));
+    }
+    if let Some(at) = next {
+        root.next_balance.set(at);
+    }
+    count_ticks(me, me.id).await;
+    rebalance_domains(me, me.id, Situation::Idle).await;
+}
+
+/// Brings an idle CPU's averages up to date, those included that its ticks would have counted.
+async fn count_ticks<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
+    bring_up_to_date(me, cpu).await;
+    update_cpu_load(&mut me.lock(cpu).await);
+}
+
+/// Handler of [`Ipi::Nohz`] and [`Ipi::NohzReschedule`]: the executing CPU balances for all idle ones, if it
+/// still idles itself.
 pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
     let request = me.k.rq(me.id).published.balance.nohz_request.take();
     if !request.is_empty() && me.k.idle_cpu(me.id) {
-        serve(me, request).await;
+        match rule(me) {
+            NohzBalance::BalanceOnly => balance_others_then_own(me).await,
+            NohzBalance::NextDue | NohzBalance::Behind | NohzBalance::Ascending => serve(me, request).await,
+        }
     }
 }
 
@@ -167,7 +222,8 @@ pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
 pub(super) fn wants_stats<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     let me = rq.me;
     let root = &me.k.fair_root.nohz;
-    rq.published.balance.avg_idle() >= scale::migration_cost(me.k)
+    rule(me) != NohzBalance::BalanceOnly
+        && rq.published.balance.avg_idle() >= scale::migration_cost(me.k)
         && root.has_blocked.get()
         && jiffies(me, me.now()) >= root.next_blocked.get()
 }
@@ -191,7 +247,7 @@ async fn serve<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
     let mut still_blocked = false;
     let behind = match rule(me) {
         NohzBalance::NextDue | NohzBalance::Behind => me.id,
-        NohzBalance::Ascending => CpuId(me.k.cpus() as u16 - 1),
+        NohzBalance::Ascending | NohzBalance::BalanceOnly => CpuId(me.k.cpus() as u16 - 1),
     };
     let others = idle.around(behind).filter(|c| *c != me.id);
     let all = others.chain(idle.contains(me.id).then_some(me.id));

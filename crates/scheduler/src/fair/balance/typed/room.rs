@@ -1,5 +1,5 @@
-//! How groups were compared up to 5.4 (fair-placement 8.5, `lb=group_room`): by load for what their CPUs are
-//! worth, unless one has room for tasks and another has not.
+//! How groups were compared up to 5.4 (fair-placement 8.5, `lb=group_room`, `group_room_newest`): by load for
+//! what their CPUs are worth, unless one has room for tasks and another has not.
 
 use super::decide::{Imbalance, Kind};
 use super::statistics::{Busiest, Search};
@@ -8,7 +8,7 @@ use crate::fair::balance::{Situation, constants};
 use crate::fair::cpu_load::look_at;
 use crate::fair::pelt::{cpu_load, cpu_util};
 use crate::platform::Platform;
-use crate::registry::Feature;
+use crate::registry::{Feature, Lb};
 use crate::{CpuId, LevelKind, Reason, ThisCpu};
 
 /// The busiest group and what should leave it; `None` where all is well.
@@ -18,6 +18,7 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
 ) -> Option<Busiest<'d>> {
     let domain = search.domain;
     let pct = constants(me, domain).imbalance_pct;
+    let form = Form::of(me);
     let measure = |group: &'d SchedGroup, local| Room::measure(me, search, group, local);
     let local = measure(domain.own_group(), true);
     let mut total = local;
@@ -27,7 +28,7 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
         total.load += room.load;
         total.capacity += room.capacity;
         total.somebody_waits |= room.somebody_waits;
-        let crowded = domain.prefer_sibling && local.has_room(pct) && room.nr_fair > local.nr_fair + 1;
+        let crowded = form.spreads(domain) && local.has_room(pct) && form.crowds(&room, &local);
         let rank = if crowded { Rank::Overloaded } else { room.rank(pct) };
         let busier = |best: &(&SchedGroup, Room, Rank)| {
             rank > best.2 || (rank == best.2 && room.average() > best.1.average())
@@ -41,7 +42,7 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
         super::note(me, Reason::LbNone);
         return None;
     };
-    let pass = Pass { situation: search.situation, pct, average: total.average() };
+    let pass = Pass { form, situation: search.situation, pct, average: total.average() };
     let reason = pass.decide(&local, &room, rank);
     super::note(me, reason);
     if !super::decide::moves(reason) {
@@ -49,11 +50,58 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
     }
     let empty = || cpu_load(me, search.dest);
     let amount = pass.amount(&local, &room, rank, empty);
-    if amount == 0 {
+    if amount == 0 && form == Form::Recent {
         super::note(me, Reason::LbZero);
         return None;
     }
     Some(Busiest { group, imbalance: Imbalance { kind: Kind::Load, amount } })
+}
+
+/// Details in which 4.14 and 4.15 differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// 4.15 to 5.4: `group_room`.
+    Recent,
+    /// 4.3 to 4.14: `group_room_newest`. An amount of zero is one like any other, and nothing moves for it.
+    Old,
+}
+
+impl Form {
+    fn of<P: Platform>(me: ThisCpu<'_, P>) -> Form {
+        if me.k.config.rules.lb.get() == Lb::GroupRoomNewest { Form::Old } else { Form::Recent }
+    }
+
+    /// Whether tasks of a domain are rather in different groups.
+    fn spreads(self, domain: &SchedDomain) -> bool {
+        match self {
+            Form::Recent => domain.prefer_sibling,
+            Form::Old => domain.prefer_sibling_above_mc,
+        }
+    }
+
+    /// Whether a group has too many tasks for that, where the local one has room.
+    fn crowds(self, group: &Room, local: &Room) -> bool {
+        match self {
+            Form::Recent => group.nr_fair > local.nr_fair + 1,
+            Form::Old => group.nr_fair > 1,
+        }
+    }
+
+    /// Whether a pass helps a group without room if the local one has some, whatever the averages say.
+    fn helps(self, situation: Situation) -> bool {
+        match self {
+            Form::Recent => situation != Situation::Busy,
+            Form::Old => situation == Situation::NewlyIdle,
+        }
+    }
+
+    /// What tasks for which a group has no CPU count.
+    fn in_excess(self, tasks: u64, capacity: u64) -> u64 {
+        match self {
+            Form::Recent => tasks * 1024 / capacity.max(1),
+            Form::Old => tasks,
+        }
+    }
 }
 
 /// What a group is; the higher, the more it has to do.
@@ -160,6 +208,7 @@ fn leaning_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, index: usize, local
 /// What a pass knows when it decides.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
+    form: Form,
     situation: Situation,
     /// What balancing of the domain tolerates, in percent.
     pct: u64,
@@ -174,7 +223,7 @@ impl Pass {
         if rank == Rank::Imbalanced {
             return Reason::LbImbalanced;
         }
-        if self.situation != Situation::Busy && local.has_room(self.pct) && full {
+        if self.form.helps(self.situation) && local.has_room(self.pct) && full {
             return Reason::LbMove;
         }
         if here >= there || here >= self.average {
@@ -211,7 +260,7 @@ impl Pass {
         if rank == Rank::Overloaded && local.rank(self.pct) == Rank::Overloaded {
             let excess = (busiest.nr_fair * 1024).saturating_sub(busiest.capacity);
             if excess > 0 {
-                above = excess * 1024 / busiest.capacity.max(1);
+                above = self.form.in_excess(excess, busiest.capacity);
             }
         }
         let leaves = (there - self.average).min(above).saturating_mul(busiest.capacity);
@@ -223,6 +272,9 @@ impl Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fair::pelt::set_averages;
+    use crate::testing::Lab;
+    use crate::{CpuMask, Policy, Topology};
     use Situation::{Busy, Idle, NewlyIdle};
 
     /// CPUs with so many hogs.
@@ -240,8 +292,12 @@ mod tests {
     }
 
     fn comes_to(local: Room, busiest: Room, situation: Situation) -> (Reason, u64) {
+        by_form(Form::Recent, local, busiest, situation)
+    }
+
+    fn by_form(form: Form, local: Room, busiest: Room, situation: Situation) -> (Reason, u64) {
         let average = (local.load + busiest.load) * 1024 / (local.capacity + busiest.capacity);
-        let pass = Pass { situation, pct: 117, average };
+        let pass = Pass { form, situation, pct: 117, average };
         let rank = busiest.rank(117);
         (pass.decide(&local, &busiest, rank), pass.amount(&local, &busiest, rank, || 0))
     }
@@ -262,6 +318,60 @@ mod tests {
         let heavy = Room { load: 3000, load_now: 3000, ..hogs(3, 4) };
         assert_eq!(comes_to(heavy, light, NewlyIdle).0, Reason::LbMove);
         assert_eq!(comes_to(heavy, light, Busy).0, Reason::LbLocalBusier);
+    }
+
+    /// 8.5, `group_room_newest`: only a CPU about to idle does so.
+    #[test]
+    fn before_4_15_an_idle_pass_went_by_the_averages() {
+        let light = Room { load: 300, load_now: 300, ..hogs(5, 4) };
+        let heavy = Room { load: 3000, load_now: 3000, ..hogs(3, 4) };
+        let reason = |situation| by_form(Form::Old, heavy, light, situation).0;
+        assert_eq!(
+            [NewlyIdle, Idle, Busy].map(reason),
+            [Reason::LbMove, Reason::LbLocalBusier, Reason::LbLocalBusier]
+        );
+    }
+
+    /// The same: eight heavy tasks on four CPUs against five light ones. 4096 tasks' worth in excess are more
+    /// than the average allows (3456); scaled by what the group is worth (1024) they are less.
+    #[test]
+    fn before_4_15_tasks_in_excess_counted_in_full() {
+        let heavy = Room { load: 8 * 4096, load_now: 8 * 4096, ..hogs(8, 4) };
+        let amount = |form| by_form(form, hogs(5, 4), heavy, Busy).1;
+        assert_eq!(amount(Form::Recent), 1024 * 4096 / 1024);
+        assert_eq!(amount(Form::Old), 3456 * 4096 / 1024);
+    }
+
+    /// The same: a group beside one with room has too many tasks with two of them.
+    #[test]
+    fn before_4_15_two_tasks_were_too_many_beside_room() {
+        let crowds = |form: Form, nr| form.crowds(&hogs(nr, 2), &hogs(1, 2));
+        assert_eq!([2, 3].map(|nr| crowds(Form::Recent, nr)), [false, true]);
+        assert_eq!([1, 2].map(|nr| crowds(Form::Old, nr)), [false, true]);
+    }
+
+    /// The same: where the newly idle CPU's group has more load, nothing is to move, and up to 4.14 that was
+    /// an amount.
+    #[test]
+    fn before_4_15_nothing_was_an_amount() {
+        let found = |rule: &str| {
+            let level = |kind, size: u16| {
+                let spans = (0..8 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
+                crate::TopologyLevel { kind, spans: spans.collect() }
+            };
+            let levels = [level(LevelKind::Mc, 4), level(LevelKind::Package, 8)].into();
+            let lab = Lab::on(&Topology { cpus: 8, levels }, "6.1.y", &[rule]);
+            for (cpu, load) in [(1, 1000), (2, 1000), (3, 1000), (4, 60), (4, 60), (5, 60), (6, 60), (7, 60)]
+            {
+                let p = lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));
+                set_averages(lab.cpu(0), p, load, 1024);
+            }
+            let domain = &lab.k.domains(CpuId(0))[1];
+            let search = Search { dest: CpuId(0), domain, situation: NewlyIdle, cpus: domain.span };
+            search.find_busiest_group(lab.cpu(0)).map(|busiest| busiest.imbalance.amount)
+        };
+        assert_eq!(found("lb=group_room"), None);
+        assert_eq!(found("lb=group_room_newest"), Some(0));
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl<'d> Search<'d> {
         if self.situation != Situation::NewlyIdle || me.now() >= own.next_update.get() {
             update_group_capacity(me, self.dest, domain);
         }
-        if me.k.config.rules.lb.get() == Lb::GroupRoom {
+        if matches!(me.k.config.rules.lb.get(), Lb::GroupRoom | Lb::GroupRoomNewest) {
             return room::find_busiest_group(me, self);
         }
         let local = Seen::new(self.measure(me, own, pct, true), pct);
@@ -149,7 +149,7 @@ impl<'d> Search<'d> {
             let nr_fair = u64::from(me.k.nr_fair(cpu));
             let (load, capacity) = (cpu_load(me, cpu), capacity_of(me, cpu));
             let alone = match me.k.config.rules.lb.get() {
-                Lb::GroupRoom => me.k.rq(cpu).published.nr_running.get() == 1,
+                Lb::GroupRoom | Lb::GroupRoomNewest => me.k.rq(cpu).published.nr_running.get() == 1,
                 Lb::GroupType | Lb::GroupLoad => nr_fair == 1,
             };
             let candidate = match imbalance.kind {

@@ -5,6 +5,7 @@ mod balance;
 mod fork;
 mod nohz;
 mod older;
+mod oldest;
 mod recorded;
 mod wakeup;
 

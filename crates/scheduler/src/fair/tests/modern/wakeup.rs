@@ -36,7 +36,7 @@ impl Wake {
         self
     }
 
-    fn own_load(self, load: u64) -> Wake {
+    pub fn own_load(self, load: u64) -> Wake {
         self.lab.k.task(self.woken).se.pelt.average.load_avg.set(load);
         self
     }
@@ -90,7 +90,7 @@ fn e17_e18_a_waker_that_is_about_to_sleep() {
 }
 
 /// The affine test alone: nothing is idle.
-fn by_load(t_load: u64, p_load: u64, own: u64, more: &[&str]) -> Wake {
+pub(super) fn by_load(t_load: u64, p_load: u64, own: u64, more: &[&str]) -> Wake {
     let wake = Wake::new(2, 4, more).busy(&(0..16).collect::<Vec<_>>());
     wake.load(2, t_load).load(4, p_load).own_load(own)
 }
