@@ -7,7 +7,7 @@ use super::hw::Hw;
 use super::locks::Attempt;
 use super::source::{OneShot, Source};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
-use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
+use scheduler::{CpuId, CpuMask, Event, Nanos, TaskId, ThisCpu};
 use std::future::Future;
 
 impl Hw {
@@ -123,6 +123,16 @@ impl Platform for Hw {
         let now = self.local_now();
         let cost = self.lines.touch(me, now, line, access, &self.locks.timing.transfers);
         self.charge_ns(cost);
+    }
+
+    fn scan(&self, me: CpuId, cpus: &CpuMask) {
+        if self.spec.costs.scan_cpu == Nanos::ZERO && self.locks.timing.transfers.are_free() {
+            return;
+        }
+        for cpu in cpus.iter() {
+            self.charge(Cost::ScanCpu);
+            self.touch(me, Line::Rq(cpu), Access::Read);
+        }
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {

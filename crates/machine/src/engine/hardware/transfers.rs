@@ -28,6 +28,11 @@ impl Transfers {
         Transfers { places: cpus().map(place).collect(), ns: Distance::ALL.map(|distance| line.at(distance)) }
     }
 
+    /// Whether all of them take no time.
+    pub fn are_free(&self) -> bool {
+        self.ns.iter().all(|ns| *ns == Nanos::ZERO)
+    }
+
     /// An access of a CPU to its own cache.
     #[inline]
     pub fn own(&self) -> Nanos {

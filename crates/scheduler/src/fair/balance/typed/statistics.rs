@@ -4,11 +4,10 @@
 use super::decide::{Imbalance, Kind, Pass, Seen, moves};
 use super::{jiffies, room};
 use crate::domains::{SchedDomain, SchedGroup};
-use crate::fair::balance::{Situation, constants, interval_ms, numa_difference};
+use crate::fair::balance::{Counted, Situation, constants, interval_ms, numa_difference};
 use crate::fair::cache::shared_cache;
-use crate::fair::cpu_load::look_at;
 use crate::fair::group::Figures;
-use crate::fair::pelt::{capacity_of, cpu_load, cpu_runnable, cpu_util, refresh};
+use crate::fair::pelt::{capacity_of, cpu_load, cpu_util, refresh};
 use crate::platform::Platform;
 use crate::registry::{Lb, MisfitReduced, SmtBalance};
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
@@ -42,11 +41,12 @@ impl<'d> Search<'d> {
         if me.k.config.rules.lb.get() == Lb::GroupRoom {
             return room::find_busiest_group(me, self);
         }
-        let local = Seen::new(self.measure(me, own, pct, true), pct);
+        let sums = me.k.fair_root.sums.now(me);
+        let local = Seen::new(self.measure(me, &sums, own, pct), pct);
         let mut total = local.figures;
         let mut busiest: Option<(&SchedGroup, Seen)> = None;
         for group in domain.other_groups() {
-            let seen = Seen::new(self.measure(me, group, pct, false), pct);
+            let seen = Seen::new(self.measure(me, &sums, group, pct), pct);
             total.load += seen.figures.load;
             total.capacity += seen.figures.capacity;
             total.util += seen.figures.util;
@@ -91,37 +91,44 @@ impl<'d> Search<'d> {
         }
     }
 
-    fn measure<P: Platform>(&self, me: ThisCpu<'_, P>, group: &SchedGroup, pct: u64, local: bool) -> Figures {
+    fn measure<P: Platform>(
+        &self,
+        me: ThisCpu<'_, P>,
+        sums: &[Counted],
+        group: &SchedGroup,
+        pct: u64,
+    ) -> Figures {
+        let cpus = group.span.and(&self.cpus);
+        me.scan(&cpus);
+        let one_by_one = || {
+            let mut sum = Counted::default();
+            cpus.iter().for_each(|cpu| sum.add(&Counted::of(me, cpu)));
+            sum
+        };
+        // Only where all of a CPU's tasks were pinned it is not considered.
+        let counted = if cpus == group.span { sums[group.number] } else { one_by_one() };
+        debug_assert_eq!(counted, one_by_one(), "CPUs {cpus:?}");
         let mut figures = Figures {
-            weight: u64::from(group.span.weight()),
+            load: counted.load,
+            util: counted.util,
+            runnable: counted.runnable,
+            nr_running: counted.nr_running,
+            nr_fair: counted.nr_fair,
+            somebody_waits: counted.crowded > 0,
+            idle: counted.idle,
+            weight: group.weight,
             capacity: group.capacity.get(),
             imbalanced: group.imbalanced.get(),
             ..Figures::default()
         };
-        let looks_for_misfits = !local
-            && self.situation != Situation::Busy
-            && me.k.config.rules.misfit_reduced.get() == MisfitReduced::On;
-        let looks_for_cores = !local
-            && self.situation != Situation::Busy
-            && self.domain.of_cores
-            && me.k.config.rules.smt_balance.get() == SmtBalance::On;
-        for cpu in group.span.and(&self.cpus).iter() {
-            look_at(me, cpu);
-            let load = cpu_load(me, cpu);
-            let nr_running = u64::from(me.k.rq(cpu).published.nr_running.get());
-            let nr_fair = u64::from(me.k.nr_fair(cpu));
-            figures.load += load;
-            figures.util += cpu_util(me, cpu);
-            figures.runnable += cpu_runnable(me, cpu);
-            figures.nr_running += nr_running;
-            figures.nr_fair += nr_fair;
-            figures.somebody_waits |= nr_running > 1;
-            figures.idle += u64::from(nr_running == 0 && me.k.idle_cpu(cpu));
-            if looks_for_misfits && nr_fair == 1 && is_reduced(me, cpu, pct) {
-                figures.misfit_load = figures.misfit_load.max(load);
+        if group.number != self.domain.own_group().number && self.situation != Situation::Busy {
+            let rules = &me.k.config.rules;
+            if rules.misfit_reduced.get() == MisfitReduced::On {
+                figures.misfit_load = misfit_load(me, &cpus, pct);
             }
+            let looks_for_cores = self.domain.of_cores && rules.smt_balance.get() == SmtBalance::On;
+            figures.threads_compete = looks_for_cores && figures.nr_fair > 1;
         }
-        figures.threads_compete = looks_for_cores && figures.nr_fair > 1;
         figures
     }
 
@@ -168,6 +175,13 @@ impl<'d> Search<'d> {
         }
         busiest
     }
+}
+
+/// The largest load of a CPU whose only fair task deserves a better one, as real-time tasks take it.
+fn misfit_load<P: Platform>(me: ThisCpu<'_, P>, cpus: &CpuMask, pct: u64) -> u64 {
+    let reduced = me.k.fair_root.reduced.borrow().and(cpus);
+    let misfits = reduced.iter().filter(|cpu| me.k.nr_fair(*cpu) == 1 && is_reduced(me, *cpu, pct));
+    misfits.map(|cpu| cpu_load(me, cpu)).max().unwrap_or(0)
 }
 
 /// Whether real-time tasks leave clearly less of a CPU than it has (check_cpu_capacity).
