@@ -126,7 +126,7 @@ impl Platform for Hw {
     }
 
     fn scan(&self, me: CpuId, cpus: &CpuMask) {
-        if self.spec.costs.scan_cpu == Nanos::ZERO && self.locks.timing.transfers.are_free() {
+        if self.spec.costs.scan_cpu == Nanos::ZERO && self.locks.timing.transfers.are_free {
             return;
         }
         for cpu in cpus.iter() {
