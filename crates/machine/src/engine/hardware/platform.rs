@@ -16,6 +16,14 @@ impl Hw {
         let taken = self.locks.with(lock, |l, timing| l.try_acquire(me, self.local_now(), timing));
         taken.inspect(|cost| self.charge_ns(*cost)).is_some()
     }
+
+    #[inline(never)]
+    fn scan_lines(&self, me: CpuId, cpus: &CpuMask) {
+        for cpu in cpus.iter() {
+            self.charge(Cost::ScanCpu);
+            self.touch(me, Line::Rq(cpu), Access::Read);
+        }
+    }
 }
 
 /// How long a busy-wait looks away between two looks.
@@ -125,13 +133,10 @@ impl Platform for Hw {
         self.charge_ns(cost);
     }
 
+    #[inline]
     fn scan(&self, me: CpuId, cpus: &CpuMask) {
-        if self.spec.costs.scan_cpu == Nanos::ZERO && self.locks.timing.transfers.are_free {
-            return;
-        }
-        for cpu in cpus.iter() {
-            self.charge(Cost::ScanCpu);
-            self.touch(me, Line::Rq(cpu), Access::Read);
+        if self.spec.costs.scan_cpu > Nanos::ZERO || !self.locks.timing.transfers.are_free {
+            self.scan_lines(me, cpus);
         }
     }
 
