@@ -85,7 +85,12 @@ impl Machine {
         }
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
+        let Kthreads { spawns: background, wakes } = kthreads(&spec, &mut setup, options.seed);
+        let mut spawns = std::mem::take(&mut setup.tasks);
+        let first_kthread = spawns.len();
+        spawns.extend(background);
         let hw = Hw::new(Parts {
+            spawned: spawns.len(),
             recorder: Recorder::new(cpus, options.trace),
             lock_kind: config.rules.lock_kind.get(),
             seed: options.seed,
@@ -94,10 +99,6 @@ impl Machine {
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
-        let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
-        let mut spawns = std::mem::take(&mut setup.tasks);
-        let first_kthread = spawns.len();
-        spawns.extend(background);
         let sim = Sim {
             k: Scheduler::new(hw, config, &topology, spawns.len()),
             user: Userland::new(&mut setup, options.seed, spawns.len()),

@@ -2,7 +2,7 @@
 
 use super::action::{Action, Overrun};
 use super::code::{Code, Instruction};
-use machine::{Behaviour, Env, LoneStep, Step};
+use machine::{Behaviour, Env, Step};
 use scheduler::Nanos;
 use std::rc::Rc;
 
@@ -35,12 +35,11 @@ impl Behaviour for Interpreter {
             let instruction = &self.code.instructions[self.at];
             self.at += 1;
             match instruction {
-                Instruction::Step(step) => {
-                    if matches!(step, LoneStep::Exit) {
-                        // Stay on it, should anyone ask again.
-                        self.at -= 1;
-                    }
-                    return step.step();
+                Instruction::Step(step) => return step.step(),
+                Instruction::Exit => {
+                    // Stay on it, should anyone ask again.
+                    self.at -= 1;
+                    return Step::Exit;
                 }
                 Instruction::Act(action) => {
                     if let Some(step) = act(action, env, &mut self.times) {

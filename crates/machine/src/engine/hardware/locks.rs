@@ -44,12 +44,12 @@ pub(crate) struct LockTable {
 }
 
 impl LockTable {
-    /// All free.
-    pub fn new(spec: &MachineSpec, kind: LockKind) -> LockTable {
+    /// All free, with room for those of so many tasks.
+    pub fn new(spec: &MachineSpec, kind: LockKind, tasks: usize) -> LockTable {
         LockTable {
             timing: LockTiming::new(spec, kind),
             rq: (0..spec.topology.cpus).map(|_| RefCell::default()).collect(),
-            pi: RefCell::default(),
+            pi: RefCell::new(Vec::with_capacity(tasks)),
             mutex_wait: RefCell::default(),
             push_walker: RefCell::default(),
             rto: RefCell::default(),

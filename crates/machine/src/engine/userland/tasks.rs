@@ -62,6 +62,11 @@ pub(crate) struct TaskCtx {
 }
 
 impl Tasks {
+    /// None yet. A vector that grows with its tasks would take up to twice their memory.
+    pub fn with_room_for(tasks: usize) -> Tasks {
+        Tasks { contexts: RefCell::new(Vec::with_capacity(tasks)), ..Tasks::default() }
+    }
+
     /// Looks at or changes a task's context.
     #[inline]
     pub fn with<T>(&self, p: TaskId, f: impl FnOnce(&mut TaskCtx) -> T) -> T {
