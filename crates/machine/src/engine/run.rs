@@ -91,7 +91,7 @@ impl Machine {
         spawns.extend(background);
         let hw = Hw::new(Parts {
             spawned: spawns.len(),
-            recorder: Recorder::new(cpus, options.trace),
+            recorder: Recorder::new(cpus, cpus + spawns.len(), options.trace),
             lock_kind: config.rules.lock_kind.get(),
             seed: options.seed,
             paths: setup.paths.take(),

@@ -71,7 +71,7 @@ impl Hw {
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let queue = EventQueue::default();
-        let mut sources = Vec::new();
+        let mut sources = Vec::with_capacity(n * (2 + noise_sources) + spawned);
         for cpu in (0..n as u16).map(CpuId) {
             sources.extend([Source::Work(cpu), Source::Tick(cpu)]);
             sources.extend((0..noise_sources as u32).map(|source| Source::IrqOff { cpu, source }));

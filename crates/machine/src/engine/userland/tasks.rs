@@ -2,7 +2,7 @@
 
 use super::activity::Activity;
 use super::family::Family;
-use super::in_sections::InSections;
+use super::in_sections::SectionsOfTask;
 use super::warmth::Warmth;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::engine::hardware::{Hw, Slot};
@@ -29,8 +29,8 @@ pub(crate) struct TaskCtx {
     pub comm: Box<str>,
     pub behaviour: Box<dyn Behaviour>,
     pub activity: Activity,
-    /// Set while it works with critical sections on the way.
-    pub sections: Option<InSections>,
+    /// Where it works with critical sections on the way.
+    pub sections: SectionsOfTask,
     /// What it has done already of the CPU time that its next step asks for; `None` if it asks for pure work.
     pub done_ahead: Option<Nanos>,
     pub rng: Rng,
