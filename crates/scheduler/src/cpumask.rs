@@ -140,7 +140,7 @@ impl CpuMask {
 
     /// The CPUs in ascending order.
     pub fn iter(&self) -> Iter {
-        Iter { mask: *self, word: 0 }
+        Iter { mask: *self, word: 0, rest: self.0[0] }
     }
 }
 
@@ -149,21 +149,21 @@ impl CpuMask {
 pub struct Iter {
     mask: CpuMask,
     word: usize,
+    /// What is still to come of that word.
+    rest: u64,
 }
 
 impl Iterator for Iter {
     type Item = CpuId;
 
     fn next(&mut self) -> Option<CpuId> {
-        while self.word < WORDS {
-            let bits = self.mask.0[self.word];
-            if bits != 0 {
-                self.mask.0[self.word] &= bits - 1;
-                return Some(CpuId((self.word * 64) as u16 + bits.trailing_zeros() as u16));
-            }
+        while self.rest == 0 {
             self.word += 1;
+            self.rest = *self.mask.0.get(self.word)?;
         }
-        None
+        let bit = self.rest.trailing_zeros() as u16;
+        self.rest &= self.rest - 1;
+        Some(CpuId((self.word * 64) as u16 + bit))
     }
 }
 

@@ -135,6 +135,11 @@ impl SchedDomain {
         }
     }
 
+    /// Its groups.
+    pub fn groups(&self) -> &[SchedGroup] {
+        &self.partition
+    }
+
     /// The other groups, in order, starting behind the own one.
     pub fn other_groups(&self) -> impl Iterator<Item = &SchedGroup> {
         let (before, rest) = self.partition.split_at(self.own);
@@ -147,6 +152,10 @@ impl SchedDomain {
 pub struct SchedGroup {
     /// Its CPUs.
     pub span: CpuMask,
+    /// So many.
+    pub weight: u64,
+    /// Among the groups of all domains: no other group has it.
+    pub number: usize,
     /// What its CPUs are worth to fair tasks, in 1024ths of one, as of the last refresh (fair-placement 1.9).
     pub capacity: Kept<u64>,
     /// When balancing of a newly idle CPU refreshes that again.
@@ -156,10 +165,13 @@ pub struct SchedGroup {
 }
 
 impl SchedGroup {
-    fn new(span: CpuMask) -> SchedGroup {
+    fn new(span: CpuMask, number: usize) -> SchedGroup {
+        let weight = u64::from(span.weight());
         SchedGroup {
             span,
-            capacity: Kept::new(1024 * u64::from(span.weight())),
+            weight,
+            number,
+            capacity: Kept::new(1024 * weight),
             next_update: Kept::default(),
             imbalanced: Kept::default(),
         }
@@ -345,11 +357,13 @@ fn partition_of(
     if let Some(known) = built.iter().find(|b| b.below == below && b.span == span) {
         return known.groups.clone();
     }
+    let numbered = built.iter().map(|b| b.groups.len()).sum::<usize>();
+    let group = |(index, span)| SchedGroup::new(span, numbered + index);
     let groups: Rc<[SchedGroup]> = match below {
-        None => span.iter().map(|cpu| SchedGroup::new(CpuMask::single(cpu))).collect(),
+        None => span.iter().map(CpuMask::single).enumerate().map(group).collect(),
         Some(level) => {
             let within = topology.levels[level].spans.iter().filter(|g| g.is_subset(&span));
-            within.map(|g| SchedGroup::new(*g)).collect()
+            within.copied().enumerate().map(group).collect()
         }
     };
     built.push(Built { span, below, groups: groups.clone() });

@@ -91,17 +91,18 @@ impl<P: Platform> Scheduler<P> {
             let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));
             tasks.get(idle).init_idle(cpu);
         }
+        let domains = domains_of(topology);
         Scheduler {
             platform,
             config,
             tasks,
             mutexes: MutexTable::default(),
             root_domain: RootDomain::new(cpus),
-            fair_root: FairRoot::new(topology),
+            fair_root: FairRoot::new(topology, &domains),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
-            domains: domains_of(topology),
+            domains,
             llc: ids().map(|c| topology.llc_span(c)).collect(),
             cache_ids: ids().map(|c| topology.llc_span(c).first().unwrap_or(c)).collect(),
         }
@@ -229,6 +230,12 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
     #[inline]
     pub fn touch(self, line: Line, access: Access) {
         self.k.platform.touch(self.id, line, access);
+    }
+
+    /// Looks at what these CPUs publish.
+    #[inline]
+    pub fn scan(self, cpus: &CpuMask) {
+        self.k.platform.scan(self.id, cpus);
     }
 
     /// Tells about something that happened.

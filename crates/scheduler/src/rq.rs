@@ -298,6 +298,7 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
     #[inline]
     pub(crate) fn guard(self, Taken(cpu): Taken) -> RqGuard<'k, P> {
         let rq = self.k.rq(cpu);
+        self.k.fair_root.may_change(cpu);
         RqGuard { me: self, published: &rq.published, state: rq.state.borrow_mut() }
     }
 }

@@ -4,21 +4,22 @@
 
 use crate::Nanos;
 use crate::shared::Kept;
+use core::ops::Add;
 
-/// A line for each counter: meaning, name.
+/// Their type, then a line for each counter: meaning, name.
 macro_rules! counters {
-    ($(#[$meaning:meta])* $name:ident { $($(#[$of_field:meta])* $field:ident,)+ }) => {
+    ($(#[$meaning:meta])* $name:ident: $number:ty { $($(#[$of_field:meta])* $field:ident,)+ }) => {
         $(#[$meaning])*
         #[derive(Clone, Debug, Default)]
         pub struct $name {
-            $($(#[$of_field])* pub $field: Kept<u64>,)+
+            $($(#[$of_field])* pub $field: Kept<$number>,)+
         }
     };
 }
 
 counters! {
-    /// How a task was woken. A wakeup may count under several of these.
-    WakeupCounts {
+    /// How a task was woken. A wakeup may count under several of these. (There may be very many tasks.)
+    WakeupCounts: u32 {
         /// With the hint that the waker is about to sleep.
         sync,
         /// To another CPU than its last one.
@@ -40,7 +41,7 @@ counters! {
 
 counters! {
     /// What balancing made of a task that it looked at.
-    BalancedCounts {
+    BalancedCounts: u32 {
         /// Left: it may not run on the other CPU.
         failed_affine,
         /// Left: it runs.
@@ -54,7 +55,7 @@ counters! {
 
 counters! {
     /// What a CPU counts for schedstat (fair-class 11.4).
-    CpuCounts {
+    CpuCounts: u64 {
         /// Calls of sched_yield (yld_count).
         yields,
         /// Calls of schedule() (sched_count).
@@ -78,7 +79,7 @@ counters! {
 
 counters! {
     /// Balancing of one domain in one situation.
-    BalanceCounts {
+    BalanceCounts: u64 {
         /// Times it was tried.
         attempts,
         /// Of these, nothing had to be done.
@@ -104,7 +105,7 @@ counters! {
 
 counters! {
     /// What else a CPU counts for one of its domains.
-    DomainCounts {
+    DomainCounts: u64 {
         /// Times it asked a busy CPU to push a task.
         active,
         /// Of these, nothing came.
@@ -264,8 +265,8 @@ impl BalancedCounts {
 
 /// Adds one to a counter.
 #[inline]
-pub(crate) fn bump(counter: &Kept<u64>) {
-    counter.set(counter.get() + 1);
+pub(crate) fn bump<N: Copy + Add<Output = N> + From<u8>>(counter: &Kept<N>) {
+    counter.set(counter.get() + N::from(1));
 }
 
 /// Adds a time to a counter of nanoseconds.

@@ -223,6 +223,7 @@ fn ttwu_queue_cond<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, leaving: bool) -
 
 fn ttwu_queue_wakelist<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId) {
     me.touch(Line::WakeList(cpu), Access::Write);
+    me.k.fair_root.may_change(cpu);
     if me.k.rq(cpu).wake_list.push(p) {
         me.k.platform.send_ipi(me.id, cpu, Ipi::Wakeup);
     }
@@ -232,6 +233,7 @@ fn ttwu_queue_wakelist<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId) {
 pub async fn sched_ttwu_pending<P: Platform>(me: ThisCpu<'_, P>) {
     me.touch(Line::WakeList(me.id), Access::Write);
     while let Some(p) = me.k.rq(me.id).wake_list.pop() {
+        me.k.fair_root.may_change(me.id);
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
         ttwu_do_activate(&mut rq, p, WakeFlags::default());

@@ -6,7 +6,7 @@
 //! which charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken
 //! within one run.
 //!
-//! `-- --once periodic 8` (or `common-6.18 512`, `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case
+//! `-- --once periodic 8` (or `common-6.18 512`, `ideal-6.1 512`, `idle 256`, `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case
 //! once and prints its number of events: for profilers, which count instructions and cache misses where the
 //! clock of a busy machine says little.
 
@@ -24,6 +24,8 @@ struct Case {
     cpus: usize,
     profile: &'static str,
     settings: &'static [&'static str],
+    /// Nothing costs time on it: what remains is the simulator's own work.
+    ideal: bool,
     loads: Vec<String>,
     simulated: Nanos,
     /// Million events per second of the kernel's own C.
@@ -38,6 +40,7 @@ fn periodic(cpus: usize, reference: Option<f64>) -> Case {
         cpus,
         profile: "3.3",
         settings: &[],
+        ideal: false,
         loads: vec!["periodic --bench".into()],
         simulated: Nanos::from_millis(24_000 / cpus as u64),
         reference,
@@ -51,6 +54,7 @@ fn cyclictest(cpus: usize) -> Case {
         cpus,
         profile: "6.1",
         settings: &[],
+        ideal: false,
         loads: vec!["cyclictest -p95 -i100 -S -q".into()],
         // Long enough that what is made once (histograms, tables) does not count.
         simulated: Nanos::from_secs(4),
@@ -69,8 +73,30 @@ fn common(profile: &'static str, cpus: usize) -> Case {
         cpus,
         profile,
         settings: &[],
+        ideal: false,
         loads: vec![format!("periodic -p {}", periods.join(","))],
         simulated: Nanos::from_millis(24_000 / cpus as u64),
+        reference: None,
+    }
+}
+
+/// The same on as many CPUs of the same topology, where nothing costs time.
+fn ideal(profile: &'static str, cpus: usize) -> Case {
+    let name = if profile == "6.1" { "the same, no costs, 6.1" } else { "the same, no costs, 6.18" };
+    Case { name, ideal: true, ..common(profile, cpus) }
+}
+
+/// A machine that idles: 16 tasks that run a tenth of the time each, whatever the number of its CPUs.
+fn idle(cpus: usize) -> Case {
+    Case {
+        name: "16 fair tasks at 10 %",
+        machine: "seed001",
+        cpus,
+        profile: "6.1",
+        settings: &[],
+        ideal: false,
+        loads: vec!["periodic -n 16 -p 1ms -r 100us".into()],
+        simulated: Nanos::from_secs(4),
         reference: None,
     }
 }
@@ -88,6 +114,7 @@ fn fair(tasks: usize) -> Case {
         cpus: 8,
         profile: "6.1",
         settings: &[],
+        ideal: false,
         loads: vec![format!("periodic -n {tasks} -p {period_ms}ms -r {run_us}us")],
         simulated: Nanos::from_millis(if tasks > 100 { 2_000 } else { 40_000 }),
         reference: None,
@@ -103,6 +130,7 @@ fn oltp(clients: usize, database: &str) -> Case {
         cpus: 4,
         profile: "tip+",
         settings: &[],
+        ideal: false,
         loads: vec![format!("oltp --db {database} --clients {clients} --time 10s")],
         simulated: Nanos::from_secs(4),
         reference: None,
@@ -122,6 +150,7 @@ fn herd(how: &'static str) -> Case {
         cpus: 40,
         profile: "4.0",
         settings,
+        ideal: false,
         loads: vec![
             "cyclictest --numa -p95 -m -d0 -i100 --cycle-cost 5000".into(),
             "periodic --random -n 4 -p 200 -r 50 -P 50".into(),
@@ -154,7 +183,10 @@ fn thread_seconds() -> f64 {
 
 /// `clock` says how many seconds the run has taken so far.
 fn once(case: &Case, clock: impl Fn() -> f64) -> Result<Measured, Box<dyn std::error::Error>> {
-    let spec = MachineSpec::builtin(case.machine)?.with_cpus(case.cpus)?;
+    let mut spec = MachineSpec::builtin(case.machine)?.with_cpus(case.cpus)?;
+    if case.ideal {
+        spec = MachineSpec::ideal(spec.topology);
+    }
     let config = Config::of_profile(case.profile)?;
     case.settings.iter().try_for_each(|setting| config.set(setting))?;
     let mut setup = Setup::new(case.cpus);
@@ -221,6 +253,10 @@ fn print_common(profile: &'static str) -> Result<(), Box<dyn std::error::Error>>
     let many = best(&common(profile, 512))?;
     let ratio = many.ns_per_event() / eight.ns_per_event();
     println!("cost per event, {profile}, fair, 512 CPUs : 8 CPUs = {ratio:.2}");
+    let eight = best(&ideal(profile, 8))?;
+    let many = best(&ideal(profile, 512))?;
+    let ratio = many.ns_per_event() / eight.ns_per_event();
+    println!("cost per event, {profile}, fair, no costs, 512 CPUs : 8 CPUs = {ratio:.2}");
     Ok(())
 }
 
@@ -246,6 +282,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     println!("cost per event, 1000 fair tasks : 50 = {:.2}", thousand.ns_per_event() / few.ns_per_event());
     let most = best(&fair(100_000))?;
     println!("cost per event, 100000 fair tasks : 50 = {:.2}", most.ns_per_event() / few.ns_per_event());
+    best(&idle(256))?;
     best(&oltp(256, "pgsql"))?;
     best(&oltp(256, "mysql"))?;
     for how in ["pull", "push"] {
@@ -258,8 +295,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Runs the case that the words after `--once` name.
 fn run_once(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let usage = "--once needs a case and a number: periodic, common-6.1, common-6.18 or cyclictest and CPUs, \
-                 fair and tasks, oltp (pgsql) or mysql and clients; or herd and pull or push";
+    let usage = "--once needs a case and a number: periodic, common-6.1, common-6.18, ideal-6.1, ideal-6.18, \
+                 idle or cyclictest and CPUs, fair and tasks, oltp (pgsql) or mysql and clients; or herd and pull or push";
     let [name, number] = words else { return Err(usage.into()) };
     let case = match (name.as_str(), number.as_str()) {
         ("herd", "pull") => herd("pull"),
@@ -276,6 +313,9 @@ fn numbered(name: &str, number: usize) -> Option<Case> {
         "periodic" => periodic(number, None),
         "common-6.1" if number > 0 => common("6.1", number),
         "common-6.18" if number > 0 => common("6.18", number),
+        "ideal-6.1" if number > 0 => ideal("6.1", number),
+        "ideal-6.18" if number > 0 => ideal("6.18", number),
+        "idle" => idle(number),
         "cyclictest" => cyclictest(number),
         "fair" => fair(number),
         "oltp" => oltp(number, "pgsql"),

@@ -22,14 +22,14 @@ impl LatencyRecorder {
     /// As [`LatencyRecorder::new`], with a histogram of `buckets` whole microseconds, 0 to `buckets` − 1.
     pub fn with_histogram(buckets: usize) -> LatencyRecorder {
         let mut stats = LatencyStats::new();
-        stats.histogram = Some(UsHistogram { counts: vec![0; buckets], ..UsHistogram::default() });
+        stats.histogram = Some(Box::new(UsHistogram { counts: vec![0; buckets], ..UsHistogram::default() }));
         LatencyRecorder::of(stats)
     }
 
     /// As [`LatencyRecorder::new`], counting the samples above `limit` (a deadline).
     pub fn with_limit(limit: Nanos) -> LatencyRecorder {
         let mut stats = LatencyStats::new();
-        stats.limit = Some(limit);
+        stats.limit = limit;
         LatencyRecorder::of(stats)
     }
 
@@ -75,9 +75,11 @@ impl Default for LatencyRecorder {
 pub struct LatencyStats {
     all: Histogram,
     last: Nanos,
-    limit: Option<Nanos>,
+    /// [`Nanos::NEVER`]: none.
+    limit: Nanos,
     over_limit: u64,
-    histogram: Option<UsHistogram>,
+    /// In a box, as most have none.
+    histogram: Option<Box<UsHistogram>>,
 }
 
 /// Counts by whole microseconds, as cyclictest's `-h` prints them.
@@ -96,7 +98,7 @@ impl LatencyStats {
         LatencyStats {
             all: Histogram::new(Precision::OneDigit),
             last: Nanos::ZERO,
-            limit: None,
+            limit: Nanos::NEVER,
             over_limit: 0,
             histogram: None,
         }
@@ -116,7 +118,7 @@ impl LatencyStats {
         }
         self.all.record(latency.0);
         self.last = latency;
-        self.over_limit += u64::from(self.limit.is_some_and(|limit| latency > limit));
+        self.over_limit += u64::from(latency > self.limit);
     }
 
     /// All of them.
@@ -131,12 +133,12 @@ impl LatencyStats {
 
     /// Samples above the limit of [`LatencyRecorder::with_limit`]; `None` without a limit.
     pub fn over_limit(&self) -> Option<u64> {
-        self.limit.map(|_| self.over_limit)
+        (self.limit < Nanos::NEVER).then_some(self.over_limit)
     }
 
     /// The histogram of [`LatencyRecorder::with_histogram`].
     pub fn histogram(&self) -> Option<&UsHistogram> {
-        self.histogram.as_ref()
+        self.histogram.as_deref()
     }
 }
 

@@ -59,6 +59,10 @@ fn steady_state_does_not_allocate() {
         ("6.1-rt", &["cyclictest -t 8 -p 90 -i 200 -d 50 -q", "hog -n 4"]),
         ("4.1", &["periodic --bench"]),
         ("6.1", &["periodic -n 40 -p 2ms -r 100us"]),
+        ("6.18", &["periodic -n 40 -p 2ms -r 100us"]),
+        ("6.18", &["hackbench -g 1 -l 100000 -p"]),
+        ("7.1", &["periodic -n 40 -p 2ms -r 100us"]),
+        ("7.1", &["cyclictest -t 8 -p 90 -i 200 -d 50 -q", "hog -n 40"]),
         ("2.6.32", &["hackbench -g 1 -l 100000 -p"]),
         ("2.6.36", &["rt-migrate -s 3600"]),
     ];

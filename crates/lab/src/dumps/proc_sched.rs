@@ -111,21 +111,21 @@ impl File<'_> {
             self.number("se.nr_migrations", stats.nr_migrations.get());
         }
         for (name, value) in [
-            ("nr_failed_migrations_affine", &balanced.failed_affine),
-            ("nr_failed_migrations_running", &balanced.failed_running),
-            ("nr_failed_migrations_hot", &balanced.failed_hot),
-            ("nr_forced_migrations", &balanced.forced),
-            ("nr_wakeups", &stats.nr_wakeups),
-            ("nr_wakeups_sync", &woken.sync),
-            ("nr_wakeups_migrate", &woken.migrate),
-            ("nr_wakeups_local", &woken.local),
-            ("nr_wakeups_remote", &woken.remote),
-            ("nr_wakeups_affine", &woken.affine),
-            ("nr_wakeups_affine_attempts", &woken.affine_attempts),
-            ("nr_wakeups_passive", &woken.passive),
-            ("nr_wakeups_idle", &woken.idle),
+            ("nr_failed_migrations_affine", u64::from(balanced.failed_affine.get())),
+            ("nr_failed_migrations_running", u64::from(balanced.failed_running.get())),
+            ("nr_failed_migrations_hot", u64::from(balanced.failed_hot.get())),
+            ("nr_forced_migrations", u64::from(balanced.forced.get())),
+            ("nr_wakeups", stats.nr_wakeups.get()),
+            ("nr_wakeups_sync", u64::from(woken.sync.get())),
+            ("nr_wakeups_migrate", u64::from(woken.migrate.get())),
+            ("nr_wakeups_local", u64::from(woken.local.get())),
+            ("nr_wakeups_remote", u64::from(woken.remote.get())),
+            ("nr_wakeups_affine", u64::from(woken.affine.get())),
+            ("nr_wakeups_affine_attempts", u64::from(woken.affine_attempts.get())),
+            ("nr_wakeups_passive", u64::from(woken.passive.get())),
+            ("nr_wakeups_idle", u64::from(woken.idle.get())),
         ] {
-            self.number(&format!("{}{name}", self.statistics), value.get());
+            self.number(&format!("{}{name}", self.statistics), value);
         }
     }
 

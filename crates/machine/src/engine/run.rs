@@ -86,8 +86,13 @@ impl Machine {
         }
         let cpus = spec.topology.cpus;
         let topology = spec.topology.clone();
+        let Kthreads { spawns: background, wakes } = kthreads(&spec, &mut setup, options.seed);
+        let mut spawns = std::mem::take(&mut setup.tasks);
+        let first_kthread = spawns.len();
+        spawns.extend(background);
         let hw = Hw::new(Parts {
-            recorder: Recorder::new(cpus, options.trace),
+            spawned: spawns.len(),
+            recorder: Recorder::new(cpus, cpus + spawns.len(), options.trace),
             lock_kind: config.rules.lock_kind.get(),
             seed: options.seed,
             paths: setup.paths.take(),
@@ -95,10 +100,6 @@ impl Machine {
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
-        let Kthreads { spawns: background, wakes } = kthreads(&hw.spec, &mut setup, options.seed);
-        let mut spawns = std::mem::take(&mut setup.tasks);
-        let first_kthread = spawns.len();
-        spawns.extend(background);
         let sim = Sim {
             k: Scheduler::new(hw, config, &topology, spawns.len() + cpus),
             user: Userland::new(&mut setup, options.seed, spawns.len()),

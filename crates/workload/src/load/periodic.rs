@@ -208,9 +208,9 @@ impl Load for Periodic {
         let cpus = self.options.affinity.map(|mask| affinity(NAME, &mask, setup)).transpose()?;
         let tasks = self.tasks(setup.cpus());
         let remaining = Remaining::new(tasks.len() as u32);
-        let mut threads = Vec::new();
+        let mut threads = Vec::with_capacity(tasks.len());
         for (number, task) in tasks.iter().enumerate() {
-            let name = format!("periodic{number}");
+            let name = name(number);
             let (response, cycles) = if self.options.random {
                 let response = LatencyRecorder::new();
                 let cycles = random_cycles(task, self.options.duration, &response);
@@ -227,7 +227,7 @@ impl Load for Periodic {
                 let priority = i64::from(task.priority);
                 template.policy = PolicyName::Fifo.policy(NAME, &name, priority)?;
             }
-            threads.push(Thread { pid: spawn(setup, &template), name, response });
+            threads.push(Thread { pid: spawn(setup, &template), response });
         }
         Ok(BuiltLoad::new(remaining, Threads(threads)))
     }
@@ -259,10 +259,14 @@ fn random_cycles(task: &Task, duration: Option<Nanos>, response: &LatencyRecorde
     Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
 }
 
+/// The name of a task, by its number.
+fn name(number: usize) -> String {
+    format!("periodic{number}")
+}
+
 #[derive(Debug)]
 struct Thread {
     pid: Pid,
-    name: String,
     response: LatencyRecorder,
 }
 
@@ -276,7 +280,7 @@ impl Results for Threads {
             ThreadResult {
                 t,
                 pid: pid(thread.pid),
-                name: thread.name.clone(),
+                name: name(t as usize),
                 cycles: response.all().count(),
                 deadline_misses: response.over_limit(),
                 response_ns: Some(response.all().summary()),

@@ -27,12 +27,12 @@ pub enum ProgramError {
 impl Program {
     /// Checks and flattens a block.
     pub fn new(block: Block) -> Result<Program, ProgramError> {
-        let mut code = Code { instructions: Vec::new(), registers: 0, times: 0 };
-        code.append(&block)?;
-        code.instructions.push(Instruction::Step(LoneStep::Exit));
-        // Loads of a hundred thousand tasks have as many programs.
-        code.instructions.shrink_to_fit();
-        Ok(Program(Rc::new(code)))
+        let mut draft = Draft::default();
+        draft.append(&block)?;
+        draft.instructions.push(Instruction::Exit);
+        let Draft { instructions, registers, times } = draft;
+        // As small as can be: loads of a hundred thousand tasks have as many programs.
+        Ok(Program(Rc::new(Code { instructions: instructions.into(), registers, times })))
     }
 
     /// A task at the start of this program.
@@ -43,68 +43,79 @@ impl Program {
 
 #[derive(Debug)]
 pub(super) struct Code {
-    pub instructions: Vec<Instruction>,
+    pub instructions: Box<[Instruction]>,
     /// Numbers that the instructions use: loop counters, ends of loops, work left.
-    pub registers: usize,
+    pub registers: u32,
     /// Time variables that the actions use.
-    pub times: usize,
+    pub times: u32,
+}
+
+/// Code that is not finished.
+#[derive(Default)]
+struct Draft {
+    instructions: Vec<Instruction>,
+    registers: u32,
+    times: u32,
 }
 
 #[derive(Debug)]
 pub(super) enum Instruction {
-    Step(LoneStep),
+    /// In a box, which makes all others half as large: they are most of what a task of a load takes of memory.
+    Step(Box<LoneStep>),
+    Exit,
     Act(Action),
     /// register = value
     Load {
-        register: usize,
+        register: u32,
         value: u64,
     },
     /// register = now + span
     LoadEnd {
-        register: usize,
+        register: u32,
         span: Nanos,
     },
     /// register = a draw
     LoadDraw {
-        register: usize,
+        register: u32,
         dist: Dist,
     },
     /// Go to `exit` if the register is zero, else count it down.
     ExitAtZero {
-        register: usize,
-        exit: usize,
+        register: u32,
+        exit: u32,
     },
     /// Go to `exit` if the time in the register has come.
     ExitAtTime {
-        register: usize,
-        exit: usize,
+        register: u32,
+        exit: u32,
     },
     /// Go to `exit` if the flag is raised.
     ExitIfRaised {
         flag: Flag,
-        exit: usize,
+        exit: u32,
     },
     /// Run a burst, at most what the register says is left; take it off.
     RunBurst {
-        register: usize,
+        register: u32,
         burst: Dist,
     },
     /// Go to `exit` if the register is zero.
     ExitIfUsedUp {
-        register: usize,
-        exit: usize,
+        register: u32,
+        exit: u32,
     },
-    Jump(usize),
+    Jump(u32),
 }
 
-impl Code {
+impl Draft {
     fn append(&mut self, block: &Block) -> Result<(), ProgramError> {
         for op in &block.0 {
             match op {
-                Op::Step(step) => self.instructions.push(Instruction::Step(step.clone())),
+                Op::Step(LoneStep::Exit) => self.instructions.push(Instruction::Exit),
+                Op::Step(step) => self.instructions.push(Instruction::Step(Box::new(step.clone()))),
                 Op::Do(action) => {
                     if let Some(var) = action.time_var() {
-                        self.times = self.times.max(usize::from(var.0) + 1);
+                        self.times = self.times.max(u32::from(var.0) + 1);
                     }
                     self.instructions.push(Instruction::Act(action.clone()));
                 }
@@ -120,10 +131,10 @@ impl Code {
             return Err(ProgramError::LoopWithoutStep { times: format!("{times:?}") });
         }
         // The exit is not known before the body is.
-        let exit = usize::MAX;
+        let exit = u32::MAX;
         let head = match times {
             Times::Forever => {
-                let start = self.instructions.len();
+                let start = self.next();
                 self.append(body)?;
                 self.instructions.push(Instruction::Jump(start));
                 return Ok(());
@@ -145,7 +156,7 @@ impl Code {
             }
             Times::UntilRaised(flag) => Instruction::ExitIfRaised { flag: flag.clone(), exit },
         };
-        let start = self.instructions.len();
+        let start = self.next();
         self.instructions.push(head);
         self.append(body)?;
         self.instructions.push(Instruction::Jump(start));
@@ -156,23 +167,28 @@ impl Code {
     fn append_bursts(&mut self, total: &Dist, burst: &Dist, gap: &Dist) {
         let register = self.register();
         self.instructions.push(Instruction::LoadDraw { register, dist: total.clone() });
-        let start = self.instructions.len();
+        let start = self.next();
         self.instructions.push(Instruction::RunBurst { register, burst: burst.clone() });
-        let check = self.instructions.len();
-        self.instructions.push(Instruction::ExitIfUsedUp { register, exit: usize::MAX });
+        let check = self.next();
+        self.instructions.push(Instruction::ExitIfUsedUp { register, exit: u32::MAX });
         self.instructions.push(Instruction::Act(Action::Sleep(gap.clone())));
         self.instructions.push(Instruction::Jump(start));
         self.set_exit(check);
     }
 
-    fn register(&mut self) -> usize {
+    /// Number of the next instruction.
+    fn next(&self) -> u32 {
+        self.instructions.len() as u32
+    }
+
+    fn register(&mut self) -> u32 {
         self.registers += 1;
         self.registers - 1
     }
 
-    fn set_exit(&mut self, head: usize) {
-        let end = self.instructions.len();
-        match &mut self.instructions[head] {
+    fn set_exit(&mut self, head: u32) {
+        let end = self.next();
+        match &mut self.instructions[head as usize] {
             Instruction::ExitAtZero { exit, .. }
             | Instruction::ExitAtTime { exit, .. }
             | Instruction::ExitIfRaised { exit, .. }

@@ -2,7 +2,7 @@
 
 use super::action::{Action, Overrun};
 use super::code::{Code, Instruction};
-use machine::{Behaviour, Env, LoneStep, Step};
+use machine::{Behaviour, Env, Step};
 use scheduler::Nanos;
 use std::rc::Rc;
 
@@ -11,55 +11,56 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Interpreter {
     code: Rc<Code>,
-    at: usize,
-    registers: Box<[u64]>,
-    times: Box<[Nanos]>,
+    /// The registers, then the time variables.
+    numbers: Box<[Nanos]>,
+    at: u32,
     started: bool,
 }
 
 impl Interpreter {
     pub(super) fn new(code: Rc<Code>) -> Interpreter {
-        let registers = vec![0; code.registers].into();
-        let times = vec![Nanos::ZERO; code.times].into();
-        Interpreter { code, at: 0, registers, times, started: false }
+        let numbers = vec![Nanos::ZERO; (code.registers + code.times) as usize].into();
+        Interpreter { code, numbers, at: 0, started: false }
     }
 }
 
 impl Behaviour for Interpreter {
     fn next(&mut self, env: &mut Env<'_>) -> Step {
+        let (registers, times) = self.numbers.split_at_mut(self.code.registers as usize);
         if !self.started {
             self.started = true;
-            self.times.fill(env.now);
+            times.fill(env.now);
         }
         loop {
-            let instruction = &self.code.instructions[self.at];
+            let instruction = &self.code.instructions[self.at as usize];
             self.at += 1;
             match instruction {
-                Instruction::Step(step) => {
-                    if matches!(step, LoneStep::Exit) {
-                        // Stay on it, should anyone ask again.
-                        self.at -= 1;
-                    }
-                    return step.step();
+                Instruction::Step(step) => return step.step(),
+                Instruction::Exit => {
+                    // Stay on it, should anyone ask again.
+                    self.at -= 1;
+                    return Step::Exit;
                 }
                 Instruction::Act(action) => {
-                    if let Some(step) = act(action, env, &mut self.times) {
+                    if let Some(step) = act(action, env, times) {
                         return step;
                     }
                 }
-                Instruction::Load { register, value } => self.registers[*register] = *value,
+                Instruction::Load { register, value } => registers[*register as usize] = Nanos(*value),
                 Instruction::LoadEnd { register, span } => {
-                    self.registers[*register] = env.now.saturating_add(*span).0;
+                    registers[*register as usize] = env.now.saturating_add(*span);
                 }
-                Instruction::LoadDraw { register, dist } => self.registers[*register] = dist.draw(env.rng).0,
+                Instruction::LoadDraw { register, dist } => {
+                    registers[*register as usize] = dist.draw(env.rng)
+                }
                 Instruction::ExitAtZero { register, exit } => {
-                    match self.registers[*register].checked_sub(1) {
-                        Some(left) => self.registers[*register] = left,
+                    match registers[*register as usize].0.checked_sub(1) {
+                        Some(left) => registers[*register as usize] = Nanos(left),
                         None => self.at = *exit,
                     }
                 }
                 Instruction::ExitAtTime { register, exit } => {
-                    if env.now.0 >= self.registers[*register] {
+                    if env.now >= registers[*register as usize] {
                         self.at = *exit;
                     }
                 }
@@ -69,13 +70,13 @@ impl Behaviour for Interpreter {
                     }
                 }
                 Instruction::RunBurst { register, burst } => {
-                    let left = &mut self.registers[*register];
-                    let now = burst.draw(env.rng).0.max(1).min(*left);
+                    let left = &mut registers[*register as usize];
+                    let now = burst.draw(env.rng).max(Nanos(1)).min(*left);
                     *left -= now;
-                    return Step::Compute(Nanos(now));
+                    return Step::Compute(now);
                 }
                 Instruction::ExitIfUsedUp { register, exit } => {
-                    if self.registers[*register] == 0 {
+                    if registers[*register as usize] == Nanos::ZERO {
                         self.at = *exit;
                     }
                 }

@@ -20,9 +20,10 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
     let cpus = spec.topology.cpus;
     let hw = Hw::new(Parts {
         spec,
+        spawned: 0,
         lock_kind: LockKind::Queued,
         seed: 1,
-        recorder: Recorder::new(cpus, Tracing::Off),
+        recorder: Recorder::new(cpus, 0, Tracing::Off),
         paths: None,
         idle_monitor: IdleMonitor::Hlt,
     });

@@ -53,6 +53,8 @@ pub(crate) struct Hw {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub spec: MachineSpec,
+    /// So many tasks will be there from the start, beside the idle ones.
+    pub spawned: usize,
     /// The kernel's kind of spinlocks.
     pub lock_kind: LockKind,
     /// The random streams of the CPUs derive from it.
@@ -65,11 +67,11 @@ pub(crate) struct Parts {
 impl Hw {
     /// Nothing has happened on it.
     pub fn new(parts: Parts) -> Hw {
-        let Parts { spec, lock_kind, seed, recorder, paths, idle_monitor } = parts;
+        let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor } = parts;
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let queue = EventQueue::default();
-        let mut sources = Vec::new();
+        let mut sources = Vec::with_capacity(n * (2 + noise_sources) + spawned);
         for cpu in (0..n as u16).map(CpuId) {
             sources.extend([Source::Work(cpu), Source::Tick(cpu)]);
             sources.extend((0..noise_sources as u32).map(|source| Source::IrqOff { cpu, source }));
@@ -94,8 +96,8 @@ impl Hw {
             cpus: (0..n).map(cpu).collect(),
             paces,
             idle_monitor,
-            locks: LockTable::new(&spec, lock_kind),
-            lines: LineTable::new(n),
+            locks: LockTable::new(&spec, lock_kind, n + spawned),
+            lines: LineTable::new(n, n + spawned),
             push_ipis: PushIpis::new(n),
             observed: Cell::new(recorder.is_traced() || paths.is_some()),
             paths: paths.map(|known| Paths::new(known, seed)),

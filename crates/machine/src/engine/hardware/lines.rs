@@ -45,10 +45,11 @@ pub(crate) struct LineTable {
 }
 
 impl LineTable {
-    pub fn new(cpus: usize) -> LineTable {
+    /// With room for the lines of so many tasks.
+    pub fn new(cpus: usize, tasks: usize) -> LineTable {
         LineTable {
             states: vec![LineState::unwritten(cpus); PER_CPU + 2 * cpus].into(),
-            tasks: RefCell::default(),
+            tasks: RefCell::new(Vec::with_capacity(tasks)),
             cpus,
         }
     }
@@ -156,7 +157,7 @@ mod tests {
     fn a_line_that_others_wrote_is_transferred_once() {
         let spec = crate::engine::hardware::four_nodes();
         let transfers = Transfers::new(&spec);
-        let lines = LineTable::new(40);
+        let lines = LineTable::new(40, 0);
         let touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers);
         touch(0, Access::Write);
         assert_eq!(touch(0, Access::Write), spec.costs.line.own);
@@ -169,7 +170,7 @@ mod tests {
     fn transfers_of_one_line_queue_up() {
         let spec = crate::engine::hardware::four_nodes();
         let transfers = Transfers::new(&spec);
-        let lines = LineTable::new(40);
+        let lines = LineTable::new(40, 0);
         lines.touch(CpuId(0), Nanos(0), Line::Rto, Access::Write, &transfers);
         let waits: Vec<u64> = (10..20)
             .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), Line::Rto, Access::Read, &transfers).0)

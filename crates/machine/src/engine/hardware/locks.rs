@@ -44,12 +44,12 @@ pub(crate) struct LockTable {
 }
 
 impl LockTable {
-    /// All free.
-    pub fn new(spec: &MachineSpec, kind: LockKind) -> LockTable {
+    /// All free, with room for those of so many tasks.
+    pub fn new(spec: &MachineSpec, kind: LockKind, tasks: usize) -> LockTable {
         LockTable {
             timing: LockTiming::new(spec, kind),
             rq: (0..spec.topology.cpus).map(|_| RefCell::default()).collect(),
-            pi: RefCell::default(),
+            pi: RefCell::new(Vec::with_capacity(tasks)),
             mutex_wait: RefCell::default(),
             push_walker: RefCell::default(),
             rto: RefCell::default(),
@@ -115,7 +115,8 @@ pub(crate) struct SpinState {
     last: CpuId,
     /// Who released it last.
     released_by: CpuId,
-    waiters: VecDeque<Waiter>,
+    /// In a box, which the first to wait makes: there is a lock for each task, and few see anybody wait.
+    waiters: Option<Box<VecDeque<Waiter>>>,
     /// Counters.
     pub stats: RqLockStats,
 }
@@ -169,9 +170,13 @@ impl SpinState {
         if self.free_at > now { self.released_by == cpu } else { self.is_held_by(cpu) }
     }
 
+    fn waiting(&self) -> usize {
+        self.waiters.as_ref().map_or(0, |waiters| waiters.len())
+    }
+
     /// Who is before a CPU that comes at `now` and finds the lock taken.
     pub fn ahead(&self, now: Nanos) -> Ahead {
-        let waiters = self.waiters.len() as u16;
+        let waiters = self.waiting() as u16;
         if self.free_at <= now {
             return Ahead { holder: self.last, waiters };
         }
@@ -197,9 +202,10 @@ impl SpinState {
             self.count_wait(at - now);
             return Attempt::TakenAt(at);
         }
-        self.waiters.push_back(Waiter { cpu: me, since: now, holds_own });
-        let holding_own = self.waiters.iter().filter(|w| w.holds_own).count();
-        self.count_waiters(self.waiters.len() as u32, holding_own as u32);
+        let waiters = self.waiters.get_or_insert_default();
+        waiters.push_back(Waiter { cpu: me, since: now, holds_own });
+        let holding_own = waiters.iter().filter(|w| w.holds_own).count() as u32;
+        self.count_waiters(self.waiting() as u32, holding_own);
         Attempt::Queued
     }
 
@@ -223,22 +229,24 @@ impl SpinState {
         self.held = false;
         self.free_at = now;
         self.released_by = self.last;
-        if self.waiters.is_empty() { None } else { self.hand_over(now, timing) }
+        if self.waiting() == 0 { None } else { self.hand_over(now, timing) }
     }
 
     #[inline(never)]
     fn hand_over(&mut self, now: Nanos, timing: &LockTiming) -> Option<HandOver> {
+        let waiters = self.waiters.as_mut()?;
         let next = match timing.kind.get() {
             LockKind::Queued | LockKind::Ticket => 0,
             // Everybody's write races for the line; the nearest wins, then the one who spun longest.
             LockKind::TestAndSet => {
-                let distance = |i: &usize| timing.transfers.get(self.last, self.waiters[*i].cpu);
-                (0..self.waiters.len()).min_by_key(|i| (distance(i), *i)).unwrap_or(0)
+                let distance = |i: &usize| timing.transfers.get(self.last, waiters[*i].cpu);
+                (0..waiters.len()).min_by_key(|i| (distance(i), *i)).unwrap_or(0)
             }
         };
-        let waiter = self.waiters.remove(next)?;
+        let waiter = waiters.remove(next)?;
+        let spinners = waiters.len() as u64;
         // A waiter that came with time still to settle cannot have the lock before it came.
-        let at = (now + self.hand_over_time(waiter.cpu, self.waiters.len() as u64, timing)).max(waiter.since);
+        let at = (now + self.hand_over_time(waiter.cpu, spinners, timing)).max(waiter.since);
         self.held = true;
         self.last = waiter.cpu;
         self.count_wait(at.saturating_sub(waiter.since));

@@ -7,7 +7,7 @@ use super::hw::Hw;
 use super::locks::Attempt;
 use super::source::{OneShot, Source};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
-use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
+use scheduler::{CpuId, CpuMask, Event, Nanos, TaskId, ThisCpu};
 use std::future::Future;
 
 impl Hw {
@@ -15,6 +15,14 @@ impl Hw {
     fn take_if_free(&self, me: CpuId, lock: Lock) -> bool {
         let taken = self.locks.with(lock, |l, timing| l.try_acquire(me, self.local_now(), timing));
         taken.inspect(|cost| self.charge_ns(*cost)).is_some()
+    }
+
+    #[inline(never)]
+    fn scan_lines(&self, me: CpuId, cpus: &CpuMask) {
+        for cpu in cpus.iter() {
+            self.charge(Cost::ScanCpu);
+            self.touch(me, Line::Rq(cpu), Access::Read);
+        }
     }
 }
 
@@ -123,6 +131,13 @@ impl Platform for Hw {
         let now = self.local_now();
         let cost = self.lines.touch(me, now, line, access, &self.locks.timing.transfers);
         self.charge_ns(cost);
+    }
+
+    #[inline]
+    fn scan(&self, me: CpuId, cpus: &CpuMask) {
+        if self.spec.costs.scan_cpu > Nanos::ZERO || !self.locks.timing.transfers.are_free {
+            self.scan_lines(me, cpus);
+        }
     }
 
     fn send_ipi(&self, from: CpuId, to: CpuId, ipi: Ipi) {

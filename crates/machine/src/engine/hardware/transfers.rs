@@ -9,6 +9,8 @@ pub(crate) struct Transfers {
     places: Box<[Place]>,
     /// By the number of ways in which two CPUs are apart: not the same CPU, core, cache, node.
     ns: [Nanos; 5],
+    /// None of them takes any time.
+    pub are_free: bool,
 }
 
 /// Which node, cache and core a CPU belongs to, each named by its lowest CPU, and the CPU itself: 16 bits
@@ -25,7 +27,9 @@ impl Transfers {
             Place(around.into_iter().fold(0, |place, within| place << 16 | u64::from(lowest(cpu, within).0)))
         };
         let line = &spec.costs.line;
-        Transfers { places: cpus().map(place).collect(), ns: Distance::ALL.map(|distance| line.at(distance)) }
+        let ns = Distance::ALL.map(|distance| line.at(distance));
+        let are_free = ns.iter().all(|ns| *ns == Nanos::ZERO);
+        Transfers { places: cpus().map(place).collect(), ns, are_free }
     }
 
     /// An access of a CPU to its own cache.

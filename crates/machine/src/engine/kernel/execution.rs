@@ -34,7 +34,7 @@ impl Sim {
     #[inline]
     pub fn next(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Next {
         let tasks = &self.user.tasks;
-        let (activity, in_sections) = tasks.with(p, |t| (t.activity, t.sections.is_some()));
+        let (activity, in_sections) = tasks.with(p, |t| (t.activity, t.sections.have_begun()));
         match activity {
             Activity::Ready if in_sections => self.user.spinlocks.next_section(self.caller(me, p)),
             Activity::Ready => Next::Follow(self.next_step(me, p)),

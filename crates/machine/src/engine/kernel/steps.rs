@@ -33,7 +33,7 @@ impl Sim {
             Step::Unlock(mutex) => return user.mutexes.unlock(call, mutex),
             Step::SpinLock(lock) => return user.spinlocks.lock(call, lock),
             Step::SpinUnlock(lock) => return user.spinlocks.unlock(call, lock),
-            Step::Sections(work) => call.with(|t| t.sections = Some(InSections::new(work))),
+            Step::Sections(work) => call.with(|t| t.sections.begin(InSections::new(work))),
             Step::Send(channel) => {
                 return self.in_kernel(call, user.channels.spec(channel).send_cost, Resume::Send(channel));
             }

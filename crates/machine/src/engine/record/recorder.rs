@@ -53,12 +53,13 @@ struct IdleClock {
 }
 
 impl Recorder {
-    pub fn new(cpus: usize, tracing: Tracing) -> Recorder {
+    /// With room for so many tasks.
+    pub fn new(cpus: usize, tasks: usize, tracing: Tracing) -> Recorder {
         let idle = || IdleClock { since: Cell::new(Some(Nanos::ZERO)), total: Cell::default() };
         let cpu = || OfCpu { idle: idle(), ..OfCpu::default() };
         Recorder {
             cpus: (0..cpus).map(|_| cpu()).collect(),
-            latencies: RefCell::default(),
+            latencies: RefCell::new(Vec::with_capacity(tasks)),
             tracing,
             log: RefCell::default(),
             pids: RefCell::default(),

@@ -52,3 +52,33 @@ impl InSections {
         self.left = if self.holds() { self.work.hold } else { self.work.part };
     }
 }
+
+/// The [`InSections`] of a task, while it has any. Its memory is taken when they begin for the first time, and
+/// kept: most tasks never have them.
+#[derive(Debug, Default)]
+pub(crate) struct SectionsOfTask {
+    place: Option<Box<InSections>>,
+    begun: bool,
+}
+
+impl SectionsOfTask {
+    pub fn begin(&mut self, at: InSections) {
+        match &mut self.place {
+            Some(place) => **place = at,
+            None => self.place = Some(Box::new(at)),
+        }
+        self.begun = true;
+    }
+
+    pub fn end(&mut self) {
+        self.begun = false;
+    }
+
+    pub fn have_begun(&self) -> bool {
+        self.begun
+    }
+
+    pub fn get(&mut self) -> Option<&mut InSections> {
+        self.place.as_deref_mut().filter(|_| self.begun)
+    }
+}

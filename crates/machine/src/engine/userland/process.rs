@@ -3,6 +3,7 @@
 use super::activity::{Activity, Resume};
 use super::caller::{Caller, Rest};
 use super::family::{Family, Parent};
+use super::in_sections::SectionsOfTask;
 use super::tasks::{TaskCtx, Tasks};
 use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
@@ -99,7 +100,7 @@ impl Processes {
             comm,
             behaviour: spec.behaviour,
             activity: Activity::Ready,
-            sections: None,
+            sections: SectionsOfTask::default(),
             done_ahead: spec.recorded_work.then_some(Nanos::ZERO),
             rng: Rng::of_task(self.seed, stream),
             stream,

@@ -32,13 +32,13 @@ impl Spinlocks {
     pub fn next_section(&self, call: Caller<'_>) -> Next {
         let cold = call.tasks.refill(call.p);
         let ahead = call.with(|task| {
-            let Some(at) = &mut task.sections else { return Ahead::Nothing };
+            let Some(at) = task.sections.get() else { return Ahead::Nothing };
             at.left += cold;
             if at.holds() || at.left > Nanos::ZERO {
                 return Ahead::Run(self.plan(call, at));
             }
             if at.phase == at.last() {
-                task.sections = None;
+                task.sections.end();
                 return Ahead::Nothing;
             }
             let lock = at.lock(at.phase);
@@ -79,7 +79,7 @@ impl Spinlocks {
     /// It has done so much of it.
     pub fn sections_executed(&self, call: Caller<'_>, ran: Nanos) -> Rest {
         let in_section = call.with(|task| {
-            task.sections.as_mut().filter(|at| at.holds()).map(|at| {
+            task.sections.get().filter(|at| at.holds()).map(|at| {
                 at.left -= ran;
                 (at.left == Nanos::ZERO).then(|| {
                     let lock = at.lock(at.phase);
@@ -101,7 +101,7 @@ impl Spinlocks {
         let me = call.me.id;
         let (mut rest, mut woken) = (ran, Vec::new());
         call.with(|task| {
-            let Some(at) = &mut task.sections else { return };
+            let Some(at) = task.sections.get() else { return };
             let mut locks = self.locks.borrow_mut();
             let mut stops = false;
             for phase in (at.phase..at.planned).step_by(2) {
@@ -131,7 +131,7 @@ impl Spinlocks {
             }
             at.left -= rest;
             if at.phase == at.last() && at.left == Nanos::ZERO {
-                task.sections = None;
+                task.sections.end();
             }
         });
         if woken.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::activity::Activity;
 use super::family::Family;
-use super::in_sections::InSections;
+use super::in_sections::SectionsOfTask;
 use super::warmth::Warmth;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::engine::hardware::{Hw, Slot};
@@ -29,8 +29,8 @@ pub(crate) struct TaskCtx {
     pub comm: Box<str>,
     pub behaviour: Box<dyn Behaviour>,
     pub activity: Activity,
-    /// Set while it works with critical sections on the way.
-    pub sections: Option<InSections>,
+    /// Where it works with critical sections on the way.
+    pub sections: SectionsOfTask,
     /// What it has done already of the CPU time that its next step asks for; `None` if it asks for pure work.
     pub done_ahead: Option<Nanos>,
     pub rng: Rng,
@@ -62,6 +62,11 @@ pub(crate) struct TaskCtx {
 }
 
 impl Tasks {
+    /// None yet. A vector that grows with its tasks would take up to twice their memory.
+    pub fn with_room_for(tasks: usize) -> Tasks {
+        Tasks { contexts: RefCell::new(Vec::with_capacity(tasks)), ..Tasks::default() }
+    }
+
     /// Looks at or changes a task's context.
     #[inline]
     pub fn with<T>(&self, p: TaskId, f: impl FnOnce(&mut TaskCtx) -> T) -> T {

@@ -8,6 +8,7 @@ mod move_tasks;
 mod new_idle;
 mod nohz;
 mod numa;
+mod sums;
 mod typed;
 
 pub(crate) use active::active_load_balance;
@@ -15,6 +16,7 @@ pub(super) use new_idle::IdleTimes;
 pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
 pub(super) use numa::{numa_difference, stays_on_node};
+pub(super) use sums::Counted;
 pub use typed::nohz_csd_func;
 pub(crate) use typed::tick_stopped;
 

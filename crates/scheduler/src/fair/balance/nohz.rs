@@ -6,14 +6,17 @@
 //! its cost falls on an idle CPU. Up to 2.6.35 one idle CPU kept its tick for that purpose; the effect is the
 //! same.
 
+use super::sums::GroupSums;
 use super::typed::NohzRoot;
 use super::{Situation, balance_domains, due};
+use crate::domains::SchedDomain;
 use crate::fair::cache::SharedCache;
 use crate::fair::cpu_load::{tick_period, update_cpu_load};
 use crate::platform::Platform;
 use crate::{CpuId, CpuMask, LevelKind, Nanos, ThisCpu, Topology};
 use alloc::boxed::Box;
-use core::cell::Cell;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
 
 /// What the class shares between CPUs.
 #[derive(Debug)]
@@ -26,11 +29,15 @@ pub struct FairRoot {
     pub(in crate::fair) nohz: NohzRoot,
     /// One for each cache, at the number of its lowest CPU.
     pub(in crate::fair) caches: Box<[SharedCache]>,
+    /// What balancing by group types counts.
+    pub(super) sums: GroupSums,
+    /// CPUs of which real-time tasks left something less than all at the last refresh.
+    pub(in crate::fair) reduced: RefCell<CpuMask>,
 }
 
 impl FairRoot {
     /// Of a machine that has been idle for long (fair-placement 4.10).
-    pub(crate) fn new(topology: &Topology) -> FairRoot {
+    pub(crate) fn new(topology: &Topology, domains: &[Vec<SchedDomain>]) -> FairRoot {
         let has_cores = topology.levels.iter().any(|l| l.kind == LevelKind::Smt);
         let of = |cpu| SharedCache::of_idle(&topology.llc_span(CpuId(cpu)), has_cores);
         FairRoot {
@@ -38,7 +45,15 @@ impl FairRoot {
             next_kick: Cell::default(),
             nohz: NohzRoot::of_idle(CpuMask::first_n(topology.cpus)),
             caches: (0..topology.cpus as u16).map(of).collect(),
+            sums: GroupSums::new(domains),
+            reduced: RefCell::new(CpuMask::EMPTY),
         }
+    }
+
+    /// What balancing counts of a CPU may change: its lock is taken, or its list of wakeups used.
+    #[inline]
+    pub(crate) fn may_change(&self, cpu: CpuId) {
+        self.sums.may_change(cpu);
     }
 
     /// CPUs that took no tick since they went idle, where balancing by group types keeps them.

@@ -73,7 +73,11 @@ pub(in crate::fair) fn refresh<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
         CpuCapacity::Windows => capacity.windows.used(me.now()),
         CpuCapacity::Ignored => 0,
     };
-    capacity.left.set(remaining(used));
+    let left = remaining(used);
+    if (capacity.left.replace(left) < FULL) != (left < FULL) {
+        let mut reduced = me.k.fair_root.reduced.borrow_mut();
+        if left < FULL { reduced.insert(cpu) } else { reduced.remove(cpu) }
+    }
 }
 
 /// What a CPU was worth to fair tasks at the last refresh, in 1024ths (capacity_of).

@@ -60,7 +60,7 @@ impl<'d> Candidate<'d> {
         pct: u64,
     ) -> Candidate<'d> {
         let mut figures = Figures {
-            weight: u64::from(group.span.weight()),
+            weight: group.weight,
             capacity: group.capacity.get(),
             imbalanced: group.imbalanced.get(),
             ..Figures::default()

@@ -7,7 +7,7 @@ use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, CpuMask, Nanos, Policy};
 
 /// Counters of a wakeup of a sleeper of CPU 2 by CPU `waker`, in the order of [`crate::stats::WakeupCounts`].
-fn woken(profile: &str, hogs: [usize; 4], waker: u16, sync: bool) -> [u64; 8] {
+fn woken(profile: &str, hogs: [usize; 4], waker: u16, sync: bool) -> [u32; 8] {
     let lab = Lab::on(&q6600(), profile, &[]);
     let sleeper = lab.spawn(Policy::Normal, 2);
     lab.block(2);
@@ -109,7 +109,7 @@ fn balancing_is_counted_by_its_outcome() {
     let (failed, lab) = newly_idle(4, &["sched_migration_cost_ns=-1", "newidle_stop=on_busiest"]);
     assert_eq!(failed, [1, 0, 1, 2048, 0, 0, 0, 0], "all are hot");
     let left = |p: crate::TaskId| lab.k.task(p).stats.balanced.failed_hot.get();
-    assert_eq!(lab.k.tasks.iter().map(left).sum::<u64>(), 3);
+    assert_eq!(lab.k.tasks.iter().map(left).sum::<u32>(), 3);
     let running = lab.k.task(lab.running(0)).stats.balanced.failed_running.get();
     assert_eq!(running, 1);
 }
@@ -126,7 +126,7 @@ fn a_hot_task_that_moves_after_failures_is_counted_as_forced() {
     lab.block(1);
     assert_eq!(numbers(&lab.k.domains(CpuId(1))[0].balance.counts[2])[4..6], [2, 2]);
     let forced = |p: crate::TaskId| lab.k.task(p).stats.balanced.forced.get();
-    assert_eq!(lab.k.tasks.iter().map(forced).sum::<u64>(), 2);
+    assert_eq!(lab.k.tasks.iter().map(forced).sum::<u32>(), 2);
 }
 
 /// 8.5 step 7: a busy CPU is asked to push.

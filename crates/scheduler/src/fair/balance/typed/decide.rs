@@ -54,6 +54,7 @@ impl Seen {
 
     /// Whether it is busier than `best`, the busiest so far. Of several that are equally busy, the first
     /// stays.
+    #[inline]
     pub fn is_busier_than(&self, best: &Seen) -> bool {
         if self.kind != best.kind {
             return self.kind > best.kind;

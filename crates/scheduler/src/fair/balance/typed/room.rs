@@ -143,7 +143,7 @@ impl Room {
         local: bool,
     ) -> Room {
         let mut room = Room {
-            weight: u64::from(group.span.weight()),
+            weight: group.weight,
             capacity: group.capacity.get(),
             imbalanced: group.imbalanced.get(),
             ..Room::default()
