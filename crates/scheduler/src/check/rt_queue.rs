@@ -31,9 +31,12 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
             rq.rt.nr_migratory()
         )
     });
-    found.expect("P4", rq.nr_running == rq.rt.nr_running() + rq.fair.nr_running, || {
-        let (rt, fair) = (rq.rt.nr_running(), rq.fair.nr_running);
-        format!("CPU {}: nr_running is {}, but {rt} RT and {fair} fair tasks are", rq.cpu, rq.nr_running)
+    let (dl, rt, fair) = (rq.dl.nr_running(), rq.rt.nr_running(), rq.fair.nr_running);
+    found.expect("P4", rq.nr_running == dl + rt + fair, || {
+        format!(
+            "CPU {}: nr_running is {}, but {dl} deadline, {rt} RT and {fair} fair tasks are",
+            rq.cpu, rq.nr_running
+        )
     });
 }
 

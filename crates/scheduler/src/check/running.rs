@@ -28,8 +28,10 @@ fn works_while_there_is_work<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<
     let rq = &queue.rq;
     let idle = moment.k.task(rq.curr).class.get() == Class::Idle;
     let rt = if rq.rt.is_throttled() { 0 } else { rq.rt.nr_running() };
-    found.expect("I12", !idle || rt + rq.fair.nr_running == 0, || {
-        format!("CPU {} idles with {rt} RT and {} fair tasks queued", rq.cpu, rq.fair.nr_running)
+    let dl = rq.dl.nr_running();
+    found.expect("I12", !idle || dl + rt + rq.fair.nr_running == 0, || {
+        let fair = rq.fair.nr_running;
+        format!("CPU {} idles with {dl} deadline, {rt} RT and {fair} fair tasks queued", rq.cpu)
     });
 }
 

@@ -6,7 +6,7 @@ use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
-use crate::{CpuId, Event, TaskId, ThisCpu, fair, rt};
+use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, rt};
 
 /// Why a task enters a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,11 +68,13 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     if kind == EnqueueKind::Wakeup {
         averages::on_woken(task);
     }
-    let n = rq.nr_running + 1;
-    rq.set_nr_running(n);
-    fair::note_overload(rq.me, n);
+    // A deadline task may be runnable and have to wait all the same: its class counts.
+    if task.class.get() != Class::Deadline {
+        count_runnable(rq);
+    }
     fair::update_avg_idle(rq, kind);
     match task.class.get() {
+        Class::Deadline => dl::enqueue_task(rq, p, kind),
         Class::Rt => rt::enqueue_task(rq, p, kind),
         Class::Fair => fair::enqueue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
@@ -85,6 +87,10 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     let task = rq.me.task(p);
     debug_assert!(task.on_rq.get());
     let dequeued = match task.class.get() {
+        Class::Deadline => {
+            dl::dequeue_task(rq, p, kind);
+            Dequeued::Gone
+        }
         Class::Rt => {
             rt::dequeue_task(rq, p, kind);
             Dequeued::Gone
@@ -105,6 +111,23 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         }
         DequeueKind::Restore => {}
     }
+    if task.class.get() != Class::Deadline {
+        uncount_runnable(rq);
+    }
+    if kind == DequeueKind::Sleep && task.state.get() == TaskState::Dead {
+        dl::leaves_for_good(rq, p);
+    }
+}
+
+/// One task more competes here.
+pub(crate) fn count_runnable<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let n = rq.nr_running + 1;
+    rq.set_nr_running(n);
+    fair::note_overload(rq.me, n);
+}
+
+/// One task less.
+pub(crate) fn uncount_runnable<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let n = rq.nr_running - 1;
     rq.set_nr_running(n);
 }
@@ -112,12 +135,14 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
 /// The task that is to run next, of the highest class that has one, in the place of `prev`; it becomes the
 /// class's current one. `prev` stops being that, unless its class picks it again without putting it back.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) -> TaskId {
-    let chosen = if fair::chooses_first(rq.me.k) && !rt::has_runnable(rq) { fair::choose(rq) } else { None };
+    let higher = dl::has_runnable(rq) || rt::has_runnable(rq);
+    let chosen = if fair::chooses_first(rq.me.k) && !higher { fair::choose(rq) } else { None };
     if chosen == Some(prev) {
         return prev;
     }
     put_prev_task(rq, prev, kind);
     let picked = Class::ALL.into_iter().find_map(|class| match class {
+        Class::Deadline => dl::pick_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Fair => fair::pick_next_task(rq, chosen),
         Class::Idle => Some(rq.idle),
@@ -128,7 +153,7 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId,
 /// A real-time task was picked: the CPU has been doing something else, unless it comes from another one.
 #[inline]
 fn real_time_picked<P: Platform>(rq: &RqGuard<'_, P>) {
-    if rq.me.task(rq.curr).class.get() != Class::Rt {
+    if !rq.me.task(rq.curr).class.get().is_realtime() {
         fair::pelt::real_time_begins(rq);
     }
 }
@@ -142,6 +167,10 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
         PutKind::Restore => {}
     }
     match task.class.get() {
+        Class::Deadline => {
+            dl::put_prev_task(rq, prev);
+            fair::pelt::real_time_ran(rq);
+        }
         Class::Rt => {
             rt::put_prev_task(rq, prev);
             fair::pelt::real_time_ran(rq);
@@ -154,6 +183,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
 /// A running task becomes its class's current one again after its parameters changed.
 pub(crate) fn set_curr_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     match rq.me.task(p).class.get() {
+        Class::Deadline => dl::set_next_task(rq, p),
         Class::Rt => rt::set_next_task(rq, p),
         Class::Fair => fair::set_next_task(rq, p),
         Class::Idle => {}
@@ -182,6 +212,7 @@ pub(crate) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let curr = rq.curr;
     match rq.me.task(curr).class.get() {
+        Class::Deadline => dl::yield_task(rq, curr),
         Class::Rt => rt::yield_task(rq, curr),
         Class::Fair => fair::yield_task(rq, curr),
         Class::Idle => {}
@@ -210,8 +241,9 @@ pub(crate) fn set_task_cpu<P: Platform>(
             fair::lose_cache(me, task);
             fair::migrate_task_rq(me, task, orig, dest);
         }
-        Class::Rt | Class::Idle => {}
+        Class::Deadline | Class::Rt | Class::Idle => {}
     }
+    dl::moved_to(me, &task.dl, dest);
     task.cpu.set(held, dest);
 }
 

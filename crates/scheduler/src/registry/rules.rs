@@ -609,4 +609,30 @@ rules! {
         LeftOutAtWakeup "left_out_at_wakeup" "Only as tasks that could be moved (6.13; 6.12.y).",
         Counted "counted" "Yes (6.12).",
     }
+    // The deadline class.
+    DlClass dl_class "Is there a deadline class?" "deadline-groups 0.2" {
+        On "on" "Yes (3.14 on).",
+        Off "off" "No: SCHED_DEADLINE is refused.",
+    }
+    DlWakeup dl_wakeup
+        "What does a deadline task that wakes have left of its period?" "deadline-groups A5" {
+        CbsRevised "cbs_revised"
+            "What it had, if its bandwidth allows; one whose deadline lies before the end of its period never \
+             gets more than its density allows up to that deadline (4.13 on).",
+        Cbs "cbs" "What it had, if its bandwidth allows, else a new period.",
+    }
+    DlOverload dl_overload "When does a CPU have deadline tasks to give away?" "deadline-groups A9" {
+        Count "count" "When two are queued and one of them may move.",
+        Pushable "pushable" "When one that may move waits (6.12 on).",
+    }
+    DlGrub dl_grub "How slowly is a deadline task charged that reclaims?" "deadline-groups A7" {
+        One "one" "By its share of what is in use and not promised (4.13 to 6.5).",
+        UMax "u_max" "The same, against the 95 % that may be promised (6.6 on).",
+        Off "off" "Nobody reclaims: the flag is refused.",
+    }
+    DlBwRelease dl_bw_release
+        "When is the bandwidth of a deadline task free that leaves the class?" "deadline-groups A6" {
+        ZeroLag "zero_lag" "When it would have used up its share (4.13 on).",
+        Immediate "immediate" "At once.",
+    }
 }

@@ -10,7 +10,7 @@ use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Prio, Reason, TaskId, ThisCpu};
+use crate::{CpuMask, Prio, Reason, TaskId, ThisCpu, dl};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
@@ -99,8 +99,8 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuar
 }
 
 /// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks
-/// that an older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while
-/// the machine runs calls it, on any CPU.
+/// that an older push had dropped from the pushable list; and what the deadline class has of these. No kernel
+/// can do this; whoever changes a rule while the machine runs calls it, on any CPU.
 pub async fn rules_changed<P: Platform>(me: ThisCpu<'_, P>) {
     for cpu in me.k.online.iter() {
         let mut rq = me.lock(cpu).await;
@@ -115,5 +115,6 @@ pub async fn rules_changed<P: Platform>(me: ThisCpu<'_, P>) {
         update_next(&mut rq, Change::Affinity);
         overload::update(&mut rq);
         publish(&mut rq);
+        dl::rules_changed(&mut rq);
     }
 }

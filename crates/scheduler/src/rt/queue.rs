@@ -139,6 +139,14 @@ pub(super) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
 }
 
+/// Deadline entities came to this queue, or left it, or its own best priority changed: cpupri follows, where
+/// any deadline is above all priorities (deadline-groups A1).
+pub(crate) fn cpupri_follows<P: Platform>(rq: &RqGuard<'_, P>) {
+    let (me, has_deadline) = (rq.me, rq.dl.earliest().is_some());
+    let highest = if has_deadline { Prio::DEADLINE } else { rq.rt.active.best() };
+    me.k.root_domain.cpupri.set(me, rq.cpu, highest);
+}
+
 /// What happened to the queue since `next` was last right.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
@@ -192,7 +200,6 @@ pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
         rq.touch_published();
     }
     if rose_or_fell {
-        let me = rq.me;
-        me.k.root_domain.cpupri.set(me, rq.cpu, highest);
+        cpupri_follows(rq);
     }
 }

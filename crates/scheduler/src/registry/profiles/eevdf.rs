@@ -38,6 +38,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "smt_balance=on",
             "NO_NI_RANDOM",
             "RT_PUSH_IPI",
+            "dl_grub=u_max",
         ],
     },
     Profile {
@@ -54,6 +55,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "custom_slice=kept",
             "tick_end=or_lost",
             "short_wakeup=cancel",
+            "dl_overload=pushable",
         ],
     },
     Profile {
