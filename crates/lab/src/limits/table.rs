@@ -321,11 +321,13 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "sched_deadline",
         effect: Effect::Medium,
-        missing: "SCHED_DEADLINE: rt-app files that ask for it are refused; a recorded task of it runs as \
-                  SCHED_FIFO 99.",
-        changes: "Everything beside such a task, which here is never throttled.",
+        missing: "A recorded task of SCHED_DEADLINE runs as SCHED_FIFO 99, because no event of a recording tells \
+                  its parameters. Of the class itself: the overrun signal, budgets by capacity and frequency, \
+                  several root domains, and run time charged to the real-time throttling of kernels before \
+                  6.12; the limits of its periods hold before 5.4, too.",
+        changes: "Everything beside such a recorded task, which is never throttled. Not measured.",
         profiles: SINCE_4_0,
-        source: "deadline-groups A",
+        source: "deadline-groups A2, A5, A8, A12",
     },
     Limit {
         name: "numa",
