@@ -199,6 +199,9 @@ reasons! {
     DlPreempt "dl_preempt" "The newly queued deadline task has an earlier deadline than the running one.";
     DlThrottled "dl_throttled" "A deadline task used up its run time and waits for its next period.";
     DlReplenished "dl_replenished" "The next period of a throttled deadline task begins.";
+    FairServerStarts "fair_server_starts"
+        "The fair server takes the CPU from a real-time or a later deadline task.";
+    FairServerEnds "fair_server_ends" "The fair server has used up its run time for this period.";
     DlPushed "dl_pushed" "A deadline task was pushed to a CPU with a later deadline, or none.";
     DlPulled "dl_pulled" "A deadline task was pulled from an overloaded CPU.";
     Pushed "pushed" "An RT task was pushed to a CPU with a lower priority.";

@@ -86,7 +86,8 @@ fn bandwidth_in_use<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, foun
 /// DA6, on one CPU: no deadline task waits while a later one, or none, runs.
 pub(super) fn earliest_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &*queue.rq;
-    let Some(first) = rq.dl.queued().find(|queued| queued.id.task().is_some()) else { return };
+    // Whom a server stands for, the fair class decides.
+    let Some(first) = rq.dl.queued().next().filter(|first| first.id.task().is_some()) else { return };
     let curr = moment.k.task(rq.curr);
     let right = curr.class.get() == Class::Deadline && curr.dl.deadline() <= first.deadline;
     found.expect("DA6", right, || format!("CPU {} runs {:?}, but {first:?} waits there", rq.cpu, rq.curr));

@@ -10,14 +10,16 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     works_while_there_is_work(moment, queue, found);
 }
 
-/// P1: nothing queued here beats the running task, unless the RT queue is throttled. (Among equals, which one
-/// runs is P9's.)
+/// P1: nothing queued here beats the running task, unless the RT queue is throttled or a fair server is
+/// queued. (Among equals, which one runs is P9's.)
 fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &queue.rq;
     let curr = moment.k.task(rq.curr);
     let highest = rq.rt.highest();
     let beaten = highest.is_rt() && highest.beats(curr.prio.get());
-    found.expect("P1", !beaten || rq.rt.is_throttled(), || {
+    // The fair class goes before it, by its server.
+    let served = rq.dl.queued().any(|queued| queued.id.task().is_none());
+    found.expect("P1", !beaten || rq.rt.is_throttled() || served, || {
         let (highest, prio) = (rq.rt.highest(), curr.prio.get());
         format!("CPU {} runs {:?} of prio {prio}, but prio {highest} waits there", rq.cpu, rq.curr)
     });

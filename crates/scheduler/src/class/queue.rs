@@ -1,6 +1,7 @@
 //! A task enters a queue, leaves it, is picked and put back (rt-class 2.1, fair-class 2.5).
 
 use super::Class;
+use crate::dl::DlId;
 use crate::fair::{Dequeued, averages};
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
@@ -135,19 +136,45 @@ pub(crate) fn uncount_runnable<P: Platform>(rq: &mut RqGuard<'_, P>) {
 /// The task that is to run next, of the highest class that has one, in the place of `prev`; it becomes the
 /// class's current one. `prev` stops being that, unless its class picks it again without putting it back.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) -> TaskId {
-    let higher = dl::has_runnable(rq) || rt::has_runnable(rq);
-    let chosen = if fair::chooses_first(rq.me.k) && !higher { fair::choose(rq) } else { None };
+    let chosen = if fair::chooses_first(rq.me.k) && fair_goes_first(rq) { fair::choose(rq) } else { None };
+    // The charge that belongs to the choice may have used up what the fair server had.
+    let chosen = chosen.filter(|_| fair_goes_first(rq));
     if chosen == Some(prev) {
         return prev;
     }
     put_prev_task(rq, prev, kind);
     let picked = Class::ALL.into_iter().find_map(|class| match class {
-        Class::Deadline => dl::pick_task(rq).inspect(|_| real_time_picked(rq)),
+        Class::Deadline => pick_by_deadline(rq, chosen),
         Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Fair => fair::pick_next_task(rq, chosen),
-        Class::Idle => Some(rq.idle),
+        Class::Idle => {
+            dl::idle_begins(rq);
+            Some(rq.idle)
+        }
     });
     picked.unwrap_or(rq.idle)
+}
+
+/// Whether the fair class has the say: nothing is above it, or its server is before all others.
+fn fair_goes_first<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    match dl::first(rq) {
+        Some(DlId::Task(_)) => false,
+        Some(DlId::Server(_)) => true,
+        None => !rt::has_runnable(rq),
+    }
+}
+
+/// The task of the earliest deadline, or the one for which the fair server stands: `chosen`, if that is known
+/// already. A server that stands for nobody stops.
+fn pick_by_deadline<P: Platform>(rq: &mut RqGuard<'_, P>, chosen: Option<TaskId>) -> Option<TaskId> {
+    while let DlId::Server(_) = dl::first(rq)? {
+        let served = fair::pick_next_task(rq, chosen);
+        if served.is_some() {
+            return served;
+        }
+        dl::picked_in_vain(rq);
+    }
+    dl::pick_task(rq).inspect(|_| real_time_picked(rq))
 }
 
 /// A real-time task was picked: the CPU has been doing something else, unless it comes from another one.
@@ -176,7 +203,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
             fair::pelt::real_time_ran(rq);
         }
         Class::Fair => fair::put_prev_task(rq, prev),
-        Class::Idle => {}
+        Class::Idle => dl::idled(rq),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whether there is room for one more (deadline-groups A2 checks 1, 9 and 10, deadline-groups A3).
 
 use super::params::{DlParams, ratio};
+use super::server::server_bw;
 use crate::platform::Platform;
 use crate::registry::{DlClass, DlGrub};
 use crate::task::Task;
@@ -25,7 +26,7 @@ pub enum NotAdmitted {
     Bandwidth {
         /// What may be promised.
         limit: u64,
-        /// What is promised already, to others.
+        /// What is promised already, to others and to the fair servers.
         taken: u64,
         /// What was asked for.
         asked: u64,
@@ -77,12 +78,13 @@ fn limit<P: Platform>(k: &Scheduler<P>) -> Option<u64> {
 
 /// What is promised in all, servers included.
 fn total<P: Platform>(k: &Scheduler<P>) -> u64 {
-    k.dl_root.total.get()
+    k.dl_root.total.get() + k.cpus() as u64 * server_bw(k)
 }
 
 /// What each CPU has to bear of it, as the kernel divides it.
 pub(super) fn total_per_cpu<P: Platform>(me: ThisCpu<'_, P>) -> u64 {
-    me.k.dl_root.total_per_cpu.get()
+    let cpus = me.k.cpus() as u64;
+    me.k.dl_root.total_per_cpu.get() + cpus * (server_bw(me.k) / cpus)
 }
 
 /// Whether `task` may have this policy. Nothing is reserved yet. Of a task that is made with it, whoever

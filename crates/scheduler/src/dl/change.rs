@@ -5,6 +5,7 @@ use super::preempt::check_preempt_curr;
 use super::pull::pull_dl_task;
 use super::push::push_dl_tasks;
 use super::queue::publish;
+use super::server::rule_changed;
 use super::tree::{DlId, Queued};
 use crate::Class;
 use crate::pi_lock::PiGuard;
@@ -92,4 +93,5 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuar
 /// Brings a queue in line with rules that changed while tasks are queued.
 pub(crate) fn rules_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     overload::update(rq);
+    rule_changed(rq);
 }

@@ -4,6 +4,7 @@ use super::cbs::Budget;
 use super::cpudl::Cpudl;
 use super::overload::Overload;
 use super::params::DlParams;
+use super::server::Server;
 use super::timer::{Armed, Timers};
 use super::tree::{Queued, Tree};
 use crate::shared::Kept;
@@ -184,6 +185,7 @@ pub struct DlRoot {
     pub(super) cpudl: Cpudl,
     pub(super) overload: Overload,
     pub(super) timers: Box<[Timers]>,
+    pub(super) servers: Box<[Server]>,
 }
 
 impl DlRoot {
@@ -195,22 +197,28 @@ impl DlRoot {
             cpudl: Cpudl::new(cpus),
             overload: Overload::default(),
             timers: (0..cpus).map(|_| Timers::default()).collect(),
+            servers: (0..cpus).map(|_| Server::default()).collect(),
         }
     }
 
-    /// dl_bw->total_bw without that of servers, in 2^20ths of a CPU.
+    /// dl_bw->total_bw without that of the servers, in 2^20ths of a CPU.
     pub fn total_bw(&self) -> u64 {
         self.total.get()
     }
 
-    /// running_bw of a CPU: what is in use, in 2^20ths of it.
+    /// running_bw of a CPU without its server's: what is in use, in 2^20ths of it.
     pub fn running_bw(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu.index()].running.get()
     }
 
-    /// this_bw of a CPU: what is assigned to it, in 2^20ths of it.
+    /// this_bw of a CPU without its server's: what is assigned to it, in 2^20ths of it.
     pub fn this_bw(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu.index()].this.get()
+    }
+
+    /// The server of a CPU that stands for the fair class.
+    pub fn fair_server(&self, cpu: CpuId) -> &Server {
+        &self.servers[cpu.index()]
     }
 
     /// The deadline by which cpudl knows a CPU; `None`: free of deadline entities.

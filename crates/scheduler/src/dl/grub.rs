@@ -2,6 +2,7 @@
 
 use super::entity::DlEntity;
 use super::params::{BW_SHIFT, ratio};
+use super::server::inactive_server_bw;
 use crate::platform::Platform;
 use crate::registry::DlGrub;
 use crate::{CpuId, Nanos, ThisCpu};
@@ -18,7 +19,7 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
         return delta.0 as i64;
     }
     let limit = Limit::of(me);
-    let inactive = me.k.dl_root.this_bw(cpu) - me.k.dl_root.running_bw(cpu);
+    let inactive = me.k.dl_root.this_bw(cpu) - me.k.dl_root.running_bw(cpu) + inactive_server_bw(me, cpu);
     // Neither in use nor promised: what of the limit is left for classes below.
     let extra = limit.max_bw.saturating_sub(super::admission::total_per_cpu(me));
     let rate = match rule {

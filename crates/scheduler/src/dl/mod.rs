@@ -29,6 +29,11 @@
 //!
 //! Detection is by the tick: a task may overrun by up to one, and pays that back in its next period.
 //!
+//! # The fair server (deadline-groups A11)
+//!
+//! `server`: since 6.12 an entity without a task stands for the fair class of each CPU. When it is first, the
+//! pick asks the fair class for a task, and nothing of the real-time class comes before that.
+//!
 //! # Inheritance (deadline-groups A10)
 //!
 //! Who owns a mutex for which a deadline task waits borrows its *parameters*, not its budget: with each
@@ -57,12 +62,14 @@ mod pull;
 mod push;
 mod queue;
 mod select;
+mod server;
 mod timer;
 mod tree;
 
 pub use admission::{NotAdmitted, fits, may_take_affinity};
 pub use entity::{DlEntity, DlRoot, DlRq};
 pub use params::{DlParams, DlParamsError, ratio};
+pub use server::Server;
 pub use timer::dl_timer;
 pub use tree::{DlId, Queued};
 
@@ -72,10 +79,9 @@ pub(crate) use change::{prio_changed, rules_changed, set_cpus_allowed, switched_
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{has_pushable_tasks, post_schedule, task_woken, wants_task_woken};
-pub(crate) use queue::{
-    dequeue_task, enqueue_task, has_runnable, lend, pick_task, put_prev_task, set_next_task,
-};
+pub(crate) use queue::{dequeue_task, enqueue_task, first, lend, pick_task, put_prev_task, set_next_task};
 pub(crate) use select::select_task_rq;
+pub(crate) use server::{fair_came, fair_ran, fair_went, idle_begins, idled, picked_in_vain};
 
 #[cfg(test)]
 mod tests;

@@ -68,6 +68,14 @@ impl fmt::Display for DlParamsError {
 impl core::error::Error for DlParamsError {}
 
 impl DlParams {
+    /// Those of the fair servers: 50 ms in each second (deadline-groups A11).
+    pub(super) const FAIR_SERVER: DlParams = DlParams {
+        runtime_ns: 50_000_000,
+        deadline_ns: 1_000_000_000,
+        period_ns: 1_000_000_000,
+        reclaim: false,
+    };
+
     /// Parameters as sched_setattr takes them; a period of zero means that of the deadline.
     ///
     /// # Errors

@@ -79,7 +79,15 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
 
 /// An entity begins to compete.
 pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, id: DlId) {
-    let DlId::Task(p) = id else { return };
+    let p = match id {
+        DlId::Task(p) => p,
+        DlId::Server(cpu) => {
+            let e = &rq.me.k.dl_root.servers[cpu.index()].entity;
+            e.queued.set(true);
+            rq.dl.tree.insert(Queued { id, deadline: e.deadline() });
+            return publish(rq);
+        }
+    };
     let task = rq.me.task(p);
     task.dl.queued.set(true);
     let queued = Queued { id, deadline: task.dl.deadline() };
@@ -97,7 +105,14 @@ pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, id: DlId) {
 
 /// An entity competes no longer.
 pub(super) fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, id: DlId) {
-    let DlId::Task(p) = id else { return };
+    let p = match id {
+        DlId::Task(p) => p,
+        DlId::Server(cpu) => {
+            rq.me.k.dl_root.servers[cpu.index()].entity.queued.set(false);
+            rq.dl.tree.remove(id);
+            return publish(rq);
+        }
+    };
     let task = rq.me.task(p);
     task.dl.queued.set(false);
     rq.dl.tree.remove(id);
@@ -113,12 +128,7 @@ pub(crate) fn first<P: Platform>(rq: &RqGuard<'_, P>) -> Option<DlId> {
     rq.dl.tree.first().map(|first| first.id)
 }
 
-/// Whether a pick would find a task of this class.
-pub(crate) fn has_runnable<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    !rq.dl.tree.is_empty()
-}
-
-/// The task with the earliest deadline; it becomes current.
+/// The task with the earliest deadline, if no server goes before it; it becomes current.
 pub(crate) fn pick_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
     let p = first(rq)?.task()?;
     set_next_task(rq, p);

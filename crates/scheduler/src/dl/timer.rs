@@ -8,6 +8,7 @@ use super::budget::replenish;
 use super::preempt::check_preempt_curr;
 use super::push::{has_pushable_tasks, push_dl_task};
 use super::queue::enter;
+use super::server::server_timer;
 use super::tree::DlId;
 use crate::class::Class;
 use crate::platform::Platform;
@@ -87,7 +88,7 @@ pub async fn dl_timer<P: Platform>(me: ThisCpu<'_, P>) {
         let armed = Armed { at, on: me.id };
         match what {
             What::Replenish(DlId::Task(p)) => next_period(me, p, armed).await,
-            What::Replenish(DlId::Server(_)) => {}
+            What::Replenish(DlId::Server(cpu)) => server_timer(me, cpu, armed).await,
             What::ZeroLag(p) => {
                 let rq = me.task_rq_lock(p).await;
                 if me.task(p).dl.zero_lag.get() == Some(armed) {

@@ -635,4 +635,30 @@ rules! {
         ZeroLag "zero_lag" "When it would have used up its share (4.13 on).",
         Immediate "immediate" "At once.",
     }
+    DlServer dl_server
+        "How does the fair class get its share against real-time tasks?" "deadline-groups A11" {
+        Off "off" "Only by real-time throttling (up to 6.11).",
+        Deferred "deferred"
+            "By a deadline server of each CPU, 50 ms in each second, that waits until fair tasks would get \
+             less than that (6.12 on).",
+        Plain "plain" "By such a server that does not wait: fair tasks go first in each second.",
+    }
+    DlServerStop dl_server_stop "When does that server stop?" "deadline-groups A11" {
+        Lazy "lazy" "When it is to run and the CPU has no fair task (6.17 on; 6.12.92 on).",
+        LazyIdle "lazy_idle" "Then, and when the CPU has idled for a whole period (7.0 on).",
+        OnEmpty "on_empty" "When the last fair task leaves the CPU (6.12 to 6.16).",
+    }
+    DlServerWakeup dl_server_wakeup
+        "What has that server left that stopped within its period?" "deadline-groups A11" {
+        RevisedRunning "revised_running"
+            "Its bandwidth up to its deadline if fair tasks were starving, else a new period (6.12.103 on).",
+        RevisedAll "revised_all"
+            "Its bandwidth up to its deadline, and it does not wait: fair tasks that wake go before real-time \
+             ones (6.12.83 to 6.12.102).",
+        NewPeriod "new_period" "A new period (6.12.0 to 6.12.82).",
+    }
+    RtThrottle rt_throttle "Are real-time tasks throttled?" "deadline-groups A12; rt-class 8.1" {
+        Root "root" "Yes, each CPU's to sched_rt_runtime_us in each period (up to 6.11).",
+        Off "off" "No (6.12 on, without RT_GROUP_SCHED).",
+    }
 }

@@ -36,7 +36,7 @@ fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: 
     let prev = rq.me.task(prev);
     // A throttled deadline task is gone, too; but one of its class goes before all that could be pulled.
     let gone = match prev.class.get() {
-        Class::Deadline => !dl::has_runnable(rq),
+        Class::Deadline => dl::first(rq).is_none(),
         Class::Rt | Class::Fair | Class::Idle => !prev.on_rq.get(),
     };
     gone && prev_prio.beats(rq.rt.active.best())

@@ -4,6 +4,7 @@
 mod admission;
 mod jobs;
 mod places;
+mod server;
 
 use crate::testing::Lab;
 use crate::{Nanos, TaskId};
