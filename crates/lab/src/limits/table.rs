@@ -83,7 +83,7 @@ const SINCE_4_19: &[&str] = &[
     "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
     "4.19",
 ];
-/// With EEVDF: delayed dequeue and the fair server came with 6.12.
+/// With EEVDF.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 /// Those that run on an older fair class than their own.
@@ -126,16 +126,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
         profiles: OLD_FAIR_4_0,
         source: "fair-placement 1.9",
-    },
-    Limit {
-        name: "fair_server",
-        effect: Effect::Large,
-        missing: "The fair server, which since 6.12 gives fair tasks 50 ms in each second against real-time \
-                  tasks: real-time tasks are throttled instead, as before.",
-        changes: "Fair tasks beside real-time tasks that use up a CPU: they get 50 ms in each second either \
-                  way, but at other times. Not measured.",
-        profiles: SINCE_6_12,
-        source: "deadline-groups A11, A12; eevdf-class 0.1",
     },
     Limit {
         name: "cgroups",
@@ -345,6 +335,16 @@ pub(super) const LIMITS: &[Limit] = &[
                   refused. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
+    },
+    Limit {
+        name: "fair_server",
+        effect: Effect::Small,
+        missing: "The fair server's parameters (debugfs, sched/fair_server): it has 50 ms in each second of every CPU; \
+                  and that it counts as a running task in 6.12.",
+        changes: "Systems that set them; CPUs that 6.12 takes for busy while their server waits in the queue. Not \
+                  measured.",
+        profiles: SINCE_6_12,
+        source: "deadline-groups A11",
     },
     Limit {
         name: "clusters",

@@ -67,6 +67,11 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<Tas
     Some(first)
 }
 
+/// A pick was made without asking this class: a task that was put before it is pushable now.
+pub(crate) fn passed_over<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    pushable_changed(rq);
+}
+
 /// The running task stops being current. If it is still queued, it waits and becomes pushable, behind its
 /// equals there; the pick that follows publishes that.
 #[inline]

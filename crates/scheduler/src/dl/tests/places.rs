@@ -90,6 +90,23 @@ fn a_throttled_task_makes_room_for_real_time_tasks() {
     assert_eq!(lab.running(0), rt);
 }
 
+/// A real-time task that a deadline task preempts shows as pushable; but one alone makes no CPU overloaded
+/// (rt-class 1.6), so only with a second one there is it pulled.
+#[test]
+fn a_preempted_real_time_task_is_seen() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    let other = lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+    let rt = lab.spawn(fifo(10), 0);
+    lab.spawn(deadline(5, 100, 100), 0);
+    assert!(lab.k.rq(CpuId(0)).published.rt_pushable.get() && lab.running(1) == other);
+    lab.block(1);
+    assert!(lab.idle(1) && lab.cpu_of(rt) == 0);
+    lab.wake(1, other);
+    let second = lab.spawn(fifo(5), 0);
+    lab.block(1);
+    assert_eq!((lab.running(1), lab.cpu_of(second)), (rt, 0));
+}
+
 /// `count` calls a CPU overloaded that has two tasks of which the running one may move; `pushable` does not.
 #[test]
 fn a9_overload_by_rule() {
