@@ -99,8 +99,12 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let (mut own, mut assigned) = (0, 0);
     for p in moment.tasks() {
         let (task, e) = (k.task(p), &k.task(p).dl);
-        let Some(params) = e.params() else { continue };
-        let most = params.runtime().0 as i64;
+        // A task that is lent less than it has keeps what it has.
+        let Some(most) =
+            [e.params(), e.own_params()].into_iter().flatten().map(|p| p.runtime().0 as i64).max()
+        else {
+            continue;
+        };
         found.expect("DA2", e.runtime_ns() <= most, || {
             format!("{p:?} has {} ns left of a run time of {most} ns", e.runtime_ns())
         });
@@ -108,7 +112,7 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
             format!("{p:?} is boosted and throttled")
         });
         let is_own = matches!(task.policy.get(), Policy::Deadline(_));
-        own += if is_own { e.bw() } else { 0 };
+        own += if is_own { e.reserved_bw() } else { 0 };
     }
     assigned += k.rqs().iter().map(|rq| k.dl_root.this_bw(rq.cpu)).sum::<u64>();
     found.expect("DA3", own <= assigned && assigned <= k.dl_root.total_bw(), || {

@@ -77,9 +77,12 @@ impl Class {
     }
 
     /// What follows for the queue that a queued task of this class has left. Releases the lock.
-    pub(crate) async fn switched_from<P: Platform>(self, rq: RqGuard<'_, P>) {
+    pub(crate) async fn switched_from<P: Platform>(self, mut rq: RqGuard<'_, P>) {
         match self {
-            Class::Deadline => dl::switched_from(rq).await,
+            Class::Deadline => {
+                rt::left_deadline_class(&mut rq);
+                dl::switched_from(rq).await;
+            }
             Class::Rt => rt::switched_from(rq).await,
             Class::Fair | Class::Idle => {}
         }

@@ -60,6 +60,8 @@ pub(super) fn contends<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
         // It was made with this policy, and this is its first wakeup.
         e.own.get().inspect(|params| reserve(me.k, *params));
     }
+    // A task that has not run yet changes its CPU without migrating.
+    moved_to(me, e, rq.cpu);
     count_on(me, e, rq.cpu);
     if !e.active.replace(true) {
         let running = &me.k.dl_root.cpus[rq.cpu.index()].running;

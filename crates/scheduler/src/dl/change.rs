@@ -4,7 +4,7 @@ use super::overload;
 use super::preempt::check_preempt_curr;
 use super::pull::pull_dl_task;
 use super::push::push_dl_tasks;
-use super::queue::publish;
+use super::queue::{first, publish};
 use super::server::rule_changed;
 use super::tree::{DlId, Queued};
 use crate::Class;
@@ -60,8 +60,13 @@ fn preempt_if_earlier<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// A queued task left the class: if it was the last here, others may have something to give.
-pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>) {
+/// A queued task left the class. If it runs, it makes room for those that are still of the class here (one may
+/// have been woken while it was boosted); if it was the last here, others may have something to give.
+pub(crate) async fn switched_from<P: Platform>(mut rq: RqGuard<'_, P>) {
+    if first(&rq).is_some() && rq.me.task(rq.curr).class.get() != Class::Deadline {
+        rq.me.decide(rq.curr, Reason::PrioDropped);
+        rq.resched();
+    }
     if rq.dl.nr_running == 0 {
         pull_dl_task(rq).await;
     }

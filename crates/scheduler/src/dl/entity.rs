@@ -77,6 +77,11 @@ impl DlEntity {
         self.donor.get().is_some()
     }
 
+    /// Its own parameters; also of a task that has left the class, until its bandwidth is free.
+    pub fn own_params(&self) -> Option<DlParams> {
+        self.own.get()
+    }
+
     /// What it has inherited.
     pub(crate) fn donor(&self) -> Option<DlParams> {
         self.donor.get()
@@ -88,7 +93,7 @@ impl DlEntity {
     }
 
     /// What is promised to it of all that can be promised, in 2^20ths of a CPU.
-    pub(super) fn reserved_bw(&self) -> u64 {
+    pub(crate) fn reserved_bw(&self) -> u64 {
         if self.reserved.get() { self.bw() } else { 0 }
     }
 

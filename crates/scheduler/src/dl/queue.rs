@@ -205,7 +205,11 @@ pub(crate) fn lend<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, donor: Option<su
             e.set_budget(e.budget().replenished(params, e.yielded.take(), rq.clock));
         }
         Some(params) => e.set_budget(Budget::new_period(params, rq.clock)),
-        None if own => {}
+        // Of what it was lent it keeps no more than it could have of its own.
+        None if own => {
+            let most = e.own.get().map_or(0, |own| own.runtime().0 as i64);
+            e.set_budget(Budget { runtime: e.runtime_ns().min(most), ..e.budget() });
+        }
         None => e.set_budget(Budget { runtime: 0, deadline: Nanos::ZERO }),
     }
     e.throttled.set(false);

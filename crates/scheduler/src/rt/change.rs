@@ -10,7 +10,7 @@ use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Prio, Reason, TaskId, ThisCpu, dl};
+use crate::{Class, CpuMask, Prio, Reason, TaskId, ThisCpu, dl};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
@@ -56,6 +56,16 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
         }
     }
     rq
+}
+
+/// A task left the deadline class: if it runs, and for this one, it may be below others that wait here. (No
+/// task that enters from the fair class is.)
+pub(crate) fn left_deadline_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let curr = rq.me.task(rq.curr);
+    if curr.class.get() == Class::Rt && rq.rt.active.best().beats(curr.prio.get()) {
+        rq.me.decide(rq.curr, Reason::PrioDropped);
+        rq.resched();
+    }
 }
 
 /// A queued task left the class: if it was the last here, others may have something to give.

@@ -107,6 +107,17 @@ fn a_preempted_real_time_task_is_seen() {
     assert_eq!((lab.running(1), lab.cpu_of(second)), (rt, 0));
 }
 
+/// A running deadline task that becomes a real-time one makes room for a higher one that waits.
+#[test]
+fn a_deadline_task_that_becomes_real_time_makes_room() {
+    let lab = Lab::new(1, "6.1.y", &[]);
+    let p = lab.spawn(deadline(5, 100, 100), 0);
+    let rt = lab.spawn(fifo(50), 0);
+    lab.run(crate::testing::sched_setscheduler(lab.cpu(0), p, fifo(10)));
+    lab.settle();
+    assert_eq!(lab.running(0), rt);
+}
+
 /// `count` calls a CPU overloaded that has two tasks of which the running one may move; `pushable` does not.
 #[test]
 fn a9_overload_by_rule() {
