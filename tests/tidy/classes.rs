@@ -9,11 +9,22 @@ const CORE: &str = "crates/scheduler/src/";
 
 /// Parts of the scheduler that may: the classes, the functions that match on them, what is checked of each,
 /// and the places where each keeps its state.
-const MAY: [&str; 10] =
-    ["check/", "class/", "fair/", "kernel.rs", "lib.rs", "rq.rs", "rt/", "task.rs", "testing.rs", "testing/"];
+const MAY: [&str; 11] = [
+    "check/",
+    "class/",
+    "dl/",
+    "fair/",
+    "kernel.rs",
+    "lib.rs",
+    "rq.rs",
+    "rt/",
+    "task.rs",
+    "testing.rs",
+    "testing/",
+];
 
 fn named(sources: &Texts) -> Vec<Finding> {
-    let class = Regex::new(r"\b(rt|fair)::|\bClass::[A-Z][a-z]\w*").expect("a pattern");
+    let class = Regex::new(r"\b(dl|rt|fair)::|\bClass::[A-Z][a-z]\w*").expect("a pattern");
     let mut findings = Vec::new();
     for (path, text) in sources {
         let Some(inner) = path.strip_prefix(CORE) else { continue };

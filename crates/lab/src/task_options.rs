@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::loads::LoadSpec;
+use machine::policy_text;
 use scheduler::{CpuMask, Nice, Policy, RtPriority};
 use workload::replay::{Changed, KnownAffinity, Override, Replay, TaskSelector, Waits, WorkFactor};
 use workload::units;
@@ -85,11 +86,7 @@ impl TaskOptions {
 fn word(Override { whom, what }: &Override) -> String {
     let task = whom.word();
     match what {
-        Changed::Policy(Policy::Fifo(priority)) => format!("policy={task}=fifo:{}", priority.get()),
-        Changed::Policy(Policy::Rr(priority)) => format!("policy={task}=rr:{}", priority.get()),
-        Changed::Policy(Policy::Normal) => format!("policy={task}=other"),
-        Changed::Policy(Policy::Batch) => format!("policy={task}=batch"),
-        Changed::Policy(Policy::Idle) => format!("policy={task}=idle"),
+        Changed::Policy(policy) => format!("policy={task}={}", policy_text(*policy)),
         Changed::Nice(nice) => format!("nice={task}={}", nice.get()),
         Changed::Scale(WorkFactor { millionths }) => {
             format!("scale={task}={}.{:06}", millionths / MILLION, millionths % MILLION)

@@ -5,6 +5,7 @@ use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
 use crate::window::WindowOutcome;
+use scheduler::dl::NotAdmitted;
 use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use schema::{CpuResult, Histogram, LogRecord, Totals};
 use std::fmt;
@@ -166,6 +167,16 @@ pub enum RunError {
         asked: CpuMask,
         /// How many CPUs there are.
         cpus: usize,
+    },
+    /// The kernel refuses SCHED_DEADLINE to a task, or an affinity to a deadline task.
+    #[error("task {comm} ({pid}): {why}")]
+    NotAdmitted {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// What the kernel says.
+        why: NotAdmitted,
     },
     /// A program that makes no progress in time.
     #[error(

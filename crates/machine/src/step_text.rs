@@ -55,6 +55,11 @@ pub fn policy_text(policy: Policy) -> String {
         Policy::Idle => "idle".to_owned(),
         Policy::Fifo(priority) => format!("fifo:{}", priority.get()),
         Policy::Rr(priority) => format!("rr:{}", priority.get()),
+        Policy::Deadline(params) => {
+            let [runtime, deadline, period] = [params.runtime(), params.deadline(), params.period()];
+            let reclaim = if params.reclaims() { ":reclaim" } else { "" };
+            format!("deadline:{}:{}:{}{reclaim}", runtime.0, deadline.0, period.0)
+        }
     }
 }
 

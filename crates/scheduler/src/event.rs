@@ -191,6 +191,19 @@ reasons! {
         "The running fair task is not protected any more, and others are queued: the pick shall decide.";
     HrtickEnd "hrtick_end" "The running fair task's turn was over, as its CPU's timer told (HRTICK).";
     RrSlice "rr_slice" "The running SCHED_RR task used up its slice and has company.";
+    DlWakeStay "dl_wake_stay"
+        "The woken deadline task stays on its last CPU: nothing there has an earlier deadline.";
+    DlWakeRouted "dl_wake_routed"
+        "The woken deadline task goes to a CPU without deadline tasks or with a later one.";
+    DlWakeNoLater "dl_wake_no_later" "The woken deadline task found no CPU with a later deadline and stays.";
+    DlPreempt "dl_preempt" "The newly queued deadline task has an earlier deadline than the running one.";
+    DlThrottled "dl_throttled" "A deadline task used up its run time and waits for its next period.";
+    DlReplenished "dl_replenished" "The next period of a throttled deadline task begins.";
+    FairServerStarts "fair_server_starts"
+        "The fair server takes the CPU from a real-time or a later deadline task.";
+    FairServerEnds "fair_server_ends" "The fair server has used up its run time for this period.";
+    DlPushed "dl_pushed" "A deadline task was pushed to a CPU with a later deadline, or none.";
+    DlPulled "dl_pulled" "A deadline task was pulled from an overloaded CPU.";
     Pushed "pushed" "An RT task was pushed to a CPU with a lower priority.";
     PushNoTarget "push_no_target" "No CPU with a lower priority for the task to be pushed.";
     PushPreempts "push_preempts" "The task to be pushed beats the running one and is about to run here.";

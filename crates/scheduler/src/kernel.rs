@@ -1,5 +1,6 @@
 //! The scheduler as a whole, and the executing CPU that every path carries along.
 
+use crate::dl::DlRoot;
 use crate::domains::{SchedDomain, Topology, domains_of};
 use crate::fair::FairRoot;
 use crate::mutex::MutexTable;
@@ -27,6 +28,8 @@ pub struct Scheduler<P: Platform> {
     pub mutexes: MutexTable,
     /// RT overload, cpupri and the push walker.
     pub root_domain: RootDomain,
+    /// Deadline bandwidth, overload and cpudl.
+    pub dl_root: DlRoot,
     /// What fair balancing shares between CPUs.
     pub fair_root: FairRoot,
     /// Totals since the start.
@@ -98,6 +101,7 @@ impl<P: Platform> Scheduler<P> {
             tasks,
             mutexes: MutexTable::default(),
             root_domain: RootDomain::new(cpus),
+            dl_root: DlRoot::new(cpus),
             fair_root: FairRoot::new(topology, &domains),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
@@ -166,7 +170,8 @@ impl<P: Platform> Scheduler<P> {
     /// Runnable fair tasks of `cpu`, as balancing counts them.
     pub fn nr_fair(&self, cpu: CpuId) -> u32 {
         let rq = &self.rq(cpu).published;
-        let queued = rq.nr_running.get() - rq.rt_nr_running.get() - rq.stop_nr_running.get();
+        let above = rq.rt_nr_running.get() + rq.dl_nr_running.get() + rq.stop_nr_running.get();
+        let queued = rq.nr_running.get() - above;
         match self.config.rules.delayed_count.get() {
             DelayedCount::LeftOut => queued - rq.nr_delayed.get(),
             DelayedCount::LeftOutAtWakeup | DelayedCount::Counted => queued,

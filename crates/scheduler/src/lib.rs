@@ -1,4 +1,4 @@
-//! The Linux CPU scheduler: run queues, wakeup, fork, tick, the real-time and the fair class.
+//! The Linux CPU scheduler: run queues, wakeup, fork, tick, the deadline, the real-time and the fair class.
 //!
 //! Knows neither simulation nor files: it runs on whatever implements [`platform::Platform`]. Kernel paths
 //! are async functions over virtual locks; **an `.await` means that virtual time may pass and other CPUs may
@@ -6,7 +6,7 @@
 //! ([`rq::RqGuard`]).
 //!
 //! Start at [`wakeup::try_to_wake_up`] and [`schedule::schedule`]; what they ask of a class is in `class`,
-//! the classes are [`rt`] and [`fair`]; everything that differs between kernels is in [`registry`].
+//! the classes are [`dl`], [`rt`] and [`fair`]; everything that differs between kernels is in [`registry`].
 
 #![no_std]
 
@@ -17,6 +17,7 @@ pub mod check;
 mod chunks;
 mod class;
 mod cpumask;
+pub mod dl;
 mod domains;
 mod double_lock;
 mod event;
@@ -47,6 +48,7 @@ pub mod wakeup;
 
 pub use class::Class;
 pub use cpumask::CpuMask;
+pub use dl::{DlParams, DlParamsError, NotAdmitted};
 pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState};
 pub use ids::{CpuId, MutexId, Pid, TaskId};

@@ -76,6 +76,10 @@ pub trait Platform: Sized {
     /// called there then.
     fn set_hrtick(&self, cpu: CpuId, at: Option<Nanos>);
 
+    /// Lets the timer of `cpu` for deadline entities fire at `at`, or not at all; [`crate::dl::dl_timer`] is
+    /// to be called there then.
+    fn set_dl_timer(&self, cpu: CpuId, at: Option<Nanos>);
+
     /// Something happened that tracepoints and counters tell about. The platform may look at the tasks
     /// involved.
     fn event(&self, me: ThisCpu<'_, Self>, event: Event);
@@ -103,6 +107,10 @@ pub enum Line {
     Rq(CpuId),
     /// rto_count and rto_mask.
     Rto,
+    /// dlo_count and dlo_mask.
+    Dlo,
+    /// cpudl: its lock, heap and mask.
+    Cpudl,
     /// One level of cpupri: its mask (6.1), or its lock and mask.
     CpupriLevel(u8),
     /// The counts of four consecutive cpupri levels, by level / 4 (3.2 on).

@@ -8,40 +8,49 @@
 //! `deboost_place`). One whose effective priority stays as it was is not moved at all.
 
 use crate::class::{
-    Class, DequeueKind, EnqueueKind, ListEnd, PrioChange, PutKind, activate_task, deactivate_task,
+    self, Class, DequeueKind, EnqueueKind, ListEnd, PrioChange, PutKind, activate_task, deactivate_task,
     finish_delayed, put_prev_task, set_curr_task, set_custom_slice,
 };
-use crate::mutex::{effective_prio, rt_mutex_adjust_prio_chain};
+use crate::mutex::{Inherited, inherited, rt_mutex_adjust_prio_chain};
 use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
 use crate::registry::{CustomSlice, DeboostPlace, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{Event, Nanos, Nice, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
+use crate::{Event, Nanos, Nice, NotAdmitted, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
 
-/// Gives `p` a policy (with its real-time priority) in whatever state the task is; its nice value stays. If
-/// `p` waits for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class
-/// 7.3).
-pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, policy: Policy) {
+/// Gives `p` a policy (with its parameters) in whatever state the task is; its nice value stays. If `p` waits
+/// for a mutex, its place among the waiters and the owner's inherited priority follow (rt-class 7.3).
+///
+/// # Errors
+/// SCHED_DEADLINE may be refused (deadline-groups A2, A3); then nothing has changed.
+pub async fn sched_setscheduler<P: Platform>(
+    me: ThisCpu<'_, P>,
+    p: TaskId,
+    policy: Policy,
+) -> Result<(), NotAdmitted> {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     rq.charge(Cost::SetPrio);
     let task = me.task(p);
     if task.policy.get() == policy {
-        return;
+        return Ok(());
     }
+    class::admits(me.k, task, policy)?;
     let old = Served::by(task);
     let normal = policy.normal_prio(task.nice.get());
-    let prio = effective_prio(me, p, normal);
+    let Inherited { prio, donor } = inherited(me, p, normal);
     let set = |held: &(&PiGuard<'_, P>, &RqGuard<'_, P>)| {
+        class::policy_changes(held.1, p, policy);
         task.policy.set(held, policy);
+        class::lend(held.1, p, donor);
         task.normal_prio.set(held, normal);
         old.class.set_weight(held.1, p, policy.weight(task.nice.get()));
     };
-    if prio == old.prio && !old.class.goes_by_weight() {
+    if prio == old.prio && old.class.goes_by_priority() {
         set(&(&pi, &rq));
-        return;
+        return Ok(());
     }
     let drops_to = match me.k.config.rules.setscheduler_place.get() {
         SetschedulerPlace::Head => ListEnd::Head,
@@ -51,6 +60,7 @@ pub async fn sched_setscheduler<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, poli
     check_class_changed(rq, p, old, PrioChange::Parameters).await;
     drop(pi);
     rt_mutex_adjust_prio_chain(me, p).await;
+    Ok(())
 }
 
 /// Gives `p` a nice value in whatever state the task is. A real-time task only remembers it; so does a normal
@@ -82,7 +92,7 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
         deactivate_task(&mut rq, p, DequeueKind::Restore);
     }
     set(&(&pi, &rq));
-    task.set_prio(&(&pi, &rq), effective_prio(me, p, normal));
+    task.set_prio(&(&pi, &rq), inherited(me, p, normal).prio);
     if queued {
         activate_task(&mut rq, p, EnqueueKind::Restore(ListEnd::Tail));
     }
@@ -111,25 +121,28 @@ pub async fn sched_setattr_runtime<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, r
     check_class_changed(rq, p, old, PrioChange::Parameters).await;
 }
 
-/// Inheritance gives `p` an effective priority. Nothing happens where it has that priority already; returns
-/// whether it changed. The caller holds the pi_lock of `p` and follows up on the mutex that `p` may wait for.
-pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, prio: Prio) -> bool {
+/// Inheritance gives `p` an effective priority, and the parameters of a deadline task that waits
+/// (deadline-groups A10). Nothing happens where it has them already; returns whether they changed. The caller
+/// holds the pi_lock of `p` and follows up on the mutex that `p` may wait for.
+pub(crate) async fn rt_mutex_setprio<P: Platform>(pi: &PiGuard<'_, P>, inherits: Inherited) -> bool {
     let (me, p) = (pi.me, pi.task);
     let task = me.task(p);
+    let Inherited { prio, donor } = inherits;
     let old = Served::by(task);
-    if old.prio == prio {
+    if old.prio == prio && task.dl.donor() == donor {
         return false;
     }
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     rq.charge(Cost::SetPrio);
     me.event(Event::PiSetprio { task: p, old: old.prio, new: prio });
-    me.decide(p, if prio.beats(old.prio) { Reason::Boosted } else { Reason::Deboosted });
+    let rises = prio.beats(old.prio) || prio == old.prio && donor.is_some();
+    me.decide(p, if rises { Reason::Boosted } else { Reason::Deboosted });
     let drops_to = match me.k.config.rules.deboost_place.get() {
         DeboostPlace::Head => ListEnd::Head,
         DeboostPlace::Tail => ListEnd::Tail,
     };
-    change(&mut rq, pi, prio, drops_to, |_| {});
+    change(&mut rq, pi, prio, drops_to, |held| class::lend(held.1, p, donor));
     check_class_changed(rq, p, old, PrioChange::Inheritance).await;
     true
 }

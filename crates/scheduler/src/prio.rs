@@ -1,12 +1,15 @@
 //! Priorities, policies and weights (rt-class 0.2, fair-class 1.1).
 
+use crate::DlParams;
 use core::fmt;
 
-/// Kernel priority: smaller is more urgent. RT 0..=98, normal 100..=139, [`Prio::IDLE`] 140.
+/// Kernel priority: smaller is more urgent. Deadline −1, RT 0..=98, normal 100..=139, [`Prio::IDLE`] 140.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Prio(pub u8);
+pub struct Prio(pub i16);
 
 impl Prio {
+    /// Every deadline task (deadline-groups A1).
+    pub const DEADLINE: Prio = Prio(-1);
     /// One past the RT range, and the sentinel for "no RT task queued" (rt-class 0.2).
     pub const NO_RT: Prio = Prio(100);
     /// The idle task.
@@ -14,9 +17,14 @@ impl Prio {
     /// A normal task of nice 0.
     pub const NICE_0: Prio = Prio(120);
 
-    /// Whether this is a real-time priority.
+    /// Whether this is a real-time priority, or that of deadline tasks.
     pub const fn is_rt(self) -> bool {
         self.0 < 100
+    }
+
+    /// Whether this is the priority of deadline tasks.
+    pub const fn is_deadline(self) -> bool {
+        self.0 < 0
     }
 
     /// Strictly more urgent than `other`: the spec's "p beats q".
@@ -58,7 +66,7 @@ impl RtPriority {
 
     /// The kernel priority: 99 − rt_priority.
     pub const fn prio(self) -> Prio {
-        Prio(99 - self.0)
+        Prio(99 - self.0 as i16)
     }
 }
 
@@ -79,7 +87,7 @@ impl Nice {
 
     /// The kernel priority: 120 + nice.
     pub const fn prio(self) -> Prio {
-        Prio((120 + self.0 as i16) as u8)
+        Prio(120 + self.0 as i16)
     }
 
     /// Load weight (fair-class 1.1); nice 0 is [`NICE_0_LOAD`].
@@ -118,12 +126,14 @@ pub enum Policy {
     Fifo(RtPriority),
     /// SCHED_RR: as FIFO, with a time slice among equals.
     Rr(RtPriority),
+    /// SCHED_DEADLINE: run time in each period, before all others (deadline-groups A).
+    Deadline(DlParams),
 }
 
 impl Policy {
-    /// Whether the real-time class serves it.
+    /// Whether it goes before all fair tasks: the real-time policies, and SCHED_DEADLINE.
     pub const fn is_rt(self) -> bool {
-        matches!(self, Policy::Fifo(_) | Policy::Rr(_))
+        matches!(self, Policy::Fifo(_) | Policy::Rr(_) | Policy::Deadline(_))
     }
 
     /// Real-time priority, if it has one.
@@ -137,6 +147,7 @@ impl Policy {
     /// The priority of a task with this policy and nice value, before any inheritance.
     pub const fn normal_prio(self, nice: Nice) -> Prio {
         match self {
+            Policy::Deadline(_) => Prio::DEADLINE,
             Policy::Fifo(p) | Policy::Rr(p) => p.prio(),
             _ => nice.prio(),
         }
@@ -159,6 +170,7 @@ impl Policy {
             Policy::Idle => "SCHED_IDLE",
             Policy::Fifo(_) => "SCHED_FIFO",
             Policy::Rr(_) => "SCHED_RR",
+            Policy::Deadline(_) => "SCHED_DEADLINE",
         }
     }
 }

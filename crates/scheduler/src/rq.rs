@@ -5,6 +5,7 @@
 //! gets two new ones back (`double_lock.rs`): what was looked up before is gone and has to be looked up
 //! again.
 
+use crate::dl::DlRq;
 use crate::fair::{CfsRq, CpuBalance, QueuePelt};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::registry::PreemptModel;
@@ -84,6 +85,12 @@ pub struct Published {
     pub rt_nr_running: Shared<u32, RqLock>,
     /// Whether the stopper is queued: 1 or 0.
     pub stop_nr_running: Shared<u32, RqLock>,
+    /// Deadline tasks that compete here, the running one included.
+    pub dl_nr_running: Shared<u32, RqLock>,
+    /// The first of the deadlines queued here (earliest.curr).
+    pub dl_earliest: Shared<Option<Nanos>, RqLock>,
+    /// The first of those that may be pushed (earliest.next).
+    pub dl_next: Shared<Option<Nanos>, RqLock>,
     /// Fair tasks among the runnable ones that work their debt off asleep (eevdf-class 3.7).
     pub nr_delayed: Shared<u32, RqLock>,
     /// Whether the list of pushable RT tasks holds any.
@@ -152,6 +159,8 @@ pub struct RqState {
     pub nr_switches: u64,
     /// When the running task's turn ends, if a timer is set for that (HRTICK).
     pub hrtick: Option<Nanos>,
+    /// The deadline class's part.
+    pub dl: DlRq,
     /// The real-time class's part.
     pub rt: RtRq,
     /// The fair class's part.
@@ -170,6 +179,9 @@ impl RunQueue {
                 rt_next: Shared::new(Prio::NO_RT),
                 rt_nr_running: Shared::new(0),
                 stop_nr_running: Shared::new(0),
+                dl_nr_running: Shared::new(0),
+                dl_earliest: Shared::new(None),
+                dl_next: Shared::new(None),
                 nr_delayed: Shared::new(0),
                 rt_pushable: Shared::new(false),
                 nr_idle_policy: Shared::new(0),
@@ -191,6 +203,7 @@ impl RunQueue {
                 clock: Nanos::ZERO,
                 nr_switches: 0,
                 hrtick: None,
+                dl: DlRq::default(),
                 rt: RtRq::default(),
                 fair: CfsRq::default(),
             }),

@@ -2,6 +2,7 @@
 
 use crate::chunks::Chunks;
 use crate::class::Class;
+use crate::dl::DlEntity;
 use crate::fair::FairEntity;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
@@ -63,6 +64,8 @@ pub struct Task {
     pub migrating: Shared<bool, RqLock>,
     /// Whether some CPU executes it or is still switching away from it.
     pub on_cpu: Shared<bool, RqLock>,
+    /// Deadline class fields, under the run-queue lock.
+    pub dl: DlEntity,
     /// RT class fields, under the run-queue lock.
     pub rt: RtEntity,
     /// Fair class fields, under the run-queue lock.
@@ -89,6 +92,7 @@ impl Task {
         self.on_rq.set(&Unseen, false);
         self.migrating.set(&Unseen, false);
         self.on_cpu.set(&Unseen, false);
+        self.dl.reset(policy);
         self.rt.reset(id);
         self.se.reset(policy.weight(nice));
         self.pi.reset();

@@ -3,6 +3,7 @@
 
 use crate::check::{Past, violations};
 use crate::class::Class;
+use crate::dl::{DlParams, dl_timer};
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::Config;
@@ -51,6 +52,8 @@ pub struct TestPlatform {
     pub period_timer_at: Cell<Option<Nanos>>,
     /// The timer of HRTICK, of CPUs that have set it.
     pub hrticks: RefCell<Vec<(CpuId, Nanos)>>,
+    /// The timer for deadline entities, of CPUs that have set it.
+    pub dl_timers: RefCell<Vec<(CpuId, Nanos)>>,
     /// What the next dice show.
     pub dice: Cell<u64>,
     pub race: RaceLocks,
@@ -114,6 +117,12 @@ impl Platform for TestPlatform {
         timers.extend(at.map(|at| (cpu, at)));
     }
 
+    fn set_dl_timer(&self, cpu: CpuId, at: Option<Nanos>) {
+        let mut timers = self.dl_timers.borrow_mut();
+        timers.retain(|(of, _)| *of != cpu);
+        timers.extend(at.map(|at| (cpu, at)));
+    }
+
     fn event(&self, _me: ThisCpu<'_, Self>, event: Event) {
         self.events.borrow_mut().push(event);
     }
@@ -135,6 +144,17 @@ pub fn fifo(priority: u8) -> Policy {
 /// SCHED_RR at a user priority, 1 to 99.
 pub fn rr(priority: u8) -> Policy {
     Policy::Rr(RtPriority::new(priority).expect("1 to 99"))
+}
+
+/// SCHED_DEADLINE with these milliseconds of run time, deadline and period.
+pub fn deadline(runtime: u64, deadline: u64, period: u64) -> Policy {
+    let ms = Nanos::from_millis;
+    Policy::Deadline(DlParams::new(ms(runtime), ms(deadline), ms(period)).expect("legal parameters"))
+}
+
+/// [`crate::policy::sched_setscheduler`] where nothing is refused.
+pub async fn sched_setscheduler(me: ThisCpu<'_, TestPlatform>, p: TaskId, policy: Policy) {
+    crate::policy::sched_setscheduler(me, p, policy).await.expect("let in");
 }
 
 /// CPUs by number.
@@ -283,6 +303,25 @@ impl Lab {
     pub fn fire_hrtick(&self, cpu: u16) {
         self.k.platform.set_hrtick(CpuId(cpu), None);
         self.run(hrtick(self.cpu(cpu)));
+    }
+
+    /// When the deadline timer of a CPU fires.
+    pub fn dl_timer_at(&self, cpu: u16) -> Option<Nanos> {
+        let timers = self.k.platform.dl_timers.borrow();
+        timers.iter().find(|(of, _)| *of == CpuId(cpu)).map(|(_, at)| *at)
+    }
+
+    /// Time passes up to `until`; the deadline timers fire on the way, and everything that follows happens.
+    pub fn pass_until(&self, until: Nanos) {
+        loop {
+            let first = self.k.platform.dl_timers.borrow().iter().copied().min_by_key(|(_, at)| *at);
+            let Some((cpu, at)) = first.filter(|(_, at)| *at <= until) else { break };
+            self.k.platform.now.set(self.k.platform.now.get().max(at));
+            self.k.platform.set_dl_timer(cpu, None);
+            self.run(dl_timer(self.cpu(cpu.0)));
+            self.settle();
+        }
+        self.k.platform.now.set(until);
     }
 
     /// Delivers interrupts and reschedules, lowest CPU first, until nothing is pending.

@@ -31,9 +31,9 @@ ids! {
     Pid(i32);
     /// A point in simulated time since the start of the run, or a span of it, in nanoseconds.
     Nanos(u64);
-    /// A priority as the kernel counts: 0 to 98 real-time (99 minus the user's priority), 100 to 139 nice
-    /// -20 to 19, 140 idle.
-    Prio(u8);
+    /// A priority as the kernel counts: -1 deadline tasks, 0 to 98 real-time (99 minus the user's priority),
+    /// 100 to 139 nice -20 to 19, 140 idle.
+    Prio(i16);
 }
 
 impl Pid {

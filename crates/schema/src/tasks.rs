@@ -90,16 +90,19 @@ pub enum Policy {
     /// Fair class with the smallest weight.
     #[serde(rename = "SCHED_IDLE")]
     Idle,
+    /// Run time in each period, before all others.
+    #[serde(rename = "SCHED_DEADLINE")]
+    Deadline,
 }
 
 impl Policy {
-    /// True for `SCHED_FIFO` and `SCHED_RR`.
+    /// True for `SCHED_FIFO`, `SCHED_RR` and `SCHED_DEADLINE`.
     #[must_use]
     pub fn is_realtime(self) -> bool {
-        matches!(self, Self::Fifo | Self::Rr)
+        matches!(self, Self::Fifo | Self::Rr | Self::Deadline)
     }
 
-    /// The two letters that `ps -o cls` prints: TS, FF, RR, B, IDL.
+    /// The letters that `ps -o cls` prints: TS, FF, RR, B, IDL, DLN.
     #[must_use]
     pub fn class_letters(self) -> &'static str {
         match self {
@@ -108,6 +111,7 @@ impl Policy {
             Self::Rr => "RR",
             Self::Batch => "B",
             Self::Idle => "IDL",
+            Self::Deadline => "DLN",
         }
     }
 }

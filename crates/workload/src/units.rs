@@ -1,6 +1,6 @@
 //! How people write times, shares and CPU lists on a command line.
 
-use scheduler::{CpuId, CpuMask, Nanos};
+use scheduler::{CpuId, CpuMask, DlParams, Nanos};
 use std::ops::RangeInclusive;
 
 /// Ticks a second with which a kernel can run: those of the tunable `hz`.
@@ -98,6 +98,18 @@ pub(crate) fn slice(text: &str) -> Result<Nanos, String> {
     let slice = positive_duration(text, Nanos::from_micros(1))?;
     let fits = scheduler::fair::CUSTOM_SLICES.contains(&slice);
     fits.then_some(slice).ok_or_else(|| "slices are 100 us to 100 ms".to_owned())
+}
+
+/// Run time, deadline and period of SCHED_DEADLINE as `10ms/30ms/100ms`; a missing period is that of the
+/// deadline (deadline-groups A2). Microseconds where no unit is written.
+pub(crate) fn deadline(text: &str) -> Result<DlParams, String> {
+    let mut times = text.splitn(3, '/').map(|time| duration(time, Nanos::from_micros(1)));
+    let mut next = || times.next().transpose();
+    let (Some(runtime), Some(deadline)) = (next()?, next()?) else {
+        return Err("write RUNTIME/DEADLINE/PERIOD, such as 10ms/30ms/100ms, or RUNTIME/PERIOD".to_owned());
+    };
+    let period = next()?.unwrap_or(deadline);
+    DlParams::new(runtime, deadline, period).map_err(|why| why.to_string())
 }
 
 /// How long something goes on, at most ten years; seconds where no unit is written.

@@ -5,7 +5,7 @@ use super::{Release, Show};
 use machine::TaskSnapshot;
 use scheduler::registry::{FairPolicy, LoadTracking};
 use scheduler::{Nanos, Policy};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 pub(super) fn text(show: &Show<'_>, task: &TaskSnapshot) -> String {
     let (rule, name_width) = if show.since(Release::ALL_TASKS) { (67, 45) } else { (57, 35) };
@@ -35,7 +35,7 @@ pub(super) fn text(show: &Show<'_>, task: &TaskSnapshot) -> String {
         file.averages();
     }
     file.number("policy", policy(task.policy));
-    file.number("prio", u64::from(task.prio.0));
+    file.number("prio", task.prio.0);
     if show.snapshot.config.rules.fair_policy.get() == FairPolicy::Eevdf {
         file.number("se.slice", task.slice.0);
     }
@@ -54,7 +54,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn number(&mut self, name: &str, value: u64) {
+    fn number(&mut self, name: &str, value: impl Display) {
         let width = self.name_width;
         let _infallible = writeln!(self.out, "{name:<width$}:{value:>21}");
     }
@@ -172,6 +172,7 @@ fn policy(policy: Policy) -> u64 {
         Policy::Normal => 0,
         Policy::Fifo(_) => 1,
         Policy::Rr(_) => 2,
+        Policy::Deadline(_) => 6,
         Policy::Batch => 3,
         Policy::Idle => 5,
     }

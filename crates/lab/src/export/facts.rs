@@ -77,5 +77,6 @@ fn policy(policy: Policy) -> TaskPolicy {
         Policy::Idle => TaskPolicy::Idle,
         Policy::Fifo(_) => TaskPolicy::Fifo,
         Policy::Rr(_) => TaskPolicy::Rr,
+        Policy::Deadline(_) => TaskPolicy::Deadline,
     }
 }

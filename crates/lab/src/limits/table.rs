@@ -85,7 +85,7 @@ const SINCE_4_19: &[&str] = &[
     "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
     "4.19",
 ];
-/// With EEVDF: delayed dequeue and the fair server came with 6.12.
+/// With EEVDF.
 const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
 /// Built on 2.6.36.
@@ -149,16 +149,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
         profiles: OLD_FAIR_4_0,
         source: "fair-placement 1.9",
-    },
-    Limit {
-        name: "fair_server",
-        effect: Effect::Large,
-        missing: "The fair server, which since 6.12 gives fair tasks 50 ms in each second against real-time \
-                  tasks: real-time tasks are throttled instead, as before.",
-        changes: "Fair tasks beside real-time tasks that use up a CPU: they get 50 ms in each second either \
-                  way, but at other times. Not measured.",
-        profiles: SINCE_6_12,
-        source: "deadline-groups A11, A12; eevdf-class 0.1",
     },
     Limit {
         name: "cgroups",
@@ -344,11 +334,13 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "sched_deadline",
         effect: Effect::Medium,
-        missing: "SCHED_DEADLINE: rt-app files that ask for it are refused; a recorded task of it runs as \
-                  SCHED_FIFO 99.",
-        changes: "Everything beside such a task, which here is never throttled.",
+        missing: "A recorded task of SCHED_DEADLINE runs as SCHED_FIFO 99, because no event of a recording tells \
+                  its parameters. Of the class itself: the overrun signal, budgets by capacity and frequency, \
+                  several root domains, and run time charged to the real-time throttling of kernels before \
+                  6.12; the limits of its periods hold before 5.4, too.",
+        changes: "Everything beside such a recorded task, which is never throttled. Not measured.",
         profiles: SINCE_4_0,
-        source: "deadline-groups A",
+        source: "deadline-groups A2, A5, A8, A12",
     },
     Limit {
         name: "numa",
@@ -366,6 +358,16 @@ pub(super) const LIMITS: &[Limit] = &[
                   refused. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
+    },
+    Limit {
+        name: "fair_server",
+        effect: Effect::Small,
+        missing: "The fair server's parameters (debugfs, sched/fair_server): it has 50 ms in each second of every CPU; \
+                  and that it counts as a running task in 6.12.",
+        changes: "Systems that set them; CPUs that 6.12 takes for busy while their server waits in the queue. Not \
+                  measured.",
+        profiles: SINCE_6_12,
+        source: "deadline-groups A11",
     },
     Limit {
         name: "clusters",

@@ -70,5 +70,6 @@ pub fn policy(policy: scheduler::Policy) -> Policy {
         scheduler::Policy::Idle => Policy::Idle,
         scheduler::Policy::Fifo(_) => Policy::Fifo,
         scheduler::Policy::Rr(_) => Policy::Rr,
+        scheduler::Policy::Deadline(_) => Policy::Deadline,
     }
 }

@@ -156,14 +156,14 @@ fn folded(lines: Vec<Line>) -> Vec<Line> {
     names
 }
 
-/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`. A mark says that it had others,
-/// too.
+/// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`, `DLN`. A mark says that it had
+/// others, too.
 fn class(task: &TaskResult) -> String {
     let letters = task.policy.class_letters();
     let mut class = match task.policy {
         Policy::Fifo | Policy::Rr => format!("{letters} {}", task.rt_priority),
         Policy::Other | Policy::Batch => format!("{letters} {}", task.nice),
-        Policy::Idle => letters.to_owned(),
+        Policy::Idle | Policy::Deadline => letters.to_owned(),
     };
     if !task.time_under.is_empty() {
         class.push(CHANGED);

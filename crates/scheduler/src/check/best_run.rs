@@ -79,7 +79,7 @@ fn waiters_changed<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>) -> 
 }
 
 /// Whether P2 speaks of this state: every queued RT task may run anywhere, no two have the same priority, and
-/// none is held back by throttling.
+/// none is held back by throttling or deadline tasks.
 fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let mut seen: u128 = 0;
     let k = moment.k;
@@ -89,7 +89,7 @@ fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
         seen |= bit;
         fits
     });
-    distinct && !moment.queues().any(|q| q.rq.rt.is_throttled())
+    distinct && !moment.queues().any(|q| q.rq.rt.is_throttled() || q.rq.dl.earliest().is_some())
 }
 
 /// Whether a CPU that lowers takes whatever waits elsewhere. With RT_PUSH_IPI the walkers of others do it in

@@ -5,14 +5,17 @@ use crate::platform::Platform;
 use crate::{CpuMask, Prio};
 use alloc::format;
 
-/// Number of levels: normal, and user priorities 1 to 99.
-const LEVELS: u8 = 100;
+/// Number of levels: normal, user priorities 1 to 99, and deadline tasks.
+const LEVELS: u8 = 101;
 
-/// P7: a CPU's level is that of its `highest_prio.curr`.
+/// P7: a CPU's level is that of its `highest_prio.curr`, or the highest of all with deadline entities
+/// (deadline-groups A1).
 pub(super) fn level_agrees<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    let (cpu, highest) = (queue.rq.cpu, queue.rq.rt.highest());
+    let has_deadline = queue.rq.dl.earliest().is_some();
+    let highest = if has_deadline { Prio::DEADLINE } else { queue.rq.rt.highest() };
+    let cpu = queue.rq.cpu;
     let level = moment.k.root_domain.cpupri_level(cpu);
-    let right = if highest == Prio::NO_RT { 0 } else { 99 - highest.0 };
+    let right = if highest == Prio::NO_RT { 0 } else { (99 - highest.0) as u8 };
     found.expect("P7", level == right, || {
         format!("CPU {cpu}: cpupri level is {level}, highest_prio.curr {highest} belongs to {right}")
     });

@@ -1,5 +1,5 @@
-//! The invariants of the specs (rt-class 12, fair-class 14, fair-placement 6.1, eevdf-class 6.1, machine.md
-//! 8.2), each a small function with the spec's number.
+//! The invariants of the specs (rt-class 12, fair-class 14, fair-placement 6.1, eevdf-class 6.1,
+//! deadline-groups A15, machine.md 8.2), each a small function with the spec's number.
 //!
 //! # Two kinds
 //!
@@ -26,6 +26,7 @@ mod best_run;
 mod checker;
 mod counters;
 mod cpupri;
+mod deadline;
 mod eevdf;
 mod eevdf_course;
 mod fair_queue;
@@ -60,8 +61,8 @@ use core::cell::Ref;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP23`
-    /// (fair-placement I1 to I23), `E1` to `E17` (eevdf-class 6.1), `MI4` (machine.md 8.2), or
-    /// `lock`.
+    /// (fair-placement I1 to I23), `E1` to `E17` (eevdf-class 6.1), `DA1` to `DA11` (deadline-groups A15),
+    /// `MI4` (machine.md 8.2), or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,
@@ -142,6 +143,7 @@ pub fn violations<P: Platform>(k: &Scheduler<P>, at_rest: &CpuMask, past: &Past)
 
 fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     for queue in moment.queues() {
+        deadline::look(moment, &queue, found);
         rt_queue::look(moment, &queue, found);
         fair_queue::look(moment, &queue, found);
         pelt::look(moment, &queue, found);
@@ -153,6 +155,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     overload::mask_agrees(moment, found);
     cpupri::every_cpu_once(moment, found);
     for queue in moment.settled_queues() {
+        deadline::earliest_runs(moment, &queue, found);
         running::look(moment, &queue, found);
         placement::runs_what_is_queued(moment, &queue, found);
         spinners::look(moment, &queue, found);
@@ -164,6 +167,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         pelt::idle_cpus_are_counted(moment, found);
         overload::pushable_means_overloaded(moment, found);
         inheritance::look(moment, found);
+        deadline::tasks(moment, found);
         walkers::have_ended(moment, found);
         running::no_lock_is_held(moment, found);
     }

@@ -21,6 +21,7 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
             format!("CPU {}: its {class:?} queue holds {p:?}, which has on_rq {on_rq} and CPU {cpu}", rq.cpu)
         });
     };
+    rq.dl.queued().filter_map(|queued| queued.id.task()).for_each(|p| check(p, Class::Deadline));
     rt.for_each(|p| check(p, Class::Rt));
     fair.chain(runs).for_each(|p| check(p, Class::Fair));
 }
@@ -51,7 +52,9 @@ pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mu
     for p in moment.tasks() {
         let task = k.task(p);
         let (standing, on_rq, cpu) = (task.standing(), task.on_rq.get(), task.cpu.get());
-        runnable += u32::from(on_rq);
+        // A deadline task may be runnable, and wait for its next period beside the queue.
+        let waits = task.class.get() == Class::Deadline && !task.dl.is_queued();
+        runnable += u32::from(on_rq && !waits);
         found
             .expect("P8", standing != Standing::Waking, || format!("the wakeup of {p:?} was never finished"));
         // One that sleeps may be queued: it is about to leave, or was preempted before it could.

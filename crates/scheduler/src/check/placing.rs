@@ -116,6 +116,8 @@ impl Placing {
                 });
             }
             Reason::SisRecent | Reason::SisSmt | Reason::SisCore | Reason::SisCpu => own.found_idle = true,
+            // What was found is not allowed (`recent_used=overwritten`): it wakes somewhere else.
+            Reason::WakeFallback => own.found_idle = false,
             Reason::WakeOnCpuList => self.listed.push(p),
             Reason::BalancedPeriodic => self.pulled(me, p, false, found),
             Reason::BalancedNewIdle => {
@@ -227,6 +229,9 @@ mod tests {
         let waking = Event::Waking { task: p, target: CpuId(0) };
         let to = |dest| alarms(&lab, &[waking, decision(p, Reason::SisCpu), migrate(p, dest)], |_| ());
         assert_eq!((to(2), to(1)), (Vec::new(), ["FP7"].into()));
+        let repaired =
+            [waking, decision(p, Reason::SisRecent), decision(p, Reason::WakeFallback), migrate(p, 1)];
+        assert_eq!(alarms(&lab, &repaired, |_| ()), Vec::<&str>::new());
         assert_eq!(alarms(&lab, &[waking, migrate(p, 1)], |_| ()), [""; 0], "nobody searched");
     }
 

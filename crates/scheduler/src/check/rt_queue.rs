@@ -32,11 +32,13 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
         )
     });
     let stopper = k.rq(rq.cpu).stop.thread.get().filter(|p| k.task(*p).on_rq.get());
-    let (stop, rt, fair) = (u32::from(stopper.is_some()), rq.rt.nr_running(), rq.fair.nr_running);
-    found.expect("P4", rq.nr_running == stop + rt + fair, || {
+    let (stop, dl) = (u32::from(stopper.is_some()), rq.dl.nr_running());
+    let (rt, fair) = (rq.rt.nr_running(), rq.fair.nr_running);
+    found.expect("P4", rq.nr_running == stop + dl + rt + fair, || {
         let counted = rq.nr_running;
         format!(
-            "CPU {}: nr_running is {counted}, but {stop} stopper, {rt} RT and {fair} fair tasks are",
+            "CPU {}: nr_running is {counted}, but {stop} stopper, {dl} deadline, {rt} RT and {fair} fair \
+             tasks are",
             rq.cpu
         )
     });

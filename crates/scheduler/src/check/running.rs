@@ -10,14 +10,16 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     works_while_there_is_work(moment, queue, found);
 }
 
-/// P1: nothing queued here beats the running task, unless the RT queue is throttled. (Among equals, which one
-/// runs is P9's.)
+/// P1: nothing queued here beats the running task, unless the RT queue is throttled or a fair server is
+/// queued. (Among equals, which one runs is P9's.)
 fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &queue.rq;
     let curr = moment.k.task(rq.curr);
     let highest = rq.rt.highest();
     let beaten = highest.is_rt() && highest.beats(curr.prio.get());
-    found.expect("P1", !beaten || rq.rt.is_throttled(), || {
+    // The fair class goes before it, by its server.
+    let served = rq.dl.queued().any(|queued| queued.id.task().is_none());
+    found.expect("P1", !beaten || rq.rt.is_throttled() || served, || {
         let (highest, prio) = (rq.rt.highest(), curr.prio.get());
         format!("CPU {} runs {:?} of prio {prio}, but prio {highest} waits there", rq.cpu, rq.curr)
     });
@@ -28,8 +30,10 @@ fn works_while_there_is_work<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<
     let rq = &queue.rq;
     let idle = moment.k.task(rq.curr).class.get() == Class::Idle;
     let rt = if rq.rt.is_throttled() { 0 } else { rq.rt.nr_running() };
-    found.expect("I12", !idle || rt + rq.fair.nr_running == 0, || {
-        format!("CPU {} idles with {rt} RT and {} fair tasks queued", rq.cpu, rq.fair.nr_running)
+    let dl = rq.dl.nr_running();
+    found.expect("I12", !idle || dl + rt + rq.fair.nr_running == 0, || {
+        let fair = rq.fair.nr_running;
+        format!("CPU {} idles with {dl} deadline, {rt} RT and {fair} fair tasks queued", rq.cpu)
     });
 }
 

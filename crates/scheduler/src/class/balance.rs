@@ -11,6 +11,10 @@ use super::Class;
 /// be dropped meanwhile.
 macro_rules! pre_schedule {
     ($rq:ident, $prev:expr, $prev_prio:expr) => {
+        if $crate::dl::wants_pre_schedule(&mut $rq, $prev) {
+            $rq = $crate::dl::pre_schedule($rq).await;
+            $rq.update_clock();
+        }
         if $crate::rt::wants_pre_schedule(&mut $rq, $prev, $prev_prio) {
             $rq = $crate::rt::pre_schedule($rq).await;
             $rq.update_clock();
@@ -25,13 +29,18 @@ pub(crate) use pre_schedule;
 
 /// [`pre_schedule`] asks all of these but the stopper's class and the idle class, which take nothing from
 /// other CPUs: with another one, it has to ask that, too.
-const _: [Class; 4] = Class::ALL;
+const _: [Class; 5] = Class::ALL;
 
 /// After the switch to `next`: its class sends others that wait behind it elsewhere. Releases the lock.
 macro_rules! post_schedule {
     ($rq:expr, $next:expr) => {{
         let (rq, next) = ($rq, $next);
         match rq.me.task(next).class.get() {
+            $crate::Class::Deadline => {
+                if $crate::dl::has_pushable_tasks(&rq) {
+                    $crate::dl::post_schedule(rq).await;
+                }
+            }
             $crate::Class::Rt => {
                 if $crate::rt::has_pushable_tasks(&rq) {
                     $crate::rt::post_schedule(rq).await;
@@ -49,6 +58,11 @@ macro_rules! task_woken {
     ($rq:expr, $p:expr) => {{
         let (rq, p) = ($rq, $p);
         match rq.me.task(p).class.get() {
+            $crate::Class::Deadline => {
+                if $crate::dl::wants_task_woken(&rq, p) {
+                    $crate::dl::task_woken(rq).await;
+                }
+            }
             $crate::Class::Rt => {
                 if $crate::rt::wants_task_woken(&rq, p) {
                     $crate::rt::task_woken(rq).await;

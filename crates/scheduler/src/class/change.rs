@@ -5,7 +5,7 @@ use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{CpuMask, Nanos, Prio, Scheduler, TaskId, fair, rt};
+use crate::{CpuMask, DlParams, Nanos, NotAdmitted, Policy, Prio, Scheduler, TaskId, dl, fair, rt};
 
 /// Why a task's priority is another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +14,24 @@ pub(crate) enum PrioChange {
     Parameters,
     /// It inherited a priority, or lost it.
     Inheritance,
+}
+
+/// Whether a task may have this policy (deadline-groups A2, A3).
+///
+/// # Errors
+/// What the kernel refuses.
+pub(crate) fn admits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Result<(), NotAdmitted> {
+    dl::fits(k, task, policy)
+}
+
+/// A task that is off its queue gets a policy that has been admitted; it still has its former one.
+pub(crate) fn policy_changes<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, policy: Policy) {
+    dl::policy_changes(rq, p, policy);
+}
+
+/// A task that is off its queue inherits the parameters of a deadline task, or no longer does.
+pub(crate) fn lend<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, donor: Option<DlParams>) {
+    dl::lend(rq, p, donor);
 }
 
 /// A task asks for other slices; it is off its queue.
@@ -30,7 +48,7 @@ impl Class {
                 fair::pelt::switched_from(rq, p);
                 fair::detach_task_cfs_rq(rq, p);
             }
-            Class::Stop | Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
     }
 
@@ -41,13 +59,14 @@ impl Class {
                 fair::pelt::switched_to(rq, p);
                 fair::attach_task_cfs_rq(rq, p);
             }
-            Class::Stop | Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
     }
 
     /// What follows for a queued task that has entered this class. The lock may be dropped meanwhile.
     pub(crate) async fn switched_to<P: Platform>(self, mut rq: RqGuard<'_, P>, p: TaskId) -> RqGuard<'_, P> {
         match self {
+            Class::Deadline => dl::switched_to(rq, p).await,
             Class::Rt => rt::switched_to(rq, p).await,
             Class::Fair => {
                 fair::switched_to(&mut rq, p);
@@ -58,8 +77,12 @@ impl Class {
     }
 
     /// What follows for the queue that a queued task of this class has left. Releases the lock.
-    pub(crate) async fn switched_from<P: Platform>(self, rq: RqGuard<'_, P>) {
+    pub(crate) async fn switched_from<P: Platform>(self, mut rq: RqGuard<'_, P>) {
         match self {
+            Class::Deadline => {
+                rt::left_deadline_class(&mut rq);
+                dl::switched_from(rq).await;
+            }
             Class::Rt => rt::switched_from(rq).await,
             Class::Stop | Class::Fair | Class::Idle => {}
         }
@@ -74,6 +97,7 @@ impl Class {
         change: PrioChange,
     ) {
         match self {
+            Class::Deadline => dl::prio_changed(rq, p).await,
             Class::Rt => rt::prio_changed(rq, p, old).await,
             Class::Fair => fair::prio_changed(&mut rq, p, old, change),
             Class::Stop | Class::Idle => {}
@@ -86,7 +110,7 @@ impl Class {
         let task = rq.me.task(p);
         match self {
             Class::Fair => fair::pelt::reweight(rq, task, weight),
-            Class::Stop | Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
         fair::reweight_task(rq.me.k, task, weight);
     }
@@ -99,6 +123,7 @@ impl Class {
         cpus: CpuMask,
     ) {
         match self {
+            Class::Deadline => dl::set_cpus_allowed(rq, pi, cpus),
             Class::Rt => rt::set_cpus_allowed(rq, pi, cpus),
             Class::Stop | Class::Fair | Class::Idle => {
                 rq.me.task(pi.task).set_cpus_allowed(&(pi, &*rq), cpus)

@@ -10,7 +10,7 @@ impl Class {
     pub(crate) fn has_task_fork<P: Platform>(self, k: &Scheduler<P>) -> bool {
         match self {
             Class::Fair => fair::has_task_fork(k),
-            Class::Stop | Class::Rt | Class::Idle => false,
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => false,
         }
     }
 
@@ -18,7 +18,7 @@ impl Class {
     pub(crate) fn task_fork<P: Platform>(self, rq: &mut RqGuard<'_, P>, child: TaskId) {
         match self {
             Class::Fair => fair::task_fork(rq, child),
-            Class::Stop | Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
     }
 
@@ -26,7 +26,7 @@ impl Class {
     pub(crate) fn place_orphan<P: Platform>(self, rq: &mut RqGuard<'_, P>, p: TaskId) {
         match self {
             Class::Fair => fair::place_orphan(rq, p),
-            Class::Stop | Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
     }
 }

@@ -13,9 +13,9 @@
 //! - `fork`: task_fork. `tick`: task_tick, and HRTICK's timer.
 //! - `every`: what a class learns of tasks that another one serves, and balancing by the clock.
 //!
-//! A new class is a folder beside `rt/` and `fair/`, a variant here at its place in the order, and the match
-//! arms for which the compiler asks. What a class keeps lies in [`crate::Task`], [`crate::rq::RqState`] and
-//! [`crate::Scheduler`].
+//! A new class is a folder beside `dl/`, `rt/` and `fair/`, a variant here at its place in the order, and the
+//! match arms for which the compiler asks. What a class keeps lies in [`crate::Task`], [`crate::rq::RqState`]
+//! and [`crate::Scheduler`].
 
 mod balance;
 mod change;
@@ -27,16 +27,16 @@ mod select;
 mod tick;
 
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
-pub(crate) use change::{PrioChange, set_custom_slice};
+pub(crate) use change::{PrioChange, admits, lend, policy_changes, set_custom_slice};
 pub(crate) use every::{
     active_load_balance, entered_idle, inherit_habits, init_task, on_wake_other, trigger_load_balance,
     update_cpu_load,
 };
 pub(crate) use preempt::{PreemptCause, check_preempt_curr};
 pub(crate) use queue::{
-    DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, deactivate_task, finish_delayed,
-    move_queued_task, pick_next_task, put_prev_task, requeue_delayed, set_curr_task, set_task_cpu,
-    yield_task,
+    DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, count_runnable, deactivate_task,
+    finish_delayed, move_queued_task, pick_next_task, put_prev_task, requeue_delayed, set_curr_task,
+    set_task_cpu, uncount_runnable, yield_task,
 };
 pub(crate) use select::SelectFor;
 pub(crate) use tick::{task_tick, turn_begins, turn_ends};
@@ -49,6 +49,8 @@ use crate::Prio;
 pub enum Class {
     /// stop/.
     Stop,
+    /// dl/.
+    Deadline,
     /// rt/.
     Rt,
     /// fair/.
@@ -61,11 +63,15 @@ pub enum Class {
 impl Class {
     /// All of them, the highest first.
     pub(crate) const ALL: [Class; Class::Idle as usize + 1] =
-        [Class::Stop, Class::Rt, Class::Fair, Class::Idle];
+        [Class::Stop, Class::Deadline, Class::Rt, Class::Fair, Class::Idle];
 
     /// The class that serves a task of this effective priority, which is no idle task.
     pub(crate) fn serving(prio: Prio) -> Class {
-        if prio.is_rt() { Class::Rt } else { Class::Fair }
+        match prio {
+            prio if prio.is_deadline() => Class::Deadline,
+            prio if prio.is_rt() => Class::Rt,
+            _ => Class::Fair,
+        }
     }
 
     /// Whether this class is served before another.
@@ -77,8 +83,29 @@ impl Class {
     pub(crate) fn goes_by_weight(self) -> bool {
         match self {
             Class::Fair => true,
-            Class::Stop | Class::Rt | Class::Idle => false,
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => false,
         }
+    }
+
+    /// Whether a task's priority says all that orders it among those of its class.
+    pub(crate) fn goes_by_priority(self) -> bool {
+        match self {
+            Class::Stop | Class::Rt | Class::Idle => true,
+            Class::Deadline | Class::Fair => false,
+        }
+    }
+
+    /// Whether its run time is averaged, and taken off what fair tasks have of the CPU (fair-placement 1).
+    pub(crate) fn lowers_capacity(self) -> bool {
+        match self {
+            Class::Deadline | Class::Rt => true,
+            Class::Stop | Class::Fair | Class::Idle => false,
+        }
+    }
+
+    /// Whether it goes before the fair class: what old code of the kernel asks by the priority.
+    pub(crate) fn is_realtime(self) -> bool {
+        self.is_above(Class::Fair)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Class;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::{Reason, TaskId, fair, rt};
+use crate::{Reason, TaskId, dl, fair, rt};
 
 /// How a task came to be compared with the running one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +26,13 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
     let curr_class = rq.me.task(rq.curr).class.get();
     let class = rq.me.task(p).class.get();
     let was_asked = rq.published.is_asked();
+    if class == Class::Deadline && !rq.me.task(p).dl.is_queued() {
+        // It has to wait for its next period.
+        return;
+    }
     if class == curr_class {
         match class {
+            Class::Deadline => dl::check_preempt_curr(rq, p),
             Class::Rt => rt::check_preempt_curr(rq, p),
             Class::Fair => fair::check_preempt_wakeup(rq, p, cause),
             Class::Stop | Class::Idle => {}
@@ -36,7 +41,7 @@ pub(crate) fn check_preempt_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
         rq.me.decide(p, Reason::PreemptClass);
         match curr_class {
             Class::Fair => fair::preempted_by_higher_class(rq),
-            Class::Stop | Class::Rt | Class::Idle => {}
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
         rq.resched();
     }

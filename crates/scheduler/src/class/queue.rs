@@ -1,12 +1,13 @@
 //! A task enters a queue, leaves it, is picked and put back (rt-class 2.1, fair-class 2.5).
 
 use super::Class;
+use crate::dl::DlId;
 use crate::fair::{Dequeued, averages};
 use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
-use crate::{CpuId, Event, TaskId, ThisCpu, fair, rt, stop};
+use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, rt, stop};
 
 /// Why a task enters a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,12 +69,14 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     if kind == EnqueueKind::Wakeup {
         averages::on_woken(task);
     }
-    let n = rq.nr_running + 1;
-    rq.set_nr_running(n);
-    fair::note_overload(rq.me, n);
+    // A deadline task may be runnable and have to wait all the same: its class counts.
+    if task.class.get() != Class::Deadline {
+        count_runnable(rq);
+    }
     fair::update_avg_idle(rq, kind);
     match task.class.get() {
         Class::Stop => stop::enqueue_task(rq),
+        Class::Deadline => dl::enqueue_task(rq, p, kind),
         Class::Rt => rt::enqueue_task(rq, p, kind),
         Class::Fair => fair::enqueue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
@@ -88,6 +91,10 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     let dequeued = match task.class.get() {
         Class::Stop => {
             stop::dequeue_task(rq);
+            Dequeued::Gone
+        }
+        Class::Deadline => {
+            dl::dequeue_task(rq, p, kind);
             Dequeued::Gone
         }
         Class::Rt => {
@@ -110,6 +117,23 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         }
         DequeueKind::Restore => {}
     }
+    if task.class.get() != Class::Deadline {
+        uncount_runnable(rq);
+    }
+    if kind == DequeueKind::Sleep && task.state.get() == TaskState::Dead {
+        dl::leaves_for_good(rq, p);
+    }
+}
+
+/// One task more competes here.
+pub(crate) fn count_runnable<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let n = rq.nr_running + 1;
+    rq.set_nr_running(n);
+    fair::note_overload(rq.me, n);
+}
+
+/// One task less.
+pub(crate) fn uncount_runnable<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let n = rq.nr_running - 1;
     rq.set_nr_running(n);
 }
@@ -117,25 +141,55 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
 /// The task that is to run next, of the highest class that has one, in the place of `prev`; it becomes the
 /// class's current one. `prev` stops being that, unless its class picks it again without putting it back.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, kind: PutKind) -> TaskId {
-    let higher = stop::has_runnable(rq) || rt::has_runnable(rq);
-    let chosen = if fair::chooses_first(rq.me.k) && !higher { fair::choose(rq) } else { None };
+    let chosen = if fair::chooses_first(rq.me.k) && fair_goes_first(rq) { fair::choose(rq) } else { None };
+    // The charge that belongs to the choice may have used up what the fair server had.
+    let chosen = chosen.filter(|_| fair_goes_first(rq));
     if chosen == Some(prev) {
         return prev;
     }
     put_prev_task(rq, prev, kind);
     let picked = Class::ALL.into_iter().find_map(|class| match class {
-        Class::Stop => stop::pick_next_task(rq),
+        Class::Stop => stop::pick_next_task(rq).inspect(|_| rt::passed_over(rq)),
+        Class::Deadline => pick_by_deadline(rq, chosen).inspect(|_| rt::passed_over(rq)),
         Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Fair => fair::pick_next_task(rq, chosen),
-        Class::Idle => Some(rq.idle),
+        Class::Idle => {
+            dl::idle_begins(rq);
+            Some(rq.idle)
+        }
     });
     picked.unwrap_or(rq.idle)
+}
+
+/// Whether the fair class has the say: nothing is above it, or its server is before all others.
+fn fair_goes_first<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    if stop::has_runnable(rq) {
+        return false;
+    }
+    match dl::first(rq) {
+        Some(DlId::Task(_)) => false,
+        Some(DlId::Server(_)) => true,
+        None => !rt::has_runnable(rq),
+    }
+}
+
+/// The task of the earliest deadline, or the one for which the fair server stands: `chosen`, if that is known
+/// already. A server that stands for nobody stops.
+fn pick_by_deadline<P: Platform>(rq: &mut RqGuard<'_, P>, chosen: Option<TaskId>) -> Option<TaskId> {
+    while let DlId::Server(_) = dl::first(rq)? {
+        let served = fair::pick_next_task(rq, chosen);
+        if served.is_some() {
+            return served;
+        }
+        dl::picked_in_vain(rq);
+    }
+    dl::pick_task(rq).inspect(|_| real_time_picked(rq))
 }
 
 /// A real-time task was picked: the CPU has been doing something else, unless it comes from another one.
 #[inline]
 fn real_time_picked<P: Platform>(rq: &RqGuard<'_, P>) {
-    if rq.me.task(rq.curr).class.get() != Class::Rt {
+    if !rq.me.task(rq.curr).class.get().lowers_capacity() {
         fair::pelt::real_time_begins(rq);
     }
 }
@@ -149,18 +203,24 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
         PutKind::Restore => {}
     }
     match task.class.get() {
+        Class::Deadline => {
+            dl::put_prev_task(rq, prev);
+            fair::pelt::real_time_ran(rq);
+        }
         Class::Rt => {
             rt::put_prev_task(rq, prev);
             fair::pelt::real_time_ran(rq);
         }
         Class::Fair => fair::put_prev_task(rq, prev),
-        Class::Stop | Class::Idle => {}
+        Class::Stop => {}
+        Class::Idle => dl::idled(rq),
     }
 }
 
 /// A running task becomes its class's current one again after its parameters changed.
 pub(crate) fn set_curr_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     match rq.me.task(p).class.get() {
+        Class::Deadline => dl::set_next_task(rq, p),
         Class::Rt => rt::set_next_task(rq, p),
         Class::Fair => fair::set_next_task(rq, p),
         Class::Stop | Class::Idle => {}
@@ -189,6 +249,7 @@ pub(crate) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let curr = rq.curr;
     match rq.me.task(curr).class.get() {
+        Class::Deadline => dl::yield_task(rq, curr),
         Class::Rt => rt::yield_task(rq, curr),
         Class::Fair => fair::yield_task(rq, curr),
         Class::Stop | Class::Idle => {}
@@ -217,8 +278,9 @@ pub(crate) fn set_task_cpu<P: Platform>(
             fair::lose_cache(me, task);
             fair::migrate_task_rq(me, task, orig, dest);
         }
-        Class::Stop | Class::Rt | Class::Idle => {}
+        Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
     }
+    dl::moved_to(me, &task.dl, dest);
     task.cpu.set(held, dest);
 }
 

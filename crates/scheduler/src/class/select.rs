@@ -3,7 +3,7 @@
 use super::Class;
 use crate::platform::Platform;
 use crate::wakeup::WakeFlags;
-use crate::{CpuId, TaskId, ThisCpu, fair, rt};
+use crate::{CpuId, TaskId, ThisCpu, dl, fair, rt};
 
 /// For what a CPU is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,11 +26,14 @@ impl Class {
         purpose: SelectFor,
     ) -> CpuId {
         match (self, purpose) {
+            (Class::Deadline, SelectFor::Wakeup(_) | SelectFor::Fork) => dl::select_task_rq(me, p),
             (Class::Rt, SelectFor::Wakeup(flags)) => rt::select_task_rq(me, p, flags),
             (Class::Rt, SelectFor::Fork) => rt::select_task_rq_fork(me, p),
             (Class::Fair, SelectFor::Wakeup(flags)) => fair::select_task_rq_wake(me, p, flags),
             (Class::Fair, SelectFor::Fork | SelectFor::Exec) => fair::select_task_rq_fork(me, p),
-            (Class::Rt, SelectFor::Exec) | (Class::Stop | Class::Idle, _) => me.task(p).cpu.get(),
+            (Class::Deadline | Class::Rt, SelectFor::Exec) | (Class::Stop | Class::Idle, _) => {
+                me.task(p).cpu.get()
+            }
         }
     }
 }

@@ -3,12 +3,16 @@
 use super::Class;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{TaskId, fair, rt};
+use crate::{TaskId, dl, fair, rt};
 
 /// Accounts the running task, and asks for a reschedule if its turn is over.
 pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let curr = rq.curr;
     match rq.me.task(curr).class.get() {
+        Class::Deadline => {
+            dl::task_tick(rq);
+            fair::pelt::real_time_ran(rq);
+        }
         Class::Rt => {
             rt::task_tick(rq, curr);
             fair::pelt::real_time_ran(rq);
@@ -25,7 +29,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
 pub(crate) fn turn_begins<P: Platform>(rq: &mut RqGuard<'_, P>, next: TaskId) {
     match rq.me.task(next).class.get() {
         Class::Fair => fair::hrtick_start(rq, next),
-        Class::Stop | Class::Rt | Class::Idle => fair::hrtick_clear(rq),
+        Class::Stop | Class::Deadline | Class::Rt | Class::Idle => fair::hrtick_clear(rq),
     }
 }
 
@@ -33,6 +37,6 @@ pub(crate) fn turn_begins<P: Platform>(rq: &mut RqGuard<'_, P>, next: TaskId) {
 pub(crate) fn turn_ends<P: Platform>(rq: &mut RqGuard<'_, P>) {
     match rq.me.task(rq.curr).class.get() {
         Class::Fair => fair::hrtick(rq),
-        Class::Stop | Class::Rt | Class::Idle => {}
+        Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
     }
 }

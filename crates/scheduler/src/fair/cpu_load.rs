@@ -39,7 +39,7 @@ pub(crate) fn load_weight<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     match task.class.get() {
         Class::Rt => rt_weight(me),
         Class::Fair => task.se.weight.get(),
-        Class::Stop | Class::Idle => 0,
+        Class::Stop | Class::Deadline | Class::Idle => 0,
     }
 }
 

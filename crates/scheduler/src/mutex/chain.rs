@@ -1,22 +1,38 @@
 //! Who inherits what, and how a change runs along a chain of owners that wait themselves (rt-class 7.1, 7.2
 //! step 4).
 
-use super::object::WaitGuard;
+use super::object::{Loan, WaitGuard};
 use super::waiters::pi_key;
 use super::{MutexKind, kind, owner};
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::policy::rt_mutex_setprio;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{MutexId, Prio, TaskId, ThisCpu};
+use crate::{DlParams, MutexId, Prio, TaskId, ThisCpu};
 
 /// Longest chain of owners along which a priority is passed (max_lock_depth).
 pub const MAX_LOCK_DEPTH: u32 = 1024;
 
-/// The priority of a task whose own is `normal`: the best of that and what the mutexes it owns lend it. The
-/// caller holds its pi_lock.
-pub(crate) fn effective_prio<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, normal: Prio) -> Prio {
-    lenders(me, p).map(|m| me.k.mutexes.get(m).lends.get()).fold(normal, Prio::min)
+/// What a task is served by, inheritance included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Inherited {
+    /// Its effective priority.
+    pub prio: Prio,
+    /// The parameters of a deadline task that waits for it, if those count.
+    pub donor: Option<DlParams>,
+}
+
+/// Of a task whose own priority is `normal`: the best of that and what the mutexes it owns lend it. Of
+/// several deadline tasks the earliest lends; to a deadline task only if it is earlier than that itself
+/// (deadline-groups A10). The caller holds its pi_lock.
+pub(crate) fn inherited<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, normal: Prio) -> Inherited {
+    let loans = || lenders(me, p).map(|m| me.k.mutexes.get(m).lends.get());
+    let prio = loans().map(|loan| loan.prio).fold(normal, Prio::min);
+    let earliest = loans().filter_map(|loan| loan.deadline).min_by_key(|(deadline, _)| *deadline);
+    let own = normal.is_deadline().then(|| me.task(p).dl.deadline());
+    let donor =
+        earliest.filter(|(deadline, _)| own.is_none_or(|own| *deadline < own)).map(|(_, params)| params);
+    Inherited { prio, donor }
 }
 
 /// The PI mutexes that `p` owns and others wait for.
@@ -29,7 +45,10 @@ pub(super) fn lenders<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> impl Iterat
 pub(super) async fn lend<P: Platform>(lock: &WaitGuard<'_, P>, owner: &PiGuard<'_, P>) -> bool {
     let me = lock.me;
     let Some(top) = lock.waiters.top() else { return false };
-    lock.mutex.lends.set(top.key);
+    let lender = &me.task(top.task).dl;
+    let parameters = lender.params().filter(|_| top.key.prio.is_deadline());
+    let deadline = parameters.map(|params| (top.key.deadline, params));
+    lock.mutex.lends.set(Loan { prio: top.key.prio, deadline });
     if !lenders(me, owner.task).any(|m| m == lock.id) {
         lock.mutex.next_lender.set(me.task(owner.task).pi.lenders.replace(Some(lock.id)));
     }
@@ -45,13 +64,13 @@ pub(super) fn stop_lending<P: Platform>(lock: &WaitGuard<'_, P>, owner: &PiGuard
     if link.get() == Some(lock.id) {
         link.set(lock.mutex.next_lender.take());
     }
-    lock.mutex.lends.set(Prio::IDLE);
+    lock.mutex.lends.set(Loan::default());
 }
 
 /// Gives a task the effective priority that it should have now; whether that changed it.
 pub(super) async fn inherit<P: Platform>(task: &PiGuard<'_, P>) -> bool {
     let normal = task.me.task(task.task).normal_prio.get();
-    rt_mutex_setprio(task, effective_prio(task.me, task.task, normal)).await
+    rt_mutex_setprio(task, inherited(task.me, task.task, normal)).await
 }
 
 /// The effective priority of `p` may have changed: if it waits for a PI mutex, its place among the waiters
@@ -75,7 +94,7 @@ async fn hop<P: Platform>(me: ThisCpu<'_, P>, waiter: TaskId, m: MutexId) -> Opt
     let mut lock = me.wait_lock(m).await;
     let before = lock.waiters.top()?;
     // It may have got the mutex meanwhile; then it took its present priority along to wherever it waits now.
-    if !lock.waiters.requeue(waiter, pi_key(me.task(waiter).prio.get())) {
+    if !lock.waiters.requeue(waiter, pi_key(me.task(waiter))) {
         return None;
     }
     lock.show_top();

@@ -1,7 +1,7 @@
 //! What a mutex looks like from outside, for the checking mode.
 
 use super::object::MutexTable;
-use super::waiters::pi_key;
+use super::waiters::{Key, pi_key};
 use crate::task::TaskTable;
 use crate::{MutexId, Prio, TaskId};
 
@@ -9,7 +9,7 @@ impl MutexTable {
     /// Priority, among waiters, of the first one that waits for `m`; `None` also while its list is being
     /// changed.
     pub(crate) fn top_waiter_prio(&self, m: MutexId) -> Option<Prio> {
-        self.get(m).waiters()?.top().map(|top| top.key)
+        self.get(m).waiters()?.top().map(|top| top.key.prio)
     }
 
     /// The first one that waits for the PI mutex `m`.
@@ -20,10 +20,12 @@ impl MutexTable {
     /// A waiter of the PI mutex `m` that is not where its effective priority belongs.
     pub(crate) fn misplaced_waiter(&self, m: MutexId, tasks: &TaskTable) -> Option<TaskId> {
         let waiters = self.get(m).waiters()?;
-        let mut last = Prio(0);
+        let mut last: Option<Key> = None;
         waiters.iter().find_map(|w| {
-            let wrong = w.key.beats(last) || w.key != pi_key(tasks.get(w.task).prio.get());
-            last = w.key;
+            // The deadline is that of the moment when it began to wait.
+            let wrong =
+                last.is_some_and(|last| w.key.beats(last)) || w.key.prio != pi_key(tasks.get(w.task)).prio;
+            last = Some(w.key);
             wrong.then_some(w.task)
         })
     }

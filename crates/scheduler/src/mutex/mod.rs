@@ -50,7 +50,7 @@ mod tests;
 mod waiters;
 
 pub use chain::MAX_LOCK_DEPTH;
-pub(crate) use chain::{effective_prio, rt_mutex_adjust_prio_chain};
+pub(crate) use chain::{Inherited, inherited, rt_mutex_adjust_prio_chain};
 pub use deadlock::{Deadlock, WaitsFor};
 pub use object::{MutexKind, MutexTable, PiState};
 pub(crate) use spin::owner_left;

@@ -4,7 +4,7 @@ use super::spin::look_again;
 use super::waiters::Waiters;
 use crate::chunks::Chunks;
 use crate::platform::{Lock, Platform};
-use crate::{MutexId, Pid, Prio, TaskId, TaskState, TaskTable, ThisCpu};
+use crate::{DlParams, MutexId, Nanos, Pid, Prio, TaskId, TaskState, TaskTable, ThisCpu};
 use core::cell::{Cell, Ref, RefCell, RefMut};
 
 /// What a mutex does for its owner and its waiters.
@@ -43,6 +43,14 @@ impl Owner {
     }
 }
 
+/// What a top waiter lends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Loan {
+    pub prio: Prio,
+    /// A deadline task lends its parameters, until its deadline (deadline-groups A10).
+    pub deadline: Option<(Nanos, DlParams)>,
+}
+
 /// A mutex. Cells say what protects them; all may be read without.
 #[derive(Debug, Default)]
 pub(super) struct Mutex {
@@ -56,7 +64,7 @@ pub(super) struct Mutex {
     /// PI: the waiter that the word named at the latest unlock; wait_lock.
     pub handed_to: Cell<Option<TaskId>>,
     /// PI: what the top waiter lends to the owner, [`Prio::IDLE`] where nobody waits; the owner's pi_lock.
-    pub lends: Cell<Prio>,
+    pub lends: Cell<Loan>,
     /// PI: next in the owner's list of mutexes that lend it something; the owner's pi_lock.
     pub next_lender: Cell<Option<MutexId>>,
     /// PI: the top waiter, for those who look without the lock; wait_lock.

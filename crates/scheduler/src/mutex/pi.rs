@@ -4,14 +4,14 @@ use super::chain::{inherit, lend, rt_mutex_adjust_prio_chain, stop_lending};
 use super::deadlock::refuse_cycle;
 use super::object::{Owner, WaitGuard, Word};
 use super::spin::{look_again, may_spin};
-use super::waiters::{Waiter, pi_key};
+use super::waiters::{Key, Waiter, pi_key};
 use super::{LockError, LockOutcome, owner};
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::{DeboostOrder, RtmutexSpin};
 use crate::schedule::set_current_state;
 use crate::wakeup::{WakeFlags, try_to_wake_up, try_to_wake_up_if};
-use crate::{MutexId, Prio, Reason, TaskId, TaskState, ThisCpu};
+use crate::{MutexId, Reason, TaskId, TaskState, ThisCpu};
 
 /// The system call after a failed compare-and-swap (7.2).
 pub(super) async fn lock<P: Platform>(
@@ -60,8 +60,8 @@ fn may_take<P: Platform>(lock: &WaitGuard<'_, P>, p: TaskId) -> bool {
     lock.mutex.owner.get().is_none() && lock.waiters.top().is_none_or(first)
 }
 
-fn key<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Prio {
-    pi_key(me.task(p).prio.get())
+fn key<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Key {
+    pi_key(me.task(p))
 }
 
 /// The task whose pi_lock is held becomes the owner, and inherits from whoever still waits.

@@ -1,14 +1,31 @@
 //! Who waits for a mutex, in the order in which they are served.
 
-use crate::{Prio, TaskId};
+use crate::task::Task;
+use crate::{Nanos, Prio, TaskId};
 use alloc::collections::VecDeque;
+
+/// What waiters are ordered by: priority, and among deadline tasks their deadlines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Key {
+    pub prio: Prio,
+    /// Zero for all others.
+    pub deadline: Nanos,
+}
+
+impl Key {
+    /// Strictly before another: equal is not enough.
+    pub fn beats(self, other: Key) -> bool {
+        let sooner = self.prio.is_deadline() && self.deadline < other.deadline;
+        self.prio.beats(other.prio) || self.prio == other.prio && sooner
+    }
+}
 
 /// A task that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Waiter {
     pub task: TaskId,
     /// What it is ordered by: [`pi_key`] or [`plain_key`] of the task.
-    pub key: Prio,
+    pub key: Key,
 }
 
 /// Ordered by key, first come first served among equals. Keeps its capacity.
@@ -35,7 +52,7 @@ impl Waiters {
 
     /// Gives a waiter another key, behind its new equals. Whether that changed anything: it is still waiting,
     /// and had another key.
-    pub fn requeue(&mut self, task: TaskId, key: Prio) -> bool {
+    pub fn requeue(&mut self, task: TaskId, key: Key) -> bool {
         let changed = self.0.iter().any(|w| w.task == task && w.key != key);
         if changed {
             self.remove(task);
@@ -55,16 +72,22 @@ impl Waiters {
     }
 }
 
-/// Key of a task of effective priority `prio` that waits for a PI mutex: all normal tasks count as nice 0
-/// (rt-class 7.1).
-pub(super) fn pi_key(prio: Prio) -> Prio {
+/// Key of a task that waits for a PI mutex: its effective priority, where all normal tasks count as nice 0
+/// (rt-class 7.1), and its deadline (deadline-groups A10).
+pub(super) fn pi_key(task: &Task) -> Key {
+    let prio = pi_prio(task.prio.get());
+    let deadline = if prio.is_deadline() { task.dl.deadline() } else { Nanos::ZERO };
+    Key { prio, deadline }
+}
+
+fn pi_prio(prio: Prio) -> Prio {
     if prio.is_rt() { prio } else { Prio::NICE_0 }
 }
 
 /// Key of a task that waits for a plain mutex: its own priority, not an inherited one, and all normal tasks
 /// last (rt-class 7.6).
-pub(super) fn plain_key(normal_prio: Prio) -> Prio {
-    normal_prio.min(Prio::NO_RT)
+pub(super) fn plain_key(normal_prio: Prio) -> Key {
+    Key { prio: normal_prio.min(Prio::NO_RT), deadline: Nanos::ZERO }
 }
 
 #[cfg(test)]
@@ -72,10 +95,14 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn order(keys: &[u8]) -> Vec<u32> {
+    fn key(prio: i16) -> Key {
+        Key { prio: Prio(prio), deadline: Nanos::ZERO }
+    }
+
+    fn order(keys: &[i16]) -> Vec<u32> {
         let mut waiters = Waiters::default();
-        for (i, key) in keys.iter().enumerate() {
-            waiters.insert(Waiter { task: TaskId(i as u32), key: Prio(*key) });
+        for (i, prio) in keys.iter().enumerate() {
+            waiters.insert(Waiter { task: TaskId(i as u32), key: key(*prio) });
         }
         waiters.iter().map(|w| w.task.0).collect()
     }
@@ -85,30 +112,38 @@ mod tests {
         assert_eq!(order(&[50, 20, 50, 20, 10]), [4, 1, 3, 0, 2]);
     }
 
+    /// deadline-groups A10: deadline waiters before real-time ones, among them by deadline.
+    #[test]
+    fn deadline_waiters_by_deadline() {
+        let of = |deadline| Key { prio: Prio::DEADLINE, deadline: Nanos(deadline) };
+        assert!(of(5).beats(of(6)) && !of(5).beats(of(5)) && !of(6).beats(of(5)));
+        assert!(of(9).beats(key(0)) && !key(0).beats(of(9)));
+    }
+
     #[test]
     fn normal_tasks_are_equals() {
-        assert_eq!([100, 119, 120, 139].map(|p| pi_key(Prio(p))), [Prio::NICE_0; 4]);
-        assert_eq!(pi_key(Prio(98)), Prio(98));
-        assert_eq!([100, 139].map(|p| plain_key(Prio(p))), [Prio::NO_RT; 2]);
-        assert_eq!(plain_key(Prio(98)), Prio(98));
+        assert_eq!([100, 119, 120, 139].map(|p| pi_prio(Prio(p))), [Prio::NICE_0; 4]);
+        assert_eq!(pi_prio(Prio(98)), Prio(98));
+        assert_eq!([100, 139].map(|p| plain_key(Prio(p)).prio), [Prio::NO_RT; 2]);
+        assert_eq!(plain_key(Prio(98)).prio, Prio(98));
     }
 
     #[test]
     fn a_waiter_with_the_same_key_keeps_its_place() {
         let mut waiters = Waiters::default();
         for task in [1, 2] {
-            waiters.insert(Waiter { task: TaskId(task), key: Prio(7) });
+            waiters.insert(Waiter { task: TaskId(task), key: key(7) });
         }
-        assert!(!waiters.requeue(TaskId(1), Prio(7)) && !waiters.requeue(TaskId(3), Prio(8)));
+        assert!(!waiters.requeue(TaskId(1), key(7)) && !waiters.requeue(TaskId(3), key(8)));
         assert_eq!(waiters.top().map(|w| w.task), Some(TaskId(1)));
-        assert!(waiters.requeue(TaskId(2), Prio(6)));
-        assert_eq!(waiters.top(), Some(Waiter { task: TaskId(2), key: Prio(6) }));
+        assert!(waiters.requeue(TaskId(2), key(6)));
+        assert_eq!(waiters.top(), Some(Waiter { task: TaskId(2), key: key(6) }));
     }
 
     #[test]
     fn a_waiter_that_left_is_gone() {
         let mut waiters = Waiters::default();
-        let w = |task, key| Waiter { task: TaskId(task), key: Prio(key) };
+        let w = |task, key| Waiter { task: TaskId(task), key: self::key(key) };
         waiters.insert(w(1, 10));
         waiters.insert(w(2, 5));
         assert_eq!(waiters.remove(TaskId(2)), Some(w(2, 5)));

@@ -1,9 +1,10 @@
 //! rt-class 2.1, 5.1, 7.3; E19, E20; fair-class 2.6.
 
-use super::{sched_setscheduler, set_user_nice};
+use super::set_user_nice;
 use crate::affinity::set_cpus_allowed;
 use crate::fork::{NewTask, new_task, sched_fork, wake_up_new_task, wake_up_new_task_on};
 use crate::mutex::{FastPath, LockOutcome, MutexKind, lock_fast, lock_slow, unlock_fast, unlock_slow};
+use crate::testing::sched_setscheduler;
 use crate::testing::{Lab, cpus, fifo, rr};
 use crate::{Class, CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, Reason, TaskId};
 use alloc::vec::Vec;

@@ -10,7 +10,7 @@ use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Prio, Reason, TaskId, ThisCpu};
+use crate::{Class, CpuMask, Prio, Reason, TaskId, ThisCpu, dl};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
@@ -58,6 +58,16 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
     rq
 }
 
+/// A task left the deadline class: if it runs, and for this one, it may be below others that wait here. (No
+/// task that enters from the fair class is.)
+pub(crate) fn left_deadline_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let curr = rq.me.task(rq.curr);
+    if curr.class.get() == Class::Rt && rq.rt.active.best().beats(curr.prio.get()) {
+        rq.me.decide(rq.curr, Reason::PrioDropped);
+        rq.resched();
+    }
+}
+
 /// A queued task left the class: if it was the last here, others may have something to give.
 pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>) {
     if rq.rt.nr_running == 0 {
@@ -99,8 +109,8 @@ pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuar
 }
 
 /// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks
-/// that an older push had dropped from the pushable list. No kernel can do this; whoever changes a rule while
-/// the machine runs calls it, on any CPU.
+/// that an older push had dropped from the pushable list; and what the deadline class has of these. No kernel
+/// can do this; whoever changes a rule while the machine runs calls it, on any CPU.
 pub async fn rules_changed<P: Platform>(me: ThisCpu<'_, P>) {
     for cpu in me.k.online.iter() {
         let mut rq = me.lock(cpu).await;
@@ -115,5 +125,6 @@ pub async fn rules_changed<P: Platform>(me: ThisCpu<'_, P>) {
         update_next(&mut rq, Change::Affinity);
         overload::update(&mut rq);
         publish(&mut rq);
+        dl::rules_changed(&mut rq);
     }
 }

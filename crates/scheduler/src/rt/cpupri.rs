@@ -16,15 +16,15 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::cell::RefCell;
 
-/// Level 0 (normal), and one for each user priority 1 to 99.
-const LEVELS: usize = 100;
+/// Level 0 (normal), one for each user priority 1 to 99, and 100 for deadline tasks (deadline-groups A1).
+const LEVELS: usize = 101;
 
 /// Levels whose counts share a cache line in 6.1 (rt-class 10.1).
 const COUNTS_PER_LINE: u8 = 4;
 
 /// The level of a CPU or task of this priority.
 fn level_of(prio: Prio) -> u8 {
-    99u8.saturating_sub(prio.0)
+    (99 - prio.0).max(0) as u8
 }
 
 /// The two-dimensional map.
@@ -145,7 +145,7 @@ impl Cpupri {
         None
     }
 
-    /// Level of a CPU, 0 to 99.
+    /// Level of a CPU, 0 to 100.
     pub(super) fn level(&self, cpu: CpuId) -> u8 {
         self.0.borrow().level[cpu.index()]
     }

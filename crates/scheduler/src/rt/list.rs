@@ -79,7 +79,7 @@ impl<M: Member> PrioLists<M> {
     /// The first task of the best priority.
     #[inline]
     pub(super) fn first(&self) -> Option<TaskId> {
-        self.ends.get(usize::from(self.best.0)).map(|ends| ends.head)
+        self.ends.get(self.best.0 as usize).map(|ends| ends.head)
     }
 
     /// Behind its equals.
@@ -126,13 +126,13 @@ impl<M: Member> PrioLists<M> {
     fn occupy(&mut self, prio: Prio, only: TaskId) {
         self.bitmap |= 1 << prio.0;
         self.best = self.best.min(prio);
-        self.ends[usize::from(prio.0)] = Ends { head: only, tail: only };
+        self.ends[prio.0 as usize] = Ends { head: only, tail: only };
     }
 
     fn vacate(&mut self, prio: Prio) {
         self.bitmap &= !(1 << prio.0);
         if prio == self.best {
-            self.best = Prio::NO_RT.min(Prio(self.bitmap.trailing_zeros() as u8));
+            self.best = Prio::NO_RT.min(Prio(self.bitmap.trailing_zeros() as i16));
         }
     }
 

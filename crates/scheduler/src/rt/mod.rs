@@ -90,14 +90,16 @@ pub use cpupri::LevelCpus;
 pub use push_ipi::push_irq_work;
 pub use throttle::sched_rt_period_timer;
 
-pub(crate) use change::{prio_changed, set_cpus_allowed, switched_from, switched_to};
+pub(crate) use change::{left_deadline_class, prio_changed, set_cpus_allowed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{post_schedule, task_woken, wants_task_woken};
 pub(crate) use pushable::has_pushable_tasks;
 pub(crate) use queue::{
-    dequeue_task, enqueue_task, has_runnable, pick_next_task, put_prev_task, set_next_task, yield_task,
+    cpupri_follows, dequeue_task, enqueue_task, has_runnable, passed_over, pick_next_task, put_prev_task,
+    set_next_task, yield_task,
 };
+pub(crate) use search::nearest_of;
 pub(crate) use select::{select_task_rq, select_task_rq_fork};
 pub(crate) use tick::task_tick;
 
@@ -253,12 +255,13 @@ impl RootDomain {
         self.overload.count()
     }
 
-    /// Level of a CPU in cpupri: 0 without RT tasks, else the user priority of its best one.
+    /// Level of a CPU in cpupri: 0 without RT tasks, else the user priority of its best one; 100
+    /// with deadline tasks.
     pub fn cpupri_level(&self, cpu: CpuId) -> u8 {
         self.cpupri.level(cpu)
     }
 
-    /// What cpupri holds at a level, 0 to 99.
+    /// What cpupri holds at a level, 0 to 100.
     pub fn cpupri_cpus(&self, level: u8) -> LevelCpus {
         self.cpupri.cpus_at(level)
     }

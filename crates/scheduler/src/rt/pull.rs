@@ -9,7 +9,7 @@ use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, PullFilter};
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::{CpuId, Prio, Reason, TaskId};
+use crate::{Class, CpuId, Prio, Reason, TaskId, dl};
 
 /// Before a pick: whether this CPU has just lowered its priority, and another has something to give.
 #[inline]
@@ -33,7 +33,13 @@ pub(crate) fn wants_pre_schedule<P: Platform>(
 /// lower.
 #[inline]
 fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: Prio) -> bool {
-    !rq.me.task(prev).on_rq.get() && prev_prio.beats(rq.rt.active.best())
+    let prev = rq.me.task(prev);
+    // A throttled deadline task is gone, too; but one of its class goes before all that could be pulled.
+    let gone = match prev.class.get() {
+        Class::Deadline => dl::first(rq).is_none(),
+        Class::Stop | Class::Rt | Class::Fair | Class::Idle => !prev.on_rq.get(),
+    };
+    gone && prev_prio.beats(rq.rt.active.best())
 }
 
 /// Whether another CPU has something to give, as far as the shared line tells.

@@ -215,7 +215,7 @@ pub(crate) fn wants_task_woken<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> b
         return false;
     }
     let route = me.k.config.rules.wake_route.get();
-    let blocked = curr.class.get() == Class::Rt && stands_in_the_way(route, curr, task);
+    let blocked = curr.class.get().is_realtime() && stands_in_the_way(route, curr, task);
     match route {
         WakeRoute::CfsLoad | WakeRoute::NotPreempting => blocked,
         // Whatever runs, as long as something is pushable.

@@ -67,6 +67,11 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<Tas
     Some(first)
 }
 
+/// A pick was made without asking this class: a task that was put before it is pushable now.
+pub(crate) fn passed_over<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    pushable_changed(rq);
+}
+
 /// The running task stops being current. If it is still queued, it waits and becomes pushable, behind its
 /// equals there; the pick that follows publishes that.
 #[inline]
@@ -80,7 +85,6 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     task.stats.wait_start(rq.clock);
     if !task.is_pinned() && !task.rt.pushable.is_linked() {
         rq.rt.pushable.push_back(&me.k.tasks, p, task.prio.get());
-        pushable_changed(rq);
     }
 }
 
@@ -141,6 +145,14 @@ pub(super) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
 }
 
+/// Deadline entities came to this queue, or left it, or its own best priority changed: cpupri follows, where
+/// any deadline is above all priorities (deadline-groups A1).
+pub(crate) fn cpupri_follows<P: Platform>(rq: &RqGuard<'_, P>) {
+    let (me, has_deadline) = (rq.me, rq.dl.earliest().is_some());
+    let highest = if has_deadline { Prio::DEADLINE } else { rq.rt.active.best() };
+    me.k.root_domain.cpupri.set(me, rq.cpu, highest);
+}
+
 /// What happened to the queue since `next` was last right.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
@@ -194,7 +206,6 @@ pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
         rq.touch_published();
     }
     if rose_or_fell {
-        let me = rq.me;
-        me.k.root_domain.cpupri.set(me, rq.cpu, highest);
+        cpupri_follows(rq);
     }
 }

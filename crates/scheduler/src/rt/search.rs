@@ -24,10 +24,7 @@ pub(super) enum For {
 pub(super) fn find_lowest_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, purpose: For) -> Option<CpuId> {
     let task = me.task(p);
     let lowest = lowest_cpus(me, task, purpose)?;
-    match me.k.config.rules.topology.get() {
-        Topology::On => nearest(me, task, &lowest),
-        Topology::Off => lowest.first(),
-    }
+    nearest_of(me, task, &lowest)
 }
 
 /// Whether there is any CPU to which `p` could go.
@@ -95,6 +92,14 @@ fn scan<P: Platform>(me: ThisCpu<'_, P>, prio: Prio, candidates: CpuMask) -> Sca
         }
     }
     found
+}
+
+/// One of the equally good CPUs for a task, as this class and the deadline class choose (rule `topology`).
+pub(crate) fn nearest_of<P: Platform>(me: ThisCpu<'_, P>, task: &Task, cpus: &CpuMask) -> Option<CpuId> {
+    match me.k.config.rules.topology.get() {
+        Topology::On => nearest(me, task, cpus),
+        Topology::Off => cpus.first(),
+    }
 }
 
 /// Chooses by topology (rt-class 4.5): the task's last CPU, then outwards through its sched domains, where

@@ -2,7 +2,6 @@
 
 use super::load_route::route_by_load;
 use super::search::{For, find_lowest_rq};
-use crate::Class;
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{WakeLock, WakeRoute, WakeVerifyTarget};
 use crate::task::Task;
@@ -53,7 +52,7 @@ fn looks_elsewhere<P: Platform>(me: ThisCpu<'_, P>, task: &Task, route: WakeRout
         return !prio.beats(here.rt_highest.get());
     }
     let curr = me.task(here.curr.get());
-    curr.class.get() == Class::Rt && stands_in_the_way(route, curr, task)
+    curr.class.get().is_realtime() && stands_in_the_way(route, curr, task)
 }
 
 /// Whether a running RT task keeps `task` from running on its CPU, as each era saw it.

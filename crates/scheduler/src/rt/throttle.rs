@@ -8,7 +8,7 @@
 //! that a CPU can borrow from another without its run-queue lock.
 
 use crate::platform::{Access, Line, Platform};
-use crate::registry::Feature;
+use crate::registry::{Feature, RtThrottle};
 use crate::rq::RqGuard;
 use crate::{CpuId, Nanos, Prio, Reason, ThisCpu};
 use alloc::boxed::Box;
@@ -54,7 +54,8 @@ impl Bandwidth {
     }
 }
 
-/// Whether throttling is on (sched_rt_runtime_us is not −1); brings the shares up to date with the tunable.
+/// Whether throttling is on (sched_rt_runtime_us is not −1, and the kernel has it: deadline-groups A12);
+/// brings the shares up to date with the tunable.
 #[inline]
 fn enabled<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     let runtime_us = me.k.config.tunables.sched_rt_runtime_us.get();
@@ -63,7 +64,7 @@ fn enabled<P: Platform>(me: ThisCpu<'_, P>) -> bool {
         let share = Nanos::from_micros(u64::try_from(runtime_us).unwrap_or(0));
         bandwidth.cpus.iter().for_each(|cpu| cpu.runtime.set(share));
     }
-    runtime_us >= 0
+    runtime_us >= 0 && me.k.config.rules.rt_throttle.get() == RtThrottle::Root
 }
 
 fn period<P: Platform>(me: ThisCpu<'_, P>) -> Nanos {

@@ -64,6 +64,7 @@ fn events() -> Vec<LogEvent> {
         LogInterrupt::Timer { pid: of },
         LogInterrupt::Tick {},
         LogInterrupt::Hrtick {},
+        LogInterrupt::Deadline {},
         LogInterrupt::RtPeriod {},
         LogInterrupt::Ipi { ipi: ipis[0] },
         LogInterrupt::Polled { ipi: ipis[1] },

@@ -17,6 +17,8 @@ pub enum LogInterrupt {
     Tick {},
     /// The timer that ends a fair task's turn exactly (HRTICK).
     Hrtick {},
+    /// The timer for deadline tasks: a period begins, or bandwidth becomes free.
+    Deadline {},
     /// The timer of the real-time period.
     RtPeriod {},
     /// Another CPU sent it, or the CPU itself.

@@ -12,14 +12,14 @@ use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::shown::{numbered, pid};
-use super::spawn::{PolicyName, affinity, program, spawn};
+use super::spawn::{PolicyName, affinity, deadline_policy, program, spawn};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
 use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm, slice};
 use machine::Setup;
-use scheduler::{CpuMask, Nanos, Pid};
+use scheduler::{CpuMask, DlParams, Nanos, Pid};
 use schema::{LoadResult, ThreadResult, ThreadsResult};
 
 const NAME: &str = "periodic";
@@ -79,6 +79,19 @@ struct Options {
     /// Rate-monotonic: the shortest period has that priority, each longer one the next lower, not below 1.
     #[arg(short = 'R', long, requires = "priority")]
     rate_monotonic: bool,
+    /// SCHED_DEADLINE with this run time and deadline in each period, as chrt -d: 4ms/8ms, or 4ms where the
+    /// deadline is the end of the period; microseconds without a unit. A job that is done after its deadline
+    /// counts as missed.
+    #[arg(
+        long,
+        value_name = "R/D",
+        value_parser = budget,
+        conflicts_with_all = ["priority", "random", "slice"],
+    )]
+    deadline: Option<DlBudget>,
+    /// The deadline tasks use what others leave of a CPU, too (SCHED_FLAG_RECLAIM, GRUB).
+    #[arg(long)]
+    reclaim: bool,
     /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
     #[arg(long, value_name = "TIME", value_parser = slice)]
     slice: Option<Nanos>,
@@ -92,17 +105,45 @@ struct Options {
     /// from 95.
     #[arg(
         long,
-        conflicts_with_all = ["count", "period", "utilisation", "run", "random", "priority", "affinity"],
+        conflicts_with_all = ["count", "period", "utilisation", "run", "random", "priority", "deadline", "affinity"],
     )]
     bench: bool,
 }
 
+/// Run time and deadline of a deadline task whose period is known; no deadline: that of the period.
+#[derive(Clone, Copy, Debug)]
+struct DlBudget {
+    runtime: Nanos,
+    deadline: Option<Nanos>,
+}
+
+impl DlBudget {
+    fn params(self, period: Nanos) -> Result<DlParams, LoadError> {
+        let params = DlParams::new(self.runtime, self.deadline.unwrap_or(period), period);
+        params.map_err(|why| usage(NAME, why.to_string()))
+    }
+}
+
+fn budget(text: &str) -> Result<DlBudget, String> {
+    let (runtime, deadline) = match text.split_once('/') {
+        Some((runtime, deadline)) => (runtime, Some(micros_above_zero(deadline)?)),
+        None => (text, None),
+    };
+    Ok(DlBudget { runtime: micros_above_zero(runtime)?, deadline })
+}
+
 fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
+    if options.reclaim && options.deadline.is_none() {
+        return Err(usage(NAME, "only deadline tasks reclaim: add --deadline"));
+    }
     if let Some(run) = options.run
         && let Some(period) = options.period.iter().find(|period| **period < run)
     {
         return Err(usage(NAME, format!("a run time of {run} s does not fit into a period of {period} s")));
+    }
+    if let Some(budget) = options.deadline {
+        options.period.iter().try_for_each(|period| budget.params(*period).map(|_| ()))?;
     }
     Ok(Box::new(Periodic { options }))
 }
@@ -216,7 +257,8 @@ impl Load for Periodic {
                 let cycles = random_cycles(task, self.options.duration, &response);
                 (response, cycles)
             } else {
-                let response = LatencyRecorder::with_limit(task.period);
+                let deadline = self.options.deadline.and_then(|budget| budget.deadline);
+                let response = LatencyRecorder::with_limit(deadline.unwrap_or(task.period));
                 let cycles = cycles(task, self.options.duration, &response);
                 (response, cycles)
             };
@@ -226,6 +268,9 @@ impl Load for Periodic {
             if task.priority > 0 {
                 let priority = i64::from(task.priority);
                 template.policy = PolicyName::Fifo.policy(NAME, &name, priority)?;
+            }
+            if let Some(budget) = self.options.deadline {
+                template.policy = deadline_policy(budget.params(task.period)?, self.options.reclaim);
             }
             threads.push(Thread { pid: spawn(setup, &template), response });
         }

@@ -1,4 +1,4 @@
-//! Tasks under SCHED_DEADLINE, of which there is no class here.
+//! Recorded tasks under SCHED_DEADLINE: no event tells their parameters. A trace of our own does.
 
 use super::recording::{RecordedTask, Recording, ReplayStep, listed};
 
@@ -23,7 +23,8 @@ pub(super) fn warning(recording: &Recording) -> Option<String> {
 /// Whether it begins so, or becomes one, as under `chrt -d`.
 fn is_ever(task: &RecordedTask) -> bool {
     let becomes = |step: &ReplayStep| matches!(step, ReplayStep::SetPrio(prio) if *prio < FIRST_PRIO);
-    task.prio < FIRST_PRIO || task.steps.iter().any(becomes)
+    let known = task.told.is_some_and(|told| told.deadline.is_some());
+    task.prio < FIRST_PRIO && !known || task.steps.iter().any(becomes)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::assumption::Waits;
 use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recording, ReplayStep, TaskIndex};
 use super::task_selector::TaskSelector;
-use machine::ToldStep;
+use machine::{ToldStep, policy_text};
 use scheduler::{Nanos, Nice, Policy};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -50,11 +50,7 @@ pub enum Changed {
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Changed::Policy(Policy::Fifo(priority)) => write!(f, "policy fifo:{}", priority.get()),
-            Changed::Policy(Policy::Rr(priority)) => write!(f, "policy rr:{}", priority.get()),
-            Changed::Policy(Policy::Normal) => f.write_str("policy other"),
-            Changed::Policy(Policy::Batch) => f.write_str("policy batch"),
-            Changed::Policy(Policy::Idle) => f.write_str("policy idle"),
+            Changed::Policy(policy) => write!(f, "policy {}", policy_text(*policy)),
             Changed::Nice(nice) => write!(f, "nice {}", nice.get()),
             Changed::Scale(WorkFactor { millionths }) => write!(f, "work times {}", *millionths as f64 / 1e6),
             Changed::Waits(waits) => waits.fmt(f),

@@ -62,6 +62,10 @@ impl PlayedTask {
     fn policy(&self, prio: i32) -> Policy {
         // Kernel priorities: -1 deadline, 0 to 98 real-time, 100 to 139 fair.
         let rt_priority = u8::try_from(99 - prio.max(0)).ok().and_then(RtPriority::new);
+        let deadline = self.told.and_then(|told| told.deadline).filter(|_| prio < 0);
+        if let Some(params) = deadline {
+            return Policy::Deadline(params);
+        }
         match (rt_priority, self.fair) {
             (Some(priority), _) if self.round_robin => Policy::Rr(priority),
             (Some(priority), _) => Policy::Fifo(priority),

@@ -238,7 +238,7 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
         fair: match start.policy {
             Policy::Batch => FairPolicy::Batch,
             Policy::Idle => FairPolicy::Idle,
-            Policy::Normal | Policy::Fifo(_) | Policy::Rr(_) => FairPolicy::Normal,
+            Policy::Normal | Policy::Fifo(_) | Policy::Rr(_) | Policy::Deadline(_) => FairPolicy::Normal,
         },
         cpu_time: Nanos(steps.iter().map(run).sum()),
         steps,
@@ -249,6 +249,10 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
             working_set_bytes: start.working_set_bytes,
             timer_slack: start.timer_slack,
             recorded_work: start.recorded_work,
+            deadline: match start.policy {
+                Policy::Deadline(params) => Some(params),
+                _ => None,
+            },
         }),
     }
 }

@@ -1,6 +1,7 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
 use machine::{Arrival, ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
+use scheduler::dl::DlParams;
 use scheduler::{CpuMask, MutexId, Nanos, Nice};
 use std::fmt;
 use trace::Pid;
@@ -118,6 +119,8 @@ pub struct ToldTask {
     pub timer_slack: Nanos,
     /// As in [`machine::TaskSpec`].
     pub recorded_work: bool,
+    /// Its parameters, if it begins under SCHED_DEADLINE.
+    pub deadline: Option<DlParams>,
 }
 
 impl RecordedTask {

@@ -1,6 +1,7 @@
 //! What can be wrong with an rt-app file, where, and what to do.
 
 use super::source::{Position, Source};
+use scheduler::DlParamsError;
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
@@ -117,11 +118,11 @@ pub enum Fault {
         /// The nearest known one.
         nearest: &'static str,
     },
-    /// SCHED_DEADLINE.
-    #[error("`{key}` asks for SCHED_DEADLINE, which is not modelled")]
+    /// SCHED_DEADLINE with parameters that no kernel takes.
+    #[error("SCHED_DEADLINE: {why}")]
     Deadline {
-        /// Which key.
-        key: String,
+        /// What the kernel says.
+        why: DlParamsError,
     },
     /// What changes how a task is scheduled, and is not modelled.
     #[error("`{key}` asks for {what}, which is not modelled")]
@@ -222,7 +223,11 @@ impl Fault {
             Fault::OutOfRange { .. } => "choose a value in that range".into(),
             Fault::UnknownWord { known, .. } => format!("use one of {known}"),
             Fault::UnknownKey { nearest, .. } => format!("did you mean `{nearest}`?"),
-            Fault::Deadline { .. } => "use SCHED_FIFO or SCHED_RR with a `priority`, or SCHED_OTHER".into(),
+            Fault::Deadline { .. } => {
+                "write dl-runtime, dl-deadline and dl-period in µs; without the last two they are as long as the \
+                 run time and the period"
+                    .into()
+            }
             Fault::NotModelled { .. } => {
                 "remove it to run the tasks without (`schedlab list limits` says what that changes)".into()
             }

@@ -62,7 +62,9 @@ pub(super) enum TaskKey {
     Cpus,
     /// The run time of SCHED_DEADLINE; of a fair task the slice that it asks EEVDF for.
     DeadlineRuntime,
-    /// The other parameters of SCHED_DEADLINE.
+    /// Its period.
+    DeadlinePeriod,
+    /// Its deadline.
     Deadline,
     /// Of the format before events.
     OldFormat,
@@ -87,12 +89,12 @@ const PROPERTIES: [(&str, TaskKey); 23] = [
     ("priority", TaskKey::Priority),
     ("cpus", TaskKey::Cpus),
     ("dl-runtime", TaskKey::DeadlineRuntime),
-    ("dl-period", TaskKey::Deadline),
+    ("dl-period", TaskKey::DeadlinePeriod),
     ("dl-deadline", TaskKey::Deadline),
     ("dl_runtime", TaskKey::DeadlineRuntime),
-    ("dl_period", TaskKey::Deadline),
+    ("dl_period", TaskKey::DeadlinePeriod),
     ("dl_deadline", TaskKey::Deadline),
-    ("period", TaskKey::Deadline),
+    ("period", TaskKey::DeadlinePeriod),
     ("deadline", TaskKey::Deadline),
     ("exec", TaskKey::OldFormat),
     ("lock_order", TaskKey::OldFormat),

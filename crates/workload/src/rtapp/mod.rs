@@ -38,7 +38,7 @@
 //! limit | | `fork` | pthread_create of a named task, at most 1024 times each | the same | | `yield` |
 //! sched_yield | the same |
 //!
-//! Not modelled, and refused: SCHED_DEADLINE, clamps of utilisation, task groups. Not modelled, and said by
+//! Not modelled, and refused: clamps of utilisation, task groups. Not modelled, and said by
 //! [`RtApp::notes`]: slices of fair tasks (`dl-runtime`), which only EEVDF knows, NUMA memory binding, log
 //! files. Threads start at time 0 with the policy of their task (rt-app sets it after pthread_create), there
 //! is no main thread, and the threads that are blocked when `duration` is over stay so (rt-app wakes and ends
@@ -75,7 +75,7 @@ pub use source::Position;
 ///
 /// # Errors
 ///
-/// Whatever rt-app would refuse, what cannot be modelled (SCHED_DEADLINE), and mistakes that rt-app finds
+/// Whatever rt-app would refuse, what cannot be modelled, and mistakes that rt-app finds
 /// only while it runs, or never: see [`Fault`].
 pub fn parse(text: &str, file_name: &str, dialect: RtAppDialect) -> Result<RtApp, RtAppError> {
     read::file(text, file_name, dialect)

@@ -81,6 +81,7 @@ pub(super) enum PolicyName {
     Idle,
     Fifo,
     Rr,
+    Deadline,
 }
 
 /// One entry of `tasks`.

@@ -8,12 +8,12 @@ use super::note::NoteKind;
 use super::read::{LARGEST, Reader};
 use super::read_event::{EventContext, OwnTimers, event};
 use scheduler::fair::CUSTOM_SLICES;
-use scheduler::{Nanos, Nice, Policy, RtPriority};
+use scheduler::{DlParams, Nanos, Nice, Policy, RtPriority};
 
 /// rt-app's priority of real-time threads that name none.
 const DEFAULT_RT_PRIORITY: i64 = 10;
 
-const POLICIES: &str = "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR";
+const POLICIES: &str = "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR, SCHED_DEADLINE";
 
 pub(super) fn tasks(
     reader: &mut Reader,
@@ -76,7 +76,7 @@ fn properties<'m>(
             TaskKey::Policy => &mut found.policy,
             TaskKey::Priority => &mut found.priority,
             TaskKey::Cpus => &mut found.cpus,
-            TaskKey::DeadlineRuntime | TaskKey::Deadline => {
+            TaskKey::DeadlineRuntime | TaskKey::DeadlinePeriod | TaskKey::Deadline => {
                 reader.count(member, " µs")?;
                 found.deadline.push(member);
                 continue;
@@ -129,13 +129,34 @@ fn without_effect(reader: &mut Reader, member: &Member, what: TaskKey) -> Result
     Ok(())
 }
 
-/// Parameters of SCHED_DEADLINE, which is refused itself: what they mean under other policies. The run time
-/// of a fair task is the slice that it asks for.
+/// What the parameters of SCHED_DEADLINE mean under a policy.
+#[derive(Clone, Copy, Default)]
+struct Parameters {
+    /// Of a deadline task.
+    deadline: Option<DlParams>,
+    /// The run time of a fair task: the slice that it asks for.
+    slice: Option<Nanos>,
+}
+
+/// Reads them; `whose` stands where a deadline task is to blame that has none. As rt-app does, a missing
+/// period is as long as the run time, a missing deadline as the period.
 fn deadline_parameters(
     reader: &mut Reader,
     policy: PolicyName,
     members: &[&Member],
-) -> Result<Option<Nanos>, RtAppError> {
+    whose: &Member,
+) -> Result<Parameters, RtAppError> {
+    if policy == PolicyName::Deadline {
+        let time = |key| members.iter().rfind(|member| task_key(&member.key) == key);
+        let read = |key, default| time(key).map_or(Ok(default), |member| reader.micros(member));
+        let runtime = read(TaskKey::DeadlineRuntime, Nanos::ZERO)?;
+        let period = read(TaskKey::DeadlinePeriod, runtime)?;
+        let deadline = read(TaskKey::Deadline, period)?;
+        let blamed = members.last().map_or(&whose.key_span, |member| &member.value.span);
+        let params = DlParams::new(runtime, deadline, period);
+        let params = params.map_err(|why| reader.fault(blamed, Fault::Deadline { why }))?;
+        return Ok(Parameters { deadline: Some(params), slice: None });
+    }
     let fair = matches!(policy, PolicyName::Other | PolicyName::Batch | PolicyName::Idle);
     let mut slice = None;
     for member in members {
@@ -146,7 +167,7 @@ fn deadline_parameters(
             reader.note(NoteKind::DeadlineUnused, member);
         }
     }
-    Ok(slice)
+    Ok(Parameters { deadline: None, slice })
 }
 
 /// A slice that the kernel would take as it is; zero: that of all.
@@ -169,8 +190,8 @@ fn task(
     let instances = given.instance.map_or(Ok(1), |m| reader.count(m, " threads"))? as u32;
     let delay = given.delay.map_or(Ok(Nanos::ZERO), |m| reader.micros(m))?;
     let policy = given.policy.map_or(Ok(global.default_policy), |m| policy_name(reader, m))?;
-    let slice = deadline_parameters(reader, policy, &given.deadline)?;
-    let scheduling = scheduling(reader, policy, given.priority, slice)?;
+    let parameters = deadline_parameters(reader, policy, &given.deadline, member)?;
+    let scheduling = scheduling(reader, policy, given.priority, parameters)?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let mut own_timers = OwnTimers::default();
     let mut context = EventContext {
@@ -230,9 +251,16 @@ fn phase(
     if let Some(policy) = given.policy {
         *current = policy_name(reader, policy)?;
     }
-    let slice = deadline_parameters(reader, *current, &given.deadline)?;
-    let changes = given.policy.is_some() || given.priority.is_some() || slice.is_some();
-    let scheduling = changes.then(|| scheduling(reader, *current, given.priority, slice)).transpose()?;
+    // A phase that says nothing of the policy says nothing of its parameters either.
+    let asks = given.policy.is_some() || !given.deadline.is_empty() || *current != PolicyName::Deadline;
+    let parameters = match asks {
+        true => deadline_parameters(reader, *current, &given.deadline, member)?,
+        false => Parameters::default(),
+    };
+    let deadline = parameters.deadline.is_some();
+    let changes =
+        given.policy.is_some() || given.priority.is_some() || parameters.slice.is_some() || deadline;
+    let scheduling = changes.then(|| scheduling(reader, *current, given.priority, parameters)).transpose()?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let events = events(reader, &given.events, context)?;
     if events.is_empty() && !given.binds_memory {
@@ -264,10 +292,7 @@ pub(super) fn policy_name(reader: &Reader, member: &Member) -> Result<PolicyName
         "SCHED_IDLE" => PolicyName::Idle,
         "SCHED_FIFO" => PolicyName::Fifo,
         "SCHED_RR" => PolicyName::Rr,
-        "SCHED_DEADLINE" => {
-            let fault = Fault::Deadline { key: member.key.clone() };
-            return Err(reader.fault(&member.value.span, fault));
-        }
+        "SCHED_DEADLINE" => PolicyName::Deadline,
         other => return Err(reader.unknown_word(member, other, POLICIES)),
     })
 }
@@ -276,8 +301,9 @@ fn scheduling(
     reader: &mut Reader,
     policy: PolicyName,
     priority: Option<&Member>,
-    slice: Option<Nanos>,
+    parameters: Parameters,
 ) -> Result<Scheduling, RtAppError> {
+    let slice = parameters.slice;
     let nice = |policy| {
         let value =
             priority.map_or(Ok(0), |m| reader.integer(m, -20, 19, " (a nice value under this policy)"))?;
@@ -295,6 +321,14 @@ fn scheduling(
         PolicyName::Batch => nice(Policy::Batch),
         PolicyName::Fifo => rt(Policy::Fifo),
         PolicyName::Rr => rt(Policy::Rr),
+        PolicyName::Deadline => {
+            // sched_setattr refuses it; rt-app hands it over all the same (deadline-groups A2).
+            if let Some(member) = priority {
+                reader.integer(member, 0, 0, " (SCHED_DEADLINE has no priorities)")?;
+            }
+            let policy = parameters.deadline.map_or(Policy::Normal, Policy::Deadline);
+            Ok(Scheduling { policy, nice: None, slice })
+        }
         PolicyName::Idle => {
             if let Some(member) = priority {
                 reader.integer(member, -LARGEST, LARGEST, "")?;

@@ -3,7 +3,8 @@
 use super::time;
 use crate::units;
 use machine::{ChannelId, ForkKind, OF_ANOTHER, Operand, Sections, SpinlockId, ToldStep};
-use scheduler::{CpuMask, Nice, Pid, Policy, RtPriority};
+use scheduler::dl::DlParams;
+use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
 use std::str::FromStr;
 
 /// Reads the text of a step.
@@ -88,11 +89,12 @@ pub(crate) fn read_fork_kind(text: &str) -> Option<ForkKind> {
     kinds.into_iter().find(|kind| kind.word() == text)
 }
 
-pub(super) fn read_policy(text: &str) -> Option<Policy> {
+pub(crate) fn read_policy(text: &str) -> Option<Policy> {
     let priority = |text: &str| text.parse().ok().and_then(RtPriority::new);
     match text.split_once(':') {
         Some(("fifo", number)) => priority(number).map(Policy::Fifo),
         Some(("rr", number)) => priority(number).map(Policy::Rr),
+        Some(("deadline", params)) => read_deadline(params),
         Some(_) => None,
         None => match text {
             "other" => Some(Policy::Normal),
@@ -103,11 +105,23 @@ pub(super) fn read_policy(text: &str) -> Option<Policy> {
     }
 }
 
+/// RUNTIME:DEADLINE:PERIOD in ns, and perhaps `:reclaim`.
+fn read_deadline(text: &str) -> Option<Policy> {
+    let (times, reclaims) = match text.strip_suffix(":reclaim") {
+        Some(times) => (times, true),
+        None => (text, false),
+    };
+    let mut times = times.split(':').map(|time| time.parse().ok().map(Nanos));
+    let params = DlParams::new(times.next()??, times.next()??, times.next()??).ok()?;
+    let params = if reclaims { params.reclaiming() } else { params };
+    times.next().is_none().then_some(Policy::Deadline(params))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use machine::{BarrierId, DeviceId, FutexId};
-    use scheduler::{CpuId, MutexId, Nanos};
+    use scheduler::{CpuId, MutexId};
 
     #[test]
     fn steps_have_these_texts() {
@@ -116,6 +130,8 @@ mod tests {
         let set_policy = |policy| ToldStep::SetPolicy { target: None, policy };
         let set_cpus = |cpus: CpuMask| ToldStep::SetAffinity { target: None, cpus: cpus.into() };
         let other = Some(Pid(7));
+        let params = DlParams::new(Nanos(2_000_000), Nanos(5_000_000), Nanos(10_000_000)).expect("legal");
+        let (deadline, reclaims) = (Policy::Deadline(params), Policy::Deadline(params.reclaiming()));
         let fork = |kind| ToldStep::Fork { child: (), kind };
         let nice = Nice::new(-20).expect("in range");
         for (step, expected) in [
@@ -133,6 +149,8 @@ mod tests {
             (ToldStep::TrySend(ChannelId(8)), "try-send 8"),
             (ToldStep::TrySendAll([ChannelId(8), ChannelId(9)].into()), "try-send-all 8 9"),
             (ToldStep::GiveBack { policy: Policy::Normal, wakes: [].into() }, "give-back other"),
+            (set_policy(deadline), "set-policy deadline:2000000:5000000:10000000"),
+            (set_policy(reclaims), "set-policy deadline:2000000:5000000:10000000:reclaim"),
             (ToldStep::GiveBack { policy: Policy::Batch, wakes: [ChannelId(1)].into() }, "give-back batch 1"),
             (ToldStep::Receive(ChannelId(9)), "receive 9"),
             (ToldStep::Submit { device: DeviceId(1), service: Nanos(2), done: ChannelId(3) }, "submit 1 2 3"),

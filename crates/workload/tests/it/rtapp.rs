@@ -152,19 +152,40 @@ fn tasks_of_one_name_are_two_tasks_for_workgen() {
 }
 
 #[test]
-fn deadline_scheduling_is_refused() {
-    for text in [
-        task(r#""policy": "SCHED_DEADLINE", "run": 1"#),
-        task(r#""policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-period": 5000, "run": 1"#),
-        task(r#""phases": {"p": {"policy": "SCHED_DEADLINE", "dl-runtime": 5, "run": 1}}"#),
-        r#"{"global": {"default_policy": "SCHED_DEADLINE"}, "tasks": {"t": {"run": 1}}}"#.to_owned(),
+fn deadline_parameters_that_no_kernel_takes_are_refused() {
+    for (text, why) in [
+        (task(r#""policy": "SCHED_DEADLINE", "run": 1"#), "a deadline task needs a deadline above zero"),
+        (
+            task(r#""policy": "SCHED_DEADLINE", "dl-runtime": 6000, "dl-period": 5000, "run": 1"#),
+            "run time 6000000 ns, deadline 5000000 ns and period 5000000 ns have to be in this order",
+        ),
+        (
+            task(r#""phases": {"p": {"policy": "SCHED_DEADLINE", "dl-runtime": 5, "run": 1}}"#),
+            "a period of 5000 ns is outside the kernel's limits",
+        ),
+        (
+            r#"{"global": {"default_policy": "SCHED_DEADLINE"}, "tasks": {"t": {"run": 1}}}"#.to_owned(),
+            "a deadline task needs a deadline above zero",
+        ),
     ] {
         let (message, _) = refuse(&text);
-        assert!(
-            message.contains("asks for SCHED_DEADLINE, which is not modelled; use SCHED_FIFO"),
-            "{message}"
-        );
+        assert!(message.contains("SCHED_DEADLINE: ") && message.contains(why), "{message}");
+        assert!(message.contains("write dl-runtime, dl-deadline and dl-period"), "{message}");
     }
+}
+
+#[test]
+fn deadline_parameters_are_those_of_the_thread() {
+    let policy = |members: &str| {
+        let mut setup = Setup::new(1);
+        accept(&task(members)).build(&mut setup).expect("one CPU");
+        machine::policy_text(setup.into_tasks().remove(0).spec.policy)
+    };
+    let all =
+        r#""policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-deadline": 4000, "dl-period": 5000, "run": 1"#;
+    assert_eq!(policy(all), "deadline:1000000:4000000:5000000");
+    let implicit = r#""policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-period": 5000, "run": 1"#;
+    assert_eq!(policy(implicit), "deadline:1000000:5000000:5000000");
 }
 
 #[test]

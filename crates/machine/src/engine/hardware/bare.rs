@@ -80,7 +80,11 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
                     poll(cpu as usize);
                 }
             }
-            Source::Tick(_) | Source::Hrtick(_) | Source::IrqOff { .. } | Source::OneShot(_) => {}
+            Source::Tick(_)
+            | Source::Hrtick(_)
+            | Source::Deadline(_)
+            | Source::IrqOff { .. }
+            | Source::OneShot(_) => {}
         }
     }
     // A wakeup and two switches.

@@ -35,6 +35,8 @@ pub(crate) enum Irq {
     Tick,
     /// The timer that ends a fair task's turn.
     Hrtick,
+    /// The timer of deadline entities.
+    Deadline,
     /// The real-time period timer.
     RtPeriod,
     /// A task of the setup appears.
@@ -103,6 +105,8 @@ pub(crate) struct CpuHw {
     pub point: Cell<Option<Point>>,
     /// Slot of the timer of HRTICK, once that was used.
     pub hrtick: Cell<Option<Slot>>,
+    /// That of the timer of deadline entities.
+    pub deadline: Cell<Option<Slot>>,
     /// Who comes next, where the machine knows how long that takes.
     pub arriving: Cell<Option<Arriving>>,
     /// What the scheduler's own dice show.
@@ -132,6 +136,7 @@ impl CpuHw {
             scheduler_dice: RefCell::new(scheduler_dice),
             point: Cell::default(),
             hrtick: Cell::default(),
+            deadline: Cell::default(),
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),

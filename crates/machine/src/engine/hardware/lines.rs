@@ -23,14 +23,14 @@ struct LineState {
 /// No CPU has the only copy.
 const SHARED: CpuId = CpuId(u16::MAX);
 
-/// cpupri levels, as the scheduler numbers them: 0 to 99.
-const CPUPRI_LEVELS: usize = 100;
+/// cpupri levels, as the scheduler numbers them: 0 to 100.
+const CPUPRI_LEVELS: usize = 101;
 
 /// Lines of four cpupri counts each.
-const CPUPRI_COUNTS: usize = CPUPRI_LEVELS / 4;
+const CPUPRI_COUNTS: usize = CPUPRI_LEVELS.div_ceil(4);
 
 /// Lines of which a machine has one each; cpupri's come after them.
-const SINGLETONS: usize = 3;
+const SINGLETONS: usize = 5;
 
 /// Lines of which each CPU has some come after these.
 const PER_CPU: usize = SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS;
@@ -61,6 +61,8 @@ impl LineTable {
             Line::Rto => 0,
             Line::CpupriActive => 1,
             Line::PushRequest => 2,
+            Line::Dlo => 3,
+            Line::Cpudl => 4,
             Line::CpupriLevel(level) => SINGLETONS + level as usize,
             Line::CpupriCounts(group) => SINGLETONS + CPUPRI_LEVELS + group as usize,
             Line::Rq(cpu) => PER_CPU + 2 * cpu.index(),

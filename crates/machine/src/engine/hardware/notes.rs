@@ -98,6 +98,7 @@ impl Hw {
             Irq::Timer(task) => LogInterrupt::Timer { pid: self.recorder.pid(task) },
             Irq::Tick => LogInterrupt::Tick {},
             Irq::Hrtick => LogInterrupt::Hrtick {},
+            Irq::Deadline => LogInterrupt::Deadline {},
             Irq::RtPeriod => LogInterrupt::RtPeriod {},
             Irq::Spawn(index) => {
                 LogInterrupt::Start { pid: self.recorder.pid(TaskId(self.cpus.len() as u32 + index)) }

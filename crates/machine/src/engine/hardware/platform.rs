@@ -181,6 +181,20 @@ impl Platform for Hw {
         self.queue.set(known, at);
     }
 
+    fn set_dl_timer(&self, cpu: CpuId, at: Option<Nanos>) {
+        let slot = &self.cpus[cpu.index()].deadline;
+        let known = match (slot.get(), at) {
+            (Some(known), _) => known,
+            (None, None) => return,
+            (None, Some(_)) => self.add_slot(Source::Deadline(cpu)),
+        };
+        slot.set(Some(known));
+        let Some(at) = at else { return self.queue.clear(known) };
+        self.charge_work(self.spec.costs.timer_program);
+        // A timer cannot be programmed into the past: it fires at once then.
+        self.queue.set(known, at.max(self.local_now()));
+    }
+
     #[inline(always)]
     fn event(&self, me: ThisCpu<'_, Self>, event: Event) {
         if let Event::Switch { prev, next, .. } = event {

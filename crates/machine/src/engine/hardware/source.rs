@@ -38,6 +38,8 @@ pub(crate) enum Source {
     Tick(CpuId),
     /// A CPU's timer that ends a fair task's turn.
     Hrtick(CpuId),
+    /// A CPU's timer for deadline entities.
+    Deadline(CpuId),
     /// A stretch with interrupts off begins on a CPU; the source is an index into the machine's noise.
     IrqOff { cpu: CpuId, source: u32 },
     /// A task's timer; that of a new task says when it appears.

@@ -8,7 +8,7 @@ use super::cpu::{Arriving, CpuHw};
 use crate::paths::{CountedFrom, Onto, Situation, WakePaths, WokenFrom};
 use crate::rng::{Rng, TaskStream};
 use scheduler::platform::Platform;
-use scheduler::{Class, CpuId, Event, Nanos, TaskId, ThisCpu};
+use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
 use std::cell::RefCell;
 
 /// What the hardware knows of ways, and of wakeups that have begun.
@@ -96,7 +96,7 @@ fn onto<P: Platform>(me: ThisCpu<'_, P>, task: TaskId, target: CpuId) -> Option<
     if curr == me.k.idle_task(target) {
         return Some(Onto::Idle);
     }
-    let preempts = rq.need_resched() && me.task(task).class.get() == Class::Rt;
+    let preempts = rq.need_resched() && me.task(task).prio.get().is_rt();
     (preempts && outranks(me, task, curr)).then_some(Onto::Lower)
 }
 

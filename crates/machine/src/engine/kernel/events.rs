@@ -42,6 +42,7 @@ impl Sim {
                 }
                 self.hw().raise(cpu, Irq::Tick)
             }
+            Source::Deadline(cpu) => self.hw().raise(cpu, Irq::Deadline),
             Source::Hrtick(cpu) => self.hw().raise(cpu, Irq::Hrtick),
             Source::IrqOff { cpu, source } => {
                 let nobody_notices = self.rests(cpu) && self.surroundings.kthread_wakes.none_by_irq_off();

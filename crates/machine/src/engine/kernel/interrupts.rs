@@ -4,8 +4,10 @@ use super::kthreads::Wake;
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Irq};
 use crate::engine::record::words;
+use crate::engine::userland::sched_calls;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
+use scheduler::dl::dl_timer;
 use scheduler::fair::nohz_csd_func;
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
@@ -57,6 +59,10 @@ impl Sim {
                     timer_fired = true;
                     self.hw().charge_work(costs.timer_expiry);
                     hrtick(me).await;
+                }
+                Irq::Deadline => {
+                    self.hw().charge_work(costs.timer_expiry);
+                    dl_timer(me).await;
                 }
                 Irq::Ipi(ipi) => {
                     let received = &self.hw().cpu(me.id).ipis_received;
@@ -123,6 +129,9 @@ impl Sim {
     async fn spawn(&self, me: ThisCpu<'_, Hw>, index: u32) {
         let cpu = self.surroundings.spawn_cpus[index as usize];
         let task = TaskId((self.k.cpus() as u32) + index);
+        if !sched_calls::is_let_in(self.caller(me, task)) {
+            return;
+        }
         wake_up_new_task_on(me, task, cpu).await;
     }
 

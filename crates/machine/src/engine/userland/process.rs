@@ -4,6 +4,7 @@ use super::activity::{Activity, Resume};
 use super::caller::{Caller, Rest};
 use super::family::{Family, Parent};
 use super::in_sections::SectionsOfTask;
+use super::sched_calls;
 use super::tasks::{TaskCtx, Tasks};
 use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
@@ -83,7 +84,7 @@ impl Processes {
             // No timer wakes an idle task or a stopper. Fewer slots make a lower tree of events.
             match k.task(id).class.get() {
                 Class::Idle | Class::Stop => hw.work_slot(k.task(id).cpu.get()),
-                Class::Rt | Class::Fair => hw.add_slot(Source::Timer(id)),
+                Class::Deadline | Class::Rt | Class::Fair => hw.add_slot(Source::Timer(id)),
             }
         });
         let of_parent = family.parent.and_then(|parent| {
@@ -206,6 +207,9 @@ impl Processes {
 /// The child has been copied: it starts, and a parent in vfork sleeps until it execs or exits.
 pub(crate) async fn forked(call: Caller<'_>, child: TaskId, vfork: bool) {
     let me = call.me;
+    if !sched_calls::is_let_in(Caller { p: child, ..call }) {
+        return;
+    }
     wake_up_new_task(me, child).await;
     // The child may be through already, and its slot have a new user.
     let me_as_parent = Parent { task: call.p, pid: me.task(call.p).pid.get() };

@@ -3,6 +3,7 @@
 use super::caller::Caller;
 use crate::outcome::RunError;
 use scheduler::affinity::set_cpus_allowed;
+use scheduler::dl::{NotAdmitted, fits, may_take_affinity};
 use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::{CpuMask, Nice, Policy, TaskId};
 
@@ -10,7 +11,9 @@ use scheduler::{CpuMask, Nice, Policy, TaskId};
 pub(crate) async fn set_policy(call: Caller<'_>, target: TaskId, policy: Policy) {
     let (k, tasks) = (call.me.k, call.tasks);
     let before = tasks.served(k, target);
-    sched_setscheduler(call.me, target, policy).await;
+    if let Err(why) = sched_setscheduler(call.me, target, policy).await {
+        return Caller { p: target, ..call }.refused(why);
+    }
     tasks.account_under(k, target, before);
 }
 
@@ -29,5 +32,23 @@ pub(crate) async fn set_affinity(call: Caller<'_>, target: TaskId, cpus: CpuMask
         let target = Caller { p: target, ..call };
         return target.fail(|pid, comm| RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: k.cpus() });
     }
+    if let Err(why) = may_take_affinity(k, k.task(target), cpus.and(&k.online)) {
+        return Caller { p: target, ..call }.refused(why);
+    }
     set_cpus_allowed(call.me, target, cpus).await;
+}
+
+/// Whether the caller, who is about to run for the first time, may have the policy that it was made with; if
+/// not, the run ends.
+pub(crate) fn is_let_in(call: Caller<'_>) -> bool {
+    let k = call.me.k;
+    let task = k.task(call.p);
+    fits(k, task, task.policy.get()).map_err(|why| call.refused(why)).is_ok()
+}
+
+impl Caller<'_> {
+    /// The kernel refuses SCHED_DEADLINE.
+    fn refused(self, why: NotAdmitted) {
+        self.fail(|pid, comm| RunError::NotAdmitted { pid, comm, why });
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::caller::{Caller, Rest};
 use scheduler::schedule::set_current_state;
-use scheduler::{Class, Nanos, TaskState};
+use scheduler::{Nanos, TaskState};
 
 /// clock_nanosleep to an absolute time; one in the past returns at once. The task's activity says already
 /// what it does then.
@@ -15,7 +15,7 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
     hw.charge_work(hw.spec.costs.timer_program);
     let jitter = hw.spec.noise.timer_jitter;
     let jitter = jitter.map_or(Nanos::ZERO, |s| hw.dice(call.me.id, |rng| s.draw(rng)));
-    let is_rt = call.me.task(call.p).class.get() == Class::Rt;
+    let is_rt = call.me.task(call.p).prio.get().is_rt();
     let (slot, slack) = call.with(|t| (t.timer, if is_rt { Nanos::ZERO } else { t.timer_slack }));
     // A timer cannot be programmed into the past: it fires at once then.
     hw.queue.set(slot, (until + slack + jitter).max(hw.local_now()));

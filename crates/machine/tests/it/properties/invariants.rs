@@ -15,7 +15,7 @@ proptest! {
         scenario in any_scenario(),
         later in vec((0u32..60_000, later_setting()), 30..60),
     ) {
-        let scenario = super::scenario::Scenario { later, ..scenario };
+        let scenario = super::scenario::Scenario { later, ..scenario }.with_room_for_deadlines();
         match run(&scenario, false) {
             Ok(outcome) => prop_assert!(outcome.simulated < DURATION, "some task never ended"),
             Err(error) => prop_assert!(false, "{error}"),
@@ -26,7 +26,7 @@ proptest! {
 proptest! {
     #![proptest_config(super::config(150))]
 
-    /// P1 to P16, P18, I1 to I12, E1 to E17 hold at every event; and because no wakeup is lost and no CPU
+    /// P1 to P16, P18, I1 to I12, E1 to E17, DA2 to DA8 hold at every event; and because no wakeup is lost and no CPU
     /// idles while there is work, every bounded program comes to its end.
     #[test]
     fn invariants_hold_and_every_program_ends(scenario in any_scenario()) {

@@ -74,7 +74,14 @@ pub enum Plan {
     Idle,
     Fifo(u8),
     Rr(u8),
+    Deadline(Budget),
+    /// The same with SCHED_FLAG_RECLAIM.
+    Reclaiming(Budget),
 }
+
+/// Run time, deadline and period in µs.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget(pub u32, pub u32, pub u32);
 
 /// One thing that a task does. Times are in µs; numbers of shared things and tasks are taken modulo how many
 /// exist.
@@ -151,6 +158,29 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
             tasks,
             seed,
         })
+        .prop_map(Scenario::with_room_for_deadlines)
+}
+
+impl Scenario {
+    /// The same, where everybody who asks for SCHED_DEADLINE gets it: a refusal ends the run.
+    pub fn with_room_for_deadlines(mut self) -> Scenario {
+        let is_deadline = |policy: &Plan| matches!(policy, Plan::Deadline(_) | Plan::Reclaiming(_));
+        let asks = |op: &Op| match op {
+            Op::Policy { policy, .. } => is_deadline(policy),
+            Op::Fork { policy, ops, .. } => {
+                let changes = |op: &Op| matches!(op, Op::Policy { policy, .. } if is_deadline(policy));
+                is_deadline(policy) || ops.iter().any(changes)
+            }
+            _ => false,
+        };
+        if self.tasks.iter().any(|task| is_deadline(&task.policy) || task.ops.iter().any(asks)) {
+            self.settings.extend(["dl_class=on", "sched_rt_runtime_us=-1"].map(str::to_owned));
+            let refuses =
+                |setting: &str| setting.starts_with("dl_class") || setting.starts_with("sched_rt_runtime_us");
+            self.later.retain(|(_, setting)| !refuses(setting));
+        }
+        self
+    }
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -180,7 +210,16 @@ fn plan() -> impl Strategy<Value = Plan> {
         3 => (1u8..=6).prop_map(Plan::Fifo),
         1 => (1u8..=99).prop_map(Plan::Fifo),
         2 => (1u8..=6).prop_map(Plan::Rr),
+        1 => budget().prop_map(Plan::Deadline),
     ]
+}
+
+/// Legal parameters, with and without a deadline before the end of the period.
+fn budget() -> impl Strategy<Value = Budget> {
+    (1u32..800, 0u32..2_000, 0u32..3_000).prop_map(|(runtime, laxity, rest)| {
+        let deadline = (runtime + laxity).max(100);
+        Budget(runtime.max(2), deadline, deadline + rest.saturating_sub(1_500))
+    })
 }
 
 /// All CPUs, one, or some.

@@ -1,8 +1,8 @@
 //! The program of a random task.
 
-use super::scenario::{How, Op, Plan};
+use super::scenario::{Budget, How, Op, Plan};
 use machine::{Behaviour, ChannelId, Env, ForkKind, FutexId, Step, TaskSpec};
-use scheduler::{CpuId, CpuMask, MutexId, Nanos, Nice, Policy, RtPriority, TaskId};
+use scheduler::{CpuId, CpuMask, DlParams, MutexId, Nanos, Nice, Policy, RtPriority, TaskId};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -41,7 +41,13 @@ pub fn policy(plan: Plan) -> Policy {
         Plan::Idle => Policy::Idle,
         Plan::Fifo(n) => Policy::Fifo(rt(n)),
         Plan::Rr(n) => Policy::Rr(rt(n)),
+        Plan::Deadline(budget) => Policy::Deadline(params(budget)),
+        Plan::Reclaiming(budget) => Policy::Deadline(params(budget).reclaiming()),
     }
+}
+
+fn params(Budget(runtime, deadline, period): Budget) -> DlParams {
+    DlParams::new(us(runtime), us(deadline), us(period)).expect("legal parameters")
 }
 
 pub fn nice(n: i8) -> Nice {

@@ -1,6 +1,6 @@
 //! Runs that are made for certain switches, where random ones would be long in coming.
 
-use super::scenario::{Op, Plan, Price, Scenario, Shape, TaskPlan};
+use super::scenario::{Budget, Op, Plan, Price, Scenario, Shape, TaskPlan};
 
 /// All of them, the quickest first.
 pub fn stages() -> Vec<Scenario> {
@@ -8,6 +8,11 @@ pub fn stages() -> Vec<Scenario> {
         lowered(),
         deboosted(),
         round_robin(),
+        late_deadline_task(),
+        lone_deadline_task(),
+        leaves_and_another_enters(),
+        starved(),
+        idle_before_real_time(),
         messenger(),
         unbelieved_hint(),
         real_time_hogs(),
@@ -55,6 +60,47 @@ fn deboosted() -> Scenario {
         task(Plan::Fifo(3), 0, locks(500)),
         task(Plan::Fifo(3), 100, vec![Op::Run(300)]),
         task(Plan::Fifo(6), 200, locks(10)),
+    ];
+    stage(Shape::Flat(1), Price::Free, tasks)
+}
+
+/// A deadline task that wakes between its deadline and the end of its period.
+fn late_deadline_task() -> Scenario {
+    let ops = vec![Op::Run(3_000), Op::Sleep(27_000), Op::Run(3_000)];
+    stage(Shape::Flat(1), Price::Free, vec![task(Plan::Deadline(Budget(5_000, 20_000, 50_000)), 0, ops)])
+}
+
+/// One that uses more than it asked for, and is the only task of two CPUs; it reclaims.
+fn lone_deadline_task() -> Scenario {
+    let hog = Plan::Reclaiming(Budget(1_000, 10_000, 10_000));
+    stage(Shape::Flat(2), Price::Free, vec![task(hog, 0, vec![Op::Run(4_000); 10])])
+}
+
+/// A task leaves the deadline class, and another one wants its bandwidth at once.
+fn leaves_and_another_enters() -> Scenario {
+    let changes = |policy| Op::Policy { whose: None, policy };
+    let own = Plan::Deadline(Budget(6_000, 10_000, 10_000));
+    let leaves = vec![Op::Run(1_000), changes(Plan::Normal), Op::Sleep(5_000)];
+    let enters = vec![changes(own), Op::Run(1_000)];
+    let tasks = vec![task(own, 0, leaves), task(Plan::Normal, 500, enters)];
+    stage(Shape::Flat(1), Price::Free, tasks)
+}
+
+/// A fair task beside a real-time hog, until it has run for a little; then it sleeps for half a second.
+fn starved() -> Scenario {
+    let mut ops = vec![Op::Run(4_000); 2];
+    ops.push(Op::Sleep(500_000));
+    ops.extend(vec![Op::Run(4_000); 5]);
+    let tasks = vec![task(Plan::Fifo(5), 0, vec![Op::Run(4_000); 500]), task(Plan::Normal, 100, ops)];
+    stage(Shape::Flat(1), Price::Free, tasks)
+}
+
+/// A CPU idles after a fair task; then a real-time hog and another fair task come.
+fn idle_before_real_time() -> Scenario {
+    let tasks = vec![
+        task(Plan::Normal, 0, vec![Op::Run(1_000)]),
+        task(Plan::Fifo(5), 80_000, vec![Op::Run(4_000); 500]),
+        task(Plan::Normal, 90_000, vec![Op::Run(4_000); 5]),
     ];
     stage(Shape::Flat(1), Price::Free, tasks)
 }

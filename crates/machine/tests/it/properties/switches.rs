@@ -136,6 +136,8 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("newidle_stop", WEIGHED),
     ("load_balance_amount", WEIGHED),
     ("rt_load_weight", WEIGHED),
+    ("dl_server_stop", &["dl_server=deferred", "rt_throttle=off"]),
+    ("dl_server_wakeup", &["dl_server=deferred", "dl_server_stop=on_empty", "rt_throttle=off"]),
     ("PLACE_", EEVDF),
     ("RUN_TO_PARITY", EEVDF),
     ("PREEMPT_SHORT", EEVDF),

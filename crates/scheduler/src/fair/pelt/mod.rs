@@ -137,7 +137,7 @@ fn update_queue<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 pub(in crate::fair) fn update_blocked_averages<P: Platform>(rq: &RqGuard<'_, P>) {
     if tracked(rq.me) {
         update_queue(rq);
-        let running = rq.me.task(rq.curr).class.get() == crate::Class::Rt;
+        let running = rq.me.task(rq.curr).class.get().lowers_capacity();
         if running {
             real_time_ran(rq);
         } else {

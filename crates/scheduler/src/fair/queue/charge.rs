@@ -3,7 +3,7 @@
 use crate::fair::discipline;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Event, Nanos};
+use crate::{Event, Nanos, dl};
 
 /// Accounts the running fair task's time up to the queue's clock: real time here, virtual time by the
 /// discipline.
@@ -22,6 +22,7 @@ pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
     rq.fair.exec_clock += delta;
     discipline::charge(rq, task, delta);
+    dl::fair_ran(rq, delta);
     let vruntime = task.se.vruntime.get();
     rq.me.event(Event::StatRuntime { task: curr.task(), runtime: delta, vruntime });
 }

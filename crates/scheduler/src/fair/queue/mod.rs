@@ -19,7 +19,7 @@ use crate::registry::Feature;
 use crate::rq::RqGuard;
 use crate::stats::add;
 use crate::task::{Task, TaskTable};
-use crate::{Nanos, Policy, TaskId, TaskState};
+use crate::{Nanos, Policy, TaskId, TaskState, dl};
 
 /// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
 /// is published beside the lock, because a task that changes its CPU asleep reads it from both queues.
@@ -80,6 +80,9 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     pelt::enqueue(rq, p, kind);
     discipline::enqueue_entity(rq, EntityId::of(p), kind);
     rq.fair.nr_running += 1;
+    if rq.fair.nr_running == 1 {
+        dl::fair_came(rq);
+    }
     count_idle_policy(rq, task, 1);
     let load = rq.fair.load + task.se.weight.get();
     set_load(rq, load);
@@ -106,6 +109,9 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
     rq.fair.nr_running -= 1;
+    if rq.fair.nr_running == 0 {
+        dl::fair_went(rq);
+    }
     count_idle_policy(rq, task, -1);
     let load = rq.fair.load - task.se.weight.get();
     set_load(rq, load);

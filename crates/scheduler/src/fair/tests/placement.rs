@@ -4,7 +4,8 @@ use super::ms;
 use crate::Nice;
 use crate::class::move_queued_task;
 use crate::fork::sched_exec;
-use crate::policy::{sched_setscheduler, set_user_nice};
+use crate::policy::set_user_nice;
+use crate::testing::sched_setscheduler;
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuId, NICE_0_LOAD, Nanos, Policy};
 

@@ -4,9 +4,10 @@
 use super::q6600;
 use crate::affinity::set_cpus_allowed;
 use crate::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
-use crate::policy::{sched_setscheduler, set_user_nice};
+use crate::policy::set_user_nice;
 use crate::registry::{Feature, RULES};
 use crate::schedule::{Entry, sched_yield, schedule};
+use crate::testing::sched_setscheduler;
 use crate::testing::{Dice, Lab, RacePath, cpus, fifo};
 use crate::tick::scheduler_tick;
 use crate::wakeup::{WakeFlags, try_to_wake_up};

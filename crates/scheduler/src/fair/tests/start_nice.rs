@@ -2,8 +2,8 @@
 
 use super::ms;
 use crate::fork::do_exit;
-use crate::policy::sched_setscheduler;
 use crate::rq::Resched;
+use crate::testing::sched_setscheduler;
 use crate::testing::{Lab, fifo};
 use crate::{Nanos, TaskId};
 use alloc::vec::Vec;

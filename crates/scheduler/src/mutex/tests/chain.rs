@@ -3,7 +3,7 @@
 use super::Bench;
 use crate::mutex::{LockError, LockOutcome, MAX_LOCK_DEPTH, MutexKind, WaitsFor};
 use crate::platform::Lock;
-use crate::policy::sched_setscheduler;
+use crate::testing::sched_setscheduler;
 use crate::testing::{Dice, fifo};
 use crate::{MutexId, Prio, Reason, TaskId};
 use alloc::vec::Vec;

@@ -1,6 +1,7 @@
 //! Tests of rt-class 7. A [`Bench`] carries out the lock and unlock steps of tasks as a machine does.
 
 mod chain;
+mod deadline;
 mod deadlock;
 mod pi;
 mod plain;
@@ -133,7 +134,7 @@ impl Bench {
 
     /// Effective priority on the user's scale, 1 to 99; 0 for a normal one.
     fn prio(&self, p: TaskId) -> u8 {
-        99u8.saturating_sub(self.lab.k.task(p).prio.get().0)
+        (99 - self.lab.k.task(p).prio.get().0).max(0) as u8
     }
 
     /// The effective priorities given by inheritance since the events were last forgotten.

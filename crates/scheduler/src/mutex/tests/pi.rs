@@ -79,7 +79,7 @@ fn the_next_owner_inherits_from_those_that_still_wait() {
     b.unlock_unsettled(owner, m);
     assert!(b.lock(thief, m));
     // Priority 20 still waits: what remains of the thief when it drops is that.
-    b.lab.run(crate::policy::sched_setscheduler(b.lab.cpu(0), thief, fifo(10)));
+    b.lab.run(crate::testing::sched_setscheduler(b.lab.cpu(0), thief, fifo(10)));
     assert_eq!(b.prio(thief), 20);
     b.settle();
     b.unlock(thief, m);

@@ -6,8 +6,9 @@ use super::{Bench, FastPath, LockOutcome, lock_fast, lock_resume, lock_slow, unl
 use crate::fork::do_exit;
 use crate::mutex::{OwnerSeen, spin_on_owner};
 use crate::platform::Lock;
-use crate::policy::{sched_setscheduler, set_user_nice};
+use crate::policy::set_user_nice;
 use crate::schedule::{Entry, schedule};
+use crate::testing::sched_setscheduler;
 use crate::testing::{Dice, RacePath, TestPlatform, fifo};
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, CpuMask, MutexId, Nice, Policy, Reason, TaskId, TaskState, ThisCpu};

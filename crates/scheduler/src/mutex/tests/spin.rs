@@ -87,7 +87,7 @@ fn a_waiter_that_rises_to_the_top_displaces_the_spinner_but_sleeps_on() {
     let (b, [_, first, second], m) = spinning([10, 20, 15]);
     b.spin(first, m);
     assert!(!b.lock(second, m));
-    b.lab.run(crate::policy::sched_setscheduler(b.lab.cpu(0), second, fifo(40)));
+    b.lab.run(crate::testing::sched_setscheduler(b.lab.cpu(0), second, fifo(40)));
     assert!(!b.is_undisturbed(first));
     assert_eq!(b.looks(first, m), OwnerSeen::SleepNow);
     assert_eq!(b.lab.k.task(second).state.get(), TaskState::Interruptible);

@@ -38,6 +38,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "smt_balance=on",
             "NO_NI_RANDOM",
             "RT_PUSH_IPI",
+            "dl_grub=u_max",
         ],
     },
     Profile {
@@ -54,6 +55,11 @@ pub(super) const PROFILES: &[Profile] = &[
             "custom_slice=kept",
             "tick_end=or_lost",
             "short_wakeup=cancel",
+            "dl_overload=pushable",
+            "dl_server=deferred",
+            "dl_server_stop=on_empty",
+            "dl_server_wakeup=new_period",
+            "rt_throttle=off",
         ],
     },
     Profile {
@@ -70,6 +76,8 @@ pub(super) const PROFILES: &[Profile] = &[
             "delayed_count=left_out_at_wakeup",
             "NI_RANDOM",
             "NO_RT_PUSH_IPI",
+            "dl_server_stop=lazy",
+            "dl_server_wakeup=revised_running",
         ],
     },
     Profile {
@@ -89,6 +97,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "lb_lag=on",
             "delayed_count=left_out",
             "newidle_failure=raised",
+            "dl_server_stop=lazy",
         ],
     },
     Profile {
@@ -105,6 +114,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "newidle_failure=time_taken",
             "NI_RANDOM",
             "NO_RT_PUSH_IPI",
+            "dl_server_wakeup=revised_running",
         ],
     },
     Profile {
@@ -113,7 +123,13 @@ pub(super) const PROFILES: &[Profile] = &[
                   shortens the protection.",
         source: "eevdf-class 0.3, 0.4, 5.1",
         base: Some("6.18.y"),
-        settings: &["trim=always", "wake_buddy=deadline", "fork_preempts=no", "preempt_model=lazy"],
+        settings: &[
+            "trim=always",
+            "wake_buddy=deadline",
+            "fork_preempts=no",
+            "preempt_model=lazy",
+            "dl_server_stop=lazy_idle",
+        ],
     },
     Profile {
         name: "7.1",

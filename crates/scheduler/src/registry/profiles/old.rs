@@ -58,6 +58,9 @@ pub(super) const PROFILES: &[Profile] = &[
             "NO_BASE_SLICE",
             "floor_order=without_task",
             "idle_short_sleeper=off",
+            "dl_wakeup=cbs",
+            "dl_grub=off",
+            "dl_bw_release=immediate",
         ],
     },
     Profile {
@@ -72,7 +75,7 @@ pub(super) const PROFILES: &[Profile] = &[
         meaning: "Linux 3.3: as 4.0, but pull scans the other queue.",
         source: "rt-class 0.4 (v3.3)",
         base: Some("4.0"),
-        settings: &["pull_source=queue_scan", "setscheduler_place=tail"],
+        settings: &["pull_source=queue_scan", "setscheduler_place=tail", "dl_class=off"],
     },
     Profile {
         name: "2.6.36",
@@ -94,6 +97,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "idle_batch_preempts=off",
             "idle_never_hot=off",
             "yield_mode=keep",
+            "dl_class=off",
         ],
     },
     Profile {

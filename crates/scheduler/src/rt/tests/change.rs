@@ -2,7 +2,7 @@
 
 use super::{check_invariants, running, sleeper};
 use crate::affinity::set_cpus_allowed;
-use crate::policy::sched_setscheduler;
+use crate::testing::sched_setscheduler;
 use crate::testing::{Lab, cpus, fifo, rr};
 use crate::{CpuId, CpuMask, Policy, TaskId};
 use alloc::vec::Vec;

@@ -79,12 +79,12 @@ fn check_invariants(lab: &Lab) {
             OverloadRule::Migratory => depth && queued.iter().any(|p| movable(&p)),
         };
         assert_eq!((rt.is_overloaded(), domain.rto_mask().contains(rq.cpu)), (overloaded, overloaded));
-        let level = 99u8.saturating_sub(highest.0);
+        let level = (99 - highest.0).max(0) as u8;
         assert_eq!(domain.cpupri_level(rq.cpu), level);
         assert!(domain.cpupri_cpus(level).cpus.contains(rq.cpu));
     }
     assert_eq!(domain.rto_count(), domain.rto_mask().weight());
-    let levels: Vec<_> = (0..100).map(|level| domain.cpupri_cpus(level)).collect();
+    let levels: Vec<_> = (0..=100).map(|level| domain.cpupri_cpus(level)).collect();
     assert!(levels.iter().all(|level| level.count == level.cpus.weight()));
     assert_eq!(levels.iter().map(|level| level.count).sum::<u32>() as usize, k.cpus());
 }

@@ -27,6 +27,46 @@ fn a_hog_with_a_priority_is_fifo_and_one_with_a_duration_ends() {
     assert_eq!((length("hog"), length("hog -D 1")), (Length::Endless, Length::Time(Nanos::from_secs(1))));
 }
 
+/// As chrt -d: every task has its own reservation.
+#[test]
+fn deadline_tasks_have_the_parameters_that_are_typed() {
+    let policy = |load: &str| machine::policy_text(build(load, 2).tasks.pop().expect("a task").spec.policy);
+    assert_eq!(policy("hog -n 2 --deadline 10ms/30ms/100ms"), "deadline:10000000:30000000:100000000");
+    assert_eq!(
+        policy("hog --deadline 10000/100ms --reclaim"),
+        "deadline:10000000:100000000:100000000:reclaim"
+    );
+    assert_eq!(policy("periodic -p 50ms --deadline 5ms"), "deadline:5000000:50000000:50000000");
+    assert_eq!(policy("periodic -p 50ms,20ms --deadline 5ms/9ms"), "deadline:5000000:9000000:20000000");
+    for (load, expected) in [
+        ("hog --deadline 10ms", "write RUNTIME/DEADLINE/PERIOD"),
+        ("hog --deadline 200ms/100ms", "have to be in this order"),
+        ("hog --deadline 10us/50us", "a period of 50000 ns is outside the kernel's limits"),
+        ("hog --deadline 1ms/9ms -p 50", "--deadline"),
+        ("hog --reclaim", "--deadline"),
+        ("periodic -p 5ms --deadline 6ms", "have to be in this order"),
+        ("periodic -p 5ms --deadline 1ms/6ms", "have to be in this order"),
+    ] {
+        let error = crate::load::registry::parse(load).expect_err(load).to_string();
+        assert!(error.contains(expected), "{load}: {error}");
+    }
+}
+
+/// A job that is done after its deadline has missed it, not one that is done after its period.
+#[test]
+fn a_missed_deadline_is_one_of_the_task() {
+    for (load, missed) in
+        [("periodic -p 50ms -r 3ms --deadline 1ms", 0), ("periodic -p 50ms -r 3ms --deadline 1ms/2ms", 1)]
+    {
+        let mut built = build(load, 1);
+        let mut task = built.task(0);
+        // The run takes 3 ms on a CPU of its own, which is behind the deadline.
+        task.steps(2);
+        let LoadResult::Periodic(result) = built.load.result("") else { panic!() };
+        assert_eq!(result.threads[0].deadline_misses, Some(missed));
+    }
+}
+
 /// sched_setattr comes first, with a slice that the kernel would keep as it is (eevdf-class 0.6).
 #[test]
 fn tasks_ask_for_the_slice_that_they_are_to_have() {

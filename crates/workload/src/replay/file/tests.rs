@@ -146,6 +146,25 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
     assert_eq!(again, recording);
 }
 
+/// A told deadline task runs under its own parameters; a recorded one, of whom no event tells them, does not.
+#[test]
+fn a_told_deadline_task_comes_back_with_its_parameters() {
+    let policy_in_run = |facts: &str| {
+        let text = TOLD.replace("begin forked\n  told nice=0 working-set=0 timer-slack=0ns", facts);
+        let workload = Recording::from_text(&text.replace("fork 6 process", "yield")).expect("a workload");
+        let again =
+            Recording::from_text(&workload.recording.to_text(Origin::default())).expect("our own text");
+        assert_eq!(again.recording, workload.recording);
+        let mut setup = machine::Setup::new(2);
+        Replay::of_workload(workload).build(&mut setup).expect("a load");
+        machine::policy_text(setup.into_tasks().pop().expect("two tasks").spec.policy)
+    };
+    let told = "policy deadline\n  begin at 1ms\n  told nice=0 working-set=0 timer-slack=0ns \
+                policy=deadline:2000000:5000000:9000000";
+    assert_eq!(policy_in_run(told), "deadline:2000000:5000000:9000000");
+    assert_eq!(policy_in_run("policy deadline\n  begin at 1ms"), "fifo:99");
+}
+
 /// eevdf-class 0.6: 0.1 to 100 ms, or none.
 #[test]
 fn a_slice_that_no_kernel_takes_is_refused() {

@@ -3,10 +3,10 @@
 use super::read::number;
 use super::words::read_time;
 use crate::replay::recording::{Message, ReplayStep, ToldTask};
-use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_step};
+use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_policy, read_step};
 use machine::{Arrival, ChannelId, Objects, ToldStep};
 use scheduler::fair::CUSTOM_SLICES;
-use scheduler::{Nanos, Nice};
+use scheduler::{Nanos, Nice, Policy};
 use trace::MAX_CPUS;
 
 /// An object above the tasks.
@@ -52,12 +52,26 @@ pub(super) fn step(
     Ok(ReplayStep::Told(step))
 }
 
-/// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.
+/// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`, and of a deadline task its policy
+/// with the parameters.
 pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
-    let unknown = || "write told nice=N working-set=BYTES timer-slack=TIME".to_owned();
+    let unknown = || {
+        "write told nice=N working-set=BYTES timer-slack=TIME, and policy=deadline:RUNTIME:DEADLINE:PERIOD (ns) of a \
+         deadline task"
+            .to_owned()
+    };
     let (words, recorded_work) = match words {
         [words @ .., "work=recorded"] => (words, true),
         words => (words, false),
+    };
+    let (words, policy) = match words {
+        [words @ .., last] if last.starts_with("policy=") => (words, last.strip_prefix("policy=")),
+        words => (words, None),
+    };
+    let deadline = match policy.map(read_policy) {
+        None => None,
+        Some(Some(Policy::Deadline(params))) => Some(params),
+        Some(_) => return Err(unknown()),
     };
     let [nice, working_set, timer_slack] = words else { return Err(unknown()) };
     let value = |word: &str, key: &str| word.strip_prefix(key).map(str::to_owned).ok_or_else(unknown);
@@ -70,6 +84,7 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
             .and_then(small)?,
         timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
         recorded_work,
+        deadline,
     })
 }
 

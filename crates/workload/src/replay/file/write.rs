@@ -9,8 +9,8 @@ use crate::replay::recording::{
     ToldTask, Waking,
 };
 use crate::told::Object;
-use machine::{Arrival, ForkKind};
-use scheduler::{CpuMask, Nanos};
+use machine::{Arrival, ForkKind, policy_text};
+use scheduler::{CpuMask, Nanos, Policy};
 use std::fmt::Write;
 use trace::Pid;
 
@@ -133,10 +133,16 @@ impl Recording {
         };
         fact("begin", begin);
         fact("arrivals", task.arrivals.to_string());
-        if let Some(ToldTask { nice, working_set_bytes, timer_slack, recorded_work }) = task.told {
+        if let Some(told) = task.told {
+            let ToldTask { nice, working_set_bytes, timer_slack, recorded_work, deadline } = told;
             let (nice, slack) = (nice.get(), time(timer_slack));
             let work = if recorded_work { " work=recorded" } else { "" };
-            fact("told", format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}{work}"));
+            let policy = deadline.map(|params| format!(" policy={}", policy_text(Policy::Deadline(params))));
+            let policy = policy.unwrap_or_default();
+            fact(
+                "told",
+                format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}{policy}{work}"),
+            );
         }
         let timer = Timer::of(task);
         if let Some(timer) = timer {

@@ -2,7 +2,8 @@
 
 use crate::affinity::set_cpus_allowed;
 use crate::fork::do_exit;
-use crate::policy::{sched_setscheduler, set_user_nice};
+use crate::policy::set_user_nice;
+use crate::testing::sched_setscheduler;
 use crate::testing::{Lab, cpus, fifo};
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Nanos, Nice, Policy, Reason, Standing, TaskId};

@@ -2,9 +2,10 @@
 
 use crate::class::PreemptCause;
 use crate::fair::check_preempt_wakeup;
-use crate::policy::{sched_setattr_runtime, sched_setscheduler, set_user_nice};
+use crate::policy::{sched_setattr_runtime, set_user_nice};
 use crate::rq::Resched;
 use crate::testing::Lab;
+use crate::testing::sched_setscheduler;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, CpuMask, Nanos, Nice, Policy, Reason, TaskId};
 

@@ -380,10 +380,10 @@ fn a_task_that_was_real_time_for_a_while_has_faded() {
         let lab = modern(&two_sockets(), more);
         let p = lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
         lab.run_on(Nanos::from_secs(1));
-        lab.run(crate::policy::sched_setscheduler(lab.cpu(2), p, fifo(1)));
+        lab.run(crate::testing::sched_setscheduler(lab.cpu(2), p, fifo(1)));
         assert!(lab.k.rq(CpuId(2)).published.pelt.average.load_avg.get() <= 1);
         lab.advance(Nanos::from_millis(64));
-        lab.run(crate::policy::sched_setscheduler(lab.cpu(2), p, Policy::Normal));
+        lab.run(crate::testing::sched_setscheduler(lab.cpu(2), p, Policy::Normal));
         lab.settle();
         lab.k.rq(CpuId(2)).published.pelt.average.load_avg.get()
     };

@@ -1,0 +1,146 @@
+//! Whether there is room for one more (deadline-groups A2 checks 1, 9 and 10, deadline-groups A3).
+
+use super::params::{DlParams, ratio};
+use super::server::server_bw;
+use crate::platform::Platform;
+use crate::registry::{DlClass, DlGrub};
+use crate::task::Task;
+use crate::{CpuMask, Nanos, Policy, Scheduler, ThisCpu};
+use core::fmt;
+
+/// Why the kernel refuses SCHED_DEADLINE, or an affinity of one of its tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotAdmitted {
+    /// This kernel has no such class (EINVAL).
+    NoClass,
+    /// This kernel knows no SCHED_FLAG_RECLAIM (EINVAL).
+    NoReclaim,
+    /// The task may not run on all CPUs of the root domain (EPERM).
+    Affinity {
+        /// Where it may run.
+        allowed: CpuMask,
+        /// Where it would have to.
+        needed: CpuMask,
+    },
+    /// All CPUs together have no such bandwidth left (EBUSY). All in 2^20ths of a CPU.
+    Bandwidth {
+        /// What may be promised.
+        limit: u64,
+        /// What is promised already, to others and to the fair servers.
+        taken: u64,
+        /// What was asked for.
+        asked: u64,
+    },
+}
+
+/// A bandwidth in per mille of a CPU, for people.
+fn per_mille(bw: u64) -> u64 {
+    (bw * 1_000) >> super::params::BW_SHIFT
+}
+
+impl fmt::Display for NotAdmitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotAdmitted::NoClass => {
+                f.write_str("this kernel has no SCHED_DEADLINE (Linux has it since 3.14)")
+            }
+            NotAdmitted::NoReclaim => {
+                f.write_str("this kernel has no SCHED_FLAG_RECLAIM (Linux has it since 4.13)")
+            }
+            NotAdmitted::Affinity { allowed, needed } => write!(
+                f,
+                "SCHED_DEADLINE needs an affinity with all CPUs, {needed}, but the task may run on {allowed} \
+                 only (EPERM); leave the affinity out, or set sched_rt_runtime_us=-1"
+            ),
+            NotAdmitted::Bandwidth { limit, taken, asked } => {
+                let (of_limit, of_taken, of_asked) =
+                    (per_mille(*limit), per_mille(*taken), per_mille(*asked));
+                write!(
+                    f,
+                    "SCHED_DEADLINE finds no room (EBUSY): {taken} + {asked} are above {limit}, in 2^20ths of a CPU \
+                     ({of_taken} + {of_asked} of {of_limit} per mille); ask for less, or set \
+                     sched_rt_runtime_us=-1"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for NotAdmitted {}
+
+/// L: what may be promised of each CPU; `None`: everything (deadline-groups A3).
+fn limit<P: Platform>(k: &Scheduler<P>) -> Option<u64> {
+    let tunables = &k.config.tunables;
+    let runtime = u64::try_from(tunables.sched_rt_runtime_us.get()).ok()?;
+    let period = tunables.sched_rt_period_us.get().unsigned_abs();
+    Some(ratio(Nanos::from_micros(period), Nanos::from_micros(runtime)))
+}
+
+/// What is promised in all, servers included.
+fn total<P: Platform>(k: &Scheduler<P>) -> u64 {
+    k.dl_root.total.get() + k.cpus() as u64 * server_bw(k)
+}
+
+/// What each CPU has to bear of it, as the kernel divides it.
+pub(super) fn total_per_cpu<P: Platform>(me: ThisCpu<'_, P>) -> u64 {
+    let cpus = me.k.cpus() as u64;
+    me.k.dl_root.total_per_cpu.get() + cpus * (server_bw(me.k) / cpus)
+}
+
+/// Whether `task` may have this policy. Nothing is reserved yet. Of a task that is made with it, whoever
+/// makes it asks, before its first wakeup: that reserves.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn fits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Result<(), NotAdmitted> {
+    let Policy::Deadline(params) = policy else { return Ok(()) };
+    if k.config.rules.dl_class.get() == DlClass::Off {
+        return Err(NotAdmitted::NoClass);
+    }
+    if params.reclaims() && k.config.rules.dl_grub.get() == DlGrub::Off {
+        return Err(NotAdmitted::NoReclaim);
+    }
+    let Some(limit) = limit(k) else { return Ok(()) };
+    let allowed = task.cpus_allowed.get();
+    if !k.online.is_subset(&allowed) {
+        return Err(NotAdmitted::Affinity { allowed, needed: k.online });
+    }
+    let limit = limit * k.cpus() as u64;
+    // What a task has not given back yet since it left the class counts against it.
+    let old = match task.policy.get() {
+        Policy::Deadline(_) => task.dl.reserved_bw(),
+        _ => 0,
+    };
+    let (taken, asked) = (total(k) - old, params.bw());
+    if taken + asked <= limit { Ok(()) } else { Err(NotAdmitted::Bandwidth { limit, taken, asked }) }
+}
+
+/// Whether `task` may be restricted to these CPUs (deadline-groups A2: EBUSY).
+///
+/// # Errors
+/// It is a deadline task, and they are not all.
+pub fn may_take_affinity<P: Platform>(
+    k: &Scheduler<P>,
+    task: &Task,
+    allowed: CpuMask,
+) -> Result<(), NotAdmitted> {
+    let bound = matches!(task.policy.get(), Policy::Deadline(_)) && limit(k).is_some();
+    if bound && !k.online.is_subset(&allowed) {
+        return Err(NotAdmitted::Affinity { allowed, needed: k.online });
+    }
+    Ok(())
+}
+
+/// `task` was let in with these parameters.
+pub(super) fn reserve<P: Platform>(k: &Scheduler<P>, params: DlParams) {
+    let root = &k.dl_root;
+    root.total.set(root.total.get() + params.bw());
+    root.total_per_cpu.set(root.total_per_cpu.get() + params.bw() / k.cpus() as u64);
+}
+
+/// This bandwidth is free again.
+pub(super) fn give_back<P: Platform>(k: &Scheduler<P>, bw: u64) {
+    let root = &k.dl_root;
+    root.total.set(root.total.get() - bw);
+    root.total_per_cpu.set(root.total_per_cpu.get() - bw / k.cpus() as u64);
+}

@@ -1,0 +1,83 @@
+//! Charging, throttling and replenishing (deadline-groups A5).
+
+use super::entity::DlEntity;
+use super::grub;
+use super::queue::{enter, leave};
+use super::timer::{What, arm, cancel};
+use super::tree::DlId;
+use crate::platform::Platform;
+use crate::rq::RqGuard;
+use crate::{Event, Nanos, Reason, TaskId};
+
+/// Accounts the running task's time up to the queue's clock, which may throttle it.
+pub(super) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let (me, curr) = (rq.me, rq.curr);
+    let task = me.task(curr);
+    let stats = &task.stats;
+    let delta = rq.clock.saturating_sub(stats.exec_start.get());
+    if delta > Nanos::ZERO {
+        stats.sum_exec_runtime.set(stats.sum_exec_runtime.get() + delta);
+        stats.exec_start.set(rq.clock);
+        me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime: 0 });
+        let charged = grub::charged(me, rq.cpu, &task.dl, delta);
+        let budget = task.dl.budget();
+        task.dl.set_budget(super::cbs::Budget { runtime: budget.runtime - charged, ..budget });
+    }
+    let used_up = task.dl.runtime_ns() <= 0 || task.dl.yielded.get();
+    if used_up && task.dl.is_queued() {
+        exhausted(rq, curr);
+    }
+}
+
+/// The running task has used up its budget, or gives the rest of it away.
+fn exhausted<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    let (me, id) = (rq.me, DlId::Task(p));
+    let e = &me.task(p).dl;
+    leave(rq, id);
+    if e.is_boosted() || !throttle(rq, e, id) {
+        replenish(rq, e);
+        enter(rq, id);
+    } else {
+        me.decide(p, Reason::DlThrottled);
+    }
+    if rq.dl.tree.first().map(|first| first.id) != Some(id) {
+        rq.resched();
+    }
+}
+
+/// An entity that is out of the tree has to wait for its next period; not if that has begun already.
+pub(super) fn throttle<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntity, id: DlId) -> bool {
+    let Some(params) = e.params() else { return false };
+    let at = e.budget().next_period(params);
+    if at <= rq.me.now() {
+        return false;
+    }
+    e.throttled.set(true);
+    cancel_replenishment(rq, e, id);
+    e.replenish.set(Some(arm(rq.me, rq.cpu, at, What::Replenish(id))));
+    true
+}
+
+pub(super) fn cancel_replenishment<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntity, id: DlId) {
+    cancel(rq.me, e.replenish.take(), What::Replenish(id));
+}
+
+/// A new period begins, or as many as it takes.
+pub(super) fn replenish<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntity) {
+    if let Some(params) = e.params() {
+        e.set_budget(e.budget().replenished(params, e.yielded.get(), rq.clock));
+    }
+    e.yielded.set(false);
+    e.throttled.set(false);
+}
+
+/// A tick while a deadline task runs: accounting.
+pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    update_curr(rq);
+}
+
+/// The running task gives the rest of its budget away, and is off until its next period. A schedule follows.
+pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    rq.me.task(p).dl.yielded.set(true);
+    update_curr(rq);
+}

@@ -1,0 +1,58 @@
+//! GRUB: who reclaims is charged more slowly, by what others leave (deadline-groups A7).
+
+use super::entity::DlEntity;
+use super::params::{BW_SHIFT, ratio};
+use super::server::inactive_server_bw;
+use crate::platform::Platform;
+use crate::registry::DlGrub;
+use crate::{CpuId, Nanos, ThisCpu};
+
+/// Fractional bits of bw_ratio.
+const RATIO_SHIFT: u32 = 8;
+const BW_UNIT: u64 = 1 << BW_SHIFT;
+
+/// What an execution of `delta` costs an entity's budget, in ns.
+pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity, delta: Nanos) -> i64 {
+    let reclaims = e.params().is_some_and(|params| params.reclaims());
+    let rule = me.k.config.rules.dl_grub.get();
+    if !reclaims || rule == DlGrub::Off {
+        return delta.0 as i64;
+    }
+    let limit = Limit::of(me);
+    let inactive = me.k.dl_root.this_bw(cpu) - me.k.dl_root.running_bw(cpu) + inactive_server_bw(me, cpu);
+    // Neither in use nor promised: what of the limit is left for classes below.
+    let extra = limit.max_bw.saturating_sub(super::admission::total_per_cpu(me));
+    let rate = match rule {
+        DlGrub::UMax => {
+            let u_act = e.bw().max(limit.max_bw.saturating_sub(inactive + extra));
+            (u_act * limit.bw_ratio) >> RATIO_SHIFT
+        }
+        DlGrub::One | DlGrub::Off => {
+            let least = (e.bw() * limit.bw_ratio) >> RATIO_SHIFT;
+            least.max(BW_UNIT.saturating_sub(inactive + extra))
+        }
+    };
+    ((u128::from(delta.0) * u128::from(rate)) >> BW_SHIFT) as i64
+}
+
+/// How much of a CPU may be promised.
+struct Limit {
+    /// Umax, in 2^20ths.
+    max_bw: u64,
+    /// 1/Umax, in 2^8ths.
+    bw_ratio: u64,
+}
+
+impl Limit {
+    fn of<P: Platform>(me: ThisCpu<'_, P>) -> Limit {
+        let tunables = &me.k.config.tunables;
+        let period = Nanos::from_micros(tunables.sched_rt_period_us.get().unsigned_abs());
+        match u64::try_from(tunables.sched_rt_runtime_us.get()).map(Nanos::from_micros) {
+            Ok(runtime) if runtime > Nanos::ZERO => Limit {
+                max_bw: ratio(period, runtime),
+                bw_ratio: ratio(runtime, period) >> (BW_SHIFT - RATIO_SHIFT),
+            },
+            _ => Limit { max_bw: BW_UNIT, bw_ratio: 1 << RATIO_SHIFT },
+        }
+    }
+}

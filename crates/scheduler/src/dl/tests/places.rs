@@ -1,0 +1,131 @@
+//! Several CPUs: wakeups, pushes, pulls (deadline-groups A9).
+
+use super::ms;
+use crate::testing::{Lab, cpus, deadline, fifo};
+use crate::{CpuId, Reason};
+
+/// Replenishment ping-pong: a hog alone changes its CPU once in each period; after a plain wakeup it stays.
+#[test]
+fn a9_a_lone_hog_migrates_once_a_period() {
+    let lab = Lab::new(2, "6.1.y", &["dl_overload=pushable"]);
+    let p = lab.spawn(deadline(10, 100, 100), 0);
+    for period in 0..6 {
+        let cpu = (period % 2) as u16;
+        assert_eq!((lab.cpu_of(p), lab.running(cpu)), (cpu, p));
+        lab.pass_until(ms(100 * period + 10));
+        lab.tick(cpu);
+        assert!(lab.idle(cpu));
+        lab.pass_until(ms(100 * (period + 1)));
+    }
+    lab.block(0);
+    lab.pass_until(ms(1_000));
+    lab.wake(1, p);
+    assert_eq!((lab.cpu_of(p), lab.running(0)), (0, p));
+}
+
+/// A wakeup behind an earlier deadline goes to a CPU without one; then to the latest, if that is later.
+#[test]
+fn a9_a_wakeup_is_routed_to_a_later_deadline() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    let p = lab.spawn(deadline(1, 90, 90), 0);
+    lab.block(0);
+    let early = lab.spawn(deadline(1, 10, 10), 0);
+    lab.wake(0, p);
+    assert_eq!((lab.running(0), lab.running(1)), (early, p));
+    lab.block(1);
+    let late = lab.spawn(deadline(1, 200, 200), 1);
+    lab.wake(0, p);
+    // Routing asks with the deadline that p had: it is earlier than that of CPU 1.
+    assert_eq!((lab.running(0), lab.running(1)), (early, p));
+    assert!(lab.k.task(late).dl.is_queued());
+    assert!(lab.count(Reason::DlWakeRouted) + lab.count(Reason::DlWakeStay) >= 2);
+}
+
+/// Who was preempted by an earlier deadline is pushed after the switch, to a CPU without deadline tasks;
+/// whether a real-time task runs there is all the same.
+#[test]
+fn a9_the_preempted_task_is_pushed() {
+    let lab = Lab::new(3, "6.1.y", &[]);
+    let rt = lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+    let late = lab.spawn(deadline(5, 100, 100), 0);
+    let early = lab.spawn(deadline(5, 20, 20), 0);
+    assert_eq!((lab.running(0), lab.running(1), lab.idle(2)), (early, late, true));
+    assert_eq!(lab.count(Reason::DlPushed), 1);
+    let third = lab.spawn(deadline(5, 50, 50), 0);
+    assert_eq!((lab.running(0), lab.running(1), lab.running(2)), (early, late, third));
+    // Real-time tasks see that CPUs with deadline tasks are above them all.
+    assert_eq!(lab.k.root_domain.cpupri_level(CpuId(1)), 100);
+    assert!(lab.k.task(rt).on_rq.get());
+}
+
+/// A CPU whose deadline task blocks takes the earliest that waits elsewhere.
+#[test]
+fn a9_pull_when_a_deadline_task_leaves() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    let [a, b] = [lab.spawn(deadline(5, 20, 20), 0), lab.spawn(deadline(5, 30, 30), 1)];
+    let waits = lab.spawn(deadline(5, 100, 100), 0);
+    let waits_too = lab.spawn(deadline(5, 90, 90), 0);
+    assert_eq!((lab.running(0), lab.running(1)), (a, b));
+    assert_eq!((lab.cpu_of(waits), lab.cpu_of(waits_too)), (0, 0));
+    assert_eq!(lab.k.dl_root.dlo_mask(), cpus(&[0]));
+    lab.block(1);
+    assert_eq!((lab.running(1), lab.count(Reason::DlPulled)), (waits_too, 1));
+    // Throttling is leaving, too.
+    lab.pass_until(ms(4));
+    lab.pass_until(ms(5));
+    lab.tick(1);
+    assert_eq!(lab.running(1), waits);
+}
+
+/// A CPU that only has a throttled task takes what waits as a real-time task elsewhere.
+#[test]
+fn a_throttled_task_makes_room_for_real_time_tasks() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+    let p = lab.spawn(deadline(10, 100, 100), 0);
+    let rt = lab.spawn(fifo(10), 1);
+    assert_eq!(lab.running(0), p);
+    lab.pass_until(ms(10));
+    lab.tick(0);
+    assert_eq!(lab.running(0), rt);
+}
+
+/// A real-time task that a deadline task preempts shows as pushable; but one alone makes no CPU overloaded
+/// (rt-class 1.6), so only with a second one there is it pulled.
+#[test]
+fn a_preempted_real_time_task_is_seen() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    let other = lab.spawn_allowed(fifo(50), 1, cpus(&[1]));
+    let rt = lab.spawn(fifo(10), 0);
+    lab.spawn(deadline(5, 100, 100), 0);
+    assert!(lab.k.rq(CpuId(0)).published.rt_pushable.get() && lab.running(1) == other);
+    lab.block(1);
+    assert!(lab.idle(1) && lab.cpu_of(rt) == 0);
+    lab.wake(1, other);
+    let second = lab.spawn(fifo(5), 0);
+    lab.block(1);
+    assert_eq!((lab.running(1), lab.cpu_of(second)), (rt, 0));
+}
+
+/// A running deadline task that becomes a real-time one makes room for a higher one that waits.
+#[test]
+fn a_deadline_task_that_becomes_real_time_makes_room() {
+    let lab = Lab::new(1, "6.1.y", &[]);
+    let p = lab.spawn(deadline(5, 100, 100), 0);
+    let rt = lab.spawn(fifo(50), 0);
+    lab.run(crate::testing::sched_setscheduler(lab.cpu(0), p, fifo(10)));
+    lab.settle();
+    assert_eq!(lab.running(0), rt);
+}
+
+/// `count` calls a CPU overloaded that has two tasks of which the running one may move; `pushable` does not.
+#[test]
+fn a9_overload_by_rule() {
+    for (rule, expected) in [("dl_overload=count", cpus(&[0])), ("dl_overload=pushable", cpus(&[]))] {
+        let lab = Lab::new(2, "6.1.y", &[rule, "sched_rt_runtime_us=-1"]);
+        lab.spawn(deadline(5, 20, 20), 0);
+        lab.spawn_allowed(deadline(5, 100, 100), 0, cpus(&[0]));
+        lab.spawn_allowed(deadline(1, 10, 10), 1, cpus(&[1]));
+        assert_eq!(lab.k.dl_root.dlo_mask(), expected, "{rule}");
+    }
+}
