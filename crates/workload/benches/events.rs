@@ -6,9 +6,9 @@
 //! which charges nothing for locks, caches and interrupts. Everything here is charged. Ratios are taken
 //! within one run.
 //!
-//! `-- --once periodic 8` (or `common-6.18 512`, `ideal-6.1 512`, `idle 256`, `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case
-//! once and prints its number of events: for profilers, which count instructions and cache misses where the
-//! clock of a busy machine says little.
+//! `-- --once periodic 8` (or `common-6.18 512`, `ideal-6.1 512`, `idle 256`, `cyclictest 512`, `fair 1000`,
+//! `oltp 256`) runs one case once and prints its number of events: for profilers, which count instructions
+//! and cache misses where the clock of a busy machine says little.
 
 use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup};
 use rustix::time::{ClockId, clock_gettime};

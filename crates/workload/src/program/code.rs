@@ -60,7 +60,7 @@ struct Draft {
 
 #[derive(Debug)]
 pub(super) enum Instruction {
-    /// In a box, which makes all others half as large: they are most of what a task of a load takes of memory.
+    /// In a box, which makes all others half as large: there are very many.
     Step(Box<LoneStep>),
     Exit,
     Act(Action),

@@ -116,10 +116,13 @@ pub(crate) struct SpinState {
     /// Who released it last.
     released_by: CpuId,
     /// In a box, which the first to wait makes: there is a lock for each task, and few see anybody wait.
-    waiters: Option<Box<VecDeque<Waiter>>>,
+    waiters: Option<Box<Waiters>>,
     /// Counters.
     pub stats: RqLockStats,
 }
+
+#[derive(Debug, Default)]
+struct Waiters(VecDeque<Waiter>);
 
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
@@ -171,7 +174,7 @@ impl SpinState {
     }
 
     fn waiting(&self) -> usize {
-        self.waiters.as_ref().map_or(0, |waiters| waiters.len())
+        self.waiters.as_ref().map_or(0, |waiters| waiters.0.len())
     }
 
     /// Who is before a CPU that comes at `now` and finds the lock taken.
@@ -202,7 +205,7 @@ impl SpinState {
             self.count_wait(at - now);
             return Attempt::TakenAt(at);
         }
-        let waiters = self.waiters.get_or_insert_default();
+        let Waiters(waiters) = &mut **self.waiters.get_or_insert_default();
         waiters.push_back(Waiter { cpu: me, since: now, holds_own });
         let holding_own = waiters.iter().filter(|w| w.holds_own).count() as u32;
         self.count_waiters(self.waiting() as u32, holding_own);
@@ -234,7 +237,7 @@ impl SpinState {
 
     #[inline(never)]
     fn hand_over(&mut self, now: Nanos, timing: &LockTiming) -> Option<HandOver> {
-        let waiters = self.waiters.as_mut()?;
+        let Waiters(waiters) = &mut **self.waiters.as_mut()?;
         let next = match timing.kind.get() {
             LockKind::Queued | LockKind::Ticket => 0,
             // Everybody's write races for the line; the nearest wins, then the one who spun longest.

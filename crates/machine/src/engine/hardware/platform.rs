@@ -5,6 +5,7 @@
 use super::cpu::Mode;
 use super::hw::Hw;
 use super::locks::Attempt;
+use super::pace::Fraction;
 use super::source::{OneShot, Source};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::{CpuId, CpuMask, Event, Nanos, TaskId, ThisCpu};
@@ -17,12 +18,17 @@ impl Hw {
         taken.inspect(|cost| self.charge_ns(*cost)).is_some()
     }
 
+    /// Pays for looking at these CPUs one by one.
     #[inline(never)]
     fn scan_lines(&self, me: CpuId, cpus: &CpuMask) {
+        let (now, transfers) = (self.now.get(), &self.locks.timing.transfers);
+        let each = self.paces.executing.get().time_for(self.spec.costs.scan_cpu, Fraction::default());
+        let mut debt = self.debt.get();
         for cpu in cpus.iter() {
-            self.charge(Cost::ScanCpu);
-            self.touch(me, Line::Rq(cpu), Access::Read);
+            debt += each;
+            debt += self.lines.touch(me, now + debt, Line::Rq(cpu), Access::Read, transfers);
         }
+        self.debt.set(debt);
     }
 }
 

@@ -53,8 +53,8 @@ impl InSections {
     }
 }
 
-/// The [`InSections`] of a task, while it has any. Its memory is taken when they begin for the first time, and
-/// kept: most tasks never have them.
+/// The [`InSections`] of a task, while it has any. Its memory is taken when they begin for the first time,
+/// and kept: most tasks never have them.
 #[derive(Debug, Default)]
 pub(crate) struct SectionsOfTask {
     place: Option<Box<InSections>>,

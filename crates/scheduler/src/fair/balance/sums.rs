@@ -145,3 +145,34 @@ impl GroupSums {
         Ref::map(self.counted.borrow(), |tables| &*tables.groups)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{Policy, Topology};
+
+    /// The sums follow what happens under a CPU's lock, also while it is held, and nothing else is counted
+    /// anew.
+    #[test]
+    fn sums_follow_the_locks() {
+        let lab = Lab::on(&Topology::flat(2), "6.1.y", &[]);
+        let (me, number) = (lab.cpu(1), lab.k.domains(CpuId(0))[0].own_group().number);
+        let running = || me.k.fair_root.sums.now(me)[number].nr_running;
+        assert_eq!(running(), 0);
+        lab.spawn(Policy::Normal, 0);
+        assert_eq!(running(), 1);
+        let published = &lab.k.rq(CpuId(0)).published.nr_running;
+        published.overwrite(5);
+        assert_eq!(running(), 1, "nobody took the lock");
+        let held = lab.run(me.lock(CpuId(0)));
+        assert_eq!(running(), 5);
+        published.overwrite(3);
+        assert_eq!(running(), 3, "it is still held");
+        drop(held);
+        published.overwrite(2);
+        assert_eq!([running(), running()], [2, 2], "once more after it was given back");
+        published.overwrite(1);
+        assert_eq!(running(), 2);
+    }
+}

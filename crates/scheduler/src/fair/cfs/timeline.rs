@@ -194,16 +194,16 @@ mod tests {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let drawn = (dice >> 33) as usize;
             // Grows to some thousands, then empties.
-            if step < 8_000 && drawn % 4 > 0 || list.is_empty() {
+            if step < 8_000 && !drawn.is_multiple_of(4) || list.is_empty() {
                 let ahead = (drawn / 4 % 100_000 / 37 * 37) as u64;
                 list.insert(list.partition_point(|e| e.0 <= ahead), (ahead, step));
                 timeline.insert(entity(step), start.wrapping_add(ahead));
             } else {
-                let at = if drawn % 3 == 0 { 0 } else { drawn / 4 % list.len() };
+                let at = if drawn.is_multiple_of(3) { 0 } else { drawn / 4 % list.len() };
                 let (ahead, task) = list.remove(at);
                 timeline.remove(entity(task), start.wrapping_add(ahead));
             }
-            if step % 100 == 0 {
+            if step.is_multiple_of(100) {
                 assert_eq!(order(&timeline), list.iter().map(|e| e.1).collect::<Vec<_>>(), "step {step}");
                 assert_eq!(timeline.len(), list.len());
                 let ends = [timeline.leftmost(), timeline.second(), timeline.rightmost()];
