@@ -1,6 +1,7 @@
 //! Tests of the machine from outside, in one program: building one more takes as long as running them all.
 
 mod channels;
+mod deadline;
 mod engine;
 mod idle;
 mod log;

@@ -10,6 +10,7 @@ pub fn stages() -> Vec<Scenario> {
         round_robin(),
         late_deadline_task(),
         lone_deadline_task(),
+        reclaims_beside_a_large_reservation(),
         leaves_and_another_enters(),
         starved(),
         idle_before_real_time(),
@@ -74,6 +75,14 @@ fn late_deadline_task() -> Scenario {
 fn lone_deadline_task() -> Scenario {
     let hog = Plan::Reclaiming(Budget(1_000, 10_000, 10_000));
     stage(Shape::Flat(2), Price::Free, vec![task(hog, 0, vec![Op::Run(4_000); 10])])
+}
+
+/// A deadline task that reclaims, beside one that uses little of much.
+fn reclaims_beside_a_large_reservation() -> Scenario {
+    let hog = task(Plan::Reclaiming(Budget(1_000, 10_000, 10_000)), 0, vec![Op::Run(4_000); 10]);
+    let rests = vec![Op::Run(500), Op::Sleep(30_000), Op::Run(500)];
+    let large = task(Plan::Deadline(Budget(8_000, 10_000, 10_000)), 0, rests);
+    stage(Shape::Flat(2), Price::Free, vec![hog, large])
 }
 
 /// A task leaves the deadline class, and another one wants its bandwidth at once.
