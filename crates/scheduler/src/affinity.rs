@@ -5,7 +5,7 @@ use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::select::select_fallback_rq;
-use crate::stop::{Job, stop_one_cpu, stop_one_cpu_nowait};
+use crate::stop::{Job, stop_by_interrupt, stop_one_cpu, stop_one_cpu_nowait};
 use crate::{CpuMask, Reason, TaskId, TaskState, ThisCpu};
 
 /// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be
@@ -35,8 +35,10 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     if rq.curr == p || waking {
         let cpu = rq.cpu;
         drop(rq);
-        drop(pi);
-        stop_one_cpu(me, cpu, p, Job::Leave).await;
+        if !stop_by_interrupt(me, cpu, p, Job::Leave) {
+            drop(pi);
+            stop_one_cpu(me, cpu, p, Job::Leave).await;
+        }
     } else {
         move_waiting_task(rq, p).await;
     }
@@ -61,8 +63,10 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
     } else {
         // It began to run, or its affinity changed once more.
         let cpu = from.cpu;
-        drop((from, to));
-        stop_one_cpu_nowait(me, cpu, p, Job::Leave).await;
+        if !stop_by_interrupt(me, cpu, p, Job::Leave) {
+            drop((from, to));
+            stop_one_cpu_nowait(me, cpu, p, Job::Leave).await;
+        }
     }
 }
 

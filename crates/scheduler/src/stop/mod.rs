@@ -58,29 +58,43 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &RqGuard<'_, P>) -> Option<TaskId>
     if has_runnable(rq) { rq.me.k.rq(rq.cpu).stop.thread.get() } else { None }
 }
 
-/// Asks the stopper of `cpu`, whose work lies ready. The caller holds no lock that it needs.
+/// Where the stopper of `cpu` is no thread: interrupts it for the work that lies ready, whatever locks the
+/// caller holds. Returns whether that was so; else [`wake_up_stopper`].
+pub(crate) fn interrupt_stopper<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
+    let is_interrupt = me.k.rq(cpu).stop.thread.get().is_none();
+    if is_interrupt {
+        me.k.platform.send_ipi(me.id, cpu, Ipi::Stop);
+    }
+    is_interrupt
+}
+
+/// Wakes the stopper of `cpu`, a thread whose work lies ready. The caller holds no lock that it needs.
 pub(crate) async fn wake_up_stopper<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
-    match me.k.rq(cpu).stop.thread.get() {
-        Some(stopper) => {
-            try_to_wake_up(me, stopper, WakeFlags::default()).await;
-        }
-        None => me.k.platform.send_ipi(me.id, cpu, Ipi::Stop),
+    if let Some(stopper) = me.k.rq(cpu).stop.thread.get() {
+        try_to_wake_up(me, stopper, WakeFlags::default()).await;
     }
 }
 
-/// Has the stopper of `cpu` do something to `p`. The running task, which asks, waits until it is done: on its
-/// own CPU by making room, else asleep. Behind an interrupt nobody waits.
-pub(crate) async fn stop_one_cpu<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId, job: Job) {
+/// Has an interrupt of `cpu` do something to `p`, if its stopper is one. Returns whether it is; else
+/// [`stop_one_cpu`].
+pub(crate) fn stop_by_interrupt<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId, job: Job) -> bool {
     let stop = &me.k.rq(cpu).stop;
     if stop.thread.get().is_none() {
-        return stop_one_cpu_nowait(me, cpu, p, job).await;
+        stop.works.push(StopWork { task: p, job, waiter: None });
     }
+    interrupt_stopper(me, cpu)
+}
+
+/// Has the thread of `cpu` do something to `p`. The running task, which asks, waits until it is done: on its
+/// own CPU by making room, else asleep.
+pub(crate) async fn stop_one_cpu<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId, job: Job) {
     let elsewhere = cpu != me.id;
     if elsewhere {
         // Before it is asked: it may be done before this task has left its CPU.
         set_current_state(me, TaskState::Uninterruptible);
     }
-    stop.works.push(StopWork { task: p, job, waiter: elsewhere.then_some(me.curr()) });
+    let waiter = elsewhere.then_some(me.curr());
+    me.k.rq(cpu).stop.works.push(StopWork { task: p, job, waiter });
     wake_up_stopper(me, cpu).await;
     schedule(me, if elsewhere { Entry::Call } else { Entry::Preemption }).await;
 }

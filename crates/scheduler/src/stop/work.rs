@@ -8,7 +8,7 @@ use crate::rq::RunQueue;
 use crate::schedule::move_running_task;
 use crate::select::select_fallback_rq;
 use crate::shared::Kept;
-use crate::stop::stop_one_cpu_nowait;
+use crate::stop::stop_by_interrupt;
 use crate::wakeup::sched_ttwu_pending;
 use crate::{CpuId, TaskId, TaskState, ThisCpu};
 use alloc::collections::VecDeque;
@@ -107,7 +107,7 @@ async fn leave<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
         move_waiting_task(rq, p).await;
     } else if task.state.get() == TaskState::Waking {
         // Its waker is about to queue it here.
-        stop_one_cpu_nowait(me, me.id, p, Job::Leave).await;
+        stop_by_interrupt(me, me.id, p, Job::Leave);
     }
 }
 

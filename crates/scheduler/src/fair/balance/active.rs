@@ -8,7 +8,7 @@ use crate::platform::Platform;
 use crate::registry::Lb;
 use crate::schedule::move_running_task;
 use crate::stats::bump;
-use crate::stop::wake_up_stopper;
+use crate::stop::{interrupt_stopper, wake_up_stopper};
 use crate::{CpuId, Reason, ThisCpu};
 
 /// Asks `busy` to push one task to `dest`, unless it is already asked, or its running task may not go there.
@@ -18,8 +18,10 @@ pub(super) async fn request_push<P: Platform>(me: ThisCpu<'_, P>, busy: CpuId, d
     let asks = push_to.get().is_none() && me.task(rq.curr).may_run_on(dest);
     if asks {
         push_to.set(Some(dest));
-        drop(rq);
-        wake_up_stopper(me, busy).await;
+        if !interrupt_stopper(me, busy) {
+            drop(rq);
+            wake_up_stopper(me, busy).await;
+        }
     }
 }
 
