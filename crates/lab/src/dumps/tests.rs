@@ -98,7 +98,7 @@ fn what_cannot_be_shown_is_an_error() {
     assert!(error("sched_debug@51ms").contains("the run ends at 50ms"), "{}", error("sched_debug@51ms"));
     assert_eq!(
         error("proc/7/sched@end"),
-        "proc/7/sched@end: no task has pid 7 at 50ms; 2 tasks live then, with pids from 1000 to 1001"
+        "proc/7/sched@end: no task has pid 7 at 50ms; 3 tasks live then, with pids from 10 to 1001"
     );
 }
 
@@ -121,7 +121,7 @@ fn a_replayed_task_is_shown_by_its_recorded_pid() {
     experiment.dumps = vec![DumpRequest::parse("proc/1000/sched@1s").expect("legal")];
     let error = experiment.run().expect_err("no such task").to_string();
     assert!(
-        error.contains("no task has pid 1000 at 1s; ") && error.contains("with pids from 12 to "),
+        error.contains("no task has pid 1000 at 1s; ") && error.contains("with pids from 10 to "),
         "{error}"
     );
 }

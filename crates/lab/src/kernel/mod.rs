@@ -255,7 +255,8 @@ mod tests {
         let tunables = TUNABLES.iter().flat_map(|t| [t.min, t.max].map(|n| format!("kernel.{}={n}", t.name)));
         let aliases = ALIASES.iter().map(|a| a.name.to_owned());
         for text in features.chain(rules).chain(tunables).chain(aliases) {
-            let times: &[&str] = if text.starts_with("fair_policy=") { &[""] } else { &["", "5ms:"] };
+            let at_start = ["fair_policy=", "stopper="].iter().any(|name| text.starts_with(name));
+            let times: &[&str] = if at_start { &[""] } else { &["", "5ms:"] };
             for at in times {
                 let mut kernel = KernelConfig::default();
                 assert_eq!(kernel.set(change(&format!("{at}{text}"))), Ok(()), "{text}");

@@ -335,8 +335,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "sched_deadline",
         effect: Effect::Medium,
         missing: "A recorded task of SCHED_DEADLINE runs as SCHED_FIFO 99, because no event of a recording tells \
-                  its parameters. Of the class itself: the overrun signal, budgets by capacity and frequency, \
-                  several root domains, and run time charged to the real-time throttling of kernels before \
+                  its parameters. Of the class itself: the overrun signal, the timer that ends a budget exactly \
+                  (HRTICK_DL, on in 7.x), budgets by capacity and frequency, several root domains, and run time charged to the real-time throttling of kernels before \
                   6.12; the limits of its periods hold before 5.4, too.",
         changes: "Everything beside such a recorded task, which is never throttled. Not measured.",
         profiles: SINCE_4_0,
@@ -379,7 +379,7 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "eevdf-class 4.3",
     },
     Limit {
-        name: "stopper",
+        name: "old_stopper",
         effect: Effect::Small,
         missing: "The stopper threads migration/N of kernels up to 4.1: forced moves and active balancing \
                   happen in an interrupt, as when the published results were made (stopper=thread has them).",

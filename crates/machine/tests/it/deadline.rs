@@ -172,7 +172,7 @@ fn who_reclaims_uses_what_others_leave() {
         share(&outcome, "r")
     };
     // The recorded CPUs had fair tasks, whose server's share is in use then; without, 0.3807 (deadline-groups
-    // A7).
+    // deadline-groups A7).
     let (busy, empty) = (beside(4), beside(0));
     assert!((3_150..=3_210).contains(&busy) && (3_770..=3_840).contains(&empty), "{busy}, {empty}");
 }

@@ -6,10 +6,11 @@ use crate::platform::Platform;
 use crate::registry::{DlClass, DlGrub};
 use crate::task::Task;
 use crate::{CpuMask, Nanos, Policy, Scheduler, ThisCpu};
+use alloc::boxed::Box;
 use core::fmt;
 
 /// Why the kernel refuses SCHED_DEADLINE, or an affinity of one of its tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotAdmitted {
     /// This kernel has no such class (EINVAL).
     NoClass,
@@ -18,9 +19,9 @@ pub enum NotAdmitted {
     /// The task may not run on all CPUs of the root domain (EPERM).
     Affinity {
         /// Where it may run.
-        allowed: CpuMask,
+        allowed: Box<CpuMask>,
         /// Where it would have to.
-        needed: CpuMask,
+        needed: Box<CpuMask>,
     },
     /// All CPUs together have no such bandwidth left (EBUSY). All in 2^20ths of a CPU.
     Bandwidth {
@@ -103,7 +104,7 @@ pub fn fits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Resul
     let Some(limit) = limit(k) else { return Ok(()) };
     let allowed = task.cpus_allowed.get();
     if !k.online.is_subset(&allowed) {
-        return Err(NotAdmitted::Affinity { allowed, needed: k.online });
+        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: k.online.into() });
     }
     let limit = limit * k.cpus() as u64;
     // What a task has not given back yet since it left the class counts against it.
@@ -126,7 +127,7 @@ pub fn may_take_affinity<P: Platform>(
 ) -> Result<(), NotAdmitted> {
     let bound = matches!(task.policy.get(), Policy::Deadline(_)) && limit(k).is_some();
     if bound && !k.online.is_subset(&allowed) {
-        return Err(NotAdmitted::Affinity { allowed, needed: k.online });
+        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: k.online.into() });
     }
     Ok(())
 }

@@ -60,8 +60,8 @@ fn preempt_if_earlier<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// A queued task left the class. If it runs, it makes room for those that are still of the class here (one may
-/// have been woken while it was boosted); if it was the last here, others may have something to give.
+/// A queued task left the class. If it runs, it makes room for those that are still of the class here (one
+/// may have been woken while it was boosted); if it was the last here, others may have something to give.
 pub(crate) async fn switched_from<P: Platform>(mut rq: RqGuard<'_, P>) {
     if first(&rq).is_some() && rq.me.task(rq.curr).class.get() != Class::Deadline {
         rq.me.decide(rq.curr, Reason::PrioDropped);

@@ -152,7 +152,10 @@ impl fmt::Display for DlParams {
 
 /// How much of `period` is `runtime`, in 2^20ths, rounded down (deadline-groups A3).
 pub const fn ratio(period: Nanos, runtime: Nanos) -> u64 {
-    if period.0 == 0 { 0 } else { (runtime.0 << BW_SHIFT) / period.0 }
+    match (runtime.0 << BW_SHIFT).checked_div(period.0) {
+        Some(ratio) => ratio,
+        None => 0,
+    }
 }
 
 #[cfg(test)]

@@ -105,7 +105,9 @@ struct Options {
     /// from 95.
     #[arg(
         long,
-        conflicts_with_all = ["count", "period", "utilisation", "run", "random", "priority", "deadline", "affinity"],
+        conflicts_with_all = [
+            "count", "period", "utilisation", "run", "random", "priority", "deadline", "affinity",
+        ],
     )]
     bench: bool,
 }

@@ -322,10 +322,9 @@ mod tests {
     #[test]
     fn a_stopper_needs_no_program_and_anybody_else_does() {
         let and_then = |comm: &str| {
-            let switch = "prev_comm=b c prev_pid=6 prev_prio=125 prev_state=R+ ==> next_comm";
-            format!(
-                "{RUN}     b c-6 [001] d..2. 0.000021: sched_switch: {switch}={comm} next_pid=11 next_prio=0\n"
-            )
+            let leaves = "prev_comm=b c prev_pid=6 prev_prio=125 prev_state=R+";
+            let comes = format!("next_comm={comm} next_pid=11 next_prio=0");
+            format!("{RUN}     b c-6 [001] d..2. 0.000021: sched_switch: {leaves} ==> {comes}\n")
         };
         let recording = read(&and_then("migration/1")).expect("all is told");
         assert_eq!(recording.tasks.len(), 2);

@@ -26,8 +26,8 @@ proptest! {
 proptest! {
     #![proptest_config(super::config(150))]
 
-    /// P1 to P16, P18, I1 to I12, E1 to E17, DA2 to DA8 hold at every event; and because no wakeup is lost and no CPU
-    /// idles while there is work, every bounded program comes to its end.
+    /// P1 to P16, P18, I1 to I12, E1 to E17, DA2 to DA8 hold at every event; and because no wakeup is lost
+    /// and no CPU idles while there is work, every bounded program comes to its end.
     #[test]
     fn invariants_hold_and_every_program_ends(scenario in any_scenario()) {
         match run(&scenario, false) {
