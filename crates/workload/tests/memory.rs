@@ -47,9 +47,9 @@ fn bytes_per_task(kernel: &str, load: impl Fn(usize) -> String, simulated: Nanos
     (many - few) / (MANY - FEW)
 }
 
-/// The second is the load of 100 000 tasks in the bench. 2048 bytes are to be reached for it and for hogs; what
-/// SCHED_DEADLINE keeps for each task, 470 bytes with its policy, is in the way. The limits keep what there is
-/// from growing.
+/// The second is the load of 100 000 tasks in the bench. 2048 bytes are to be reached for it and for hogs;
+/// what SCHED_DEADLINE keeps for each task, 470 bytes with its policy, is in the way. The limits keep what
+/// there is from growing.
 const MOST: [(&str, &str, usize); 6] = [
     ("6.1", "hog -n", 2_304),
     ("6.1", "periodic -p 1000ms -r 60us -n", 2_560),
