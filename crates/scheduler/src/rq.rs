@@ -40,26 +40,32 @@ pub struct RunQueue {
     pub cpu: CpuId,
     /// What others read without the lock.
     pub published: Published,
-    /// Wakeups that other CPUs handed over (rt-class 3.6): lock-free.
-    pub(crate) wake_list: WakeList,
+    /// Wakeups that other CPUs handed over (rt-class 3.6).
+    pub(crate) wake_list: HandedOver<TaskId>,
     /// This CPU's stopper.
     pub(crate) stop: Stopper,
     state: RefCell<RqState>,
 }
 
-/// Tasks handed to this CPU, first come first served.
-#[derive(Debug, Default)]
-pub(crate) struct WakeList(RefCell<VecDeque<TaskId>>);
+/// What is handed to this CPU, first come first served: lock-free.
+#[derive(Debug)]
+pub(crate) struct HandedOver<T>(RefCell<VecDeque<T>>);
 
-impl WakeList {
-    /// Adds a task; whether the list was empty, so that an interrupt has to be sent.
-    pub(crate) fn push(&self, p: TaskId) -> bool {
+impl<T> Default for HandedOver<T> {
+    fn default() -> HandedOver<T> {
+        HandedOver(RefCell::default())
+    }
+}
+
+impl<T> HandedOver<T> {
+    /// Adds one; whether there was none, so that an interrupt has to be sent.
+    pub(crate) fn push(&self, one: T) -> bool {
         let mut list = self.0.borrow_mut();
-        list.push_back(p);
+        list.push_back(one);
         list.len() == 1
     }
 
-    pub(crate) fn pop(&self) -> Option<TaskId> {
+    pub(crate) fn pop(&self) -> Option<T> {
         self.0.borrow_mut().pop_front()
     }
 
@@ -193,7 +199,7 @@ impl RunQueue {
                 counts: CpuCounts::default(),
                 switched_at: Shared::default(),
             },
-            wake_list: WakeList::default(),
+            wake_list: HandedOver::default(),
             stop: Stopper::default(),
             state: RefCell::new(RqState {
                 cpu,

@@ -3,7 +3,8 @@
 
 use super::{Effect, Limit};
 
-/// Every kernel; `fair-base` is none.
+/// Every kernel; `fair-base` is none. Those of one era stand together, the newest era first: other lists are
+/// parts of this one.
 pub(super) const ALL: &[&str] = &[
     "6.6",
     "6.12",
@@ -41,78 +42,65 @@ pub(super) const ALL: &[&str] = &[
 ];
 
 /// Those in which a pipe wakes more than it has to.
-const BEFORE_6_15: &[&str] = &[
-    "6.6",
-    "6.12",
-    "6.12.y",
-    "6.1",
-    "6.1.y",
-    "6.1-rt",
-    "5.15",
-    "5.10",
-    "5.4",
-    "4.19",
-    "4.4",
-    "4.0",
-    "4.1",
-    "3.3",
-    "2.6.36",
-    "2.6.36+S0",
-    "2.6.37",
-    "2.6.35",
-    "2.6.35.2+D",
-    "2.6.33",
-    "2.6.32",
-    "tip",
-    "tip+",
-    "tip+x",
-    "tipx",
-    "2.6.31",
-    "2.6.31.3",
-    "2.6.23-rt5",
-    "2.6.23-rt5-gh",
-];
+const BEFORE_6_15: &[&str] = &joined::<{ ALL.len() - 4 }>(up_to("6.12.y"), from("6.1"));
 /// After the fair class of 2.6.36.
-const SINCE_3_3: &[&str] = &[
-    "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
-    "4.19", "4.4", "4.0", "4.1", "3.3",
-];
-const SINCE_4_0: &[&str] = &[
-    "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
-    "4.19", "4.4", "4.0", "4.1",
-];
-const SINCE_4_19: &[&str] = &[
-    "6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1", "6.1", "6.1.y", "6.1-rt", "5.15", "5.10", "5.4",
-    "4.19",
-];
+const SINCE_3_3: &[&str] = up_to("3.3");
+const SINCE_4_0: &[&str] = up_to("4.1");
+const SINCE_4_19: &[&str] = up_to("4.19");
 /// With EEVDF.
-const SINCE_6_6: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
-const SINCE_6_12: &[&str] = &["6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
+const SINCE_6_6: &[&str] = up_to("7.1");
+const SINCE_6_12: &[&str] = between("6.12", "7.1");
 /// Built on 2.6.36.
-const OLD_PLACEMENT: &[&str] = &[
-    "4.0",
-    "4.1",
-    "3.3",
-    "2.6.36",
-    "2.6.36+S0",
-    "2.6.37",
-    "2.6.35",
-    "2.6.35.2+D",
-    "2.6.33",
-    "2.6.32",
-    "tip",
-    "tip+",
-    "tip+x",
-    "tipx",
-    "2.6.31",
-    "2.6.31.3",
-    "2.6.23-rt5",
-    "2.6.23-rt5-gh",
-];
+const OLD_PLACEMENT: &[&str] = from("4.0");
 /// Those that run on an older fair class than their own.
-const OLD_FAIR_3_3: &[&str] = &["4.0", "4.1", "3.3"];
-const OLD_FAIR_4_0: &[&str] = &["4.0", "4.1"];
+const OLD_FAIR_3_3: &[&str] = between("4.0", "3.3");
+const OLD_FAIR_4_0: &[&str] = between("4.0", "4.1");
 const REAL_TIME: &[&str] = &["6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
+
+/// From the beginning of [`ALL`] up to this kernel and with it.
+const fn up_to(last: &str) -> &'static [&'static str] {
+    ALL.split_at(place(last) + 1).0
+}
+
+/// From this kernel to the end of [`ALL`].
+const fn from(first: &str) -> &'static [&'static str] {
+    ALL.split_at(place(first)).1
+}
+
+/// From one to the other, both included.
+const fn between(first: &str, last: &str) -> &'static [&'static str] {
+    up_to(last).split_at(place(first)).1
+}
+
+/// Of a kernel in [`ALL`]. One that is not there does not compile.
+const fn place(name: &str) -> usize {
+    let mut at = 0;
+    while !is_same(ALL[at], name) {
+        at += 1;
+    }
+    at
+}
+
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
+/// One list behind the other.
+const fn joined<const N: usize>(a: &[&'static str], b: &[&'static str]) -> [&'static str; N] {
+    assert!(a.len() + b.len() == N);
+    let mut all = [""; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < a.len() { a[at] } else { b[at - a.len()] };
+        at += 1;
+    }
+    all
+}
 
 pub(super) const PLACEMENT: Limit = Limit {
     name: "placement",

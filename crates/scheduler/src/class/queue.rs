@@ -149,8 +149,8 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId,
     }
     put_prev_task(rq, prev, kind);
     let picked = Class::ALL.into_iter().find_map(|class| match class {
-        Class::Stop => stop::pick_next_task(rq).inspect(|_| rt::passed_over(rq)),
-        Class::Deadline => pick_by_deadline(rq, chosen).inspect(|_| rt::passed_over(rq)),
+        Class::Stop => stop::pick_next_task(rq).inspect(|_| rt::pushable_changed(rq)),
+        Class::Deadline => pick_by_deadline(rq, chosen).inspect(|_| rt::pushable_changed(rq)),
         Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
         Class::Fair => fair::pick_next_task(rq, chosen),
         Class::Idle => {

@@ -96,8 +96,8 @@ pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{post_schedule, task_woken, wants_task_woken};
 pub(crate) use pushable::has_pushable_tasks;
 pub(crate) use queue::{
-    cpupri_follows, dequeue_task, enqueue_task, has_runnable, passed_over, pick_next_task, put_prev_task,
-    set_next_task, yield_task,
+    cpupri_follows, dequeue_task, enqueue_task, has_runnable, pick_next_task, pushable_changed,
+    put_prev_task, set_next_task, yield_task,
 };
 pub(crate) use search::nearest_of;
 pub(crate) use select::{select_task_rq, select_task_rq_fork};

@@ -67,11 +67,6 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<Tas
     Some(first)
 }
 
-/// A pick was made without asking this class: a task that was put before it is pushable now.
-pub(crate) fn passed_over<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    pushable_changed(rq);
-}
-
 /// The running task stops being current. If it is still queued, it waits and becomes pushable, behind its
 /// equals there; the pick that follows publishes that.
 #[inline]
@@ -135,8 +130,9 @@ pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: Li
     }
 }
 
-/// The pushable list changed without an enqueue or dequeue: what else others read is as it was.
-pub(super) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
+/// The pushable list changed without an enqueue or dequeue, as where a higher class was picked after a task
+/// was put: what else others read is as it was.
+pub(crate) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     update_next(rq, Change::Pushable);
     let (published, rt) = (rq.published, &rq.rt);
     published.rt_pushable.set(rq, !rt.pushable.is_empty());

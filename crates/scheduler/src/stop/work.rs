@@ -4,41 +4,21 @@ use crate::affinity::{move_waiting_task, must_leave};
 use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::Platform;
-use crate::rq::RunQueue;
+use crate::rq::{HandedOver, RunQueue};
 use crate::schedule::move_running_task;
 use crate::select::select_fallback_rq;
 use crate::shared::Kept;
 use crate::stop::stop_by_interrupt;
 use crate::wakeup::sched_ttwu_pending;
 use crate::{CpuId, TaskId, TaskState, ThisCpu};
-use alloc::collections::VecDeque;
-use core::cell::RefCell;
 
 /// The stopper of a CPU.
 #[derive(Debug, Default)]
 pub(crate) struct Stopper {
     /// The thread; none: it works in an interrupt.
     pub thread: Kept<Option<TaskId>>,
-    /// What it has to do: lock-free.
-    pub works: StopWorks,
-}
-
-/// Pieces of work, first come first served.
-#[derive(Debug, Default)]
-pub(crate) struct StopWorks(RefCell<VecDeque<StopWork>>);
-
-impl StopWorks {
-    pub fn push(&self, work: StopWork) {
-        self.0.borrow_mut().push_back(work);
-    }
-
-    fn pop(&self) -> Option<StopWork> {
-        self.0.borrow_mut().pop_front()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
-    }
+    /// What it has to do.
+    pub works: HandedOver<StopWork>,
 }
 
 /// One piece of work.
