@@ -62,6 +62,8 @@ impl<T: Default> Chunks<T> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn behind_base(&self, index: u32) -> &T {
         let place = Place::of(index as usize - self.base.len());
         &self.chunks[place.chunk].get().expect("the slot's number comes from grow")[place.at]

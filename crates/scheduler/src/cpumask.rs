@@ -1,6 +1,7 @@
 //! Sets of CPUs.
 
 use crate::CpuId;
+use core::cell::Cell;
 use core::fmt;
 
 const WORDS: usize = 8;
@@ -201,6 +202,24 @@ impl fmt::Display for CpuMask {
 impl fmt::Debug for CpuMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{{{self}}}")
+    }
+}
+
+/// A set to which CPUs are added many times between two looks at it.
+#[derive(Debug, Default)]
+pub(crate) struct CellMask([Cell<u64>; WORDS]);
+
+impl CellMask {
+    /// Adds `cpu`.
+    #[inline(always)]
+    pub fn insert(&self, cpu: CpuId) {
+        let word = &self.0[cpu.index() / 64];
+        word.set(word.get() | 1 << (cpu.index() % 64));
+    }
+
+    /// Those that were added; none are left.
+    pub fn take(&self) -> CpuMask {
+        CpuMask(core::array::from_fn(|word| self.0[word].take()))
     }
 }
 

@@ -148,18 +148,19 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId,
         return prev;
     }
     put_prev_task(rq, prev, kind);
-    let picked = Class::ALL.into_iter().find_map(|class| match class {
-        Class::Stop => stop::pick_next_task(rq).inspect(|_| rt::pushable_changed(rq)),
-        Class::Deadline => pick_by_deadline(rq, chosen).inspect(|_| rt::pushable_changed(rq)),
-        Class::Rt => rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)),
-        Class::Fair => fair::pick_next_task(rq, chosen),
-        Class::Idle => {
+    stop::pick_next_task(rq)
+        .inspect(|_| rt::pushable_changed(rq))
+        .or_else(|| pick_by_deadline(rq, chosen).inspect(|_| rt::pushable_changed(rq)))
+        .or_else(|| rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)))
+        .or_else(|| fair::pick_next_task(rq, chosen))
+        .unwrap_or_else(|| {
             dl::idle_begins(rq);
-            Some(rq.idle)
-        }
-    });
-    picked.unwrap_or(rq.idle)
+            rq.idle
+        })
 }
+
+/// [`pick_next_task`] asks all of these: with another one, it has to ask that, too.
+const _: [Class; 5] = Class::ALL;
 
 /// Whether the fair class has the say: nothing is above it, or its server is before all others.
 fn fair_goes_first<P: Platform>(rq: &RqGuard<'_, P>) -> bool {

@@ -39,6 +39,29 @@ pub(super) trait Member {
     fn links(entity: &RtEntity) -> &Links;
 }
 
+/// A set of levels. (One u128 would be written in parts and read as a whole: the processor waits for that.)
+#[derive(Clone, Copy, Debug, Default)]
+struct Levels([u64; LEVELS.div_ceil(64)]);
+
+impl Levels {
+    fn contains(&self, level: usize) -> bool {
+        self.0[level / 64] >> (level % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, level: usize) {
+        self.0[level / 64] |= 1 << (level % 64);
+    }
+
+    fn remove(&mut self, level: usize) {
+        self.0[level / 64] &= !(1 << (level % 64));
+    }
+
+    fn lowest(&self) -> Option<usize> {
+        let word = self.0.iter().position(|word| *word != 0)?;
+        Some(word * 64 + self.0[word].trailing_zeros() as usize)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     head: TaskId,
@@ -48,8 +71,8 @@ struct Ends {
 /// The lists, best priority first, and first come first served within a priority.
 #[derive(Debug)]
 pub(super) struct PrioLists<M> {
-    /// Bit i is set iff list i holds something; only then are `ends[i]` valid.
-    bitmap: u128,
+    /// Which lists hold something; only then are their `ends` valid.
+    occupied: Levels,
     /// The lowest of these, or [`Prio::NO_RT`]: asked far more often than it changes.
     best: Prio,
     ends: [Ends; LEVELS],
@@ -59,7 +82,12 @@ pub(super) struct PrioLists<M> {
 impl<M> Default for PrioLists<M> {
     fn default() -> PrioLists<M> {
         let none = Ends { head: TaskId(0), tail: TaskId(0) };
-        PrioLists { bitmap: 0, best: Prio::NO_RT, ends: [none; LEVELS], member: PhantomData }
+        PrioLists {
+            occupied: Levels::default(),
+            best: Prio::NO_RT,
+            ends: [none; LEVELS],
+            member: PhantomData,
+        }
     }
 }
 
@@ -88,7 +116,7 @@ impl<M: Member> PrioLists<M> {
         let level = prio.0 as usize;
         let links = M::links(&tasks.get(p).rt);
         debug_assert!(!links.is_linked());
-        let tail = self.occupied(level).then_some(self.ends[level].tail);
+        let tail = self.occupied.contains(level).then_some(self.ends[level].tail);
         links.level.set(Some(prio));
         links.prev.set(tail);
         links.next.set(None);
@@ -106,7 +134,7 @@ impl<M: Member> PrioLists<M> {
         let level = prio.0 as usize;
         let links = M::links(&tasks.get(p).rt);
         debug_assert!(!links.is_linked());
-        let head = self.occupied(level).then_some(self.ends[level].head);
+        let head = self.occupied.contains(level).then_some(self.ends[level].head);
         links.level.set(Some(prio));
         links.prev.set(None);
         links.next.set(head);
@@ -119,20 +147,16 @@ impl<M: Member> PrioLists<M> {
         }
     }
 
-    fn occupied(&self, level: usize) -> bool {
-        self.bitmap >> level & 1 == 1
-    }
-
     fn occupy(&mut self, prio: Prio, only: TaskId) {
-        self.bitmap |= 1 << prio.0;
+        self.occupied.insert(prio.0 as usize);
         self.best = self.best.min(prio);
         self.ends[prio.0 as usize] = Ends { head: only, tail: only };
     }
 
     fn vacate(&mut self, prio: Prio) {
-        self.bitmap &= !(1 << prio.0);
+        self.occupied.remove(prio.0 as usize);
         if prio == self.best {
-            self.best = Prio::NO_RT.min(Prio(self.bitmap.trailing_zeros() as i16));
+            self.best = self.occupied.lowest().map_or(Prio::NO_RT, |level| Prio(level as i16));
         }
     }
 
@@ -166,7 +190,7 @@ impl<M: Member> PrioLists<M> {
 
     /// Every task, in the order in which they would be served.
     pub(super) fn iter<'a>(&'a self, tasks: &'a TaskTable) -> Iter<'a, M> {
-        Iter { lists: self, tasks, rest: self.bitmap, at: None }
+        Iter { lists: self, tasks, rest: self.occupied, at: None }
     }
 }
 
@@ -175,7 +199,7 @@ pub(super) struct Iter<'a, M> {
     lists: &'a PrioLists<M>,
     tasks: &'a TaskTable,
     /// Levels not yet begun.
-    rest: u128,
+    rest: Levels,
     at: Option<TaskId>,
 }
 
@@ -183,9 +207,9 @@ impl<M: Member> Iterator for Iter<'_, M> {
     type Item = TaskId;
 
     fn next(&mut self) -> Option<TaskId> {
-        if self.at.is_none() && self.rest != 0 {
-            self.at = Some(self.lists.ends[self.rest.trailing_zeros() as usize].head);
-            self.rest &= self.rest - 1;
+        if let (None, Some(level)) = (self.at, self.rest.lowest()) {
+            self.at = Some(self.lists.ends[level].head);
+            self.rest.remove(level);
         }
         let p = self.at?;
         self.at = M::links(&self.tasks.get(p).rt).next.get();

@@ -51,7 +51,7 @@ impl FairRoot {
     }
 
     /// What balancing counts of a CPU may change: its lock is taken, or its list of wakeups used.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn may_change(&self, cpu: CpuId) {
         self.sums.may_change(cpu);
     }

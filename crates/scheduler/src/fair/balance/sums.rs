@@ -5,6 +5,7 @@
 //! or who were handed a wakeup, since then. On 512 CPUs where nothing costs time this is two thirds of all
 //! instructions (`cargo bench --bench events -- --once ideal-6.1 512`, 8.4 for 8 CPUs becomes less than 2).
 
+use crate::cpumask::CellMask;
 use crate::domains::SchedDomain;
 use crate::fair::pelt::{cpu_load, cpu_runnable, cpu_util};
 use crate::platform::Platform;
@@ -67,9 +68,8 @@ impl Counted {
 /// The sums of all groups of a machine.
 #[derive(Debug)]
 pub(in crate::fair) struct GroupSums {
-    changed: RefCell<Vec<CpuId>>,
-    /// Whether a CPU is in that list.
-    is_changed: Box<[Cell<bool>]>,
+    /// CPUs that are to be counted anew.
+    changed: CellMask,
     counted: RefCell<Tables>,
     groups_of: Box<[Box<[usize]>]>,
     /// By which rules they were counted.
@@ -99,8 +99,7 @@ impl GroupSums {
         }
         let cpus = vec![Counted::default(); domains.len()].into();
         GroupSums {
-            changed: RefCell::new(Vec::with_capacity(domains.len())),
-            is_changed: vec![Cell::new(false); domains.len()].into(),
+            changed: CellMask::default(),
             counted: RefCell::new(Tables { cpus, groups: vec![Counted::default(); groups].into() }),
             groups_of: groups_of.into_iter().map(Vec::into).collect(),
             rules: Cell::new(None),
@@ -108,11 +107,9 @@ impl GroupSums {
     }
 
     /// A CPU's figures may change until its lock is free again.
-    #[inline]
+    #[inline(always)]
     pub fn may_change(&self, cpu: CpuId) {
-        if !self.is_changed[cpu.index()].replace(true) {
-            self.changed.borrow_mut().push(cpu);
-        }
+        self.changed.insert(cpu);
     }
 
     /// The sums at this moment, by the number of the group.
@@ -129,18 +126,18 @@ impl GroupSums {
         }
         let mut guard = self.counted.borrow_mut();
         let tables = &mut *guard;
-        self.changed.borrow_mut().retain(|cpu| {
-            let now = Counted::of(me, *cpu);
+        for cpu in self.changed.take().iter() {
+            let now = Counted::of(me, cpu);
             let before = core::mem::replace(&mut tables.cpus[cpu.index()], now);
             if now != before {
                 for group in &self.groups_of[cpu.index()] {
                     tables.groups[*group].replace(&before, &now);
                 }
             }
-            let goes_on = me.k.rq(*cpu).inspect().is_none();
-            self.is_changed[cpu.index()].set(goes_on);
-            goes_on
-        });
+            if me.k.rq(cpu).inspect().is_none() {
+                self.changed.insert(cpu);
+            }
+        }
         drop(guard);
         Ref::map(self.counted.borrow(), |tables| &*tables.groups)
     }
