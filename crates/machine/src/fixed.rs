@@ -1,5 +1,7 @@
 //! Logarithm and exponential in 32.32 fixed point: platform floats must not decide anything.
 
+use std::hint::select_unpredictable;
+
 /// ln 2 · 2³².
 pub const LN_2_Q32: u128 = 2_977_044_472;
 
@@ -78,14 +80,17 @@ pub fn exp_neg_q32(x: u64, tau: u64) -> u64 {
     }
     let fraction = y_q32 as u32;
     // 2^(−f) as the product of 2^(−2^−k) over the set bits of f.
-    let mut result = 1u64 << 32;
+    let mut result = ONE_Q32;
     for (k, factor) in EXP2_NEG_Q32.iter().enumerate() {
-        if fraction >> (31 - k) & 1 == 1 {
-            result = ((u128::from(result) * u128::from(*factor)) >> 32) as u64;
-        }
+        // A bit is set as often as not: the processor shall not guess.
+        let factor = select_unpredictable(fraction >> (31 - k) & 1 == 1, *factor, ONE_Q32);
+        // Neither is above 2³².
+        result = ((u128::from(result) * u128::from(factor)) >> 32) as u64;
     }
     result >> whole
 }
+
+const ONE_Q32: u64 = 1 << 32;
 
 /// 2^(−2^−k) · 2³² for k = 1..=16; later factors change the result by less than 2⁻¹⁶.
 const EXP2_NEG_Q32: [u64; 16] = [

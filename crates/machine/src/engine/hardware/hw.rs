@@ -31,7 +31,9 @@ pub(crate) struct Hw {
     pub queue: EventQueue,
     /// What each slot of the queue stands for.
     sources: RefCell<Vec<Source>>,
-    free_slots: RefCell<Vec<Slot>>,
+    /// What is to happen once.
+    one_shots: RefCell<Vec<OneShot>>,
+    free_slots: RefCell<Vec<FreeSlot>>,
     /// How many slots each CPU has, one beside the other: work, tick, sources of noise.
     slots_per_cpu: u32,
     pub cpus: Vec<CpuHw>,
@@ -47,6 +49,14 @@ pub(crate) struct Hw {
     pub paths: Option<Paths>,
     /// Whether there is a trace, a checker or such ways, who want to know of every event.
     pub observed: Cell<bool>,
+}
+
+/// A slot for what happens once, that nothing uses.
+#[derive(Clone, Copy, Debug)]
+struct FreeSlot {
+    slot: Slot,
+    /// Where what it stands for is kept.
+    place: u32,
 }
 
 /// What a machine's hardware is made of.
@@ -91,6 +101,7 @@ impl Hw {
             debt: Cell::new(Nanos::ZERO),
             queue,
             sources: RefCell::new(sources),
+            one_shots: RefCell::default(),
             free_slots: RefCell::default(),
             slots_per_cpu: 2 + noise_sources as u32,
             cpus: (0..n).map(cpu).collect(),
@@ -150,14 +161,21 @@ impl Hw {
     /// Lets a one-shot event happen at `at`.
     pub fn at(&self, at: Nanos, once: OneShot) {
         let free = self.free_slots.borrow_mut().pop();
-        let slot = match free {
-            Some(slot) => {
-                self.sources.borrow_mut()[slot.0 as usize] = Source::OneShot(once);
-                slot
-            }
-            None => self.add_slot(Source::OneShot(once)),
-        };
+        let FreeSlot { slot, place } = free.unwrap_or_else(|| self.add_one_shot());
+        self.one_shots.borrow_mut()[place as usize] = once;
         self.queue.set(slot, at);
+    }
+
+    fn add_one_shot(&self) -> FreeSlot {
+        let mut one_shots = self.one_shots.borrow_mut();
+        let place = one_shots.len() as u32;
+        one_shots.push(OneShot::End);
+        FreeSlot { slot: self.add_slot(Source::OneShot(place)), place }
+    }
+
+    /// What was to happen once, and happens now.
+    pub fn one_shot(&self, place: u32) -> OneShot {
+        self.one_shots.borrow()[place as usize]
     }
 
     /// Takes the next event that lies before or at `end` and moves the clock there. A part of the engine's
@@ -171,8 +189,8 @@ impl Hw {
         let slot = self.queue.pop()?;
         self.now.set(time);
         let source = self.sources.borrow()[slot.0 as usize];
-        if matches!(source, Source::OneShot(_)) {
-            self.free_slots.borrow_mut().push(slot);
+        if let Source::OneShot(place) = source {
+            self.free_slots.borrow_mut().push(FreeSlot { slot, place });
         }
         Some(source)
     }

@@ -4,7 +4,7 @@
 
 use super::cpu::Mode;
 use super::hw::Hw;
-use super::locks::Attempt;
+use super::locks::{Attempt, HandOver};
 use super::pace::Fraction;
 use super::source::{OneShot, Source};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
@@ -16,6 +16,13 @@ impl Hw {
     fn take_if_free(&self, me: CpuId, lock: Lock) -> bool {
         let taken = self.locks.with(lock, |l, timing| l.try_acquire(me, self.local_now(), timing));
         taken.inspect(|cost| self.charge_ns(*cost)).is_some()
+    }
+
+    /// Who spun for a lock has it.
+    #[inline(never)]
+    fn goes_on(&self, HandOver { to, at }: HandOver) {
+        self.queue.set(self.work_slot(to), at);
+        self.cpus[to.index()].mode.set(Mode::InPath);
     }
 
     /// Pays for looking at these CPUs one by one.
@@ -94,8 +101,7 @@ impl Platform for Hw {
     #[inline]
     fn release(&self, _me: CpuId, lock: Lock) {
         if let Some(next) = self.locks.with(lock, |l, timing| l.release(self.local_now(), timing)) {
-            self.queue.set(self.work_slot(next.to), next.at);
-            self.cpus[next.to.index()].mode.set(Mode::InPath);
+            self.goes_on(next);
         }
     }
 

@@ -132,7 +132,7 @@ impl EventQueue {
 
     /// Whether `slot` is going to fire.
     pub fn is_set(&self, slot: Slot) -> bool {
-        self.nodes.borrow().of(slot) != Key::ABSENT
+        !self.nodes.borrow().of(slot).is(Key::ABSENT)
     }
 
     /// When the next slot fires; [`Nanos::NEVER`] if none does.
@@ -142,6 +142,7 @@ impl EventQueue {
     }
 
     /// Takes the next slot out.
+    #[inline(always)]
     pub fn pop(&self) -> Option<Slot> {
         let mut nodes = self.nodes.borrow_mut();
         let first = nodes.root;

@@ -44,6 +44,9 @@ pub(crate) enum Source {
     IrqOff { cpu: CpuId, source: u32 },
     /// A task's timer; that of a new task says when it appears.
     Timer(TaskId),
-    /// A one-shot event; the slot is free again afterwards.
-    OneShot(OneShot),
+    /// A one-shot event, by its place among those; the slot is free again afterwards.
+    OneShot(u32),
 }
+
+// It is looked up in each event, and has to fit into a register.
+const _: () = assert!(size_of::<Source>() <= 8);

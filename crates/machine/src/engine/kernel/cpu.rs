@@ -58,7 +58,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
                 Rest::Wake { task, flags } => {
                     try_to_wake_up(me, task, flags).await;
                 }
-                Rest::Slow(slow) => sim.follow(me, curr, slow).await,
+                Rest::Slow => sim.follow(me, curr).await,
             }
         }
     }

@@ -49,7 +49,7 @@ impl Sim {
                 let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
                 self.hw().raise(cpu, Irq::Off { source, length })
             }
-            Source::OneShot(once) => self.handle_one_shot(once),
+            Source::OneShot(place) => self.handle_one_shot(self.hw().one_shot(place)),
         }
     }
 

@@ -158,7 +158,7 @@ impl Sim {
         });
         if idle_steps > ENDLESS_STEPS {
             self.caller(me, p).fail(|pid, comm| RunError::EndlessSteps { pid, comm, at: now });
-            return Rest::Slow(Slow::Stop);
+            return self.caller(me, p).slowly(Slow::Stop);
         }
         // A marker is an event of its own.
         if self.hw().recorder.tells_everything() && !matches!(step, Step::Marker(_)) {

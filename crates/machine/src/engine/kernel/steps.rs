@@ -14,7 +14,9 @@ use scheduler::{Nanos, TaskId, ThisCpu};
 use schema::LogEvent;
 
 impl Sim {
-    /// Starts a step of the current task, whose activity is [`Activity::Ready`].
+    /// Starts a step of the current task, whose activity is [`Activity::Ready`]. (Always inline, and there is one
+    /// place: a step is not moved.)
+    #[inline(always)]
     pub fn start(&self, me: ThisCpu<'_, Hw>, p: TaskId, step: Step) -> Rest {
         let (call, user) = (self.caller(me, p), &self.user);
         match step {
@@ -40,11 +42,11 @@ impl Sim {
             Step::TrySend(channel) => return user.channels.try_send(channel),
             Step::TrySendAll(channels) => {
                 call.syscall();
-                return Rest::Slow(Slow::SendAll(channels));
+                return call.slowly(Slow::SendAll(channels));
             }
             Step::GiveBack { policy, wakes } => {
                 call.syscall();
-                return Rest::Slow(Slow::GiveBack { policy, wakes });
+                return call.slowly(Slow::GiveBack { policy, wakes });
             }
             Step::Receive(channel) => {
                 let cost = user.channels.spec(channel).receive_cost;
@@ -54,38 +56,38 @@ impl Sim {
             Step::FutexWait(futex) => return user.futexes.wait(call, futex),
             Step::FutexWake { futex, count } => {
                 call.syscall();
-                return Rest::Slow(Slow::FutexWake { futex, count });
+                return call.slowly(Slow::FutexWake { futex, count });
             }
             Step::BarrierWait(barrier) => return user.barriers.wait(call, barrier),
             Step::Fork { child, kind } => {
                 call.syscall();
-                return Rest::Slow(Slow::Fork { child, kind });
+                return call.slowly(Slow::Fork { child, kind });
             }
             Step::Exec(comm) => {
                 user.processes.exec(call, comm);
-                return Rest::Slow(Slow::Exec);
+                return call.slowly(Slow::Exec);
             }
             Step::WaitChild => return process::wait_child(call),
             Step::Exit => return self.in_kernel(call, process::exit_begins(call), Resume::Exit),
             Step::Yield => {
                 call.syscall();
-                return Rest::Slow(Slow::Yield);
+                return call.slowly(Slow::Yield);
             }
             Step::SetPolicy { target, policy } => {
                 call.syscall();
-                return Rest::Slow(Slow::SetPolicy { target: target.unwrap_or(p), policy });
+                return call.slowly(Slow::SetPolicy { target: target.unwrap_or(p), policy });
             }
             Step::SetNice { target, nice } => {
                 call.syscall();
-                return Rest::Slow(Slow::SetNice { target: target.unwrap_or(p), nice });
+                return call.slowly(Slow::SetNice { target: target.unwrap_or(p), nice });
             }
             Step::SetSlice(runtime) => {
                 call.syscall();
-                return Rest::Slow(Slow::SetSlice { runtime });
+                return call.slowly(Slow::SetSlice { runtime });
             }
             Step::SetAffinity { target, cpus } => {
                 call.syscall();
-                return Rest::Slow(Slow::SetAffinity { target: target.unwrap_or(p), cpus });
+                return call.slowly(Slow::SetAffinity { target: target.unwrap_or(p), cpus });
             }
             Step::Marker(text) => {
                 call.syscall();
@@ -119,17 +121,18 @@ impl Sim {
             Resume::SendAgain(channel) => self.user.channels.send_again(call, channel),
             Resume::Receive(channel) => self.user.channels.receive(call, channel),
             Resume::SpinLock(attempt) => self.user.spinlocks.lock_again(call, attempt),
-            Resume::Lock(mutex) => Rest::Slow(Slow::LockAgain(mutex)),
-            Resume::Forked { child, vfork } => Rest::Slow(Slow::Forked { child, vfork }),
+            Resume::Lock(mutex) => call.slowly(Slow::LockAgain(mutex)),
+            Resume::Forked { child, vfork } => call.slowly(Slow::Forked { child, vfork }),
             Resume::Execed => process::execed(call),
             Resume::WaitChild => process::wait_child(call),
-            Resume::Exit => Rest::Slow(Slow::Exit),
+            Resume::Exit => call.slowly(Slow::Exit),
         }
     }
 
     /// What is left of a step, in which others have to be waited for.
-    pub async fn follow(&self, me: ThisCpu<'_, Hw>, p: TaskId, slow: Slow) {
+    pub async fn follow(&self, me: ThisCpu<'_, Hw>, p: TaskId) {
         let (call, user) = (self.caller(me, p), &self.user);
+        let Some(slow) = user.tasks.take_slow() else { return };
         match slow {
             Slow::WakeAll(tasks) => {
                 for task in tasks {

@@ -35,7 +35,7 @@ impl Barriers {
         let barrier = &mut self.0.borrow_mut()[id.0 as usize];
         if barrier.waiting.len() + 1 == barrier.parties as usize {
             let waiting = std::mem::take(&mut barrier.waiting);
-            return Rest::Slow(Slow::Open { barrier: id, waiting });
+            return call.slowly(Slow::Open { barrier: id, waiting });
         }
         barrier.waiting.push(call.p);
         call.sleeps(TaskState::Interruptible, Resume::Return)

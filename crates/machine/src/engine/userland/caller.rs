@@ -48,8 +48,9 @@ impl Length {
 }
 
 /// What is left of a step. Most steps of most loads leave no more than the first three, and no future is made
-/// for them.
-#[derive(Debug)]
+/// for them. It fits into a register: what is written to memory in parts and read as a whole at once has the
+/// processor wait.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Rest {
     /// Nothing: the step is done, or under way, as the task's activity says.
     Nothing,
@@ -57,9 +58,11 @@ pub(crate) enum Rest {
     Sleep,
     /// It wakes a task.
     Wake { task: TaskId, flags: WakeFlags },
-    /// Something in which others may have to be waited for more than once.
-    Slow(Slow),
+    /// Something in which others may have to be waited for more than once: see [`Tasks::take_slow`].
+    Slow,
 }
+
+const _: () = assert!(size_of::<Rest>() <= 8);
 
 /// The system calls, and halves of such, that wait on the way.
 #[derive(Debug)]
@@ -133,6 +136,12 @@ impl<'s> Caller<'s> {
         set_current_state(self.me, state);
         self.does(Activity::InCall(then));
         Rest::Sleep
+    }
+
+    /// What is left of its step is of the slow kind.
+    pub fn slowly(self, slow: Slow) -> Rest {
+        self.tasks.put_slow(slow);
+        Rest::Slow
     }
 
     /// Leaves the CPU, unless it has been woken since its state said that it sleeps.

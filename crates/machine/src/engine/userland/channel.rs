@@ -90,9 +90,9 @@ impl Channel {
     }
 
     /// There is room: one that waits for a pipe is woken, of those that wait for a socket all are.
-    fn lets_in(&mut self, id: ChannelId, waiting: usize) -> Rest {
+    fn lets_in(&mut self, call: Caller<'_>, id: ChannelId, waiting: usize) -> Rest {
         if waiting > 1 && matches!(self.held, Held::Messages { .. }) {
-            return Rest::Slow(Slow::WakeWriters { channel: id, waiting });
+            return call.slowly(Slow::WakeWriters { channel: id, waiting });
         }
         self.writers.pop_front().map_or(Rest::Nothing, |writer| self.wakes(writer))
     }
@@ -168,7 +168,7 @@ impl Channels {
             Put::Full => channel.waits_for_room(call, id),
             Put::Stored { wake } => match (wake, channel.next_writer()) {
                 (Some(reader), Some(writer)) => {
-                    Rest::Slow(Slow::WakeBoth { first: reader, second: writer, flags: channel.flags() })
+                    call.slowly(Slow::WakeBoth { first: reader, second: writer, flags: channel.flags() })
                 }
                 (one, other) => one.or(other).map_or(Rest::Nothing, |task| channel.wakes(task)),
             },
@@ -185,7 +185,7 @@ impl Channels {
             }
             let room = channel.held.take();
             match channel.writers.len() {
-                waiting if room && waiting > 0 => channel.lets_in(id, waiting),
+                waiting if room && waiting > 0 => channel.lets_in(call, id, waiting),
                 _ => Rest::Nothing,
             }
         })

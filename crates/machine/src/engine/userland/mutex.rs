@@ -32,7 +32,7 @@ impl Mutexes {
             return Rest::Nothing;
         }
         call.syscall();
-        Rest::Slow(Slow::Lock(id))
+        call.slowly(Slow::Lock(id))
     }
 
     /// The task waits for a PI mutex and executes: does it still?
@@ -41,7 +41,7 @@ impl Mutexes {
             OwnerSeen::Runs => return Next::Execute(Length::Time(UNTIL_TOLD)),
             OwnerSeen::Released => {
                 call.does(Activity::Ready);
-                Rest::Slow(Slow::LockAgain(id))
+                call.slowly(Slow::LockAgain(id))
             }
             OwnerSeen::SleepNow => {
                 call.does(Activity::InCall(Resume::Lock(id)));
@@ -86,7 +86,7 @@ impl Mutexes {
             Ok(FastPath::EnterKernel) => {
                 call.with(|t| t.locks_held -= 1);
                 call.syscall();
-                return Rest::Slow(Slow::Unlock(id));
+                return call.slowly(Slow::Unlock(id));
             }
             Err(_) => call.fail(|pid, comm| RunError::NotOwner { pid, comm, lock: self.name(id) }),
         }

@@ -138,6 +138,6 @@ impl Spinlocks {
             return Rest::Nothing;
         }
         call.syscall();
-        Rest::Slow(Slow::WakeAll(woken))
+        call.slowly(Slow::WakeAll(woken))
     }
 }

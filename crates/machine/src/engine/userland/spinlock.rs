@@ -206,6 +206,6 @@ impl Spinlocks {
             return Rest::Nothing;
         }
         call.syscall();
-        Rest::Slow(Slow::WakeAll(waiters))
+        call.slowly(Slow::WakeAll(waiters))
     }
 }

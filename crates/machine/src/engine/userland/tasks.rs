@@ -1,6 +1,7 @@
 //! The machine's side of the tasks.
 
 use super::activity::Activity;
+use super::caller::Slow;
 use super::family::Family;
 use super::in_sections::SectionsOfTask;
 use super::warmth::Warmth;
@@ -16,6 +17,9 @@ use std::cell::{Cell, RefCell};
 pub(crate) struct Tasks {
     /// By task id; slots are reused like the scheduler's.
     contexts: RefCell<Vec<TaskCtx>>,
+    /// What is left of the step that is being taken, from where that is found to where it is followed: nobody
+    /// waits in between.
+    slow: RefCell<Option<Slow>>,
     /// CPU time that tasks spent on refilling the caches.
     pub cache_refill: Cell<Nanos>,
     /// Times a task lost its CPU, runnable, while it held a mutex or a user spinlock.
@@ -76,6 +80,17 @@ impl Tasks {
     /// The same, if there has been a task with this id.
     pub fn with_known<T>(&self, p: TaskId, f: impl FnOnce(&mut TaskCtx) -> T) -> Option<T> {
         self.contexts.borrow_mut().get_mut(p.index()).map(f)
+    }
+
+    /// Keeps what is left of a step.
+    pub fn put_slow(&self, slow: Slow) {
+        let before = self.slow.replace(Some(slow));
+        debug_assert!(before.is_none(), "{before:?} was not followed");
+    }
+
+    /// What is left of the step that ended with [`super::Rest::Slow`].
+    pub fn take_slow(&self) -> Option<Slow> {
+        self.slow.take()
     }
 
     /// Says what `p` does when it runs next.
