@@ -14,8 +14,8 @@ use scheduler::{Nanos, TaskId, ThisCpu};
 use schema::LogEvent;
 
 impl Sim {
-    /// Starts a step of the current task, whose activity is [`Activity::Ready`]. (Always inline, and there is one
-    /// place: a step is not moved.)
+    /// Starts a step of the current task, whose activity is [`Activity::Ready`]. (Always inline, and in one
+    /// place: so a step is not moved.)
     #[inline(always)]
     pub fn start(&self, me: ThisCpu<'_, Hw>, p: TaskId, step: Step) -> Rest {
         let (call, user) = (self.caller(me, p), &self.user);

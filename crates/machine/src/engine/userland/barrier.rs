@@ -1,7 +1,8 @@
 //! Pthread barriers.
 
 use super::activity::Resume;
-use super::caller::{Caller, Rest, Slow};
+use super::caller::Caller;
+use super::rest::{Rest, Slow};
 use crate::objects::BarrierId;
 use scheduler::{TaskId, TaskState};
 use std::cell::RefCell;

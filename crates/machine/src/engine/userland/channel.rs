@@ -1,8 +1,9 @@
 //! Channels: pipes and sockets with their messages.
 
 use super::activity::Resume;
-use super::caller::{Caller, Rest, Slow};
+use super::caller::Caller;
 use super::pipe::{Pages, Writer};
+use super::rest::{Rest, Slow};
 use crate::engine::hardware::Hw;
 use crate::objects::{ChannelId, ChannelSpec, Room};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};

@@ -1,7 +1,8 @@
 //! Futexes: words to wait on.
 
 use super::activity::Resume;
-use super::caller::{Caller, Rest};
+use super::caller::Caller;
+use super::rest::Rest;
 use crate::objects::FutexId;
 use scheduler::{Prio, TaskId, TaskState};
 use std::cell::RefCell;

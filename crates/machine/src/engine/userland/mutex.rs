@@ -1,7 +1,8 @@
 //! Mutexes from the tasks' side: the fast path in user space, the system call, and the sleep in it.
 
 use super::activity::{Activity, Resume};
-use super::caller::{Caller, Length, Next, Rest, Slow};
+use super::caller::Caller;
+use super::rest::{Length, Next, Rest, Slow};
 use crate::outcome::{DeadlockLink, RunError};
 use crate::setup::MutexSpec;
 use scheduler::mutex::{

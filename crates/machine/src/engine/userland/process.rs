@@ -1,9 +1,10 @@
 //! Processes and threads: how tasks are made, become others, and leave.
 
 use super::activity::{Activity, Resume};
-use super::caller::{Caller, Rest};
+use super::caller::Caller;
 use super::family::{Family, Parent};
 use super::in_sections::SectionsOfTask;
+use super::rest::Rest;
 use super::sched_calls;
 use super::tasks::{TaskCtx, Tasks};
 use super::warmth::Warmth;

@@ -11,8 +11,9 @@
 //! - An interrupt, or another speed, ends the planner's run anyway: what is past has happened, a section that
 //!   is under way takes its lock, for who knows how long, and the rest is planned anew.
 
-use super::caller::{Caller, Length, Next, Rest, Slow};
+use super::caller::Caller;
 use super::in_sections::InSections;
+use super::rest::{Length, Next, Rest, Slow};
 use super::spinlock::{Plan, Spinlocks};
 use crate::objects::SpinlockId;
 use scheduler::Nanos;

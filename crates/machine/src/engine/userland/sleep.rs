@@ -1,6 +1,7 @@
 //! Sleeps: a task's timer, with what delays it.
 
-use super::caller::{Caller, Rest};
+use super::caller::Caller;
+use super::rest::Rest;
 use scheduler::schedule::set_current_state;
 use scheduler::{Nanos, TaskState};
 

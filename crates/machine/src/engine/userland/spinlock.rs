@@ -1,7 +1,8 @@
 //! User-space spinlocks: try, spin a little, after enough tries sleep (fair-class 12.4).
 
 use super::activity::{Activity, Resume, SpinAttempt};
-use super::caller::{Caller, Rest, Slow};
+use super::caller::Caller;
+use super::rest::{Rest, Slow};
 use super::sleep::sleep_until;
 use crate::engine::hardware::Hw;
 use crate::objects::{Backoff, SpinlockId};

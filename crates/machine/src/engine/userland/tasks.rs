@@ -1,9 +1,9 @@
 //! The machine's side of the tasks.
 
 use super::activity::Activity;
-use super::caller::Slow;
 use super::family::Family;
 use super::in_sections::SectionsOfTask;
+use super::rest::Slow;
 use super::warmth::Warmth;
 use crate::behaviour::{Behaviour, TaskCounters};
 use crate::engine::hardware::{Hw, Slot};
@@ -88,7 +88,7 @@ impl Tasks {
         debug_assert!(before.is_none(), "{before:?} was not followed");
     }
 
-    /// What is left of the step that ended with [`super::Rest::Slow`].
+    /// What is left of the step that ended with [`super::rest::Rest::Slow`].
     pub fn take_slow(&self) -> Option<Slow> {
         self.slow.take()
     }
