@@ -38,6 +38,9 @@ pub(super) fn shared_cache<'k, P: Platform>(me: ThisCpu<'k, P>, cpu: CpuId) -> &
 
 /// The hardware threads of the core of `cpu`, itself included; `None` where it is alone in its core.
 pub(super) fn core_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Option<CpuMask> {
+    if !me.k.fair_root.has_cores {
+        return None;
+    }
     let lowest = me.k.domains(cpu).first()?;
     (lowest.kind == LevelKind::Smt).then_some(lowest.span)
 }

@@ -29,6 +29,8 @@ pub struct FairRoot {
     pub(in crate::fair) nohz: NohzRoot,
     /// One for each cache, at the number of its lowest CPU.
     pub(in crate::fair) caches: Box<[SharedCache]>,
+    /// Some CPU shares its core with another one.
+    pub(in crate::fair) has_cores: bool,
     /// What balancing by group types counts.
     pub(super) sums: GroupSums,
     /// CPUs of which real-time tasks left something less than all at the last refresh.
@@ -45,6 +47,7 @@ impl FairRoot {
             next_kick: Cell::default(),
             nohz: NohzRoot::of_idle(CpuMask::first_n(topology.cpus)),
             caches: (0..topology.cpus as u16).map(of).collect(),
+            has_cores,
             sums: GroupSums::new(domains),
             reduced: RefCell::new(CpuMask::EMPTY),
         }
