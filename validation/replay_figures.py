@@ -4,10 +4,11 @@
 usage: validation/replay_figures.py [--check] [--misses] SCHEDLAB RECORDING...
 
 A RECORDING is a trace (trace.dat, perf.data, text, packed or not); under a folder, every file that ends so. Each is replayed on
-its own machine, and every task with 1 % of the CPU time or 2 % of the switches is judged: counts from 20 on, latencies from 20
-samples. What was recorded is what the field's own tools read from the trace, where their output lies beside it
-(*.reference.json: trace-cmd; perf_sched_timehist.txt.gz: perf), or what the program counted itself (result.json), and else what
-`schedlab inspect` reads, which equals `perf sched latency`; it is never what the replay says of itself.
+its own machine and kernel (text names none: then the one in meta.json beside it), and every task with 1 % of the CPU time or 2 %
+of the switches is judged: counts from 20 on, latencies from 20 samples. What was recorded is what the field's own tools read from
+the trace, where their output lies beside it (*.reference.json: trace-cmd; perf_sched_timehist.txt.gz: perf), or what the program
+counted itself (result.json), and else what `schedlab inspect` reads, which equals `perf sched latency`; it is never what the
+replay says of itself.
 
 A recording is of a guest (Linux 6.1, whose classes are modelled) if a part of its path begins with "guest"; all others are
 native. Real-time tasks are those with most of their CPU time under SCHED_FIFO or SCHED_RR. A guest's folder whose name ends with
@@ -183,14 +184,22 @@ def recorded_tasks(recording, inspected, guest):
     return tasks
 
 
+def kernel(recording, inspected):
+    """The option that names the kernel, where the trace itself does not and its folder does."""
+    meta = os.path.join(os.path.dirname(recording), "meta.json")
+    if inspected.get("kernel") or not os.path.exists(meta):
+        return []
+    return ["--kernel", json.load(open(meta))["kernel"]]
+
+
 def figures(schedlab, recording):
     guest = any(part.startswith("guest") for part in recording.split(os.sep))
     io = re.match(r"io-.*-cpu([12])\.", os.path.basename(recording))
     inspected = ask(schedlab, "inspect", recording)
     cpus = len(inspected["cpus"])
-    options = []
+    options = kernel(recording, inspected)
     if feature := FEATURE.search(os.path.basename(os.path.dirname(recording))):
-        options = ["--set", feature[1]]
+        options += ["--set", feature[1]]
     if not guest and cpus == 2 and not os.path.exists(recording + ".machine.toml"):
         options += ["--machine", "vm2"]
     if io:

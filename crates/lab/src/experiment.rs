@@ -13,7 +13,7 @@ use crate::reference;
 use crate::results::{self, Parts};
 use machine::{Machine, MachineSpec, RunOptions, Setup, TimedSetting, Tracing, WakePaths, Window};
 use scheduler::Nanos;
-use scheduler::registry::{Config, RtmutexSpin};
+use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
 use schema::{Kernel, Log, RunResult};
 use std::collections::BTreeMap;
 use workload::Decided;
@@ -224,6 +224,7 @@ impl Experiment {
             let decided = Decided {
                 hz: self.recorded_hz(),
                 rtmutex_spins: self.was_recorded_without_spinning().then_some(false),
+                throttles: self.was_recorded_throttling(),
                 paths: self.recorded_paths(),
             };
             let log = Log { head: results::log_head(self, &result, &outcome), records };
@@ -240,6 +241,9 @@ impl Experiment {
         }
         if self.was_recorded_without_spinning() {
             config.rules.rtmutex_spin.set(RtmutexSpin::Never);
+        }
+        if self.was_recorded_throttling() {
+            config.rules.rt_throttle.set(RtThrottle::Root);
         }
         Ok(config)
     }
@@ -311,6 +315,20 @@ impl Experiment {
     pub(crate) fn was_recorded_without_spinning(&self) -> bool {
         let spins = |load: &LoadSpec| load.recorded()?.replay.recording().rtmutex_spins;
         self.loads.iter().find_map(spins) == Some(false) && !self.kernel.says("rtmutex_spin")
+    }
+
+    /// The kernel that recorded a load throttles real-time tasks although others of its release do not: it
+    /// was built with RT_GROUP_SCHED (deadline-groups A12). So will be those that take its place, if the user
+    /// does not say otherwise. Where the release throttles anyway, that says nothing of its successors.
+    pub(crate) fn was_recorded_throttling(&self) -> bool {
+        let is_special = |load: &LoadSpec| {
+            let Some(recorded) = load.recorded() else { return false };
+            let uname = recorded.replay.kernel().and_then(NamedKernel::of_uname);
+            let profile = uname.map_or(self.kernel.profile(), |named| named.profile);
+            let may_not = |config: Config| config.rules.rt_throttle.get() == RtThrottle::Off;
+            recorded.replay.recording().throttles && Config::of_profile(profile).is_ok_and(may_not)
+        };
+        self.loads.iter().any(is_special) && !self.kernel.says("rt_throttle")
     }
 
     /// The loads that come to an end by themselves.

@@ -6,7 +6,7 @@ use crate::limits;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
 use machine::{DecisionCount, TaskOrigin};
 use report::numbers::{exact_duration, many, moment};
-use scheduler::registry::{Config, Feature, RtmutexSpin};
+use scheduler::registry::{Config, Feature, RtThrottle, RtmutexSpin};
 use scheduler::{Nanos, Reason};
 use workload::replay::Recording;
 
@@ -76,6 +76,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     notes.extend(behind_end(parts));
     notes.extend(ticks(parts));
     notes.extend(waiters(parts));
+    notes.extend(throttling(parts));
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         notes.push(format!(
@@ -166,6 +167,18 @@ fn unknown_ticks(parts: &Parts<'_>) -> Option<String> {
             "how often the recording kernel ticked does not show: hz={here}, as the profile has it, decides when \
              fair tasks are preempted; the setting hz=N says it (`grep CONFIG_HZ= /boot/config-$(uname -r)`)"
         )
+    })
+}
+
+/// Real-time throttling, where a recording decides about it against the profile.
+fn throttling(parts: &Parts<'_>) -> Option<String> {
+    let kernel = &parts.experiment.kernel;
+    let spares = |config: Config| config.rules.rt_throttle.get() == RtThrottle::Off;
+    let is_changed = parts.experiment.was_recorded_throttling() && kernel.at_start().is_ok_and(spares);
+    is_changed.then(|| {
+        "rt_throttle=root, as the recording shows: CPUs idled beside waiting real-time tasks, so its kernel was built \
+         with RT_GROUP_SCHED; the setting rt_throttle=off brings the profile's rule"
+            .to_owned()
     })
 }
 

@@ -82,6 +82,32 @@ fn waiters_that_slept_are_told_and_sleep_in_the_replay_of_the_replay() {
     assert_eq!(again.notes.iter().filter(|note| note.contains("rtmutex_spin=never")).count(), 1);
 }
 
+/// From 6.12 on only kernels with RT_GROUP_SCHED throttle: one that was seen to do so is such a one, and so
+/// is its successor. What 6.1 does says nothing of how it was built (deadline-groups A12).
+#[test]
+fn real_time_tasks_that_were_throttled_are_so_in_the_replay_and_in_the_replay_of_the_replay() {
+    let recorded_on = |name: &str, kernel: &str| {
+        workload(name, &format!("throttles real-time\nkernel Linux vm {kernel} x86_64"))
+    };
+    let [new, old] =
+        [recorded_on("throttles.workload", "6.18.44"), recorded_on("always.workload", "6.1.170")];
+    let rule = |args: &[&str]| run(args).kernel.rules["rt_throttle"].clone();
+    let of_throttling = |args: &[&str]| notes(args, &["rt_throttle"]);
+    for kernel in ["6.18.y", "7.0"] {
+        assert_eq!(rule(&[&new, "--kernel", kernel]), "root", "{kernel}");
+        assert_eq!(rule(&[&old, "--kernel", kernel]), "off", "{kernel}");
+    }
+    let [note] = &of_throttling(&[&new, "--kernel", "6.18.y"])[..] else { panic!("a note") };
+    assert!(note.starts_with("rt_throttle=root, as the recording shows: CPUs idled beside"), "{note}");
+    assert_eq!(of_throttling(&[&new, "--kernel", "6.1"]), [""; 0], "it throttles anyway");
+    let asked = [&new, "--kernel", "6.18.y", "--set", "rt_throttle=off"];
+    assert_eq!((rule(&asked).as_str(), of_throttling(&asked)), ("off", vec![]), "the user says it");
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throttles.dat");
+    let trace = trace.to_str().expect("UTF-8");
+    run(&[&new, "--kernel", "6.18.y", "--trace", trace]);
+    assert_eq!(rule(&[trace, "--kernel", "6.18.y"]), "root");
+}
+
 /// A program that binds itself, told by the trace of a run on four CPUs: on two, the nearest one takes the
 /// place of what is missing, and that is said. What may use all CPUs may use those of a larger machine.
 #[test]

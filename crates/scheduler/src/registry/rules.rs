@@ -680,7 +680,9 @@ rules! {
         NewPeriod "new_period" "A new period (6.12.0 to 6.12.82).",
     }
     RtThrottle rt_throttle "Are real-time tasks throttled?" "deadline-groups A12; rt-class 8.1" {
-        Root "root" "Yes, each CPU's to sched_rt_runtime_us in each period (up to 6.11).",
+        Root "root"
+            "Yes, each CPU's to sched_rt_runtime_us in each period (up to 6.11, and with RT_GROUP_SCHED later, \
+             too).",
         Off "off" "No (6.12 on, without RT_GROUP_SCHED).",
     }
 }

@@ -9,6 +9,7 @@ use super::recording::{
     Begin, Brought, Counts, FairPolicy, Interrupt, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
 };
 use super::roles;
+use super::throttling;
 use super::ticks::{self, TickPhases};
 use super::timers;
 use super::track::{By, Draft, Ending, Sleep, Timer, Track};
@@ -95,6 +96,7 @@ impl Recording {
             command: told_command.or_else(|| roles::perfs_child(&tasks, &trace.strings)),
             idle_polls,
             rtmutex_spins,
+            throttles: throttling::shows(trace),
             paths,
             tasks: recorded,
             objects,

@@ -42,6 +42,8 @@
 //!   (`ticks`):
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its
 //!   ticks elsewhere has two preemptions for one, because soft timers expire in the tick.
+//! - **Real-time throttling** shows in CPUs that idle beside a waiting real-time task (`throttling`):
+//!   [`Recording::throttles`].
 //!
 //! A recording can be written as a file that people change, and read back (`file`); single tasks can be
 //! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `quotas` who had
@@ -99,6 +101,7 @@ mod roles;
 mod stayed;
 mod stuck;
 mod task_selector;
+mod throttling;
 mod ticks;
 mod timers;
 mod track;

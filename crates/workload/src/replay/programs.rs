@@ -31,6 +31,7 @@ struct Reader<'a> {
     until: Option<Nanos>,
     hz: Option<u32>,
     rtmutex_spins: Option<bool>,
+    throttles: bool,
     ticks_at: Vec<Nanos>,
     paths: WakePaths,
     objects: Objects,
@@ -59,6 +60,7 @@ impl<'a> Reader<'a> {
             until: None,
             hz: None,
             rtmutex_spins: None,
+            throttles: false,
             ticks_at: Vec::new(),
             paths: WakePaths::default(),
             objects: Objects::default(),
@@ -123,6 +125,10 @@ impl<'a> Reader<'a> {
             }
             told::Told::Waiters { spin } => {
                 self.rtmutex_spins = Some(spin);
+                Some(())
+            }
+            told::Told::Throttles => {
+                self.throttles = true;
                 Some(())
             }
             told::Told::Tick { cpu, at } => {
@@ -196,6 +202,7 @@ impl<'a> Reader<'a> {
             cpus: self.trace.cpus,
             span: self.until?,
             rtmutex_spins: self.rtmutex_spins,
+            throttles: self.throttles,
             command: None,
             hz: self.hz,
             ticks_at: self.ticks_at,

@@ -40,6 +40,8 @@ pub struct Recording {
     pub idle_polls: bool,
     /// Whether the first in line for a mutex with inheritance spins while the owner runs, if that shows.
     pub rtmutex_spins: Option<bool>,
+    /// CPUs idled although real-time tasks waited for them: the kernel throttled these.
+    pub throttles: bool,
     /// How long the way from a wakeup to the woken task took on the recorded machine, as far as that shows.
     pub paths: WakePaths,
     /// Every task that an event names, in the order in which they appear; the idle task left out.

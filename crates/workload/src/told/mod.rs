@@ -60,6 +60,8 @@ pub(crate) enum Told {
     Hz(u32),
     /// Who waits for a mutex with inheritance spins while the owner runs, or sleeps.
     Waiters { spin: bool },
+    /// The kernel throttles real-time tasks.
+    Throttles,
     /// A tick of this CPU; the others come whole periods before and after.
     Tick { cpu: u32, at: Nanos },
     /// From which event the times of paths from wakeups count, and each of them: lines of a workload file.
@@ -83,6 +85,7 @@ impl Told {
             Told::Hz(hz) => format!("hz {hz}"),
             Told::Waiters { spin: true } => "waiters spin".to_owned(),
             Told::Waiters { spin: false } => "waiters sleep".to_owned(),
+            Told::Throttles => THROTTLES.to_owned(),
             Told::Tick { cpu, at } => format!("tick {cpu} at={}", at.0),
             Told::Path(line) => line.to_string(),
         }
@@ -97,6 +100,9 @@ impl Told {
     pub fn parse(text: &str) -> Option<Told> {
         if text == UNTOLD {
             return Some(Told::Untold);
+        }
+        if text == THROTTLES {
+            return Some(Told::Throttles);
         }
         let (word, rest) = text.split_once(' ')?;
         match word {
@@ -130,6 +136,8 @@ pub(crate) fn step_line(step: &str) -> String {
 
 const UNTOLD: &str = "do untold";
 
+const THROTTLES: &str = "throttles real-time";
+
 /// Behind a message that a tick brings.
 const BY_TICK: &str = " by=tick";
 
@@ -158,6 +166,8 @@ pub struct Decided<'a> {
     pub hz: Option<u32>,
     /// Whether who waits for a mutex with inheritance spins while the owner runs.
     pub rtmutex_spins: Option<bool>,
+    /// Whether real-time tasks are throttled although the kernel's profile does not.
+    pub throttles: bool,
     /// The paths from wakeups to the woken tasks.
     pub paths: Option<&'a WakePaths>,
 }
@@ -165,14 +175,15 @@ pub struct Decided<'a> {
 /// What belongs before all events of a run: its end, what a load decided about, its ticks, its objects, and
 /// how its tasks began.
 pub fn told_at_start(outcome: &Outcome, decided: Decided<'_>) -> Vec<String> {
-    let Decided { hz, rtmutex_spins, paths } = decided;
+    let Decided { hz, rtmutex_spins, throttles, paths } = decided;
     let run = Told::Run { until: outcome.simulated };
     let waiters = rtmutex_spins.map(|spin| Told::Waiters { spin });
     let ticks_at = (0u32..).zip(&outcome.ticks_at);
     let ticks = ticks_at.filter_map(|(cpu, at)| at.map(|at| Told::Tick { cpu, at }));
     let objects = Object::all(&outcome.objects).map(Told::Object);
     let starts = outcome.starts.iter().cloned().map(Told::Start);
-    let ticks = hz.map(Told::Hz).into_iter().chain(waiters).chain(ticks);
+    let throttles = throttles.then_some(Told::Throttles);
+    let ticks = hz.map(Told::Hz).into_iter().chain(waiters).chain(throttles).chain(ticks);
     let paths = paths.map(path_lines).unwrap_or_default();
     let ticks = ticks.chain(paths.into_iter().map(|line| Told::Path(line.into())));
     [run].into_iter().chain(ticks).chain(objects).chain(starts).map(|told| told.text()).collect()
@@ -202,6 +213,7 @@ mod tests {
             Told::Tick { cpu: 3, at: Nanos(4_000_001) },
             Told::Waiters { spin: true },
             Told::Waiters { spin: false },
+            Told::Throttles,
         ] {
             assert_eq!(Told::parse(&told.text()), Some(told.clone()));
             assert_eq!(Told::parse_marker(&format!("schedlab: {}", told.text())), Some(told));

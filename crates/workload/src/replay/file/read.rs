@@ -107,6 +107,7 @@ struct Reader {
     caveats: Caveats,
     idle_polls: bool,
     rtmutex_spins: Option<bool>,
+    throttles: bool,
     paths: WakePaths,
     tasks: Vec<RecordedTask>,
     objects: Objects,
@@ -215,6 +216,7 @@ impl Reader {
             "note" => self.caveats.notes.push(read_one_line(rest)),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
+            "throttles" => self.throttles = throttles(rest)?,
             "paths" | "path" => paths::read_line(&format!("{word} {rest}"), &mut self.paths)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
@@ -223,7 +225,7 @@ impl Reader {
             _ => {
                 return Err(format!(
                     "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, \
-                     idle, waiters, kernel, warning, note, machine, paths, and the objects of told steps"
+                     idle, waiters, throttles, kernel, warning, note, machine, paths, and the objects of told steps"
                 ));
             }
         }
@@ -300,6 +302,7 @@ impl Reader {
             command: self.command,
             idle_polls: self.idle_polls,
             rtmutex_spins: self.rtmutex_spins,
+            throttles: self.throttles,
             paths: self.paths,
             tasks: self.tasks,
             objects: self.objects,
@@ -337,6 +340,14 @@ fn known_mutex(text: &str, objects: &Objects) -> Result<MutexId, String> {
     let mutex = MutexId(number(text, 0, u32::MAX)?);
     let exists = mutex.index() < objects.mutexes.len();
     exists.then_some(mutex).ok_or_else(|| format!("there is no mutex {} above the first task", mutex.0))
+}
+
+/// Whom the kernel throttles.
+fn throttles(rest: &str) -> Result<bool, String> {
+    match rest {
+        "real-time" => Ok(true),
+        _ => Err(format!("`throttles {rest}` is not known; write throttles real-time, or nothing")),
+    }
 }
 
 /// Whether who waits for a mutex with inheritance spins.

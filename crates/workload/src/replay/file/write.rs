@@ -73,6 +73,9 @@ impl Recording {
         if let Some(spins) = self.rtmutex_spins {
             let _ = writeln!(text, "waiters {}", if spins { "spin" } else { "sleep" });
         }
+        if self.throttles {
+            text.push_str("throttles real-time\n");
+        }
         for line in paths::lines(&self.paths) {
             let _ = writeln!(text, "{line}");
         }
