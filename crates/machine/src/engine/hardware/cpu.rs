@@ -5,6 +5,7 @@ use super::queue::Slot;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
 use crate::rng::Rng;
+use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
@@ -41,8 +42,8 @@ pub(crate) enum Irq {
     RtPeriod,
     /// A task of the setup appears.
     Spawn(u32),
-    /// A message from outside.
-    Outside(ToldMessage),
+    /// A message from outside (a [`ToldMessage`]).
+    Outside { channel: ChannelId, by: Arrival, at: Nanos },
     /// A device reports on this channel.
     Served(ChannelId),
     /// Settings changed: the queues are brought in line with them.
@@ -50,6 +51,9 @@ pub(crate) enum Irq {
     /// An interrupts-off section of this length, of this source.
     Off { source: u32, length: Nanos },
 }
+
+// It is handed on in two registers.
+const _: () = assert!(size_of::<Irq>() <= 16);
 
 /// A task that was woken and that its CPU is about to switch to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +83,8 @@ pub(crate) struct CpuHw {
     pub ready_at: Cell<Nanos>,
     /// Its idle loop watches the need-resched flag: a write to it is enough (rt-class 3.4).
     pub polling: Cell<bool>,
+    /// Its next tick is set.
+    pub ticks: Cell<bool>,
     /// The idle task stopped the CPU: whatever comes next has to get it out of there.
     pub halted: Cell<bool>,
     /// It serves interrupts.
@@ -122,6 +128,7 @@ impl CpuHw {
             mode: Cell::new(Mode::InPath),
             ready_at: Cell::new(Nanos::ZERO),
             polling: Cell::new(false),
+            ticks: Cell::new(false),
             halted: Cell::new(false),
             in_interrupt: Cell::new(false),
             pending: RefCell::default(),

@@ -142,9 +142,10 @@ impl Hw {
         Slot(u32::from(cpu.0) * self.slots_per_cpu)
     }
 
-    /// That of its tick.
-    pub fn tick_slot(&self, cpu: CpuId) -> Slot {
-        Slot(self.work_slot(cpu).0 + 1)
+    /// Lets a CPU tick at `at`.
+    pub fn tick_at(&self, cpu: CpuId, at: Nanos) {
+        self.cpu(cpu).ticks.set(true);
+        self.queue.set(Slot(self.work_slot(cpu).0 + 1), at);
     }
 
     /// That of a source of its noise, by number.
@@ -197,7 +198,7 @@ impl Hw {
 
     /// Counters of a CPU's run-queue lock.
     pub fn lock_stats(&self, cpu: CpuId) -> RqLockStats {
-        self.locks.rq(cpu).borrow().stats
+        self.locks.rq(cpu).borrow().stats()
     }
 
     /// The longest waits and the most waiters count anew from now on.

@@ -97,8 +97,9 @@ impl LockTable {
     /// The maxima of the run queues' locks count anew from now on.
     pub fn forget_maxima(&self) {
         for lock in &self.rq {
-            let stats = &mut lock.borrow_mut().stats;
-            (stats.wait_max_ns, stats.waiters_max, stats.waiters_holding_own_max) = (0, 0, 0);
+            if let Some(contention) = &mut lock.borrow_mut().contention {
+                contention.forget_maxima();
+            }
         }
     }
 }
@@ -115,14 +116,38 @@ pub(crate) struct SpinState {
     last: CpuId,
     /// Who released it last.
     released_by: CpuId,
+    acquisitions: u64,
     /// In a box, which the first to wait makes: there is a lock for each task, and few see anybody wait.
-    waiters: Option<Box<Waiters>>,
-    /// Counters.
-    pub stats: RqLockStats,
+    contention: Option<Box<Contention>>,
 }
 
+/// Who waits for a lock, and how others have.
 #[derive(Debug, Default)]
-struct Waiters(VecDeque<Waiter>);
+struct Contention {
+    waiters: VecDeque<Waiter>,
+    contended: u64,
+    wait_max_ns: u64,
+    wait_sum_ns: u64,
+    waiters_max: u32,
+    waiters_holding_own_max: u32,
+}
+
+impl Contention {
+    fn count_waiters(&mut self, waiting: u32, holding_own: u32) {
+        self.waiters_max = self.waiters_max.max(waiting);
+        self.waiters_holding_own_max = self.waiters_holding_own_max.max(holding_own);
+    }
+
+    fn count_wait(&mut self, wait: Nanos) {
+        self.contended += 1;
+        self.wait_max_ns = self.wait_max_ns.max(wait.0);
+        self.wait_sum_ns += wait.0;
+    }
+
+    fn forget_maxima(&mut self) {
+        (self.wait_max_ns, self.waiters_max, self.waiters_holding_own_max) = (0, 0, 0);
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
@@ -174,7 +199,7 @@ impl SpinState {
     }
 
     fn waiting(&self) -> usize {
-        self.waiters.as_ref().map_or(0, |waiters| waiters.0.len())
+        self.contention.as_ref().map_or(0, |contention| contention.waiters.len())
     }
 
     /// Who is before a CPU that comes at `now` and finds the lock taken.
@@ -190,7 +215,7 @@ impl SpinState {
     /// `me` tries to take the lock at its local time `now`; `holds_own` says whether it holds that of its own
     /// run queue.
     pub fn acquire(&mut self, me: CpuId, now: Nanos, holds_own: bool, timing: &LockTiming) -> Attempt {
-        self.stats.acquisitions += 1;
+        self.acquisitions += 1;
         if !self.held {
             self.held = true;
             let transfer = self.transfer(me, timing);
@@ -201,14 +226,15 @@ impl SpinState {
             // One waiter, with nobody in front of it but the leaving holder.
             let at = self.free_at + self.hand_over_time(me, 0, timing);
             self.last = me;
-            self.count_waiters(1, u32::from(holds_own));
-            self.count_wait(at - now);
+            let contention = self.contention.get_or_insert_default();
+            contention.count_waiters(1, u32::from(holds_own));
+            contention.count_wait(at - now);
             return Attempt::TakenAt(at);
         }
-        let Waiters(waiters) = &mut **self.waiters.get_or_insert_default();
-        waiters.push_back(Waiter { cpu: me, since: now, holds_own });
-        let holding_own = waiters.iter().filter(|w| w.holds_own).count() as u32;
-        self.count_waiters(self.waiting() as u32, holding_own);
+        let contention = self.contention.get_or_insert_default();
+        contention.waiters.push_back(Waiter { cpu: me, since: now, holds_own });
+        let holding_own = contention.waiters.iter().filter(|w| w.holds_own).count() as u32;
+        contention.count_waiters(contention.waiters.len() as u32, holding_own);
         Attempt::Queued
     }
 
@@ -219,7 +245,7 @@ impl SpinState {
             return None;
         }
         self.held = true;
-        self.stats.acquisitions += 1;
+        self.acquisitions += 1;
         let cost = timing.uncontended + self.transfer(me, timing);
         self.last = me;
         Some(cost)
@@ -237,7 +263,7 @@ impl SpinState {
 
     #[inline(never)]
     fn hand_over(&mut self, now: Nanos, timing: &LockTiming) -> Option<HandOver> {
-        let Waiters(waiters) = &mut **self.waiters.as_mut()?;
+        let waiters = &mut self.contention.as_mut()?.waiters;
         let next = match timing.kind.get() {
             LockKind::Queued | LockKind::Ticket => 0,
             // Everybody's write races for the line; the nearest wins, then the one who spun longest.
@@ -252,7 +278,7 @@ impl SpinState {
         let at = (now + self.hand_over_time(waiter.cpu, spinners, timing)).max(waiter.since);
         self.held = true;
         self.last = waiter.cpu;
-        self.count_wait(at.saturating_sub(waiter.since));
+        self.contention.as_mut()?.count_wait(at.saturating_sub(waiter.since));
         Some(HandOver { to: waiter.cpu, at })
     }
 
@@ -271,17 +297,18 @@ impl SpinState {
         if self.last == to { Nanos::ZERO } else { timing.transfers.get(self.last, to) }
     }
 
-    fn count_waiters(&mut self, waiting: u32, holding_own: u32) {
-        let stats = &mut self.stats;
-        stats.waiters_max = stats.waiters_max.max(waiting);
-        stats.waiters_holding_own_max = stats.waiters_holding_own_max.max(holding_own);
-    }
-
-    fn count_wait(&mut self, wait: Nanos) {
-        let stats = &mut self.stats;
-        stats.contended += 1;
-        stats.wait_max_ns = stats.wait_max_ns.max(wait.0);
-        stats.wait_sum_ns += wait.0;
+    /// Its counters.
+    pub fn stats(&self) -> RqLockStats {
+        let none = Contention::default();
+        let contention = self.contention.as_deref().unwrap_or(&none);
+        RqLockStats {
+            acquisitions: self.acquisitions,
+            contended: contention.contended,
+            wait_max_ns: contention.wait_max_ns,
+            wait_sum_ns: contention.wait_sum_ns,
+            waiters_max: contention.waiters_max,
+            waiters_holding_own_max: contention.waiters_holding_own_max,
+        }
     }
 }
 
@@ -302,7 +329,8 @@ mod tests {
             assert_eq!(lock.acquire(CpuId(cpu), Nanos(10), cpu < 25, &timing), Attempt::Queued);
         }
         let to = lock.release(Nanos(1000), &timing).expect("three wait");
-        assert_eq!((lock.stats.waiters_max, lock.stats.waiters_holding_own_max), (3, 2));
+        let stats = lock.stats();
+        assert_eq!((stats.waiters_max, stats.waiters_holding_own_max), (3, 2));
         to
     }
 
@@ -333,7 +361,8 @@ mod tests {
             panic!("reserved")
         };
         assert!(at > Nanos(500));
-        assert_eq!((lock.stats.contended, lock.stats.waiters_holding_own_max), (1, 1));
+        let stats = lock.stats();
+        assert_eq!((stats.contended, stats.waiters_holding_own_max), (1, 1));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Hw {
             Irq::Spawn(index) => {
                 LogInterrupt::Start { pid: self.recorder.pid(TaskId(self.cpus.len() as u32 + index)) }
             }
-            Irq::Outside(message) => LogInterrupt::Message { channel: message.channel.0 },
+            Irq::Outside { channel, .. } => LogInterrupt::Message { channel: channel.0 },
             Irq::Served(channel) => LogInterrupt::Device { channel: channel.0 },
             Irq::Settings => LogInterrupt::Settings {},
             Irq::Off { source, length } => LogInterrupt::IrqsOff { source, length: words::time(length) },

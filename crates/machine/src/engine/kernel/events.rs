@@ -32,9 +32,10 @@ impl Sim {
             Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.spawn_due(task),
             Source::Timer(task) => self.hw().raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
             Source::Tick(cpu) => {
+                self.hw().cpu(cpu).ticks.set(false);
                 if !self.is_idle(cpu) {
                     let next = self.next_tick(cpu);
-                    self.hw().queue.set(self.hw().tick_slot(cpu), next);
+                    self.hw().tick_at(cpu, next);
                 } else if self.k.config.rules.idle_tick.get() == IdleTick::Drop
                     && self.hw().cpu(cpu).by_tick.borrow().is_empty()
                 {
@@ -87,7 +88,7 @@ impl Sim {
                 let Outside { by, channel, .. } = message;
                 let now = self.hw().now.get();
                 match by {
-                    Arrival::Own => self.hw().raise(cpu, Irq::Outside(ToldMessage { channel, by, at: now })),
+                    Arrival::Own => self.hw().raise(cpu, Irq::Outside { channel, by, at: now }),
                     Arrival::Tick => {
                         let at = now + self.half_a_tick();
                         self.hw().cpu(cpu).by_tick.borrow_mut().push(ToldMessage { channel, by, at });

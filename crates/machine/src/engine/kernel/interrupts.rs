@@ -77,7 +77,9 @@ impl Sim {
                     }
                 }
                 Irq::Spawn(index) => self.spawn(me, index).await,
-                Irq::Outside(message) => self.message_from_outside(me, message).await,
+                Irq::Outside { channel, by, at } => {
+                    self.message_from_outside(me, ToldMessage { channel, by, at }).await;
+                }
                 Irq::Served(channel) => self.user.channels.message_by_interrupt(me, channel).await,
                 Irq::Off { source, length } => {
                     self.hw().charge_ns(length);

@@ -8,9 +8,8 @@ impl Sim {
     /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel, and perhaps a last one (`idle_tick`): a
     /// task that runs after idle starts them again.
     pub fn keep_ticking(&self, cpu: CpuId) {
-        let tick = self.hw().tick_slot(cpu);
-        if !self.hw().queue.is_set(tick) {
-            self.hw().queue.set(tick, self.next_tick(cpu));
+        if !self.hw().cpu(cpu).ticks.get() {
+            self.hw().tick_at(cpu, self.next_tick(cpu));
         }
     }
 
