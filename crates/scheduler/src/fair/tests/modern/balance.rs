@@ -159,6 +159,33 @@ fn the_longest_interval_is_twice_the_shortest() {
     }
 }
 
+/// 4.4 step 6d: where nobody of the busiest CPU may come, the next busiest is asked in the same pass.
+#[test]
+fn where_all_are_bound_the_next_busiest_is_asked() {
+    let lab = modern(&Topology::flat(3), &["idle_tick=keep"]);
+    for _ in 0..4 {
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+    }
+    let movable = [(); 2].map(|()| lab.spawn_allowed(Policy::Normal, 2, cpus(&[2])));
+    lab.run_on(Nanos::from_millis(200));
+    assert_eq!(lab.queued_on(), [0, 4, 2]);
+    for p in movable {
+        lab.k.task(p).cpus_allowed.overwrite(lab.k.online);
+        lab.k.task(p).nr_cpus_allowed.overwrite(3);
+    }
+    // By now it looks twice a second at most.
+    let passes = || lab.k.domains(CpuId(0))[0].balance.counts[0].attempts.get();
+    let (before, redone) = (passes(), lab.count(Reason::LbAllPinned));
+    for _ in 0..400 {
+        lab.advance(Nanos::from_millis(4));
+        lab.tick(0);
+        if passes() > before {
+            break;
+        }
+    }
+    assert_eq!((lab.queued_on(), lab.count(Reason::LbAllPinned) - redone), ([1, 4, 1].into(), 1));
+}
+
 /// 4.4: bound tasks make the level above look.
 #[test]
 fn bound_tasks_are_for_the_level_above() {
