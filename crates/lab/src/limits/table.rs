@@ -454,7 +454,7 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "fair-class 2.4, 2.5",
     },
     Limit {
-        name: "affinity_target",
+        name: "affinity_cpu",
         effect: Effect::Small,
         missing: "A task that may no longer run where it is goes to the nearest CPU by the levels of the machine; \
                   in Linux to the lowest one of its node, and by sched_setaffinity to the lowest one that is \
