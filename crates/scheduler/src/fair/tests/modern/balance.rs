@@ -70,6 +70,24 @@ fn a_fair_task_behind_a_real_time_hog_is_taken_away() {
     assert_eq!(waits(&["cpu_capacity=ignored", "misfit_reduced=off"]), 250);
 }
 
+/// 4.8, the list: who is picked goes to the head, so that balancing finds whoever has not run for longest.
+#[test]
+fn the_coldest_task_is_at_the_end_of_the_list() {
+    let lab = modern(&Topology::flat(1), &[]);
+    let tasks = [0, 0, 5].map(|nice| lab.spawn_unsettled(Policy::Normal, nice, 0, cpus(&[0])));
+    lab.settle();
+    lab.run_on(Nanos::from_millis(200));
+    for _ in 0..50 {
+        lab.run_on(Nanos::from_millis(4));
+        let waits = tasks.into_iter().filter(|p| *p != lab.running(0));
+        let coldest = waits.min_by_key(|p| lab.k.task(*p).stats.last_ran.get());
+        let oldest = lab.run(lab.cpu(0).lock(CpuId(0))).fair.tasks.oldest();
+        assert_eq!(oldest, coldest);
+    }
+    let slices = tasks.map(|p| lab.k.task(p).stats.nr_slices.get());
+    assert!(slices.iter().all(|n| *n > 5), "{slices:?}");
+}
+
 /// 4.8: an idle puller leaves the last task; a build that can preempt takes one.
 #[test]
 fn a_newly_idle_cpu_takes_one_task() {
