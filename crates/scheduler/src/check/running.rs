@@ -11,8 +11,8 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
 }
 
 /// P1: nothing queued here beats the running task, unless the RT queue is throttled or a fair server is
-/// queued. One that has stopped under the task for which it stood asks nobody to make room: that task, boosted
-/// or not, goes on until somebody else does. (Among equals, which one runs is P9's.)
+/// queued. One that has stopped under the task for which it stood asks nobody to make room: that task,
+/// boosted or not, goes on until somebody else does. (Among equals, which one runs is P9's.)
 fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &queue.rq;
     let curr = moment.k.task(rq.curr);

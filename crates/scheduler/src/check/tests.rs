@@ -52,8 +52,8 @@ fn p1_a_lost_reschedule() {
     assert_eq!(state_alarms(&lab), ["P1"]);
 }
 
-/// A fair task is reniced while its server stands for it: in 6.12 the server stops and starts anew, and nobody
-/// asks it to make room. Found by random runs.
+/// A fair task is reniced while its server stands for it: in 6.12 the server stops and starts anew, and
+/// nobody asks it to make room. Found by random runs.
 #[test]
 fn p1_excuses_a_fair_task_whose_server_has_stopped() {
     for (profile, alarms) in [("6.12", [].as_slice()), ("6.18", ["P1"].as_slice())] {
