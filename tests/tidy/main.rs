@@ -3,6 +3,7 @@
 //! a violation, so that no check can be blind. They read the working tree and need no build of the other
 //! crates.
 
+mod audit;
 mod classes;
 mod dead_files;
 mod layers;

@@ -170,7 +170,8 @@ impl<P: Platform> Scheduler<P> {
     /// Runnable fair tasks of `cpu`, as balancing counts them.
     pub fn nr_fair(&self, cpu: CpuId) -> u32 {
         let rq = &self.rq(cpu).published;
-        let above = rq.rt_nr_running.get() + rq.dl_nr_running.get() + rq.stop_nr_running.get();
+        let rt = if rq.rt_left_out.get() { 0 } else { rq.rt_nr_running.get() };
+        let above = rt + rq.dl_nr_running.get() + rq.stop_nr_running.get();
         let queued = rq.nr_running.get() - above;
         match self.config.rules.delayed_count.get() {
             DelayedCount::LeftOut => queued - rq.nr_delayed.get(),

@@ -14,7 +14,7 @@ use crate::class::{
 use crate::mutex::{Inherited, inherited, rt_mutex_adjust_prio_chain};
 use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
-use crate::registry::{CustomSlice, DeboostPlace, SetschedulerPlace};
+use crate::registry::{CustomSlice, DeboostPlace, FairPolicy, Renice, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Event, Nanos, Nice, NotAdmitted, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
@@ -86,15 +86,21 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
         set(&(&pi, &rq));
         return;
     }
-    // Unlike a change of policy this is no new stint of a running task.
-    let queued = task.on_rq.get();
-    if queued {
-        deactivate_task(&mut rq, p, DequeueKind::Restore);
-    }
-    set(&(&pi, &rq));
-    task.set_prio(&(&pi, &rq), inherited(me, p, normal).prio);
-    if queued {
-        activate_task(&mut rq, p, EnqueueKind::Restore(ListEnd::Tail));
+    let prio = inherited(me, p, normal).prio;
+    let rules = &me.k.config.rules;
+    if rules.renice.get() == Renice::SameStint && rules.fair_policy.get() == FairPolicy::Cfs {
+        // Unlike a change of policy this is no new stint of a running task.
+        let queued = task.on_rq.get();
+        if queued {
+            deactivate_task(&mut rq, p, DequeueKind::Restore);
+        }
+        set(&(&pi, &rq));
+        task.set_prio(&(&pi, &rq), prio);
+        if queued {
+            activate_task(&mut rq, p, EnqueueKind::Restore(ListEnd::Tail));
+        }
+    } else {
+        change(&mut rq, &pi, prio, ListEnd::Tail, set);
     }
     check_class_changed(rq, p, old, PrioChange::Parameters).await;
 }

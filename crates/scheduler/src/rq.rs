@@ -81,7 +81,7 @@ pub struct Published {
     pub curr: Shared<TaskId, RqLock>,
     /// Whether that task is to make room, and how soon.
     pub resched: Shared<Resched, RqLock>,
-    /// Runnable tasks, the running one included.
+    /// Runnable tasks, the running one included; not those that are throttled.
     pub nr_running: Shared<u32, RqLock>,
     /// `highest_prio.curr` of the RT queue: best queued RT priority, or [`Prio::NO_RT`].
     pub rt_highest: Shared<Prio, RqLock>,
@@ -89,6 +89,8 @@ pub struct Published {
     pub rt_next: Shared<Prio, RqLock>,
     /// Queued RT tasks, the running one included.
     pub rt_nr_running: Shared<u32, RqLock>,
+    /// Whether those are left out of `nr_running`, because their class is throttled (rt-class 8.1).
+    pub rt_left_out: Shared<bool, RqLock>,
     /// Whether the stopper is queued: 1 or 0.
     pub stop_nr_running: Shared<u32, RqLock>,
     /// Deadline tasks that compete here, the running one included.
@@ -157,7 +159,7 @@ pub struct RqState {
     pub curr: TaskId,
     /// The CPU's idle task.
     pub idle: TaskId,
-    /// Runnable tasks of all classes, the running one included.
+    /// Runnable tasks of all classes, the running one included; not those that are throttled.
     pub nr_running: u32,
     /// The queue's clock: time of the last [`RqGuard::update_clock`].
     pub clock: Nanos,
@@ -184,6 +186,7 @@ impl RunQueue {
                 rt_highest: Shared::new(Prio::NO_RT),
                 rt_next: Shared::new(Prio::NO_RT),
                 rt_nr_running: Shared::new(0),
+                rt_left_out: Shared::new(false),
                 stop_nr_running: Shared::new(0),
                 dl_nr_running: Shared::new(0),
                 dl_earliest: Shared::new(None),

@@ -138,6 +138,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["3.3"], "rt-class 5.5", "pull looks at pushable tasks only")
         .since([3, 11, 0])
         .set("pull_source=pushable_list"),
+    releases(&["3.3"], "rt-class 8.1", "throttled real-time tasks do not count as running")
+        .since([3, 16, 0])
+        .set("throttled_count=left_out"),
     releases(V44, "fair-placement 8.3, U8", "load tracking in an older form, without utilisation")
         .until([4, 3, 0]),
     releases(V44, "fair-placement 8.3", "another test of who wakes too many to draw them to its CPU")
@@ -148,6 +151,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V44, "fair-class 4.5", "a fair task enters after the running one is charged")
         .since([4, 9, 0])
         .set("floor_order=with_task"),
+    releases(V44, "fair-placement 3.4", "a running task begins a new stint with another nice value")
+        .since([4, 9, 0])
+        .set("renice=by_direction"),
     releases(V44, "fair-placement 8.3, 8.5", "a wakeup looks for an idle core, then for any idle CPU")
         .since([4, 9, 0])
         .set("idle_sibling=core_cpu_thread"),
@@ -183,6 +189,13 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V54, "fair-placement 8.3", "a CPU that runs only SCHED_IDLE tasks is busy")
         .until([5, 4, 0])
         .set("sched_idle_cpu=off"),
+    releases(
+        &["5.10", "6.1-rt"],
+        "fair-placement 3.4",
+        "whoever gets a better nice value reschedules its CPU",
+    )
+    .until([5, 6, 0])
+    .set("renice=by_direction"),
     releases(V510, "fair-placement 8.3", "few tasks may not stay on a node while another one is idle")
         .until([5, 6, 0])
         .set("numa_imbalance=off"),

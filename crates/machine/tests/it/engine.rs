@@ -6,7 +6,7 @@ use machine::{
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, Topology};
-use schema::{LogEvent, LogPrevState};
+use schema::{LogEvent, LogInterrupt, LogPrevState};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -160,6 +160,23 @@ fn idle_cpus_take_no_ticks() {
     // One acquisition for spawning, the others for the task's own schedules and wakeup.
     let locked: u64 = outcome.cpus.iter().map(|c| c.rq_lock.acquisitions).sum();
     assert!(locked < 12, "{locked}");
+}
+
+/// fair-placement 5.2: without a governor an idle CPU keeps its tick for one period since 6.1.167.
+#[test]
+fn a_cpu_that_idles_has_one_more_tick_since_6_1_167() {
+    let ticks = |rule: &str| {
+        let mut setup = Setup::new(1);
+        let (mut sleeper, _) = script("sleeper", [Step::Compute(ms(5)), Step::SleepFor(ms(900))]);
+        sleeper.policy = fifo(1);
+        setup.spawn(Nanos::ZERO, sleeper);
+        let settings = vec![machine::TimedSetting { at: Nanos::ZERO, setting: rule.to_owned() }];
+        let options = RunOptions { settings, trace: Tracing::Everything, ..RunOptions::default() };
+        let log = run_with(ideal(1), "6.1.y", setup, options).expect("a run without error").log;
+        let is_tick = |event| event == LogEvent::IrqHandlerEntry { irq: LogInterrupt::Tick {} };
+        log.expect("asked for").iter().filter(|record| is_tick(record.event.clone())).count()
+    };
+    assert_eq!(ticks("idle_tick=keep"), ticks("idle_tick=drop") + 1, "one in 900 ms");
 }
 
 #[test]

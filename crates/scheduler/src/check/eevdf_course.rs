@@ -8,7 +8,7 @@ use super::checker::Memory;
 use super::{Findings, Moment};
 use crate::fair::{EntityId, FairEntity, lag, tick_period};
 use crate::platform::Platform;
-use crate::registry::{FairPolicy, Feature, LagLimit, ProtectWhen, Protection};
+use crate::registry::{FairPolicy, Feature, LagLimit, Protection};
 use crate::{Class, CpuId, Event, Nanos, Pid, Reason, Scheduler, TaskId, ThisCpu};
 use alloc::boxed::Box;
 use alloc::format;
@@ -171,17 +171,15 @@ impl EevdfCourse {
         self.look_at_those_let_go(k, None, found);
         // No pick and no wakeup is in the middle now.
         self.cpus.iter_mut().for_each(|course| (course.buddy, course.let_go) = (None, false));
-        // Where a task that comes back after a change is protected anew, that leaves no trace.
-        let rules = &k.config.rules;
-        let only_picks = rules.protect_when.get() == ProtectWhen::Pick;
-        let shortest = rules.protection.get() == Protection::Shortest && only_picks;
+        let shortest = k.config.rules.protection.get() == Protection::Shortest;
         for queue in moment.queues() {
             let runs = queue.rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).se.eevdf.on_rq.get());
             let now = runs.filter(|_| shortest).map(|task| protection_of(k, task));
             let remembered = &mut self.cpus[queue.rq.cpu.index()].protected;
             let before = core::mem::replace(remembered, now);
             let (Some(before), Some(now)) = (before, now) else { continue };
-            // One that had run since it was set cannot have been set again without a trace.
+            // One that had run since it was set cannot have been set again without a trace: a pick, or a
+            // change after which it comes back, begins a new stint.
             let turn = |seen: Protected| (seen.task, seen.pid, seen.slices, seen.set_at);
             let same = turn(before) == turn(now);
             let grew = same && before.ran > before.set_at && lag(now.vprot, before.vprot) > 0;

@@ -52,6 +52,8 @@ pub(super) struct QueueMemory {
     pub order: Vec<Queued>,
     /// Room for the next order.
     pub next_order: Vec<Queued>,
+    /// How often its tasks had yielded (P9).
+    pub yields: u64,
     /// Its floor of virtual time (I4).
     pub min_vruntime: u64,
     /// Its reference of virtual times, while that may not go back (E12).

@@ -62,7 +62,7 @@ use core::cell::Ref;
 pub struct Violation {
     /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP23`
     /// (fair-placement I1 to I23), `E1` to `E17` (eevdf-class 6.1), `DA1` to `DA11` (deadline-groups A15),
-    /// `MI4` (machine.md 8.2), or `lock`.
+    /// `MI2`, `MI3`, `MI4` and `MI10` (machine.md 8.2), or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,

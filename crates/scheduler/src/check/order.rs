@@ -1,8 +1,8 @@
 //! P9: among equal priorities, first come first served.
 
 use super::checker::Memory;
-use super::memory::{QueueMemory, Queued, TaskMemories};
-use super::{Findings, Moment};
+use super::memory::{QueueMemory, Queued, Stamp, TaskMemories};
+use super::{Findings, Moment, Queue};
 use crate::platform::Platform;
 use crate::{Event, Reason, Scheduler, SwitchState, ThisCpu};
 use alloc::format;
@@ -45,6 +45,7 @@ pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fou
         let entry = |task| Queued { task, prio: moment.k.task(task).prio.get() };
         memory.next_order.clear();
         memory.next_order.extend(queue.rq.rt.queued(&moment.k.tasks).map(entry));
+        note_a_yield(tasks, memory, moment.k, &queue, *now);
         for pair in memory.next_order.windows(2) {
             let in_order =
                 pair[0].prio != pair[1].prio || may_stand_before(tasks, memory, moment.k, pair[0], pair[1]);
@@ -55,6 +56,26 @@ pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fou
         core::mem::swap(&mut memory.order, &mut memory.next_order);
         memory.at = *now;
     }
+}
+
+/// The running task has yielded and not left the CPU yet: sched_yield gives the lock back before schedule()
+/// takes it. Then it stands behind its equals and no event has told of it, while otherwise a running task is
+/// the first of them.
+fn note_a_yield<P: Platform>(
+    tasks: &mut TaskMemories,
+    memory: &mut QueueMemory,
+    k: &Scheduler<P>,
+    queue: &Queue<'_>,
+    now: Stamp,
+) {
+    let yields = queue.published.counts.yields.get();
+    let curr = queue.rq.curr;
+    let prio = k.task(curr).prio.get();
+    let first = memory.next_order.iter().find(|queued| queued.prio == prio);
+    if memory.yields != yields && first.is_some_and(|first| first.task != curr) {
+        tasks.of(curr, k.task(curr).pid.get()).requeued = now;
+    }
+    memory.yields = yields;
 }
 
 /// Whether `first` may stand right before its equal `second` now.

@@ -3,7 +3,9 @@
 use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
-use crate::registry::{FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel, PushFail};
+use crate::registry::{
+    DlServer, DlServerStop, FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel, PushFail,
+};
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -27,6 +29,11 @@ pub struct Past {
     pub(super) untracked: bool,
     /// `preempt_model=lazy`: a request may still be a lazy one.
     pub(super) lazy: bool,
+    /// There was a fair server.
+    had_server: bool,
+    /// It may have stopped under the task for which it stood (deadline-groups A11): with the last fair task,
+    /// if that only changes (`dl_server_stop=on_empty`), or because it was switched off.
+    pub(super) server_left: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
 }
@@ -55,6 +62,12 @@ impl Past {
         };
         self.untracked |= rules.load_tracking.get() == LoadTracking::Weights;
         self.lazy |= rules.preempt_model.get() == PreemptModel::Lazy;
+        let has_server = rules.dl_server.get() != DlServer::Off;
+        self.server_left |= match rules.dl_server_stop.get() {
+            DlServerStop::OnEmpty => has_server,
+            DlServerStop::Lazy | DlServerStop::LazyIdle => self.had_server && !has_server,
+        };
+        self.had_server |= has_server;
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
     }
 }

@@ -47,7 +47,8 @@ pub(super) fn runs_what_is_queued<P: Platform>(
 /// awake. (Before, somebody may be about to move a task whose affinity has just changed.)
 pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
-    let queued: u32 = moment.queues().map(|q| q.rq.nr_running).sum();
+    let left_out = |q: &Queue<'_>| if q.published.rt_left_out.get() { q.rq.rt.nr_running() } else { 0 };
+    let queued: u32 = moment.queues().map(|q| q.rq.nr_running + left_out(&q)).sum();
     let mut runnable = 0;
     for p in moment.tasks() {
         let task = k.task(p);

@@ -5,7 +5,7 @@
 
 use super::{Findings, Moment};
 use crate::platform::Platform;
-use crate::registry::{DoubleLock, Lb};
+use crate::registry::{DoubleLock, Lb, LbActive};
 use crate::{CpuId, Event, Reason, Scheduler, TaskId, ThisCpu};
 use alloc::boxed::Box;
 use alloc::format;
@@ -133,12 +133,14 @@ impl Placing {
         }
     }
 
-    /// FP11: who runs stays, and so does who may not come; an idle CPU leaves something.
+    /// FP11: who runs stays, and so does who may not come; an idle CPU leaves something, if it looks at all
+    /// once it has the lock (not under fair-class 8.6: what was about to run there may be gone by then).
     fn pulled<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId, idle: bool, found: &mut Findings) {
         let (task, from) = (me.task(p), self.moved.filter(|(task, _)| *task == p).map(|(_, from)| from));
+        let looks = me.k.config.rules.lb.get() != Lb::GroupLoad;
         let left = |from: CpuId| {
             let rq = &me.k.rq(from).published;
-            rq.curr.get() != p && (!idle || rq.nr_running.get() > 0)
+            rq.curr.get() != p && (!idle || !looks || rq.nr_running.get() > 0)
         };
         let right = from.is_some_and(left) && task.may_run_on(task.cpu.get());
         found.expect("FP11", right, || format!("{p:?} was pulled from {from:?} to CPU {}", task.cpu.get()));
@@ -155,7 +157,9 @@ impl Placing {
             });
         }
         self.cpus.iter_mut().for_each(|course| course.went_idle = false);
-        let typed = k.config.rules.lb.get() == Lb::GroupType;
+        // Up to 5.12 asking for a running task sets the failures to what lets hot tasks go.
+        let rules = &k.config.rules;
+        let typed = rules.lb.get() == Lb::GroupType && rules.lb_active.get() == LbActive::TaskCounts;
         for (before, now) in self.domains.iter_mut().zip(counted(k)) {
             let failed = now.failed - before.failed;
             let right = if now.acts == before.acts {

@@ -33,7 +33,11 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     });
     let stopper = k.rq(rq.cpu).stop.thread.get().filter(|p| k.task(*p).on_rq.get());
     let (stop, dl) = (u32::from(stopper.is_some()), rq.dl.nr_running());
-    let (rt, fair) = (rq.rt.nr_running(), rq.fair.nr_running);
+    let left_out = queue.published.rt_left_out.get();
+    found.expect("P4", !left_out || rq.rt.is_throttled(), || {
+        format!("CPU {}: real-time tasks are left out of nr_running, and not throttled", rq.cpu)
+    });
+    let (rt, fair) = (if left_out { 0 } else { rq.rt.nr_running() }, rq.fair.nr_running);
     found.expect("P4", rq.nr_running == stop + dl + rt + fair, || {
         let counted = rq.nr_running;
         format!(

@@ -1,8 +1,8 @@
 //! P1 and I12: a settled CPU runs the best that it has. And nobody holds a lock while nobody does anything.
 
 use super::{Findings, Moment, Queue};
-use crate::Class;
 use crate::platform::Platform;
+use crate::{Class, Policy};
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
@@ -11,7 +11,8 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
 }
 
 /// P1: nothing queued here beats the running task, unless the RT queue is throttled or a fair server is
-/// queued. (Among equals, which one runs is P9's.)
+/// queued. One that has stopped under the task for which it stood asks nobody to make room: that task,
+/// boosted or not, goes on until somebody else does. (Among equals, which one runs is P9's.)
 fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rq = &queue.rq;
     let curr = moment.k.task(rq.curr);
@@ -19,7 +20,9 @@ fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut
     let beaten = highest.is_rt() && highest.beats(curr.prio.get());
     // The fair class goes before it, by its server.
     let served = rq.dl.queued().any(|queued| queued.id.task().is_none());
-    found.expect("P1", !beaten || rq.rt.is_throttled() || served, || {
+    let fair = matches!(curr.policy.get(), Policy::Normal | Policy::Batch | Policy::Idle);
+    let was_served = moment.past.server_left && fair;
+    found.expect("P1", !beaten || rq.rt.is_throttled() || served || was_served, || {
         let (highest, prio) = (rq.rt.highest(), curr.prio.get());
         format!("CPU {} runs {:?} of prio {prio}, but prio {highest} waits there", rq.cpu, rq.curr)
     });

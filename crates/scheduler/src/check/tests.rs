@@ -52,6 +52,19 @@ fn p1_a_lost_reschedule() {
     assert_eq!(state_alarms(&lab), ["P1"]);
 }
 
+/// A fair task is reniced while its server stands for it: in 6.12 the server stops and starts anew, and
+/// nobody asks it to make room. Found by random runs.
+#[test]
+fn p1_excuses_a_fair_task_whose_server_has_stopped() {
+    for (profile, alarms) in [("6.12", [].as_slice()), ("6.18", ["P1"].as_slice())] {
+        let lab = Lab::new(1, profile, &[]);
+        lab.spawn(Policy::Normal, 0);
+        lab.spawn_unsettled(fifo(9), 0, 0, cpus(&[0]));
+        lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::No);
+        assert_eq!(state_alarms(&lab), alarms, "{profile}");
+    }
+}
+
 #[test]
 fn i12_a_cpu_that_idles_with_work() {
     let lab = lab();
@@ -337,6 +350,22 @@ fn p9_an_equal_that_overtakes() {
     assert!(watched.alarms().contains(&"P9"));
 }
 
+/// Found by random runs, with locks so dear that somebody looked in between.
+#[test]
+fn p9_excuses_a_running_task_that_has_yielded_and_not_left_yet() {
+    let lab = Lab::new(1, "6.1.y", &[]);
+    for _ in 0..2 {
+        lab.spawn(fifo(5), 0);
+    }
+    let mut watched = Watched::new(&lab);
+    assert_eq!(watched.alarms(), [""; 0]);
+    let mut yields = pin!(sched_yield(lab.cpu(0)));
+    let queues = |lock| lock == Lock::Rq(CpuId(0));
+    assert!(lab.run_up_to(queues, yields.as_mut()).is_err(), "before it moves");
+    assert!(lab.run_up_to(queues, yields.as_mut()).is_err(), "before schedule()");
+    assert_eq!(watched.alarms(), [""; 0]);
+}
+
 #[test]
 fn p11_and_p12_moves_that_help_nobody() {
     let (lab, p) = waiting(5);
@@ -576,7 +605,14 @@ fn e8_a_debt_that_turned_into_a_claim() {
 
 #[test]
 fn e10_a_protection_beyond_the_request_or_that_grows() {
-    let (lab, runs, _) = two_eevdf("7.0");
+    // 6.18 also protects who comes back after a change, which begins a new stint.
+    for profile in ["7.0", "6.18"] {
+        protection_grows_or_is_too_long(profile);
+    }
+}
+
+fn protection_grows_or_is_too_long(profile: &str) {
+    let (lab, runs, _) = two_eevdf(profile);
     let mut watched = Watched::new(&lab);
     let kept = &lab.k.task(runs).se.eevdf;
     let until = kept.vprot.get();

@@ -70,7 +70,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
         averages::on_woken(task);
     }
     // A deadline task may be runnable and have to wait all the same: its class counts.
-    if task.class.get() != Class::Deadline {
+    if counts_as_runnable(rq, task.class.get()) {
         count_runnable(rq);
     }
     fair::update_avg_idle(rq, kind);
@@ -117,11 +117,20 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         }
         DequeueKind::Restore => {}
     }
-    if task.class.get() != Class::Deadline {
+    if counts_as_runnable(rq, task.class.get()) {
         uncount_runnable(rq);
     }
     if kind == DequeueKind::Sleep && task.state.get() == TaskState::Dead {
         dl::leaves_for_good(rq, p);
+    }
+}
+
+/// Whether a task of this class counts as soon as it is queued here.
+fn counts_as_runnable<P: Platform>(rq: &RqGuard<'_, P>, class: Class) -> bool {
+    match class {
+        Class::Deadline => false,
+        Class::Rt => !rq.published.rt_left_out.get(),
+        Class::Stop | Class::Fair | Class::Idle => true,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::class::{PreemptCause, PrioChange, check_preempt_curr};
 use crate::platform::Platform;
-use crate::registry::FairPolicy;
+use crate::registry::{FairPolicy, Renice};
 use crate::rq::RqGuard;
 use crate::{Prio, TaskId};
 
@@ -19,24 +19,26 @@ pub(crate) fn switched_to<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 
 /// A queued task's priority was `old`.
 pub(crate) fn prio_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio, change: PrioChange) {
-    match (rq.me.k.config.rules.fair_policy.get(), change) {
-        (FairPolicy::Eevdf, PrioChange::Parameters) if rq.fair.nr_running == 1 => {}
-        (FairPolicy::Cfs, PrioChange::Parameters) => reniced(rq, p, old),
-        _ => competes(rq, p, old),
+    let rules = &rq.me.k.config.rules;
+    let compares = rules.fair_policy.get() == FairPolicy::Eevdf || rules.renice.get() == Renice::Compares;
+    match change {
+        PrioChange::Parameters if !compares => goes_by_direction(rq, p, old),
+        PrioChange::Parameters if rq.fair.nr_running == 1 => {}
+        PrioChange::Parameters | PrioChange::Inheritance => competes(rq, p, old),
     }
 }
 
 /// A normal task got another nice value or policy: it reschedules its CPU if it improved, or if it worsened
-/// while running.
-fn reniced<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
+/// while running (up to 5.5).
+fn goes_by_direction<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
     let prio = rq.me.task(p).prio.get();
     if prio.beats(old) || (old.beats(prio) && rq.curr == p) {
         rq.resched();
     }
 }
 
-/// A normal task inherited the priority of another normal one, or lost it; its weight is its own. Or EEVDF
-/// serves it (eevdf-class 3.11). A waiting one competes as after a wakeup.
+/// The same since 5.6 (fair-placement 3.4, eevdf-class 3.11). Or a normal task inherited the priority of
+/// another normal one, or lost it; its weight is its own. A waiting one competes as after a wakeup.
 fn competes<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio) {
     if rq.curr != p {
         check_preempt_curr(rq, p, PreemptCause::Migration);

@@ -226,36 +226,73 @@ fn load(lab: &Lab, cpu: u16) -> u64 {
     lab.k.rq(CpuId(cpu)).published.load.get()
 }
 
+/// Whether a CPU is asked to reschedule when one of its two tasks gets another nice value. The waiting one is
+/// so far left of the running one, in ms of virtual time.
+fn asks_after_renice(profile: &str, waits: bool, value: i8, lead: u64) -> bool {
+    let lab = Lab::new(1, profile, &[]);
+    let tasks = [0, 1].map(|_| lab.spawn(Policy::Normal, 0));
+    let runs = usize::from(lab.running(0) != tasks[0]);
+    lab.advance(Nanos::from_millis(lead));
+    renice(&lab, tasks[if waits { 1 - runs } else { runs }], value);
+    assert_eq!(load(&lab, 0), 1024 + nice(value).weight());
+    flagged(&lab, 0)
+}
+
 /// fair-class 2.6, renice.
 #[test]
 fn renice_reschedules_when_a_task_improves_or_the_running_one_worsens() {
-    for (waits, value, reschedules) in
-        [(true, -1, true), (true, 1, false), (false, -1, true), (false, 1, true)]
-    {
-        let lab = Lab::new(1, "6.1.y", &[]);
-        let tasks = [0, 1].map(|_| lab.spawn(Policy::Normal, 0));
-        let p = tasks[usize::from((lab.running(0) == tasks[0]) == waits)];
-        renice(&lab, p, value);
-        assert_eq!(flagged(&lab, 0), reschedules, "waits {waits}, to {value}");
-        assert_eq!(load(&lab, 0), 1024 + nice(value).weight());
+    for profile in ["2.6.36", "4.4", "5.4"] {
+        for (waits, value, reschedules) in
+            [(true, -1, true), (true, 1, false), (false, -1, true), (false, 1, true)]
+        {
+            let asks = asks_after_renice(profile, waits, value, 0);
+            assert_eq!(asks, reschedules, "{profile}: waits {waits}, to {value}");
+        }
     }
 }
 
-/// fair-class 4.4: no placement, no new stint.
+/// fair-placement 3.4: a running task that improved goes on, a waiting one needs a lead of more than the
+/// granularity, 1 ms divided by its weight.
 #[test]
-fn renice_keeps_virtual_time_and_the_stint() {
-    let lab = Lab::new(1, "6.1.y", &[]);
-    for _ in 0..2 {
-        lab.spawn(Policy::Normal, 0);
+fn since_5_6_a_reniced_task_competes() {
+    for profile in ["5.10", "6.1.y"] {
+        for (waits, value, lead, reschedules) in [
+            (false, -1, 0, false),
+            (false, 1, 0, true),
+            (true, -1, 0, false),
+            (true, -1, 2, true),
+            (true, 1, 2, true),
+        ] {
+            let asks = asks_after_renice(profile, waits, value, lead);
+            assert_eq!(asks, reschedules, "{profile}: waits {waits}, to {value}, leads by {lead} ms");
+        }
+        let lab = Lab::new(1, profile, &[]);
+        let p = lab.spawn(Policy::Normal, 0);
+        renice(&lab, p, 5);
+        assert!(!flagged(&lab, 0), "it is alone");
     }
-    let p = lab.running(0);
-    let task = lab.k.task(p);
-    lab.advance(Nanos::from_micros(300));
-    renice(&lab, p, 5);
-    assert_eq!(task.ran(), Nanos::from_micros(300));
-    let vruntime = task.se.vruntime.get();
-    renice(&lab, p, -5);
-    assert_eq!((task.se.vruntime.get(), task.ran()), (vruntime, Nanos::from_micros(300)));
+}
+
+/// fair-class 4.4, fair-placement 3.4: no placement; a new stint of a running task since 4.9.
+#[test]
+fn renice_keeps_virtual_time_and_up_to_4_8_the_stint() {
+    for (profile, kept) in
+        [("2.6.36", true), ("4.4", true), ("4.19", false), ("5.4", false), ("6.1.y", false)]
+    {
+        let lab = Lab::new(1, profile, &[]);
+        for _ in 0..2 {
+            lab.spawn(Policy::Normal, 0);
+        }
+        let p = lab.running(0);
+        let task = lab.k.task(p);
+        lab.advance(Nanos::from_micros(300));
+        let ran = if kept { Nanos::from_micros(300) } else { Nanos::ZERO };
+        renice(&lab, p, 5);
+        assert_eq!(task.ran(), ran, "{profile}");
+        let vruntime = task.se.vruntime.get();
+        renice(&lab, p, -5);
+        assert_eq!((task.se.vruntime.get(), task.ran()), (vruntime, ran), "{profile}");
+    }
 }
 
 #[test]

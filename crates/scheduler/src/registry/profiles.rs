@@ -171,7 +171,7 @@ mod tests {
                             ttwu_list=other_cache wake_on_cpu=spin floor_order=without_task \
                             idle_batch_preempts=on idle_never_hot=on idle_short_sleeper=off \
                             pick_mode=next_first next_set=wake_or_preempt yield_mode=skip \
-                            last_set=preempt_fair skew_tick=off";
+                            last_set=preempt_fair skew_tick=off renice=same_stint";
         const RT: &str = "search=cpupri pick_any=first wake_route=ge_or_pinned wake_verify_target=on \
                           wake_lock=pi_lock equal_prio_check=curr_first push_source=pushable_list \
                           pull_source=pushable_list push_revalidate=still_queued push_fail=stop \

@@ -232,6 +232,15 @@ rules! {
         TestAndSet "test_and_set"
             "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
     }
+    Renice renice "What follows from another nice value?" "fair-class 2.6; fair-placement 3.4, 8.5" {
+        Compares "compares"
+            "A running task begins a new stint, and makes room only if it got worse; a waiting one competes as \
+             after a wakeup (5.6 on).",
+        ByDirection "by_direction"
+            "A running task begins a new stint; whoever improved reschedules its CPU, and so does a running \
+             one that got worse (4.9 to 5.5).",
+        SameStint "same_stint" "As by_direction, but the stint of a running task goes on (up to 4.8).",
+    }
     PreemptModel preempt_model
         "Can a task be preempted inside the kernel?"
         "fair-class 2.6, U15; rt-class 5.6; eevdf-class 5.1; deadline-groups D1; machine.md 4.1" {
@@ -323,8 +332,8 @@ rules! {
         ByFeature "by_feature" "Only the slice ends a stint, also of a task without company (2.6.36).",
     }
     SkewTick skew_tick "Do the ticks of all CPUs fall together?" "fair-class 2.7; fair-placement 5.1" {
-        Off "off" "Yes (2.6.36 on, without the boot option skew_tick=1).",
-        On "on" "No: they are spread over half a period (nr_cpus).",
+        Off "off" "Yes (2.6.36 on; from 3.5 on without the boot option skew_tick=1).",
+        On "on" "No: they are spread over half a period, by nr_cpus (up to 2.6.35).",
     }
     TickVrtCmp tick_vrt_cmp
         "What does the tick's latency check compare the lag with?" "seed 003's base kernel; fair-class 6.2" {
@@ -684,5 +693,11 @@ rules! {
             "Yes, each CPU's to sched_rt_runtime_us in each period (up to 6.11, and with RT_GROUP_SCHED later, \
              too).",
         Off "off" "No (6.12 on, without RT_GROUP_SCHED).",
+    }
+    ThrottledCount throttled_count
+        "Do throttled real-time tasks count as running on their CPU?" "rt-class 8.1" {
+        LeftOut "left_out"
+            "No: the CPU is idle without others, looks for work and is woken to (3.16 on).",
+        Counted "counted" "Yes.",
     }
 }

@@ -8,9 +8,9 @@
 //! that a CPU can borrow from another without its run-queue lock.
 
 use crate::platform::{Access, Line, Platform};
-use crate::registry::{Feature, RtThrottle};
+use crate::registry::{Feature, RtThrottle, ThrottledCount};
 use crate::rq::RqGuard;
-use crate::{CpuId, Nanos, Prio, Reason, ThisCpu};
+use crate::{CpuId, Nanos, Prio, Reason, ThisCpu, fair};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
@@ -107,10 +107,29 @@ pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     do_balance_runtime(me, rq.cpu);
     if share.used.get() > share.runtime.get() {
         rq.rt.throttled = true;
+        leave_out(rq);
         // It is not running if throttling was off when the queue's tasks came.
         start_rt_bandwidth(me);
         me.decide(rq.curr, Reason::Throttled);
         rq.resched();
+    }
+}
+
+/// Throttled tasks do not count as running on their CPU.
+fn leave_out<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rq.me.k.config.rules.throttled_count.get() == ThrottledCount::LeftOut {
+        let others = rq.nr_running - rq.rt.nr_running;
+        rq.published.rt_left_out.set(rq, true);
+        rq.set_nr_running(others);
+    }
+}
+
+/// They do again.
+fn count_again<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rq.published.rt_left_out.replace(rq, false) {
+        let all = rq.nr_running + rq.rt.nr_running;
+        rq.set_nr_running(all);
+        fair::note_overload(rq.me, all);
     }
 }
 
@@ -168,9 +187,11 @@ async fn do_sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p
     share.used.set(share.used.get().saturating_sub(given));
     if rq.rt.throttled && (share.used.get() < share.runtime.get() || !limited) {
         rq.rt.throttled = false;
+        count_again(&mut rq);
         let best = rq.rt.active.first();
         me.decide(best.unwrap_or(rq.curr), Reason::Unthrottled);
-        if rq.rt.active.best().beats(me.task(rq.curr).prio.get()) {
+        // Whoever runs, a deadline task too.
+        if best.is_some() {
             rq.resched();
         }
     }

@@ -4,7 +4,9 @@ use super::cpu::{Irq, Mode};
 use super::hw::Hw;
 use super::locks::Ahead;
 use crate::engine::record::words;
+use crate::outcome::RunError;
 use scheduler::platform::{Ipi, Lock};
+use scheduler::registry::StopperForm;
 use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
 use schema::{LogEvent, LogHeldOff, LogInterrupt, LogLock};
 
@@ -47,8 +49,34 @@ impl Hw {
             paths.event(me, &self.cpus, self.local_now(), event);
         }
         if let Some(watch) = self.watch() {
+            if matches!(event, Event::Switch { .. }) {
+                self.switches_outside_interrupts(me);
+            }
             watch.checker.borrow_mut().event(me, event);
         }
+    }
+
+    /// MI2: no switch between the entry of an interrupt and its exit. (A stopper that is no thread moves the
+    /// running task in one.)
+    fn switches_outside_interrupts(&self, me: ThisCpu<'_, Hw>) {
+        let is_interrupt = me.k.config.rules.stopper.get() == StopperForm::Interrupt;
+        if self.cpu(me.id).in_interrupt.get() && !is_interrupt {
+            self.violates("MI2", format!("CPU {} switches inside an interrupt", me.id));
+        }
+    }
+
+    /// MI10: a CPU that waits for a write is not interrupted, but written to.
+    pub(super) fn wakes_without_interrupt(&self, to: CpuId, ipi: Ipi) {
+        let cpu = self.cpu(to);
+        let idles = cpu.seen.get() == TaskId(u32::from(to.0)) && cpu.mode.get() == Mode::Interruptible;
+        if idles && self.idle_monitor.sees_writes() && ipi == Ipi::Reschedule {
+            self.violates("MI10", format!("CPU {to} idles, watches its flag, and is interrupted"));
+        }
+    }
+
+    /// An invariant of machine.md 8.2 is broken.
+    fn violates(&self, invariant: &'static str, what: String) {
+        self.recorder.fail(RunError::Invariant { invariant, at: self.local_now(), what });
     }
 
     /// A CPU has spun for a lock and has it now.

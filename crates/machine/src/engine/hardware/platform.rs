@@ -166,6 +166,9 @@ impl Platform for Hw {
             self.note_sent(from, to, ipi, noticed);
             return self.at(noticed, OneShot::Notice { to, ipi });
         }
+        if self.watch().is_some() {
+            self.wakes_without_interrupt(to, ipi);
+        }
         let sent = &self.cpus[from.index()].ipis_sent;
         sent.set(sent.get() + 1);
         self.charge_work(self.spec.costs.ipi_send);

@@ -40,3 +40,27 @@ impl Sim {
         Nanos(phase + (since_phase / period + 1) * period)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Machine, MachineSpec, RunOptions, Setup};
+    use scheduler::registry::Config;
+    use scheduler::{CpuId, Nanos, Topology};
+
+    /// fair-placement 5.1: ticks of 1 ms fall together, or those of four CPUs are 125 us apart.
+    #[test]
+    fn ticks_fall_together_or_are_spread_over_half_a_period() {
+        let ticks = |settings: &[&str]| {
+            let config = Config::of_profile("6.1.y").expect("it exists");
+            settings.iter().for_each(|setting| config.set(setting).expect("a setting"));
+            let (spec, setup) = (MachineSpec::ideal(Topology::flat(4)), Setup::new(4));
+            let machine = Machine::new(spec, config, setup, RunOptions::default()).expect("a sound setup");
+            machine.sim.hw().now.set(Nanos::from_micros(5_500));
+            [0, 1, 2, 3].map(|cpu| machine.sim.next_tick(CpuId(cpu)).0 / 1_000)
+        };
+        assert_eq!(ticks(&[]), [6_000; 4]);
+        assert_eq!(ticks(&["skew_tick=on"]), [6_000, 6_125, 6_250, 6_375]);
+        assert_eq!(ticks(&["skew_tick=on", "nr_cpus=8"]), [6_000, 6_062, 6_125, 6_187]);
+        assert_eq!(ticks(&["hz=250"]), [8_000; 4]);
+    }
+}

@@ -1,12 +1,14 @@
 //! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event,
-//! and those that need the engine's clock here (fair-class 14, I11). It costs a test of a pointer when it is
-//! off.
+//! and those that need the engine's clock here (fair-class 14, I11; machine.md 8.2, MI3). It costs a test of
+//! a pointer when it is off.
 
 use super::view::View;
 use crate::engine::hardware::Mode;
 use crate::engine::record::Watch;
+use crate::engine::userland::Activity;
 use crate::outcome::{RunError, TaskOutcome};
 use scheduler::check::Violation;
+use scheduler::registry::PreemptModel;
 use scheduler::{Class, CpuId, CpuMask, Nanos, TaskId};
 use std::cell::RefCell;
 
@@ -22,10 +24,38 @@ pub(crate) fn check(watch: &Watch, view: View<'_>, finished: &RefCell<Vec<TaskOu
     let broken = watch
         .time_passes(hw.now.get())
         .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user))
-        .or_else(accounts);
+        .or_else(accounts)
+        .or_else(|| acts_on_requests(watch, view));
     if let Some(Violation { invariant, what }) = broken {
         hw.recorder.fail(RunError::Invariant { invariant, at: hw.now.get(), what });
     }
+}
+
+/// MI3: whoever is asked to make room does so at once, where nothing costs time: there no stretch of the
+/// kernel has pieces, and no way is long. Not in such a stretch itself, unless the kernel can be preempted in
+/// it.
+fn acts_on_requests(watch: &Watch, view: View<'_>) -> Option<Violation> {
+    let (k, now) = (view.k, view.hw().now.get());
+    let preemptible = matches!(k.config.rules.preempt_model.get(), PreemptModel::Full | PreemptModel::Lazy);
+    let late = |cpu: &CpuId| {
+        let rq = &k.rq(*cpu).published;
+        let curr = rq.curr.get();
+        let activity = view.user.tasks.with_known(curr, |t| t.activity);
+        let in_kernel = matches!(activity, Some(Activity::Kernel { .. }));
+        let acts = rq.need_resched() && (preemptible || !in_kernel);
+        let since = &watch.asked_since[cpu.index()];
+        let asked_at = if acts { since.get().or(Some(now)) } else { None };
+        since.set(asked_at);
+        asked_at.is_some_and(|at| at < now)
+    };
+    // Where the ways from wakeups are known, they take their time.
+    if !watch.nothing_costs || view.hw().paths.is_some() {
+        return None;
+    }
+    let cpu = k.online.iter().filter(late).collect::<CpuMask>().first()?;
+    let since = watch.asked_since[cpu.index()].get().unwrap_or(now);
+    let what = format!("CPU {cpu} has been asked to reschedule since {since} s");
+    Some(Violation { invariant: "MI3", what })
 }
 
 /// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the
@@ -66,10 +96,15 @@ impl View<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::{View, Watch};
+    use crate::engine::hardware::Mode;
     use crate::outcome::RunError;
+    use crate::spec::IdleMonitor;
     use crate::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
+    use scheduler::platform::{Ipi, Platform};
     use scheduler::registry::Config;
-    use scheduler::{Nanos, Policy, RtPriority, TaskId, Topology};
+    use scheduler::rq::Resched;
+    use scheduler::{CpuId, Event, Nanos, Policy, RtPriority, SwitchState, TaskId, ThisCpu, Topology};
 
     #[derive(Debug)]
     struct Periodic;
@@ -84,6 +119,10 @@ mod tests {
 
     /// Three equal FIFO tasks on two CPUs for 10 ms.
     fn checked() -> Machine {
+        checked_on(MachineSpec::ideal(Topology::flat(2)))
+    }
+
+    fn checked_on(spec: MachineSpec) -> Machine {
         let mut setup = Setup::new(2);
         for n in 0..3 {
             let mut task = TaskSpec::new(format!("t{n}"), Periodic);
@@ -91,7 +130,6 @@ mod tests {
             setup.spawn(Nanos::ZERO, task);
         }
         let config = Config::of_profile("6.1").expect("it exists");
-        let spec = MachineSpec::ideal(Topology::flat(2));
         let options = RunOptions { duration: Nanos::from_millis(10), check: true, ..RunOptions::default() };
         Machine::new(spec, config, setup, options).expect("a sound setup")
     }
@@ -115,5 +153,59 @@ mod tests {
         let machine = checked();
         machine.sim.k.task(TaskId(2)).stats.sum_exec_runtime.overwrite(Nanos(1));
         assert!(matches!(machine.run(), Err(RunError::Invariant { invariant: "I11", .. })));
+    }
+
+    /// What stopped the run, if something did before it began.
+    fn broken(machine: Machine) -> Option<&'static str> {
+        match machine.run() {
+            Err(RunError::Invariant { invariant, .. }) => Some(invariant),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn mi2_a_switch_inside_an_interrupt() {
+        let told = |in_interrupt| {
+            let machine = checked();
+            let (k, id) = (&machine.sim.k, CpuId(1));
+            k.platform.cpu(id).in_interrupt.set(in_interrupt);
+            let (prev, prev_state, next) = (TaskId(1), SwitchState::Runnable, TaskId(1));
+            k.platform.event(ThisCpu { k, id }, Event::Switch { prev, prev_state, next });
+            k.platform.cpu(id).in_interrupt.set(false);
+            broken(machine)
+        };
+        // No counter knows of it: P15.
+        assert_eq!((told(true), told(false)), (Some("MI2"), Some("P15")));
+    }
+
+    #[test]
+    fn mi3_a_request_that_nobody_acts_on() {
+        let machine = checked();
+        let view = View { k: &machine.sim.k, user: &machine.sim.user };
+        let watch = Watch::new(view.k, &view.hw().spec);
+        let looks_at = |us| {
+            view.hw().now.set(Nanos::from_micros(us));
+            super::acts_on_requests(&watch, view).map(|violation| violation.invariant)
+        };
+        assert_eq!((looks_at(0), looks_at(1)), (None, None), "nobody is asked");
+        view.k.rq(CpuId(1)).published.resched.overwrite(Resched::Full);
+        assert_eq!((looks_at(2), looks_at(2), looks_at(3)), (None, None, Some("MI3")));
+    }
+
+    #[test]
+    fn mi10_an_interrupt_for_a_cpu_that_watches() {
+        let sent = |polling| {
+            let mut spec = MachineSpec::ideal(Topology::flat(2));
+            spec.idle_monitor = IdleMonitor::Mwait;
+            let machine = checked_on(spec);
+            let target = machine.sim.k.platform.cpu(CpuId(1));
+            target.mode.set(Mode::Interruptible);
+            target.polling.set(polling);
+            machine.sim.k.platform.send_ipi(CpuId(0), CpuId(1), Ipi::Reschedule);
+            target.mode.set(Mode::InPath);
+            target.polling.set(false);
+            broken(machine)
+        };
+        assert_eq!((sent(false), sent(true)), (Some("MI10"), None));
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct Watch {
     pub checker: RefCell<Checker>,
     /// Nothing costs time on this machine, so time is either idle or some task's.
     pub nothing_costs: bool,
+    /// Since when the running task of each CPU has been asked to make room, where a request acts at once.
+    pub asked_since: Box<[Cell<Option<Nanos>>]>,
     /// Virtual time at the latest look, and looks since it last moved.
     at: Cell<Nanos>,
     looks_at_once: Cell<u32>,
@@ -27,6 +29,7 @@ impl Watch {
         Watch {
             checker: RefCell::new(Checker::new(k)),
             nothing_costs: nothing_costs(spec),
+            asked_since: k.rqs().iter().map(|_| Cell::default()).collect(),
             at: Cell::new(Nanos::ZERO),
             looks_at_once: Cell::new(0),
         }

@@ -11,7 +11,7 @@ use crate::task::Task;
 use crate::{CpuId, TaskId, TaskState, ThisCpu};
 
 /// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. A running
-/// task that has just blocked counts until it is replaced, as up to 2.6.36.
+/// task that has just blocked counts until it is replaced, as up to 4.8 (limit `blocked_floor`).
 pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
     let curr = rq.fair.curr.map(|c| rq.me.entity(c).vruntime.get());

@@ -1,12 +1,12 @@
 //! How long a task may run before the others have their turn (fair-class 4.1).
 
-use crate::Scheduler;
 use crate::fair::scale;
 use crate::fair::vruntime::proportion;
 use crate::platform::Platform;
-use crate::registry::Feature;
+use crate::registry::{Feature, IdleShortSleeper};
 use crate::rq::RqGuard;
 use crate::task::Task;
+use crate::{Policy, Scheduler};
 
 /// Time in ns in which `n` runnable tasks run once each.
 fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
@@ -15,7 +15,7 @@ fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
 
 /// Slice of a task in ns: its share of the period, by weight. A task that is not on the queue, a new one or
 /// one that has just blocked, counts as if it were. A START_NICE penalty lengthens the slice: seed 003 shifts
-/// it like virtual time (fair-class U17). Under BASE_SLICE it is at least sched_min_granularity.
+/// it like virtual time (fair-class U17). Under BASE_SLICE it is at least [`least_slice`].
 pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let se = &task.se;
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);
@@ -24,8 +24,21 @@ pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task
         load += se.weight.get();
     }
     let share = proportion(period(rq.me.k, n), se.weight.get(), load);
-    let least = if rq.me.has(Feature::BaseSlice) { scale::min_granularity(rq.me.k) } else { 0 };
+    let least = if rq.me.has(Feature::BaseSlice) { least_slice(rq, task) } else { 0 };
     se.penalised(share.max(least))
+}
+
+/// sched_idle_min_granularity in ns; not scaled by the number of CPUs.
+const IDLE_MIN_GRANULARITY: u64 = 750_000;
+
+/// sched_min_granularity, but since 5.16 less for a SCHED_IDLE task beside others (fair-placement 3.2).
+fn least_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
+    let others = rq.published.nr_idle_policy.get() < rq.fair.nr_running;
+    let since_5_16 = rq.me.k.config.rules.idle_short_sleeper.get() == IdleShortSleeper::On;
+    if since_5_16 && others && task.policy.get() == Policy::Idle {
+        return IDLE_MIN_GRANULARITY;
+    }
+    scale::min_granularity(rq.me.k)
 }
 
 /// The slice in virtual ns; a penalty enters twice.

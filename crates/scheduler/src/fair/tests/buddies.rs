@@ -142,6 +142,7 @@ fn preempt_any_remembers_whom_a_real_time_task_interrupted() {
     };
     assert!(last("last_set=preempt_any"));
     assert!(!last("last_set=preempt_vr"));
+    assert!(!last("last_set=preempt_fair"), "since 2.6.37 only a fair task does that");
     assert!(!last("last_set=every_wake"), "the RT test comes first");
 }
 

@@ -2,7 +2,7 @@
 
 use super::ms;
 use crate::testing::Lab;
-use crate::{Policy, Reason};
+use crate::{CpuId, CpuMask, Policy, Reason};
 
 /// A5: 2.6.32, 4 CPUs (15 / 3 / 3 ms), `n` tasks on CPU 0 of which the running one has had `ran` ms and is
 /// `lag` ms right of the leftmost: whether the tick reschedules.
@@ -60,6 +60,23 @@ fn the_tick_of_6_1_does_not_ask_for_wakeup_preempt() {
     let always = &["tick_check=always", "NO_WAKEUP_PREEMPT"];
     assert!(a5("2.6.32", always, 2, 4.0, 8.0) && a5("2.6.32", &[], 2, 4.0, 8.0));
     assert!(!a5("2.6.32", always, 1, 16.0, 0.0), "alone: nobody to make room for");
+}
+
+/// fair-placement 3.2: beside others the slice of a SCHED_IDLE task, 70 us of 24 ms, is 0.75 ms at least, not
+/// scaled by the number of CPUs, and up to 5.15 min_granularity, 3 ms on 8 CPUs.
+#[test]
+fn since_5_16_a_sched_idle_task_soon_makes_room() {
+    let slice = |profile: &str, other: Policy| {
+        let lab = Lab::new(8, profile, &[]);
+        lab.spawn(Policy::Idle, 0);
+        lab.spawn_unsettled(other, 0, 0, CpuMask::single(CpuId(0)));
+        assert_eq!(lab.k.task(lab.running(0)).policy.get(), Policy::Idle);
+        lab.slice(0)
+    };
+    assert_eq!(slice("6.1.y", Policy::Normal), 750_000);
+    assert_eq!(slice("5.15", Policy::Normal), 3_000_000);
+    assert_eq!(slice("5.10", Policy::Normal), 24_000_000 * 3 / 1027, "no least slice at all");
+    assert_eq!(slice("6.1.y", Policy::Idle), 12_000_000, "a half among equals");
 }
 
 /// 6.2: the limit in virtual time is larger for light tasks, smaller for heavy ones.

@@ -126,6 +126,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "numa_imbalance=off",
             "ttwu_list=other_cache",
             "wake_on_cpu=spin",
+            "renice=by_direction",
         ],
     },
     Profile {
@@ -158,6 +159,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "lb=group_room_newest",
             "nohz_balance=balance_only",
             "floor_order=without_task",
+            "renice=same_stint",
             "push_ipi_walker=per_source",
             "deboost_order=wake_then_deboost",
         ],

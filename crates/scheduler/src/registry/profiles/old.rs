@@ -31,6 +31,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "idle_tick=drop",
             "last_set=preempt_any",
             "tick_check=by_feature",
+            "renice=same_stint",
             "skew_tick=on",
             "stopper=interrupt",
         ],
@@ -75,7 +76,12 @@ pub(super) const PROFILES: &[Profile] = &[
         meaning: "Linux 3.3: as 4.0, but pull scans the other queue.",
         source: "rt-class 0.4 (v3.3)",
         base: Some("4.0"),
-        settings: &["pull_source=queue_scan", "setscheduler_place=tail", "dl_class=off"],
+        settings: &[
+            "pull_source=queue_scan",
+            "setscheduler_place=tail",
+            "dl_class=off",
+            "throttled_count=counted",
+        ],
     },
     Profile {
         name: "2.6.36",
@@ -98,6 +104,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "idle_never_hot=off",
             "yield_mode=keep",
             "dl_class=off",
+            "throttled_count=counted",
         ],
     },
     Profile {

@@ -1,8 +1,10 @@
 //! RT throttling: rt-class 8.1, E18.
 
 use super::check_invariants;
-use crate::testing::{Lab, cpus, fifo};
-use crate::{CpuId, CpuMask, Nanos, Reason};
+use crate::affinity::set_cpus_allowed;
+use crate::testing::{Lab, cpus, deadline, fifo, sched_setscheduler};
+use crate::tick::scheduler_tick;
+use crate::{CpuId, CpuMask, Nanos, Policy, Reason};
 
 const STRICT: &str = "NO_RT_RUNTIME_SHARE";
 
@@ -150,6 +152,72 @@ fn throttling_that_is_switched_on_while_a_task_runs_ends_too() {
     assert!(lab.idle(0) && throttled(&lab, 0));
     run_ms(&lab, 1200);
     assert_eq!((lab.count(Reason::Unthrottled), lab.running(0)), (1, p));
+}
+
+/// 8.1: since 3.16 throttled tasks do not count as running, so that the CPU is idle without others and looks
+/// for work: fair tasks that wait elsewhere come.
+#[test]
+fn a_throttled_cpu_is_idle_and_fetches_fair_tasks() {
+    for (rule, fetches) in [("throttled_count=left_out", true), ("throttled_count=counted", false)] {
+        let settings = [STRICT, "sched_rt_runtime_us=500000", "NO_NI_RANDOM", rule];
+        let lab = Lab::new(2, "6.1.y", &settings);
+        lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+        let hogs = [0, 1].map(|_| lab.spawn_allowed(Policy::Normal, 1, cpus(&[1])));
+        for p in hogs {
+            lab.run(set_cpus_allowed(lab.cpu(1), p, CpuMask::ALL));
+        }
+        let nr = |cpu| lab.k.rq(CpuId(cpu)).published.nr_running.get();
+        assert_eq!((nr(0), nr(1)), (1, 2), "{rule}");
+        lab.advance(Nanos::from_millis(501));
+        lab.run(scheduler_tick(lab.cpu(0)));
+        assert!(throttled(&lab, 0));
+        assert_eq!((nr(0), lab.k.nr_fair(CpuId(0))), (u32::from(!fetches), 0), "{rule}");
+        lab.settle();
+        assert_eq!((lab.idle(0), nr(1)), (!fetches, if fetches { 1 } else { 2 }), "{rule}");
+        check_invariants(&lab);
+        lab.advance(Nanos::from_millis(499));
+        expire(&lab);
+        assert!(!throttled(&lab, 0));
+        assert_eq!(nr(0) + nr(1), 3, "{rule}: it counts again");
+        check_invariants(&lab);
+    }
+}
+
+/// The same for a task that comes to a throttled queue, or leaves it.
+#[test]
+fn who_comes_to_a_throttled_queue_does_not_count_either() {
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=500000"]);
+    let p = lab.spawn(fifo(50), 0);
+    let other = lab.spawn(fifo(40), 0);
+    lab.block(0);
+    lab.block(0);
+    lab.wake(0, p);
+    run_ms(&lab, 501);
+    let nr = || lab.k.rq(CpuId(0)).published.nr_running.get();
+    assert!(lab.idle(0) && nr() == 0);
+    lab.wake(0, other);
+    assert_eq!((nr(), lab.idle(0)), (0, true));
+    check_invariants(&lab);
+    lab.run(sched_setscheduler(lab.cpu(0), other, Policy::Normal));
+    lab.settle();
+    assert_eq!((nr(), lab.running(0)), (1, other), "a fair task does");
+    check_invariants(&lab);
+    run_ms(&lab, 499);
+    assert_eq!((nr(), lab.running(0)), (2, p));
+    check_invariants(&lab);
+}
+
+/// 8.1: the CPU reschedules when its queue is let go, whoever runs there.
+#[test]
+fn a_queue_that_is_let_go_reschedules_in_any_case() {
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=500000"]);
+    lab.spawn(fifo(50), 0);
+    run_ms(&lab, 501);
+    let higher = lab.spawn(deadline(400, 1000, 1000), 0);
+    assert_eq!(lab.running(0), higher);
+    lab.advance(Nanos::from_millis(499));
+    lab.run(super::super::sched_rt_period_timer(lab.cpu(0)));
+    assert!(!throttled(&lab, 0) && lab.k.rq(CpuId(0)).published.is_asked());
 }
 
 fn shares_ms(lab: &Lab) -> [u64; 2] {

@@ -118,7 +118,9 @@ pub(super) fn decay_cost<P: Platform>(me: ThisCpu<'_, P>, domain: &SchedDomain) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::Lock;
     use crate::testing::Lab;
+    use crate::{CpuMask, Policy, Topology};
     use alloc::format;
 
     /// fair-placement E55: intervals in ticks at the ends of their range.
@@ -147,6 +149,64 @@ mod tests {
         assert_eq!(interval(me, domain, true), 50);
         domain.balance.balance_interval_ms.set(0);
         assert_eq!([interval(me, domain, true), interval(me, domain, false)], [7, 1], "the shortest: 2 ms");
+    }
+
+    /// Whether a pass of that situation over the domains of CPU 0 comes 20 ms after the last one: an interval
+    /// of an idle CPU, 2 ms, has passed, and none of a busy one, 28 ms.
+    fn looks(lab: &Lab, situation: Situation) -> bool {
+        let attempts = || {
+            let counts = &lab.k.domains(CpuId(0))[0].balance.counts;
+            counts.iter().map(|c| c.attempts.get()).sum::<u64>()
+        };
+        lab.advance(Nanos::from_millis(20));
+        lab.k.domains(CpuId(0))[0].balance.last_balance.set(Nanos::ZERO);
+        let before = attempts();
+        lab.run(rebalance_domains(lab.cpu(0), CpuId(0), situation));
+        attempts() > before
+    }
+
+    /// 3.4, 4.3: a CPU that runs only SCHED_IDLE tasks balances as often as an idle one.
+    #[test]
+    fn a_cpu_of_sched_idle_tasks_balances_as_often_as_an_idle_one() {
+        let busy = |policy, rule: &str| {
+            let lab = Lab::new(2, "6.1.y", &["hz=250", rule]);
+            lab.spawn(policy, 0);
+            looks(&lab, Situation::Busy)
+        };
+        assert!(busy(Policy::Idle, "sched_idle_cpu=on"));
+        assert!(!busy(Policy::Normal, "sched_idle_cpu=on") && !busy(Policy::Idle, "sched_idle_cpu=off"));
+    }
+
+    /// 4.3 step 4: one CPU at a time balances the NUMA levels.
+    #[test]
+    fn levels_of_several_nodes_are_balanced_by_one_cpu_at_a_time() {
+        for (kind, serialized) in [(LevelKind::Mc, false), (LevelKind::Numa { distance: 20 }, true)] {
+            let mut topology = Topology::flat(2);
+            topology.levels[0].kind = kind;
+            let lab = Lab::on(&topology, "6.1.y", &["hz=250"]);
+            lab.k.fair_root.nohz.numa_is_balanced.set(true);
+            assert_eq!(looks(&lab, Situation::Idle), !serialized, "{kind:?}");
+            lab.k.fair_root.nohz.numa_is_balanced.set(false);
+            assert!(looks(&lab, Situation::Idle), "{kind:?}");
+        }
+    }
+
+    /// fair-placement I15: the busy CPU's lock is given back before the own one is taken.
+    #[test]
+    fn a_pull_holds_one_lock_at_a_time() {
+        let lab = Lab::new(2, "6.1.y", &["hz=250", "NO_NI_RANDOM"]);
+        for _ in 0..4 {
+            lab.spawn_allowed(Policy::Normal, 1, CpuMask::single(CpuId(1)));
+        }
+        for p in lab.k.tasks.iter().skip(2) {
+            lab.k.task(p).cpus_allowed.overwrite(lab.k.online);
+            lab.k.task(p).nr_cpus_allowed.overwrite(2);
+        }
+        lab.advance(Nanos::from_millis(20));
+        lab.k.platform.locks.borrow_mut().clear();
+        lab.run(load_balance(lab.cpu(0), CpuId(0), &lab.k.domains(CpuId(0))[0], Situation::Idle));
+        assert_eq!(*lab.k.platform.locks.borrow(), [Lock::Rq(CpuId(1)), Lock::Rq(CpuId(0))]);
+        assert!(lab.k.rq(CpuId(0)).published.nr_running.get() > 0, "something has moved");
     }
 
     #[test]

@@ -69,6 +69,25 @@ fn the_timer_is_set_for_who_competes() {
     assert_eq!(lab.hrtick_at(0), None, "alone again");
 }
 
+/// X14: what is left of a request in virtual time, in real time by the weight.
+#[test]
+fn x14_the_timer_is_set_for_the_end_of_the_request() {
+    for (cpus, nice, left, after) in
+        [(1, 0, 700_000, 700_000), (2, 5, 4_279_402, 1_400_000), (2, 5, 4_279_403, 1_400_001)]
+    {
+        let lab = Lab::new(cpus, "7.1", &["HRTICK", "hrtick_for=request"]);
+        let own = crate::CpuMask::single(CpuId(0));
+        let p = lab.spawn_unsettled(Policy::Normal, nice, 0, own);
+        lab.settle();
+        let se = &lab.k.task(p).se;
+        se.eevdf.deadline.set(se.vruntime.get().wrapping_add(left));
+        lab.spawn_unsettled(Policy::Normal, 0, 0, own);
+        assert_eq!(lab.running(0), p);
+        let at = lab.hrtick_at(0).expect("it has company now") - lab.k.platform.now.get();
+        assert_eq!(at, Nanos(after), "nice {nice}");
+    }
+}
+
 /// 7.1 asks in full when it fires, older kernels as the class asks; a stale expiry does nothing.
 #[test]
 fn it_asks_when_the_turn_is_over() {

@@ -70,6 +70,24 @@ fn a_fair_task_behind_a_real_time_hog_is_taken_away() {
     assert_eq!(waits(&["cpu_capacity=ignored", "misfit_reduced=off"]), 250);
 }
 
+/// 4.8, the list: who is picked goes to the head, so that balancing finds whoever has not run for longest.
+#[test]
+fn the_coldest_task_is_at_the_end_of_the_list() {
+    let lab = modern(&Topology::flat(1), &[]);
+    let tasks = [0, 0, 5].map(|nice| lab.spawn_unsettled(Policy::Normal, nice, 0, cpus(&[0])));
+    lab.settle();
+    lab.run_on(Nanos::from_millis(200));
+    for _ in 0..50 {
+        lab.run_on(Nanos::from_millis(4));
+        let waits = tasks.into_iter().filter(|p| *p != lab.running(0));
+        let coldest = waits.min_by_key(|p| lab.k.task(*p).stats.last_ran.get());
+        let oldest = lab.run(lab.cpu(0).lock(CpuId(0))).fair.tasks.oldest();
+        assert_eq!(oldest, coldest);
+    }
+    let slices = tasks.map(|p| lab.k.task(p).stats.nr_slices.get());
+    assert!(slices.iter().all(|n| *n > 5), "{slices:?}");
+}
+
 /// 4.8: an idle puller leaves the last task; a build that can preempt takes one.
 #[test]
 fn a_newly_idle_cpu_takes_one_task() {
@@ -157,6 +175,33 @@ fn the_longest_interval_is_twice_the_shortest() {
         let interval = lab.k.domains(CpuId(0))[0].balance.balance_interval_ms.get();
         assert_eq!(interval, 2 * cpus as u64);
     }
+}
+
+/// 4.4 step 6d: where nobody of the busiest CPU may come, the next busiest is asked in the same pass.
+#[test]
+fn where_all_are_bound_the_next_busiest_is_asked() {
+    let lab = modern(&Topology::flat(3), &["idle_tick=keep"]);
+    for _ in 0..4 {
+        lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
+    }
+    let movable = [(); 2].map(|()| lab.spawn_allowed(Policy::Normal, 2, cpus(&[2])));
+    lab.run_on(Nanos::from_millis(200));
+    assert_eq!(lab.queued_on(), [0, 4, 2]);
+    for p in movable {
+        lab.k.task(p).cpus_allowed.overwrite(lab.k.online);
+        lab.k.task(p).nr_cpus_allowed.overwrite(3);
+    }
+    // By now it looks twice a second at most.
+    let passes = || lab.k.domains(CpuId(0))[0].balance.counts[0].attempts.get();
+    let (before, redone) = (passes(), lab.count(Reason::LbAllPinned));
+    for _ in 0..400 {
+        lab.advance(Nanos::from_millis(4));
+        lab.tick(0);
+        if passes() > before {
+            break;
+        }
+    }
+    assert_eq!((lab.queued_on(), lab.count(Reason::LbAllPinned) - redone), ([1, 4, 1].into(), 1));
 }
 
 /// 4.4: bound tasks make the level above look.

@@ -298,6 +298,29 @@ fn wakeups_are_handed_to_empty_cpus_and_other_caches() {
     assert!(!handed(&[12], 12, &["NO_TTWU_QUEUE"]));
 }
 
+/// 0: a CPU to which a wakeup is handed over is idle for nobody, before it has queued the task.
+#[test]
+fn a_cpu_to_which_a_wakeup_is_handed_over_is_not_idle() {
+    let wake = Wake::new(0, 2, &[]);
+    allow(&wake.lab, wake.woken, cpus(&[2]));
+    assert!(wake.lab.k.idle_cpu(CpuId(2)));
+    _ = wake.lab.run(try_to_wake_up(wake.lab.cpu(0), wake.woken, WakeFlags::default()));
+    assert_eq!(wake.lab.k.rq(CpuId(2)).published.nr_running.get(), 0, "not yet");
+    assert!(!wake.lab.k.idle_cpu(CpuId(2)));
+}
+
+/// 2.2 step 9, 4.8: a task that was woken on another CPU has nothing in the cache there until it has run.
+#[test]
+fn a_task_that_is_woken_elsewhere_is_not_cache_hot() {
+    let ran_at = |target: u16| {
+        let wake = Wake::new(4, 6, &["NO_TTWU_QUEUE"]).busy(&all_but(&[target], 8));
+        wake.lab.k.task(wake.woken).stats.exec_start.set(Nanos(77));
+        _ = wake.lab.run(try_to_wake_up(wake.lab.cpu(4), wake.woken, WakeFlags::default()));
+        (wake.lab.cpu_of(wake.woken), wake.lab.k.task(wake.woken).stats.exec_start.get())
+    };
+    assert_eq!([ran_at(6), ran_at(7)], [(6, Nanos(77)), (7, Nanos::ZERO)]);
+}
+
 /// rt-class 3.1: who may not run where it is goes to the nearest CPU that is allowed.
 #[test]
 fn a_task_that_has_to_go_stays_near() {
