@@ -1,7 +1,7 @@
 //! How idle CPUs wait, and what it takes to wake them (machine.md 5.5).
 
 use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script};
-use machine::{IdleMonitor, RunOptions, Setup, Step};
+use machine::{BUILTIN, IdleMonitor, MachineSpec, RunOptions, Setup, Step};
 use scheduler::{CpuId, CpuMask, Nanos};
 
 /// What leaving an idle state costs.
@@ -37,6 +37,16 @@ fn remote_wakeup(kernel: &str, monitor: IdleMonitor, held: bool) -> Woken {
     let outcome = run_with(spec, kernel, setup, options).expect("a run without error");
     let after = received.borrow()[1].saturating_sub(sent.borrow()[1]);
     Woken { ipis: outcome.cpus[1].ipis_received, after }
+}
+
+/// machine.md 5.5: on bare x86 machines no interrupt; in virtual machines, and where nothing is known, one.
+#[test]
+fn the_laptop_waits_with_mwait_and_the_other_machines_halt() {
+    for entry in BUILTIN {
+        let expected = if entry.name == "laptop" { IdleMonitor::Mwait } else { IdleMonitor::Hlt };
+        let spec = MachineSpec::builtin(entry.name).expect("it is built in");
+        assert_eq!(spec.idle_monitor, expected, "{}", entry.name);
+    }
 }
 
 /// 6.1 queues the wakeup at the idle CPU (rt-class 3.6); 6.1-rt takes its lock, and sets the flag.
