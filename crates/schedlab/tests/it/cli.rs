@@ -98,7 +98,7 @@ fn programs_are_told_by_an_event_of_our_own_that_can_be_left_out() {
     let lines = |name: &str, options: &[&str]| {
         let path = temporary(name);
         let path = path.to_str().expect("a path of our own");
-        let args = ["run", "hackbench -g1 -f2 -l5", "--cpus", "2", "--trace", path];
+        let args = ["run", "hackbench -g1 -f4 -l20", "--cpus", "2", "--trace", path];
         assert_eq!(schedlab(&[&args[..], options].concat()).status.code(), Some(0));
         let text = fs::read_to_string(path).expect("text");
         let count = |event: &str| text.lines().filter(|line| line.contains(&format!(": {event}: "))).count();
@@ -218,7 +218,7 @@ fn dumps_are_a_list_in_the_json_in_the_order_asked_for() {
     let found: Vec<(&str, u64)> = dumps.iter().map(|d| (d.file.as_str(), d.at_ns)).collect();
     assert_eq!(found, [("schedstat@end", 20_000_000), ("/proc/1000/sched@5ms", 5_000_000)]);
     assert!(
-        dumps[0].text.starts_with("version 15\n") && dumps[1].text.starts_with("hog (1000, #threads: 1)")
+        dumps[0].text.starts_with("version 17\n") && dumps[1].text.starts_with("hog (1000, #threads: 1)")
     );
 }
 
