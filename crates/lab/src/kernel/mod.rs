@@ -24,9 +24,9 @@ pub use release::Release;
 pub const DEFAULT_PROFILE: &str = "6.18.y";
 
 /// Why that one, and none that is newer.
-pub(crate) const WHY_DEFAULT: &str = "The newest kernel that was compared with recordings of itself (6.18.44): \
-    wakeups, turns, new tasks, deadline tasks and the fair server. 7.0 and 7.1 lack no more than it does, but \
-    are known from their source alone, and some of what 7.1 changed is uncertain (eevdf-class U2).";
+pub(crate) const WHY_DEFAULT: &str = "The newest kernel that was compared with recordings of itself \
+    (6.18.44): wakeups, turns, new tasks, deadline tasks and the fair server. 7.0 and 7.1 lack no more than it \
+    does, but are known from their source alone, and some of what 7.1 changed is uncertain (eevdf-class U2).";
 
 /// A kernel configuration in which every name and value is known to be legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
