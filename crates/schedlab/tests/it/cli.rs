@@ -56,6 +56,20 @@ fn the_demo_tells_what_would_change_and_how_far_to_trust_it() {
     }
 }
 
+/// Who says how often the recording kernel ticked, where the trace does not show it, has changed nothing; who
+/// sets anything else has.
+#[test]
+fn a_replay_with_the_ticks_of_its_recording_is_set_beside_it() {
+    let said = |setting: &str| {
+        let output = schedlab(&["run", DEMO, "--machine", "vm2", "--set", setting]);
+        let text = String::from_utf8(output.stdout).expect("text");
+        (text.contains("\nReplay of "), text.contains("how often the recording kernel ticked"))
+    };
+    assert_eq!(said("hz=250"), (true, false));
+    // With the ticks that the profile has anyway, but not those of the recording: its own replay decides.
+    assert_eq!(said("base_slice_ns=3000000"), (true, true));
+}
+
 /// Seed 000's program writes where it is into the trace; KernelShark's file has every line that the kernel's
 /// text has.
 #[test]
