@@ -14,7 +14,8 @@ test:
 # What an upgrade to the newest kernel would change for a recorded load, and what two more CPUs would.
 demo:
 	cargo build --release --package schedlab
-	./target/release/schedlab compare demo/mix-rtover.dat --machine vm2 --with kernel=7.1 --with cpus=4
+	./target/release/schedlab compare demo/mix-rtover.dat --machine vm2 --set hz=250 \
+		--with kernel=7.1 --with cpus=4 --task 'f?' --task 'hog?'
 
 # Format, lints and documentation, as in CI.
 lint:

@@ -282,7 +282,7 @@ impl Experiment {
                 .and_then(NamedKernel::of_uname)
                 .is_none_or(|recorded| recorded.profile == self.kernel.profile())
             && hz.is_none_or(|recorded| self.kernel.named().build.is_none_or(|build| build.hz == recorded))
-            && self.kernel.changes().is_empty()
+            && (self.kernel.changes().is_empty() || hz.is_none() && self.kernel.sets_only("hz"))
             && self.duration.is_none()
             && !self.looks_behind(recorded.replay.recording().span)
     }

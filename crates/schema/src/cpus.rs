@@ -21,6 +21,9 @@ figures! {
     sum ipis_sent: u64, Neutral "IPIs sent", metric 2;
     /// Interrupts received from other CPUs (reschedule and push).
     sum ipis_received: u64;
+    /// Requests of other CPUs that this one noticed by itself while it idled, so that they sent no interrupt
+    /// (sched_wake_idle_without_ipi).
+    sum polled: u64;
 }
 
 figures! {
@@ -72,6 +75,8 @@ figures! {
     sum spinlock_sleeps: u64, Lower "spinlock sleeps", row 9 if_any;
     /// Running tasks that lost their CPU while they held a mutex or a user-space spinlock.
     sum lock_holder_preemptions: u64, Lower "lock holders preempted", row 8 if_any;
+    /// Requests that idle CPUs noticed by themselves, so that no interrupt was sent (polling, MWAIT).
+    sum polled: u64, Neutral "woken without IPI", row 10 if_any;
     /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
     sum cache_refill_ns: u64;
 }

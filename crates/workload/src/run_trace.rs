@@ -127,9 +127,8 @@ impl Names {
             LogEvent::IrqRaise { .. } | LogEvent::IrqHandlerEntry { .. } | LogEvent::IrqHandlerExit {} => {
                 return None;
             }
-            LogEvent::IpiSend { .. } | LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => {
-                return None;
-            }
+            LogEvent::IpiSend { .. } | LogEvent::SchedWakeIdleWithoutIpi { .. } => return None,
+            LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => return None,
         })
     }
 

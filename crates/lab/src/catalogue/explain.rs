@@ -1,7 +1,7 @@
 //! What each kind has to say beyond its sentence.
 
 use super::{Entry, Explanation, Kind, Section};
-use crate::kernel::{Build, Change, KernelConfig, ModelOrigin, NamedKernel};
+use crate::kernel::{Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, NamedKernel, WHY_DEFAULT};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
@@ -65,7 +65,9 @@ fn kernel(name: &str) -> Details {
         std::iter::successors(profile.base.and_then(Profile::find), |p| p.base.and_then(Profile::find))
             .collect();
     let sets = profile.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s))).collect();
+    let default = (name == DEFAULT_PROFILE).then(|| Entry::new("", WHY_DEFAULT));
     Details::from(profile.source)
+        .with("runs where no kernel is named", default.into_iter().collect())
         .with("builds on", chain.iter().map(|p| Entry::new(p.name, p.meaning)).collect())
         .with("sets", sets)
         .with("approximate in (`schedlab explain NAME` says more)", approximate(name))

@@ -182,11 +182,14 @@ fn a_run_comes_back_from_its_trace_as_it_was() {
         for ending in CAN_BE_READ {
             let [before, after] = round_trip(&[load], ending, Programs::Told);
             assert!(before.result.tasks.len() > 2, "{load}");
+            let mut differing = 0;
             for task in &before.result.tasks {
                 let again =
                     after.result.tasks.iter().find(|again| again.pid == task.pid).expect("every task");
                 assert_same_to_the_end(&format!("{load} {ending} {}", task.pid), task, again);
+                differing += usize::from(task.sum_exec_runtime_ns != again.sum_exec_runtime_ns);
             }
+            assert!(differing <= 2, "{load} {ending}: {differing} tasks, and two CPUs");
         }
     }
 }
@@ -274,9 +277,10 @@ fn lent_priorities_come_back_from_the_trace_of_a_replay() {
     }
 }
 
-/// The same, but for what the last CPUs to look at the clock at the end of a run still did.
+/// The same, but for what the last CPUs to look at the clock at the end of a run still did: some paths of the
+/// kernel, of fewer us than 100.
 fn assert_same_to_the_end(who: &str, task: &TaskResult, again: &TaskResult) {
-    const LAST: u64 = 10_000;
+    const LAST: u64 = 100_000;
     let ns = [task, again].map(|task| task.sum_exec_runtime_ns);
     assert!(ns[0].abs_diff(ns[1]) <= LAST, "{who}: {ns:?} ns of CPU time");
     let voluntary = [task, again].map(|task| task.nr_voluntary_switches);

@@ -20,8 +20,14 @@ pub use error::KernelError;
 pub use named::NamedKernel;
 pub use release::Release;
 
-/// The profile where none is named.
-pub const DEFAULT_PROFILE: &str = "6.1";
+/// The profile where none is named: the newest one that recordings of its kernel bear out.
+pub const DEFAULT_PROFILE: &str = "6.18.y";
+
+/// Why that one, and none that is newer.
+pub(crate) const WHY_DEFAULT: &str = "The newest kernel that was compared with recordings of itself \
+    (6.18.44): wakeups, turns, new tasks, deadline tasks and the fair server. 7.0 and 7.1 lack no more than \
+    it does, but are known from their source alone, and some of what 7.1 changed is uncertain (eevdf-class \
+    U2).";
 
 /// A kernel configuration in which every name and value is known to be legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -148,6 +154,11 @@ impl KernelConfig {
     /// Takes over what the user of another one says of a setting.
     pub(crate) fn take(&mut self, other: &KernelConfig, setting: &str) {
         self.changes.extend(other.changes.iter().filter(|change| sets(change, setting)).cloned());
+    }
+
+    /// Whether nothing but this is set, and from the beginning.
+    pub(crate) fn sets_only(&self, setting: &str) -> bool {
+        self.changes.iter().all(|change| change.at == Nanos::ZERO && sets(change, setting))
     }
 
     /// What is set on top of the profile, in the order given.

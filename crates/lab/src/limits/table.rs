@@ -110,9 +110,9 @@ pub(super) const PLACEMENT: Limit = Limit {
     missing: "Fair tasks are placed at wakeup, fork and exec, and balanced between CPUs, by the rules and \
               constants of Linux 2.6.36.",
     changes: "Migrations, wakeup preemptions and what follows from them, on several CPUs: builds, hackbench, \
-              the threads of a core. By the rules of 6.1, hackbench -g2 on laptop takes 12 % less time and \
-              has less than a quarter of the wakeup preemptions; make -j4 on 8 CPUs has 344 migrations in \
-              place of 611; 11 hogs on 8 CPUs are balanced almost three times as often.",
+              the threads of a core. On laptop, by the rules of 6.1 in place of those of 4.1, hackbench -g2 \
+              takes 6 % less time with twice as many wakeup preemptions; make -j4 has 126 migrations in \
+              place of 669; 11 hogs are balanced almost three times as often.",
     profiles: OLD_FAIR_3_3,
     source: "fair-placement 2, 4",
 };
@@ -165,8 +165,8 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "CPU frequencies that change (cpufreq, turbo): a CPU has the fixed speed that its machine \
                   file says. What busy hardware threads take from each other is one factor, of files that say \
-                  one (calibrated ones; laptop says none), whatever they execute, and nothing while the \
-                  sibling polls; tasks of a recording keep their recorded CPU times beside any sibling.",
+                  one (laptop's 62 %, calibrated ones), whatever they execute, and nothing while the sibling \
+                  polls; tasks of a recording keep their recorded CPU times beside any sibling.",
         changes: "Run times on laptops, and of pairs of threads that are both memory-bound (0.7 to 0.8 in \
                   place of 0.62) or dense in floating point (0.5 to 0.55); whether a replay gains or loses by \
                   another placement on siblings, it cannot tell. Not measured.",
@@ -198,8 +198,8 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "NO_WAKEUP_PREEMPTION also switches off the tick's test whether a waiting task is owed \
                   time, as in 2.6.36; in 4.4 and later that test stays.",
-        changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs have a \
-                  mean latency of 3.9 to 4.3 ms, under 6.1's rule of 1.3 to 1.5 ms.",
+        changes: "Whatever is compared with this feature off: two timers beside four hogs on 2 CPUs of \
+                  laptop have a mean latency of 3.3 ms, under 6.1 one of 1.0 ms.",
         profiles: OLD_FAIR_4_0,
         source: "fair-placement 3.2",
     },
@@ -261,9 +261,9 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "idle_polling",
         effect: Effect::Medium,
-        missing: "Idle CPUs of the built-in machines halt and get an interrupt to be woken, unless \
-                  /dev/cpu_dma_latency is held; those of bare x86 machines wait with MWAIT and need none \
-                  (idle_monitor in machine files). Calibrating does not find out which.",
+        missing: "Idle CPUs of vm2 and of the documents' machines halt and get an interrupt to be woken, \
+                  unless /dev/cpu_dma_latency is held; those of bare x86 machines wait with MWAIT and need \
+                  none: so laptop (idle_monitor in machine files). Calibrating does not find out which.",
         changes: "The columns of IPIs, and about 0.6 us for each wakeup of an idle CPU. Right for virtual \
                   machines, which halt.",
         profiles: ALL,

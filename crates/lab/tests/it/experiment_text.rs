@@ -58,7 +58,7 @@ fn every_standard_load_runs_again() {
         assert_eq!(written.loads, [LoadText { load: entry.name.to_owned(), file: None }]);
         assert_eq!(
             (written.seed, written.duration_ns, written.kernel.as_deref()),
-            (1, Some(30_000_000), Some("6.1"))
+            (1, Some(30_000_000), Some(lab::DEFAULT_PROFILE))
         );
     }
 }

@@ -1,8 +1,9 @@
 //! How idle CPUs wait, and what it takes to wake them (machine.md 5.5).
 
 use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script};
-use machine::{IdleMonitor, RunOptions, Setup, Step};
+use machine::{BUILTIN, IdleMonitor, MachineSpec, RunOptions, Setup, Step, Tracing};
 use scheduler::{CpuId, CpuMask, Nanos};
+use schema::{LogEvent, LogRecord};
 
 /// What leaving an idle state costs.
 const EXIT: Nanos = Nanos(9_000);
@@ -14,6 +15,8 @@ const ENTRY: Nanos = Nanos(1_000);
 struct Woken {
     /// IPIs that the idle CPU got.
     ipis: u64,
+    /// What it noticed without one.
+    polled: u64,
     /// From the message to its receipt.
     after: Nanos,
 }
@@ -33,10 +36,27 @@ fn remote_wakeup(kernel: &str, monitor: IdleMonitor, held: bool) -> Woken {
         task.cpus = Some(CpuMask::single(CpuId(cpu)));
         setup.spawn_on(Nanos::ZERO, Some(CpuId(cpu)), task);
     }
-    let options = RunOptions { check: true, ..RunOptions::default() };
+    let options = RunOptions { check: true, trace: Tracing::Everything, ..RunOptions::default() };
     let outcome = run_with(spec, kernel, setup, options).expect("a run without error");
     let after = received.borrow()[1].saturating_sub(sent.borrow()[1]);
-    Woken { ipis: outcome.cpus[1].ipis_received, after }
+    let told = |record: &&LogRecord| match record.event {
+        LogEvent::SchedWakeIdleWithoutIpi { target_cpu, .. } => target_cpu == schema::CpuId(1),
+        _ => false,
+    };
+    let polled = outcome.cpus[1].polled;
+    assert_eq!(outcome.log.iter().flatten().filter(told).count() as u64, polled);
+    assert_eq!(outcome.totals.polled, outcome.cpus.iter().map(|cpu| cpu.polled).sum::<u64>());
+    Woken { ipis: outcome.cpus[1].ipis_received, polled, after }
+}
+
+/// machine.md 5.5: on bare x86 machines no interrupt; in virtual machines, and where nothing is known, one.
+#[test]
+fn the_laptop_waits_with_mwait_and_the_other_machines_halt() {
+    for entry in BUILTIN {
+        let expected = if entry.name == "laptop" { IdleMonitor::Mwait } else { IdleMonitor::Hlt };
+        let spec = MachineSpec::builtin(entry.name).expect("it is built in");
+        assert_eq!(spec.idle_monitor, expected, "{}", entry.name);
+    }
 }
 
 /// 6.1 queues the wakeup at the idle CPU (rt-class 3.6); 6.1-rt takes its lock, and sets the flag.
@@ -46,7 +66,7 @@ const KERNELS: [&str; 2] = ["6.1", "6.1-rt"];
 fn m19_a_halted_cpu_is_woken_by_an_interrupt_and_leaves_its_state() {
     for kernel in KERNELS {
         let woken = remote_wakeup(kernel, IdleMonitor::Hlt, false);
-        assert_eq!(woken, Woken { ipis: 1, after: EXIT + ENTRY }, "{kernel}");
+        assert_eq!(woken, Woken { ipis: 1, polled: 0, after: EXIT + ENTRY }, "{kernel}");
     }
 }
 
@@ -54,7 +74,7 @@ fn m19_a_halted_cpu_is_woken_by_an_interrupt_and_leaves_its_state() {
 fn m19_under_mwait_a_write_is_enough_and_the_state_is_left() {
     for kernel in KERNELS {
         let woken = remote_wakeup(kernel, IdleMonitor::Mwait, false);
-        assert_eq!(woken, Woken { ipis: 0, after: EXIT }, "{kernel}");
+        assert_eq!(woken, Woken { ipis: 0, polled: 1, after: EXIT }, "{kernel}");
     }
 }
 
@@ -62,7 +82,7 @@ fn m19_under_mwait_a_write_is_enough_and_the_state_is_left() {
 fn m19_a_polling_cpu_needs_neither() {
     for kernel in KERNELS {
         let woken = remote_wakeup(kernel, IdleMonitor::Poll, false);
-        assert_eq!(woken, Woken { ipis: 0, after: Nanos::ZERO }, "{kernel}");
+        assert_eq!(woken, Woken { ipis: 0, polled: 1, after: Nanos::ZERO }, "{kernel}");
     }
 }
 

@@ -137,3 +137,18 @@ fn where_two_hogs_run_makes_a_difference() {
     spec.speeds.smt_busy_percent = 62;
     assert_eq!([both(&spec, 1), both(&spec, 2)], [ms(100), ms(62)]);
 }
+
+/// machine.md 6.2.
+#[test]
+fn two_threads_of_a_core_of_the_laptop_do_15_to_30_percent_more_than_one() {
+    let laptop = MachineSpec::builtin("laptop").expect("it is built in");
+    let both = |second: u16| {
+        let ((a, a_clock), (b, b_clock)) =
+            (on(0, [Step::Compute(ms(100))]), on(second, [Step::Compute(ms(100))]));
+        run(laptop.clone(), [(Nanos::ZERO, a), (Nanos::ZERO, b)]);
+        end(&a_clock).max(end(&b_clock)).0 as f64
+    };
+    // Two threads do twice the work in the time of both: so much more than one in that time.
+    let gain = 2.0 * both(2) / both(1);
+    assert!((1.15..=1.30).contains(&gain), "{gain}");
+}

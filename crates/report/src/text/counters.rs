@@ -72,12 +72,14 @@ mod tests {
         wakeup preemptions      1204        120
         lock holders preempted    45       4.50
         spinlock sleeps           23       2.30
+        woken without IPI         72       7.20
         ");
     }
 
     #[test]
     fn counters_of_locks_in_user_space_are_left_out_where_there_is_none() {
-        let none = Totals { spinlock_sleeps: 0, lock_holder_preemptions: 0, ..example::run().totals };
+        let none =
+            Totals { spinlock_sleeps: 0, lock_holder_preemptions: 0, polled: 0, ..example::run().totals };
         let text = totals(&none, 10_000_000_000);
         assert!(!text.contains("lock") && text.contains("wakeup preemptions"), "{text}");
     }

@@ -36,7 +36,7 @@ pub struct Common {
     #[arg(long, value_name = "N", value_parser = cpus)]
     cpus: Option<u32>,
     /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default:
-    /// 6.1; with a trace, the recording's].
+    /// 6.18.y; with a trace, the recording's].
     ///
     /// A release or distribution without a profile of its own runs as the nearest one; a note says what is
     /// known to differ.

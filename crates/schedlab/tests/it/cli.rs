@@ -56,6 +56,20 @@ fn the_demo_tells_what_would_change_and_how_far_to_trust_it() {
     }
 }
 
+/// Who says how often the recording kernel ticked, where the trace does not show it, has changed nothing; who
+/// sets anything else has.
+#[test]
+fn a_replay_with_the_ticks_of_its_recording_is_set_beside_it() {
+    let said = |setting: &str| {
+        let output = schedlab(&["run", DEMO, "--machine", "vm2", "--set", setting]);
+        let text = String::from_utf8(output.stdout).expect("text");
+        (text.contains("\nReplay of "), text.contains("how often the recording kernel ticked"))
+    };
+    assert_eq!(said("hz=250"), (true, false));
+    // With the ticks that the profile has anyway, but not those of the recording: its own replay decides.
+    assert_eq!(said("base_slice_ns=3000000"), (true, true));
+}
+
 /// Seed 000's program writes where it is into the trace; KernelShark's file has every line that the kernel's
 /// text has.
 #[test]
@@ -98,7 +112,7 @@ fn programs_are_told_by_an_event_of_our_own_that_can_be_left_out() {
     let lines = |name: &str, options: &[&str]| {
         let path = temporary(name);
         let path = path.to_str().expect("a path of our own");
-        let args = ["run", "hackbench -g1 -f2 -l5", "--cpus", "2", "--trace", path];
+        let args = ["run", "hackbench -g1 -f4 -l20", "--cpus", "2", "--trace", path];
         assert_eq!(schedlab(&[&args[..], options].concat()).status.code(), Some(0));
         let text = fs::read_to_string(path).expect("text");
         let count = |event: &str| text.lines().filter(|line| line.contains(&format!(": {event}: "))).count();
@@ -218,7 +232,7 @@ fn dumps_are_a_list_in_the_json_in_the_order_asked_for() {
     let found: Vec<(&str, u64)> = dumps.iter().map(|d| (d.file.as_str(), d.at_ns)).collect();
     assert_eq!(found, [("schedstat@end", 20_000_000), ("/proc/1000/sched@5ms", 5_000_000)]);
     assert!(
-        dumps[0].text.starts_with("version 15\n") && dumps[1].text.starts_with("hog (1000, #threads: 1)")
+        dumps[0].text.starts_with("version 17\n") && dumps[1].text.starts_with("hog (1000, #threads: 1)")
     );
 }
 

@@ -92,6 +92,7 @@ fn events() -> Vec<LogEvent> {
         Decision { of, reason: "wake_stay" },
         IrqHandlerEntry { irq: interrupts[0] },
         IrqHandlerExit {},
+        SchedWakeIdleWithoutIpi { target_cpu: cpu, ipi: ipis[0], noticed: Nanos(9_000) },
         CacheRefill { from: Some(cpu), cost: Nanos(1_500) },
         Setting { setting: "NO_RT_PUSH_IPI".into() },
     ];

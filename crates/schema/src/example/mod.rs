@@ -64,6 +64,7 @@ pub fn cpu(cpu: u32) -> CpuResult {
         },
         ipis_sent: 77 + n,
         ipis_received: 78,
+        polled: 9,
     }
 }
 
@@ -186,6 +187,7 @@ pub fn run() -> RunResult {
             wakeup_preemptions: 1_204,
             spinlock_sleeps: 23,
             lock_holder_preemptions: 45,
+            polled: 72,
             cache_refill_ns: 67_000_000,
         },
         loads: vec![

@@ -161,6 +161,17 @@ pub enum LogEvent {
         #[serde(rename = "arrives_ns")]
         arrives: Nanos,
     },
+    /// A CPU asks another one for something that idles and watches its flag: there is no interrupt
+    /// (sched_wake_idle_without_ipi).
+    SchedWakeIdleWithoutIpi {
+        /// Whom.
+        target_cpu: CpuId,
+        /// For what.
+        ipi: LogIpi,
+        /// When it notices, nanoseconds since the start of the run.
+        #[serde(rename = "noticed_ns")]
+        noticed: Nanos,
+    },
     /// The task that is about to execute finds a part of its working set outside the caches.
     CacheRefill {
         /// Where it executed before; absent if nowhere.

@@ -119,6 +119,8 @@ pub(crate) struct CpuHw {
     pub scheduler_dice: RefCell<Rng>,
     pub ipis_sent: Cell<u64>,
     pub ipis_received: Cell<u64>,
+    /// What others asked of it while it watched its flag.
+    pub polled: Cell<u64>,
 }
 
 impl CpuHw {
@@ -147,6 +149,7 @@ impl CpuHw {
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),
+            polled: Cell::new(0),
         }
     }
 }

@@ -148,6 +148,16 @@ impl Hw {
         });
     }
 
+    /// The same of an idle CPU that watches its flag, and notices it then.
+    #[inline]
+    pub(super) fn note_polled(&self, from: CpuId, to: CpuId, ipi: Ipi, noticed: Nanos) {
+        self.note_detail(from, || LogEvent::SchedWakeIdleWithoutIpi {
+            target_cpu: words::cpu(to),
+            ipi: words::ipi(ipi),
+            noticed: words::time(noticed),
+        });
+    }
+
     fn lock(&self, lock: Lock) -> LogLock {
         match lock {
             Lock::Rq(cpu) => LogLock::Rq { cpu: words::cpu(cpu) },

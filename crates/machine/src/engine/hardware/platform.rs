@@ -163,7 +163,9 @@ impl Platform for Hw {
         }
         if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup | Ipi::Nohz) && self.cpus[to.index()].polling.get() {
             let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
-            self.note_sent(from, to, ipi, noticed);
+            let polled = &self.cpus[to.index()].polled;
+            polled.set(polled.get() + 1);
+            self.note_polled(from, to, ipi, noticed);
             return self.at(noticed, OneShot::Notice { to, ipi });
         }
         if self.watch().is_some() {

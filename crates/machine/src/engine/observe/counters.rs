@@ -18,6 +18,7 @@ impl<'s> View<'s> {
                 rq_lock: self.hw().lock_stats(cpu),
                 ipis_sent: hw.ipis_sent.get(),
                 ipis_received: hw.ipis_received.get(),
+                polled: hw.polled.get(),
             }
         };
         cpus.map(result).collect()
@@ -40,6 +41,7 @@ impl<'s> View<'s> {
             wakeup_preemptions: totals.wakeup_preemptions.get(),
             spinlock_sleeps: user.spinlocks.sleeps(),
             lock_holder_preemptions: user.tasks.lock_holder_preemptions.get(),
+            polled: self.hw().cpus.iter().map(|cpu| cpu.polled.get()).sum(),
             cache_refill_ns: user.tasks.cache_refill.get().0,
         }
     }
