@@ -467,8 +467,8 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "polled_wakeups",
         effect: Effect::Small,
-        missing: "Traces have no event sched_wake_idle_without_ipi (since 3.16) where an idle CPU that polls is \
-                  told by its flag; the log as JSON lines has it, as an interrupt that was polled.",
+        missing: "Traces as text, for Perfetto and as .dat have no event sched_wake_idle_without_ipi (since 3.16) \
+                  where an idle CPU that polls is told by its flag; the log as JSON lines has it.",
         changes: "Tools that count these events; IPIs are counted as in Linux.",
         profiles: SINCE_4_0,
         source: "fair-placement 2.3; machine.md 5.5",
