@@ -72,7 +72,7 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
 
 /// Whether a task is here, where it may not run. One that is being switched away from is here as long as it
 /// is the queue's current one: a waker may queue it where it is.
-pub(crate) fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
+fn must_leave<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> bool {
     let task = rq.me.task(p);
     let here = task.cpu.get() == rq.cpu && (task.on_rq.get() || rq.curr == p);
     here && !task.may_run_on(rq.cpu)

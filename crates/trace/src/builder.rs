@@ -1,6 +1,8 @@
 //! Collects events in any order and makes a [`Trace`] of them. Readers and simulators both end here, so that
 //! every trace keeps the same promises: events by time, CPU numbers in range, no negative ids, breaks noted.
 
+mod describe;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -12,9 +14,8 @@ use crate::model::{
     Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, Pid, SchedWakeup, TaskRef, Thread, Trace,
 };
 use crate::notes::{ImportNotes, NoteKind, Position};
-use crate::occupancy::{Occupancy, running};
-use crate::pidmap::PidMap;
 use crate::strings::{StrId, Strings};
+use describe::describe;
 
 /// A trace in the making.
 #[derive(Clone, Debug)]
@@ -285,13 +286,6 @@ fn leave_out_beyond_silence(trace: &mut Trace) {
     }
 }
 
-/// Notes what to know before trusting the events.
-fn describe(trace: &mut Trace) {
-    note_contexts(trace);
-    note_breaks(trace);
-    note_reused_pids(trace);
-}
-
 /// All CPUs' events by time, then CPU; what is equal in both keeps its recorded order.
 fn merge(cpus: Vec<CpuEvents>) -> Events {
     let mut next = BinaryHeap::new();
@@ -339,69 +333,6 @@ fn lowest_pid(kind: &EventKind) -> Pid {
         EventKind::SchedStatRuntime(r) => r.pid,
         EventKind::Activity(activity) => activity.pid().unwrap_or(Pid::IDLE),
         EventKind::Marker(_) => Pid::IDLE,
-    }
-}
-
-/// `sched_switch` is emitted by the task that leaves, so its context must be `prev`. A file where that fails
-/// more than once in a hundred times has a task column that cannot be used to tell who runs.
-fn note_contexts(trace: &mut Trace) {
-    let (mut switches, mut contradictions, mut first) = (0u64, 0u64, None);
-    for event in &trace.events {
-        if let EventKind::SchedSwitch(switch) = &event.kind {
-            switches += 1;
-            if event.pid != Pid::UNKNOWN && event.pid != switch.prev.pid {
-                contradictions += 1;
-                first.get_or_insert(event.time_ns);
-            }
-        }
-    }
-    if let Some(first) = first.filter(|_| contradictions * 100 > switches) {
-        trace.notes.add_many(NoteKind::ContextUnreliable, contradictions, Position::Time(first));
-    }
-}
-
-fn note_breaks(trace: &mut Trace) {
-    let mut leaves = PidMap::new();
-    for event in &trace.events {
-        if let EventKind::SchedSwitch(switch) = &event.kind {
-            leaves.insert(switch.prev.pid, true);
-        }
-    }
-    let mut occupancy = Occupancy::new(trace);
-    let trust_context = occupancy.trusts_context();
-    let mut breaks: BTreeMap<NoteKind, (u64, u64)> = BTreeMap::new();
-    let mut wakeups = 0u64;
-    for event in &trace.events {
-        if let Some(gone) = occupancy.observe(event).displaced {
-            let kind = match running(event, trust_context) {
-                came if gone.pid == Pid::IDLE || came == Pid::IDLE => NoteKind::UntracedIdle,
-                _ if leaves.get(gone.pid).is_none() => NoteKind::HiddenTask,
-                _ => NoteKind::BrokenSwitchChain,
-            };
-            breaks.entry(kind).or_insert((0, event.time_ns)).0 += 1;
-        }
-        wakeups += u64::from(matches!(event.kind, EventKind::SchedWakeup(_) | EventKind::SchedWakeupNew(_)));
-    }
-    for (kind, (count, first_ns)) in breaks {
-        trace.notes.add_many(kind, count, Position::Time(first_ns));
-    }
-    if wakeups == 0 {
-        trace.notes.add(NoteKind::NoWakeups, Position::Whole);
-    }
-}
-
-fn note_reused_pids(trace: &mut Trace) {
-    let mut ended = PidMap::new();
-    for event in &trace.events {
-        if let Some(pid) = event.kind.ended() {
-            ended.insert(pid, true);
-        }
-        if let EventKind::SchedProcessFork(fork) = &event.kind
-            && ended.get(fork.child_pid) == Some(true)
-        {
-            ended.insert(fork.child_pid, false);
-            trace.notes.add(NoteKind::PidReused, Position::Time(event.time_ns));
-        }
     }
 }
 

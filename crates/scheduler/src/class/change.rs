@@ -122,12 +122,16 @@ impl Class {
         pi: &PiGuard<'_, P>,
         cpus: CpuMask,
     ) {
+        let task = rq.me.task(pi.task);
+        let was_pinned = task.is_pinned();
+        task.set_cpus_allowed(&(pi, &*rq), cpus);
+        if task.is_pinned() == was_pinned {
+            return;
+        }
         match self {
-            Class::Deadline => dl::set_cpus_allowed(rq, pi, cpus),
-            Class::Rt => rt::set_cpus_allowed(rq, pi, cpus),
-            Class::Stop | Class::Fair | Class::Idle => {
-                rq.me.task(pi.task).set_cpus_allowed(&(pi, &*rq), cpus)
-            }
+            Class::Deadline => dl::pinned_changed(rq, pi.task),
+            Class::Rt => rt::pinned_changed(rq, pi.task),
+            Class::Stop | Class::Fair | Class::Idle => {}
         }
     }
 }

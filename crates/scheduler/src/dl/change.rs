@@ -8,10 +8,9 @@ use super::queue::{first, publish};
 use super::server::rule_changed;
 use super::tree::{DlId, Queued};
 use crate::Class;
-use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{CpuMask, Reason, TaskId};
+use crate::{Reason, TaskId};
 
 /// The parameters of a queued task of this class changed; it is back in the tree, or throttled.
 pub(crate) async fn prio_changed<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) {
@@ -72,18 +71,14 @@ pub(crate) async fn switched_from<P: Platform>(mut rq: RqGuard<'_, P>) {
     }
 }
 
-/// Sets the affinity of a task of this class, queued or not.
-pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuard<'_, P>, cpus: CpuMask) {
-    let (me, p) = (rq.me, pi.task);
-    let task = me.task(p);
-    let was_movable = !task.is_pinned();
-    task.set_cpus_allowed(&(pi, &*rq), cpus);
-    let movable = !task.is_pinned();
-    if !task.dl.is_queued() || movable == was_movable {
+/// A task of this class, queued or not, may move now, or may no longer.
+pub(crate) fn pinned_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    let task = rq.me.task(p);
+    if !task.dl.is_queued() {
         return;
     }
     let queued = Queued { id: DlId::Task(p), deadline: task.dl.deadline() };
-    if movable {
+    if !task.is_pinned() {
         rq.dl.nr_migratory += 1;
         if rq.curr != p {
             rq.dl.pushable.insert(queued);

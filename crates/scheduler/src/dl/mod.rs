@@ -75,7 +75,7 @@ pub use tree::{DlId, Queued};
 
 pub(crate) use active::{leaves_for_good, moved_to, policy_changes};
 pub(crate) use budget::{task_tick, yield_task};
-pub(crate) use change::{prio_changed, rules_changed, set_cpus_allowed, switched_from, switched_to};
+pub(crate) use change::{pinned_changed, prio_changed, rules_changed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{has_pushable_tasks, post_schedule, task_woken, wants_task_woken};

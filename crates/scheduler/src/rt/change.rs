@@ -6,11 +6,10 @@ use super::overload;
 use super::pull::pull_rt_task;
 use super::push::{push_rt_task, push_rt_tasks};
 use super::queue::{Change, publish, update_next};
-use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
-use crate::{Class, CpuMask, Prio, Reason, TaskId, ThisCpu, dl};
+use crate::{Class, Prio, Reason, TaskId, ThisCpu, dl};
 
 /// The priority of a queued task of this class changed from `old`; it is back on its list.
 ///
@@ -83,18 +82,15 @@ fn preempt_if_better<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     }
 }
 
-/// Sets the affinity of a task of this class, queued or not. Its place in its list stays; counts, pushable
-/// list and overload follow; no balancing does.
-pub(crate) fn set_cpus_allowed<P: Platform>(rq: &mut RqGuard<'_, P>, pi: &PiGuard<'_, P>, cpus: CpuMask) {
-    let (me, p) = (rq.me, pi.task);
+/// A task of this class, queued or not, may move now, or may no longer. Its place in its list stays; counts,
+/// pushable list and overload follow; no balancing does.
+pub(crate) fn pinned_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    let me = rq.me;
     let task = me.task(p);
-    let was_movable = !task.is_pinned();
-    task.set_cpus_allowed(&(pi, &*rq), cpus);
-    let movable = !task.is_pinned();
-    if !task.rt.queued.is_linked() || movable == was_movable {
+    if !task.rt.queued.is_linked() {
         return;
     }
-    if movable {
+    if !task.is_pinned() {
         rq.rt.nr_migratory += 1;
         if rq.curr != p {
             rq.rt.pushable.push_back(&me.k.tasks, p, task.prio.get());

@@ -90,7 +90,7 @@ pub use cpupri::LevelCpus;
 pub use push_ipi::push_irq_work;
 pub use throttle::sched_rt_period_timer;
 
-pub(crate) use change::{left_deadline_class, prio_changed, set_cpus_allowed, switched_from, switched_to};
+pub(crate) use change::{left_deadline_class, pinned_changed, prio_changed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{post_schedule, task_woken, wants_task_woken};

@@ -2,8 +2,9 @@
 
 use crate::affinity::set_cpus_allowed;
 use crate::fork::sched_exec;
+use crate::platform::Lock;
 use crate::testing::{Lab, cpus, fifo};
-use crate::{Event, Policy, SwitchState, TaskId, TaskState};
+use crate::{CpuId, Event, Policy, SwitchState, TaskId, TaskState};
 use alloc::vec::Vec;
 
 /// The switches of all CPUs since the lab was built: who left and how, and who came.
@@ -35,6 +36,35 @@ fn an_exec_is_moved_by_the_stopper_of_its_own_cpu_which_interrupts_it() {
     assert_eq!(seen[0], (p, SwitchState::Preempted, stoppers[0]), "{seen:?}");
     let left = seen.iter().filter(|(prev, ..)| *prev == stoppers[0]).count();
     assert_eq!((left, involuntary(&lab, p)), (1, 1), "two switches on the CPU, one of them against its will");
+}
+
+/// Another CPU narrows the affinity of a task that has just asked to be moved: of the two pieces of work the
+/// first one is that of the exec, and its CPU is still allowed.
+#[test]
+fn an_exec_goes_where_it_was_to_go_though_it_may_not_stay_either() {
+    let lab = Lab::new(4, "6.1.y", &["TTWU_QUEUE"]);
+    lab.with_stoppers();
+    let p = lab.spawn(Policy::Normal, 0);
+    lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    for cpu in [1, 2] {
+        lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu]));
+    }
+    assert_eq!((lab.running(0), lab.idle(3)), (p, true));
+    let mut looks = 0;
+    lab.meanwhile(
+        |lock| lock == Lock::Rq(CpuId(0)),
+        sched_exec(lab.cpu(0)),
+        |_| {
+            looks += 1;
+            // The stopper is awake and the task about to make room for it.
+            if looks == 2 {
+                assert_eq!(lab.running(0), p);
+                lab.run(set_cpus_allowed(lab.cpu(2), p, cpus(&[1, 3])));
+            }
+        },
+    );
+    lab.settle();
+    assert_eq!((lab.cpu_of(p), lab.running(3)), (3, p), "not where the affinity alone would have it");
 }
 
 #[test]
@@ -74,8 +104,8 @@ fn a_balancing_cpu_gets_the_running_task_by_the_stopper() {
     let stoppers = lab.with_stoppers();
     let p = lab.spawn_unsettled(Policy::Normal, 0, 0, cpus(&[0, 1]));
     lab.settle();
-    lab.k.rq(crate::CpuId(0)).published.balance.ask(crate::CpuId(1));
-    lab.run(super::wake_up_stopper(lab.cpu(1), crate::CpuId(0)));
+    lab.k.rq(CpuId(0)).published.balance.ask(CpuId(1));
+    lab.run(super::wake_up_stopper(lab.cpu(1), CpuId(0)));
     lab.settle();
     assert_eq!((lab.cpu_of(p), involuntary(&lab, p)), (1, 1));
     assert_eq!(lab.k.task(stoppers[0]).stats.nr_slices.get(), 1);
@@ -89,8 +119,8 @@ fn a_stopper_goes_before_fifo_99_and_a_woken_one_does_not_preempt_it() {
     let urgent = lab.spawn_allowed(fifo(99), 0, cpus(&[0]));
     let other = lab.spawn_allowed(fifo(99), 1, cpus(&[1]));
     lab.block(1);
-    lab.run(super::wake_up_stopper(lab.cpu(1), crate::CpuId(0)));
-    let asked = || lab.k.rq(crate::CpuId(0)).published.is_asked();
+    lab.run(super::wake_up_stopper(lab.cpu(1), CpuId(0)));
+    let asked = || lab.k.rq(CpuId(0)).published.is_asked();
     assert!(asked(), "the stopper preempts {urgent:?}");
     lab.run(crate::schedule::schedule(lab.cpu(0), crate::schedule::Entry::Preemption));
     assert_eq!(lab.running(0), stoppers[0]);

@@ -1,6 +1,6 @@
 //! What a stopper is asked to do, and how it does that.
 
-use crate::affinity::{move_waiting_task, must_leave};
+use crate::affinity::move_waiting_task;
 use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::Platform;
@@ -91,7 +91,8 @@ async fn leave<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     }
 }
 
-/// `p` asked to be moved, and waits here.
+/// `p` asked to be moved, and waits here. Its affinity may have been narrowed since: it still goes where it
+/// was to go if it may, and who narrowed it then finds nothing to do.
 async fn go_to<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, dest: CpuId) {
     let rq = me.lock(me.id).await;
     let task = me.task(p);
@@ -101,7 +102,7 @@ async fn go_to<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, dest: CpuId) {
     }
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
     // The lock may have been dropped.
-    if waits_here() && task.may_run_on(dest) && !must_leave(&from, p) {
+    if waits_here() && task.may_run_on(dest) {
         from.update_clock();
         move_queued_task(&mut from, &mut to, p);
         check_preempt_curr(&mut to, p, PreemptCause::Migration);

@@ -1,10 +1,11 @@
 //! hog: tasks that never give the CPU away.
 
 use super::command::{options, parser, usage};
+use super::deadline::{Budget, DeadlineOptions};
 use super::error::LoadError;
 use super::progress::{Remaining, Tally};
 use super::shown::{numbered, pid};
-use super::spawn::{PolicyName, affinity, deadline_policy, program, spawn};
+use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Template, Times};
 use crate::units::{bytes, cpu_list, deadline, micros_above_zero, seconds_above_zero, slice};
@@ -47,18 +48,8 @@ struct Options {
     /// Real-time priority, for policies fifo and rr.
     #[arg(short = 'p', long, value_name = "PRIO", value_parser = clap::value_parser!(u8).range(1..=99))]
     priority: Option<u8>,
-    /// SCHED_DEADLINE with this run time, deadline and period, as chrt -d: 10ms/30ms/100ms, or 10ms/100ms
-    /// where the deadline is the end of the period; microseconds without a unit.
-    #[arg(
-        long,
-        value_name = "R/D/P",
-        value_parser = deadline,
-        conflicts_with_all = ["policy", "priority", "slice"],
-    )]
-    deadline: Option<DlParams>,
-    /// The deadline tasks use what others leave of a CPU, too (SCHED_FLAG_RECLAIM, GRUB).
-    #[arg(long)]
-    reclaim: bool,
+    #[command(flatten)]
+    deadline: DeadlineOptions<DlParams>,
     /// CPUs that the tasks may use (all).
     #[arg(short = 'a', long, visible_alias = "cpus", value_name = "CPUSET", value_parser = cpu_list)]
     affinity: Option<CpuMask>,
@@ -73,15 +64,24 @@ struct Options {
     working_set: u64,
 }
 
+impl Budget for DlParams {
+    const FORM: &'static str = "R/D/P";
+    const TAKES: &'static str = "run time, deadline and period, as chrt -d: 10ms/30ms/100ms, or 10ms/100ms";
+    const MORE: &'static str = "";
+    const EXCLUDES: &'static [&'static str] = &["policy", "priority", "slice"];
+
+    fn parse(text: &str) -> Result<DlParams, String> {
+        deadline(text)
+    }
+}
+
 pub(super) fn nice(text: &str) -> Result<Nice, String> {
     text.parse().ok().and_then(Nice::new).ok_or_else(|| "nice values are -20 to 19".to_string())
 }
 
 fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
-    if options.reclaim && options.deadline.is_none() {
-        return Err(usage(NAME, "only deadline tasks reclaim: add --deadline"));
-    }
+    options.deadline.check(NAME)?;
     match (options.policy, options.priority) {
         (Some(policy), None) if policy.is_rt() => {
             Err(usage(NAME, "policies fifo and rr need a priority: add -p 1 to 99"))
@@ -109,8 +109,8 @@ impl Load for Hog {
         let with_priority = if options.priority.is_some() { PolicyName::Fifo } else { PolicyName::Other };
         let priority = i64::from(options.priority.unwrap_or(0));
         let policy = options.policy.unwrap_or(with_priority).policy(NAME, "each task", priority)?;
-        let reclaim = options.reclaim;
-        let policy = options.deadline.map_or(policy, |params| deadline_policy(params, reclaim));
+        let deadline = &options.deadline;
+        let policy = deadline.budget().map_or(policy, |params| deadline.policy(*params));
         let remaining = Remaining::new(options.count);
         let mut hogs = Vec::new();
         for _ in 0..options.count {

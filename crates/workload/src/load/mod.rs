@@ -6,6 +6,7 @@
 
 mod command;
 mod cyclictest;
+mod deadline;
 mod elsewhere;
 mod error;
 mod fork_storm;

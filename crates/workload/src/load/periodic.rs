@@ -9,10 +9,11 @@
 //! modelled.
 
 use super::command::{options, parser, usage};
+use super::deadline::{Budget, DeadlineOptions};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::shown::{numbered, pid};
-use super::spawn::{PolicyName, affinity, deadline_policy, program, spawn};
+use super::spawn::{PolicyName, affinity, program, spawn};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::dist::Dist;
 use crate::latency::LatencyRecorder;
@@ -79,19 +80,8 @@ struct Options {
     /// Rate-monotonic: the shortest period has that priority, each longer one the next lower, not below 1.
     #[arg(short = 'R', long, requires = "priority")]
     rate_monotonic: bool,
-    /// SCHED_DEADLINE with this run time and deadline in each period, as chrt -d: 4ms/8ms, or 4ms where the
-    /// deadline is the end of the period; microseconds without a unit. A job that is done after its deadline
-    /// counts as missed.
-    #[arg(
-        long,
-        value_name = "R/D",
-        value_parser = budget,
-        conflicts_with_all = ["priority", "random", "slice"],
-    )]
-    deadline: Option<DlBudget>,
-    /// The deadline tasks use what others leave of a CPU, too (SCHED_FLAG_RECLAIM, GRUB).
-    #[arg(long)]
-    reclaim: bool,
+    #[command(flatten)]
+    deadline: DeadlineOptions<DlBudget>,
     /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
     #[arg(long, value_name = "TIME", value_parser = slice)]
     slice: Option<Nanos>,
@@ -126,25 +116,30 @@ impl DlBudget {
     }
 }
 
-fn budget(text: &str) -> Result<DlBudget, String> {
-    let (runtime, deadline) = match text.split_once('/') {
-        Some((runtime, deadline)) => (runtime, Some(micros_above_zero(deadline)?)),
-        None => (text, None),
-    };
-    Ok(DlBudget { runtime: micros_above_zero(runtime)?, deadline })
+impl Budget for DlBudget {
+    const FORM: &'static str = "R/D";
+    const TAKES: &'static str = "run time and deadline in each period, as chrt -d: 4ms/8ms, or 4ms";
+    const MORE: &'static str = ". A job that is done after its deadline counts as missed";
+    const EXCLUDES: &'static [&'static str] = &["priority", "random", "slice"];
+
+    fn parse(text: &str) -> Result<DlBudget, String> {
+        let (runtime, deadline) = match text.split_once('/') {
+            Some((runtime, deadline)) => (runtime, Some(micros_above_zero(deadline)?)),
+            None => (text, None),
+        };
+        Ok(DlBudget { runtime: micros_above_zero(runtime)?, deadline })
+    }
 }
 
 fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
-    if options.reclaim && options.deadline.is_none() {
-        return Err(usage(NAME, "only deadline tasks reclaim: add --deadline"));
-    }
+    options.deadline.check(NAME)?;
     if let Some(run) = options.run
         && let Some(period) = options.period.iter().find(|period| **period < run)
     {
         return Err(usage(NAME, format!("a run time of {run} s does not fit into a period of {period} s")));
     }
-    if let Some(budget) = options.deadline {
+    if let Some(budget) = options.deadline.budget() {
         options.period.iter().try_for_each(|period| budget.params(*period).map(|_| ()))?;
     }
     Ok(Box::new(Periodic { options }))
@@ -259,7 +254,7 @@ impl Load for Periodic {
                 let cycles = random_cycles(task, self.options.duration, &response);
                 (response, cycles)
             } else {
-                let deadline = self.options.deadline.and_then(|budget| budget.deadline);
+                let deadline = self.options.deadline.budget().and_then(|budget| budget.deadline);
                 let response = LatencyRecorder::with_limit(deadline.unwrap_or(task.period));
                 let cycles = cycles(task, self.options.duration, &response);
                 (response, cycles)
@@ -271,8 +266,8 @@ impl Load for Periodic {
                 let priority = i64::from(task.priority);
                 template.policy = PolicyName::Fifo.policy(NAME, &name, priority)?;
             }
-            if let Some(budget) = self.options.deadline {
-                template.policy = deadline_policy(budget.params(task.period)?, self.options.reclaim);
+            if let Some(budget) = self.options.deadline.budget() {
+                template.policy = self.options.deadline.policy(budget.params(task.period)?);
             }
             threads.push(Thread { pid: spawn(setup, &template), response });
         }

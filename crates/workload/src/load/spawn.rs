@@ -4,7 +4,7 @@ use super::command::usage;
 use super::error::LoadError;
 use crate::program::{Block, Program, Template};
 use machine::Setup;
-use scheduler::{CpuId, CpuMask, DlParams, Nanos, Pid, Policy, RtPriority};
+use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority};
 
 /// Scheduling policies by the names that chrt and rt-tests use; the priority comes from an option of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -38,11 +38,6 @@ impl PolicyName {
             PolicyName::Rr => Policy::Rr(rt_priority(load, what, priority)?),
         })
     }
-}
-
-/// SCHED_DEADLINE with these parameters.
-pub(super) fn deadline_policy(params: DlParams, reclaim: bool) -> Policy {
-    Policy::Deadline(if reclaim { params.reclaiming() } else { params })
 }
 
 /// A real-time priority, or an error that says whose it would be.

@@ -2,11 +2,12 @@
 
 use super::affinity;
 use super::causes::{Answer, Cause, NamedDevice};
+use super::counts::Counts;
 use super::devices::{self, Requests, Served};
 use super::mutexes::{self, Mutexes};
 use super::programs;
 use super::recording::{
-    Begin, Brought, Counts, FairPolicy, Interrupt, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
+    Begin, Brought, FairPolicy, Interrupt, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
 };
 use super::roles;
 use super::throttling;

@@ -77,6 +77,7 @@ mod autogroup;
 mod blocks;
 mod causes;
 mod caveats;
+mod counts;
 mod deadline;
 mod devices;
 mod ending;
@@ -112,6 +113,7 @@ mod yields;
 
 pub use assumption::Waits;
 pub use caveats::Caveats;
+pub use counts::Counts;
 pub use ending::Ending;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
@@ -120,8 +122,8 @@ pub use load::{Replayed, ReplayedTask};
 pub use overrides::{Changed, Override, WorkFactor};
 pub use reading::{KnownAffinity, ReadOptions, Replay};
 pub use recording::{
-    Begin, Brought, Counts, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, RecordedTask,
-    Recording, ReplayStep, TaskIndex, ToldTask, Waking,
+    Begin, Brought, Evidence, FairPolicy, Interrupt, Message, Pinned, Placement, RecordedTask, Recording,
+    ReplayStep, TaskIndex, ToldTask, Waking,
 };
 pub use roles::{RecordedCommand, Role, command_pids};
 pub use schema::RecordedLocks;

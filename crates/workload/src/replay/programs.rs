@@ -2,10 +2,11 @@
 //! same machine under the same kernel is the run itself.
 
 use super::affinity::per_cpu_thread;
+use super::counts::Counts;
 use super::file::read_path_line;
 use super::recording::{
-    Begin, Counts, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, ToldTask,
-    Waking, is_stopper,
+    Begin, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, ToldTask, Waking,
+    is_stopper,
 };
 use crate::told::{self, can_be_taken};
 use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};

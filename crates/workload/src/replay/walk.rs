@@ -11,9 +11,10 @@ mod activity;
 mod pieces;
 mod wakeups;
 
+use super::counts::Counts;
 use super::mutexes::Evidence;
 use super::paths::{Slept, Ways};
-use super::recording::{Begin, Counts, FIRST_FAIR_PRIO, TaskIndex};
+use super::recording::{Begin, FIRST_FAIR_PRIO, TaskIndex};
 use super::ticks::TickSample;
 use super::track::{Draft, DraftStep, State, Track};
 use super::whereabouts::Wait;

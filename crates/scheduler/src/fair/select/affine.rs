@@ -68,7 +68,8 @@ fn wake_affine<P: Platform>(
     sync: bool,
 ) -> Reason {
     if me.k.config.rules.wake_placement.get() == WakePlacement::LoadOnly {
-        return if weighs_no_more_here(me, domain, p, prev, sync) { Reason::WaWeight } else { Reason::WaNo };
+        let loads = Loads::of(me, domain, p, prev, sync, true);
+        return if loads.no_more_here() { Reason::WaWeight } else { Reason::WaNo };
     }
     if me.has(Feature::WaIdle) {
         let prev_idle = available_idle_cpu(me, prev);
@@ -83,10 +84,8 @@ fn wake_affine<P: Platform>(
             return Reason::WaPrevIdle;
         }
     }
-    if me.has(Feature::WaWeight) && weighs_less_here(me, domain, p, prev, sync) {
-        return Reason::WaWeight;
-    }
-    Reason::WaNo
+    let less = || Loads::of(me, domain, p, prev, sync, me.has(Feature::WaBias)).less_here(sync);
+    if me.has(Feature::WaWeight) && less() { Reason::WaWeight } else { Reason::WaNo }
 }
 
 /// Runnable tasks of the executing CPU, those left out that only work their debt off (eevdf-class 4.2).
@@ -98,54 +97,60 @@ fn nr_awake<P: Platform>(me: ThisCpu<'_, P>) -> u32 {
     }
 }
 
-/// Whether the executing CPU with `p` has less load for what it is worth than `prev` without.
-fn weighs_less_here<P: Platform>(
-    me: ThisCpu<'_, P>,
-    domain: &SchedDomain,
-    p: TaskId,
-    prev: CpuId,
-    sync: bool,
-) -> bool {
-    let signed = |load: u64| load as i64;
-    let mut here = signed(cpu_load(me, me.id));
-    if sync {
-        // The waker is about to leave.
-        let waker = signed(task_load(me, me.curr()));
-        if waker > here {
-            return true;
-        }
-        here -= waker;
-    }
-    let own = signed(task_load(me, p));
-    here += own;
-    let mut there = signed(cpu_load(me, prev)) - own;
-    if me.has(Feature::WaBias) {
-        here *= 100;
-        there *= 100 + (signed(constants(me, domain).imbalance_pct) - 100) / 2;
-    }
-    here *= signed(capacity_of(me, prev));
-    there *= signed(capacity_of(me, me.id));
-    here < there + i64::from(sync)
+/// The loads that say whether the executing CPU is the better one, and what they are to be multiplied by
+/// before they are compared.
+struct Loads {
+    /// Of the executing CPU; under the sync hint without the waker, which is about to leave, and then it may
+    /// be below 0.
+    here: i64,
+    /// Of `prev`.
+    there: i64,
+    /// Of the woken task.
+    own: i64,
+    /// For the executing CPU: what `prev` is worth.
+    scale_here: i64,
+    /// For `prev`: what the executing CPU is worth.
+    scale_there: i64,
 }
 
-/// The same test up to 4.13 (fair-placement 8.5, `load_only`): `prev` is taken as it is, an executing CPU
-/// without load is always good enough, and so are equal loads.
-fn weighs_no_more_here<P: Platform>(
-    me: ThisCpu<'_, P>,
-    domain: &SchedDomain,
-    p: TaskId,
-    prev: CpuId,
-    sync: bool,
-) -> bool {
-    let signed = |load: u64| load as i64;
-    let waker = if sync { signed(task_load(me, me.curr())) } else { 0 };
-    let here = signed(cpu_load(me, me.id)) - waker;
-    let mut with_task = 100 * signed(capacity_of(me, prev));
-    let tolerated = 100 + (signed(constants(me, domain).imbalance_pct) - 100) / 2;
-    let mut there = tolerated * signed(capacity_of(me, me.id));
-    if here > 0 {
-        with_task *= here + signed(task_load(me, p));
-        there *= signed(cpu_load(me, prev));
+impl Loads {
+    /// Both CPUs as they are; with `bias`, `prev` has to be better by half of what balancing tolerates.
+    fn of<P: Platform>(
+        me: ThisCpu<'_, P>,
+        domain: &SchedDomain,
+        p: TaskId,
+        prev: CpuId,
+        sync: bool,
+        bias: bool,
+    ) -> Loads {
+        let signed = |load: u64| load as i64;
+        let waker = if sync { signed(task_load(me, me.curr())) } else { 0 };
+        let (percent_here, percent_there) =
+            if bias { (100, 100 + (signed(constants(me, domain).imbalance_pct) - 100) / 2) } else { (1, 1) };
+        Loads {
+            here: signed(cpu_load(me, me.id)) - waker,
+            there: signed(cpu_load(me, prev)),
+            own: signed(task_load(me, p)),
+            scale_here: percent_here * signed(capacity_of(me, prev)),
+            scale_there: percent_there * signed(capacity_of(me, me.id)),
+        }
     }
-    with_task <= there
+
+    /// Whether the executing CPU with the task has less load for what it is worth than `prev` without; under
+    /// the sync hint as much is enough.
+    fn less_here(&self, sync: bool) -> bool {
+        let here = self.scale_here * (self.here + self.own);
+        let there = self.scale_there * (self.there - self.own);
+        self.here < 0 || here < there + i64::from(sync)
+    }
+
+    /// The same test up to 4.13 (fair-placement 8.5, `load_only`): `prev` is taken as it is, an executing
+    /// CPU without load is always good enough, and so are equal loads.
+    fn no_more_here(&self) -> bool {
+        if self.here > 0 {
+            self.scale_here * (self.here + self.own) <= self.scale_there * self.there
+        } else {
+            self.scale_here <= self.scale_there
+        }
+    }
 }

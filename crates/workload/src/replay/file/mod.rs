@@ -6,6 +6,7 @@
 
 mod paths;
 mod read;
+mod task;
 mod told;
 mod words;
 mod write;

@@ -1,8 +1,7 @@
 //! Lines of a workload file about the recorded machine: how long the paths from wakeups to the woken tasks
 //! took.
 
-use super::read::number;
-use super::words::{read_time, time};
+use super::words::{number, read_time, time};
 use machine::{CountedFrom, PathTimes, Situation, WakePaths};
 use scheduler::Nanos;
 

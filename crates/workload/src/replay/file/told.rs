@@ -1,7 +1,6 @@
 //! Lines of a workload file that came out of a run's own trace: told steps, and the objects that they name.
 
-use super::read::number;
-use super::words::read_time;
+use super::words::{number, read_time};
 use crate::replay::recording::{Message, ReplayStep, ToldTask};
 use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_policy, read_step};
 use machine::{Arrival, ChannelId, Objects, ToldStep};

@@ -122,6 +122,14 @@ pub(super) fn read_one_line(text: &str) -> String {
     out
 }
 
+/// A number from `least` to `most`.
+pub(super) fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
+    match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is no number from {least} to {most}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Traces in a few lines, and the programs that come out of them.
 
+mod affinities;
 mod causes;
 mod devices;
 mod extraction;
@@ -7,6 +8,7 @@ mod mutexes;
 mod paths;
 mod plain_mutexes;
 mod play;
+mod policies;
 mod stuck;
 mod timers;
 mod work;

@@ -1,0 +1,67 @@
+//! Rules of what serves all classes: locks, wakeups, preemption, ticks, stoppers (rt-class 3, 5.6, 7, 10;
+//! fair-placement 2, 5).
+
+rules! {
+    WakeLock wake_lock "Which lock does a waker hold while it selects a CPU?" "rt-class 3.1, Eras" {
+        PiLock "pi_lock" "The sleeper's own pi_lock; then exactly one run-queue lock (3.0 on).",
+        OldRq "old_rq"
+            "The run-queue lock of the sleeper's last CPU, then that of the new one (up to 2.6.38).",
+    }
+    DoubleLock double_lock "How is a second run-queue lock taken?" "rt-class 5.6" {
+        Fair "fair"
+            "Own lock released first, then both in CPU order (builds that can preempt: PREEMPT, PREEMPT_RT, \
+             since 5.12 PREEMPT_DYNAMIC).",
+        TryLock "trylock"
+            "Tried at once; own lock released only where the order demands it (builds that cannot).",
+    }
+    RtmutexSpin rtmutex_spin "Does the top waiter of a PI mutex spin?" "machine.md 3.2" {
+        OwnerOnCpu "owner_on_cpu"
+            "While the owner is on a CPU, unless it has to reschedule itself (5.15 on).",
+        Never "never" "It sleeps at once.",
+    }
+    DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
+        DeboostThenWake "deboost_then_wake" "It drops its priority, then wakes the waiter (4.12 on).",
+        WakeThenDeboost "wake_then_deboost" "It wakes the waiter while still boosted.",
+    }
+    LockKind lock_kind "How are kernel spinlocks handed over?" "rt-class 10.5" {
+        Queued "queued" "Each waiter spins on its own line, first come first served (x86 since 4.2).",
+        Ticket "ticket"
+            "First come first served; the hand-over gets dearer with each spinner (2.6.25 to 4.1).",
+        TestAndSet "test_and_set"
+            "Unfair: whoever's write arrives first, near CPUs before far ones (up to 2.6.24).",
+    }
+    PreemptModel preempt_model
+        "Can a task be preempted inside the kernel?"
+        "fair-class 2.6, U15; rt-class 5.6; eevdf-class 5.1; deadline-groups D1; machine.md 4.1" {
+        Voluntary "voluntary"
+            "When a system call returns or blocks, and at its points, might_sleep and cond_resched \
+             (CONFIG_PREEMPT_VOLUNTARY).",
+        None "none" "As voluntary, but of the points only at cond_resched (CONFIG_PREEMPT_NONE).",
+        Full "full" "Wherever no lock is held (CONFIG_PREEMPT, PREEMPT_RT).",
+        Lazy "lazy"
+            "As full for real-time tasks; for fair ones when a system call returns, or at the second tick \
+             (CONFIG_PREEMPT_LAZY, 6.13 on).",
+    }
+    SkewTick skew_tick "Do the ticks of all CPUs fall together?" "fair-class 2.7; fair-placement 5.1" {
+        Off "off" "Yes (2.6.36 on; from 3.5 on without the boot option skew_tick=1).",
+        On "on" "No: they are spread over half a period, by nr_cpus (up to 2.6.35).",
+    }
+    TtwuList ttwu_list
+        "To which CPUs does TTWU_QUEUE hand a wakeup over?" "rt-class 3.6; fair-placement 2.3, 8.5" {
+        EmptyTarget "empty_target" "To those of another cache, and those with nothing to run (6.0 on).",
+        LastCpu "last_cpu"
+            "To those of another cache, and to the one that the sleeper is just leaving, if nobody waits \
+             there (5.8 to 5.19).",
+        OtherCache "other_cache" "To those of another cache (3.0 to 5.7).",
+    }
+    WakeOnCpu wake_on_cpu
+        "What becomes of a sleeper that its CPU is still switching away from?" "fair-placement 2.2" {
+        List "list" "It is handed over to that CPU, if TTWU_QUEUE allows, and no CPU is chosen (5.8 on).",
+        Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
+    }
+    StopperForm stopper
+        "Who moves a task that runs, for an exec, a new affinity or active balancing?" "fair-placement 5.5" {
+        Thread "thread" "The thread migration/N of its CPU.",
+        Interrupt "interrupt" "An interrupt, without the thread's switches: older profiles, approximately.",
+    }
+}

@@ -1,0 +1,36 @@
+//! Rules of what tasks count where CPUs are compared, and what a CPU is worth (fair-placement 1).
+
+rules! {
+    RtLoadWeight rt_load_weight "What does an RT task add to its CPU's load?" "fair-class 1.1; rt-class 9" {
+        Zero "zero" "Nothing (2.6.35 on).",
+        TwiceMax "twice_max"
+            "Twice the weight of nice -20, 177522: fair tasks avoid a CPU that runs RT tasks (up to 2.6.34).",
+    }
+    LoadTracking load_tracking
+        "What does a task count where CPUs are compared?" "fair-class 8.2; fair-placement 1" {
+        Pelt "pelt" "Decaying averages of how much it was runnable, and ran (3.8 on, in the form of 4.3).",
+        Weights "weights" "All its weight while it is runnable, nothing while it sleeps (up to 3.7).",
+    }
+    BalanceLoad balance_load
+        "Which of its tasks are the load of a CPU, where CPUs are compared?" "fair-placement 1.6, 8.5" {
+        All "all" "All, those asleep too (5.7 on).",
+        Queued "queued" "Those that are queued (3.8 to 5.6).",
+    }
+    NewTaskUtil new_task_util "What does a new task count as using?" "fair-placement 1.7, 8.5" {
+        Half "half" "Half of what is free on its CPU (4.7 on).",
+        Full "full" "All of a CPU (up to 4.6).",
+    }
+    PeltLag pelt_lag
+        "Does a task that leaves an idle CPU asleep fade for all of its sleep?" "fair-placement 1.7" {
+        On "on" "Yes (6.0 on).",
+        Off "off" "Only up to the last update of that CPU's queue.",
+    }
+    CpuCapacity cpu_capacity
+        "Is a CPU worth less to fair tasks by what real-time ones use of it?" "fair-placement 1.9" {
+        Pelt "pelt" "Yes, by a decaying average of it (4.19 on).",
+        Windows "windows"
+            "Yes, by their time in the last half second, and half of that in each half second before (up to \
+             4.18).",
+        Ignored "ignored" "No.",
+    }
+}
