@@ -91,8 +91,8 @@ mod tests {
     use super::*;
     use lab::schema::{self, TaskResult};
 
-    /// 180 to 220 ms of work: on one CPU it takes that long. Four are the threads of two cores, and have 62 % of
-    /// a core's speed each: it takes a quarter of the time by 0.62.
+    /// 180 to 220 ms of work: on one CPU it takes that long. Four are the threads of two cores, and have 62 %
+    /// of a core's speed each: it takes a quarter of the time by 0.62.
     #[test]
     fn the_pool_ends_with_its_last_job() {
         for (cpus, least_ms) in [(1, 180), (4, 72)] {
