@@ -184,12 +184,14 @@ def recorded_tasks(recording, inspected, guest):
     return tasks
 
 
-def kernel(recording, inspected):
-    """The option that names the kernel, where the trace itself does not and its folder does."""
+def kernel(recording, inspected, guest):
+    """The option that names the kernel, where the trace itself does not: by its folder, and guests are of 6.1."""
     meta = os.path.join(os.path.dirname(recording), "meta.json")
-    if inspected.get("kernel") or not os.path.exists(meta):
+    if inspected.get("kernel"):
         return []
-    return ["--kernel", json.load(open(meta))["kernel"]]
+    if os.path.exists(meta):
+        return ["--kernel", json.load(open(meta))["kernel"]]
+    return ["--kernel", "6.1.y"] if guest else []
 
 
 def figures(schedlab, recording):
@@ -197,7 +199,7 @@ def figures(schedlab, recording):
     io = re.match(r"io-.*-cpu([12])\.", os.path.basename(recording))
     inspected = ask(schedlab, "inspect", recording)
     cpus = len(inspected["cpus"])
-    options = kernel(recording, inspected)
+    options = kernel(recording, inspected, guest)
     if feature := FEATURE.search(os.path.basename(os.path.dirname(recording))):
         options += ["--set", feature[1]]
     if not guest and cpus == 2 and not os.path.exists(recording + ".machine.toml"):
