@@ -4,7 +4,8 @@
 usage: validation/replay_figures.py [--check] [--misses] SCHEDLAB RECORDING...
 
 A RECORDING is a trace (trace.dat, perf.data, text, packed or not); under a folder, every file that ends so. Each is replayed on
-its own machine and kernel (text names none: then the one in meta.json beside it), and every task with 1 % of the CPU time or 2 %
+its own machine and kernel (text names none: then that of meta.json beside it, or 6.1 of guests),
+and every task with 1 % of the CPU time or 2 %
 of the switches is judged: counts from 20 on, latencies from 20 samples. What was recorded is what the field's own tools read from
 the trace, where their output lies beside it (*.reference.json: trace-cmd; perf_sched_timehist.txt.gz: perf), or what the program
 counted itself (result.json), and else what `schedlab inspect` reads, which equals `perf sched latency`; it is never what the

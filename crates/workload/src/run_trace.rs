@@ -127,8 +127,10 @@ impl Names {
             LogEvent::IrqRaise { .. } | LogEvent::IrqHandlerEntry { .. } | LogEvent::IrqHandlerExit {} => {
                 return None;
             }
-            LogEvent::IpiSend { .. } | LogEvent::SchedWakeIdleWithoutIpi { .. } => return None,
-            LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => return None,
+            LogEvent::IpiSend { .. }
+            | LogEvent::SchedWakeIdleWithoutIpi { .. }
+            | LogEvent::CacheRefill { .. }
+            | LogEvent::Setting { .. } => return None,
         })
     }
 

@@ -125,27 +125,27 @@ pub(crate) struct SpinState {
 #[derive(Debug, Default)]
 struct Contention {
     waiters: VecDeque<Waiter>,
-    contended: u64,
-    wait_max_ns: u64,
-    wait_sum_ns: u64,
-    waiters_max: u32,
-    waiters_holding_own_max: u32,
+    /// All but the acquisitions, which the lock itself counts.
+    stats: RqLockStats,
 }
 
 impl Contention {
     fn count_waiters(&mut self, waiting: u32, holding_own: u32) {
-        self.waiters_max = self.waiters_max.max(waiting);
-        self.waiters_holding_own_max = self.waiters_holding_own_max.max(holding_own);
+        let stats = &mut self.stats;
+        stats.waiters_max = stats.waiters_max.max(waiting);
+        stats.waiters_holding_own_max = stats.waiters_holding_own_max.max(holding_own);
     }
 
     fn count_wait(&mut self, wait: Nanos) {
-        self.contended += 1;
-        self.wait_max_ns = self.wait_max_ns.max(wait.0);
-        self.wait_sum_ns += wait.0;
+        let stats = &mut self.stats;
+        stats.contended += 1;
+        stats.wait_max_ns = stats.wait_max_ns.max(wait.0);
+        stats.wait_sum_ns += wait.0;
     }
 
     fn forget_maxima(&mut self) {
-        (self.wait_max_ns, self.waiters_max, self.waiters_holding_own_max) = (0, 0, 0);
+        let stats = &mut self.stats;
+        (stats.wait_max_ns, stats.waiters_max, stats.waiters_holding_own_max) = (0, 0, 0);
     }
 }
 
@@ -299,16 +299,8 @@ impl SpinState {
 
     /// Its counters.
     pub fn stats(&self) -> RqLockStats {
-        let none = Contention::default();
-        let contention = self.contention.as_deref().unwrap_or(&none);
-        RqLockStats {
-            acquisitions: self.acquisitions,
-            contended: contention.contended,
-            wait_max_ns: contention.wait_max_ns,
-            wait_sum_ns: contention.wait_sum_ns,
-            waiters_max: contention.waiters_max,
-            waiters_holding_own_max: contention.waiters_holding_own_max,
-        }
+        let contended = self.contention.as_ref().map(|contention| contention.stats).unwrap_or_default();
+        RqLockStats { acquisitions: self.acquisitions, ..contended }
     }
 }
 
