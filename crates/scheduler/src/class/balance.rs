@@ -33,43 +33,29 @@ const _: [Class; 5] = Class::ALL;
 
 /// After the switch to `next`: its class sends others that wait behind it elsewhere. Releases the lock.
 macro_rules! post_schedule {
-    ($rq:expr, $next:expr) => {{
-        let (rq, next) = ($rq, $next);
-        match rq.me.task(next).class.get() {
-            $crate::Class::Deadline => {
-                if $crate::dl::has_pushable_tasks(&rq) {
-                    $crate::dl::post_schedule(rq).await;
-                }
+    ($rq:ident, $next:expr) => {
+        match $rq.me.task($next).class.get() {
+            $crate::Class::Deadline if $crate::dl::has_pushable_tasks(&$rq) => {
+                $crate::dl::post_schedule($rq).await;
             }
-            $crate::Class::Rt => {
-                if $crate::rt::has_pushable_tasks(&rq) {
-                    $crate::rt::post_schedule(rq).await;
-                }
-            }
-            $crate::Class::Stop | $crate::Class::Fair | $crate::Class::Idle => {}
+            $crate::Class::Rt if $crate::rt::has_pushable_tasks(&$rq) => $crate::rt::post_schedule($rq).await,
+            _ => drop($rq),
         }
-    }};
+    };
 }
 pub(crate) use post_schedule;
 
 /// After `p` was woken and queued here: its class sends it, or another one, elsewhere if that cannot run
 /// here. Releases the lock.
 macro_rules! task_woken {
-    ($rq:expr, $p:expr) => {{
-        let (rq, p) = ($rq, $p);
-        match rq.me.task(p).class.get() {
-            $crate::Class::Deadline => {
-                if $crate::dl::wants_task_woken(&rq, p) {
-                    $crate::dl::task_woken(rq).await;
-                }
+    ($rq:ident, $p:expr) => {
+        match $rq.me.task($p).class.get() {
+            $crate::Class::Deadline if $crate::dl::wants_task_woken(&$rq, $p) => {
+                $crate::dl::task_woken($rq).await;
             }
-            $crate::Class::Rt => {
-                if $crate::rt::wants_task_woken(&rq, p) {
-                    $crate::rt::task_woken(rq).await;
-                }
-            }
-            $crate::Class::Stop | $crate::Class::Fair | $crate::Class::Idle => {}
+            $crate::Class::Rt if $crate::rt::wants_task_woken(&$rq, $p) => $crate::rt::task_woken($rq).await,
+            _ => drop($rq),
         }
-    }};
+    };
 }
 pub(crate) use task_woken;

@@ -248,16 +248,22 @@ fn charge(server: &Server, delta: Nanos) -> i64 {
     runtime
 }
 
-/// The CPU begins to idle.
+/// The CPU begins to idle. (The rule is asked first here and in [`idled`]: without such a server, its cache
+/// lines stay cold.)
 pub(crate) fn idle_begins<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    of(rq).idles_since.set(Some(rq.clock));
+    if rule(rq.me.k) == DlServer::Deferred {
+        of(rq).idles_since.set(Some(rq.clock));
+    }
 }
 
 /// It has idled up to now: fair tasks could have run.
 pub(crate) fn idled<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rule(rq.me.k) != DlServer::Deferred {
+        return;
+    }
     let server = of(rq);
     let Some(since) = server.idles_since.replace(Some(rq.clock)) else { return };
-    if !server.active.get() || rule(rq.me.k) != DlServer::Deferred || server.entity.is_queued() {
+    if !server.active.get() || server.entity.is_queued() {
         return;
     }
     let left = charge(server, rq.clock.saturating_sub(since));
@@ -313,6 +319,7 @@ fn replenished<P: Platform>(rq: &mut RqGuard<'_, P>, server: &Server) {
 
 /// The rule has changed in the middle of a run: a server that is not to be stops, one that is to be starts.
 pub(super) fn rule_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    of(rq).idles_since.set(None);
     if rule(rq.me.k) == DlServer::Off {
         picked_in_vain(rq);
     } else if rq.fair.nr_running > 0 {
