@@ -3,21 +3,34 @@
 use super::transfers::Transfers;
 use scheduler::platform::{Access, Line};
 use scheduler::{CpuId, CpuMask, Nanos, TaskId};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
-/// Where a line is.
-#[derive(Clone, Debug)]
+/// Where a line is. Every CPU has a copy of one that nobody wrote yet.
+#[derive(Debug)]
 struct LineState {
     /// The CPU that has the only copy, or [`SHARED`]: most uses end here.
     lone: Cell<CpuId>,
     /// Who wrote it last.
     owner: Cell<CpuId>,
-    /// Who has a copy, while more than one CPU has.
-    sharers: RefCell<CpuMask>,
     /// Transfers follow each other from here…
     busy_from: Cell<Nanos>,
     /// …to here.
     free_at: Cell<Nanos>,
+    /// Who has a copy, while more than one CPU has. In a box, which the first makes who reads what another
+    /// wrote: there is a line for each task, and few see that.
+    sharers: OnceCell<Box<RefCell<CpuMask>>>,
+}
+
+impl Default for LineState {
+    fn default() -> LineState {
+        LineState {
+            lone: Cell::new(SHARED),
+            owner: Cell::default(),
+            busy_from: Cell::default(),
+            free_at: Cell::default(),
+            sharers: OnceCell::new(),
+        }
+    }
 }
 
 /// No CPU has the only copy.
@@ -41,16 +54,14 @@ pub(crate) struct LineTable {
     /// The singletons, those of cpupri, and those of the CPUs.
     states: Box<[LineState]>,
     tasks: RefCell<Vec<LineState>>,
-    cpus: usize,
 }
 
 impl LineTable {
     /// With room for the lines of so many tasks.
     pub fn new(cpus: usize, tasks: usize) -> LineTable {
         LineTable {
-            states: vec![LineState::unwritten(cpus); PER_CPU + 2 * cpus].into(),
+            states: (0..PER_CPU + 2 * cpus).map(|_| LineState::default()).collect(),
             tasks: RefCell::new(Vec::with_capacity(tasks)),
-            cpus,
         }
     }
 
@@ -81,24 +92,13 @@ impl LineTable {
         transfers: &Transfers,
     ) -> Nanos {
         if task.index() >= self.tasks.borrow().len() {
-            self.tasks.borrow_mut().resize(task.index() + 1, LineState::unwritten(self.cpus));
+            self.tasks.borrow_mut().resize_with(task.index() + 1, LineState::default);
         }
         self.tasks.borrow()[task.index()].touch(me, now, access, transfers)
     }
 }
 
 impl LineState {
-    /// Every CPU has a copy of a line that nobody wrote yet.
-    fn unwritten(cpus: usize) -> LineState {
-        LineState {
-            lone: Cell::new(SHARED),
-            owner: Cell::default(),
-            sharers: RefCell::new(CpuMask::first_n(cpus)),
-            busy_from: Cell::default(),
-            free_at: Cell::default(),
-        }
-    }
-
     #[inline(always)]
     fn touch(&self, me: CpuId, now: Nanos, access: Access, transfers: &Transfers) -> Nanos {
         if self.lone.get() == me {
@@ -112,13 +112,18 @@ impl LineState {
 
     #[inline(never)]
     fn read(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
-        let mut sharers = self.sharers.borrow_mut();
         if self.lone.replace(SHARED) != SHARED {
-            *sharers = CpuMask::single(self.owner.get());
-        } else if sharers.contains(me) {
-            return transfers.own();
+            let mut two = CpuMask::single(self.owner.get());
+            two.insert(me);
+            self.sharers.get_or_init(Box::default).replace(two);
+        } else {
+            let Some(sharers) = self.sharers.get() else { return transfers.own() };
+            let mut sharers = sharers.borrow_mut();
+            if sharers.contains(me) {
+                return transfers.own();
+            }
+            sharers.insert(me);
         }
-        sharers.insert(me);
         self.queue_up(now, transfers.get(self.owner.get(), me))
     }
 
@@ -127,7 +132,10 @@ impl LineState {
         let mut holder = self.owner.get();
         if holder == me {
             // Its last writer shares it and has to reach another sharer.
-            holder = self.sharers.borrow().next_wrapping(me).unwrap_or(me);
+            holder = match self.sharers.get() {
+                Some(sharers) => sharers.borrow().next_wrapping(me).unwrap_or(me),
+                None => transfers.next_wrapping(me),
+            };
         }
         self.owner.set(me);
         self.lone.set(me);

@@ -116,6 +116,8 @@ pub(crate) struct SpinState {
     last: CpuId,
     /// Who released it last.
     released_by: CpuId,
+    /// How many wait: beside what every release looks at.
+    waiting: u16,
     acquisitions: u64,
     /// In a box, which the first to wait makes: there is a lock for each task, and few see anybody wait.
     contention: Option<Box<Contention>>,
@@ -198,13 +200,9 @@ impl SpinState {
         if self.free_at > now { self.released_by == cpu } else { self.is_held_by(cpu) }
     }
 
-    fn waiting(&self) -> usize {
-        self.contention.as_ref().map_or(0, |contention| contention.waiters.len())
-    }
-
     /// Who is before a CPU that comes at `now` and finds the lock taken.
     pub fn ahead(&self, now: Nanos) -> Ahead {
-        let waiters = self.waiting() as u16;
+        let waiters = self.waiting;
         if self.free_at <= now {
             return Ahead { holder: self.last, waiters };
         }
@@ -235,6 +233,7 @@ impl SpinState {
         contention.waiters.push_back(Waiter { cpu: me, since: now, holds_own });
         let holding_own = contention.waiters.iter().filter(|w| w.holds_own).count() as u32;
         contention.count_waiters(contention.waiters.len() as u32, holding_own);
+        self.waiting += 1;
         Attempt::Queued
     }
 
@@ -258,7 +257,7 @@ impl SpinState {
         self.held = false;
         self.free_at = now;
         self.released_by = self.last;
-        if self.waiting() == 0 { None } else { self.hand_over(now, timing) }
+        if self.waiting == 0 { None } else { self.hand_over(now, timing) }
     }
 
     #[inline(never)]
@@ -273,6 +272,7 @@ impl SpinState {
             }
         };
         let waiter = waiters.remove(next)?;
+        self.waiting -= 1;
         let spinners = waiters.len() as u64;
         // A waiter that came with time still to settle cannot have the lock before it came.
         let at = (now + self.hand_over_time(waiter.cpu, spinners, timing)).max(waiter.since);

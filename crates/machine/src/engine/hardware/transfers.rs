@@ -38,6 +38,11 @@ impl Transfers {
         self.ns[0]
     }
 
+    /// The CPU behind this one, the first one behind the last.
+    pub fn next_wrapping(&self, cpu: CpuId) -> CpuId {
+        CpuId((cpu.0 + 1) % self.places.len() as u16)
+    }
+
     /// From one CPU to another.
     #[inline]
     pub fn get(&self, from: CpuId, to: CpuId) -> Nanos {
