@@ -70,6 +70,8 @@ pub struct SchedDomain {
     pub kind: LevelKind,
     /// Its CPUs.
     pub span: CpuMask,
+    /// So many.
+    pub span_weight: u32,
     /// Partition of the span, shared by the chains of all its CPUs; a CPU's own group is at `own`.
     partition: Rc<[SchedGroup]>,
     own: usize,
@@ -103,7 +105,7 @@ impl SchedDomain {
 
     /// Constants of balancing it.
     pub fn constants(&self, rule: LbParams) -> BalanceConstants {
-        let span = u64::from(self.span.weight());
+        let span = u64::from(self.span_weight);
         match rule {
             LbParams::Fixed => BalanceConstants {
                 min_interval_ms: 1,
@@ -305,6 +307,7 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
         chain.push(SchedDomain {
             kind: level.kind,
             span,
+            span_weight: span.weight(),
             own: partition.iter().position(|g| g.span.contains(cpu)).unwrap_or(0),
             partition,
             affine: !far,

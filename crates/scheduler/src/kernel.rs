@@ -143,6 +143,11 @@ impl<P: Platform> Scheduler<P> {
         self.llc[cpu.index()]
     }
 
+    /// How many these are (sd_llc_size).
+    pub fn llc_size(&self, cpu: CpuId) -> u32 {
+        self.fair_root.cache_size(self.cache_id(cpu))
+    }
+
     /// Which last-level cache `cpu` has: the number of the lowest CPU that shares it.
     pub fn cache_id(&self, cpu: CpuId) -> CpuId {
         self.cache_ids[cpu.index()]

@@ -14,6 +14,8 @@ pub(super) struct SharedCache {
     pub nr_idle_scan: Kept<u64>,
     /// What looking for an idle CPU takes on average, in ns (SIS_PROP).
     pub scan_cost: Kept<u64>,
+    /// Its CPUs (sd_llc_size).
+    pub size: u32,
     /// CPUs whose ticks are stopped.
     pub nr_idle: Kept<u32>,
 }
@@ -26,6 +28,7 @@ impl SharedCache {
             has_idle_cores: Kept::new(has_cores),
             nr_idle_scan: Kept::new(u64::from(size)),
             scan_cost: Kept::new(0),
+            size,
             nr_idle: Kept::new(size),
         }
     }

@@ -81,7 +81,12 @@ impl FairRoot {
         self.caches[cache.index()].nr_idle.overwrite(9);
     }
 
-    /// How many of those a cache counts; it is named by its lowest CPU.
+    /// How many CPUs share a cache; it is named by its lowest CPU.
+    pub(crate) fn cache_size(&self, cache: CpuId) -> u32 {
+        self.caches[cache.index()].size
+    }
+
+    /// How many of those that idle a cache counts; it is named by its lowest CPU.
     pub(crate) fn idle_in_cache(&self, cache: CpuId) -> u32 {
         self.caches[cache.index()].nr_idle.get()
     }

@@ -41,7 +41,7 @@ fn scan_cost<P: Platform>(me: ThisCpu<'_, P>, target: CpuId) -> u64 {
 
 /// The last one counts, but is not looked at.
 fn allowed<P: Platform>(me: ThisCpu<'_, P>, target: CpuId, idle_ns: u64) -> u64 {
-    let span = u64::from(me.k.llc_span(target).weight()) * idle_ns;
+    let span = u64::from(me.k.llc_size(target)) * idle_ns;
     let cost = scan_cost(me, target);
     let number = if span > FEWEST * cost { span / cost } else { FEWEST };
     number - 1

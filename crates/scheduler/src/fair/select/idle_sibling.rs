@@ -53,8 +53,7 @@ pub(super) fn select_idle_sibling<P: Platform>(
             return chosen(recent, Reason::SisRecent);
         }
     }
-    let cache = me.k.llc_span(target);
-    if cache.weight() == 1 {
+    if me.k.llc_size(target) == 1 {
         return chosen(target, Reason::SisNone);
     }
     match me.k.config.rules.idle_sibling.get() {
@@ -65,7 +64,7 @@ pub(super) fn select_idle_sibling<P: Platform>(
     // Without threads that share a core there is no idle core to look for, nor a thread beside the last one.
     let idle_core = shared_cache(me, target).has_idle_cores.get();
     if !idle_core
-        && cache.contains(prev)
+        && me.k.cpus_share_cache(target, prev)
         && let Some(core) = core_of(me, prev)
     {
         let allowed = core.and(&task.cpus_allowed.get());

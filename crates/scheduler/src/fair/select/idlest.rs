@@ -33,8 +33,8 @@ fn find_idlest_cpu<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuId {
         level = match found {
             Some(idlest) if idlest != cpu => {
                 cpu = idlest;
-                let size = domain.span.weight();
-                me.k.domains(cpu).iter().take_while(|d| d.span.weight() < size).count()
+                let size = domain.span_weight;
+                me.k.domains(cpu).iter().take_while(|d| d.span_weight < size).count()
             }
             _ => level - 1,
         };

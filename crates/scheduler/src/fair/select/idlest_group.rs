@@ -35,8 +35,8 @@ pub(super) fn find_idlest_cpu<'k, P: Platform>(
         level = match found {
             Some(idlest) if idlest != cpu => {
                 cpu = idlest;
-                let size = domain.span.weight();
-                flagged(cpu).take_while(|d| d.span.weight() < size).count()
+                let size = domain.span_weight;
+                flagged(cpu).take_while(|d| d.span_weight < size).count()
             }
             _ => level - 1,
         };

@@ -74,7 +74,7 @@ pub(super) fn wakes_widely<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> bool {
     }
     let waker = me.task(me.curr());
     waker.se.habits.wakes(p, me.now(), tick_period(me));
-    wake_wide(waker.se.habits.flips.get(), me.task(p).se.habits.flips.get(), me.k.llc_span(me.id).weight())
+    wake_wide(waker.se.habits.flips.get(), me.task(p).se.habits.flips.get(), me.k.llc_size(me.id))
 }
 
 /// Whether a waker of many and one of its many woken are too many for a cache of so many CPUs.

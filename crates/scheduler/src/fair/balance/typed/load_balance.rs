@@ -158,7 +158,7 @@ fn parent_of<'k, P: Platform>(
     dest: CpuId,
     domain: &SchedDomain,
 ) -> Option<&'k SchedDomain> {
-    me.k.domains(dest).iter().find(|d| d.span.weight() > domain.span.weight())
+    me.k.domains(dest).iter().find(|d| d.span_weight > domain.span_weight)
 }
 
 /// A CPU that idles newly balances for itself; else one CPU of each group does, its first idle one or else

@@ -150,7 +150,7 @@ fn kick_reason<P: Platform>(me: ThisCpu<'_, P>) -> Option<Reason> {
     }
     // Up to 4.16 that is no reason where the cache holds all CPUs.
     let counts = rule(me) != NohzBalance::BalanceOnly || above.iter().any(|d| !d.shares_cache);
-    let size = me.k.llc_span(me.id).weight();
+    let size = me.k.llc_size(me.id);
     let busy = size - shared_cache(me, me.id).nr_idle.get();
     (counts && size > 1 && busy > 1).then_some(Reason::KickBusyLlc)
 }

@@ -95,8 +95,8 @@ impl<'d> Search<'d> {
 
     /// How many CPUs a wakeup may look at in this cache, now that its CPUs are so full (SIS_UTIL).
     fn update_idle_scan<P: Platform>(&self, me: ThisCpu<'_, P>, util: u64) {
-        let size = u64::from(self.domain.span.weight());
-        let of_a_cache = size == u64::from(me.k.llc_span(self.dest).weight());
+        let size = u64::from(self.domain.span_weight);
+        let of_a_cache = size == u64::from(me.k.llc_size(self.dest));
         if self.situation != Situation::NewlyIdle && of_a_cache {
             let pct = constants(me, self.domain).imbalance_pct;
             shared_cache(me, self.dest).nr_idle_scan.set(nr_idle_scan(util, size, pct));
