@@ -5,6 +5,7 @@
 //! reference to its guard, which costs nothing when the program runs. A proof says which kind of lock it is,
 //! not whose; that the right one is held is for the invariants of [`crate::check`].
 
+use crate::Nanos;
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -130,6 +131,52 @@ impl<T: Copy> Kept<T> {
     #[cfg(any(test, feature = "overwrite"))]
     pub fn overwrite(&self, value: T) {
         self.0.set(value);
+    }
+}
+
+/// A time, or none, that only the scheduler writes: in eight bytes, for there may be very many tasks. The
+/// last moment that [`Nanos`] can say, after 584 years, stands for none.
+#[derive(Clone)]
+pub struct KeptSince(Kept<Nanos>);
+
+impl KeptSince {
+    const NONE: Nanos = Nanos::NEVER;
+
+    /// What it is now.
+    #[inline]
+    pub fn get(&self) -> Option<Nanos> {
+        Some(self.0.get()).filter(|since| *since != Self::NONE)
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, since: Option<Nanos>) {
+        self.0.set(since.unwrap_or(Self::NONE));
+    }
+
+    #[inline]
+    pub(crate) fn take(&self) -> Option<Nanos> {
+        let since = self.get();
+        self.0.set(Self::NONE);
+        since
+    }
+
+    #[inline]
+    pub(crate) fn replace(&self, since: Option<Nanos>) -> Option<Nanos> {
+        let before = self.get();
+        self.set(since);
+        before
+    }
+}
+
+impl Default for KeptSince {
+    fn default() -> KeptSince {
+        KeptSince(Kept::new(Self::NONE))
+    }
+}
+
+impl fmt::Debug for KeptSince {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
     }
 }
 

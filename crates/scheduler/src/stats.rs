@@ -3,7 +3,7 @@
 //! Everything is a cell: counting needs no lock of its own, and a report may read at any moment.
 
 use crate::Nanos;
-use crate::shared::Kept;
+use crate::shared::{Kept, KeptSince};
 use core::ops::Add;
 
 /// Their type, then a line for each counter: meaning, name.
@@ -122,50 +122,53 @@ counters! {
 }
 
 /// Counters of a task, with Linux's names (rt-class 11.1, fair-class 11.1).
+///
+/// In this order in memory ([`crate::task::Task`] says why): what every wakeup and switch counts comes first.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct TaskStats {
-    /// Switches away while blocking.
-    pub nr_voluntary_switches: Kept<u64>,
-    /// Switches away while runnable.
-    pub nr_involuntary_switches: Kept<u64>,
-    /// Times it was assigned another CPU.
-    pub nr_migrations: Kept<u64>,
-    /// Successful wakeups.
-    pub nr_wakeups: Kept<u64>,
-    /// Of these, by kind.
-    pub woken: WakeupCounts,
-    /// What balancing made of it.
-    pub balanced: BalancedCounts,
-    /// Times it got the CPU (pcount).
-    pub nr_slices: Kept<u64>,
-    /// CPU time used, up to the last accounting.
-    pub sum_exec_runtime: Kept<Nanos>,
     /// Since when it runs unaccounted.
     pub exec_start: Kept<Nanos>,
+    /// CPU time used, up to the last accounting.
+    pub sum_exec_runtime: Kept<Nanos>,
+    /// Longest run time accounted at once.
+    pub exec_max: Kept<Nanos>,
     /// `sum_exec_runtime` when it was last picked; the difference is how long it has been running.
     pub prev_sum_exec_runtime: Kept<Nanos>,
+    /// When it last left a CPU.
+    pub last_ran: Kept<Nanos>,
+    /// When it was last woken, until it runs. For the platform, which measures latencies.
+    pub(crate) woken_at: KeptSince,
     /// Since when it waits for a CPU, if it does.
-    pub wait_start: Kept<Option<Nanos>>,
+    pub wait_start: KeptSince,
+    /// Number of such waits that ended.
+    pub wait_count: Kept<u64>,
     /// Total time runnable but not running.
     pub wait_sum: Kept<Nanos>,
     /// Longest such wait.
     pub wait_max: Kept<Nanos>,
-    /// Number of such waits that ended.
-    pub wait_count: Kept<u64>,
-    /// When it was last woken, until it runs. For the platform, which measures latencies.
-    pub(crate) woken_at: Kept<Option<Nanos>>,
-    /// When it last left a CPU.
-    pub last_ran: Kept<Nanos>,
-    /// Longest run time accounted at once.
-    pub exec_max: Kept<Nanos>,
+    /// Times it got the CPU (pcount).
+    pub nr_slices: Kept<u64>,
+    /// Successful wakeups.
+    pub nr_wakeups: Kept<u64>,
+    /// Switches away while blocking.
+    pub nr_voluntary_switches: Kept<u64>,
+    /// Switches away while runnable.
+    pub nr_involuntary_switches: Kept<u64>,
+    /// Of these, by kind.
+    pub woken: WakeupCounts,
+    /// Times it was assigned another CPU.
+    pub nr_migrations: Kept<u64>,
+    /// What balancing made of it.
+    pub balanced: BalancedCounts,
     /// Longest stint in competition: with a CPU load of at least twice its weight.
     pub slice_max: Kept<Nanos>,
     /// Since when it sleeps interruptibly, if it does.
-    pub sleep_start: Kept<Option<Nanos>>,
+    pub sleep_start: KeptSince,
     /// Longest such sleep.
     pub sleep_max: Kept<Nanos>,
     /// Since when it sleeps uninterruptibly, if it does.
-    pub block_start: Kept<Option<Nanos>>,
+    pub block_start: KeptSince,
     /// Longest such sleep.
     pub block_max: Kept<Nanos>,
     /// Total time asleep, of either kind.
@@ -235,7 +238,7 @@ impl TaskStats {
 
     /// Wakes up, if it slept.
     pub(crate) fn sleep_end(&self, now: Nanos) {
-        let slept = |start: &Kept<Option<Nanos>>, max: &Kept<Nanos>| {
+        let slept = |start: &KeptSince, max: &Kept<Nanos>| {
             let slept = now.saturating_sub(start.take()?);
             max.set(max.get().max(slept));
             self.sum_sleep_runtime.set(self.sum_sleep_runtime.get() + slept);

@@ -2,7 +2,7 @@
 
 use crate::chunks::Chunks;
 use crate::class::Class;
-use crate::dl::DlEntity;
+use crate::dl::DlOfTask;
 use crate::fair::FairEntity;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
@@ -34,46 +34,50 @@ pub enum TaskState {
 
 /// A task. Everybody may read it, racily as on the real machine; who writes which field its type says
 /// ([`Shared`]).
+///
+/// In this order in memory, so that what every switch and wakeup touches lies in three cache lines: in the
+/// compiler's order oltp and cyclictest on many CPUs take 2 to 4 % longer.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub struct Task {
-    /// Set at creation.
-    pub pid: Kept<Pid>,
+    /// Whether it runs, sleeps, or is being woken.
+    pub state: Shared<TaskState, Wakefulness>,
+    /// Class that serves the effective priority.
+    pub class: Shared<Class, PiAndRqLock>,
+    /// Whether it is on a run queue (the running task is).
+    pub on_rq: Shared<bool, RqLock>,
+    /// Whether some CPU executes it or is still switching away from it.
+    pub on_cpu: Shared<bool, RqLock>,
+    /// Balancing has taken it off a queue and is about to put it on another (TASK_ON_RQ_MIGRATING).
+    pub migrating: Shared<bool, RqLock>,
     /// It is a thread of the kernel; set at creation.
     pub kernel_thread: Kept<bool>,
+    /// Effective priority.
+    pub prio: Shared<Prio, PiAndRqLock>,
+    /// Priority without inheritance.
+    pub normal_prio: Shared<Prio, PiAndRqLock>,
+    /// CPU it is assigned to.
+    pub cpu: Shared<CpuId, Residence>,
+    /// Weight of `cpus_allowed` (1: pinned).
+    pub nr_cpus_allowed: Shared<u32, PiAndRqLock>,
+    /// Set at creation.
+    pub pid: Kept<Pid>,
+    /// RT class fields, under the run-queue lock.
+    pub rt: RtEntity,
+    /// Counters.
+    pub stats: TaskStats,
+    /// Affinity.
+    pub cpus_allowed: Shared<CpuMask, PiAndRqLock>,
+    /// Fair class fields, under the run-queue lock.
+    pub se: FairEntity,
     /// Its own policy.
     pub policy: Shared<Policy, PiAndRqLock>,
     /// Its own nice value.
     pub nice: Shared<Nice, PiAndRqLock>,
-    /// Priority without inheritance.
-    pub normal_prio: Shared<Prio, PiAndRqLock>,
-    /// Effective priority.
-    pub prio: Shared<Prio, PiAndRqLock>,
-    /// Class that serves the effective priority.
-    pub class: Shared<Class, PiAndRqLock>,
-    /// Affinity.
-    pub cpus_allowed: Shared<CpuMask, PiAndRqLock>,
-    /// Weight of `cpus_allowed` (1: pinned).
-    pub nr_cpus_allowed: Shared<u32, PiAndRqLock>,
-    /// CPU it is assigned to.
-    pub cpu: Shared<CpuId, Residence>,
-    /// Whether it runs, sleeps, or is being woken.
-    pub state: Shared<TaskState, Wakefulness>,
-    /// Whether it is on a run queue (the running task is).
-    pub on_rq: Shared<bool, RqLock>,
-    /// Balancing has taken it off a queue and is about to put it on another (TASK_ON_RQ_MIGRATING).
-    pub migrating: Shared<bool, RqLock>,
-    /// Whether some CPU executes it or is still switching away from it.
-    pub on_cpu: Shared<bool, RqLock>,
-    /// Deadline class fields, under the run-queue lock.
-    pub dl: DlEntity,
-    /// RT class fields, under the run-queue lock.
-    pub rt: RtEntity,
-    /// Fair class fields, under the run-queue lock.
-    pub se: FairEntity,
     /// Priority inheritance, under the wait_locks of the mutexes involved.
     pub pi: PiState,
-    /// Counters.
-    pub stats: TaskStats,
+    /// Deadline class fields, under the run-queue lock.
+    pub dl: DlOfTask,
 }
 
 impl Task {

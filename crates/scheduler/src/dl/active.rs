@@ -127,10 +127,10 @@ pub(crate) fn moved_to<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity, dest: CpuI
 
 /// A task that is off its queue gets another policy, which has been let in ([`super::fits`]).
 pub(crate) fn policy_changes<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, new: Policy) {
-    let e = &rq.me.task(p).dl;
+    let counted = |e: &DlEntity| e.reserved.get() && e.counted_on.get().is_some();
     match new {
         Policy::Deadline(params) => enters(rq, p, params),
-        _ if e.reserved.get() && e.counted_on.get().is_some() => leaves(rq, p),
+        _ if rq.me.task(p).dl.if_any().is_some_and(counted) => leaves(rq, p),
         _ => {}
     }
 }
@@ -165,7 +165,8 @@ fn leaves<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
 
 /// A task exits, of whatever class: nobody may ask for its timers any more.
 pub(crate) fn leaves_for_good<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
-    let (me, e) = (rq.me, &rq.me.task(p).dl);
+    let me = rq.me;
+    let Some(e) = me.task(p).dl.if_any() else { return };
     cancel(me, e.zero_lag.take(), What::ZeroLag(p));
     cancel_replenishment(rq, e, DlId::Task(p));
     if !e.reserved.get() {

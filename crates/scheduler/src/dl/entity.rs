@@ -10,6 +10,8 @@ use super::tree::{Queued, Tree};
 use crate::shared::Kept;
 use crate::{CpuId, CpuMask, Nanos, Policy, TaskId};
 use alloc::boxed::Box;
+use core::cell::OnceCell;
+use core::ops::Deref;
 
 /// A task's, or a server's, fields of this class. The run-queue lock of its CPU protects them.
 #[derive(Debug, Default)]
@@ -114,6 +116,31 @@ impl DlEntity {
     pub(super) fn set_budget(&self, budget: Budget) {
         self.runtime.set(budget.runtime);
         self.deadline.set(budget.deadline);
+    }
+}
+
+/// What this class keeps of a task: made when it is first needed, which for most of very many tasks is never.
+#[derive(Debug, Default)]
+pub struct DlOfTask(OnceCell<Box<DlEntity>>);
+
+impl DlOfTask {
+    pub(crate) fn reset(&self, policy: Policy) {
+        if matches!(policy, Policy::Deadline(_)) || self.0.get().is_some() {
+            DlEntity::reset(self, policy);
+        }
+    }
+
+    /// What there is of it; without any the task has never had to do with this class.
+    pub(crate) fn if_any(&self) -> Option<&DlEntity> {
+        self.0.get().map(|entity| &**entity)
+    }
+}
+
+impl Deref for DlOfTask {
+    type Target = DlEntity;
+    #[inline]
+    fn deref(&self) -> &DlEntity {
+        self.0.get_or_init(Box::default)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::scale;
 use crate::Class;
 use crate::platform::Platform;
-use crate::shared::Kept;
+use crate::shared::{Kept, KeptSince};
 use crate::task::Task;
 use crate::wakeup::WakeFlags;
 use crate::{Nanos, Scheduler, ThisCpu};
@@ -25,7 +25,7 @@ pub struct Averages {
     /// CPU time of a stint; each sleep adds a zero.
     pub running: Kept<Nanos>,
     /// `sum_exec_runtime` when it last woke another task, if it did since it woke itself.
-    last_wakeup: Cell<Option<Nanos>>,
+    last_wakeup: KeptSince,
     /// `sum_exec_runtime` when it was last woken.
     start_runtime: Cell<Nanos>,
 }

@@ -45,8 +45,7 @@ pub(super) fn lenders<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> impl Iterat
 pub(super) async fn lend<P: Platform>(lock: &WaitGuard<'_, P>, owner: &PiGuard<'_, P>) -> bool {
     let me = lock.me;
     let Some(top) = lock.waiters.top() else { return false };
-    let lender = &me.task(top.task).dl;
-    let parameters = lender.params().filter(|_| top.key.prio.is_deadline());
+    let parameters = if top.key.prio.is_deadline() { me.task(top.task).dl.params() } else { None };
     let deadline = parameters.map(|params| (top.key.deadline, params));
     lock.mutex.lends.set(Loan { prio: top.key.prio, deadline });
     if !lenders(me, owner.task).any(|m| m == lock.id) {

@@ -59,7 +59,8 @@ impl Userland {
     /// The objects of a setup, and no task yet; `spawned` will be there from the start, beside the idle ones.
     pub fn new(setup: &mut Setup, seed: u64, spawned: usize) -> Userland {
         Userland {
-            tasks: Tasks::with_room_for(setup.cpus() + spawned),
+            // Each CPU has an idle task and a stopper.
+            tasks: Tasks::with_room_for(2 * setup.cpus() + spawned),
             processes: Processes::new(seed, spawned),
             mutexes: Mutexes { specs: std::mem::take(&mut setup.mutexes) },
             channels: Channels::new(&setup.channels),
