@@ -215,7 +215,7 @@ pub(crate) fn picked_in_vain<P: Platform>(rq: &mut RqGuard<'_, P>) {
 /// Fair tasks have run here for `delta`, by the server or not.
 pub(crate) fn fair_ran<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     let server = of(rq);
-    if !server.active.get() {
+    if rule(rq.me.k) == DlServer::Off || !server.active.get() {
         return;
     }
     let left = charge(server, delta);
@@ -248,8 +248,8 @@ fn charge(server: &Server, delta: Nanos) -> i64 {
     runtime
 }
 
-/// The CPU begins to idle. (The rule is asked first here and in [`idled`]: without such a server, its cache
-/// lines stay cold.)
+/// The CPU begins to idle. (The rule is asked first here, in [`idled`] and in [`fair_ran`]: without
+/// such a server, its cache lines stay cold.)
 pub(crate) fn idle_begins<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rule(rq.me.k) == DlServer::Deferred {
         of(rq).idles_since.set(Some(rq.clock));
