@@ -112,7 +112,7 @@ fn x4_the_limit_of_lag() {
     }
 }
 
-/// 2.4, E8: the lag that an entity keeps is within the limit, on both sides.
+/// eevdf-class 2.4, E8: the lag that an entity keeps is within the limit, on both sides.
 #[test]
 fn x4_lag_is_clamped_when_an_entity_leaves() {
     for (v, kept) in [(0.0, 1_700_000), (200.0, -1_700_000), (99.0, 500_000)] {
