@@ -1,8 +1,11 @@
 //! What an error of the library means on the command line: the option that is to blame, and the command or
 //! option that helps. The library knows neither.
 
+use crate::files;
 use lab::Error;
 use machine::RunError;
+use std::io::ErrorKind;
+use workload::load::LoadError;
 
 /// The error as the program says it.
 pub fn of(error: &Error) -> String {
@@ -17,6 +20,12 @@ pub fn of(error: &Error) -> String {
         Error::TraceEnding { .. } => format!("{error}, or give --trace-format"),
         Error::UnknownName { nearest: None, .. } => {
             format!("{error}; `schedlab list KIND` shows what there is, `schedlab list --help` the kinds")
+        }
+        Error::File { path, source } if source.kind() == ErrorKind::NotFound => {
+            format!("{error}; {}", files::nearest(path))
+        }
+        Error::Load(LoadError::Unknown { name, nearest: None }) if name.contains('.') => {
+            format!("{error}; no file has this name: {}", files::nearest(name))
         }
         // The specification has nothing on "lock".
         Error::Run(RunError::Invariant { invariant, .. }) if invariant.contains(' ') => {

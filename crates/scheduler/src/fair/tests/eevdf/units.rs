@@ -204,6 +204,10 @@ fn a_kernel_without_custom_slices_ignores_the_wish() {
         lab.run(sched_setattr_runtime(lab.cpu(0), p, Nanos(3 * MS)));
         assert_eq!(lab.k.task(p).se.eevdf.slice.get(), Nanos(slice), "{profile}");
     }
+    let lab = Lab::new(1, "6.1", &[]);
+    let p = lab.spawn(Policy::Normal, 0);
+    lab.run(sched_setattr_runtime(lab.cpu(0), p, Nanos(3 * MS)));
+    assert!(!lab.k.task(p).se.eevdf.custom_slice.get(), "CFS has no slices to ask for");
 }
 
 #[test]
