@@ -69,6 +69,7 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
     let variants: Vec<compare::Arm<'_>> = std::iter::from_fn(next).collect();
     let mut comparison = compare::compare(&base, &variants)?;
+    comparison.notes.extend(plan.base.loads.iter().filter_map(LoadSpec::note_on_endlessness));
     let plain_base = of_arm(plan, &plan.base);
     for (arm, compared) in plan.variants.iter().zip(&mut comparison.variants) {
         compared.same_as_base = of_arm(plan, arm).is_same_simulation(&plain_base);

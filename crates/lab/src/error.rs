@@ -366,7 +366,8 @@ mod tests {
 
     #[test]
     fn a_broken_invariant_is_a_failed_check_and_nothing_else_is() {
-        let broken = || Error::Run(RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() });
+        let broken =
+            || Error::Run(RunError::Invariant { invariant: "rt-class P1", at: Nanos(5), what: "…".into() });
         let of_run =
             |source| Error::OfRun { configuration: "base".into(), seed: 1, source: Box::new(source) };
         assert!(broken().is_failed_check() && of_run(broken()).is_failed_check());

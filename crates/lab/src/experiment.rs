@@ -180,7 +180,7 @@ impl Experiment {
             setup.take_paths(self.recorded_paths().cloned().unwrap_or_else(none));
         }
         let limit = Limit::new(self.duration, &self.loads.iter().map(LoadSpec::length).collect::<Vec<_>>());
-        dumps::check(&self.dumps, limit.duration)?;
+        dumps::check(&self.dumps, limit)?;
         let start = results::start(&built);
         let options = RunOptions {
             duration: limit.duration,

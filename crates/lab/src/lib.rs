@@ -19,6 +19,14 @@
 //! # }
 //! ```
 //!
+//! Not on crates.io yet, it is depended on by the path of a clone (or by `git`), and nothing else is needed:
+//! the crates that it builds on are [re-exported](#reexports).
+//!
+//! ```toml
+//! [dependencies]
+//! lab = { package = "schedlab-lab", path = "schedlab/crates/lab", features = ["text", "threads"] }
+//! ```
+//!
 //! An experiment has a text, plain data with a JSON form, [`ExperimentText`]: [`Experiment::open`] reads it,
 //! [`Experiment::text`] writes it, every [`RunResult`] carries it, and [`StoredResult`] runs one again.
 //!

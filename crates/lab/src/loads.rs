@@ -326,6 +326,12 @@ impl LoadSpec {
         self.length() != Length::Endless
     }
 
+    /// That no time until it is done is compared, if it could have one.
+    pub(crate) fn note_on_endlessness(&self) -> Option<String> {
+        let more = self.load().ends_with()?;
+        Some(format!("{}: endless, so no time until it is done is compared; give {more}", self.text()))
+    }
+
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.load().warnings()
     }

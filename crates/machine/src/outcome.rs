@@ -194,7 +194,7 @@ pub enum RunError {
     /// The checking mode found a broken invariant.
     #[error("invariant {invariant} broken at {at} s: {what}")]
     Invariant {
-        /// Its number in the spec.
+        /// Its document and number in the specification: `rt-class P4`.
         invariant: &'static str,
         /// When.
         at: Nanos,

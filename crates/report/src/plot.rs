@@ -67,8 +67,22 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 159, 0),
     RGBColor(0, 0, 0),
 ];
+/// Of the chart; the legend stands on its right, where no line can be behind it.
 const SIZE: (u32, u32) = (800, 500);
 const FONT: &str = "sans-serif";
+
+/// In pixels.
+struct Legend {
+    /// Height of the first line's sample, and from one to the next.
+    top: i32,
+    row: i32,
+    /// Length of a sample, and what is free on its left and behind the names.
+    sample: u32,
+    gap: u32,
+    /// Width of a letter, on average.
+    character: u32,
+}
+const LEGEND: Legend = Legend { top: 52, row: 18, sample: 18, gap: 12, character: 6 };
 
 impl Chart {
     fn of(experiment: &ReproducedExperiment, sweep: &str, what: &str) -> Chart {
@@ -118,57 +132,6 @@ impl Chart {
         Plot { name: self.name.clone(), svg }
     }
 
-    /// Where the lines leave room: over names wherever it is, else the upper corner on the side where they
-    /// are lower.
-    fn free_corner(&self, y: &Scale) -> SeriesLabelPosition {
-        if !self.names.is_empty() {
-            return self.free_box(y);
-        }
-        let highest = |end: fn(&Line) -> Option<&Point>| {
-            self.lines.iter().filter_map(|line| Some(end(line)?.y)).fold(f64::NEG_INFINITY, f64::max)
-        };
-        let rising = highest(|line| line.simulated.first()) <= highest(|line| line.simulated.last());
-        if rising { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::UpperRight }
-    }
-
-    /// Of nine boxes as large as the legend, the one through which the least of the lines goes.
-    fn free_box(&self, y: &Scale) -> SeriesLabelPosition {
-        use SeriesLabelPosition::{
-            LowerLeft, LowerMiddle, LowerRight, MiddleLeft, MiddleMiddle, MiddleRight, UpperLeft,
-            UpperMiddle, UpperRight,
-        };
-        const STEPS: u32 = 20;
-        let (x, range) = (Scale::of_names(&self.names), y.range());
-        let share = |p: &Point| {
-            let across = (x.place(p.x) - x.range().start) / (x.range().end - x.range().start);
-            [across, (y.place(p.y) - range.start) / (range.end - range.start)]
-        };
-        let places: Vec<[f64; 2]> = self
-            .lines
-            .iter()
-            .flat_map(|line| line.simulated.windows(2))
-            .flat_map(|pair| {
-                let [[x0, y0], [x1, y1]] = [share(&pair[0]), share(&pair[1])];
-                let along = (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
-                along.map(move |at| [x0 + (x1 - x0) * at, y0 + (y1 - y0) * at]).collect::<Vec<_>>()
-            })
-            .collect();
-        let columns = [0.0..0.36, 0.32..0.68, 0.64..1.0];
-        let rows = [0.7..1.0, 0.35..0.65, 0.0..0.3];
-        let boxes = [
-            [UpperLeft, UpperMiddle, UpperRight],
-            [MiddleLeft, MiddleMiddle, MiddleRight],
-            [LowerLeft, LowerMiddle, LowerRight],
-        ];
-        let crossed = |column: &Range<f64>, row: &Range<f64>| {
-            places.iter().filter(|[x, y]| column.contains(x) && row.contains(y)).count()
-        };
-        let all = rows.iter().zip(boxes).flat_map(|(row, boxes)| {
-            columns.iter().zip(boxes).map(|(column, place)| (crossed(column, row), place)).collect::<Vec<_>>()
-        });
-        all.min_by_key(|(crossed, _)| *crossed).map_or(UpperLeft, |(_, place)| place)
-    }
-
     fn draw(&self, svg: &mut String) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
         let of_line =
             |line: &Line| line.seeds.as_flattened().iter().chain(&line.published).copied().collect();
@@ -178,8 +141,11 @@ impl Chart {
             names => Scale::of_names(names),
         };
         let y = Scale::of(places().map(|place| place.y));
-        let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        let legend = self.lines.iter().map(|line| line.name.chars().count() as u32).max().unwrap_or(0);
+        let size = (SIZE.0 + LEGEND.sample + 2 * LEGEND.gap + legend * LEGEND.character, SIZE.1);
+        let area = SVGBackend::with_string(svg, size).into_drawing_area();
         area.fill(&WHITE)?;
+        let (area, legend) = area.split_horizontally(SIZE.0);
         let mut chart = ChartBuilder::on(&area)
             .caption(&self.caption, (FONT, 18))
             .margin(12)
@@ -203,14 +169,19 @@ impl Chart {
             let style = colour.stroke_width(if again { 1 } else { 2 });
             let at = |place: &Point| (x.place(place.x), y.place(place.y));
             let points = line.simulated.iter().map(at);
-            let drawn = if again {
-                chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?
+            let (left, height) = (LEGEND.gap as i32, LEGEND.top + number as i32 * LEGEND.row);
+            let right = left + LEGEND.sample as i32;
+            let sample = [(left, height), (right, height)];
+            if again {
+                chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?;
+                let halves = [[sample[0], (left + 7, height)], [(right - 7, height), sample[1]]];
+                halves.into_iter().try_for_each(|half| legend.draw(&PathElement::new(half, style)))?;
             } else {
-                chart.draw_series(LineSeries::new(points, style))?
-            };
-            drawn
-                .label(&line.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + if again { 6 } else { 18 }, y)], style));
+                chart.draw_series(LineSeries::new(points, style))?;
+                legend.draw(&PathElement::new(sample, style))?;
+            }
+            let name = (right + LEGEND.gap as i32 / 2, height - LEGEND.row / 3);
+            legend.draw(&Text::new(line.name.as_str(), name, (FONT, 12)))?;
             let bars = line.seeds.iter().map(|bar| bar.iter().map(at).collect::<Vec<_>>());
             chart.draw_series(bars.map(|bar| PathElement::new(bar, colour.stroke_width(1))))?;
             chart.draw_series(line.simulated.iter().map(|p| Circle::new(at(p), 3, colour.filled())))?;
@@ -221,12 +192,6 @@ impl Chart {
                 chart.draw_series(published.map(|p| Cross::new(p, 6, style)))?;
             }
         }
-        chart
-            .configure_series_labels()
-            .position(self.free_corner(&y))
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK)
-            .draw()?;
         area.present()
     }
 }
@@ -305,11 +270,22 @@ mod tests {
         assert_eq!(plots[0].name, "009.search-cost");
         let svg = &plots[0].svg;
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-        // Lines with their samples in the legend; a circle for each value; a cross of two strokes for each
-        // figure of the document.
+        // A circle for each value.
         assert_eq!(svg.matches("<circle").count(), 6);
         for text in ["before", "after", "cpus", "256", "search cost", "cross at cpus 6"] {
             assert!(svg.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_legend_stands_beside_the_chart() {
+        let svg = &swept(&example::swept())[0].svg;
+        let x_of = |line: &str| line.split_once("x=\"")?.1.split_once('"')?.0.parse::<u32>().ok();
+        let lines: Vec<&str> = svg.lines().collect();
+        for name in ["before", "after"] {
+            let text = lines.iter().position(|line| *line == name).expect(name);
+            let x = x_of(lines[text - 1]).expect("the place of a text");
+            assert!(x >= SIZE.0, "{name} stands at {x}");
         }
     }
 

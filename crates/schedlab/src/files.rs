@@ -4,6 +4,8 @@ use lab::{Opened, STANDARD_STREAM, SourceKind, Sources};
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::os::fd::AsFd;
+use std::path::Path;
+use suggest::suggest;
 
 /// The files of this computer.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +32,26 @@ impl Sources for Disk {
     }
 }
 
+/// What may be meant by the path of a file that is not there.
+pub(crate) fn nearest(path: &str) -> String {
+    let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let shown = folder.unwrap_or(Path::new("."));
+    let Ok(entries) = fs::read_dir(shown) else {
+        return format!("there is no folder {} either", shown.display());
+    };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    // The order of a folder is that of its file system.
+    names.sort();
+    let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
+    match suggest(&name, names) {
+        Some(near) => {
+            format!("did you mean `{}`?", folder.unwrap_or(Path::new("")).join(near).display())
+        }
+        None => format!("`ls {}` shows what is there", shown.display()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +69,14 @@ mod tests {
             assert!(matches!(&error, Error::File { path, .. } if path == name), "{error}");
         }
         assert!(matches!(error("/dev/zero"), Error::Trace { source: ReadError::NotATrace { .. }, .. }));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_gets_the_nearest_of_its_folder() {
+        assert_eq!(nearest("Cargo.tml"), "did you mean `Cargo.toml`?");
+        assert_eq!(nearest("src/mian.rs"), "did you mean `src/main.rs`?");
+        assert_eq!(nearest("src/quicksilver"), "`ls src` shows what is there");
+        assert_eq!(nearest("no/such/file"), "there is no folder no/such either");
     }
 
     /// A file of /proc is a regular one of no length that has a text.

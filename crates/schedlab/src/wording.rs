@@ -1,7 +1,11 @@
 //! What an error of the library means on the command line: the option that is to blame, and the command or
 //! option that helps. The library knows neither.
 
+use crate::files;
 use lab::Error;
+use machine::RunError;
+use std::io::ErrorKind;
+use workload::load::LoadError;
 
 /// The error as the program says it.
 pub fn of(error: &Error) -> String {
@@ -16,6 +20,16 @@ pub fn of(error: &Error) -> String {
         Error::TraceEnding { .. } => format!("{error}, or give --trace-format"),
         Error::UnknownName { nearest: None, .. } => {
             format!("{error}; `schedlab list KIND` shows what there is, `schedlab list --help` the kinds")
+        }
+        Error::File { path, source } if source.kind() == ErrorKind::NotFound => {
+            format!("{error}; {}", files::nearest(path))
+        }
+        Error::Load(LoadError::Unknown { name, nearest: None }) if name.contains('.') => {
+            format!("{error}; no file has this name: {}", files::nearest(name))
+        }
+        // The specification has nothing on "lock".
+        Error::Run(RunError::Invariant { invariant, .. }) if invariant.contains(' ') => {
+            format!("{error}; `schedlab explain \"{invariant}\"` shows what has to hold")
         }
         Error::OfRecording { source, .. } | Error::OfRun { source, .. } | Error::OfResult { source, .. } => {
             // Their own words end with those of their source.
@@ -44,5 +58,19 @@ mod tests {
              lasted 1s"
         );
         assert_eq!(of(&Error::NoLoad), Error::NoLoad.to_string());
+    }
+
+    #[test]
+    fn a_broken_invariant_can_be_looked_up() {
+        let broken = |invariant| {
+            of(&Error::Run(RunError::Invariant { invariant, at: Nanos::from_secs(1), what: "so".into() }))
+        };
+        assert_eq!(
+            broken("eevdf-class E10"),
+            "invariant eevdf-class E10 broken at 1.000000000 s: so; `schedlab explain \"eevdf-class E10\"` shows \
+             what has to hold"
+        );
+        assert!(lab::explain("eevdf-class E10").is_ok());
+        assert!(!broken("lock").contains("explain"));
     }
 }

@@ -113,7 +113,8 @@ pub async fn sched_setattr_runtime<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, r
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     rq.charge(Cost::SetPrio);
-    if me.k.config.rules.custom_slice.get() == CustomSlice::Ignored {
+    let rules = &me.k.config.rules;
+    if rules.custom_slice.get() == CustomSlice::Ignored || rules.fair_policy.get() == FairPolicy::Cfs {
         me.decide(p, Reason::SliceIgnored);
         return;
     }

@@ -13,7 +13,7 @@ pub struct ListResult {
     /// Version of schedlab.
     pub version: String,
     /// What the entries are: `kernel`, `distribution`, `feature`, `rule`, `tunable`, `alias`, `machine`,
-    /// `load`, `decision`, `experiment` or `limit`.
+    /// `load`, `decision`, `counter`, `experiment`, `limit` or `specification`.
     pub kind: String,
     /// The entries, in the order of the text.
     pub entries: Vec<Entry>,

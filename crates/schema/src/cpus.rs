@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Better;
-use crate::figures::{Figure, Fold, Row, figures};
+use crate::figures::{Field, Figure, Fold, Row, figures};
 
 figures! {
     /// Counters of one CPU.
@@ -32,7 +32,7 @@ figures! {
 
     /// Times it was taken.
     sum acquisitions: u64, Neutral "acquisitions", metric 6;
-    /// Of these, how many had to wait.
+    /// Times that whoever took it had to wait.
     sum contended: u64, Lower "contended", metric 5;
     /// Longest wait, nanoseconds.
     max wait_max_ns: u64, Lower "longest wait", metric 1 headline;
@@ -67,7 +67,7 @@ figures! {
     sum rt_search_ns: u64, Lower "RT search time", metric 9;
     /// Most push interrupts that were under way at one time.
     max push_ipis_in_flight_max: u32, Lower "most push IPIs in flight", metric 10;
-    /// Most of these that were under way at one time on behalf of one CPU that lowered its priority.
+    /// Most push interrupts that were under way at one time on behalf of one CPU that lowered its priority.
     max push_ipis_in_flight_by_source_max: u32, Lower "most push IPIs in flight for a CPU", metric 11;
     /// Running tasks that a wakeup preempted.
     sum wakeup_preemptions: u64, Neutral "wakeup preemptions", metric 4, row 7;
@@ -114,6 +114,16 @@ mod tests {
         let moved = figure("migrations");
         assert_eq!((moved.key(), moved.unit(), (moved.of)(&totals)), ("migrations", Unit::Count, 211));
         assert_eq!((moved.headline, search.headline), (true, false));
+    }
+
+    #[test]
+    fn a_field_has_its_documentation_in_one_line() {
+        let field = |name| CpuResult::FIELDS.iter().find(|field| field.name == name).expect("a field");
+        let polled = field("polled");
+        assert!(polled.about.starts_with("Requests of other CPUs that"), "{}", polled.about);
+        assert!(polled.about.ends_with(" so that they sent no interrupt (sched_wake_idle_without_ipi)."));
+        assert_eq!((polled.counts, polled.label), (true, None));
+        assert_eq!((field("ipis_sent").label, field("cpu").counts), (Some("IPIs sent"), false));
     }
 
     #[test]

@@ -33,6 +33,19 @@ pub struct Figure<T: 'static> {
     pub of: fn(&T) -> u64,
 }
 
+/// A field as it is declared, figure or not.
+#[derive(Debug)]
+pub struct Field {
+    /// Its name in the JSON.
+    pub name: &'static str,
+    /// Its documentation.
+    pub about: &'static str,
+    /// Its name for people, if it has one.
+    pub label: Option<&'static str>,
+    /// Whether it counts or measures something by itself.
+    pub counts: bool,
+}
+
 /// A row of the table of counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
@@ -65,7 +78,7 @@ macro_rules! figures {
         $(#[$about:meta])*
         $type:ident:
         $(
-            $(#[$doc:meta])*
+            $(#[doc = $doc:literal])*
             $kind:ident $name:ident: $value:ty
             $(, $better:ident $label:literal
                 $(, metric $place:literal $($headline:ident)?)?
@@ -78,7 +91,7 @@ macro_rules! figures {
         #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields)]
         pub struct $type {
-            $($(#[$doc])* pub $name: $value,)*
+            $($(#[doc = $doc])* pub $name: $value,)*
         }
 
         impl $type {
@@ -94,6 +107,14 @@ macro_rules! figures {
                 of: |counted| counted.$name.into(),
             },)?)*];
 
+            /// Its fields, in order.
+            pub const FIELDS: &[Field] = &[$(Field {
+                name: stringify!($name),
+                about: concat!($($doc),*).trim_ascii(),
+                label: figures!(option $($label)?),
+                counts: figures!(counts $kind),
+            },)*];
+
             /// What was counted since `before`, at which the maxima were forgotten.
             #[must_use]
             pub fn since(&self, before: &$type) -> $type {
@@ -105,6 +126,10 @@ macro_rules! figures {
     (fold max) => { Fold::Max };
     (option) => { None };
     (option $value:literal) => { Some($value) };
+    (counts sum) => { true };
+    (counts max) => { true };
+    (counts same) => { false };
+    (counts parts) => { false };
     (said) => { false };
     (said headline) => { true };
     (row) => { None };

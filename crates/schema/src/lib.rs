@@ -51,7 +51,7 @@ pub use experiment_text::{
     ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch,
     WakeupCosts,
 };
-pub use figures::{Figure, Fold, Row};
+pub use figures::{Field, Figure, Fold, Row};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{

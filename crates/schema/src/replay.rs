@@ -144,12 +144,19 @@ pub struct ReplaySummary {
     pub nr_switches: Fidelity,
     /// Sum of each task's distance in switches.
     pub nr_switches_abs_error: u64,
+    /// Those to sleep, of all tasks.
+    #[serde(default)]
+    pub nr_voluntary_switches: Fidelity,
     /// Wakeups of all tasks.
     pub wakeups: Fidelity,
     /// Those of which the switch to the task was recorded: the samples of the latencies.
     pub wakeup_latencies: Fidelity,
     /// Mean wakeup latency over all wakeups, nanoseconds.
     pub wakeup_latency_mean_ns: Fidelity,
+    /// Mean of each task's distance in its mean latency, as often as the recording has it, nanoseconds; 0 if
+    /// it has none.
+    #[serde(default)]
+    pub wakeup_latency_mean_abs_error_ns: u64,
     /// 99th percentile over all wakeups, nanoseconds.
     pub wakeup_latency_p99_ns: Fidelity,
     /// The longest wakeup latency, nanoseconds.

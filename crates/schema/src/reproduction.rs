@@ -216,6 +216,18 @@ impl From<Unit> for RowUnit {
 }
 
 impl RowUnit {
+    /// A figure of this unit, to three decimals.
+    fn text(self, number: f64) -> String {
+        let unit = match self {
+            RowUnit::Count | RowUnit::Ratio => "",
+            RowUnit::Nanoseconds => " ns",
+            RowUnit::Microseconds => " us",
+            RowUnit::Milliseconds => " ms",
+            RowUnit::Seconds => " s",
+        };
+        figure(number) + unit
+    }
+
     /// Nanoseconds, or whatever is counted, in one of this unit.
     #[must_use]
     pub fn scale(self) -> f64 {
@@ -226,6 +238,11 @@ impl RowUnit {
             RowUnit::Seconds => 1e9,
         }
     }
+}
+
+/// Enough to compare with a bound by eye.
+fn figure(number: f64) -> String {
+    ((number * 1e3).round() / 1e3).to_string()
 }
 
 /// A place in a published table.
@@ -330,11 +347,18 @@ impl ReproducedExperiment {
             let failing = variant.rows.iter().filter(|row| row.fails());
             failing.map(move |row| {
                 let at = row.place().map_or(String::new(), |at| format!(" at {at}"));
-                format!("{}: {}{at} is {}", variant.name, row.what, row.simulated)
+                let wanted = row.wanted.as_ref().map_or(String::new(), |wanted| format!(", wanted {wanted}"));
+                let of =
+                    row.published.map_or(String::new(), |figure| format!(" of {}", row.unit.text(figure)));
+                let is = row.unit.text(row.simulated);
+                format!("{}: {}{at} is {is}{wanted}{of}", variant.name, row.what)
             })
         });
         let requirements = self.requirements.iter().filter(|requirement| requirement.fails());
-        let requirements = requirements.map(|r| format!("{}: {} of {} agree", r.what, r.agree, r.of));
+        let requirements = requirements.map(|r| {
+            let least = figure(r.share * 100.0);
+            format!("{}: {} of {} agree, wanted at least {least} %", r.what, r.agree, r.of)
+        });
         rows.chain(requirements).collect()
     }
 }

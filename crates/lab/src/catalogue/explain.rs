@@ -1,6 +1,6 @@
 //! What each kind has to say beyond its sentence.
 
-use super::{Entry, Explanation, Kind, Section};
+use super::{Entry, Explanation, Kind, Section, counters, specification};
 use crate::kernel::{Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, NamedKernel, WHY_DEFAULT};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
@@ -22,6 +22,10 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
         Kind::Experiment => experiment(&name),
         Kind::Decision => Details::default(),
         Kind::Limit => limit(&name),
+        Kind::Counter => counters::places(&name)
+            .into_iter()
+            .fold(Details::default(), |details, (title, entry)| details.with(title, vec![entry])),
+        Kind::Specification => Details { source: specification::source(&name), sections: Vec::new() },
     };
     Explanation { kind, name, meaning, source: details.source, sections: details.sections }
 }

@@ -1,17 +1,17 @@
 //! Names and sentences of each kind, from the registries that define them.
 
-use super::{Entry, Kind, LimitDetails};
-use crate::kernel::{DISTRIBUTIONS, Distribution, NamedKernel};
+use super::{Entry, Kind, LimitDetails, counters, specification};
+use crate::kernel::{DEFAULT_PROFILE, DISTRIBUTIONS, Distribution, NamedKernel};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment, PublishedFile};
 use machine::{BUILTIN, MachineSpec};
 use scheduler::Reason;
-use scheduler::registry::{ALIASES, Feature, PROFILES, RULES, TUNABLES};
+use scheduler::registry::{ALIASES, Feature, PROFILES, Profile, RULES, TUNABLES};
 use workload::load;
 
 pub(super) fn of(kind: Kind) -> Vec<Entry> {
     match kind {
-        Kind::Kernel => PROFILES.iter().map(|p| Entry::new(p.name, p.meaning)).collect(),
+        Kind::Kernel => PROFILES.iter().map(kernel).collect(),
         Kind::Feature => Feature::ALL.iter().map(|f| Entry::new(f.name(), f.meaning())).collect(),
         Kind::Rule => RULES.iter().map(|r| Entry::new(r.name, r.meaning)).collect(),
         Kind::Tunable => TUNABLES.iter().map(|t| Entry::new(t.name, t.meaning)).collect(),
@@ -21,8 +21,15 @@ pub(super) fn of(kind: Kind) -> Vec<Entry> {
         Kind::Distribution => DISTRIBUTIONS.iter().filter_map(distribution).collect(),
         Kind::Limit => Limit::all().iter().map(limit).collect(),
         Kind::Experiment => PUBLISHED.iter().filter_map(experiment).collect(),
+        Kind::Counter => counters::entries(),
+        Kind::Specification => specification::entries(),
         Kind::Decision => Reason::ALL.iter().map(|r| Entry::new(r.name(), r.meaning())).collect(),
     }
+}
+
+fn kernel(profile: &Profile) -> Entry {
+    let default = if profile.name == DEFAULT_PROFILE { " Runs where no kernel is named." } else { "" };
+    Entry::new(profile.name, format!("{}{default}", profile.meaning))
 }
 
 fn distribution(distribution: &Distribution) -> Option<Entry> {

@@ -1,8 +1,10 @@
 //! Everything that has a name: kernels, distributions, features, rules, tunables, aliases, machines, loads,
-//! decisions, experiments, limits.
+//! decisions, counters, experiments, limits, and what the specification numbers.
 
+mod counters;
 mod explain;
 mod lists;
+mod specification;
 
 use crate::error::Error;
 use crate::kernel::NamedKernel;
@@ -34,15 +36,19 @@ pub enum Kind {
     Load,
     /// Decisions that the scheduler counts, by their reason.
     Decision,
+    /// What a run counts, of the whole machine or of each CPU.
+    Counter,
     /// Published experiments that come with the program.
     Experiment,
     /// What is not modelled.
     Limit,
+    /// Sections, invariants and examples of docs/spec.
+    Specification,
 }
 
 impl Kind {
     /// Every kind, in the order in which a name is looked up.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Kernel,
         Kind::Distribution,
         Kind::Feature,
@@ -52,8 +58,10 @@ impl Kind {
         Kind::Machine,
         Kind::Load,
         Kind::Decision,
+        Kind::Counter,
         Kind::Experiment,
         Kind::Limit,
+        Kind::Specification,
     ];
 
     /// In the singular.
@@ -69,8 +77,10 @@ impl Kind {
             Kind::Machine => "machine",
             Kind::Load => "load",
             Kind::Decision => "decision",
+            Kind::Counter => "counter",
             Kind::Experiment => "experiment",
             Kind::Limit => "limit",
+            Kind::Specification => "specification",
         }
     }
 
@@ -131,7 +141,8 @@ impl Explanation {
 
 /// Explains a name of any kind. Settings are found as they are written: `NO_RT_PUSH_IPI`, `search=linear`,
 /// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match. What is none of these may
-/// be a release of Linux: `5.14`.
+/// be a release of Linux: `5.14`. Counters are found by the words of the tables, too, and what the
+/// specification numbers (`eevdf-class E10`) without its document, if there is such a number: `E10`.
 ///
 /// # Errors
 /// Nothing has this name; the error suggests the nearest.
@@ -144,6 +155,8 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
     };
     match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
         Some((kind, entry)) => Ok(explain::explain(kind, entry)),
+        None if let Some(counter) = counters::by_label(name) => Ok(explain::explain(Kind::Counter, counter)),
+        None if let Some(found) = specification::numbered(name) => Ok(found),
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
         None => {
             let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
@@ -179,9 +192,12 @@ mod tests {
     fn everything_has_a_sentence_and_an_explanation() {
         for kind in Kind::ALL {
             assert!(!kind.entries().is_empty());
-            for entry in kind.entries() {
+            // Of the specification's thousand some are enough: each look-up reads all lists.
+            let step = if kind == Kind::Specification { 50 } else { 1 };
+            for entry in kind.entries().into_iter().step_by(step) {
                 let last = entry.meaning.chars().last();
-                assert!(matches!(last, Some('.' | '?' | ')')), "{kind} {}: {}", entry.name, entry.meaning);
+                let is_sentence = matches!(last, Some('.' | '?' | ')')) || kind == Kind::Specification;
+                assert!(is_sentence, "{kind} {}: {}", entry.name, entry.meaning);
                 let explanation = explain(&entry.name).expect("every listed name is explained");
                 assert_eq!((explanation.kind, &explanation.name), (kind, &entry.name));
             }
@@ -218,6 +234,18 @@ mod tests {
         assert_eq!(found("kernel.sched_latency_ns=1"), is(Kind::Tunable, "sched_latency_ns"));
         assert_eq!(found("rt_push_ipi"), is(Kind::Feature, "RT_PUSH_IPI"));
         assert_eq!(found("NO_STRONG_BUDDIES"), is(Kind::Alias, "NO_STRONG_BUDDIES"));
+    }
+
+    #[test]
+    fn counters_are_found_by_the_words_of_the_json_and_of_the_tables() {
+        for name in ["polled", "woken without IPI"] {
+            let polled = explain(name).expect("a counter");
+            assert_eq!((polled.kind, polled.name.as_str()), (Kind::Counter, "polled"));
+            let of: Vec<&str> = polled.sections.iter().map(|section| section.title.as_str()).collect();
+            assert_eq!(of, ["of the whole machine (`totals`)", "of each CPU (`cpus`)"]);
+        }
+        let contended = explain("contended").expect("a counter");
+        assert_eq!(contended.sections[0].title, "of each CPU's run-queue lock (`cpus`, `rq_lock`)");
     }
 
     #[test]

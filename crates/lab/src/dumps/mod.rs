@@ -9,6 +9,7 @@ mod sched_debug;
 mod schedstat;
 
 use crate::error::Error;
+use crate::length::Limit;
 use format::Msecs;
 use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
 use release::Release;
@@ -43,9 +44,10 @@ pub(crate) fn plan(requests: &[DumpRequest], replays: bool) -> SnapshotPlan {
 ///
 /// # Errors
 /// A dump of a later time.
-pub(crate) fn check(requests: &[DumpRequest], longest: Nanos) -> Result<(), Error> {
-    match requests.iter().find(|r| r.moment().is_some_and(|at| at > longest)) {
-        Some(late) => Err(late.beyond(longest)),
+pub(crate) fn check(requests: &[DumpRequest], limit: Limit) -> Result<(), Error> {
+    let how = if limit.stop_when_done { "at the latest at " } else { "at " };
+    match requests.iter().find(|r| r.moment().is_some_and(|at| at > limit.duration)) {
+        Some(late) => Err(late.beyond(how, limit.duration)),
         None => Ok(()),
     }
 }
@@ -93,7 +95,7 @@ impl Of<'_> {
             DumpTime::End => all.last(),
             DumpTime::At(at) => all.iter().find(|s| s.at == at),
         };
-        found.ok_or_else(|| self.request.beyond(self.outcome.simulated))
+        found.ok_or_else(|| self.request.beyond("at ", self.outcome.simulated))
     }
 
     /// A task of the moment; at the end, also one that has exited. Of several lives under a recorded pid, the
@@ -148,10 +150,10 @@ impl Show<'_> {
 }
 
 impl DumpRequest {
-    fn beyond(&self, end: Nanos) -> Error {
+    fn beyond(&self, how: &str, end: Nanos) -> Error {
         Error::Dump {
             text: self.text.clone(),
-            problem: format!("the run ends at {}", moment(end.0)),
+            problem: format!("the run ends {how}{}", moment(end.0)),
             advice: "ask for an earlier time or for @end, or let it run longer".to_owned(),
         }
     }

@@ -95,6 +95,10 @@ fn a_snapshot_changes_nothing() {
 #[test]
 fn what_cannot_be_shown_is_an_error() {
     let error = |dump: &str| run("6.1", &[dump]).expect_err("it cannot be shown");
+    let until_done = Limit { duration: Nanos::from_secs(60), stop_when_done: true };
+    let late = [DumpRequest::parse("sched_debug@99s").expect("a request")];
+    let late = check(&late, until_done).expect_err("it is cut off before").to_string();
+    assert!(late.contains("the run ends at the latest at 60s"), "{late}");
     assert!(error("sched_debug@51ms").contains("the run ends at 50ms"), "{}", error("sched_debug@51ms"));
     assert_eq!(
         error("proc/7/sched@end"),

@@ -31,10 +31,17 @@ impl fmt::Display for KernelError {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
                 None => f.write_str("; `schedlab list kernels` shows all"),
             },
-            SettingError::UnknownValue { value, known, .. } => match suggest(value, known) {
-                Some(near) => write!(f, "; did you mean `{near}`?"),
-                None => Ok(()),
-            },
+            SettingError::UnknownValue { name, value, known } => {
+                let tunable = format!("{name}_ns");
+                let is_tunable = TUNABLES.iter().any(|known| known.name == tunable);
+                match suggest(value, known) {
+                    Some(near) => write!(f, "; did you mean `{near}`?"),
+                    None if is_tunable => {
+                        write!(f, "; its length is the tunable `{tunable}`, in nanoseconds")
+                    }
+                    None => Ok(()),
+                }
+            }
             SettingError::OutOfRange { .. }
             | SettingError::OnlyAtStart { .. }
             | SettingError::NotInKernel { .. }
@@ -45,13 +52,17 @@ impl fmt::Display for KernelError {
 
 impl std::error::Error for KernelError {}
 
+/// What a configuration of a comparison says besides settings; on the command line options of their own.
+const BESIDE: [&str; 4] = ["kernel", "machine", "cpus", "load"];
+
 /// The setting that was probably meant.
 fn nearest_setting(name: &str) -> Option<String> {
     let features = || Feature::ALL.iter().map(|feature| feature.name());
     let others = RULES.iter().map(|rule| rule.name).chain(TUNABLES.iter().map(|tunable| tunable.name));
     let others = others.chain(ALIASES.iter().map(|alias| alias.name));
     let names = features().chain(others).map(str::to_owned);
-    suggest(name, names.chain(features().map(|feature| format!("NO_{feature}"))))
+    let beside = BESIDE.iter().map(|word| (*word).to_owned());
+    suggest(name, names.chain(features().map(|feature| format!("NO_{feature}"))).chain(beside))
 }
 
 /// The profile or distribution that was probably meant.
@@ -73,6 +84,7 @@ mod tests {
             ("NO_START_DEBI", "NO_START_DEBIT"),
             ("NO_WAKEUP_PREMPTION", "NO_WAKEUP_PREEMPTION"),
             ("sched_latency", "sched_latency_ns"),
+            ("kernal", "kernel"),
         ] {
             assert!(text(wrong).ends_with(&format!("; did you mean `{right}`?")), "{}", text(wrong));
         }
@@ -82,6 +94,10 @@ mod tests {
             KernelError::from(SettingError::UnknownValue { name, value, known: known.clone() }).to_string()
         };
         assert!(value("LAZY").ends_with("one of voluntary, lazy; did you mean `lazy`?"), "{}", value("LAZY"));
+        let (name, value_of_slice) = ("base_slice".to_owned(), "3ms".to_owned());
+        let slice = SettingError::UnknownValue { name, value: value_of_slice, known: vec!["on", "off"] };
+        let slice = KernelError::from(slice).to_string();
+        assert!(slice.ends_with("its length is the tunable `base_slice_ns`, in nanoseconds"), "{slice}");
         assert!(value("rt").ends_with("one of voluntary, lazy"), "{}", value("rt"));
         for strange in ["", "foo", "quicksilver"] {
             assert!(text(strange).ends_with("`list tunables` show all"), "{}", text(strange));

@@ -46,12 +46,14 @@ fn summary(
         cpu_time_uncertain_ns,
         nr_switches: Fidelity::default(),
         nr_switches_abs_error: 0,
+        nr_voluntary_switches: Fidelity::default(),
         wakeups: Fidelity::default(),
         wakeup_latencies: Fidelity::default(),
         wakeup_latency_mean_ns: Fidelity {
             recorded: weighted_mean(tasks, |f| f.recorded),
             simulated: weighted_mean(tasks, |f| f.simulated),
         },
+        wakeup_latency_mean_abs_error_ns: 0,
         wakeup_latency_p99_ns,
         wakeup_latency_max_ns: Fidelity {
             recorded: longest(|f| f.recorded),
@@ -64,9 +66,13 @@ fn summary(
         sum.cpu_time_abs_error_ns += task.cpu_time_ns.abs_error();
         sum.nr_switches.add(task.nr_switches);
         sum.nr_switches_abs_error += task.nr_switches.abs_error();
+        sum.nr_voluntary_switches.add(task.nr_voluntary_switches);
         sum.wakeups.add(task.wakeups);
         sum.wakeup_latencies.add(task.wakeup_latencies);
     }
+    let off = weighed_by_recorded(tasks, Fidelity::abs_error);
+    let mean_off = off.checked_div(u128::from(sum.wakeup_latencies.recorded)).unwrap_or(0);
+    sum.wakeup_latency_mean_abs_error_ns = u64::try_from(mean_off).unwrap_or(u64::MAX);
     sum
 }
 

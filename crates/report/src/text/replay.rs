@@ -4,7 +4,6 @@ use super::paragraph::{cut, wrap};
 use super::table::{Align, Table};
 use super::{Rows, head};
 use crate::numbers::{change, count_u64, duration_ns};
-use crate::replay::weighed_by_recorded;
 use schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
 
 /// Tasks that a folded table shows: those that ran longest.
@@ -33,7 +32,7 @@ pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
     if all > fidelity.tasks.len() {
         folded += &format!("all {all} tasks, those that are not listed too:\n");
     }
-    title + &table.render() + &folded + &summary(&fidelity.summary, &fidelity.tasks)
+    title + &table.render() + &folded + &summary(&fidelity.summary)
 }
 
 /// How far the replay may be trusted, in one sentence; of this stretch of it, if only one is told of.
@@ -107,7 +106,7 @@ fn table(tasks: &[&ReplayTask], latencies: Latencies) -> Table {
 
 /// The sums in words. An error "task by task" adds up distances, so that two tasks off in opposite ways
 /// count.
-fn summary(sum: &ReplaySummary, tasks: &[ReplayTask]) -> String {
+fn summary(sum: &ReplaySummary) -> String {
     let line = |label: &str, figure: Fidelity, show: fn(u64) -> String, abs_error: Option<u64>| {
         let mut text = format!("recorded {}, replay {}", show(figure.recorded), show(figure.simulated));
         if figure.recorded > 0 {
@@ -120,33 +119,27 @@ fn summary(sum: &ReplaySummary, tasks: &[ReplayTask]) -> String {
         }
         wrap(&text, &format!("{label:13}"), &" ".repeat(13))
     };
+    let mean_off = sum.wakeup_latency_mean_abs_error_ns;
     line("cpu time", sum.cpu_time_ns, duration_ns, Some(sum.cpu_time_abs_error_ns))
         + &line("switches", sum.nr_switches, count_u64, Some(sum.nr_switches_abs_error))
-        + &unknown_wakeups(sum.wakeups, tasks)
-            .unwrap_or_else(|| line("wakeups", sum.wakeups, count_u64, None))
-        + &line("latency mean", sum.wakeup_latency_mean_ns, duration_ns, mean_latency_abs_error_ns(tasks))
+        + &unknown_wakeups(sum).unwrap_or_else(|| line("wakeups", sum.wakeups, count_u64, None))
+        + &line("latency mean", sum.wakeup_latency_mean_ns, duration_ns, Some(mean_off))
         + &line("latency p99", sum.wakeup_latency_p99_ns, duration_ns, None)
         + &line("latency max", sum.wakeup_latency_max_ns, duration_ns, None)
         + &order(&sum.order)
 }
 
-/// The distance of the tasks' means, weighted by their recorded wakeups as the mean of all is.
-fn mean_latency_abs_error_ns(tasks: &[ReplayTask]) -> Option<u64> {
-    let samples: u128 = tasks.iter().map(|task| u128::from(task.wakeup_latencies.recorded)).sum();
-    u64::try_from(weighed_by_recorded(tasks, Fidelity::abs_error).checked_div(samples)?).ok()
-}
-
 /// Each sleep ends with a wakeup, so that as many are recorded as the tasks went to sleep; in place of a
 /// comparison, that they are not. perf records `sched_waking` alone, which in virtual machines is missing
 /// together with the switches of idle CPUs.
-fn unknown_wakeups(wakeups: Fidelity, tasks: &[ReplayTask]) -> Option<String> {
-    let sleeps: u64 = tasks.iter().map(|task| task.nr_voluntary_switches.recorded).sum();
-    let shown = wakeups.recorded;
+fn unknown_wakeups(sum: &ReplaySummary) -> Option<String> {
+    let sleeps = sum.nr_voluntary_switches.recorded;
+    let shown = sum.wakeups.recorded;
     let text = format!(
         "recorded -, as the trace shows {} for {} sleeps; replay {}",
         count_u64(shown),
         count_u64(sleeps),
-        count_u64(wakeups.simulated)
+        count_u64(sum.wakeups.simulated)
     );
     (shown.saturating_mul(10) < sleeps.saturating_mul(9))
         .then(|| wrap(&text, &format!("{:13}", "wakeups"), &" ".repeat(13)))
@@ -209,6 +202,29 @@ mod tests {
         of_two.tasks.truncate(1);
         let text = replay_fidelity(&of_two, Rows::Folded);
         assert!(text.contains("\nall 2 tasks, those that are not listed too:\ncpu time "), "{text}");
+    }
+
+    #[test]
+    fn sums_are_over_all_tasks_whichever_are_listed() {
+        let mut exact = example::replay_task(1, "exact");
+        exact.wakeup_latencies = Fidelity { recorded: 3, simulated: 3 };
+        exact.wakeup_latency_mean_ns = Fidelity { recorded: 10_000, simulated: 10_000 };
+        exact.nr_voluntary_switches = Fidelity { recorded: 0, simulated: 0 };
+        let mut off = exact.clone();
+        (off.pid, off.wakeups) = (2, Fidelity { recorded: 40, simulated: 99 });
+        (off.wakeup_latencies.recorded, off.wakeup_latency_mean_ns.simulated) = (1, 30_000);
+        off.nr_voluntary_switches.recorded = 77;
+        let mut of_two = fidelity("t.dat", vec![exact, off]);
+        let sums = |fidelity: &ReplayFidelity| {
+            let text = replay_fidelity(fidelity, Rows::All);
+            text[text.find("\ncpu time ").expect("sums")..].to_owned()
+        };
+        let of_all = sums(&of_two);
+        // 20 us off in one of four wakeups, of 10 us.
+        assert!(of_all.contains("task by task 50.0% off)\nlatency p99"), "{of_all}");
+        assert!(of_all.contains(" for 77 sleeps;"), "{of_all}");
+        of_two.tasks.truncate(1);
+        assert_eq!(sums(&of_two), of_all);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Options that `run` and `compare` share.
 
 use super::typed::Typed;
+use super::voice::Voice;
 use super::window::StretchOptions;
 use clap::ValueEnum;
 use lab::{
-    Change, Experiment, NamedMachine, Reading, StoredResult, TaskOptions, load_text, machine, machine_file,
-    task_options,
+    Change, Experiment, KernelConfig, NamedMachine, Reading, StoredResult, TaskOptions, load_text, machine,
+    machine_file, task_options,
 };
 use machine::Window;
 use report::text::Rows;
@@ -13,6 +14,7 @@ use schedlab::files::Disk;
 use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
 use schema::{ExperimentText, FileText, KernelChange, MachineText, WakeupCosts};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Override, TaskSelector};
 use workload::units;
@@ -264,6 +266,16 @@ impl Common {
     /// How much of a table to print.
     pub fn rows(&self) -> Rows {
         if self.full { Rows::All } else { Rows::Folded }
+    }
+}
+
+/// Says, before the runs begin, of which kernels another one runs in their place.
+pub fn say_what_runs<'k>(kernels: impl IntoIterator<Item = &'k KernelConfig>, voice: Voice) {
+    let mut said = BTreeSet::new();
+    for kernel in kernels.into_iter().map(KernelConfig::named).filter(|kernel| !kernel.is_exact()) {
+        if let Some(note) = kernel.note().filter(|note| said.insert(note.clone())) {
+            voice.note(&note);
+        }
     }
 }
 

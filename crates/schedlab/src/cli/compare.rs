@@ -1,6 +1,6 @@
 //! `schedlab compare`: the same loads under several configurations.
 
-use super::common::{Common, Format, Meant};
+use super::common::{Common, Format, Meant, say_what_runs};
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
 use super::typed::Typed;
@@ -38,6 +38,7 @@ pub struct Args {
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let Planned { plan, warning } = plan(args, typed)?;
+    say_what_runs(std::iter::once(&plan.base).chain(&plan.variants).map(|arm| &arm.kernel), voice);
     let progress = Progress::new(plan.runs(), voice);
     let comparison = lab::compare(&plan, &|| progress.one_more());
     progress.finish();

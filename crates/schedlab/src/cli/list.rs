@@ -45,10 +45,14 @@ enum Listed {
     Loads,
     /// Decisions that the scheduler counts, by reason.
     Decisions,
+    /// What a run counts, of the machine and of each CPU.
+    Counters,
     /// Published experiments for `reproduce`.
     Experiments,
     /// What is not modelled, and what that changes.
     Limits,
+    /// Sections, invariants and examples of docs/spec.
+    Specification,
 }
 
 impl Listed {
@@ -63,8 +67,10 @@ impl Listed {
             Listed::Machines => Kind::Machine,
             Listed::Loads => Kind::Load,
             Listed::Decisions => Kind::Decision,
+            Listed::Counters => Kind::Counter,
             Listed::Experiments => Kind::Experiment,
             Listed::Limits => Kind::Limit,
+            Listed::Specification => Kind::Specification,
         }
     }
 }

@@ -108,7 +108,7 @@ fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
         return explain::print_as(name, common::Format::Text);
     }
     match &cli.command {
-        Some(Command::Run(args)) => run::execute(args, typed),
+        Some(Command::Run(args)) => run::execute(args, typed, voice),
         Some(Command::Compare(args)) => compare::execute(args, typed, voice),
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),

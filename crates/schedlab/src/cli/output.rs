@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn exit_codes_tell_failed_checks_bad_input_and_readers_that_went_away_apart() {
-        let broken = RunError::Invariant { invariant: "P1", at: Nanos(5), what: "…".into() };
+        let broken = RunError::Invariant { invariant: "rt-class P1", at: Nanos(5), what: "…".into() };
         assert_eq!(Failure::from(lab::Error::Run(broken)).code(), exit::CHECK_FAILED);
         assert_eq!(Failure::Disagreement(vec!["T7 migrated is 9".into()]).code(), exit::CHECK_FAILED);
         assert_eq!(Failure::from(lab::Error::NoLoad).code(), exit::BAD_INPUT);

@@ -1,8 +1,9 @@
 //! `schedlab run`: one experiment.
 
-use super::common::{Common, Format, Meant};
+use super::common::{Common, Format, Meant, say_what_runs};
 use super::output::{Failure, Stream, command_line, open};
 use super::typed::Typed;
+use super::voice::Voice;
 use clap::ValueEnum;
 use lab::{Experiment, Logged, Programs, STANDARD_STREAM, TraceFormat, machine_beside};
 use schedlab::outputs::{Output, OutputError, is_same_file};
@@ -39,6 +40,10 @@ pub struct Args {
     /// those of the result, in a replay the recorded ones. A time without a unit is in seconds.
     #[arg(long, value_name = "FILE@TIME")]
     dump: Vec<String>,
+    /// Also store the result in this file, as JSON: `schedlab run FILE` runs it again, and `compare FILE`
+    /// compares it.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
 }
 
 /// Formats of traces under the names of their file endings.
@@ -68,7 +73,7 @@ impl From<WrittenFormat> for TraceFormat {
     }
 }
 
-pub fn execute(args: &Args, typed: &Typed) -> Result<(), Failure> {
+pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let format = |path: &PathBuf| match args.trace_format {
         Some(format) => Ok(format.into()),
         None if path == Path::new(STANDARD_STREAM) => Ok(TraceFormat::TraceDat),
@@ -76,8 +81,10 @@ pub fn execute(args: &Args, typed: &Typed) -> Result<(), Failure> {
     };
     let format = args.trace.as_ref().map(format).transpose()?;
     let meant = args.common.meaning(&args.dump, typed)?;
+    say_what_runs([&meant.experiment.kernel], voice);
     let trace = args.trace.as_deref().zip(format);
     let trace = trace.map(|(path, format)| TraceFile::open(path, format, &meant)).transpose()?;
+    let saved = args.save.as_deref().map(|path| open(path, &meant.files)).transpose()?;
     let experiment = Experiment { record: trace.is_some(), ..meant.experiment };
     let mut run = experiment.run()?;
     let results = Stream::beside(trace.as_ref().map(|trace| &trace.file));
@@ -87,6 +94,10 @@ pub fn execute(args: &Args, typed: &Typed) -> Result<(), Failure> {
     }
     run.result.warnings.splice(0..0, meant.warning);
     run.result.command = meant.command.or_else(|| Some(command_line()));
+    if let Some(mut file) = saved {
+        file.write_all(run.result.to_json().as_bytes()).map_err(|source| file.failed(source))?;
+        file.commit()?;
+    }
     match args.common.format {
         Format::Text => results.text(&report::text::run(&run.result, args.common.rows())),
         Format::Json => results.exact(&run.result.to_json()),

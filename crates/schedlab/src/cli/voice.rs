@@ -24,6 +24,13 @@ impl Voice {
         }
     }
 
+    /// Says before a long run how it was understood.
+    pub fn note(self, note: &str) {
+        if self == Voice::Normal {
+            say(&format!("note: {note}\n"));
+        }
+    }
+
     /// Says what does not stop the command.
     pub fn warn(self, warning: &str) {
         if self == Voice::Normal {

@@ -267,6 +267,32 @@ fn a_result_says_which_kernel_was_asked_for() {
 }
 
 /// Every command has a page that names its options.
+/// As a warning of what will be computed, not only below the answer.
+#[test]
+fn a_kernel_that_runs_as_another_is_said_at_once_and_once() {
+    for args in [
+        &["run", "hog", "--for", "1ms", "--kernel", "9.0"][..],
+        &["compare", "hog", "--for", "1ms", "--repeat", "1", "--kernel", "9.0", "--with", "cpus=2"],
+    ] {
+        let error = String::from_utf8(schedlab(args).stderr).expect("text");
+        assert_eq!(
+            error,
+            "note: Linux 9.0 is run as 7.1, the nearest described kernel; what differs is not established\n"
+        );
+    }
+    assert!(schedlab(&["run", "hog", "--for", "1ms", "--kernel", "9.0", "--quiet"]).stderr.is_empty());
+    assert!(schedlab(&["run", "hog", "--for", "1ms", "--kernel", "6.1"]).stderr.is_empty());
+}
+
+#[test]
+fn a_comparison_of_endless_builds_says_how_to_have_their_time() {
+    let notes = |load: &str| {
+        let args = ["compare", load, "--for", "1ms", "--repeat", "1", "--with", "cpus=2"];
+        String::from_utf8(schedlab(&args).stdout).expect("text").contains("give a number\n      of OBJECTS")
+    };
+    assert_eq!((notes("make -j4"), notes("make -j4 8")), (true, false));
+}
+
 #[test]
 fn there_are_manual_pages() {
     let page = |args: &[&str]| {
@@ -330,6 +356,7 @@ fn a_figure_that_does_not_agree_is_named_and_makes_the_exit_code_1() {
     assert!(out.contains("0 of 1 figures agree") && out.contains(" NO"), "{out}");
     assert!(error.contains("these should agree with the document and do not"), "{error}");
     assert!(error.contains("as it is: wakeup preemptions is "), "{error}");
+    assert!(error.contains(", wanted at least 1000\n"), "{error}");
 }
 
 #[test]

@@ -56,6 +56,22 @@ impl Folder {
 }
 
 #[test]
+fn a_saved_result_is_that_of_the_json_and_is_run_again_and_saved_again() {
+    let folder = Folder::new("saved");
+    let printed = folder.run(&["run", "hog", "--for", "10ms", "--save", "r.json"]);
+    assert!(printed.stdout.starts_with(b"schedlab "), "the text is printed as well");
+    let saved = |name: &str| {
+        let text = fs::read_to_string(folder.0.join(name)).expect("a result");
+        let mut result = RunResult::from_json(&text).expect("our own JSON");
+        result.forget_wall_clock();
+        result.to_json()
+    };
+    assert!(folder.run(&["run", "r.json", "--save", "again.json"]).status.success());
+    assert_eq!(saved("again.json"), saved("r.json"));
+    assert_eq!(folder.result(&["r.json"]), saved("r.json"));
+}
+
+#[test]
 fn a_result_is_run_again_byte_by_byte() {
     let folder = Folder::new("bytes");
     for (n, args) in [

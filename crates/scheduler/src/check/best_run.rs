@@ -59,7 +59,7 @@ impl BestRun {
             self.excuse();
         } else if moment.quiescent() {
             let misfit = misfit(moment);
-            found.expect("P2", !self.armed || misfit.is_none(), || {
+            found.expect("rt-class P2", !self.armed || misfit.is_none(), || {
                 misfit.as_ref().map_or_else(Default::default, text)
             });
             self.armed = misfit.is_none();

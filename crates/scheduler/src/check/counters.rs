@@ -24,7 +24,7 @@ pub(super) fn event<P: Platform>(
             let counted = stats.nr_voluntary_switches.get() + stats.nr_involuntary_switches.get();
             let seen = &mut memory.tasks.of(prev, task.pid.get()).switches;
             *seen += 1;
-            found.expect("P15", counted == *seen, || {
+            found.expect("rt-class P15", counted == *seen, || {
                 format!("{prev:?} counts {counted} switches, {seen} were seen")
             });
         }
@@ -32,12 +32,12 @@ pub(super) fn event<P: Platform>(
             let task = me.task(p);
             let memory = memory.tasks.of(p, task.pid.get());
             let (counted, seen) = (task.stats.nr_migrations.get(), memory.migrations);
-            found.expect("P16", counted == seen && orig != dest && orig == task.cpu.get(), || {
+            found.expect("rt-class P16", counted == seen && orig != dest && orig == task.cpu.get(), || {
                 format!(
                     "{p:?} migrates from {orig} to {dest}; it counts {counted} migrations, {seen} were seen"
                 )
             });
-            found.expect("P3", me.k.online.contains(dest), || {
+            found.expect("rt-class P3", me.k.online.contains(dest), || {
                 format!("{p:?} goes to CPU {dest}, which is offline")
             });
             memory.migrations += 1;
@@ -53,7 +53,7 @@ pub(super) fn event<P: Platform>(
             let seen = &mut memory.tasks.of(p, task.pid.get()).runtime;
             *seen += runtime;
             let counted = task.stats.sum_exec_runtime.get();
-            found.expect("I11", counted == *seen, || {
+            found.expect("fair-class I11", counted == *seen, || {
                 format!("{p:?} has run for {counted}, the events add up to {seen}")
             });
         }
@@ -65,7 +65,7 @@ pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fou
     let k = moment.k;
     for queue in moment.queues() {
         let (counted, seen) = (queue.rq.nr_switches, memory.queues[queue.rq.cpu.index()].switches);
-        found.expect("P15", counted == seen, || {
+        found.expect("rt-class P15", counted == seen, || {
             format!("CPU {} counts {counted} switches, {seen} were seen", queue.rq.cpu)
         });
     }
@@ -75,7 +75,7 @@ pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fou
             continue;
         }
         let (cpu, told) = (task.cpu.get(), memory.tasks.of(p, task.pid.get()).cpu);
-        found.expect("P16", told.is_none_or(|told| told == cpu), || {
+        found.expect("rt-class P16", told.is_none_or(|told| told == cpu), || {
             format!("{p:?} is assigned to CPU {cpu}, the last event said {told:?}")
         });
     }

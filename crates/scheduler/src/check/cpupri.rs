@@ -16,7 +16,7 @@ pub(super) fn level_agrees<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_
     let cpu = queue.rq.cpu;
     let level = moment.k.root_domain.cpupri_level(cpu);
     let right = if highest == Prio::NO_RT { 0 } else { (99 - highest.0) as u8 };
-    found.expect("P7", level == right, || {
+    found.expect("rt-class P7", level == right, || {
         format!("CPU {cpu}: cpupri level is {level}, highest_prio.curr {highest} belongs to {right}")
     });
 }
@@ -27,15 +27,17 @@ pub(super) fn every_cpu_once<P: Platform>(moment: &Moment<'_, P>, found: &mut Fi
     let mut seen = CpuMask::EMPTY;
     for level in 0..LEVELS {
         let at = domain.cpupri_cpus(level);
-        found.expect("P7", at.count == at.cpus.weight(), || {
+        found.expect("rt-class P7", at.count == at.cpus.weight(), || {
             format!("cpupri level {level}: count is {}, mask {}", at.count, at.cpus)
         });
-        found.expect("P7", !seen.intersects(&at.cpus), || {
+        found.expect("rt-class P7", !seen.intersects(&at.cpus), || {
             format!("cpupri level {level}: {} are in a lower level too", at.cpus.and(&seen))
         });
         let stray = at.cpus.iter().find(|cpu| domain.cpupri_level(*cpu) != level);
-        found.expect("P7", stray.is_none(), || format!("cpupri level {level}: {stray:?} belongs elsewhere"));
+        found.expect("rt-class P7", stray.is_none(), || {
+            format!("cpupri level {level}: {stray:?} belongs elsewhere")
+        });
         seen = seen.or(&at.cpus);
     }
-    found.expect("P7", seen == moment.k.online, || format!("cpupri knows CPUs {seen} only"));
+    found.expect("rt-class P7", seen == moment.k.online, || format!("cpupri knows CPUs {seen} only"));
 }

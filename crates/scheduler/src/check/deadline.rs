@@ -1,4 +1,4 @@
-//! DA2 to DA8: the deadline class agrees with itself, and the earliest deadline runs (deadline-groups A15).
+//! deadline-groups DA2 to DA8: the deadline class agrees with itself, and the earliest deadline runs.
 
 use super::{Findings, Moment, Queue};
 use crate::dl::DlId;
@@ -19,14 +19,14 @@ fn tree_holds_what_competes<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'
     let (k, rq) = (moment.k, &*queue.rq);
     let (mut tasks, mut movable, mut last) = (0, 0, Nanos::ZERO);
     for queued in rq.dl.queued() {
-        found.expect("DA2", last <= queued.deadline, || {
+        found.expect("deadline-groups DA2", last <= queued.deadline, || {
             format!("CPU {}: {queued:?} is queued behind a deadline of {last}", rq.cpu)
         });
         last = queued.deadline;
         let DlId::Task(p) = queued.id else { continue };
         let e = &k.task(p).dl;
         let right = e.is_queued() && !e.is_throttled() && e.deadline() == queued.deadline;
-        found.expect("DA2", right, || {
+        found.expect("deadline-groups DA2", right, || {
             let (throttled, deadline) = (e.is_throttled(), e.deadline());
             format!("CPU {}: {queued:?} has throttled {throttled} and deadline {deadline}", rq.cpu)
         });
@@ -34,7 +34,7 @@ fn tree_holds_what_competes<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'
         movable += u32::from(!k.task(p).is_pinned());
     }
     let counted = (rq.dl.nr_running(), rq.dl.nr_migratory());
-    found.expect("DA2", counted == (tasks, movable), || {
+    found.expect("deadline-groups DA2", counted == (tasks, movable), || {
         format!("CPU {}: {tasks} deadline tasks, {movable} movable, are counted as {counted:?}", rq.cpu)
     });
 }
@@ -50,7 +50,7 @@ fn pushable_list<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
     // Equals stand as they came here, and there.
     expected.sort();
     listed.sort();
-    found.expect("DA2", in_order && listed == expected, || {
+    found.expect("deadline-groups DA2", in_order && listed == expected, || {
         format!("CPU {}: the pushable deadline tasks are not those that wait and may move", rq.cpu)
     });
 }
@@ -60,16 +60,16 @@ fn others_see_it<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
     let (rq, published) = (&*queue.rq, queue.published);
     let (cpu, root) = (rq.cpu, &moment.k.dl_root);
     let earliest = rq.dl.earliest();
-    found.expect("DA5", root.cpudl_deadline(cpu) == earliest, || {
+    found.expect("deadline-groups DA5", root.cpudl_deadline(cpu) == earliest, || {
         format!("CPU {cpu}: its first deadline is {earliest:?}, cpudl has {:?}", root.cpudl_deadline(cpu))
     });
     let outside = (published.dl_nr_running.get(), published.dl_earliest.get(), published.dl_next.get());
     let inside = (rq.dl.nr_running(), earliest, rq.dl.earliest_pushable());
-    found.expect("DA5", outside == inside, || {
+    found.expect("deadline-groups DA5", outside == inside, || {
         format!("CPU {cpu}: published dl_nr_running, earliest.curr, .next {outside:?} are {inside:?}")
     });
     let in_mask = root.dlo_mask().contains(cpu);
-    found.expect("DA5", in_mask == rq.dl.is_overloaded(), || {
+    found.expect("deadline-groups DA5", in_mask == rq.dl.is_overloaded(), || {
         format!("CPU {cpu}: overloaded is {}, its bit in dlo_mask {in_mask}", rq.dl.is_overloaded())
     });
 }
@@ -78,7 +78,7 @@ fn others_see_it<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
 fn bandwidth_in_use<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (cpu, root) = (queue.rq.cpu, &moment.k.dl_root);
     let (running, this) = (root.running_bw(cpu), root.this_bw(cpu));
-    found.expect("DA3", running <= this, || {
+    found.expect("deadline-groups DA3", running <= this, || {
         format!("CPU {cpu}: running_bw {running} is above this_bw {this}")
     });
 }
@@ -90,7 +90,9 @@ pub(super) fn earliest_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'
     let Some(first) = rq.dl.queued().next().filter(|first| first.id.task().is_some()) else { return };
     let curr = moment.k.task(rq.curr);
     let right = curr.class.get() == Class::Deadline && curr.dl.deadline() <= first.deadline;
-    found.expect("DA6", right, || format!("CPU {} runs {:?}, but {first:?} waits there", rq.cpu, rq.curr));
+    found.expect("deadline-groups DA6", right, || {
+        format!("CPU {} runs {:?}, but {first:?} waits there", rq.cpu, rq.curr)
+    });
 }
 
 /// DA2 to DA4 and DA8 of all tasks, at rest.
@@ -105,17 +107,17 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         else {
             continue;
         };
-        found.expect("DA2", e.runtime_ns() <= most, || {
+        found.expect("deadline-groups DA2", e.runtime_ns() <= most, || {
             format!("{p:?} has {} ns left of a run time of {most} ns", e.runtime_ns())
         });
-        found.expect("DA8", !e.is_boosted() || !e.is_throttled(), || {
+        found.expect("deadline-groups DA8", !e.is_boosted() || !e.is_throttled(), || {
             format!("{p:?} is boosted and throttled")
         });
         let is_own = matches!(task.policy.get(), Policy::Deadline(_));
         own += if is_own { e.reserved_bw() } else { 0 };
     }
     assigned += k.rqs().iter().map(|rq| k.dl_root.this_bw(rq.cpu)).sum::<u64>();
-    found.expect("DA3", own <= assigned && assigned <= k.dl_root.total_bw(), || {
+    found.expect("deadline-groups DA3", own <= assigned && assigned <= k.dl_root.total_bw(), || {
         let total = k.dl_root.total_bw();
         format!("deadline tasks have {own}, CPUs are assigned {assigned}, {total} are promised")
     });

@@ -1,4 +1,4 @@
-//! E1 to E4, E6, E7, E9, E12 to E14 and E16: a queue that EEVDF serves agrees with itself (eevdf-class 6.1).
+//! eevdf-class E1 to E4, E6, E7, E9, E12 to E14 and E16: a queue that EEVDF serves agrees with itself.
 
 use super::checker::Memory;
 use super::fair_queue::queued;
@@ -18,7 +18,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     for waiting in queue.rq.fair.waiting() {
         let is_curr = queue.rq.fair.curr == Some(waiting);
         let competes = moment.k.task(waiting.task()).se.eevdf.on_rq.get();
-        found.expect("E6", !is_curr && competes, || {
+        found.expect("eevdf-class E6", !is_curr && competes, || {
             format!("CPU {}: {waiting:?} waits; running {is_curr}, competes {competes}", queue.rq.cpu)
         });
     }
@@ -36,83 +36,87 @@ fn weighted_keys(entities: &[&FairEntity], from: u64) -> i128 {
     entities.iter().map(|se| i128::from(se.weight.get()) * i128::from(lag(se.vruntime.get(), from))).sum()
 }
 
-/// E1 and E2: the sums are those of the entities that wait, exactly; sleepers in the queue are counted.
+/// eevdf-class E1 and E2: the sums are those of the entities that wait, exactly; sleepers in the queue count.
 fn sums<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (cpu, kept) = (queue.rq.cpu, &queue.rq.fair.eevdf);
     let waiting = entities(moment, queue.rq.fair.waiting().map(|e| e.task()));
     let weights: u64 = waiting.iter().map(|se| se.weight.get()).sum();
-    found.expect("E1", kept.sum_w == weights, || {
+    found.expect("eevdf-class E1", kept.sum_w == weights, || {
         format!("CPU {cpu}: the weights of those that wait are {weights}, not {}", kept.sum_w)
     });
     let asleep = queued(moment, queue).filter(|p| moment.k.task(*p).se.eevdf.sched_delayed.get()).count();
     let counted = queue.published.nr_delayed.get();
-    found.expect("E1", counted as usize == asleep, || {
+    found.expect("eevdf-class E1", counted as usize == asleep, || {
         format!("CPU {cpu}: {asleep} tasks are queued and asleep, not {counted}")
     });
     let keys = weighted_keys(&waiting, kept.v0);
-    found.expect("E2", kept.sum_wv == keys, || {
+    found.expect("eevdf-class E2", kept.sum_wv == keys, || {
         format!("CPU {cpu}: the weighted keys add up to {keys}, not to {}", kept.sum_wv)
     });
 }
 
-/// E3 and E4: the lags add up to nothing, within rounding; and so somebody is eligible.
+/// eevdf-class E3 and E4: the lags add up to nothing, within rounding; and so somebody is eligible.
 fn zero_lag_point<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let competing = entities(moment, queued(moment, queue));
     let sums = Sums::of(&moment.k.tasks, &queue.rq.fair);
     let Some(v) = sums.zero_lag_point() else { return };
     let weights: i128 = competing.iter().map(|se| i128::from(se.weight.get())).sum();
     let lags = -weighted_keys(&competing, v);
-    found.expect("E3", -weights < lags && lags <= 0, || {
+    found.expect("eevdf-class E3", -weights < lags && lags <= 0, || {
         format!("CPU {}: the weighted lags add up to {lags}, the weights to {weights}", queue.rq.cpu)
     });
     let eligible = competing.iter().any(|se| sums.eligible(se.vruntime.get()));
-    found.expect("E4", eligible, || format!("CPU {}: nobody is eligible", queue.rq.cpu));
+    found.expect("eevdf-class E4", eligible, || format!("CPU {}: nobody is eligible", queue.rq.cpu));
 }
 
-/// E16: the tree knows the extremes of those that wait.
+/// eevdf-class E16: the tree knows the extremes of those that wait.
 fn extremes<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let tree = &queue.rq.fair.eevdf.tree;
     let waiting = entities(moment, queue.rq.fair.waiting().map(|e| e.task()));
     let slices = || waiting.iter().map(|se| se.eevdf.slice.get());
     let right = tree.shortest_slice() == slices().min() && tree.longest_slice() == slices().max();
-    found.expect("E16", right, || {
+    found.expect("eevdf-class E16", right, || {
         let (shortest, longest) = (tree.shortest_slice(), tree.longest_slice());
         format!("CPU {}: slices from {shortest:?} to {longest:?} are remembered", queue.rq.cpu)
     });
     let least = waiting.iter().map(|se| se.vruntime.get()).reduce(|a, b| if lag(a, b) < 0 { a } else { b });
-    found.expect("E16", tree.least_vruntime() == least, || {
+    found.expect("eevdf-class E16", tree.least_vruntime() == least, || {
         format!("CPU {}: the least vruntime is {least:?}, not {:?}", queue.rq.cpu, tree.least_vruntime())
     });
 }
 
-/// E7, E9, E13 and E14 of one that is queued.
+/// eevdf-class E7, E9, E13 and E14 of one that is queued.
 fn entity<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, p: TaskId, found: &mut Findings) {
     let (task, rq) = (moment.k.task(p), &queue.rq);
     let (v, kept) = (task.se.vruntime.get(), &task.se.eevdf);
     let asleep = kept.sched_delayed.get();
     let next = rq.fair.buddies.next.is_some_and(|next| next.task() == p);
-    found.expect("E7", !asleep || (task.state.get() != TaskState::Running && !next), || {
+    found.expect("eevdf-class E7", !asleep || (task.state.get() != TaskState::Running && !next), || {
         format!("{p:?} is queued asleep, in state {:?}; next buddy: {next}", task.state.get())
     });
-    found.expect("E9", lag(v, kept.deadline.get()) <= 0, || {
+    found.expect("eevdf-class E9", lag(v, kept.deadline.get()) <= 0, || {
         format!("{p:?} has vruntime {v}, and its deadline {} is past", kept.deadline.get())
     });
     let slice = kept.slice.get();
-    found.expect("E13", !kept.custom_slice.get() || CUSTOM_SLICES.contains(&slice), || {
+    found.expect("eevdf-class E13", !kept.custom_slice.get() || CUSTOM_SLICES.contains(&slice), || {
         format!("{p:?} chose a slice of {slice}")
     });
-    found.expect("E14", !kept.rel_deadline.get(), || format!("{p:?} is queued with a relative deadline"));
+    found.expect("eevdf-class E14", !kept.rel_deadline.get(), || {
+        format!("{p:?} is queued with a relative deadline")
+    });
 }
 
-/// E7: nobody switches to a sleeper.
+/// eevdf-class E7: nobody switches to a sleeper.
 pub(super) fn event<P: Platform>(me: ThisCpu<'_, P>, event: Event, found: &mut Findings) {
     if let Event::Switch { next, .. } = event {
         let asleep = me.task(next).se.eevdf.sched_delayed.get();
-        found.expect("E7", !asleep, || format!("CPU {} switches to {next:?}, which is asleep", me.id));
+        found.expect("eevdf-class E7", !asleep, || {
+            format!("CPU {} switches to {next:?}, which is asleep", me.id)
+        });
     }
 }
 
-/// E12: under `v_ref=min` the reference never moves back.
+/// eevdf-class E12: under `v_ref=min` the reference never moves back.
 pub(super) fn references_only_rise<P: Platform>(
     memory: &mut Memory,
     moment: &Moment<'_, P>,
@@ -124,7 +128,7 @@ pub(super) fn references_only_rise<P: Platform>(
         let now = queue.rq.fair.eevdf.v0;
         let remembered = &mut memory.queues[queue.rq.cpu.index()].v0;
         let before = core::mem::replace(remembered, rises.then_some(now));
-        found.expect("E12", before.is_none_or(|before| !rises || lag(now, before) >= 0), || {
+        found.expect("eevdf-class E12", before.is_none_or(|before| !rises || lag(now, before) >= 0), || {
             format!("CPU {}: v0 went back from {before:?} to {now}", queue.rq.cpu)
         });
     }

@@ -1,5 +1,5 @@
-//! E5, E8, E10 and E11: who is picked, what a sleeper keeps, how long the picked one is protected, and where
-//! the woken one enters (eevdf-class 6.1).
+//! eevdf-class E5, E8, E10 and E11: who is picked, what a sleeper keeps, how long the picked one is
+//! protected, and where the woken one enters.
 //!
 //! All four are asked while the queue's lock is held, so its sums cannot be read: what competes is taken from
 //! the tasks themselves, and V is computed anew.
@@ -183,7 +183,7 @@ impl EevdfCourse {
             let turn = |seen: Protected| (seen.task, seen.pid, seen.slices, seen.set_at);
             let same = turn(before) == turn(now);
             let grew = same && before.ran > before.set_at && lag(now.vprot, before.vprot) > 0;
-            found.expect("E10", !grew, || {
+            found.expect("eevdf-class E10", !grew, || {
                 let (from, to) = (before.vprot, now.vprot);
                 format!("CPU {}: the protection of {:?} grew from {from} to {to}", queue.rq.cpu, now.task)
             });
@@ -195,7 +195,8 @@ impl EevdfCourse {
         self.longest = slices.fold(self.longest, Nanos::max);
     }
 
-    /// E8: nothing is owed to one that has worked off its debt asleep. Asked once, of `only` or of all.
+    /// eevdf-class E8: nothing is owed to one that has worked off its debt asleep. Asked once, of `only` or
+    /// all.
     fn look_at_those_let_go<P: Platform>(
         &mut self,
         k: &Scheduler<P>,
@@ -206,14 +207,15 @@ impl EevdfCourse {
             let task = k.task(gone.task);
             let (kept, asleep) = (task.se.eevdf.vlag.get(), !task.se.eevdf.on_rq.get());
             let asked = gone.owes_at_least_nothing && asleep && task.pid.get() == gone.pid;
-            found.expect("E8", !asked || kept <= 0, || {
+            found.expect("eevdf-class E8", !asked || kept <= 0, || {
                 format!("{:?} has left, having paid asleep, and is owed {kept}", gone.task)
             });
         }
     }
 
-    /// E8: who blocks and leaves keeps a lag within its limit. Under `lag_limit=longest` those that made the
-    /// limit may have left since in the same pick: the longest slice of any task stands for theirs.
+    /// eevdf-class E8: who blocks and leaves keeps a lag within its limit. Under `lag_limit=longest` those
+    /// that made the limit may have left since in the same pick: the longest slice of any task stands for
+    /// theirs.
     fn leaves_with_a_bounded_lag<P: Platform>(&self, me: ThisCpu<'_, P>, prev: TaskId, found: &mut Findings) {
         let task = me.task(prev);
         if prev == me.k.idle_task(me.id) || task.class.get() != Class::Fair || task.se.eevdf.on_rq.get() {
@@ -225,7 +227,7 @@ impl EevdfCourse {
             LagLimit::Longest => self.longest + tick,
         };
         let (kept, limit) = (task.se.eevdf.vlag.get(), task.se.vdelta(real.0));
-        found.expect("E8", kept.unsigned_abs() <= limit, || {
+        found.expect("eevdf-class E8", kept.unsigned_abs() <= limit, || {
             format!("{prev:?} leaves with a lag of {kept}, at most {limit} is allowed")
         });
     }
@@ -243,15 +245,15 @@ fn protection_of<P: Platform>(k: &Scheduler<P>, p: TaskId) -> Protected {
     }
 }
 
-/// E5: the picked one is eligible or alone; unless it is the buddy, no eligible one has an earlier deadline,
-/// nor the same one and waited before. (Who was put back a moment ago came last.)
+/// eevdf-class E5: the picked one is eligible or alone; unless it is the buddy, no eligible one has an
+/// earlier deadline, nor the same one and waited before. (Who was put back a moment ago came last.)
 fn is_the_one_to_run<P: Platform>(me: ThisCpu<'_, P>, next: TaskId, buddy: bool, found: &mut Findings) {
     let competing = Competing::on(me.k, me.id);
     if competing.alone() {
         return;
     }
     let ours = &me.task(next).se;
-    found.expect("E5", competing.eligible(ours), || {
+    found.expect("eevdf-class E5", competing.eligible(ours), || {
         format!("CPU {} picks {next:?}, which is not eligible", me.id)
     });
     let order =
@@ -259,12 +261,12 @@ fn is_the_one_to_run<P: Platform>(me: ThisCpu<'_, P>, next: TaskId, buddy: bool,
     let goes_before =
         |(p, se): &&(TaskId, &FairEntity)| *p != next && competing.eligible(se) && order(se) < order(ours);
     let better = competing.entities.iter().find(goes_before).map(|(p, _)| *p);
-    found.expect("E5", buddy || better.is_none(), || {
+    found.expect("eevdf-class E5", buddy || better.is_none(), || {
         format!("CPU {} picks {next:?}, although {better:?} is eligible and goes before it", me.id)
     });
 }
 
-/// E5: the running one stays for its protection only while it is eligible and protected.
+/// eevdf-class E5: the running one stays for its protection only while it is eligible and protected.
 fn stays_by_right<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, found: &mut Findings) {
     let se = &me.task(p).se;
     let (v, d, vprot) = (se.vruntime.get(), se.eevdf.deadline.get(), se.eevdf.vprot.get());
@@ -272,21 +274,21 @@ fn stays_by_right<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, found: &mut Findin
         Protection::Shortest => lag(v, vprot) < 0,
         Protection::Deadline => me.has(Feature::RunToParity) && vprot == d,
     };
-    found.expect("E5", protected && Competing::on(me.k, me.id).eligible(se), || {
+    found.expect("eevdf-class E5", protected && Competing::on(me.k, me.id).eligible(se), || {
         format!("CPU {}: {p:?} stays for its protection, at {v} of {vprot}, protected {protected}", me.id)
     });
 }
 
-/// E10: the protection of the picked one ends with its request at the latest.
+/// eevdf-class E10: the protection of the picked one ends with its request at the latest.
 fn is_protected_within_its_request<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, found: &mut Findings) {
     let kept = &me.task(p).se.eevdf;
-    found.expect("E10", lag(kept.vprot.get(), kept.deadline.get()) <= 0, || {
+    found.expect("eevdf-class E10", lag(kept.vprot.get(), kept.deadline.get()) <= 0, || {
         let (until, deadline) = (kept.vprot.get(), kept.deadline.get());
         format!("CPU {} picks {p:?}, protected until {until}, beyond its deadline {deadline}", me.id)
     });
 }
 
-/// E11: who was placed is owed what it was owed when it left, but for two roundings.
+/// eevdf-class E11: who was placed is owed what it was owed when it left, but for two roundings.
 fn enters_with_its_lag<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, found: &mut Findings) {
     let task = me.task(p);
     if task.class.get() != Class::Fair || !task.se.eevdf.on_rq.get() || task.cpu.get() != target {
@@ -296,7 +298,7 @@ fn enters_with_its_lag<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId
     let forgets = competing.alone() || !me.has(Feature::PlaceLag);
     let owed = if forgets { 0 } else { i128::from(task.se.eevdf.vlag.get()) };
     let is_owed = competing.lag_of(&task.se);
-    found.expect("E11", (is_owed - owed).abs() <= 2, || {
+    found.expect("eevdf-class E11", (is_owed - owed).abs() <= 2, || {
         format!("{p:?} enters CPU {target} with a lag of {is_owed}, and left with {owed}")
     });
 }

@@ -36,7 +36,7 @@ fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     let fair = &queue.rq.fair;
     let n = queued(moment, queue).count();
     let load: u64 = queued(moment, queue).map(|p| moment.k.task(p).se.weight.get()).sum();
-    found.expect("I1", fair.nr_running as usize == n && fair.load == load, || {
+    found.expect("fair-class I1", fair.nr_running as usize == n && fair.load == load, || {
         let (nr, has) = (fair.nr_running, fair.load);
         format!(
             "CPU {}: nr_running {nr} and load {has}, but {n} tasks of weight {load} are queued",
@@ -46,7 +46,7 @@ fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     for p in queued(moment, queue) {
         let task = moment.k.task(p);
         let (has, right) = (task.se.weight.get(), task.policy.get().weight(task.nice.get()));
-        found.expect("I1", has == right, || {
+        found.expect("fair-class I1", has == right, || {
             format!("{p:?} has weight {has}, its policy and nice give {right}")
         });
     }
@@ -58,19 +58,19 @@ fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut 
     let mut last: Option<u64> = None;
     for waiting in rq.fair.timeline.iter() {
         let own = moment.k.task(waiting.entity.task()).se.vruntime.get();
-        found.expect("I3", own == waiting.vruntime, || {
+        found.expect("fair-class I3", own == waiting.vruntime, || {
             format!("CPU {}: {waiting:?} is in the timeline, its vruntime is {own}", rq.cpu)
         });
-        found.expect("I3", last.is_none_or(|l| lag(l, waiting.vruntime) <= 0), || {
+        found.expect("fair-class I3", last.is_none_or(|l| lag(l, waiting.vruntime) <= 0), || {
             format!("CPU {}: {waiting:?} stands behind vruntime {last:?}", rq.cpu)
         });
-        found.expect("I3", rq.fair.curr != Some(waiting.entity), || {
+        found.expect("fair-class I3", rq.fair.curr != Some(waiting.entity), || {
             format!("CPU {}: the running task {:?} is in the timeline", rq.cpu, waiting.entity)
         });
         last = Some(waiting.vruntime);
     }
     let runs = Some(rq.curr).filter(|p| moment.k.task(*p).class.get() == Class::Fair);
-    found.expect("I3", rq.fair.curr == runs.map(EntityId::of), || {
+    found.expect("fair-class I3", rq.fair.curr == runs.map(EntityId::of), || {
         format!("CPU {}: the fair class's curr is {:?}, but the CPU runs {:?}", rq.cpu, rq.fair.curr, rq.curr)
     });
 }
@@ -81,7 +81,7 @@ fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Fin
     let (floor, bound) = (queue.published.min_vruntime.get(), moment.past.sleeper_threshold);
     for p in queued(moment, queue) {
         let left_by = lag(floor, moment.k.task(p).se.vruntime.get());
-        found.expect("I5", moment.past.floor_passed || left_by <= bound as i64, || {
+        found.expect("fair-class I5", moment.past.floor_passed || left_by <= bound as i64, || {
             format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", queue.rq.cpu)
         });
     }
@@ -93,13 +93,15 @@ fn buddies<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut F
     for p in [rq.fair.buddies.next, rq.fair.buddies.last].into_iter().flatten().map(EntityId::task) {
         let task = moment.k.task(p);
         let here = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == Class::Fair;
-        found.expect("I6", here && task.policy.get() != Policy::Idle, || {
+        found.expect("fair-class I6", here && task.policy.get() != Policy::Idle, || {
             format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", rq.cpu, task.policy.get())
         });
     }
     if let Some(p) = rq.fair.buddies.skip.map(EntityId::task) {
         let here = moment.k.task(p).on_rq.get() && moment.k.task(p).cpu.get() == rq.cpu;
-        found.expect("I6", here, || format!("CPU {}: {p:?} is to be skipped and not runnable here", rq.cpu));
+        found.expect("fair-class I6", here, || {
+            format!("CPU {}: {p:?} is to be skipped and not runnable here", rq.cpu)
+        });
     }
 }
 
@@ -107,7 +109,7 @@ fn buddies<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut F
 fn penalty<P: Platform>(moment: &Moment<'_, P>, p: TaskId, found: &mut Findings) {
     let se = &moment.k.task(p).se;
     let (penalty, timeout) = (se.penalty.get(), se.pen_timeout.get());
-    found.expect("I10", penalty <= 8 && (penalty > 0 || timeout == Nanos::ZERO), || {
+    found.expect("fair-class I10", penalty <= 8 && (penalty > 0 || timeout == Nanos::ZERO), || {
         format!("{p:?} has START_NICE penalty {penalty} until {timeout}")
     });
 }
@@ -118,7 +120,7 @@ pub(super) fn loads_add_up<P: Platform>(moment: &Moment<'_, P>, found: &mut Find
     let of_queues: u64 = moment.queues().map(|q| q.rq.fair.load).sum();
     let runnable = |p: &TaskId| k.task(*p).on_rq.get() && k.task(*p).class.get() == Class::Fair;
     let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight.get()).sum();
-    found.expect("I2", of_queues == of_tasks, || {
+    found.expect("fair-class I2", of_queues == of_tasks, || {
         format!("the queues' loads add up to {of_queues}, the weights of their tasks to {of_tasks}")
     });
 }

@@ -19,18 +19,18 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
             lent[owner.index()] = lent[owner.index()].min(prio);
         }
         let stray = k.mutexes.misplaced_waiter(m, &k.tasks);
-        found.expect("P13", stray.is_none(), || {
+        found.expect("rt-class P13", stray.is_none(), || {
             format!("{stray:?} waits for mutex {} at a place that its priority does not give it", m.0)
         });
     }
     for p in moment.tasks() {
         let task = k.task(p);
         let (prio, normal, lent) = (task.prio.get(), task.normal_prio.get(), lent[p.index()]);
-        found.expect("P13", prio == normal.min(lent), || {
+        found.expect("rt-class P13", prio == normal.min(lent), || {
             format!("{p:?} has prio {prio}, its own is {normal}, its top waiters lend {lent}")
         });
         let policy_prio = task.policy.get().normal_prio(task.nice.get());
-        found.expect("P13", normal == policy_prio, || {
+        found.expect("rt-class P13", normal == policy_prio, || {
             format!("{p:?} has normal_prio {normal}, its policy and nice give {policy_prio}")
         });
     }

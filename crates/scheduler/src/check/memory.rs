@@ -56,7 +56,7 @@ pub(super) struct QueueMemory {
     pub yields: u64,
     /// Its floor of virtual time (I4).
     pub min_vruntime: u64,
-    /// Its reference of virtual times, while that may not go back (E12).
+    /// Its reference of virtual times, while that may not go back (eevdf-class E12).
     pub v0: Option<u64>,
     /// Context switches that the events told of (P15).
     pub switches: u64,

@@ -60,9 +60,9 @@ use core::cell::Ref;
 /// A broken invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Its number: `P1` to `P18` (rt-class 12), `I1` to `I12` (fair-class 14), `FP1` to `FP23`
-    /// (fair-placement I1 to I23), `E1` to `E17` (eevdf-class 6.1), `DA1` to `DA11` (deadline-groups A15),
-    /// `MI2`, `MI3`, `MI4` and `MI10` (machine.md 8.2), or `lock`.
+    /// Document and number, as several documents number theirs alike: one of rt-class P1 to P18, fair-class
+    /// I1 to I12, fair-placement I1 to I23, eevdf-class E1 to E17, deadline-groups DA1 to DA11, and of
+    /// machine.md MI2, MI3, MI4 and MI10; or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,

@@ -43,13 +43,13 @@ impl Moves {
     fn beats_the_best<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId, found: &mut Findings) {
         let prio = me.task(p).prio.get();
         let right = self.latest.is_some_and(|m| m.task == p && prio.beats(m.best_there));
-        found.expect("P11", right, || format!("{p:?} of prio {prio} was moved: {:?}", self.latest));
+        found.expect("rt-class P11", right, || format!("{p:?} of prio {prio} was moved: {:?}", self.latest));
     }
 
     /// P12: a pulled task does not beat the one that runs where it was: that CPU is about to switch to it.
     fn does_not_beat_who_runs<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId, found: &mut Findings) {
         let prio = me.task(p).prio.get();
         let right = self.latest.is_some_and(|m| !prio.beats(m.runs_here));
-        found.expect("P12", right, || format!("{p:?} of prio {prio} was pulled: {:?}", self.latest));
+        found.expect("rt-class P12", right, || format!("{p:?} of prio {prio} was pulled: {:?}", self.latest));
     }
 }

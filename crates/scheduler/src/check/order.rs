@@ -49,7 +49,7 @@ pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fou
         for pair in memory.next_order.windows(2) {
             let in_order =
                 pair[0].prio != pair[1].prio || may_stand_before(tasks, memory, moment.k, pair[0], pair[1]);
-            found.expect("P9", in_order, || {
+            found.expect("rt-class P9", in_order, || {
                 format!("CPU {}: {:?} has overtaken {:?}", queue.rq.cpu, pair[0], pair[1])
             });
         }

@@ -13,7 +13,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     let by_migratory = by_depth && rt.nr_migratory() >= 1;
     let is = rt.is_overloaded();
     let right = (moment.past.depth && is == by_depth) || (moment.past.migratory && is == by_migratory);
-    found.expect("P6", right, || {
+    found.expect("rt-class P6", right, || {
         let (n, movable) = (rt.nr_running(), rt.nr_migratory());
         format!(
             "CPU {}: overloaded is {is} with {n} RT tasks queued, {movable} of them movable",
@@ -21,7 +21,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
         )
     });
     let in_mask = moment.k.root_domain.rto_mask().contains(queue.rq.cpu);
-    found.expect("P6", in_mask == is, || {
+    found.expect("rt-class P6", in_mask == is, || {
         format!("CPU {}: overloaded is {is}, its bit in rto_mask {in_mask}", queue.rq.cpu)
     });
 }
@@ -29,7 +29,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
 /// P6: rto_count is the number of bits in rto_mask, and only CPUs of the machine are in it.
 pub(super) fn mask_agrees<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let (mask, count): (CpuMask, u32) = (moment.k.root_domain.rto_mask(), moment.k.root_domain.rto_count());
-    found.expect("P6", mask.weight() == count && mask.is_subset(&moment.k.online), || {
+    found.expect("rt-class P6", mask.weight() == count && mask.is_subset(&moment.k.online), || {
         format!("rto_count is {count}, rto_mask {mask}")
     });
 }
@@ -40,7 +40,7 @@ pub(super) fn pushable_means_overloaded<P: Platform>(moment: &Moment<'_, P>, fou
         let rq = &queue.rq;
         let rt_runs = moment.k.task(rq.curr).class.get() == Class::Rt;
         let pushable = rq.rt.pushable(&moment.k.tasks).next();
-        found.expect("P6", !rt_runs || pushable.is_none() || rq.rt.is_overloaded(), || {
+        found.expect("rt-class P6", !rt_runs || pushable.is_none() || rq.rt.is_overloaded(), || {
             format!(
                 "CPU {}: {pushable:?} is pushable behind an RT task, but the CPU is not overloaded",
                 rq.cpu

@@ -1,5 +1,5 @@
-//! Load tracking and balancing agree with themselves: fair-placement I1 to I3, I5, I6, I13, I17, I18 and I23,
-//! here FP1 to FP23.
+//! Load tracking and balancing agree with themselves: fair-placement I1 to I3, I5, I6, I13, I17, I18 and
+//! I23.
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
@@ -20,14 +20,16 @@ const LONGEST_INTERVAL_MS: u64 = 1024;
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (rq, pelt) = (&*queue.rq, &queue.published.pelt);
     average(rq, &pelt.average, found, "its queue");
-    found.expect("FP3", pelt.average.sums_suffice(), || {
+    found.expect("fair-placement I3", pelt.average.sums_suffice(), || {
         format!("CPU {}: the sums of {:?} are less than its averages", rq.cpu, pelt.average)
     });
     let left = pelt.capacity.left.get();
-    found.expect("FP18", (1..=1024).contains(&left), || format!("CPU {} has capacity {left}", rq.cpu));
+    found.expect("fair-placement I18", (1..=1024).contains(&left), || {
+        format!("CPU {} has capacity {left}", rq.cpu)
+    });
     for domain in moment.k.domains(rq.cpu) {
         let interval = domain.balance.balance_interval_ms.get();
-        found.expect("FP13", interval <= LONGEST_INTERVAL_MS, || {
+        found.expect("fair-placement I13", interval <= LONGEST_INTERVAL_MS, || {
             format!("CPU {}: {} is balanced every {interval} ms", rq.cpu, domain.span)
         });
     }
@@ -48,11 +50,11 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
             attached(moment, &queue.rq, p, task, found);
         }
         let has = queue.published.pelt.estimated.get();
-        found.expect("FP5", has == estimated, || {
+        found.expect("fair-placement I5", has == estimated, || {
             format!("CPU {}: estimates add up to {has}, those of its tasks to {estimated}", queue.rq.cpu)
         });
         let has = queue.published.pelt.queued_load.get();
-        found.expect("FP23", has == queued_load, || {
+        found.expect("fair-placement I23", has == queued_load, || {
             format!("CPU {}: {has} of load is queued, by its tasks {queued_load}", queue.rq.cpu)
         });
     }
@@ -61,37 +63,39 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
 fn attached<P: Platform>(moment: &Moment<'_, P>, rq: &RqState, p: TaskId, task: &Task, found: &mut Findings) {
     let (pelt, fair) = (&task.se.pelt, task.class.get() == Class::Fair);
     let (attached, queued) = (pelt.attached.get(), fair && task.on_rq.get());
-    found.expect("FP6", attached || !queued || moment.past.untracked, || {
+    found.expect("fair-placement I6", attached || !queued || moment.past.untracked, || {
         format!("{p:?} is queued on CPU {} and no part of its averages", rq.cpu)
     });
-    found.expect("FP6", fair || !attached, || format!("{p:?} is served by another class and still attached"));
+    found.expect("fair-placement I6", fair || !attached, || {
+        format!("{p:?} is served by another class and still attached")
+    });
     if attached {
         average(rq, &pelt.average, found, "a task");
         let (util, runnable) = (pelt.average.util_avg.get(), pelt.average.runnable_avg.get());
-        found.expect("FP2", util <= runnable + 1 && runnable < MOST, || {
+        found.expect("fair-placement I2", util <= runnable + 1 && runnable < MOST, || {
             format!("{p:?} ran {util} and was runnable {runnable} 1024ths of the time")
         });
     }
 }
 
-/// FP1: no time is counted that has not passed.
+/// fair-placement I1: no time is counted that has not passed.
 fn average(rq: &RqState, average: &Average, found: &mut Findings, whose: &str) {
     let (upto, contrib) = (average.last_update_time.get(), average.period_contrib.get());
     // A unit is 1024 ns, and an unlocked clock may be older than what was counted.
     let passed = upto <= rq.clock.max(Nanos(1024));
-    found.expect("FP1", passed && contrib < 1024, || {
+    found.expect("fair-placement I1", passed && contrib < 1024, || {
         let clock = rq.clock;
         format!("CPU {} at {clock}: {whose} is counted up to {upto:?} and {contrib} units", rq.cpu)
     });
 }
 
-/// FP17: each cache knows how many of its CPUs have no tick.
+/// fair-placement I17: each cache knows how many of its CPUs have no tick.
 pub(super) fn idle_cpus_are_counted<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     let idle = k.fair_root.idle_cpus();
     for cache in (0..k.cpus() as u16).map(CpuId).filter(|c| k.cache_id(*c) == *c) {
         let (has, right) = (k.fair_root.idle_in_cache(cache), k.llc_span(cache).and(&idle).weight());
-        found.expect("FP17", has == right, || {
+        found.expect("fair-placement I17", has == right, || {
             format!("the cache of CPU {cache} counts {has} CPUs without tick, there are {right}")
         });
     }

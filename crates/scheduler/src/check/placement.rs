@@ -16,7 +16,7 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);
         let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
-        found.expect("P10", right, || {
+        found.expect("rt-class P10", right, || {
             let (on_rq, cpu) = (task.on_rq.get(), task.cpu.get());
             format!("CPU {}: its {class:?} queue holds {p:?}, which has on_rq {on_rq} and CPU {cpu}", rq.cpu)
         });
@@ -34,11 +34,11 @@ pub(super) fn runs_what_is_queued<P: Platform>(
 ) {
     let rq = &*queue.rq;
     let task = moment.k.task(rq.curr);
-    found.expect("P10", task.cpu.get() == rq.cpu && task.on_cpu.get(), || {
+    found.expect("rt-class P10", task.cpu.get() == rq.cpu && task.on_cpu.get(), || {
         format!("CPU {} runs {:?}, which is assigned to CPU {}", rq.cpu, rq.curr, task.cpu.get())
     });
     let idle = rq.curr == rq.idle;
-    found.expect("P10", idle || task.on_rq.get(), || {
+    found.expect("rt-class P10", idle || task.on_rq.get(), || {
         format!("CPU {} runs {:?}, which is not queued", rq.cpu, rq.curr)
     });
 }
@@ -56,18 +56,19 @@ pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mu
         // A deadline task may be runnable, and wait for its next period beside the queue.
         let waits = task.class.get() == Class::Deadline && !task.dl.is_queued();
         runnable += u32::from(on_rq && !waits);
-        found
-            .expect("P8", standing != Standing::Waking, || format!("the wakeup of {p:?} was never finished"));
+        found.expect("rt-class P8", standing != Standing::Waking, || {
+            format!("the wakeup of {p:?} was never finished")
+        });
         // One that sleeps may be queued: it is about to leave, or was preempted before it could.
         let right = standing == Standing::Waking || !standing.is_passing() && on_rq == standing.is_queued();
-        found.expect("P10", right, || {
+        found.expect("rt-class P10", right, || {
             format!("{p:?} is {standing:?}: in state {:?} with on_rq {on_rq}", task.state.get())
         });
-        found.expect("P3", !on_rq || task.may_run_on(cpu), || {
+        found.expect("rt-class P3", !on_rq || task.may_run_on(cpu), || {
             format!("{p:?} is queued on CPU {cpu}, but may run on {} only", task.cpus_allowed.get())
         });
         let runs = k.rq(cpu).published.curr.get() == p;
-        found.expect("P10", task.on_cpu.get() == runs, || {
+        found.expect("rt-class P10", task.on_cpu.get() == runs, || {
             format!(
                 "{p:?} has on_cpu {}, CPU {cpu} runs {:?}",
                 task.on_cpu.get(),
@@ -75,7 +76,7 @@ pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mu
             )
         });
     }
-    found.expect("P10", queued == runnable, || {
+    found.expect("rt-class P10", queued == runnable, || {
         format!("the queues hold {queued} tasks, {runnable} are on_rq")
     });
 }

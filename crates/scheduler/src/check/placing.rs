@@ -1,5 +1,5 @@
 //! Choosing a CPU for fair tasks and balancing them keep to their rules: fair-placement I7, I9 to I12, I14,
-//! I20 and I21, here FP7 to FP21.
+//! I20 and I21.
 //!
 //! Why the others are for unit tests: fair-placement 6.1.
 
@@ -93,10 +93,10 @@ impl Placing {
             Event::Migrate { task, orig, dest } => {
                 self.moved = Some((task, orig));
                 let searched = core::mem::take(&mut own.found_idle) && own.wakes == task;
-                found.expect("FP7", !searched || is_usable_for(me, dest, orig), || {
+                found.expect("fair-placement I7", !searched || is_usable_for(me, dest, orig), || {
                     format!("{task:?} is woken on CPU {dest}, which is not idle, or far from its last one")
                 });
-                found.expect("FP20", !self.listed.contains(&task), || {
+                found.expect("fair-placement I20", !self.listed.contains(&task), || {
                     format!("{task:?} goes from {orig} to {dest}, although {orig} was to wake it itself")
                 });
             }
@@ -111,7 +111,7 @@ impl Placing {
             Reason::WaPrevIdle | Reason::WaThisIdle | Reason::WaSync | Reason::WaWeight | Reason::WaNo => {
                 let asked = own.wakes != p || core::mem::replace(&mut own.asked, true);
                 let here = me.task(p).cpu.get() == me.id;
-                found.expect("FP10", !asked && !here, || {
+                found.expect("fair-placement I10", !asked && !here, || {
                     format!("whether {p:?} comes to CPU {} is asked twice, or of its own CPU", me.id)
                 });
             }
@@ -124,7 +124,7 @@ impl Placing {
                 own.pulled += 1;
                 let rules = &me.k.config.rules;
                 let one_only = rules.lb.get() == Lb::GroupType && rules.double_lock.get() == DoubleLock::Fair;
-                found.expect("FP12", own.pulled == 1 || !one_only, || {
+                found.expect("fair-placement I12", own.pulled == 1 || !one_only, || {
                     format!("CPU {} pulls {} tasks as it begins to idle", me.id, own.pulled)
                 });
                 self.pulled(me, p, true, found);
@@ -133,8 +133,9 @@ impl Placing {
         }
     }
 
-    /// FP11: who runs stays, and so does who may not come; an idle CPU leaves something, if it looks at all
-    /// once it has the lock (not under fair-class 8.6: what was about to run there may be gone by then).
+    /// fair-placement I11: who runs stays, and so does who may not come; an idle CPU leaves something, if it
+    /// looks at all once it has the lock (not under fair-class 8.6: what was about to run there may be gone
+    /// by then).
     fn pulled<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId, idle: bool, found: &mut Findings) {
         let (task, from) = (me.task(p), self.moved.filter(|(task, _)| *task == p).map(|(_, from)| from));
         let looks = me.k.config.rules.lb.get() != Lb::GroupLoad;
@@ -143,7 +144,9 @@ impl Placing {
             rq.curr.get() != p && (!idle || !looks || rq.nr_running.get() > 0)
         };
         let right = from.is_some_and(left) && task.may_run_on(task.cpu.get());
-        found.expect("FP11", right, || format!("{p:?} was pulled from {from:?} to CPU {}", task.cpu.get()));
+        found.expect("fair-placement I11", right, || {
+            format!("{p:?} was pulled from {from:?} to CPU {}", task.cpu.get())
+        });
     }
 
     pub fn look<P: Platform>(&mut self, moment: &Moment<'_, P>, found: &mut Findings) {
@@ -152,7 +155,7 @@ impl Placing {
             let knows = k.fair_root.knows_idle_core(cache);
             let knew = core::mem::replace(&mut self.cpus[cache.index()].knew_core, knows);
             let went_idle = k.llc_span(cache).iter().any(|cpu| self.cpus[cpu.index()].went_idle);
-            found.expect("FP9", knew || !knows || went_idle, || {
+            found.expect("fair-placement I9", knew || !knows || went_idle, || {
                 format!("the cache of CPU {cache} knows of an idle core, and no CPU went idle")
             });
         }
@@ -167,7 +170,7 @@ impl Placing {
             } else {
                 now.in_a_row <= before.in_a_row + failed
             };
-            found.expect("FP14", right || !typed, || {
+            found.expect("fair-placement I14", right || !typed, || {
                 format!(
                     "failures in a row go from {} to {}, {failed} were new",
                     before.in_a_row, now.in_a_row
@@ -177,7 +180,7 @@ impl Placing {
         }
         if moment.quiescent() {
             for rq in k.rqs() {
-                found.expect("FP21", !rq.published.balance.is_asked(), || {
+                found.expect("fair-placement I21", !rq.published.balance.is_asked(), || {
                     format!("CPU {} is asked for a task, and nothing is under way", rq.cpu)
                 });
             }
@@ -232,7 +235,7 @@ mod tests {
         let (lab, p) = lab();
         let waking = Event::Waking { task: p, target: CpuId(0) };
         let to = |dest| alarms(&lab, &[waking, decision(p, Reason::SisCpu), migrate(p, dest)], |_| ());
-        assert_eq!((to(2), to(1)), (Vec::new(), ["FP7"].into()));
+        assert_eq!((to(2), to(1)), (Vec::new(), ["fair-placement I7"].into()));
         let repaired =
             [waking, decision(p, Reason::SisRecent), decision(p, Reason::WakeFallback), migrate(p, 1)];
         assert_eq!(alarms(&lab, &repaired, |_| ()), Vec::<&str>::new());
@@ -248,7 +251,7 @@ mod tests {
             next: lab.k.idle_task(CpuId(0)),
         };
         let known = |lab: &Lab| lab.k.fair_root.know_idle_core(CpuId(0));
-        assert_eq!(alarms(&lab, &[], known), ["FP9"]);
+        assert_eq!(alarms(&lab, &[], known), ["fair-placement I9"]);
         let lab = Lab::new(2, "6.1.y", &[]);
         assert_eq!(alarms(&lab, &[enters], known), [""; 0]);
     }
@@ -260,9 +263,9 @@ mod tests {
         lab.k.task(p).cpu.overwrite(CpuId(1));
         let asked = decision(p, Reason::WaSync);
         assert_eq!(alarms(&lab, &[waking, asked], |_| ()), [""; 0]);
-        assert_eq!(alarms(&lab, &[waking, asked, asked], |_| ()), ["FP10"]);
+        assert_eq!(alarms(&lab, &[waking, asked, asked], |_| ()), ["fair-placement I10"]);
         lab.k.task(p).cpu.overwrite(CpuId(0));
-        assert_eq!(alarms(&lab, &[waking, asked], |_| ()), ["FP10"], "it is its own CPU");
+        assert_eq!(alarms(&lab, &[waking, asked], |_| ()), ["fair-placement I10"], "it is its own CPU");
         lab.k.task(p).cpu.overwrite(CpuId(0));
     }
 
@@ -274,19 +277,27 @@ mod tests {
         assert_eq!(alarms(&lab, &pulls(p, 2, Reason::BalancedPeriodic), |_| ()), [""; 0]);
         let newly_idle = pulls(p, 2, Reason::BalancedNewIdle);
         assert_eq!(alarms(&lab, &newly_idle, |_| ()), [""; 0]);
-        assert_eq!(alarms(&lab, &[newly_idle, newly_idle].concat(), |_| ()), ["FP12"]);
+        assert_eq!(alarms(&lab, &[newly_idle, newly_idle].concat(), |_| ()), ["fair-placement I12"]);
         lab.k.task(p).cpu.overwrite(CpuId(3));
-        assert_eq!(alarms(&lab, &pulls(p, 3, Reason::BalancedPeriodic), |_| ()), ["FP11"], "not allowed");
+        assert_eq!(
+            alarms(&lab, &pulls(p, 3, Reason::BalancedPeriodic), |_| ()),
+            ["fair-placement I11"],
+            "not allowed"
+        );
         lab.k.task(p).cpu.overwrite(CpuId(0));
         let runs = lab.running(0);
-        assert_eq!(alarms(&lab, &pulls(runs, 0, Reason::BalancedPeriodic), |_| ()), ["FP11"], "it runs");
+        assert_eq!(
+            alarms(&lab, &pulls(runs, 0, Reason::BalancedPeriodic), |_| ()),
+            ["fair-placement I11"],
+            "it runs"
+        );
     }
 
     #[test]
     fn fp14_failures_that_nobody_counted() {
         let (lab, _) = lab();
         let state = &lab.k.domains(CpuId(1))[0].balance;
-        assert_eq!(alarms(&lab, &[], |_| state.nr_balance_failed.set(2)), ["FP14"]);
+        assert_eq!(alarms(&lab, &[], |_| state.nr_balance_failed.set(2)), ["fair-placement I14"]);
         let failed = |_: &Lab| {
             state.counts[0].failed.set(1);
             state.nr_balance_failed.set(3);
@@ -298,7 +309,7 @@ mod tests {
     fn fp20_a_task_that_does_not_wait_for_its_cpu() {
         let (lab, p) = lab();
         let listed = decision(p, Reason::WakeOnCpuList);
-        assert_eq!(alarms(&lab, &[listed, migrate(p, 2)], |_| ()), ["FP20"]);
+        assert_eq!(alarms(&lab, &[listed, migrate(p, 2)], |_| ()), ["fair-placement I20"]);
         let woken = Event::Wakeup { task: p, target: CpuId(0) };
         assert_eq!(alarms(&lab, &[listed, woken, migrate(p, 2)], |_| ()), [""; 0]);
         let ran = Event::StatRuntime { task: p, runtime: Nanos(1), vruntime: 1 };
@@ -308,6 +319,9 @@ mod tests {
     #[test]
     fn fp21_a_cpu_that_is_asked_and_never_told() {
         let (lab, _) = lab();
-        assert_eq!(alarms(&lab, &[], |lab| lab.k.rq(CpuId(0)).published.balance.ask(CpuId(1))), ["FP21"]);
+        assert_eq!(
+            alarms(&lab, &[], |lab| lab.k.rq(CpuId(0)).published.balance.ask(CpuId(1))),
+            ["fair-placement I21"]
+        );
     }
 }

@@ -21,10 +21,10 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     let limit = rq.rt.nr_running() as usize + 1;
     let queued = || rq.rt.queued(&k.tasks).take(limit);
     let (n, migratory) = (queued().count(), queued().filter(|p| !k.task(*p).is_pinned()).count());
-    found.expect("P4", n == rq.rt.nr_running() as usize, || {
+    found.expect("rt-class P4", n == rq.rt.nr_running() as usize, || {
         format!("CPU {}: rt_nr_running is {}, its lists hold {n}", rq.cpu, rq.rt.nr_running())
     });
-    found.expect("P4", migratory == rq.rt.nr_migratory() as usize, || {
+    found.expect("rt-class P4", migratory == rq.rt.nr_migratory() as usize, || {
         format!(
             "CPU {}: rt_nr_migratory is {}, {migratory} queued tasks may move",
             rq.cpu,
@@ -34,11 +34,11 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     let stopper = k.rq(rq.cpu).stop.thread.get().filter(|p| k.task(*p).on_rq.get());
     let (stop, dl) = (u32::from(stopper.is_some()), rq.dl.nr_running());
     let left_out = queue.published.rt_left_out.get();
-    found.expect("P4", !left_out || rq.rt.is_throttled(), || {
+    found.expect("rt-class P4", !left_out || rq.rt.is_throttled(), || {
         format!("CPU {}: real-time tasks are left out of nr_running, and not throttled", rq.cpu)
     });
     let (rt, fair) = (if left_out { 0 } else { rq.rt.nr_running() }, rq.fair.nr_running);
-    found.expect("P4", rq.nr_running == stop + dl + rt + fair, || {
+    found.expect("rt-class P4", rq.nr_running == stop + dl + rt + fair, || {
         let counted = rq.nr_running;
         format!(
             "CPU {}: nr_running is {counted}, but {stop} stopper, {dl} deadline, {rt} RT and {fair} fair \
@@ -46,7 +46,7 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
             rq.cpu
         )
     });
-    found.expect("P4", queue.published.stop_nr_running.get() == stop, || {
+    found.expect("rt-class P4", queue.published.stop_nr_running.get() == stop, || {
         format!("CPU {}: stop_nr_running is not {stop}", rq.cpu)
     });
 }
@@ -62,7 +62,7 @@ fn lists_hold_queued_tasks_in_order<P: Platform>(
     for p in rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize) {
         let task = k.task(p);
         found.expect(
-            "P4",
+            "rt-class P4",
             task.class.get() == Class::Rt && task.nr_cpus_allowed.get() == task.cpus_allowed.get().weight(),
             || {
                 format!(
@@ -74,13 +74,13 @@ fn lists_hold_queued_tasks_in_order<P: Platform>(
             },
         );
         let prio = task.prio.get();
-        found.expect("P4", last.is_none_or(|l: Prio| !prio.beats(l)), || {
+        found.expect("rt-class P4", last.is_none_or(|l: Prio| !prio.beats(l)), || {
             format!("CPU {}: {p:?} of prio {prio} is queued behind prio {:?}", rq.cpu, last)
         });
         last = Some(prio);
     }
     let first = rq.rt.queued(&k.tasks).next().map_or(Prio::NO_RT, |p| k.task(p).prio.get());
-    found.expect("P4", rq.rt.highest() == first, || {
+    found.expect("rt-class P4", rq.rt.highest() == first, || {
         format!("CPU {}: highest_prio.curr is {}, the first queued has {first}", rq.cpu, rq.rt.highest())
     });
 }
@@ -97,7 +97,7 @@ fn published_is_what_is_protected(queue: &Queue<'_>, found: &mut Findings) {
         published.load.get(),
     );
     let inside = (rq.curr, rq.nr_running, rq.rt.highest(), rq.rt.next(), rq.rt.nr_running(), rq.fair.load);
-    found.expect("P4", outside == inside, || {
+    found.expect("rt-class P4", outside == inside, || {
         format!(
             "CPU {}: published curr, nr_running, highest_prio.curr, .next, rt_nr_running, load {outside:?} \
              are {inside:?}",
@@ -117,17 +117,18 @@ fn pushable_list<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
     let limit = rq.rt.nr_running() as usize;
     let listed = || rq.rt.pushable(&k.tasks).take(limit + 1);
     let stranger = listed().find(|p| !may_be_pushed(*p));
-    found.expect("P5", stranger.is_none(), || {
+    found.expect("rt-class P5", stranger.is_none(), || {
         format!("CPU {}: {stranger:?} is on the pushable list, but waits not here or may not move", rq.cpu)
     });
     let prios = || listed().map(|p| k.task(p).prio.get());
-    found.expect("P5", prios().is_sorted(), || format!("CPU {}: pushable list out of order", rq.cpu));
+    found
+        .expect("rt-class P5", prios().is_sorted(), || format!("CPU {}: pushable list out of order", rq.cpu));
     let waiting = rq.rt.queued(&k.tasks).take(limit).filter(|p| may_be_pushed(*p)).count();
     let n = listed().count();
-    found.expect("P5", n == waiting || (moment.past.dropped && n < waiting), || {
+    found.expect("rt-class P5", n == waiting || (moment.past.dropped && n < waiting), || {
         format!("CPU {}: pushable list holds {n} tasks, but {waiting} wait here and may move", rq.cpu)
     });
-    found.expect("P5", queue.published.rt_pushable.get() == (n > 0), || {
+    found.expect("rt-class P5", queue.published.rt_pushable.get() == (n > 0), || {
         format!("CPU {}: publishes pushable {}, list holds {n}", rq.cpu, queue.published.rt_pushable.get())
     });
 }
@@ -136,7 +137,7 @@ fn pushable_list<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
 fn next_is_first_pushable<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     let first = rq.rt.pushable(&k.tasks).next().map_or(Prio::NO_RT, |p| k.task(p).prio.get());
-    found.expect("P5", moment.past.second_best || rq.rt.next() == first, || {
+    found.expect("rt-class P5", moment.past.second_best || rq.rt.next() == first, || {
         format!("CPU {}: highest_prio.next is {}, the first pushable has {first}", rq.cpu, rq.rt.next())
     });
 }

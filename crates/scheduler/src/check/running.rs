@@ -22,7 +22,7 @@ fn best_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut
     let served = rq.dl.queued().any(|queued| queued.id.task().is_none());
     let fair = matches!(curr.policy.get(), Policy::Normal | Policy::Batch | Policy::Idle);
     let was_served = moment.past.server_left && fair;
-    found.expect("P1", !beaten || rq.rt.is_throttled() || served || was_served, || {
+    found.expect("rt-class P1", !beaten || rq.rt.is_throttled() || served || was_served, || {
         let (highest, prio) = (rq.rt.highest(), curr.prio.get());
         format!("CPU {} runs {:?} of prio {prio}, but prio {highest} waits there", rq.cpu, rq.curr)
     });
@@ -34,7 +34,7 @@ fn works_while_there_is_work<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<
     let idle = moment.k.task(rq.curr).class.get() == Class::Idle;
     let rt = if rq.rt.is_throttled() { 0 } else { rq.rt.nr_running() };
     let dl = rq.dl.nr_running();
-    found.expect("I12", !idle || dl + rt + rq.fair.nr_running == 0, || {
+    found.expect("fair-class I12", !idle || dl + rt + rq.fair.nr_running == 0, || {
         let fair = rq.fair.nr_running;
         format!("CPU {} idles with {dl} deadline, {rt} RT and {fair} fair tasks queued", rq.cpu)
     });

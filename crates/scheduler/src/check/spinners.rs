@@ -13,7 +13,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     let owner = k.mutexes.living_owner(m, &k.tasks);
     let runs = owner.is_some_and(|owner| k.task(owner).on_cpu.get());
     let top = k.mutexes.top_waiter(m);
-    found.expect("MI4", runs && top == Some(p), || {
+    found.expect("machine.md MI4", runs && top == Some(p), || {
         format!("{p:?} spins for {m:?} of {owner:?}, which runs: {runs}; the top waiter is {top:?}")
     });
 }

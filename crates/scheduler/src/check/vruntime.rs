@@ -17,7 +17,7 @@ pub(super) fn event<P: Platform>(past: &Past, me: ThisCpu<'_, P>, event: Event, 
         Event::Wakeup { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
             let bound = past.sleeper_threshold;
-            found.expect("I8", left_by <= bound as i64, || {
+            found.expect("fair-class I8", left_by <= bound as i64, || {
                 format!(
                     "{task:?} wakes {left_by} left of min_vruntime of CPU {target}, at most {bound} is \
                          allowed"
@@ -26,9 +26,11 @@ pub(super) fn event<P: Platform>(past: &Past, me: ThisCpu<'_, P>, event: Event, 
         }
         Event::WakeupNew { task, target } if me.task(task).class.get() == Class::Fair => {
             let left_by = left_of_floor(me, task, target);
-            found.expect("I9", past.child_first || past.floor_passed_newcomers || left_by <= 0, || {
-                format!("the new {task:?} starts {left_by} left of min_vruntime of CPU {target}")
-            });
+            found.expect(
+                "fair-class I9",
+                past.child_first || past.floor_passed_newcomers || left_by <= 0,
+                || format!("the new {task:?} starts {left_by} left of min_vruntime of CPU {target}"),
+            );
         }
         Event::Switch { prev, prev_state, .. } if me.task(prev).class.get() == Class::Fair => {
             let asleep = matches!(
@@ -36,7 +38,7 @@ pub(super) fn event<P: Platform>(past: &Past, me: ThisCpu<'_, P>, event: Event, 
                 SwitchState::Interruptible | SwitchState::Uninterruptible | SwitchState::Dead
             );
             let se = &me.task(prev).se;
-            found.expect("I10", !asleep || se.penalty.get() == 0, || {
+            found.expect("fair-class I10", !asleep || se.penalty.get() == 0, || {
                 format!("{prev:?} sleeps with START_NICE penalty {}", se.penalty.get())
             });
         }
@@ -64,7 +66,7 @@ fn floors_only_rise<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fo
     for rq in moment.k.rqs() {
         let now = rq.published.min_vruntime.get();
         let before = core::mem::replace(&mut memory.queues[rq.cpu.index()].min_vruntime, now);
-        found.expect("I4", lag(now, before) >= 0, || {
+        found.expect("fair-class I4", lag(now, before) >= 0, || {
             format!("CPU {}: min_vruntime went back from {before} to {now}", rq.cpu)
         });
     }
@@ -76,7 +78,9 @@ fn children_start_right_of_the_floor<P: Platform>(moment: &Moment<'_, P>, p: Tas
     let task = moment.k.task(p);
     let new = task.state.get() == TaskState::New && !moment.past.child_first;
     let ahead = task.se.vruntime.get() as i64;
-    found.expect("I9", !new || ahead >= 0, || format!("the new {p:?} is placed {ahead} from min_vruntime"));
+    found.expect("fair-class I9", !new || ahead >= 0, || {
+        format!("the new {p:?} is placed {ahead} from min_vruntime")
+    });
 }
 
 /// I7: virtual time goes back only where it is converted: with the CPU, or while the task is served as a
@@ -89,7 +93,7 @@ fn only_forward<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, p: Tas
     }
     let now = task.se.vruntime.get();
     let before = memory.tasks.of(p, task.pid.get()).vruntime.replace(now);
-    found.expect("I7", before.is_none_or(|before| lag(now, before) >= 0), || {
+    found.expect("fair-class I7", before.is_none_or(|before| lag(now, before) >= 0), || {
         format!("the vruntime of {p:?} went back from {before:?} to {now}")
     });
 }

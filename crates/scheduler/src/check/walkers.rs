@@ -12,11 +12,11 @@ use alloc::vec;
 /// requests.
 pub(super) fn have_ended<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let domain = &moment.k.root_domain;
-    found.expect("P18", !domain.root_walker_active(), || {
+    found.expect("rt-class P18", !domain.root_walker_active(), || {
         "nothing is under way, but the root domain's push walker has not ended".into()
     });
     let stuck = moment.k.online.iter().find(|cpu| domain.source_walker_active(*cpu));
-    found.expect("P18", stuck.is_none(), || {
+    found.expect("rt-class P18", stuck.is_none(), || {
         format!("nothing is under way, but the push walker of {stuck:?} has not ended")
     });
 }
@@ -70,7 +70,7 @@ impl Flying {
             Limit::OnePerSource => own == 1,
             Limit::None => true,
         };
-        found.expect("P14", few, || {
+        found.expect("rt-class P14", few, || {
             format!("{own} push walkers of CPU {source}, {all} in all, are on their way at once")
         });
     }

@@ -26,7 +26,7 @@ pub enum LogInterrupt {
         /// What it asks for.
         ipi: LogIpi,
     },
-    /// No interrupt: the idle loop polls, and sees what another CPU asks for.
+    /// No interrupt: the idle CPU polls or waits with MWAIT, and notices by itself what another CPU asks for.
     Polled {
         /// What it asks for.
         ipi: LogIpi,

@@ -173,6 +173,10 @@ impl Load for Make {
         if self.options.objects.is_some() { Length::Work } else { Length::Endless }
     }
 
+    fn ends_with(&self) -> Option<&'static str> {
+        self.options.objects.is_none().then_some("a number of OBJECTS to build, such as 100")
+    }
+
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
         let recipe = Recipe::new(&self.options)?;
         let (built, clock, remaining) = (Tally::default(), Stopwatch::default(), Remaining::new(1));

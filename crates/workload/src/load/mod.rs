@@ -52,6 +52,12 @@ pub trait Load: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// What to add to the command line of an endless load so that it ends when its work is done; `None` where
+    /// nothing does that.
+    fn ends_with(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What the user should know about how the command line was understood, a sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -83,7 +83,11 @@ pub fn parse(command: &str) -> Result<Box<dyn Load>, LoadError> {
     if let Some(nearest) = elsewhere::nearest(name, options) {
         return Err(LoadError::Elsewhere { name: name.to_string(), nearest });
     }
-    (find(name)?.parse)(options)
+    let as_typed = |error| match error {
+        LoadError::Unknown { nearest, .. } => LoadError::Unknown { name: program.clone(), nearest },
+        other => other,
+    };
+    (find(name).map_err(as_typed)?.parse)(options)
 }
 
 fn option_doc(arg: &clap::Arg) -> OptionDoc {

@@ -61,7 +61,7 @@ impl Hw {
     fn switches_outside_interrupts(&self, me: ThisCpu<'_, Hw>) {
         let is_interrupt = me.k.config.rules.stopper.get() == StopperForm::Interrupt;
         if self.cpu(me.id).in_interrupt.get() && !is_interrupt {
-            self.violates("MI2", format!("CPU {} switches inside an interrupt", me.id));
+            self.violates("machine.md MI2", format!("CPU {} switches inside an interrupt", me.id));
         }
     }
 
@@ -70,7 +70,7 @@ impl Hw {
         let cpu = self.cpu(to);
         let idles = cpu.seen.get() == TaskId(u32::from(to.0)) && cpu.mode.get() == Mode::Interruptible;
         if idles && self.idle_monitor.sees_writes() && ipi == Ipi::Reschedule {
-            self.violates("MI10", format!("CPU {to} idles, watches its flag, and is interrupted"));
+            self.violates("machine.md MI10", format!("CPU {to} idles, watches its flag, and is interrupted"));
         }
     }
 

@@ -55,7 +55,7 @@ fn acts_on_requests(watch: &Watch, view: View<'_>) -> Option<Violation> {
     let cpu = k.online.iter().filter(late).collect::<CpuMask>().first()?;
     let since = watch.asked_since[cpu.index()].get().unwrap_or(now);
     let what = format!("CPU {cpu} has been asked to reschedule since {since} s");
-    Some(Violation { invariant: "MI3", what })
+    Some(Violation { invariant: "machine.md MI3", what })
 }
 
 /// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the
@@ -78,7 +78,7 @@ fn time_adds_up(view: View<'_>, finished: &[TaskOutcome], idle_or_user: &CpuMask
     let idle: Nanos = k.online.iter().map(|cpu| view.hw().recorder.idle_time(cpu, now)).sum();
     let (sum, all) = (alive + gone + running + idle, now * k.cpus() as u64);
     (sum != all).then(|| Violation {
-        invariant: "I11",
+        invariant: "fair-class I11",
         what: format!("tasks ran {} s, CPUs idled {idle} s, of {all} s", alive + gone + running),
     })
 }
@@ -144,7 +144,7 @@ mod tests {
         let machine = checked();
         machine.sim.k.task(TaskId(3)).nr_cpus_allowed.overwrite(7);
         let Err(RunError::Invariant { invariant, at, what }) = machine.run() else { panic!("it passes") };
-        assert_eq!((invariant, at), ("P4", Nanos::ZERO));
+        assert_eq!((invariant, at), ("rt-class P4", Nanos::ZERO));
         assert!(what.contains("TaskId(3)"), "{what}");
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn time_that_nobody_accounts_for_is_found() {
         let machine = checked();
         machine.sim.k.task(TaskId(2)).stats.sum_exec_runtime.overwrite(Nanos(1));
-        assert!(matches!(machine.run(), Err(RunError::Invariant { invariant: "I11", .. })));
+        assert!(matches!(machine.run(), Err(RunError::Invariant { invariant: "fair-class I11", .. })));
     }
 
     /// What stopped the run, if something did before it began.
@@ -175,7 +175,7 @@ mod tests {
             broken(machine)
         };
         // No counter knows of it: P15.
-        assert_eq!((told(true), told(false)), (Some("MI2"), Some("P15")));
+        assert_eq!((told(true), told(false)), (Some("machine.md MI2"), Some("rt-class P15")));
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
         };
         assert_eq!((looks_at(0), looks_at(1)), (None, None), "nobody is asked");
         view.k.rq(CpuId(1)).published.resched.overwrite(Resched::Full);
-        assert_eq!((looks_at(2), looks_at(2), looks_at(3)), (None, None, Some("MI3")));
+        assert_eq!((looks_at(2), looks_at(2), looks_at(3)), (None, None, Some("machine.md MI3")));
     }
 
     #[test]
@@ -206,6 +206,6 @@ mod tests {
             target.polling.set(false);
             broken(machine)
         };
-        assert_eq!((sent(false), sent(true)), (Some("MI10"), None));
+        assert_eq!((sent(false), sent(true)), (Some("machine.md MI10"), None));
     }
 }

@@ -42,7 +42,7 @@ impl Watch {
         }
         self.looks_at_once.set(self.looks_at_once.get() + 1);
         (self.looks_at_once.get() == ENDLESS_LOOKS).then(|| Violation {
-            invariant: "P18",
+            invariant: "rt-class P18",
             what: format!("{ENDLESS_LOOKS} events without time passing: CPUs keep each other busy for ever"),
         })
     }

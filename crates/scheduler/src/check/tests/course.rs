@@ -36,7 +36,7 @@ fn p2_a_push_that_is_skipped() {
     let mut watched = Watched::new(&lab);
     assert_eq!(watched.alarms(), [""; 0]);
     enqueue_without_push(&lab, p);
-    assert_eq!(watched.alarms(), ["P2"]);
+    assert_eq!(watched.alarms(), ["rt-class P2"]);
 }
 
 /// CPUs 0 and 1 lower at the same time, and both pull from CPU 2. CPU 0 is quicker, which makes it
@@ -65,8 +65,8 @@ fn p2_excuses_a_dropped_task_behind_the_quicker_of_two_pulls() {
     assert_eq!((lab.running(0), lab.cpu_of(dropped), lab.idle(1)), (pulled, 0, true));
     told.tell_best_run(Event::Decision { task: pulled, reason: Reason::Pulled });
     // Neither was told of the switches (P15).
-    assert_eq!(untold.alarms(), ["P15", "P15", "P2"]);
-    assert_eq!(told.alarms(), ["P15", "P15"]);
+    assert_eq!(untold.alarms(), ["rt-class P15", "rt-class P15", "rt-class P2"]);
+    assert_eq!(told.alarms(), ["rt-class P15", "rt-class P15"]);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn p2_is_not_excused_by_a_pull_that_leaves_nobody_behind() {
     let mut watched = Watched::new(&lab);
     watched.tell_best_run(Event::Decision { task: runs, reason: Reason::Pulled });
     enqueue_without_push(&lab, p);
-    assert_eq!(watched.alarms(), ["P2"]);
+    assert_eq!(watched.alarms(), ["rt-class P2"]);
 }
 
 #[test]
@@ -90,10 +90,10 @@ fn p8_a_wakeup_that_never_began_or_begins_twice() {
     watched.tell(wakeup);
     assert_eq!(watched.alarms(), [""; 0]);
     watched.tell(wakeup);
-    assert_eq!(watched.alarms(), ["P8"]);
+    assert_eq!(watched.alarms(), ["rt-class P8"]);
     watched.tell(waking);
     watched.tell(waking);
-    assert_eq!(watched.alarms(), ["P8"]);
+    assert_eq!(watched.alarms(), ["rt-class P8"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn p9_an_equal_that_overtakes() {
     assert_eq!(watched.alarms(), [""; 0]);
     // Nobody told that the running task yielded.
     lab.run(sched_yield(lab.cpu(0)));
-    assert!(watched.alarms().contains(&"P9"));
+    assert!(watched.alarms().contains(&"rt-class P9"));
 }
 
 /// Found by random runs, with locks so dear that somebody looked in between.
@@ -132,12 +132,16 @@ fn p11_and_p12_moves_that_help_nobody() {
     let migrate = Event::Migrate { task: p, orig: CpuId(0), dest: CpuId(1) };
     watched.tell(migrate);
     watched.tell(Event::Decision { task: p, reason: Reason::Pushed });
-    assert_eq!(watched.alarms(), ["P11", "P16"], "CPU 1 runs something better, and the counter did not move");
+    assert_eq!(
+        watched.alarms(),
+        ["rt-class P11", "rt-class P16"],
+        "CPU 1 runs something better, and the counter did not move"
+    );
     lab.k.task(p).prio.overwrite(Prio(0));
     lab.k.task(p).stats.nr_migrations.set(1);
     watched.tell(migrate);
     watched.tell(Event::Decision { task: p, reason: Reason::Pulled });
-    assert_eq!(watched.alarms().first(), Some(&"P12"), "it beats the task that runs where it was");
+    assert_eq!(watched.alarms().first(), Some(&"rt-class P12"), "it beats the task that runs where it was");
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn p14_two_walkers_at_once() {
     watched.checker.ipi_sent(CpuId(1), Ipi::Push(CpuId(0)));
     assert_eq!(watched.alarms(), [""; 0]);
     watched.checker.ipi_sent(CpuId(0), Ipi::Push(CpuId(1)));
-    assert_eq!(watched.alarms(), ["P14"]);
+    assert_eq!(watched.alarms(), ["rt-class P14"]);
 }
 
 #[test]
@@ -155,11 +159,11 @@ fn p15_p16_and_i11_counters_that_do_not_count() {
     let (lab, runs, waits) = two_normal();
     let mut watched = Watched::new(&lab);
     watched.tell(Event::Switch { prev: runs, prev_state: SwitchState::Preempted, next: waits });
-    assert!(watched.alarms().contains(&"P15"));
+    assert!(watched.alarms().contains(&"rt-class P15"));
     watched.tell(Event::Migrate { task: waits, orig: CpuId(0), dest: CpuId(0) });
-    assert!(watched.alarms().contains(&"P16"));
+    assert!(watched.alarms().contains(&"rt-class P16"));
     watched.tell(Event::StatRuntime { task: runs, runtime: Nanos(5), vruntime: 5 });
-    assert!(watched.alarms().contains(&"I11"));
+    assert!(watched.alarms().contains(&"fair-class I11"));
 }
 
 #[test]
@@ -172,7 +176,7 @@ fn i4_and_i7_virtual_time_that_goes_back() {
     let (floor, own) = (&lab.k.rq(CpuId(0)).published.min_vruntime, &lab.k.task(sleeps).se.vruntime);
     floor.overwrite(floor.get() - 1);
     own.overwrite(own.get() - 1);
-    assert_eq!(watched.alarms(), ["I4", "I7"]);
+    assert_eq!(watched.alarms(), ["fair-class I4", "fair-class I7"]);
 }
 
 #[test]
@@ -183,10 +187,10 @@ fn i8_i9_and_i10_tasks_that_enter_in_the_wrong_place() {
     se.vruntime.set(se.vruntime.get().wrapping_sub(3_000_001));
     watched.tell(Event::Waking { task: runs, target: CpuId(0) });
     watched.tell(Event::Wakeup { task: runs, target: CpuId(0) });
-    assert!(watched.alarms().starts_with(&["I8"]));
+    assert!(watched.alarms().starts_with(&["fair-class I8"]));
     watched.tell(Event::WakeupNew { task: runs, target: CpuId(0) });
-    assert!(watched.alarms().starts_with(&["I9"]));
+    assert!(watched.alarms().starts_with(&["fair-class I9"]));
     se.penalty.set(1);
     watched.tell(Event::Switch { prev: runs, prev_state: SwitchState::Interruptible, next: TaskId(0) });
-    assert!(watched.alarms().contains(&"I10"));
+    assert!(watched.alarms().contains(&"fair-class I10"));
 }

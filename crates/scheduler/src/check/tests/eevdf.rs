@@ -26,16 +26,16 @@ fn picks(lab: &Lab, next: TaskId) -> Event {
 fn e5_a_pick_of_one_that_is_not_owed_service_or_not_first() {
     let (lab, runs, waits) = two_eevdf("7.0");
     let mut watched = Watched::new(&lab);
-    assert!(watched.raises(picks(&lab, runs), "E5"), "it has run, and is not eligible");
-    assert!(!watched.raises(picks(&lab, waits), "E5"));
+    assert!(watched.raises(picks(&lab, runs), "eevdf-class E5"), "it has run, and is not eligible");
+    assert!(!watched.raises(picks(&lab, waits), "eevdf-class E5"));
     // Both at the zero-lag point: the earlier deadline goes first, unless the other one is the buddy.
     let [ours, theirs] = [runs, waits].map(|p| &lab.k.task(p).se);
     ours.vruntime.set(theirs.vruntime.get());
     theirs.eevdf.deadline.set(ours.eevdf.deadline.get() + 1);
-    assert!(!watched.raises(picks(&lab, runs), "E5"));
-    assert!(watched.raises(picks(&lab, waits), "E5"));
+    assert!(!watched.raises(picks(&lab, runs), "eevdf-class E5"));
+    assert!(watched.raises(picks(&lab, waits), "eevdf-class E5"));
     watched.tell(Event::Decision { task: waits, reason: Reason::BuddyNext });
-    assert!(!watched.raises(picks(&lab, waits), "E5"));
+    assert!(!watched.raises(picks(&lab, waits), "eevdf-class E5"));
 }
 
 #[test]
@@ -44,12 +44,12 @@ fn e5_one_that_stays_without_protection() {
     let mut watched = Watched::new(&lab);
     let [ours, theirs] = [runs, waits].map(|p| &lab.k.task(p).se);
     let stays = Event::Decision { task: runs, reason: Reason::PickProtected };
-    assert!(watched.raises(stays, "E5"), "it is not eligible");
+    assert!(watched.raises(stays, "eevdf-class E5"), "it is not eligible");
     ours.vruntime.set(theirs.vruntime.get());
     ours.eevdf.vprot.set(ours.vruntime.get() + 1);
-    assert!(!watched.raises(stays, "E5"));
+    assert!(!watched.raises(stays, "eevdf-class E5"));
     ours.eevdf.vprot.set(ours.vruntime.get());
-    assert!(watched.raises(stays, "E5"), "its protection has ended");
+    assert!(watched.raises(stays, "eevdf-class E5"), "its protection has ended");
 }
 
 #[test]
@@ -62,10 +62,10 @@ fn e8_a_lag_beyond_its_limit() {
         let mut watched = Watched::new(&lab);
         let state = SwitchState::Interruptible;
         let leaves = Event::Switch { prev: p, prev_state: state, next: lab.k.idle_task(CpuId(0)) };
-        assert!(!watched.raises(leaves, "E8"));
+        assert!(!watched.raises(leaves, "eevdf-class E8"));
         for lag in [1_000_000_000, -1_000_000_000] {
             lab.k.task(p).se.eevdf.vlag.set(lag);
-            assert!(watched.raises(leaves, "E8"), "{profile}: {lag}");
+            assert!(watched.raises(leaves, "eevdf-class E8"), "{profile}: {lag}");
         }
     }
 }
@@ -79,11 +79,11 @@ fn e8_a_debt_that_turned_into_a_claim() {
     let mut watched = Watched::new(&lab);
     let let_go = Event::Decision { task: p, reason: Reason::DelayedFinished };
     lab.k.task(p).se.eevdf.vlag.set(0);
-    assert!(!watched.raises(let_go, "E8"));
+    assert!(!watched.raises(let_go, "eevdf-class E8"));
     lab.k.task(p).se.eevdf.vlag.set(1);
-    assert!(watched.raises(let_go, "E8"));
+    assert!(watched.raises(let_go, "eevdf-class E8"));
     lab.k.config.set("NO_DELAY_ZERO").expect("legal");
-    assert!(!watched.raises(let_go, "E8"));
+    assert!(!watched.raises(let_go, "eevdf-class E8"));
 }
 
 #[test]
@@ -100,15 +100,15 @@ fn protection_grows_or_is_too_long(profile: &str) {
     let kept = &lab.k.task(runs).se.eevdf;
     let until = kept.vprot.get();
     kept.vprot.set(until - 1);
-    assert!(!watched.alarms().contains(&"E10"), "it may shrink");
+    assert!(!watched.alarms().contains(&"eevdf-class E10"), "it may shrink");
     kept.vprot.set(until);
-    assert_eq!(watched.alarms(), ["E10"]);
+    assert_eq!(watched.alarms(), ["eevdf-class E10"]);
     kept.vprot.set(kept.deadline.get());
     watched.alarms();
-    assert!(!watched.raises(picks(&lab, runs), "E10"));
+    assert!(!watched.raises(picks(&lab, runs), "eevdf-class E10"));
     kept.vprot.set(kept.deadline.get() + 1);
     watched.alarms();
-    assert!(watched.raises(picks(&lab, runs), "E10"));
+    assert!(watched.raises(picks(&lab, runs), "eevdf-class E10"));
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn e11_one_that_enters_elsewhere_than_it_left() {
     let lag = v.expect("two compete").wrapping_sub(se.vruntime.get()) as i64;
     let enters = Event::WakeupNew { task: waits, target: CpuId(0) };
     se.eevdf.vlag.set(lag);
-    assert!(!watched.raises(enters, "E11"));
+    assert!(!watched.raises(enters, "eevdf-class E11"));
     se.eevdf.vlag.set(lag + 4);
-    assert!(watched.raises(enters, "E11"));
+    assert!(watched.raises(enters, "eevdf-class E11"));
     watched.tell(Event::Decision { task: waits, reason: Reason::DelayedFinished });
-    assert!(!watched.raises(enters, "E11"), "V has moved since");
+    assert!(!watched.raises(enters, "eevdf-class E11"), "V has moved since");
 }

@@ -20,10 +20,10 @@ fn fp1_time_that_has_not_passed() {
     let (lab, _) = tracked();
     let average = &lab.k.rq(CpuId(0)).published.pelt.average;
     average.last_update_time.overwrite(Nanos::from_secs(1));
-    assert_eq!(state_alarms(&lab), ["FP1"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I1"]);
     average.last_update_time.overwrite(Nanos::from_millis(1));
     average.period_contrib.overwrite(1024);
-    assert_eq!(state_alarms(&lab), ["FP1"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I1"]);
 }
 
 #[test]
@@ -31,28 +31,28 @@ fn fp2_a_task_that_ran_more_than_it_was_runnable() {
     let (lab, p) = tracked();
     let average = &lab.k.task(p).se.pelt.average;
     average.util_avg.overwrite(average.runnable_avg.get() + 2);
-    assert_eq!(state_alarms(&lab), ["FP2"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I2"]);
 }
 
 #[test]
 fn fp3_an_average_without_a_sum() {
     let (lab, _) = tracked();
     lab.k.rq(CpuId(0)).published.pelt.average.runnable_avg.overwrite(1_000_000);
-    assert_eq!(state_alarms(&lab), ["FP3"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I3"]);
 }
 
 #[test]
 fn fp5_an_estimate_of_nobody() {
     let (lab, _) = tracked();
     lab.k.rq(CpuId(0)).published.pelt.estimated.overwrite(7);
-    assert_eq!(state_alarms(&lab), ["FP5"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I5"]);
 }
 
 #[test]
 fn fp23_load_of_nobody() {
     let (lab, _) = tracked();
     lab.k.rq(CpuId(0)).published.pelt.queued_load.overwrite(7);
-    assert_eq!(state_alarms(&lab), ["FP23"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I23"]);
 }
 
 #[test]
@@ -60,28 +60,32 @@ fn fp6_a_queued_task_that_no_queue_counts() {
     let (lab, p) = tracked();
     let rt = lab.spawn(fifo(1), 1);
     lab.k.task(p).se.pelt.attached.overwrite(false);
-    assert_eq!(state_alarms(&lab), ["FP6"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I6"]);
     lab.k.task(rt).se.pelt.attached.overwrite(true);
-    assert_eq!(state_alarms(&lab), ["FP6", "FP6"], "and a real-time task that one counts");
+    assert_eq!(
+        state_alarms(&lab),
+        ["fair-placement I6", "fair-placement I6"],
+        "and a real-time task that one counts"
+    );
 }
 
 #[test]
 fn fp13_an_interval_without_end() {
     let (lab, _) = tracked();
     lab.k.domains(CpuId(1))[0].balance.balance_interval_ms.overwrite(2048);
-    assert_eq!(state_alarms(&lab), ["FP13"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I13"]);
 }
 
 #[test]
 fn fp17_a_cache_that_lost_count() {
     let (lab, _) = tracked();
     lab.k.fair_root.miscount_idle(CpuId(0));
-    assert_eq!(state_alarms(&lab), ["FP17"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I17"]);
 }
 
 #[test]
 fn fp18_a_cpu_that_is_worth_nothing() {
     let (lab, _) = tracked();
     lab.k.rq(CpuId(1)).published.pelt.capacity.left.overwrite(0);
-    assert_eq!(state_alarms(&lab), ["FP18"]);
+    assert_eq!(state_alarms(&lab), ["fair-placement I18"]);
 }

@@ -164,14 +164,14 @@ fn an_exit_is_not_delayed() {
     assert_eq!((lab.running(0), lab.queued(0)), (tasks[1], 1));
 }
 
-/// E15: a CPU whose fair tasks all sleep in its queue ends idle, with nobody in it.
+/// eevdf-class E15: a CPU whose fair tasks all sleep in its queue ends idle, with nobody in it.
 #[test]
 fn a_cpu_whose_tasks_are_all_asleep_ends_idle() {
     let (lab, a, b) = blocked(&[]);
     lab.block(0);
     assert!(lab.idle(0));
     assert_eq!((lab.queued(0), lab.delayed(a), lab.delayed(b)), (0, false, false));
-    assert!(lab.vlag(a) <= 0, "E8");
+    assert!(lab.vlag(a) <= 0, "eevdf-class E8");
 }
 
 /// A delayed task does not wait for the CPU.

@@ -52,7 +52,7 @@ const MET: [Reason; 11] = [
     Reason::DelayedWoken,
 ];
 
-/// E5: what the pick finds is what a look at everybody finds.
+/// eevdf-class E5: what the pick finds is what a look at everybody finds.
 fn picks_right(lab: &Lab, cpu: u16) {
     let mut rq = lab.run(lab.cpu(cpu).lock(CpuId(cpu)));
     if rq.published.nr_delayed.get() > 0 || rq.fair.curr.is_some() || rq.fair.buddies.next.is_some() {

@@ -112,7 +112,7 @@ fn x4_the_limit_of_lag() {
     }
 }
 
-/// 2.4, E8: the lag that an entity keeps is within the limit, on both sides.
+/// eevdf-class 2.4, E8: the lag that an entity keeps is within the limit, on both sides.
 #[test]
 fn x4_lag_is_clamped_when_an_entity_leaves() {
     for (v, kept) in [(0.0, 1_700_000), (200.0, -1_700_000), (99.0, 500_000)] {
@@ -204,6 +204,10 @@ fn a_kernel_without_custom_slices_ignores_the_wish() {
         lab.run(sched_setattr_runtime(lab.cpu(0), p, Nanos(3 * MS)));
         assert_eq!(lab.k.task(p).se.eevdf.slice.get(), Nanos(slice), "{profile}");
     }
+    let lab = Lab::new(1, "6.1", &[]);
+    let p = lab.spawn(Policy::Normal, 0);
+    lab.run(sched_setattr_runtime(lab.cpu(0), p, Nanos(3 * MS)));
+    assert!(!lab.k.task(p).se.eevdf.custom_slice.get(), "CFS has no slices to ask for");
 }
 
 #[test]

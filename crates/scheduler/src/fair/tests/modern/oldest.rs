@@ -120,7 +120,8 @@ fn exec_left_its_own_load() {
     assert_eq!([alone("fork_balance=group_load"), alone("fork_balance=group_type")], [1, 0]);
 }
 
-/// `new_task_util=full` (1.7, E11): a new task counts as using all of a CPU, or half of what is free.
+/// `new_task_util=full` (fair-placement 1.7, E11): a new task counts as using all of a CPU, or half of what
+/// is free.
 #[test]
 fn a_new_task_counted_as_using_a_whole_cpu() {
     let util = |rule: &str| {
