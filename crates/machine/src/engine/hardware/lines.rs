@@ -113,9 +113,11 @@ impl LineState {
     #[inline(never)]
     fn read(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
         if self.lone.replace(SHARED) != SHARED {
-            let mut two = CpuMask::single(self.owner.get());
-            two.insert(me);
-            self.sharers.get_or_init(Box::default).replace(two);
+            // In place: a mask that is made elsewhere and moved here waits for its own stores.
+            let mut sharers = self.sharers.get_or_init(Box::default).borrow_mut();
+            *sharers = CpuMask::EMPTY;
+            sharers.insert(self.owner.get());
+            sharers.insert(me);
         } else {
             let Some(sharers) = self.sharers.get() else { return transfers.own() };
             let mut sharers = sharers.borrow_mut();
