@@ -151,6 +151,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V44, "fair-class 4.5", "a fair task enters after the running one is charged")
         .since([4, 9, 0])
         .set("floor_order=with_task"),
+    releases(V44, "fair-class 2.4", "a task that has blocked no longer holds min_vruntime back")
+        .since([4, 9, 0])
+        .set("blocked_floor=released"),
     releases(V44, "fair-placement 3.4", "a running task begins a new stint with another nice value")
         .since([4, 9, 0])
         .set("renice=by_direction"),

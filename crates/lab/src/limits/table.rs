@@ -443,17 +443,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "fair-placement 1.5, 1.9",
     },
     Limit {
-        name: "blocked_floor",
-        effect: Effect::Small,
-        missing: "A running task that has just blocked still holds min_vruntime back until it is replaced and \
-                  somebody is charged; since 4.9 the floor goes on without it at once.",
-        changes: "Where tasks are placed that wake or arrive in between: five timers beside hackbench have 1 % \
-                  less switches and 5 % more migrations by the newer rule, hackbench beside three hogs 1 and \
-                  7 % more.",
-        profiles: between("6.1", "4.19"),
-        source: "fair-class 2.4, 2.5",
-    },
-    Limit {
         name: "affinity_cpu",
         effect: Effect::Small,
         missing: "A task that may no longer run where it is goes to the nearest CPU by the levels of the machine; \

@@ -69,6 +69,8 @@
 //!   interrupts.
 //! - `floor_order=without_task`: a task that held min_vruntime back is left behind it when it is reniced or
 //!   moved, and runs until the others have caught up.
+//! - `blocked_floor=held`: who wakes or arrives while a task that has just blocked is being replaced is placed
+//!   too far left.
 //! - `yield_mode=keep`: a task that yields runs on if it is still the leftmost.
 //! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_never_hot=off`: SCHED_IDLE makes SCHED_BATCH
 //!   wait, sleeps its way to the left, and is kept for its warm cache.

@@ -43,6 +43,7 @@ pub const BELONGINGS: &[Belonging] = &[
     cfs("LAST_BUDDY"),
     cfs("BASE_SLICE"),
     cfs("floor_order"),
+    cfs("blocked_floor"),
     cfs("idle_batch_preempts"),
     cfs("idle_short_sleeper"),
     cfs("yield_mode"),

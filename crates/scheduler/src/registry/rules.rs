@@ -167,6 +167,7 @@ table! {
     renice: Renice,
     preempt_model: PreemptModel,
     floor_order: FloorOrder,
+    blocked_floor: BlockedFloor,
     idle_batch_preempts: IdleBatchPreempts,
     idle_never_hot: IdleNeverHot,
     idle_short_sleeper: IdleShortSleeper,

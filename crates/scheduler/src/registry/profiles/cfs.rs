@@ -159,6 +159,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "lb=group_room_newest",
             "nohz_balance=balance_only",
             "floor_order=without_task",
+            "blocked_floor=held",
             "renice=same_stint",
             "push_ipi_walker=per_source",
             "deboost_order=wake_then_deboost",

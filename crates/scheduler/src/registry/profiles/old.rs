@@ -31,6 +31,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "idle_tick=drop",
             "last_set=preempt_any",
             "tick_check=by_feature",
+            "blocked_floor=held",
             "renice=same_stint",
             "skew_tick=on",
             "stopper=interrupt",

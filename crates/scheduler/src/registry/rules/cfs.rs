@@ -22,6 +22,11 @@ rules! {
             "As without_task, but from one queue to the other in one step, when the CPU is chosen (up to \
              2.6.32).",
     }
+    BlockedFloor blocked_floor
+        "Does a running task that has just blocked hold min_vruntime back?" "fair-class 2.4" {
+        Released "released" "No: the floor goes on without it as it leaves its queue (4.9 on).",
+        Held "held" "Yes, until it is replaced and somebody is charged (up to 4.8).",
+    }
     IdleBatchPreempts idle_batch_preempts
         "Does a SCHED_BATCH wakeup preempt a SCHED_IDLE task?" "fair-class 6.4, 7.7" {
         On "on" "Yes, as a SCHED_NORMAL one does (2.6.39 on).",
