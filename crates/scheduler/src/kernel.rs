@@ -8,6 +8,7 @@ use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Config, DelayedCount, Feature};
 use crate::rq::RunQueue;
 use crate::rt::RootDomain;
+use crate::select::Cursors;
 use crate::shared::Kept;
 use crate::stats::bump;
 use crate::task::{Task, TaskTable};
@@ -36,6 +37,7 @@ pub struct Scheduler<P: Platform> {
     pub totals: Totals,
     /// All CPUs.
     pub online: CpuMask,
+    pub(crate) cursors: Cursors,
     rqs: Box<[RunQueue]>,
     domains: Box<[Vec<SchedDomain>]>,
     llc: Box<[CpuMask]>,
@@ -105,6 +107,7 @@ impl<P: Platform> Scheduler<P> {
             fair_root: FairRoot::new(topology, &domains),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
+            cursors: Cursors::new(cpus),
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
             domains,
             llc: ids().map(|c| topology.llc_span(c)).collect(),

@@ -145,6 +145,13 @@ pub const DIFFERENCES: &[Difference] = &[
         .until([4, 3, 0]),
     releases(V44, "fair-placement 8.3", "another test of who wakes too many to draw them to its CPU")
         .until([4, 3, 0]),
+    releases(
+        V44,
+        "fair-placement 5.5",
+        "a running fair task goes on with its stint when its affinity changes",
+    )
+    .until([4, 3, 0])
+    .set("affinity_stint=same"),
     releases(V44, "fair-placement 1.7", "a new task counts as using half of what is free on its CPU")
         .since([4, 7, 0])
         .set("new_task_util=half"),
@@ -205,6 +212,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V510, "fair-placement 8.3", "sleepers are no load of their CPU")
         .until([5, 7, 0])
         .set("balance_load=queued"),
+    releases(V510, "fair-placement 5.5", "sched_setaffinity sends tasks to the lowest CPU that is allowed")
+        .until([5, 7, 0])
+        .set("affinity_cpu=first"),
     releases(V510, "fair-placement 8.3", "bound kernel threads do not keep whom they wake")
         .until([5, 7, 0])
         .set("bound_kthread=off"),

@@ -443,17 +443,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "fair-placement 1.5, 1.9",
     },
     Limit {
-        name: "affinity_cpu",
-        effect: Effect::Small,
-        missing: "A task that may no longer run where it is goes to the nearest CPU by the levels of the machine; \
-                  in Linux to the lowest one of its node, and by sched_setaffinity to the lowest one that is \
-                  allowed, since 5.7 to the next one of a count that goes round.",
-        changes: "On which CPU such a task continues, where it may use several; a trace shows it, as the \
-                  decision affinity_move. Not measured.",
-        profiles: ALL,
-        source: "fair-placement 5.5; rt-class 3.1",
-    },
-    Limit {
         name: "polled_wakeups",
         effect: Effect::Small,
         missing: "Traces as text, for Perfetto and as .dat have no event sched_wake_idle_without_ipi (since 3.16) \

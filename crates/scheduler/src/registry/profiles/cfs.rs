@@ -82,6 +82,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "ttwu_list=last_cpu",
             "bound_kthread=any",
             "idle_short_sleeper=off",
+            "idle_least_slice=equal",
             "detach_scale=halves_load",
         ],
     },
@@ -127,6 +128,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "ttwu_list=other_cache",
             "wake_on_cpu=spin",
             "renice=by_direction",
+            "affinity_cpu=first",
         ],
     },
     Profile {

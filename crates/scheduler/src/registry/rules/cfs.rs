@@ -37,6 +37,11 @@ rules! {
         On "on" "Yes: it wakes at most a min_granularity left of the others (5.16 on).",
         Off "off" "No: it has the credit of all.",
     }
+    IdleLeastSlice idle_least_slice
+        "Is the least slice of a SCHED_IDLE task beside others shorter?" "fair-placement 3.2, 8.1" {
+        Short "short" "Yes: 0.75 ms, however many CPUs there are (5.16 on).",
+        Equal "equal" "No: it is sched_min_granularity for all.",
+    }
     YieldMode yield_mode "What does sched_yield do in the fair class?" "fair-class 6.7, 7.1" {
         Skip "skip"
             "The task is passed over at the next pick, if the second from the left is near (2.6.39 on).",
