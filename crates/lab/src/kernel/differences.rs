@@ -100,6 +100,13 @@ const ASKS_RECENT: Difference =
     releases(V61_BOTH, "fair-placement 8.7", "no woken task is sent to a recent CPU that it may not use")
         .set("recent_used=prev");
 
+const BELOW_AVERAGE: Difference =
+    releases(V61_BOTH, "fair-placement 8.7", "a group that is busy with more than the average pulls no more")
+        .set("lb_average=stays");
+const FORK_COUNTS: Difference =
+    releases(V61_BOTH, "fair-placement 8.7", "for a new task CPUs do not count that it may not use")
+        .set("fork_counts=allowed");
+
 /// What stable branches got that 6.1 as released has not; most of them late.
 const SELF_IPI: Difference =
     releases(V61_BOTH, "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
@@ -311,6 +318,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["5.15", "6.1-rt"], "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
         .between([5, 15, 202], [5, 16, 0])
         .set("rto_skip_self=on"),
+    BELOW_AVERAGE.between([6, 1, 25], [6, 2, 0]),
+    BELOW_AVERAGE.since([6, 3, 0]),
+    FORK_COUNTS.between([6, 1, 178], [6, 2, 0]),
     ASKS_RECENT.between([6, 1, 42], [6, 2, 0]),
     ASKS_RECENT.since([6, 6, 0]),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),

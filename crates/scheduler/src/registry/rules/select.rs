@@ -25,6 +25,11 @@ rules! {
         PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
         PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
     }
+    AffineCount affine_count
+        "Which wakeups does schedstat count as affine ones?" "fair-placement 2.6, 8.5, 8.7" {
+        Waker "waker" "Those that go to the waker's CPU, whatever idle CPU is found then (6.1.28 on).",
+        Idle "idle" "Also those whose last CPU was idle (4.17 to 6.1.27).",
+    }
     WakeWide wake_wide
         "Does a task that wakes many others lose its pull on them?" "fair-placement 2.5" {
         On "on" "Yes, where waker and woken switch partners more often than the cache has CPUs (4.3 on).",
@@ -62,6 +67,16 @@ rules! {
             "To the group with clearly the least load for what its CPUs are worth, its own load included, and \
              there to an idle CPU (up to about 4.8).",
         CpuLoad "cpu_load" "To the group with the least load for each CPU, its own load included.",
+    }
+    ForkCounts fork_counts
+        "Which CPUs of a group count where a new task may not use all?" "fair-placement 2.9, 8.7" {
+        Allowed "allowed" "Those that it may use (late 6.1.y, 6.12.y and 6.18.y; 7.0).",
+        All "all" "All of them (5.5 on).",
+    }
+    ScanCounts scan_counts
+        "Which CPUs count against what a search for an idle one may look at?" "fair-placement 8.5" {
+        Allowed "allowed" "Those that the task may use.",
+        All "all" "All that the search comes by (4.19).",
     }
     DelayedCount delayed_count
         "Do tasks that stay in their queue asleep count as running where a CPU is chosen?"
