@@ -64,8 +64,8 @@ impl Outcome {
     }
 }
 
-/// Puts records in the order of time. A name holds from its time on, so it comes first there; other records of
-/// one time keep their order.
+/// Puts records in the order of time. A name holds from its time on, so it comes first there; other records
+/// of one time keep their order.
 pub(crate) fn put_in_order(records: &mut [LogRecord]) {
     records.sort_by_key(|r| (r.time, !matches!(r.event, LogEvent::Comm { .. })));
 }

@@ -5,7 +5,7 @@ use crate::domains::{SchedDomain, Topology, domains_of};
 use crate::fair::FairRoot;
 use crate::mutex::MutexTable;
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{Config, DelayedCount, Feature};
+use crate::registry::{ClusterLevel, Config, DelayedCount, Feature};
 use crate::rq::RunQueue;
 use crate::rt::RootDomain;
 use crate::select::Cursors;
@@ -96,6 +96,11 @@ impl<P: Platform> Scheduler<P> {
             let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));
             tasks.get(idle).init_idle(cpu);
         }
+        let seen = match config.rules.cluster_level.get() {
+            ClusterLevel::On => topology.clone(),
+            ClusterLevel::Off => topology.without_clusters(),
+        };
+        let topology = &seen;
         let domains = domains_of(topology);
         Scheduler {
             platform,

@@ -165,7 +165,8 @@ impl Served {
     }
 }
 
-/// Changes the effective priority of a task, off its queue, and by `set` what else is to change; a task whose priority drops comes back to the end `drops_to` of its list.
+/// Changes the effective priority of a task, off its queue, and by `set` what else is to change; a task whose
+/// priority drops comes back to the end `drops_to` of its list.
 fn change<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     pi: &PiGuard<'_, P>,

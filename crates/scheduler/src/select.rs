@@ -1,5 +1,5 @@
-//! On which CPU a task is queued that is woken, new, or may not stay where it is (rt-class 3.2, fair-class 5.1,
-//! fair-placement 5.5).
+//! On which CPU a task is queued that is woken, new, or may not stay where it is (rt-class 3.2, fair-class
+//! 5.1, fair-placement 5.5).
 
 use crate::class::SelectFor;
 use crate::domains::LevelKind;

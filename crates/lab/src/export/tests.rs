@@ -79,8 +79,8 @@ fn a_wakeup_without_interrupt_is_an_event_in_all_formats() {
     }
 }
 
-/// The run ends as hackbench calls exit; whatever else happens on the way out, its trace tells that it is gone,
-/// and no figure knows.
+/// The run ends as hackbench calls exit; whatever else happens on the way out, its trace tells that it is
+/// gone, and no figure knows.
 #[test]
 fn a_trace_goes_on_to_the_last_exit() {
     for kernel in ["6.1", "6.18.y", "4.4"] {

@@ -283,6 +283,12 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V515, "fair-placement 8.1, 8.3", "SCHED_IDLE wakes with a smaller sleeper credit")
         .since([5, 16, 0])
         .set("idle_short_sleeper=on"),
+    releases(V515, "fair-placement 3.2", "slices of SCHED_IDLE are 0.75 ms at least")
+        .since([5, 16, 0])
+        .set("idle_least_slice=short"),
+    releases(V515, "fair-placement 4.1", "clusters of cores are a level of balancing")
+        .since([5, 16, 0])
+        .set("cluster_level=on"),
     releases(
         V515,
         "fair-placement 8.3",
@@ -299,6 +305,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(RT, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
         .until([5, 16, 0])
         .set("idle_short_sleeper=off"),
+    releases(RT, "fair-placement 3.2", "slices of SCHED_IDLE are as long as those of others")
+        .until([5, 16, 0])
+        .set("idle_least_slice=equal"),
     releases(V61_BOTH, "fair-placement 8.3", "what a task used fades until its idle CPU is looked at only")
         .until([6, 0, 0])
         .set("pelt_lag=off"),
@@ -358,6 +367,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["6.6", "6.12", "6.12.y"], "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
         .between([6, 6, 0], [6, 12, 75])
         .set("rto_skip_self=off"),
+    releases(&["6.6"], "eevdf-class 4.3", "a woken task stays in the cluster of the CPU where it would go")
+        .since([6, 7, 0])
+        .set("cluster_wake=on"),
     releases(V612, "eevdf-class 3.8, U10", "another weight also scales the distance to the deadline")
         .since([6, 13, 0])
         .set("reweight=rescale"),

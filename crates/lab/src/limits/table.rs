@@ -47,8 +47,6 @@ const BEFORE_6_15: &[&str] = &joined::<{ ALL.len() - 4 }>(up_to("6.12.y"), from(
 const SINCE_3_3: &[&str] = up_to("3.3");
 const SINCE_4_0: &[&str] = up_to("4.1");
 const SINCE_4_19: &[&str] = up_to("4.19");
-/// With EEVDF.
-const SINCE_6_6: &[&str] = up_to("7.1");
 const SINCE_6_12: &[&str] = between("6.12", "7.1");
 /// Built on 2.6.36.
 const OLD_PLACEMENT: &[&str] = from("4.0");
@@ -364,15 +362,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups A11",
     },
     Limit {
-        name: "clusters",
-        effect: Effect::Small,
-        missing: "Clusters of cores that share a second-level cache, which placement prefers since 6.6.",
-        changes: "Where tasks are woken on machines that have such clusters: some of ARM and of Intel's small cores. \
-                  Not measured.",
-        profiles: SINCE_6_6,
-        source: "eevdf-class 4.3",
-    },
-    Limit {
         name: "old_stopper",
         effect: Effect::Small,
         missing: "The stopper threads migration/N of kernels up to 4.1: forced moves and active balancing \
@@ -421,7 +410,8 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Details of 4.4, 4.19 and 5.4: the load of queued tasks is what each had when it was last looked \
                   at, and no average of its own. The ways in which 4.14 to 4.16, run as 4.19, compare the waker's CPU \
                   and the last one; the load tracking of 3.8 to 4.2, of which 4.2 is run as 4.4.",
-        changes: "How soon balancing sees new load; schedlab explain 4.14 and 4.2 say what else differs. Not measured.",
+        changes: "How soon balancing sees new load; schedlab explain 4.14 and 4.2 say what else differs. Not \
+                  measured.",
         profiles: &["5.4", "4.19", "4.4"],
         source: "fair-placement 8.5, U7, U8",
     },

@@ -127,8 +127,8 @@ impl Class {
         fair::reweight_task(rq.me.k, task, weight);
     }
 
-    /// Sets the affinity of a task of this class, queued or not. A queued fair one leaves its queue for that and
-    /// comes back, so that a running one begins a new stint (rule `affinity_stint`).
+    /// Sets the affinity of a task of this class, queued or not. A queued fair one leaves its queue for that
+    /// and comes back, so that a running one begins a new stint (rule `affinity_stint`).
     pub(crate) fn set_cpus_allowed<P: Platform>(
         self,
         rq: &mut RqGuard<'_, P>,
@@ -155,7 +155,8 @@ impl Class {
     }
 }
 
-/// Off the queue, no longer current, `change`, current again, back on to this end of its list (fair-class 2.6).
+/// Off the queue, no longer current, `change`, current again, back on to this end of its list (fair-class
+/// 2.6).
 pub(crate) fn off_and_on<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     p: TaskId,

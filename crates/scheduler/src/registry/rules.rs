@@ -198,6 +198,8 @@ table! {
     cpu_capacity: CpuCapacity,
     wake_wide: WakeWide,
     recent_used: RecentUsed,
+    cluster_level: ClusterLevel,
+    cluster_wake: ClusterWake,
     bound_kthread: BoundKthread,
     sched_idle_cpu: SchedIdleCpu,
     affine_count: AffineCount,

@@ -356,8 +356,8 @@ pub enum Activity {
     NetDevXmit(Packet),
     /// `netif_receive_skb`: a packet has come.
     NetifReceiveSkb(Packet),
-    /// `sched_wake_idle_without_ipi`: an idle CPU that polls, or waits with MWAIT, is asked to reschedule by a
-    /// flag that it watches, and gets no interrupt (since 3.16).
+    /// `sched_wake_idle_without_ipi`: an idle CPU that polls, or waits with MWAIT, is asked to reschedule by
+    /// a flag that it watches, and gets no interrupt (since 3.16).
     SchedWakeIdleWithoutIpi(Cpu),
     /// `schedlab_program`, which no kernel has: by this a simulated run tells what its programs do. The
     /// `workload` crate knows the words.

@@ -62,6 +62,10 @@ fn topology(shape: Shape) -> Topology {
             cpus: 2 * usize::from(n),
             levels: vec![level(LevelKind::Mc, groups(n, 2)), level(LevelKind::Package, groups(1, 2 * n))],
         },
+        Shape::Clusters(n) => Topology {
+            cpus: 2 * usize::from(n),
+            levels: vec![level(LevelKind::Cluster, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
+        },
         Shape::Threads(n) => Topology {
             cpus: 2 * usize::from(n),
             levels: vec![level(LevelKind::Smt, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],

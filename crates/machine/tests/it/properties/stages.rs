@@ -25,6 +25,7 @@ pub fn stages() -> Vec<Scenario> {
         too_much_for_what_is_left(),
         above_the_average(),
         few_allowed(),
+        clusters(),
         two_failures_too_heavy(),
         slices(Op::Run(600)),
         slices(Op::Kernel(4_000)),
@@ -237,6 +238,18 @@ fn few_allowed() -> Scenario {
     let light = [rounds(1 << 2, 300), rounds(1 << 1 | 1 << 2 | 1 << 6, 100)];
     let tasks = [0, 1, 3, 4, 5, 6, 7].map(hog).into_iter().chain(light).collect();
     stage(Shape::Flat(8), Price::Dear, tasks)
+}
+
+/// Tasks that wake others all the time, on three clusters, half of them busy.
+fn clusters() -> Scenario {
+    let hog = |cpus| TaskPlan { cpus, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 40]) };
+    let writer = |n: u32| {
+        let rounds =
+            (0..150).flat_map(|_| [Op::Write(n as u8), Op::Run(60 + 7 * n), Op::Sleep(150 + 31 * n)]);
+        task(Plan::Normal, 10 * n, rounds.collect())
+    };
+    let tasks = [hog(0b001), hog(0b100)].into_iter().chain((0..4).map(writer)).collect();
+    stage(Shape::Clusters(3), Price::Usual, tasks)
 }
 
 /// Three tasks that ask for long slices, and one that asks for short ones and overdraws them: by a little, or

@@ -53,6 +53,18 @@ const BUDGETED: &[&str] = &[
     "SIS_PROP",
 ];
 
+/// Load tracking on machines with clusters.
+const CLUSTERED: &[&str] = &[
+    "load_tracking=pelt",
+    "cluster_level=on",
+    "WA_IDLE",
+    "wake_placement=idle_or_load",
+    "idle_sibling=scan",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+];
+
 /// Load tracking where all tasks stay warm.
 const WARM: &[&str] = &[
     "load_tracking=pelt",
@@ -129,6 +141,8 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("cpu_capacity", TRACKED),
     ("wake_wide", TRACKED),
     ("recent_used", TRACKED),
+    ("cluster_level", TRACKED),
+    ("cluster_wake", CLUSTERED),
     ("bound_kthread", TRACKED),
     ("sched_idle_cpu", TRACKED),
     ("fork_balance", TRACKED),

@@ -10,8 +10,9 @@ use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{CpuId, TaskId, TaskState, ThisCpu};
 
-/// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. Up to 4.8 a
-/// running task that has just blocked, or is leaving now, counts until it is replaced (rule `blocked_floor`).
+/// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. Up to 4.8
+/// a running task that has just blocked, or is leaving now, counts until it is replaced (rule
+/// `blocked_floor`).
 pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>, leaving: Option<EntityId>) {
     let me = rq.me;
     let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);

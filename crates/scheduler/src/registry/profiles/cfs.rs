@@ -84,6 +84,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "newidle_gate=migration_cost",
             "nohz_balance=behind",
             "ttwu_list=last_cpu",
+            "cluster_level=off",
             "bound_kthread=any",
             "idle_short_sleeper=off",
             "idle_least_slice=equal",

@@ -51,6 +51,7 @@ pub(super) const PROFILES: &[Profile] = &[
         base: Some("6.6"),
         settings: &[
             "PLACE_REL_DEADLINE",
+            "cluster_wake=on",
             "PREEMPT_SHORT",
             "DELAY_DEQUEUE",
             "DELAY_ZERO",

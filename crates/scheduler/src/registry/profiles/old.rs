@@ -19,6 +19,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "wake_wide=off",
             "idle_sibling=on",
             "recent_used=off",
+            "cluster_level=off",
             "bound_kthread=off",
             "sched_idle_cpu=off",
             "fork_balance=cpu_load",

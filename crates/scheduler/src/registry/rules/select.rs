@@ -44,6 +44,19 @@ rules! {
             "Yes; it is noted when it is taken, and of a waker where it wakes others (4.16 to 5.11).",
         Off "off" "No.",
     }
+    ClusterLevel cluster_level
+        "Are cores that share a second-level cache a level of sched domains? (Asked as the machine starts.)"
+        "fair-placement 4.1" {
+        On "on" "Yes, CLS below MC (5.16 on).",
+        Off "off" "No.",
+    }
+    ClusterWake cluster_wake
+        "Does a woken task stay in the cluster of the CPU where it would go?" "eevdf-class 4.3" {
+        Off "off" "No: the whole last-level cache is one.",
+        On "on"
+            "If something idles there; else in the rest of the cache, else its last CPU or the one before (6.7 \
+             on).",
+    }
     BoundKthread bound_kthread
         "Does what a bound kernel thread wakes stay on its CPU?" "fair-placement 2.7" {
         Task "task" "Yes, if it wakes in its own right and nobody else runs there (6.1).",

@@ -75,7 +75,8 @@ fn in_4_19_forbidden_cpus_counted_in_the_scan() {
     assert_eq!(scan("scan_counts=all"), (6, Reason::SisCut));
 }
 
-/// 8.5, `wake_placement=idle_near_or_load`: row 3 of 2.6 is not there; 8.7: up to 6.1.27 row 1 counts as affine.
+/// 8.5, `wake_placement=idle_near_or_load`: row 3 of 2.6 is not there; 8.7: up to 6.1.27 row 1 counts as
+/// affine.
 #[test]
 fn an_idle_last_cpu_of_another_cache_was_no_reason() {
     let first = |rule: &str| Wake::new(2, 12, &[rule]).busy(&[2]).first(false).1;
