@@ -227,7 +227,9 @@ impl Experiment {
                 throttles: self.was_recorded_throttling(),
                 paths: self.recorded_paths(),
             };
-            let log = Log { head: results::log_head(self, &result, &outcome), records };
+            let head = results::log_head(self, &result, &outcome);
+            outcome.log = Some(records);
+            let log = Log { head, records: outcome.take_whole_log() };
             Logged { log, facts: Facts::of(&outcome, decided) }
         });
         Ok(Run { result, logged })

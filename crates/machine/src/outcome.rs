@@ -7,7 +7,7 @@ use crate::told::TaskStart;
 use crate::window::WindowOutcome;
 use scheduler::dl::NotAdmitted;
 use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
-use schema::{CpuResult, Histogram, LogRecord, Totals};
+use schema::{CpuResult, Histogram, LogEvent, LogRecord, Totals};
 use std::fmt;
 use thiserror::Error;
 
@@ -38,6 +38,9 @@ pub struct Outcome {
     pub ticks_at: Vec<Option<Nanos>>,
     /// What happened, if a log was asked for, in the order of time.
     pub log: Option<Vec<LogRecord>>,
+    /// If the log has everything, what happened from the end on until the tasks were gone that were on their
+    /// way out, a second at most. No figure counts it.
+    pub aftermath: Vec<LogRecord>,
     /// What its tasks shared.
     pub objects: Objects,
     /// How each task began, if a log with everything was asked for, in the order of their pids.
@@ -49,6 +52,22 @@ pub struct Outcome {
     /// The stretch that [`crate::RunOptions::window`] asked for, if the run reached it. Latencies and maxima
     /// of the rest of the outcome begin with it, too.
     pub window: Option<WindowOutcome>,
+}
+
+impl Outcome {
+    /// Takes the log, with the last exits.
+    pub fn take_whole_log(&mut self) -> Vec<LogRecord> {
+        let mut records = self.log.take().unwrap_or_default();
+        records.append(&mut self.aftermath);
+        put_in_order(&mut records);
+        records
+    }
+}
+
+/// Puts records in the order of time. A name holds from its time on, so it comes first there; other records
+/// of one time keep their order.
+pub(crate) fn put_in_order(records: &mut [LogRecord]) {
+    records.sort_by_key(|r| (r.time, !matches!(r.event, LogEvent::Comm { .. })));
 }
 
 /// How often a decision fell for a reason.

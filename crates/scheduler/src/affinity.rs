@@ -4,9 +4,9 @@ use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::select::select_fallback_rq;
+use crate::select::{cpu_for_affinity, select_fallback_rq};
 use crate::stop::{Job, stop_by_interrupt, stop_one_cpu, stop_one_cpu_nowait};
-use crate::{CpuMask, Reason, TaskId, TaskState, ThisCpu};
+use crate::{CpuId, CpuMask, Reason, TaskId, TaskState, ThisCpu};
 
 /// Restricts `p` to `cpus`. A task that waits elsewhere moves; one that runs elsewhere, or is about to be
 /// queued there, is moved by that CPU's stopper: a forced migration, and an involuntary switch if it runs
@@ -20,6 +20,10 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     let task = me.task(p);
     let allowed = cpus.and(&me.k.online);
     debug_assert!(!allowed.is_empty());
+    if task.cpus_allowed.get().and(&me.k.online) == allowed {
+        return;
+    }
+    let dest = cpu_for_affinity(me, &allowed).unwrap_or(rq.cpu);
     task.class.get().set_cpus_allowed(&mut rq, &pi, allowed);
     if task.state.get() == TaskState::New && !allowed.contains(rq.cpu) {
         // Its CPU may have been chosen at the start of the fork; it has not run there, so it does not
@@ -35,23 +39,25 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     if rq.curr == p || waking {
         let cpu = rq.cpu;
         drop(rq);
-        if !stop_by_interrupt(me, cpu, p, Job::Leave) {
+        let job = Job::Leave(dest);
+        if !stop_by_interrupt(me, cpu, p, job) {
             drop(pi);
-            stop_one_cpu(me, cpu, p, Job::Leave).await;
+            stop_one_cpu(me, cpu, p, job).await;
         }
     } else {
-        move_waiting_task(rq, p).await;
+        move_waiting_task(rq, p, dest).await;
     }
 }
 
-/// Moves a task that waits on the guard's queue, if it may not run there any more.
-pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId) {
+/// Moves a task that waits on the guard's queue, if it may not run there any more, to `dest` if it may run
+/// there.
+pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId, dest: CpuId) {
     let me = rq.me;
     let task = me.task(p);
     if !must_leave(&rq, p) {
         return;
     }
-    let dest = select_fallback_rq(me, p);
+    let dest = if task.may_run_on(dest) { dest } else { select_fallback_rq(me, p) };
     let DoubleLocked { own: mut from, other: mut to, .. } = double_lock_balance(rq, dest).await;
     // The locks may have been dropped.
     if !must_leave(&from, p) {
@@ -63,9 +69,10 @@ pub(crate) async fn move_waiting_task<P: Platform>(rq: RqGuard<'_, P>, p: TaskId
     } else {
         // It began to run, or its affinity changed once more.
         let cpu = from.cpu;
-        if !stop_by_interrupt(me, cpu, p, Job::Leave) {
+        let job = Job::Leave(dest);
+        if !stop_by_interrupt(me, cpu, p, job) {
             drop((from, to));
-            stop_one_cpu_nowait(me, cpu, p, Job::Leave).await;
+            stop_one_cpu_nowait(me, cpu, p, job).await;
         }
     }
 }

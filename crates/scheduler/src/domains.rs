@@ -14,6 +14,8 @@ use alloc::vec::Vec;
 pub enum LevelKind {
     /// Hardware threads of one core.
     Smt,
+    /// Cores of a last-level cache that share another one below it (the kernel's CLS level).
+    Cluster,
     /// Cores that share a cache (the kernel's MC level).
     Mc,
     /// A package or a node (the kernel's CPU, PKG or DIE level).
@@ -23,6 +25,13 @@ pub enum LevelKind {
         /// ACPI SLIT distance.
         distance: u16,
     },
+}
+
+impl LevelKind {
+    /// Whether the CPUs of a span share a cache.
+    pub fn shares_cache(self) -> bool {
+        matches!(self, LevelKind::Smt | LevelKind::Cluster | LevelKind::Mc)
+    }
 }
 
 /// One level of a machine: a partition of its CPUs.
@@ -52,9 +61,15 @@ impl Topology {
         Topology { cpus, levels: [level].into() }
     }
 
+    /// The same as a kernel sees it that knows no clusters.
+    pub fn without_clusters(&self) -> Topology {
+        let known = |level: &&TopologyLevel| level.kind != LevelKind::Cluster;
+        Topology { cpus: self.cpus, levels: self.levels.iter().filter(known).cloned().collect() }
+    }
+
     /// The CPUs that share a last-level cache with `cpu`, itself included.
     pub fn llc_span(&self, cpu: CpuId) -> CpuMask {
-        let shared = |l: &&TopologyLevel| matches!(l.kind, LevelKind::Smt | LevelKind::Mc);
+        let shared = |l: &&TopologyLevel| l.kind.shares_cache();
         let level = self.levels.iter().rfind(shared);
         level.and_then(|l| l.spans.iter().find(|s| s.contains(cpu))).copied().unwrap_or(CpuMask::single(cpu))
     }
@@ -125,11 +140,13 @@ impl SchedDomain {
                     imbalance_pct: match self.kind {
                         LevelKind::Smt => 110,
                         LevelKind::Package | LevelKind::Numa { .. } if slow => 125,
-                        LevelKind::Mc | LevelKind::Package | LevelKind::Numa { .. } => 117,
+                        LevelKind::Cluster | LevelKind::Mc | LevelKind::Package | LevelKind::Numa { .. } => {
+                            117
+                        }
                     },
                     cache_nice_tries: match self.kind {
                         LevelKind::Smt => 0,
-                        LevelKind::Mc | LevelKind::Package => 1,
+                        LevelKind::Cluster | LevelKind::Mc | LevelKind::Package => 1,
                         LevelKind::Numa { .. } => 2,
                     },
                 }
@@ -303,7 +320,7 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
         let partition = partition_of(topology, span, below, built);
         let numa = |kind| matches!(kind, LevelKind::Numa { .. });
         let far = matches!(level.kind, LevelKind::Numa { distance } if distance > RECLAIM_DISTANCE);
-        let shares_cache = matches!(level.kind, LevelKind::Smt | LevelKind::Mc);
+        let shares_cache = level.kind.shares_cache();
         chain.push(SchedDomain {
             kind: level.kind,
             span,
@@ -316,13 +333,13 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
             prefer_sibling_above_mc: chain.last().is_some_and(|below| match below.kind {
                 LevelKind::Smt | LevelKind::Package => true,
                 // A package of one cache is no level, and leaves its flag to that of the cache.
-                LevelKind::Mc => numa(level.kind),
+                LevelKind::Cluster | LevelKind::Mc => numa(level.kind),
                 LevelKind::Numa { .. } => false,
             }),
             of_cores: chain.last().is_some_and(|below| below.kind == LevelKind::Smt),
             busy_idx: if numa(level.kind) { 3 } else { 2 },
             idle_idx: match level.kind {
-                LevelKind::Smt | LevelKind::Mc => 0,
+                LevelKind::Smt | LevelKind::Cluster | LevelKind::Mc => 0,
                 LevelKind::Package => 1,
                 LevelKind::Numa { .. } => 2,
             },

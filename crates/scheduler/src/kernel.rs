@@ -5,9 +5,10 @@ use crate::domains::{SchedDomain, Topology, domains_of};
 use crate::fair::FairRoot;
 use crate::mutex::MutexTable;
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{Config, DelayedCount, Feature};
+use crate::registry::{ClusterLevel, Config, DelayedCount, Feature};
 use crate::rq::RunQueue;
 use crate::rt::RootDomain;
+use crate::select::Cursors;
 use crate::shared::Kept;
 use crate::stats::bump;
 use crate::task::{Task, TaskTable};
@@ -36,6 +37,7 @@ pub struct Scheduler<P: Platform> {
     pub totals: Totals,
     /// All CPUs.
     pub online: CpuMask,
+    pub(crate) cursors: Cursors,
     rqs: Box<[RunQueue]>,
     domains: Box<[Vec<SchedDomain>]>,
     llc: Box<[CpuMask]>,
@@ -94,6 +96,11 @@ impl<P: Platform> Scheduler<P> {
             let idle = tasks.create(Pid(0), Policy::Normal, Nice::default(), CpuMask::single(cpu));
             tasks.get(idle).init_idle(cpu);
         }
+        let seen = match config.rules.cluster_level.get() {
+            ClusterLevel::On => topology.clone(),
+            ClusterLevel::Off => topology.without_clusters(),
+        };
+        let topology = &seen;
         let domains = domains_of(topology);
         Scheduler {
             platform,
@@ -105,6 +112,7 @@ impl<P: Platform> Scheduler<P> {
             fair_root: FairRoot::new(topology, &domains),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
+            cursors: Cursors::new(cpus),
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
             domains,
             llc: ids().map(|c| topology.llc_span(c)).collect(),

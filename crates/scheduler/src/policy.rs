@@ -8,13 +8,13 @@
 //! `deboost_place`). One whose effective priority stays as it was is not moved at all.
 
 use crate::class::{
-    self, Class, DequeueKind, EnqueueKind, ListEnd, PrioChange, PutKind, activate_task, deactivate_task,
-    finish_delayed, put_prev_task, set_curr_task, set_custom_slice,
+    self, Class, DequeueKind, EnqueueKind, ListEnd, PrioChange, activate_task, deactivate_task,
+    finish_delayed, off_and_on, set_custom_slice,
 };
 use crate::mutex::{Inherited, inherited, rt_mutex_adjust_prio_chain};
 use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
-use crate::registry::{CustomSlice, DeboostPlace, FairPolicy, Renice, SetschedulerPlace};
+use crate::registry::{CustomSlice, DeboostPlace, FairPolicy, SetschedulerPlace};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Event, Nanos, Nice, NotAdmitted, Policy, Prio, Reason, TaskId, TaskState, ThisCpu};
@@ -87,8 +87,7 @@ pub async fn set_user_nice<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, nice: Nic
         return;
     }
     let prio = inherited(me, p, normal).prio;
-    let rules = &me.k.config.rules;
-    if rules.renice.get() == Renice::SameStint && rules.fair_policy.get() == FairPolicy::Cfs {
+    if !old.class.renews_stint(me.k) {
         // Unlike a change of policy this is no new stint of a running task.
         let queued = task.on_rq.get();
         if queued {
@@ -167,8 +166,8 @@ impl Served {
     }
 }
 
-/// Off the queue, no longer current, change, current again, back on (fair-class 2.6). `set` changes what else
-/// is to change; a task whose priority drops comes back to the end `drops_to` of its list.
+/// Changes the effective priority of a task, off its queue, and by `set` what else is to change; a task whose
+/// priority drops comes back to the end `drops_to` of its list.
 fn change<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     pi: &PiGuard<'_, P>,
@@ -183,32 +182,20 @@ fn change<P: Platform>(
     if class != old.class {
         finish_delayed(rq, p);
     }
-    let (queued, running) = (task.on_rq.get(), rq.curr == p);
-    if queued {
-        deactivate_task(rq, p, DequeueKind::Restore);
-    }
-    if running {
-        put_prev_task(rq, p, PutKind::Restore);
-    }
     // A task that was never woken has no place in virtual time yet, only a distance to bring along.
     let other_class = class != old.class && task.state.get() != TaskState::New;
-    if other_class {
-        old.class.detach_task(rq, p);
-    }
-    let held = (pi, &*rq);
-    task.set_prio(&held, prio);
-    set(&held);
-    if other_class {
-        class.attach_task(rq, p);
-    }
-    if running {
-        set_curr_task(rq, p);
-    }
-    if queued {
-        let dropped = old.prio.beats(prio);
-        let place = if dropped { drops_to } else { ListEnd::Tail };
-        activate_task(rq, p, EnqueueKind::Restore(place));
-    }
+    let place = if old.prio.beats(prio) { drops_to } else { ListEnd::Tail };
+    off_and_on(rq, p, place, |rq| {
+        if other_class {
+            old.class.detach_task(rq, p);
+        }
+        let held = (pi, &*rq);
+        task.set_prio(&held, prio);
+        set(&held);
+        if other_class {
+            class.attach_task(rq, p);
+        }
+    });
 }
 
 /// What follows from a change that has been made: rescheduling, pulling, pushing (rt-class 5.1 and 7.3,

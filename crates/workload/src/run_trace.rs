@@ -127,10 +127,12 @@ impl Names {
             LogEvent::IrqRaise { .. } | LogEvent::IrqHandlerEntry { .. } | LogEvent::IrqHandlerExit {} => {
                 return None;
             }
-            LogEvent::IpiSend { .. }
-            | LogEvent::SchedWakeIdleWithoutIpi { .. }
-            | LogEvent::CacheRefill { .. }
-            | LogEvent::Setting { .. } => return None,
+            LogEvent::SchedWakeIdleWithoutIpi { target_cpu, .. } => {
+                EventKind::Activity(Activity::SchedWakeIdleWithoutIpi(cpu(*target_cpu)))
+            }
+            LogEvent::IpiSend { .. } | LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => {
+                return None;
+            }
         })
     }
 

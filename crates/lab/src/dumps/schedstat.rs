@@ -94,6 +94,7 @@ fn balance(version: Version, counts: &BalanceCounts) -> Vec<u64> {
 fn name(kind: LevelKind) -> &'static str {
     match kind {
         LevelKind::Smt => "SMT",
+        LevelKind::Cluster => "CLS",
         LevelKind::Mc => "MC",
         LevelKind::Package => "PKG",
         LevelKind::Numa { .. } => "NUMA",

@@ -59,6 +59,54 @@ fn an_exported_trace_reads_back_with_the_figures_of_the_run() {
     }
 }
 
+/// machine.md 5.5: CPUs of laptop wait with MWAIT, so that a write to a flag wakes them.
+#[test]
+fn a_wakeup_without_interrupt_is_an_event_in_all_formats() {
+    let run = recorded_run(&["hackbench -g1 -l20"], Nanos::from_millis(20));
+    let polled = run.result.totals.polled;
+    assert!(polled > 20, "{polled}");
+    for format in [TraceFormat::FtraceText, TraceFormat::TraceDat, TraceFormat::Perfetto] {
+        let mut bytes = Vec::new();
+        logged(&run).write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
+        if format == TraceFormat::FtraceText {
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(text.contains(": sched_wake_idle_without_ipi: cpu=1\n"), "as the kernel prints it");
+        }
+        let trace = trace::read(&bytes).expect("our own trace");
+        let told = trace.events.iter().filter(|e| e.kind.name() == "sched_wake_idle_without_ipi").count();
+        assert_eq!(told as u64, polled, "{format:?}");
+        assert!(trace.notes.other_events().is_empty(), "{format:?}: {:?}", trace.notes.other_events());
+    }
+}
+
+/// The run ends as hackbench calls exit; whatever else happens on the way out, its trace tells that it is
+/// gone, and no figure knows.
+#[test]
+fn a_trace_goes_on_to_the_last_exit() {
+    for kernel in ["6.1", "6.18.y", "4.4"] {
+        let mut experiment =
+            Experiment::new(crate::machine("laptop", Some(1), &Files::new()).expect("a machine"));
+        experiment.loads = vec![LoadSpec::open("hackbench -g1 -l1", &Files::new()).expect("a load")];
+        experiment.kernel = crate::KernelConfig::of_name(kernel).expect("a kernel");
+        let unrecorded = experiment.run().expect("it runs").result;
+        experiment.record = true;
+        let run = experiment.run().expect("it runs");
+        assert_eq!(run.result.totals, unrecorded.totals, "{kernel}");
+        assert_eq!(run.result.engine.simulated_ns, unrecorded.engine.simulated_ns, "{kernel}");
+        let mut text = Vec::new();
+        logged(&run)
+            .write_trace(&mut text, TraceFormat::FtraceText, Programs::Told)
+            .expect("memory takes everything");
+        let trace = trace::read(&text).expect("our own text");
+        let count = |kind: fn(&EventKind) -> bool| trace.events.iter().filter(|e| kind(&e.kind)).count();
+        let exits = count(|kind| matches!(kind, EventKind::SchedProcessExit(_)));
+        assert_eq!(exits, 1 + count(|kind| matches!(kind, EventKind::SchedProcessFork(_))), "{kernel}");
+        let left =
+            count(|kind| matches!(kind, EventKind::SchedSwitch(s) if s.prev_state == trace::PrevState::Dead));
+        assert_eq!(left, exits, "{kernel}: all have left their CPU");
+    }
+}
+
 #[test]
 fn perfetto_gets_the_decisions_and_the_depth_of_run_queues_too() {
     let run = recorded();

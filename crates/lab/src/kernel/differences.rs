@@ -100,6 +100,13 @@ const ASKS_RECENT: Difference =
     releases(V61_BOTH, "fair-placement 8.7", "no woken task is sent to a recent CPU that it may not use")
         .set("recent_used=prev");
 
+const BELOW_AVERAGE: Difference =
+    releases(V61_BOTH, "fair-placement 8.7", "a group that is busy with more than the average pulls no more")
+        .set("lb_average=stays");
+const FORK_COUNTS: Difference =
+    releases(V61_BOTH, "fair-placement 8.7", "for a new task CPUs do not count that it may not use")
+        .set("fork_counts=allowed");
+
 /// What stable branches got that 6.1 as released has not; most of them late.
 const SELF_IPI: Difference =
     releases(V61_BOTH, "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
@@ -145,12 +152,22 @@ pub const DIFFERENCES: &[Difference] = &[
         .until([4, 3, 0]),
     releases(V44, "fair-placement 8.3", "another test of who wakes too many to draw them to its CPU")
         .until([4, 3, 0]),
+    releases(
+        V44,
+        "fair-placement 5.5",
+        "a running fair task goes on with its stint when its affinity changes",
+    )
+    .until([4, 3, 0])
+    .set("affinity_stint=same"),
     releases(V44, "fair-placement 1.7", "a new task counts as using half of what is free on its CPU")
         .since([4, 7, 0])
         .set("new_task_util=half"),
     releases(V44, "fair-class 4.5", "a fair task enters after the running one is charged")
         .since([4, 9, 0])
         .set("floor_order=with_task"),
+    releases(V44, "fair-class 2.4", "a task that has blocked no longer holds min_vruntime back")
+        .since([4, 9, 0])
+        .set("blocked_floor=released"),
     releases(V44, "fair-placement 3.4", "a running task begins a new stint with another nice value")
         .since([4, 9, 0])
         .set("renice=by_direction"),
@@ -202,6 +219,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V510, "fair-placement 8.3", "sleepers are no load of their CPU")
         .until([5, 7, 0])
         .set("balance_load=queued"),
+    releases(V510, "fair-placement 5.5", "sched_setaffinity sends tasks to the lowest CPU that is allowed")
+        .until([5, 7, 0])
+        .set("affinity_cpu=first"),
     releases(V510, "fair-placement 8.3", "bound kernel threads do not keep whom they wake")
         .until([5, 7, 0])
         .set("bound_kthread=off"),
@@ -263,6 +283,12 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V515, "fair-placement 8.1, 8.3", "SCHED_IDLE wakes with a smaller sleeper credit")
         .since([5, 16, 0])
         .set("idle_short_sleeper=on"),
+    releases(V515, "fair-placement 3.2", "slices of SCHED_IDLE are 0.75 ms at least")
+        .since([5, 16, 0])
+        .set("idle_least_slice=short"),
+    releases(V515, "fair-placement 4.1", "clusters of cores are a level of balancing")
+        .since([5, 16, 0])
+        .set("cluster_level=on"),
     releases(
         V515,
         "fair-placement 8.3",
@@ -279,6 +305,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(RT, "fair-placement 8.1", "SCHED_IDLE wakes with the full sleeper credit")
         .until([5, 16, 0])
         .set("idle_short_sleeper=off"),
+    releases(RT, "fair-placement 3.2", "slices of SCHED_IDLE are as long as those of others")
+        .until([5, 16, 0])
+        .set("idle_least_slice=equal"),
     releases(V61_BOTH, "fair-placement 8.3", "what a task used fades until its idle CPU is looked at only")
         .until([6, 0, 0])
         .set("pelt_lag=off"),
@@ -298,6 +327,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["5.15", "6.1-rt"], "fair-placement 8.7", "RT_PUSH_IPI does not interrupt its own CPU")
         .between([5, 15, 202], [5, 16, 0])
         .set("rto_skip_self=on"),
+    BELOW_AVERAGE.between([6, 1, 25], [6, 2, 0]),
+    BELOW_AVERAGE.since([6, 3, 0]),
+    FORK_COUNTS.between([6, 1, 178], [6, 2, 0]),
     ASKS_RECENT.between([6, 1, 42], [6, 2, 0]),
     ASKS_RECENT.since([6, 6, 0]),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),
@@ -335,6 +367,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["6.6", "6.12", "6.12.y"], "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
         .between([6, 6, 0], [6, 12, 75])
         .set("rto_skip_self=off"),
+    releases(&["6.6"], "eevdf-class 4.3", "a woken task stays in the cluster of the CPU where it would go")
+        .since([6, 7, 0])
+        .set("cluster_wake=on"),
     releases(V612, "eevdf-class 3.8, U10", "another weight also scales the distance to the deadline")
         .since([6, 13, 0])
         .set("reweight=rescale"),

@@ -312,8 +312,9 @@ mod tests {
         let note = |word| NamedKernel::find(word).expect("a kernel").note();
         assert_eq!(note("6.1"), None);
         assert_eq!(note("2.6.36.4"), None, "a stable release of a described kernel");
-        assert_eq!([note("6.1.41"), note("6.1.192")], [None, None]);
+        assert_eq!([note("6.1.24"), note("6.1.192")], [None, None]);
         assert!(note("6.1.42").expect("a note").contains("(setting recent_used=prev)"));
+        assert!(note("6.1.25").expect("a note").contains("(setting lb_average=stays)"));
         assert!(note("6.1.170").expect("a note").contains("RT_PUSH_IPI is on (setting RT_PUSH_IPI)"));
         assert_eq!(
             note("debian12").as_deref(),

@@ -47,8 +47,6 @@ const BEFORE_6_15: &[&str] = &joined::<{ ALL.len() - 4 }>(up_to("6.12.y"), from(
 const SINCE_3_3: &[&str] = up_to("3.3");
 const SINCE_4_0: &[&str] = up_to("4.1");
 const SINCE_4_19: &[&str] = up_to("4.19");
-/// With EEVDF.
-const SINCE_6_6: &[&str] = up_to("7.1");
 const SINCE_6_12: &[&str] = between("6.12", "7.1");
 /// Built on 2.6.36.
 const OLD_PLACEMENT: &[&str] = from("4.0");
@@ -364,15 +362,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups A11",
     },
     Limit {
-        name: "clusters",
-        effect: Effect::Small,
-        missing: "Clusters of cores that share a second-level cache, which placement prefers since 6.6.",
-        changes: "Where tasks are woken on machines that have such clusters: some of ARM and of Intel's small cores. \
-                  Not measured.",
-        profiles: SINCE_6_6,
-        source: "eevdf-class 4.3",
-    },
-    Limit {
         name: "old_stopper",
         effect: Effect::Small,
         missing: "The stopper threads migration/N of kernels up to 4.1: forced moves and active balancing \
@@ -406,27 +395,23 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "stable_fixes",
         effect: Effect::Small,
-        missing: "Mistakes of the release that stable branches corrected are corrected here as well: a busy group \
-                  with more than the average pulls all the same (6.1.25); for a new task, CPUs count that it may \
-                  not use (6.1.178); what counts as an affine wakeup, or as moved while hot (6.1.28, 6.1.129); a \
-                  pull may go on for a CPU on which the task runs (6.1.42); an idle CPU that balances for all \
-                  stops at its first own task (6.1.120). A long sleeper always has its credit (104 days, 6.1.22); \
-                  and failed searches do not raise their cost as from 6.1.149 to 6.1.159 (newidle_failure=raised \
-                  does).",
-        changes: "New tasks with affinities, some passes of periodic balancing on more than two CPUs, and \
-                  the counters of /proc/schedstat. Not measured.",
+        missing: "Two mistakes of the release that stable branches corrected are corrected here as well: who has \
+                  slept for more than 104 days may be placed wrongly (until 6.1.22), and an idle CPU that \
+                  balances for all stops as soon as it is asked to reschedule, before it is busy (until \
+                  6.1.120). Failed searches raise their cost from 6.1.149 to 6.1.159, which no profile is \
+                  (newidle_failure=raised does that).",
+        changes: "Hardly anything: a CPU that is asked to reschedule has a task nearly always. Not measured.",
         profiles: &["6.1", "6.1-rt", "5.15", "5.10"],
         source: "fair-placement 8.7",
     },
     Limit {
         name: "older_placement",
         effect: Effect::Small,
-        missing: "Details of 4.4, 4.19 and 5.4: in 4.19 CPUs that a task may not use count among those that a \
-                  wakeup looks at; the load of queued tasks is what each had when it was last looked at, and \
-                  no average of its own. The ways in which 4.14 to 4.16, run as 4.19, compare the waker's CPU \
+        missing: "Details of 4.4, 4.19 and 5.4: the load of queued tasks is what each had when it was last looked \
+                  at, and no average of its own. The ways in which 4.14 to 4.16, run as 4.19, compare the waker's CPU \
                   and the last one; the load tracking of 3.8 to 4.2, of which 4.2 is run as 4.4.",
-        changes: "Where tasks with affinities wake on full machines, and how soon balancing sees new load; \
-                  schedlab explain 4.14 and 4.2 say what else differs. Not measured.",
+        changes: "How soon balancing sees new load; schedlab explain 4.14 and 4.2 say what else differs. Not \
+                  measured.",
         profiles: &["5.4", "4.19", "4.4"],
         source: "fair-placement 8.5, U7, U8",
     },
@@ -441,37 +426,6 @@ pub(super) const LIMITS: &[Limit] = &[
                   a second are 1 and 6 % of the CPU time of who is interrupted.",
         profiles: ALL,
         source: "fair-placement 1.5, 1.9",
-    },
-    Limit {
-        name: "blocked_floor",
-        effect: Effect::Small,
-        missing: "A running task that has just blocked still holds min_vruntime back until it is replaced and \
-                  somebody is charged; since 4.9 the floor goes on without it at once.",
-        changes: "Where tasks are placed that wake or arrive in between: five timers beside hackbench have 1 % \
-                  less switches and 5 % more migrations by the newer rule, hackbench beside three hogs 1 and \
-                  7 % more.",
-        profiles: between("6.1", "4.19"),
-        source: "fair-class 2.4, 2.5",
-    },
-    Limit {
-        name: "affinity_cpu",
-        effect: Effect::Small,
-        missing: "A task that may no longer run where it is goes to the nearest CPU by the levels of the machine; \
-                  in Linux to the lowest one of its node, and by sched_setaffinity to the lowest one that is \
-                  allowed, since 5.7 to the next one of a count that goes round.",
-        changes: "On which CPU such a task continues, where it may use several; a trace shows it, as the \
-                  decision affinity_move. Not measured.",
-        profiles: ALL,
-        source: "fair-placement 5.5; rt-class 3.1",
-    },
-    Limit {
-        name: "polled_wakeups",
-        effect: Effect::Small,
-        missing: "Traces as text, for Perfetto and as .dat have no event sched_wake_idle_without_ipi (since 3.16) \
-                  where an idle CPU that polls is told by its flag; the log as JSON lines has it.",
-        changes: "Tools that count these events; IPIs are counted as in Linux.",
-        profiles: SINCE_4_0,
-        source: "fair-placement 2.3; machine.md 5.5",
     },
     Limit {
         name: "rare",

@@ -1,13 +1,13 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
-use super::hardware::{Hw, OneShot, Parts};
+use super::hardware::{Hw, OneShot, Parts, Source};
 use super::kernel::{Kthreads, Sim, Surroundings, cpu_main, kthreads};
 use super::observe::Observed;
 use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
 use super::userland::{Family, Userland};
 use crate::behaviour::{Behaviour, Env, TaskSpec};
-use crate::outcome::{Outcome, RunError, TaskOrigin};
+use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::setup::{FIRST_PID, Setup, Spawn};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::{IdleMonitor, MachineSpec};
@@ -16,7 +16,7 @@ use crate::window::Window;
 use scheduler::fork::new_task;
 use scheduler::registry::{Config, StopperForm};
 use scheduler::stop::create_stopper;
-use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId, ThisCpu};
+use scheduler::{CpuId, Nanos, Pid, Scheduler, Standing, TaskId, ThisCpu};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -145,10 +145,7 @@ impl Machine {
         }
         let mut stopped = false;
         while let Some(source) = sim.hw().next_event(end) {
-            if let Some(cpu) = sim.handle(source) {
-                sim.hw().paces.executing.set(sim.hw().cpu(cpu).rate.get());
-                poll(cpus[cpu.index()].as_mut());
-            }
+            sim.step(source, &mut cpus);
             sim.check();
             sim.observed.snapshots.go_on(sim.view());
             stopped = sim.user.processes.live.get() == 0 || done(sim.hw().now.get());
@@ -156,16 +153,29 @@ impl Machine {
                 break;
             }
         }
-        drop(cpus);
         if let Some(error) = sim.hw().recorder.take_error() {
             return Err(error);
         }
         let end = if stopped { sim.hw().now.get() } else { end };
         sim.observed.snapshots.end(sim.view(), end);
         sim.observed.end_window(sim.view(), end);
-        Ok(sim.outcome(end))
+        let mut outcome = sim.outcome(end);
+        if sim.hw().recorder.tells_everything() {
+            let until = options.duration.min(end + LONGEST_EXIT);
+            while sim.some_exit(&outcome.tasks)
+                && let Some(source) = sim.hw().next_event(until)
+            {
+                sim.step(source, &mut cpus);
+            }
+            outcome.aftermath = sim.hw().recorder.take_log().unwrap_or_default();
+        }
+        Ok(outcome)
     }
 }
+
+/// So long a log goes on for those who are on their way out as the run ends: even among a hundred others they
+/// have had their turn by then.
+const LONGEST_EXIT: Nanos = Nanos::from_secs(1);
 
 fn poll(future: Pin<&mut impl Future<Output = ()>>) {
     // A CPU's future never ends, and it is polled because the engine knows that it can go on.
@@ -173,6 +183,22 @@ fn poll(future: Pin<&mut impl Future<Output = ()>>) {
 }
 
 impl Sim {
+    /// Lets something happen, and the CPU go on that it concerns.
+    fn step(&self, source: Source, cpus: &mut [Pin<Box<impl Future<Output = ()>>>]) {
+        if let Some(cpu) = self.handle(source) {
+            self.hw().paces.executing.set(self.hw().cpu(cpu).rate.get());
+            poll(cpus[cpu.index()].as_mut());
+        }
+    }
+
+    /// Whether one of these has called exit and has not left its CPU for the last time.
+    fn some_exit(&self, tasks: &[TaskOutcome]) -> bool {
+        tasks.iter().filter(|t| t.exited.is_some()).any(|t| {
+            let task = self.k.task(t.task);
+            task.pid.get() == t.pid && task.standing() != Standing::Outside
+        })
+    }
+
     /// Creates every task of the setup and of the machine's background; the ids are those that the setup
     /// promised.
     fn populate(&self, spawns: Vec<Spawn>, first_kthread: usize) -> Result<(), RunError> {
@@ -260,6 +286,7 @@ impl Sim {
             idle_polls: self.hw().idle_monitor == IdleMonitor::Poll,
             ticks_at: self.surroundings.ticks_at.clone(),
             log: recorder.take_log(),
+            aftermath: Vec::new(),
             starts: recorder.take_starts(),
             objects: user.objects(),
             snapshots: observed.snapshots.take(),

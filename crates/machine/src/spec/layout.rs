@@ -45,7 +45,7 @@ impl Layout {
             .map(|c| CpuId(c as u16))
             .map(|cpu| Place {
                 core: first_sharing(cpu, |k| k == LevelKind::Smt),
-                cache: first_sharing(cpu, |k| matches!(k, LevelKind::Smt | LevelKind::Mc)),
+                cache: first_sharing(cpu, LevelKind::shares_cache),
                 node: node(cpu),
             })
             .collect();
@@ -74,7 +74,7 @@ impl Layout {
         let possible = |distance: &Distance| match distance {
             Distance::Own => true,
             Distance::Smt => has(|k| k == LevelKind::Smt),
-            Distance::SharedCache => has(|k| k == LevelKind::Mc),
+            Distance::SharedCache => has(|k| matches!(k, LevelKind::Cluster | LevelKind::Mc)),
             Distance::SameNode => has(|k| k == LevelKind::Package) || self.named_nodes.is_some(),
             Distance::OtherNode => has(|k| matches!(k, LevelKind::Numa { .. })) || self.named_nodes.is_some(),
         };
@@ -91,12 +91,13 @@ impl Layout {
             .iter()
             .zip(&self.grows_to)
             .map(|(level, limit)| {
-                // A larger machine has more cores, not larger ones.
-                let spans = if level.spans.len() == 1 && level.kind != LevelKind::Smt {
-                    chunks(cpus, limit.unwrap_or(cpus))
-                } else {
-                    repeated(&level.spans, old, cpus)
-                };
+                // A larger machine has more cores and clusters, not larger ones.
+                let spans =
+                    if level.spans.len() == 1 && !matches!(level.kind, LevelKind::Smt | LevelKind::Cluster) {
+                        chunks(cpus, limit.unwrap_or(cpus))
+                    } else {
+                        repeated(&level.spans, old, cpus)
+                    };
                 TopologyLevel { kind: level.kind, spans }
             })
             .collect();

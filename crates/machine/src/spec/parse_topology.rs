@@ -38,12 +38,13 @@ fn read_level<'a>(field: &Field<'a>, cpus: usize) -> Result<Level<'a>, SpecError
     let distance = table.optional("distance");
     let kind = match kind_field.text()? {
         "smt" => LevelKind::Smt,
+        "cluster" => LevelKind::Cluster,
         "mc" => LevelKind::Mc,
         "package" => LevelKind::Package,
         "numa" => LevelKind::Numa {
             distance: table.required("distance")?.number(11, 254, "(SLIT distance)")? as u16,
         },
-        _ => return Err(kind_field.error("is no kind of level", "use smt, mc, package or numa")),
+        _ => return Err(kind_field.error("is no kind of level", "use smt, cluster, mc, package or numa")),
     };
     if let (Some(distance), false) = (distance, matches!(kind, LevelKind::Numa { .. })) {
         return Err(distance.error("belongs to numa levels only", "leave it out"));
@@ -76,7 +77,7 @@ fn check_order(field: &Field<'_>, levels: &[Level<'_>], cpus: usize) -> Result<(
     };
     for (below, above) in levels.iter().zip(&levels[1..]) {
         if below.level.kind >= above.level.kind {
-            let advice = "order them smt, mc, package, numa by distance, each once";
+            let advice = "order them smt, cluster, mc, package, numa by distance, each once";
             return Err(above.field.error("is not larger in kind than the level before it", advice));
         }
         let fits = |span: &CpuMask| above.level.spans.iter().any(|s| span.is_subset(s));
@@ -117,7 +118,7 @@ fn read_nodes(field: &Field<'_>, levels: &[Level<'_>], cpus: usize) -> Result<Ve
         return Err(field.error("repeats what the numa levels say", "leave it out"));
     }
     let nodes = read_partition(field, cpus)?;
-    let caches = levels.iter().filter(|l| matches!(l.level.kind, LevelKind::Smt | LevelKind::Mc));
+    let caches = levels.iter().filter(|l| l.level.kind.shares_cache());
     let torn = caches.flat_map(|l| &l.level.spans).find(|span| !nodes.iter().any(|n| span.is_subset(n)));
     match torn {
         Some(span) => Err(field.error(

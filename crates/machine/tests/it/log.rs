@@ -2,9 +2,12 @@
 //! interrupt off, who sent one, what a cold cache costs.
 
 use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
-use machine::{IrqOff, MachineSpec, RunOptions, Setup, Spread, Step, TaskSpec, TimedSetting, Tracing};
+use machine::{
+    IrqOff, Machine, MachineSpec, RunOptions, Setup, Spread, Step, TaskSpec, TimedSetting, Tracing,
+};
+use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos};
-use schema::{LogEvent, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogRecord};
+use schema::{LogEvent, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord};
 use std::collections::VecDeque;
 
 const FIRST: schema::Pid = schema::Pid(machine::FIRST_PID);
@@ -260,4 +263,37 @@ fn interrupts_are_served_in_their_order_where_a_stretch_is_noticed_late() {
     let what = "a test".to_owned();
     spec.noise.irq_off = vec![IrqOff { what, per_second_per_cpu: 20_000, length }];
     assert_served_in_order(spec, 0);
+}
+
+/// A load is through as its task calls exit, which takes 40 us; a timer in between ends the run.
+#[test]
+fn a_log_goes_on_until_those_are_gone_that_were_on_their_way_out() {
+    let mut spec = ideal(2);
+    spec.costs.exit = us(40);
+    let run = |trace| {
+        let options = RunOptions { trace, ..RunOptions::default() };
+        let config = Config::of_profile("6.1").expect("a profile");
+        let mut setup = Setup::new(2);
+        setup.spawn(Nanos::ZERO, bound("main", 0, [Step::Compute(us(100))]));
+        setup.spawn(Nanos::ZERO, bound("ticker", 1, (0..50).map(|_| Step::SleepFor(us(7)))));
+        let machine = Machine::new(spec.clone(), config, setup, options).expect("a machine");
+        machine.run_until(|now| now > us(100)).expect("a run without error")
+    };
+    let gone = |records: &[LogRecord]| {
+        let exit =
+            |r: &LogRecord| matches!(&r.event, LogEvent::SchedProcessExit { task } if task.pid == FIRST);
+        let left = |r: &LogRecord| match &r.event {
+            LogEvent::SchedSwitch { prev, prev_state, .. } => {
+                prev.pid == FIRST && *prev_state == LogPrevState::Dead
+            }
+            _ => false,
+        };
+        [records.iter().any(exit), records.iter().any(left)]
+    };
+    let mut outcome = run(Tracing::Everything);
+    assert!(outcome.simulated < us(140), "{:?}", outcome.simulated);
+    assert_eq!(outcome.tasks[0].exited, Some(us(100)));
+    assert_eq!(gone(outcome.log.as_deref().expect("asked for")), [false, false]);
+    assert_eq!(gone(&outcome.take_whole_log()), [true, true]);
+    assert!(run(Tracing::Scheduling).aftermath.is_empty(), "no more than figures are made of");
 }

@@ -1,8 +1,12 @@
 //! A task's priority, class or affinity changes (rt-class 5.1, 7.3, fair-class 2.6).
 
-use super::Class;
+use super::{
+    Class, DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, deactivate_task, put_prev_task,
+    set_curr_task,
+};
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
+use crate::registry::{AffinityStint, Renice};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{CpuMask, DlParams, Nanos, NotAdmitted, Policy, Prio, Scheduler, TaskId, dl, fair, rt};
@@ -40,6 +44,14 @@ pub(crate) fn set_custom_slice<P: Platform>(k: &Scheduler<P>, task: &Task, runti
 }
 
 impl Class {
+    /// Whether a running task of this class begins a new stint with another nice value.
+    pub(crate) fn renews_stint<P: Platform>(self, k: &Scheduler<P>) -> bool {
+        match self {
+            Class::Fair => fair::renice(k) != Renice::SameStint,
+            Class::Stop | Class::Deadline | Class::Rt | Class::Idle => true,
+        }
+    }
+
     /// A task leaves this class for another. It is off its queue, in whatever state; its priority is still
     /// the old one.
     pub(crate) fn detach_task<P: Platform>(self, rq: &mut RqGuard<'_, P>, p: TaskId) {
@@ -115,7 +127,8 @@ impl Class {
         fair::reweight_task(rq.me.k, task, weight);
     }
 
-    /// Sets the affinity of a task of this class, queued or not.
+    /// Sets the affinity of a task of this class, queued or not. A queued fair one leaves its queue for that
+    /// and comes back, so that a running one begins a new stint (rule `affinity_stint`).
     pub(crate) fn set_cpus_allowed<P: Platform>(
         self,
         rq: &mut RqGuard<'_, P>,
@@ -124,7 +137,13 @@ impl Class {
     ) {
         let task = rq.me.task(pi.task);
         let was_pinned = task.is_pinned();
-        task.set_cpus_allowed(&(pi, &*rq), cpus);
+        let renews = rq.me.k.config.rules.affinity_stint.get() == AffinityStint::New;
+        match self {
+            Class::Fair if renews => {
+                off_and_on(rq, pi.task, ListEnd::Tail, |rq| task.set_cpus_allowed(&(pi, &*rq), cpus));
+            }
+            _ => task.set_cpus_allowed(&(pi, &*rq), cpus),
+        }
         if task.is_pinned() == was_pinned {
             return;
         }
@@ -133,5 +152,29 @@ impl Class {
             Class::Rt => rt::pinned_changed(rq, pi.task),
             Class::Stop | Class::Fair | Class::Idle => {}
         }
+    }
+}
+
+/// Off the queue, no longer current, `change`, current again, back on to this end of its list (fair-class
+/// 2.6).
+pub(crate) fn off_and_on<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    p: TaskId,
+    place: ListEnd,
+    change: impl FnOnce(&mut RqGuard<'_, P>),
+) {
+    let (queued, running) = (rq.me.task(p).on_rq.get(), rq.curr == p);
+    if queued {
+        deactivate_task(rq, p, DequeueKind::Restore);
+    }
+    if running {
+        put_prev_task(rq, p, PutKind::Restore);
+    }
+    change(rq);
+    if running {
+        set_curr_task(rq, p);
+    }
+    if queued {
+        activate_task(rq, p, EnqueueKind::Restore(place));
     }
 }

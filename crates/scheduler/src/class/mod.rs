@@ -27,7 +27,7 @@ mod select;
 mod tick;
 
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
-pub(crate) use change::{PrioChange, admits, lend, policy_changes, set_custom_slice};
+pub(crate) use change::{PrioChange, admits, lend, off_and_on, policy_changes, set_custom_slice};
 pub(crate) use every::{
     active_load_balance, entered_idle, inherit_habits, init_task, on_wake_other, trigger_load_balance,
     update_cpu_load,

@@ -1,7 +1,7 @@
 //! What the CPUs of a last-level cache know of each other (fair-placement 4.1).
 
 use crate::platform::Platform;
-use crate::registry::IdleTick;
+use crate::registry::{ClusterWake, IdleTick};
 use crate::shared::Kept;
 use crate::{CpuId, CpuMask, LevelKind, ThisCpu};
 
@@ -46,6 +46,17 @@ pub(super) fn core_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Option<Cpu
     }
     let lowest = me.k.domains(cpu).first()?;
     (lowest.kind == LevelKind::Smt).then_some(lowest.span)
+}
+
+/// The CPUs of the cluster of `cpu`, itself included, if wakeups ask for that (rule `cluster_wake`); `None`
+/// also where it is in none.
+#[inline]
+pub(super) fn cluster_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Option<CpuMask> {
+    if !me.k.fair_root.has_clusters || me.k.config.rules.cluster_wake.get() == ClusterWake::Off {
+        return None;
+    }
+    let cluster = me.k.domains(cpu).iter().find(|d| d.kind == LevelKind::Cluster)?;
+    Some(cluster.span)
 }
 
 /// The executing CPU begins to run its idle task: perhaps its whole core is idle now.

@@ -2,8 +2,9 @@
 //! eevdf-class 3.11).
 
 use crate::class::{PreemptCause, PrioChange, check_preempt_curr};
+use crate::fair::discipline;
 use crate::platform::Platform;
-use crate::registry::{FairPolicy, Renice};
+use crate::registry::Renice;
 use crate::rq::RqGuard;
 use crate::{Prio, TaskId};
 
@@ -19,10 +20,10 @@ pub(crate) fn switched_to<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 
 /// A queued task's priority was `old`.
 pub(crate) fn prio_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old: Prio, change: PrioChange) {
-    let rules = &rq.me.k.config.rules;
-    let compares = rules.fair_policy.get() == FairPolicy::Eevdf || rules.renice.get() == Renice::Compares;
     match change {
-        PrioChange::Parameters if !compares => goes_by_direction(rq, p, old),
+        PrioChange::Parameters if discipline::renice(rq.me.k) != Renice::Compares => {
+            goes_by_direction(rq, p, old)
+        }
         PrioChange::Parameters if rq.fair.nr_running == 1 => {}
         PrioChange::Parameters | PrioChange::Inheritance => competes(rq, p, old),
     }

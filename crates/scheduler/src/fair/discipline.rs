@@ -6,7 +6,7 @@ use super::queue::{Dequeued, EntityId};
 use super::{cfs, eevdf};
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause};
 use crate::platform::Platform;
-use crate::registry::FairPolicy;
+use crate::registry::{FairPolicy, Renice};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
@@ -116,6 +116,14 @@ pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 /// Whether a forked task is placed before it is enqueued. Under EEVDF that is one (eevdf-class 3.10).
 pub(crate) fn has_task_fork<P: Platform>(k: &Scheduler<P>) -> bool {
     of(k) == FairPolicy::Cfs
+}
+
+/// What follows from another nice value. Under EEVDF there is one answer (eevdf-class 3.11).
+pub(crate) fn renice<P: Platform>(k: &Scheduler<P>) -> Renice {
+    match of(k) {
+        FairPolicy::Cfs => k.config.rules.renice.get(),
+        FairPolicy::Eevdf => Renice::Compares,
+    }
 }
 
 /// Places a forked task against this queue and the task that runs there.

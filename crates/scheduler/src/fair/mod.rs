@@ -69,9 +69,12 @@
 //!   interrupts.
 //! - `floor_order=without_task`: a task that held min_vruntime back is left behind it when it is reniced or
 //!   moved, and runs until the others have caught up.
+//! - `blocked_floor=held`: who wakes or arrives while a task that has just blocked is being replaced is
+//!   placed too far left.
 //! - `yield_mode=keep`: a task that yields runs on if it is still the leftmost.
-//! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_never_hot=off`: SCHED_IDLE makes SCHED_BATCH
-//!   wait, sleeps its way to the left, and is kept for its warm cache.
+//! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_least_slice=equal`, `idle_never_hot=off`:
+//!   SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, keeps the CPU for as long as others, and
+//!   is kept for its warm cache.
 //! - `fork_path=late`: the child inherits the virtual time of whoever happens to run on its CPU.
 //! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`cfs/buddy`): before
 //!   seed 004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
@@ -121,7 +124,7 @@ pub(crate) use cpu_load::{
 };
 pub(crate) use discipline::{
     attach_task_cfs_rq, check_preempt_wakeup, chooses_first, detach_task_cfs_rq, has_task_fork,
-    migrate_task_rq, place_orphan, preempted_by_higher_class, reweight_task, task_fork, task_tick,
+    migrate_task_rq, place_orphan, preempted_by_higher_class, renice, reweight_task, task_fork, task_tick,
     yield_task,
 };
 pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};

@@ -228,7 +228,6 @@ pub struct RootDomain {
     cpupri: cpupri::Cpupri,
     walkers: push_ipi::Walkers,
     bandwidth: throttle::Bandwidth,
-    cursors: search::Cursors,
 }
 
 impl RootDomain {
@@ -238,7 +237,6 @@ impl RootDomain {
             cpupri: cpupri::Cpupri::new(cpus),
             walkers: push_ipi::Walkers::new(cpus),
             bandwidth: throttle::Bandwidth::new(cpus),
-            cursors: search::Cursors::new(cpus),
         }
     }
 }

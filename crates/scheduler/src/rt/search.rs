@@ -4,11 +4,10 @@
 
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{PickAny, Search, Topology};
+use crate::select::any_and_distribute;
 use crate::stats::bump;
 use crate::task::Task;
 use crate::{CpuId, CpuMask, Prio, TaskId, ThisCpu};
-use alloc::boxed::Box;
-use core::cell::Cell;
 
 /// Who searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,25 +123,10 @@ fn nearest<P: Platform>(me: ThisCpu<'_, P>, task: &Task, lowest: &CpuMask) -> Op
     if executing { Some(me.id) } else { pick_any(me, lowest) }
 }
 
-/// Each CPU's cursor for `pick_any=distribute`.
-#[derive(Debug)]
-pub(super) struct Cursors(Box<[Cell<CpuId>]>);
-
-impl Cursors {
-    pub(super) fn new(cpus: usize) -> Cursors {
-        Cursors((0..cpus).map(|_| Cell::default()).collect())
-    }
-}
-
 /// One of several equally good CPUs.
 fn pick_any<P: Platform>(me: ThisCpu<'_, P>, cpus: &CpuMask) -> Option<CpuId> {
     match me.k.config.rules.pick_any.get() {
         PickAny::First => cpus.first(),
-        PickAny::Distribute => {
-            let cursor = &me.k.root_domain.cursors.0[me.id.index()];
-            let picked = cpus.next_wrapping(cursor.get());
-            cursor.set(picked.unwrap_or(cursor.get()));
-            picked
-        }
+        PickAny::Distribute => any_and_distribute(me, cpus),
     }
 }

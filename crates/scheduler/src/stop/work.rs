@@ -35,8 +35,8 @@ pub(crate) struct StopWork {
 /// Why a task is to be moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Job {
-    /// It may not run here any more: to any CPU where it may.
-    Leave,
+    /// It may not run here any more: to this CPU, or to another one if it may not run there either by then.
+    Leave(CpuId),
     /// It executes another program: to this CPU.
     GoTo(CpuId),
 }
@@ -55,7 +55,7 @@ pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) -> Option<TaskI
     let work = me.k.rq(me.id).stop.works.pop();
     if let Some(StopWork { task, job, .. }) = work {
         match job {
-            Job::Leave => leave(me, task).await,
+            Job::Leave(dest) => leave(me, task, dest).await,
             Job::GoTo(dest) => go_to(me, task, dest).await,
         }
     }
@@ -64,7 +64,7 @@ pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) -> Option<TaskI
 }
 
 /// `p` may not run here any more, unless that changed once more.
-async fn leave<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
+async fn leave<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, dest: CpuId) {
     let task = me.task(p);
     if task.cpu.get() != me.id || task.may_run_on(me.id) {
         return;
@@ -75,19 +75,19 @@ async fn leave<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
         let _pi = me.pi_lock(p).await;
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
-        return move_waiting_task(rq, p).await;
+        return move_waiting_task(rq, p, dest).await;
     }
     if me.curr() == p {
-        let dest = select_fallback_rq(me, p);
+        let dest = if task.may_run_on(dest) { dest } else { select_fallback_rq(me, p) };
         move_running_task(me, dest).await;
     } else if task.on_rq.get() {
         // It was preempted since.
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
-        move_waiting_task(rq, p).await;
+        move_waiting_task(rq, p, dest).await;
     } else if task.state.get() == TaskState::Waking {
         // Its waker is about to queue it here.
-        stop_by_interrupt(me, me.id, p, Job::Leave);
+        stop_by_interrupt(me, me.id, p, Job::Leave(dest));
     }
 }
 

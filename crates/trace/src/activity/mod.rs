@@ -9,7 +9,7 @@ mod values;
 
 use std::fmt;
 
-use crate::model::Pid;
+use crate::model::{Cpu, Pid};
 use crate::strings::StrId;
 pub(crate) use tracepoints::{Field, FieldType, TRACEPOINTS, Tracepoint};
 pub(crate) use values::{MAX_FIELDS, Value, Values};
@@ -356,6 +356,9 @@ pub enum Activity {
     NetDevXmit(Packet),
     /// `netif_receive_skb`: a packet has come.
     NetifReceiveSkb(Packet),
+    /// `sched_wake_idle_without_ipi`: an idle CPU that polls, or waits with MWAIT, is asked to reschedule by
+    /// a flag that it watches, and gets no interrupt (since 3.16).
+    SchedWakeIdleWithoutIpi(Cpu),
     /// `schedlab_program`, which no kernel has: by this a simulated run tells what its programs do. The
     /// `workload` crate knows the words.
     SchedlabProgram(StrId),

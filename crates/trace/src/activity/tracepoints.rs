@@ -10,7 +10,7 @@ use super::{
     IrqVector, IrqVectorKind, Packet, SECTOR_BYTES, SchedStatDelay, SoftirqVec, SysEnter, SysExit, Syscall,
     TimerExpireEntry, WorkqueueExecute,
 };
-use crate::model::Pid;
+use crate::model::{Cpu, Pid};
 
 /// What a field is in the kernel's records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ impl Tracepoint {
 }
 
 /// All of them.
-pub(crate) const TRACEPOINTS: [&Tracepoint; 34] = [
+pub(crate) const TRACEPOINTS: [&Tracepoint; 35] = [
     &IRQ_HANDLER_ENTRY,
     &IRQ_HANDLER_EXIT,
     &LOCAL_TIMER_ENTRY,
@@ -111,6 +111,7 @@ pub(crate) const TRACEPOINTS: [&Tracepoint; 34] = [
     &NET_DEV_XMIT,
     &NETIF_RECEIVE_SKB,
     &SCHEDLAB_PROGRAM,
+    &SCHED_WAKE_IDLE_WITHOUT_IPI,
 ];
 
 const IRQ_HANDLER_ENTRY: Tracepoint = Tracepoint {
@@ -437,6 +438,13 @@ const NETIF_RECEIVE_SKB: Tracepoint = Tracepoint {
     make: |v| packet(v).map(Activity::NetifReceiveSkb),
 };
 
+const SCHED_WAKE_IDLE_WITHOUT_IPI: Tracepoint = Tracepoint {
+    name: "sched_wake_idle_without_ipi",
+    system: "sched",
+    fields: &[field("cpu", FieldType::Int)],
+    make: |v| v.u32(0).map(|cpu| Activity::SchedWakeIdleWithoutIpi(Cpu(cpu))),
+};
+
 const SCHEDLAB_PROGRAM: Tracepoint = Tracepoint {
     name: "schedlab_program",
     system: "schedlab",
@@ -485,6 +493,7 @@ impl Activity {
             Activity::SysExit(_) => &SYS_EXIT,
             Activity::NetDevXmit(_) => &NET_DEV_XMIT,
             Activity::NetifReceiveSkb(_) => &NETIF_RECEIVE_SKB,
+            Activity::SchedWakeIdleWithoutIpi(_) => &SCHED_WAKE_IDLE_WITHOUT_IPI,
             Activity::SchedlabProgram(_) => &SCHEDLAB_PROGRAM,
         }
     }

@@ -114,6 +114,7 @@ impl Activity {
             Activity::NetDevXmit(packet) | Activity::NetifReceiveSkb(packet) => {
                 Values::of([text(packet.dev), number(packet.len.into())])
             }
+            Activity::SchedWakeIdleWithoutIpi(cpu) => Values::of([number(cpu.0.into())]),
             Activity::SchedlabProgram(told) => Values::of([text(told)]),
         }
     }

@@ -2,7 +2,7 @@
 //! what happens.
 
 use super::words;
-use crate::outcome::RunError;
+use crate::outcome::{RunError, put_in_order};
 use crate::told::TaskStart;
 use scheduler::platform::Platform;
 use scheduler::{Class, CpuId, Nanos, Pid, TaskId, ThisCpu};
@@ -174,14 +174,13 @@ impl Recorder {
         self.starts.take()
     }
 
-    /// The log so far, in the order of time. A name holds from its time on, so it comes first there; other
-    /// records of one time keep their order.
+    /// The log so far, or since it was last taken, in the order of time.
     pub fn take_log(&self) -> Option<Vec<LogRecord>> {
         if !self.is_traced() {
             return None;
         }
         let mut records = self.log.take();
-        records.sort_by_key(|r| (r.time, !matches!(r.event, LogEvent::Comm { .. })));
+        put_in_order(&mut records);
         Some(records)
     }
 

@@ -131,7 +131,7 @@ fn levels_that_do_not_nest() {
         package,
         r#"{ kind = "mc", spans = ["0-3"] }"#,
         "7: topology.levels[1]: is not larger in kind than the level before it; \
-         order them smt, mc, package, numa by distance, each once",
+         order them smt, cluster, mc, package, numa by distance, each once",
     );
     check(
         package,
@@ -142,7 +142,7 @@ fn levels_that_do_not_nest() {
     check(
         "\"mc\"",
         "\"l2\"",
-        "6: topology.levels[0].kind: is no kind of level; use smt, mc, package or numa",
+        "6: topology.levels[0].kind: is no kind of level; use smt, cluster, mc, package or numa",
     );
     check("\"package\"", "\"numa\"", "7: topology.levels[1].distance: is missing; add it");
     check(

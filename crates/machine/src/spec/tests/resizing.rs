@@ -82,3 +82,16 @@ fn one_core_with_threads_grows_to_several() {
     let larger = one_core.with_cpus(16).expect("as many as a laptop has");
     assert_eq!(domains(&larger, 3), domains(&with_cpus("laptop", 16), 3));
 }
+
+/// Cores of one last-level cache, two of which share another one below it.
+#[test]
+fn a_larger_machine_has_more_clusters() {
+    let text = super::errors::good().replace(
+        r#"{ kind = "mc", spans = ["0-1", "2-3"] }"#,
+        r#"{ kind = "cluster", spans = ["0-1", "2-3"] }, { kind = "mc", spans = ["0-3"] }"#,
+    );
+    let spec = MachineSpec::parse(&text, "m.toml").expect("a machine");
+    assert_eq!(domains(&spec, 2), "cluster 2-3, mc 0-3");
+    assert_eq!([distance(&spec, 0, 1), distance(&spec, 1, 2)], ["shared_cache"; 2]);
+    assert_eq!(domains(&spec.with_cpus(8).expect("a machine"), 6), "cluster 6-7, mc 0-7");
+}

@@ -3,8 +3,9 @@
 use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
-    ByDistance, ChannelSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation, Outcome,
-    Points, RunError, RunOptions, Setup, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
+    ByDistance, ChannelSpec, ExitedTasks, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation,
+    Outcome, Points, RunError, RunOptions, Setup, SnapshotPlan, Spread, Stretch, TaskSpec, TimedSetting,
+    Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
@@ -23,6 +24,13 @@ pub fn run(scenario: &Scenario, trace: bool) -> Result<Outcome, RunError> {
 /// Runs it with a trace, but without the checker.
 pub fn run_unchecked(scenario: &Scenario, until: Nanos) -> Result<Outcome, RunError> {
     run_with(scenario, RunOptions { duration: until, trace: Tracing::Everything, ..RunOptions::default() })
+}
+
+/// The same with a look at its end.
+pub fn run_and_look(scenario: &Scenario, until: Nanos) -> Result<Outcome, RunError> {
+    let snapshots = SnapshotPlan { at_end: true, exited: ExitedTasks::All, ..SnapshotPlan::default() };
+    let trace = Tracing::Everything;
+    run_with(scenario, RunOptions { duration: until, trace, snapshots, ..RunOptions::default() })
 }
 
 fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunError> {
@@ -53,6 +61,10 @@ fn topology(shape: Shape) -> Topology {
         Shape::Pairs(n) => Topology {
             cpus: 2 * usize::from(n),
             levels: vec![level(LevelKind::Mc, groups(n, 2)), level(LevelKind::Package, groups(1, 2 * n))],
+        },
+        Shape::Clusters(n) => Topology {
+            cpus: 2 * usize::from(n),
+            levels: vec![level(LevelKind::Cluster, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
         },
         Shape::Threads(n) => Topology {
             cpus: 2 * usize::from(n),

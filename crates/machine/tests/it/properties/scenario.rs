@@ -35,6 +35,8 @@ pub enum Shape {
     Flat(u16),
     /// Pairs that share a cache, in one package.
     Pairs(u16),
+    /// Clusters of two that share a cache; only stages have them.
+    Clusters(u16),
     /// Hardware threads of cores that share a cache.
     Threads(u16),
     /// Nodes of so many CPUs; far ones have no affine wakeups between them.

@@ -23,6 +23,10 @@ pub fn stages() -> Vec<Scenario> {
         often_idle(),
         always_running(),
         too_much_for_what_is_left(),
+        above_the_average(),
+        few_allowed(),
+        clusters(),
+        two_failures_too_heavy(),
         slices(Op::Run(600)),
         slices(Op::Kernel(4_000)),
         storm(Shape::Flat(3)),
@@ -208,6 +212,44 @@ fn too_much_for_what_is_left() -> Scenario {
     let half_busy = TaskPlan { cpus: 0b1000, ..task(Plan::Normal, 0, rounds) };
     let shape = Shape::Nodes { nodes: 2, cpus: 2, far: false };
     stage(shape, Price::Free, hogs.chain([busy, half_busy]).collect())
+}
+
+/// A heavy hog alone on its CPU, with more than the average load of three CPUs; the next CPU has two hogs and
+/// still more, the third a light one.
+fn above_the_average() -> Scenario {
+    let hog = |cpus, nice| TaskPlan { cpus, nice, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 200]) };
+    stage(Shape::Flat(3), Price::Free, vec![hog(1, -5), hog(0b11, -3), hog(0b11, -3), hog(0b100, 0)])
+}
+
+/// Two hogs beside two that are bound, and so heavy that only a third failure lets one of them go.
+fn two_failures_too_heavy() -> Scenario {
+    let hog = |cpus, nice| TaskPlan { cpus, nice, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 200]) };
+    stage(Shape::Flat(2), Price::Free, vec![hog(0b10, -10), hog(0b10, -7), hog(1, -10), hog(0b11, -10)])
+}
+
+/// A task that may use three of eight CPUs, two of which are busy and the third now and then; the others are
+/// busy, too. CPUs idle for short times only, and looking is dear.
+fn few_allowed() -> Scenario {
+    let hog = |cpu: u16| TaskPlan { cpus: 1 << cpu, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 60]) };
+    let rounds = |cpus, run| {
+        let ops = (0..200).flat_map(|n| [Op::Run(run), Op::Sleep(200 + 37 * (n % 5))]).collect();
+        TaskPlan { cpus, ..task(Plan::Normal, 0, ops) }
+    };
+    let light = [rounds(1 << 2, 300), rounds(1 << 1 | 1 << 2 | 1 << 6, 100)];
+    let tasks = [0, 1, 3, 4, 5, 6, 7].map(hog).into_iter().chain(light).collect();
+    stage(Shape::Flat(8), Price::Dear, tasks)
+}
+
+/// Tasks that wake others all the time, on three clusters, half of them busy.
+fn clusters() -> Scenario {
+    let hog = |cpus| TaskPlan { cpus, ..task(Plan::Normal, 0, vec![Op::Run(4_000); 40]) };
+    let writer = |n: u32| {
+        let rounds =
+            (0..150).flat_map(|_| [Op::Write(n as u8), Op::Run(60 + 7 * n), Op::Sleep(150 + 31 * n)]);
+        task(Plan::Normal, 10 * n, rounds.collect())
+    };
+    let tasks = [hog(0b001), hog(0b100)].into_iter().chain((0..4).map(writer)).collect();
+    stage(Shape::Clusters(3), Price::Usual, tasks)
 }
 
 /// Three tasks that ask for long slices, and one that asks for short ones and overdraws them: by a little, or

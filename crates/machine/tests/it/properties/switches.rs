@@ -4,7 +4,7 @@
 //! The runs are random ones; [`CONTEXT`] says in which company a switch can matter at all. A switch that the
 //! scheduler ignores makes no difference anywhere, and fails here.
 
-use super::lab::{DURATION, run_unchecked};
+use super::lab::{DURATION, run_and_look, run_unchecked};
 use super::scenario::{Scenario, any_scenario};
 use super::settings::values;
 use super::stages::stages;
@@ -39,6 +39,39 @@ const SEARCHED: &[&str] = &[
     "idle_sibling=core_cpu_thread",
     "lb=group_type",
     "NO_SIS_UTIL",
+];
+
+/// The same with a budget.
+const BUDGETED: &[&str] = &[
+    "load_tracking=pelt",
+    "WA_IDLE",
+    "WA_WEIGHT",
+    "wake_placement=idle_near_or_load",
+    "idle_sibling=core_cpu_thread",
+    "lb=group_type",
+    "NO_SIS_UTIL",
+    "SIS_PROP",
+];
+
+/// Load tracking on machines with clusters.
+const CLUSTERED: &[&str] = &[
+    "load_tracking=pelt",
+    "cluster_level=on",
+    "WA_IDLE",
+    "wake_placement=idle_or_load",
+    "idle_sibling=scan",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+];
+
+/// Load tracking where all tasks stay warm.
+const WARM: &[&str] = &[
+    "load_tracking=pelt",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+    "sched_migration_cost_ns=100000000",
 ];
 
 /// Loads of the moment, and what reads them.
@@ -99,6 +132,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("delayed_count", SLEEPERS_COUNT),
     ("idle_tick", TRACKED),
     ("RT_RUNTIME_SHARE", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
+    ("throttled_count", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
     ("push_ipi_walker", &["RT_PUSH_IPI"]),
     ("rto_skip_self", &["RT_PUSH_IPI"]),
     ("load_tracking", TRACKED),
@@ -107,6 +141,8 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("cpu_capacity", TRACKED),
     ("wake_wide", TRACKED),
     ("recent_used", TRACKED),
+    ("cluster_level", TRACKED),
+    ("cluster_wake", CLUSTERED),
     ("bound_kthread", TRACKED),
     ("sched_idle_cpu", TRACKED),
     ("fork_balance", TRACKED),
@@ -117,6 +153,10 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("lb_params", TRACKED),
     ("newidle_gate", TRACKED),
     ("misfit_reduced", TRACKED),
+    ("affine_count", TRACKED),
+    ("fork_counts", TRACKED),
+    ("scan_counts", BUDGETED),
+    ("hot_count", WARM),
     ("UTIL_EST", TRACKED),
     ("ATTACH_AGE_LOAD", TRACKED),
     ("WA_", TRACKED),
@@ -218,13 +258,30 @@ fn context(switch: &Switch) -> &'static [&'static str] {
     matching.max_by_key(|(name, _)| name.len()).map_or(&[], |(_, settings)| settings)
 }
 
-/// The run under a setting, as text.
-fn text(scenario: &Scenario, company: &[&str], setting: &str) -> String {
+fn under(scenario: &Scenario, company: &[&str], setting: &str) -> Scenario {
     let mut scenario = scenario.clone();
     scenario.settings.extend(company.iter().map(|s| (*s).to_string()));
     scenario.settings.push(setting.to_string());
     scenario.later.clear();
-    format!("{:?}", run_unchecked(&scenario, DURATION))
+    scenario
+}
+
+/// The run under a setting, as text.
+fn text(scenario: &Scenario, company: &[&str], setting: &str) -> String {
+    format!("{:?}", run_unchecked(&under(scenario, company, setting), DURATION))
+}
+
+/// The same with what the files of /proc would count.
+fn text_and_counters(scenario: &Scenario, company: &[&str], setting: &str) -> String {
+    let scenario = under(scenario, company, setting);
+    match run_and_look(&scenario, DURATION) {
+        Ok(mut outcome) => {
+            // The settings, which a snapshot has too, differ anyway.
+            let end = outcome.snapshots.pop();
+            format!("{outcome:?} {:?}", end.map(|end| (end.cpus, end.tasks)))
+        }
+        Err(error) => format!("{error:?}"),
+    }
 }
 
 fn scenarios() -> Vec<Scenario> {
@@ -262,7 +319,8 @@ fn every_switch_makes_a_difference_somewhere() {
     let mut dead = Vec::new();
     for switch in switches() {
         let company = context(&switch);
-        let differs = |s: &&Scenario| text(s, company, &switch.usual) != text(s, company, &switch.other);
+        let look = |s: &Scenario, setting: &str| text_and_counters(s, company, setting);
+        let differs = |s: &&Scenario| look(s, &switch.usual) != look(s, &switch.other);
         let found = scenarios.iter().position(|s| differs(&s));
         if found.is_none() {
             dead.push(switch.other);

@@ -31,6 +31,8 @@ pub struct FairRoot {
     pub(in crate::fair) caches: Box<[SharedCache]>,
     /// Some CPU shares its core with another one.
     pub(in crate::fair) has_cores: bool,
+    /// Some cores of a cache share another one below it (sched_cluster_active).
+    pub(in crate::fair) has_clusters: bool,
     /// What balancing by group types counts.
     pub(super) sums: GroupSums,
     /// CPUs of which real-time tasks left something less than all at the last refresh.
@@ -48,6 +50,7 @@ impl FairRoot {
             nohz: NohzRoot::of_idle(CpuMask::first_n(topology.cpus)),
             caches: (0..topology.cpus as u16).map(of).collect(),
             has_cores,
+            has_clusters: domains.iter().flatten().any(|d| d.kind == LevelKind::Cluster),
             sums: GroupSums::new(domains),
             reduced: RefCell::new(CpuMask::EMPTY),
         }

@@ -2,19 +2,25 @@
 //! takes along when its CPU or its class changes (4.4, 4.5).
 
 use super::place::place_sleeper;
-use crate::fair::queue::update_curr;
+use crate::fair::queue::{EntityId, update_curr};
 use crate::fair::vruntime::{earlier, later};
 use crate::platform::Platform;
-use crate::registry::FloorOrder;
+use crate::registry::{BlockedFloor, FloorOrder};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{CpuId, TaskId, TaskState, ThisCpu};
 
-/// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. A running
-/// task that has just blocked counts until it is replaced, as up to 4.8 (limit `blocked_floor`).
-pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>) {
+/// Moves the queue's floor up to the leftmost of the running and the waiting entities; never back. Up to 4.8
+/// a running task that has just blocked, or is leaving now, counts until it is replaced (rule
+/// `blocked_floor`).
+pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>, leaving: Option<EntityId>) {
+    let me = rq.me;
     let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
-    let curr = rq.fair.curr.map(|c| rq.me.entity(c).vruntime.get());
+    let holds = |c: &EntityId| {
+        me.k.config.rules.blocked_floor.get() == BlockedFloor::Held
+            || leaving != Some(*c) && me.task(c.task()).on_rq.get()
+    };
+    let curr = rq.fair.curr.filter(holds).map(|c| me.entity(c).vruntime.get());
     let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };
     let floor = &rq.published.min_vruntime;
     floor.set(rq, later(floor.get(), candidate));

@@ -76,10 +76,11 @@ pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
 pub(super) fn dequeue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind: DequeueKind) {
     let me = rq.me;
     let se = me.entity(entity);
+    let leaving = Some(entity);
     rq.fair.buddies.clear(entity);
     leave_timeline(rq, entity);
     if kind == DequeueKind::Sleep {
-        update_min_vruntime(rq);
+        update_min_vruntime(rq, leaving);
         start_nice::clear(se);
         return;
     }
@@ -89,14 +90,14 @@ pub(super) fn dequeue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     match me.k.config.rules.floor_order.get() {
         FloorOrder::WithTask if departs => {
             se.make_relative(rq.published.min_vruntime.get());
-            update_min_vruntime(rq);
+            update_min_vruntime(rq, leaving);
         }
         FloorOrder::WithTask => {}
         FloorOrder::WithoutTask if departs => {
-            update_min_vruntime(rq);
+            update_min_vruntime(rq, leaving);
             se.make_relative(rq.published.min_vruntime.get());
         }
-        FloorOrder::WithoutTask | FloorOrder::OneStep => update_min_vruntime(rq),
+        FloorOrder::WithoutTask | FloorOrder::OneStep => update_min_vruntime(rq, leaving),
     }
 }
 
@@ -124,7 +125,7 @@ pub(super) fn charge<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task, delta: N
     let vdelta = se.vdelta(delta.0);
     start_nice::expire(se, task.stats.sum_exec_runtime.get());
     se.vruntime.set(se.vruntime.get().wrapping_add(vdelta));
-    update_min_vruntime(rq);
+    update_min_vruntime(rq, None);
 }
 
 pub(super) fn wait_in_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {

@@ -3,7 +3,7 @@
 use crate::fair::scale;
 use crate::fair::vruntime::proportion;
 use crate::platform::Platform;
-use crate::registry::{Feature, IdleShortSleeper};
+use crate::registry::{Feature, IdleLeastSlice};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Policy, Scheduler};
@@ -31,11 +31,11 @@ pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task
 /// sched_idle_min_granularity in ns; not scaled by the number of CPUs.
 const IDLE_MIN_GRANULARITY: u64 = 750_000;
 
-/// sched_min_granularity, but since 5.16 less for a SCHED_IDLE task beside others (fair-placement 3.2).
+/// sched_min_granularity, but less for a SCHED_IDLE task beside others (rule `idle_least_slice`).
 fn least_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let others = rq.published.nr_idle_policy.get() < rq.fair.nr_running;
-    let since_5_16 = rq.me.k.config.rules.idle_short_sleeper.get() == IdleShortSleeper::On;
-    if since_5_16 && others && task.policy.get() == Policy::Idle {
+    let shorter = rq.me.k.config.rules.idle_least_slice.get() == IdleLeastSlice::Short;
+    if shorter && others && task.policy.get() == Policy::Idle {
         return IDLE_MIN_GRANULARITY;
     }
     scale::min_granularity(rq.me.k)

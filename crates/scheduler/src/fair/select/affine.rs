@@ -8,7 +8,7 @@ use crate::fair::balance::constants;
 use crate::fair::cpu_load::look_at;
 use crate::fair::pelt::{capacity_of, cpu_load, task_load};
 use crate::platform::Platform;
-use crate::registry::{DelayedCount, Feature, WakePlacement};
+use crate::registry::{AffineCount, DelayedCount, Feature, WakePlacement};
 use crate::stats::bump;
 use crate::wakeup::WakeFlags;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
@@ -46,15 +46,15 @@ pub(super) fn affine_target<P: Platform>(
     me.decide(p, reason);
     bump(&me.task(p).stats.woken.affine_attempts);
     let stays = matches!(reason, Reason::WaPrevIdle | Reason::WaNo);
-    if !stays || (reason == Reason::WaPrevIdle && by_near_idleness(me)) {
+    let counts_idle = me.k.config.rules.affine_count.get() == AffineCount::Idle;
+    if !stays || (reason == Reason::WaPrevIdle && counts_idle) {
         bump(&me.task(p).stats.woken.affine);
         bump(&domain.balance.other_counts.move_affine);
     }
     target(if stays { prev } else { me.id })
 }
 
-/// Up to 5.11 the last CPU counts as idle only where the waker's shares its cache, and then as an affine
-/// wakeup too.
+/// Up to 5.11 the last CPU counts as idle only where the waker's shares its cache.
 fn by_near_idleness<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     me.k.config.rules.wake_placement.get() == WakePlacement::IdleNearOrLoad
 }

@@ -8,7 +8,7 @@ use super::usable::{available_idle_cpu, runs_only_sched_idle};
 use crate::fair::cache::{core_of, shared_cache};
 use crate::fair::cpu_load::look_at;
 use crate::platform::Platform;
-use crate::registry::SchedIdleCpu;
+use crate::registry::{ScanCounts, SchedIdleCpu};
 use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 
 /// An idle CPU near `target`, or that one.
@@ -70,13 +70,17 @@ fn idle_cpu<P: Platform>(me: ThisCpu<'_, P>, target: CpuId, allowed: CpuMask) ->
     let mut last_resort = None;
     let since = me.now();
     let mut found = None;
-    for cpu in from(target, allowed) {
+    let counted = match me.k.config.rules.scan_counts.get() {
+        ScanCounts::Allowed => allowed,
+        ScanCounts::All => me.k.llc_span(target),
+    };
+    for cpu in from(target, counted) {
         if budget == 0 {
             let reason = if last_resort.is_some() { Reason::SisCpu } else { Reason::SisCut };
             return (last_resort, reason);
         }
         budget -= 1;
-        if !looks_usable(me, cpu) {
+        if !allowed.contains(cpu) || !looks_usable(me, cpu) {
             continue;
         }
         if only_last_resort && runs_only_sched_idle(me, cpu) {

@@ -5,7 +5,7 @@ use super::core_cpu_thread;
 use super::idle_group;
 use super::scan::scan;
 use super::usable::usable;
-use crate::fair::cache::{core_of, shared_cache};
+use crate::fair::cache::{cluster_of, core_of, shared_cache};
 use crate::fair::cpu_load::look_at;
 use crate::platform::Platform;
 use crate::registry::{BoundKthread, IdleSibling, RecentUsed};
@@ -34,8 +34,16 @@ pub(super) fn select_idle_sibling<P: Platform>(
         return chosen(target, Reason::SisTarget);
     }
     let near = |cpu| cpu != target && me.k.cpus_share_cache(cpu, target);
+    let cluster = cluster_of(me, target);
+    let nearest = |cpu| cluster.is_none_or(|cluster| cluster.contains(cpu));
+    // Of the cache, but not of the cluster: as good as any other there that idles.
+    let mut second_best = None;
     if near(prev) && looks_usable(me, prev) {
-        return chosen(prev, Reason::SisPrev);
+        let found = chosen(prev, Reason::SisPrev);
+        if nearest(prev) {
+            return found;
+        }
+        second_best = Some(found);
     }
     if woken_by_bound_kthread(me, prev, flags) {
         return chosen(prev, Reason::SisKthread);
@@ -50,7 +58,11 @@ pub(super) fn select_idle_sibling<P: Platform>(
             noted.set(prev);
         }
         if taken {
-            return chosen(recent, Reason::SisRecent);
+            let found = chosen(recent, Reason::SisRecent);
+            if nearest(recent) {
+                return found;
+            }
+            second_best = second_best.or(Some(found));
         }
     }
     if me.k.llc_size(target) == 1 {
@@ -72,7 +84,9 @@ pub(super) fn select_idle_sibling<P: Platform>(
             return chosen(cpu, Reason::SisSmt);
         }
     }
-    scan(me, p, target, idle_core)
+    let found = scan(me, p, target, idle_core, cluster);
+    let nobody = matches!(found.reason, Reason::SisNone | Reason::SisCut | Reason::SisRefused);
+    second_best.filter(|_| nobody).unwrap_or(found)
 }
 
 /// The test costs a look at the CPU.

@@ -9,7 +9,7 @@ use crate::fair::cpu_load::look_at;
 use crate::fair::group::{Figures, GroupType};
 use crate::fair::pelt::{Without, cpu_load, cpu_without};
 use crate::platform::Platform;
-use crate::registry::SchedIdleCpu;
+use crate::registry::{ForkCounts, SchedIdleCpu};
 use crate::{CpuId, CpuMask, LevelKind, Nanos, Reason, TaskId, ThisCpu};
 
 /// How the idlest group of a domain is found; `None`: the local one.
@@ -65,7 +65,11 @@ impl<'d> Candidate<'d> {
             imbalanced: group.imbalanced.get(),
             ..Figures::default()
         };
-        for cpu in group.span.and(allowed).iter() {
+        let counted = match me.k.config.rules.fork_counts.get() {
+            ForkCounts::Allowed => group.span.and(allowed),
+            ForkCounts::All => group.span,
+        };
+        for cpu in counted.iter() {
             look_at(me, cpu);
             let Without { load, runnable, util, nr_running, idle } = cpu_without(me, cpu, p);
             figures.load += load;

@@ -10,9 +10,15 @@ use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::{CpuId, CpuMask, Reason, TaskId, ThisCpu};
 
-/// Looks for an idle CPU behind `target`, in ascending order and around. `idle_core`: a whole idle core is
-/// known to be there.
-pub(super) fn scan<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, idle_core: bool) -> Chosen {
+/// Looks for an idle CPU behind `target`, in ascending order and around, in its cluster first if there is
+/// one. `idle_core`: a whole idle core is known to be there.
+pub(super) fn scan<P: Platform>(
+    me: ThisCpu<'_, P>,
+    p: TaskId,
+    target: CpuId,
+    idle_core: bool,
+    cluster: Option<CpuMask>,
+) -> Chosen {
     let by_use = me.has(Feature::SisUtil).then(|| shared_cache(me, target).nr_idle_scan.get());
     let by_time = if idle_core { None } else { budget::by_idle_time(me, target) };
     let limit = by_use.or(by_time);
@@ -21,8 +27,10 @@ pub(super) fn scan<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, id
     if limit == Some(0) {
         return nobody(Reason::SisRefused);
     }
+    let within = cluster.map_or(CpuMask::EMPTY, |cluster| cluster.and(&candidates));
+    let order = || within.around(target).chain(candidates.without(&within).around(target));
     if idle_core {
-        return idle_core_behind(me, target, candidates);
+        return idle_core_behind(me, target, candidates, order());
     }
     let mut budget = limit.unwrap_or(u64::MAX);
     let since = me.now();
@@ -31,7 +39,7 @@ pub(super) fn scan<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, id
             budget::has_looked(me, target, since);
         }
     };
-    for cpu in candidates.around(target) {
+    for cpu in order() {
         if budget == 0 {
             return nobody(Reason::SisCut);
         }
@@ -47,10 +55,15 @@ pub(super) fn scan<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId, id
 
 /// The first core with all its threads idle; else some idle thread of those that were seen, and nobody looks
 /// for a core again until one goes idle.
-fn idle_core_behind<P: Platform>(me: ThisCpu<'_, P>, target: CpuId, candidates: CpuMask) -> Chosen {
+fn idle_core_behind<P: Platform>(
+    me: ThisCpu<'_, P>,
+    target: CpuId,
+    candidates: CpuMask,
+    order: impl Iterator<Item = CpuId>,
+) -> Chosen {
     let mut left = candidates;
     let mut single = None;
-    for cpu in candidates.around(target) {
+    for cpu in order {
         if !left.contains(cpu) {
             continue;
         }

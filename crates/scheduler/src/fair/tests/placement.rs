@@ -2,7 +2,8 @@
 
 use super::ms;
 use crate::Nice;
-use crate::class::move_queued_task;
+use crate::class::{DequeueKind, deactivate_task, move_queued_task};
+use crate::fair::queue::update_curr;
 use crate::fork::sched_exec;
 use crate::policy::set_user_nice;
 use crate::testing::sched_setscheduler;
@@ -152,6 +153,48 @@ fn the_floor_moves_before_a_task_leaves_or_after() {
         "10 left of the floor as it is"
     );
     assert_eq!(leftmost_departs("floor_order=one_step"), (ms(110.0), ms(90.0)));
+}
+
+/// 2.4: the running task holds the floor back at 100, another one waits at 110. The running one blocks.
+#[test]
+fn since_4_9_a_task_that_blocks_no_longer_holds_the_floor_back() {
+    let floor = |profile, settings: &[&str]| {
+        let lab = Lab::new(1, profile, settings);
+        let crowd = lab.crowd(0, &[0, 0]);
+        lab.set_floor(0, 100.0);
+        lab.set_vr(crowd[0], 100.0);
+        lab.set_vr(crowd[1], 110.0);
+        assert_eq!(lab.block(0), crowd[0]);
+        lab.floor(0)
+    };
+    for profile in ["6.1", "4.19"] {
+        assert_eq!(floor(profile, &[]), ms(110.0), "{profile}");
+        assert_eq!(floor(profile, &["blocked_floor=held"]), ms(100.0), "{profile}");
+    }
+    for profile in ["4.4", "4.0", "2.6.32"] {
+        assert_eq!(floor(profile, &[]), ms(100.0), "{profile}");
+    }
+}
+
+/// 2.4: the last task of a queue blocks while its CPU looks for work elsewhere; what it is charged then moves
+/// no floor.
+#[test]
+fn the_time_of_a_task_that_has_blocked_moves_no_floor() {
+    let floor = |rule| {
+        let lab = Lab::new(1, "6.1", &[rule]);
+        let p = lab.crowd(0, &[0])[0];
+        lab.set_floor(0, 100.0);
+        lab.set_vr(p, 100.0);
+        let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+        deactivate_task(&mut rq, p, DequeueKind::Sleep);
+        lab.advance(Nanos::from_millis(1));
+        rq.update_clock();
+        update_curr(&mut rq);
+        drop(rq);
+        (lab.vr(p), lab.floor(0))
+    };
+    assert_eq!(floor("blocked_floor=released"), (ms(101.0), ms(100.0)));
+    assert_eq!(floor("blocked_floor=held"), (ms(101.0), ms(101.0)));
 }
 
 /// 2.5: a SCHED_IDLE task has run for 3 ms, not charged yet; somebody arrives who was level with the floor

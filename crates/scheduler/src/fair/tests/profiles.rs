@@ -145,3 +145,25 @@ fn strong_buddies_set_five_rules_at_once() {
     assert_eq!(five("STRONG_BUDDIES"), "last_first preempt_vr on on on");
     assert_eq!(five("NO_STRONG_BUDDIES"), "clear_tested every_wake off off off");
 }
+
+/// fair-placement 8.7, 8.5: what the stable branch of 6.1 mended, its releases before have not got.
+#[test]
+fn releases_have_not_got_what_their_stable_branches_mended() {
+    const RULES: &str = "affine_count fork_counts scan_counts lb_average hot_count";
+    let values = |profile: &str| {
+        let config = Config::of_profile(profile).expect("a profile");
+        let values = config.rules.iter().filter(|s| RULES.split(' ').any(|name| name == s.rule));
+        values.map(|s| s.value).collect::<Vec<_>>().join(" ")
+    };
+    for (profiles, expected) in [
+        ("6.1.y 6.12.y 6.18.y 7.0 7.1", "waker allowed allowed stays moved"),
+        ("6.1 6.1-rt 5.15 5.10 5.4", "idle all allowed wraps tested"),
+        ("4.19", "idle all all wraps tested"),
+        ("6.6 6.12", "waker all allowed stays tested"),
+        ("6.18", "waker all allowed stays moved"),
+    ] {
+        for profile in profiles.split(' ') {
+            assert_eq!(values(profile), expected, "{profile}");
+        }
+    }
+}

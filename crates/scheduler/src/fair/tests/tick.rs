@@ -79,6 +79,19 @@ fn since_5_16_a_sched_idle_task_soon_makes_room() {
     assert_eq!(slice("6.1.y", Policy::Idle), 12_000_000, "a half among equals");
 }
 
+/// fair-placement 3.2: the credit of its sleep is another matter.
+#[test]
+fn the_least_slice_of_a_sched_idle_task_has_a_rule_of_its_own() {
+    let slice = |rule: &str| {
+        let lab = Lab::new(8, "6.1.y", &[rule]);
+        lab.spawn(Policy::Idle, 0);
+        lab.spawn_unsettled(Policy::Normal, 0, 0, CpuMask::single(CpuId(0)));
+        lab.slice(0)
+    };
+    assert_eq!(slice("idle_least_slice=equal"), 3_000_000);
+    assert_eq!(slice("idle_short_sleeper=off"), 750_000);
+}
+
 /// 6.2: the limit in virtual time is larger for light tasks, smaller for heavy ones.
 #[test]
 fn tick_vrt_cmp_converts_the_slice() {

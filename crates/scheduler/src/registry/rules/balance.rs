@@ -88,6 +88,17 @@ rules! {
              117 % in a cache, 125 % above (4.4 to 5.9).",
         Fixed "fixed" "The same on all levels: 1 to 4 ms, busy CPUs 64 times that, 125 % (2.6.36).",
     }
+    LbAverage lb_average
+        "Does a group that is busy with more than the average load pull more?" "fair-placement 4.7, 8.7" {
+        Stays "stays" "No (6.1.25 and 6.3 on).",
+        Wraps "wraps"
+            "Yes, as much as the busiest group has above the average: what it has below it itself, less than \
+             nothing, is taken for a huge amount (5.5 to 6.1.24).",
+    }
+    HotCount hot_count "Which moved tasks does schedstat count as cache-hot?" "fair-placement 8.7" {
+        Moved "moved" "Those that moved although they were (6.14, 6.1.129 on).",
+        Tested "tested" "Also those that were too heavy in the end.",
+    }
     SmtBalance smt_balance
         "Is a core on which several fair tasks run more than a busy group?" "eevdf-class 4.5" {
         Off "off" "No (up to 6.5).",

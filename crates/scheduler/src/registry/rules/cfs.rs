@@ -22,6 +22,11 @@ rules! {
             "As without_task, but from one queue to the other in one step, when the CPU is chosen (up to \
              2.6.32).",
     }
+    BlockedFloor blocked_floor
+        "Does a running task that has just blocked hold min_vruntime back?" "fair-class 2.4" {
+        Released "released" "No: the floor goes on without it as it leaves its queue (4.9 on).",
+        Held "held" "Yes, until it is replaced and somebody is charged (up to 4.8).",
+    }
     IdleBatchPreempts idle_batch_preempts
         "Does a SCHED_BATCH wakeup preempt a SCHED_IDLE task?" "fair-class 6.4, 7.7" {
         On "on" "Yes, as a SCHED_NORMAL one does (2.6.39 on).",
@@ -31,6 +36,11 @@ rules! {
         "Is the sleeper credit of a SCHED_IDLE task smaller?" "fair-class 4.3, 7.7; fair-placement 8.1" {
         On "on" "Yes: it wakes at most a min_granularity left of the others (5.16 on).",
         Off "off" "No: it has the credit of all.",
+    }
+    IdleLeastSlice idle_least_slice
+        "Is the least slice of a SCHED_IDLE task beside others shorter?" "fair-placement 3.2, 8.1" {
+        Short "short" "Yes: 0.75 ms, however many CPUs there are (5.16 on).",
+        Equal "equal" "No: it is sched_min_granularity for all.",
     }
     YieldMode yield_mode "What does sched_yield do in the fair class?" "fair-class 6.7, 7.1" {
         Skip "skip"

@@ -59,6 +59,21 @@ rules! {
         List "list" "It is handed over to that CPU, if TTWU_QUEUE allows, and no CPU is chosen (5.8 on).",
         Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
     }
+    AffinityStint affinity_stint
+        "What becomes of a queued fair task that gets another affinity?"
+        "fair-placement 5.5; eevdf-class 3.1" {
+        New "new"
+            "It leaves its queue and comes back, as with another nice value: a running one begins a new stint \
+             (4.3 on).",
+        Same "same" "Nothing, as long as it may stay (up to 4.2).",
+    }
+    AffinityCpu affinity_cpu
+        "Where does sched_setaffinity send a task that may not stay?" "fair-placement 5.5" {
+        Distribute "distribute"
+            "To the next CPU that is allowed after the last answer, by a count of the executing CPU (5.7 \
+             on).",
+        First "first" "To the lowest CPU that is allowed (up to 5.6).",
+    }
     StopperForm stopper
         "Who moves a task that runs, for an exec, a new affinity or active balancing?" "fair-placement 5.5" {
         Thread "thread" "The thread migration/N of its CPU.",

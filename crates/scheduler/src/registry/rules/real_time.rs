@@ -20,7 +20,7 @@ rules! {
         Off "off" "Lowest CPU number.",
     }
     PickAny pick_any "Which of several equally good CPUs?" "rt-class 4.5" {
-        Distribute "distribute" "The next one after the previous answer (5.10 on).",
+        Distribute "distribute" "The next one after the previous answer (5.11 on).",
         First "first" "The lowest-numbered.",
     }
     WakeRoute wake_route "When does a woken RT task look for another CPU?" "seed 000; rt-class 3.3" {

@@ -25,6 +25,11 @@ rules! {
         PresentLoad "present_load" "wake_affine with averaged loads of index 0 (2.6.32 on).",
         PassivePull "passive_pull" "Loads of index 1, then the passive pull test (2.6.31).",
     }
+    AffineCount affine_count
+        "Which wakeups does schedstat count as affine ones?" "fair-placement 2.6, 8.5, 8.7" {
+        Waker "waker" "Those that go to the waker's CPU, whatever idle CPU is found then (6.1.28 on).",
+        Idle "idle" "Also those whose last CPU was idle (4.17 to 6.1.27).",
+    }
     WakeWide wake_wide
         "Does a task that wakes many others lose its pull on them?" "fair-placement 2.5" {
         On "on" "Yes, where waker and woken switch partners more often than the cache has CPUs (4.3 on).",
@@ -38,6 +43,19 @@ rules! {
         Waker "waker"
             "Yes; it is noted when it is taken, and of a waker where it wakes others (4.16 to 5.11).",
         Off "off" "No.",
+    }
+    ClusterLevel cluster_level
+        "Are cores that share a second-level cache a level of sched domains? (Asked as the machine starts.)"
+        "fair-placement 4.1" {
+        On "on" "Yes, CLS below MC (5.16 on).",
+        Off "off" "No.",
+    }
+    ClusterWake cluster_wake
+        "Does a woken task stay in the cluster of the CPU where it would go?" "eevdf-class 4.3" {
+        Off "off" "No: the whole last-level cache is one.",
+        On "on"
+            "If something idles there; else in the rest of the cache, else its last CPU or the one before (6.7 \
+             on).",
     }
     BoundKthread bound_kthread
         "Does what a bound kernel thread wakes stay on its CPU?" "fair-placement 2.7" {
@@ -62,6 +80,16 @@ rules! {
             "To the group with clearly the least load for what its CPUs are worth, its own load included, and \
              there to an idle CPU (up to about 4.8).",
         CpuLoad "cpu_load" "To the group with the least load for each CPU, its own load included.",
+    }
+    ForkCounts fork_counts
+        "Which CPUs of a group count where a new task may not use all?" "fair-placement 2.9, 8.7" {
+        Allowed "allowed" "Those that it may use (late 6.1.y, 6.12.y and 6.18.y; 7.0).",
+        All "all" "All of them (5.5 on).",
+    }
+    ScanCounts scan_counts
+        "Which CPUs count against what a search for an idle one may look at?" "fair-placement 8.5" {
+        Allowed "allowed" "Those that the task may use.",
+        All "all" "All that the search comes by (4.19).",
     }
     DelayedCount delayed_count
         "Do tasks that stay in their queue asleep count as running where a CPU is chosen?"

@@ -86,6 +86,8 @@ pub(super) struct Pass {
     pub shares_cache: bool,
     /// Load of each CPU's worth, over all groups.
     pub average: u64,
+    /// What a local group with more than that lacks counts as huge (rule `lb_average`).
+    pub lack_wraps: bool,
 }
 
 impl Pass {
@@ -158,12 +160,13 @@ impl Pass {
     fn by_load(&self, local: &Seen, busiest: &Seen) -> Imbalance {
         let (l, b) = (&local.figures, &busiest.figures);
         let (here, there) = (l.average_load(), busiest.average());
-        let amount = if here >= there || here >= self.average {
-            0
-        } else {
-            let above = there.saturating_sub(self.average) * b.capacity;
-            above.min((self.average - here) * l.capacity) / 1024
+        let above = there.saturating_sub(self.average) * b.capacity;
+        let below = match self.average.checked_sub(here) {
+            Some(below) => below * l.capacity,
+            None if self.lack_wraps => u64::MAX,
+            None => 0,
         };
+        let amount = if here >= there { 0 } else { above.min(below) / 1024 };
         Imbalance { kind: Kind::Load, amount }
     }
 }
@@ -203,6 +206,7 @@ mod tests {
         siblings_of_idle: bool,
         shares_cache: bool,
         imb_numa_nr: Option<u64>,
+        lack_wraps: bool,
     }
 
     /// CPUs of one cache, the local one first.
@@ -216,6 +220,7 @@ mod tests {
             siblings_of_idle: false,
             shares_cache: true,
             imb_numa_nr: None,
+            lack_wraps: false,
         }
     }
 
@@ -235,6 +240,7 @@ mod tests {
                 siblings_of_idle: self.siblings_of_idle,
                 shares_cache: self.shares_cache,
                 average: sum(|f| f.load) * 1024 / sum(|f| f.capacity),
+                lack_wraps: self.lack_wraps,
             };
             let busiest = *seen[1..]
                 .iter()
@@ -371,5 +377,22 @@ mod tests {
         assert_eq!(nodes(Busy).comes_to().3, Imbalance { kind: Kind::Util, amount: 0 });
         let even = cpus(&[1, 1], Busy).comes_to();
         assert_eq!((even.2, even.3), (Reason::LbBusy, load(0)));
+    }
+
+    /// 4.7 rows 7 and 8, 8.7: loads of 3072, 3200 and 1024, the average is 2432. The local task is alone.
+    #[test]
+    fn a_local_cpu_with_more_than_the_average_pulled_up_to_6_1_24() {
+        let loaded = |nr, load| Figures { load, ..hogs(nr, 1) };
+        let groups = [loaded(1, 3072), loaded(2, 3200), loaded(1, 1024)];
+        let amount = |lack_wraps| {
+            let (local, busiest, _, imbalance) = Case { lack_wraps, ..figures(&groups, Idle) }.comes_to();
+            assert_eq!((local, busiest), (T::FullyBusy, T::Overloaded));
+            imbalance
+        };
+        assert_eq!(amount(false), load(0));
+        assert_eq!(amount(true), load(3200 - 2432), "the first term alone");
+        let below = [loaded(1, 2000), loaded(2, 3200), loaded(1, 1024)];
+        let less = |lack_wraps| Case { lack_wraps, ..figures(&below, Idle) }.comes_to().3;
+        assert_eq!((less(false), less(true)), (load(74), load(74)), "2074 - 2000");
     }
 }

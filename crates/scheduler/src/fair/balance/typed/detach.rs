@@ -11,9 +11,10 @@ use crate::fair::balance::{Situation, constants, takes_newest_first};
 use crate::fair::pelt::{task_load, task_util_estimate};
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
-use crate::registry::{DetachScale, DoubleLock, Feature, SmtHot};
+use crate::registry::{DetachScale, DoubleLock, Feature, HotCount, SmtHot};
 use crate::rq::RqGuard;
 use crate::stats::bump;
+use crate::task::Task;
 use crate::{CpuId, LevelKind, Nanos, Policy, Reason, TaskId, ThisCpu};
 
 /// Tasks after which the lock is given back for a moment.
@@ -184,6 +185,10 @@ fn look_at_task<P: Platform>(
     if let Verdict::Stays(reason) = verdict {
         return Err(reason);
     }
+    let counts_tests = me.k.config.rules.hot_count.get() == HotCount::Tested;
+    if verdict == Verdict::MovesHot && counts_tests {
+        count_hot(search, me.task(p));
+    }
     let amount = match pull.kind {
         Kind::Load => task_load(me, p).max(1),
         Kind::Util => task_util_estimate(me, p),
@@ -193,11 +198,16 @@ fn look_at_task<P: Platform>(
     if pull.kind != Kind::Task && (amount >> halvings) as i64 > pull.remaining {
         return Err(Reason::NotMovedHeavy);
     }
-    if verdict == Verdict::MovesHot {
-        bump(&me.task(p).stats.balanced.forced);
-        bump(&search.domain.balance.counts[search.situation.index()].hot_pulled);
+    if verdict == Verdict::MovesHot && !counts_tests {
+        count_hot(search, me.task(p));
     }
     Ok(amount as i64)
+}
+
+/// A cache-hot task moves.
+fn count_hot(search: &Search<'_>, task: &Task) {
+    bump(&task.stats.balanced.forced);
+    bump(&search.domain.balance.counts[search.situation.index()].hot_pulled);
 }
 
 /// How often what a task counts is halved before it is held against what is to move.
@@ -290,6 +300,33 @@ mod tests {
         assert!(is_hot(LevelKind::Mc, Policy::Normal));
         assert!(!is_hot(LevelKind::Mc, Policy::Idle));
         assert!(!is_hot(LevelKind::Smt, Policy::Normal));
+    }
+
+    /// fair-placement 8.7: after failures a hot task may move, but this one is too heavy.
+    #[test]
+    fn up_to_6_1_128_a_hot_task_counted_although_it_stayed() {
+        let counted = |rule: &str| {
+            let level = TopologyLevel { kind: LevelKind::Mc, spans: [CpuMask::first_n(2)].into() };
+            let lab = Lab::on(&Topology { cpus: 2, levels: [level].into() }, "6.1.y", &[rule]);
+            lab.spawn(Policy::Normal, 0);
+            let p = lab.spawn(Policy::Normal, 0);
+            lab.k.task(p).stats.exec_start.set(lab.k.platform.now.get());
+            let domain = &lab.k.domains(CpuId(1))[0];
+            let (dest, situation) = (CpuId(1), Situation::Idle);
+            let search = Search { dest, domain, situation, cpus: domain.span };
+            let verdict = |remaining| {
+                let mut pull = Pull { remaining, ..Pull::default() };
+                look_at_task(&lab.run(lab.cpu(1).lock(CpuId(0))), &search, &mut pull, p, 2)
+            };
+            let counted = || lab.k.task(p).stats.balanced.forced.get();
+            assert_eq!(verdict(1), Err(Reason::NotMovedHeavy));
+            let stayed = counted();
+            assert!(verdict(1024).is_ok());
+            assert_eq!(domain.balance.counts[situation.index()].hot_pulled.get(), counted().into());
+            [stayed, counted()]
+        };
+        assert_eq!(counted("hot_count=moved"), [0, 1]);
+        assert_eq!(counted("hot_count=tested"), [1, 2]);
     }
 
     /// fair-placement E57: failed attempts until a hog may go for so much load.

@@ -9,7 +9,7 @@ use crate::fair::cache::shared_cache;
 use crate::fair::group::Figures;
 use crate::fair::pelt::{capacity_of, cpu_load, cpu_util, refresh};
 use crate::platform::Platform;
-use crate::registry::{Lb, MisfitReduced, SmtBalance};
+use crate::registry::{Lb, LbAverage, MisfitReduced, SmtBalance};
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
 use core::cell::Ref;
 
@@ -67,6 +67,7 @@ impl<'d> Search<'d> {
             siblings_of_idle: me.k.config.rules.smt_balance.get() == SmtBalance::On,
             shares_cache: domain.shares_cache,
             average: total.average_load(),
+            lack_wraps: me.k.config.rules.lb_average.get() == LbAverage::Wraps,
         };
         let Some((group, seen)) = busiest else {
             super::note(me, Reason::LbNone);

@@ -124,3 +124,19 @@ fn a_child_stays_within_its_affinity() {
     super::allow(&lab, child, cpus(&[0]));
     assert_eq!(Class::Fair.select_task_rq(lab.cpu(0), child, SelectFor::Fork), CpuId(0));
 }
+
+/// 8.7: the child may use one busy CPU of this node, which has idle ones, and the only idle one of the other.
+#[test]
+fn up_to_6_1_177_cpus_counted_that_a_new_task_may_not_use() {
+    let goes_to = |rule: &str| {
+        let lab = modern(&two_sockets(), &[rule]);
+        for cpu in [0, 1, 8, 10, 11, 12, 13, 14, 15] {
+            lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu]));
+        }
+        let child = lab.fork_start(0, 0);
+        super::allow(&lab, child, cpus(&[1, 9]));
+        Class::Fair.select_task_rq(lab.cpu(0), child, SelectFor::Fork).0
+    };
+    assert_eq!(goes_to("fork_counts=allowed"), 9);
+    assert_eq!(goes_to("fork_counts=all"), 1);
+}

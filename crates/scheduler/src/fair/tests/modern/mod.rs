@@ -2,6 +2,7 @@
 //! CPUs 2k and 2k + 1 in core k, one cache a socket.
 
 mod balance;
+mod clusters;
 mod fork;
 mod nohz;
 mod older;

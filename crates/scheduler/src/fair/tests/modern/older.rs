@@ -62,7 +62,21 @@ fn the_older_scan_starts_at_the_target() {
     assert_eq!(beside.last(), (4, Reason::SisSmt), "5, 6, 7 are looked at, then the thread beside 5");
 }
 
-/// 8.5, `wake_placement=idle_near_or_load`: row 3 of 2.6 is not there, and row 1 counts as affine.
+/// 8.5: a search from the target, of four less the one at which it ends: 6, 7 and 0, or 6, 1 and 2.
+#[test]
+fn in_4_19_forbidden_cpus_counted_in_the_scan() {
+    let scan = |rule: &str| {
+        let wake = scan_by_time(0, 5_000, "idle_sibling=core_cpu_thread");
+        wake.lab.k.config.set(rule).expect("legal");
+        allow(&wake.lab, wake.woken, cpus(&[1, 2, 6]));
+        wake.last()
+    };
+    assert_eq!(scan("scan_counts=allowed"), (2, Reason::SisCpu));
+    assert_eq!(scan("scan_counts=all"), (6, Reason::SisCut));
+}
+
+/// 8.5, `wake_placement=idle_near_or_load`: row 3 of 2.6 is not there; 8.7: up to 6.1.27 row 1 counts as
+/// affine.
 #[test]
 fn an_idle_last_cpu_of_another_cache_was_no_reason() {
     let first = |rule: &str| Wake::new(2, 12, &[rule]).busy(&[2]).first(false).1;
@@ -73,8 +87,8 @@ fn an_idle_last_cpu_of_another_cache_was_no_reason() {
         assert_eq!(wake.first(false), (4, Reason::WaPrevIdle));
         wake.lab.k.task(wake.woken).stats.woken.affine.get()
     };
-    assert_eq!(counted("wake_placement=idle_or_load"), 0);
-    assert_eq!(counted("wake_placement=idle_near_or_load"), 1);
+    assert_eq!(counted("affine_count=waker"), 0);
+    assert_eq!(counted("affine_count=idle"), 1);
 }
 
 /// 8.5, `recent_used=waker`: fair-placement E29 again.

@@ -4,7 +4,7 @@ use super::{all_but, allow, modern, two_sockets};
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::testing::{Lab, cpus, fifo};
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{CpuId, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use crate::{CpuId, Nanos, Nice, Pid, Policy, Reason, TaskId, Topology};
 use alloc::vec::Vec;
 
 /// A wakeup by CPU `t` of a task that ran on CPU `p`.
@@ -17,7 +17,12 @@ pub(super) struct Wake {
 impl Wake {
     /// Of the machine's first example settings: everything idle, eight CPUs may be searched.
     pub fn new(t: u16, p: u16, more: &[&str]) -> Wake {
-        let lab = modern(&two_sockets(), more);
+        Wake::on(&two_sockets(), t, p, more)
+    }
+
+    /// The same on another machine.
+    pub fn on(topology: &Topology, t: u16, p: u16, more: &[&str]) -> Wake {
+        let lab = modern(topology, more);
         let woken = lab.spawn(Policy::Normal, p);
         lab.block(p);
         lab.allow_scans(8);
@@ -56,7 +61,7 @@ impl Wake {
         self
     }
 
-    fn wakes(&self, sync: bool, interrupt: bool) -> (u16, Vec<Reason>) {
+    pub fn wakes(&self, sync: bool, interrupt: bool) -> (u16, Vec<Reason>) {
         self.lab.forget();
         let flags = WakeFlags { sync, interrupt };
         let cpu = crate::fair::select_task_rq_wake(self.lab.cpu(self.t), self.woken, flags).0;
@@ -321,14 +326,20 @@ fn a_task_that_is_woken_elsewhere_is_not_cache_hot() {
     assert_eq!([ran_at(6), ran_at(7)], [(6, Nanos(77)), (7, Nanos::ZERO)]);
 }
 
-/// rt-class 3.1: who may not run where it is goes to the nearest CPU that is allowed.
+/// rt-class 3.1: who is woken and may not run where it was goes to the lowest CPU of its node that is
+/// allowed, whatever is nearer; if there is none, to the lowest of all.
 #[test]
-fn a_task_that_has_to_go_stays_near() {
-    let lab = modern(&two_sockets(), &[]);
-    let p = lab.spawn_allowed(Policy::Normal, 9, cpus(&[9]));
-    allow(&lab, p, cpus(&[1, 12]));
-    lab.settle();
-    assert_eq!(lab.cpu_of(p), 12);
+fn a_task_that_is_woken_where_it_may_not_run_stays_in_its_node() {
+    let woken_on = |allowed: &[u16]| {
+        let lab = modern(&two_sockets(), &[]);
+        let p = lab.spawn_allowed(Policy::Normal, 13, cpus(&[13, 15]));
+        lab.block(13);
+        allow(&lab, p, cpus(allowed));
+        lab.wake(0, p);
+        lab.cpu_of(p)
+    };
+    assert_eq!(woken_on(&[1, 10, 12]), 10);
+    assert_eq!(woken_on(&[6, 7]), 6);
 }
 
 /// 2.2 step 5: a sleeper whose CPU is still switching away from it is woken there, whoever wakes it.
