@@ -3,6 +3,7 @@
 use crate::behaviour::TaskSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
+use crate::softirq::SoftirqSpec;
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
 
@@ -21,6 +22,7 @@ pub struct Setup {
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) outside: Vec<Outside>,
+    pub(crate) softirqs: Vec<SoftirqSpec>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
@@ -89,6 +91,7 @@ impl Setup {
             spinlocks: Vec::new(),
             devices: Vec::new(),
             outside: Vec::new(),
+            softirqs: Vec::new(),
             ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
@@ -186,6 +189,11 @@ impl Setup {
     pub fn tick_at(&mut self, cpu: CpuId, time: Nanos) {
         self.ticks_at.resize(self.ticks_at.len().max(cpu.index() + 1), None);
         self.ticks_at[cpu.index()] = Some(time);
+    }
+
+    /// A timer that raises soft interrupts. One of a CPU that the machine does not have never expires.
+    pub fn softirq(&mut self, spec: SoftirqSpec) {
+        self.softirqs.push(spec);
     }
 
     /// A message from outside the model.

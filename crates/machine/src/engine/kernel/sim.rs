@@ -5,6 +5,7 @@ use crate::engine::hardware::Hw;
 use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
 use crate::setup::Outside;
+use crate::softirq::SoftirqSpec;
 use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
 
 /// See the module's head.
@@ -22,6 +23,7 @@ pub(crate) struct Surroundings {
     /// Where each task of the setup wants to start.
     pub spawn_cpus: Vec<Option<CpuId>>,
     pub outside: Vec<Outside>,
+    pub softirqs: Vec<SoftirqSpec>,
     /// A tick of each CPU, where the setup says one.
     pub ticks_at: Vec<Option<Nanos>>,
     /// Which kernel threads wake by what happens on a CPU.

@@ -4,8 +4,8 @@ use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, ExitedTasks, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation,
-    Outcome, Points, RunError, RunOptions, Setup, SnapshotPlan, Spread, Stretch, TaskSpec, TimedSetting,
-    Tracing, Woken,
+    Outcome, Points, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec, SoftirqTally, Spread, Stretch,
+    TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
@@ -199,6 +199,16 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         task.kernel_thread = plan.cpus.count_ones() == 1;
         task.working_set_bytes = 1_000 * n as u64;
         setup.spawn(Nanos::from_micros(plan.start.into()), task);
+    }
+    if let Some(plan) = scenario.softirq {
+        let every = Nanos::from_micros(plan.every.into());
+        setup.softirq(SoftirqSpec {
+            cpu: CpuId(plan.cpu % cpus),
+            at: every,
+            every,
+            work: Nanos::from_micros(plan.work.into()),
+            tally: SoftirqTally::default(),
+        });
     }
     helpers(scenario, &shared, &mut setup);
     setup
