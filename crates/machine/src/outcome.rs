@@ -1,6 +1,7 @@
 //! What a run leaves behind: counters, records, errors.
 
 use crate::behaviour::TaskCounters;
+use crate::group::GroupOutcome;
 use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub tasks: Vec<TaskOutcome>,
     /// Every CPU.
     pub cpus: Vec<CpuResult>,
+    /// Every task group of the setup, in its order.
+    pub groups: Vec<GroupOutcome>,
     /// Machine-wide counters.
     pub totals: Totals,
     /// How often each decision fell for each reason that occurred.

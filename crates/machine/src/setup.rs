@@ -1,10 +1,11 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
+use crate::group::GroupSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
 use scheduler::mutex::MutexKind;
-use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
+use scheduler::{CpuId, GroupId, MutexId, Nanos, Pid, TaskId};
 
 /// Pid of the first task that a setup spawns; later ones count up.
 pub const FIRST_PID: i32 = 1000;
@@ -20,6 +21,7 @@ pub struct Setup {
     pub(crate) futexes: u32,
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) devices: Vec<DeviceSpec>,
+    pub(crate) groups: Vec<GroupSpec>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
@@ -88,6 +90,7 @@ impl Setup {
             futexes: 0,
             spinlocks: Vec::new(),
             devices: Vec::new(),
+            groups: Vec::new(),
             outside: Vec::new(),
             ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
@@ -154,6 +157,13 @@ impl Setup {
     pub fn device(&mut self, spec: DeviceSpec) -> DeviceId {
         self.devices.push(spec);
         DeviceId(self.devices.len() as u32 - 1)
+    }
+
+    /// A new task group. Its parent has to be there before it.
+    pub fn group(&mut self, spec: GroupSpec) -> GroupId {
+        self.groups.push(spec);
+        // The root is the first of the table.
+        GroupId(self.groups.len() as u32)
     }
 
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt,

@@ -278,6 +278,7 @@ impl Sim {
             simulated: end,
             events: totals.wakeups + totals.context_switches,
             tasks,
+            groups: Vec::new(),
             cpus: view.cpu_results(end),
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),
