@@ -3,6 +3,7 @@
 use crate::dumps::DumpRequest;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::groups::Groups;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::loads::{LoadSource, LoadSpec, ReadFile, Words};
 use crate::machines::NamedMachine;
@@ -25,7 +26,7 @@ impl Experiment {
     /// What a text says, with the files that it names.
     ///
     /// # Errors
-    /// Whatever is wrong with a load, the machine, the kernel, a setting, a task or a dump; a file that is
+    /// Whatever is wrong with a load, the machine, the kernel, a setting, a group, a task or a dump; a file that is
     /// not there or has changed since the text was written; options for a task that no recording has;
     /// mutexes that are to be inferred, and no recording shows any.
     pub fn open(text: &ExperimentText, files: &dyn Sources) -> Result<Experiment, Error> {
@@ -49,6 +50,8 @@ impl Experiment {
             None => KernelConfig::of_text(text)?,
         };
         kernel.at_start()?;
+        let groups = Groups::of_text(text)?;
+        groups.check(kernel.named())?;
         let machine = NamedMachine::open(&text.machine, &loads, files)?;
         for (load, LoadText { file, .. }) in loads.iter_mut().zip(&text.loads) {
             if let Some(origin) = file.as_ref().and_then(|file| file.recorded_on.as_ref()) {
@@ -61,6 +64,7 @@ impl Experiment {
             loads,
             machine,
             kernel,
+            groups,
             seed: text.seed,
             duration: text.duration_ns.map(Nanos),
             check: text.check,
@@ -78,7 +82,7 @@ impl Experiment {
     /// was read for another stretch of the run.
     #[must_use]
     pub fn text(&self) -> Option<ExperimentText> {
-        Some(ExperimentText {
+        Some(self.groups.into_text(ExperimentText {
             loads: self.loads.iter().map(|load| self.load_text(load)).collect::<Option<_>>()?,
             machine: self.machine.text()?.clone(),
             kernel: Some(self.kernel.named().asked.clone()),
@@ -90,7 +94,8 @@ impl Experiment {
             dumps: self.dumps.iter().map(|dump| dump.text.clone()).collect(),
             check: self.check,
             without_fidelity: !self.fidelity,
-        })
+            ..ExperimentText::default()
+        }))
     }
 
     fn load_text(&self, load: &LoadSpec) -> Option<LoadText> {

@@ -166,6 +166,31 @@ impl Setup {
         GroupId(self.groups.len() as u32)
     }
 
+    /// The groups so far, in the order of their ids.
+    pub fn groups(&self) -> &[GroupSpec] {
+        &self.groups
+    }
+
+    /// The group of this path, if it is there.
+    pub fn find_group(&self, path: &str) -> Option<GroupId> {
+        let index = self.groups.iter().position(|group| group.name == path)?;
+        Some(GroupId(index as u32 + 1))
+    }
+
+    /// Number of tasks that were spawned.
+    pub fn spawned(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Makes other tasks of those that were spawned after the first `from`, each with its pid.
+    pub fn change_tasks(&mut self, from: usize, mut change: impl FnMut(Pid, TaskSpec) -> TaskSpec) {
+        let later = self.tasks.split_off(from);
+        for spawn in later {
+            let pid = Pid(FIRST_PID + self.tasks.len() as i32);
+            self.tasks.push(Spawn { spec: change(pid, spawn.spec), ..spawn });
+        }
+    }
+
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt,
     /// so the machine's `idle_exit` is not paid.
     pub fn hold_cpu_dma_latency(&mut self) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::KernelChange;
+use crate::{GroupText, KernelChange, MemberText};
 
 /// Everything that decides about a run, as it can be written down: the same text and the same files give the
 /// same result. What is left out has the default of `schedlab run`.
@@ -21,6 +21,16 @@ pub struct ExperimentText {
     /// What is set on top of it or changes during the run, in the order in which it takes effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<KernelChange>,
+    /// Task groups; none: all tasks compete with each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupText>,
+    /// Who is in them; of several that mean a task the last counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberText>,
+    /// Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are
+    /// in no other group.
+    #[serde(skip_serializing_if = "is_default")]
+    pub autogroup: bool,
     /// Everything random derives from it.
     pub seed: u64,
     /// Simulated time, nanoseconds, above 0. Without it the run lasts as long as its loads.
@@ -51,6 +61,9 @@ impl Default for ExperimentText {
             machine: MachineText::default(),
             kernel: None,
             settings: Vec::new(),
+            groups: Vec::new(),
+            members: Vec::new(),
+            autogroup: false,
             seed: 1,
             duration_ns: None,
             stretch: None,

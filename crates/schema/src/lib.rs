@@ -29,6 +29,7 @@ pub mod comparison;
 mod cpus;
 mod experiment_text;
 mod figures;
+mod groups;
 mod histogram;
 mod ids;
 mod inspect;
@@ -52,6 +53,7 @@ pub use experiment_text::{
     WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
+pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{

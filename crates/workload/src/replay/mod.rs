@@ -93,6 +93,7 @@ mod overhead;
 mod overrides;
 mod packets;
 mod paths;
+mod place;
 mod player;
 mod programs;
 mod quotas;
