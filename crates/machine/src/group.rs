@@ -9,7 +9,8 @@ pub struct GroupSpec {
     pub name: String,
     /// The group that it is part of; [`GroupId::ROOT`]: of none but the machine.
     pub parent: GroupId,
-    /// Weight of the whole group among its siblings, 2 to 262,144; 1024 is the default, as `cpu.shares` counts it.
+    /// Weight of the whole group among its siblings, 2 to 262,144, as `cpu.shares` counts it; 1024 is
+    /// the default.
     pub shares: u64,
     /// `cpu.idle`: all of it together weighs 3 and makes room for everybody else (deadline-groups B6).
     pub idle: bool,

@@ -190,6 +190,18 @@ pub enum RunError {
         /// How many CPUs there are.
         cpus: usize,
     },
+    /// A task is in a group that there is not.
+    #[error("task {comm} ({pid}) is in task group {group}, but the setup has {groups} besides the root")]
+    NoSuchGroup {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// Which group.
+        group: u32,
+        /// How many there are.
+        groups: usize,
+    },
     /// The kernel refuses SCHED_DEADLINE to a task, or an affinity to a deadline task.
     #[error("task {comm} ({pid}): {why}")]
     NotAdmitted {

@@ -7,12 +7,14 @@ use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
 use super::userland::{Family, Userland};
 use crate::behaviour::{Behaviour, Env, TaskSpec};
+use crate::group::GroupSpec;
 use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::setup::{FIRST_PID, Setup, Spawn};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::{IdleMonitor, MachineSpec};
 use crate::step::Step;
 use crate::window::Window;
+use scheduler::fair::GroupParams;
 use scheduler::fork::new_task;
 use scheduler::registry::{Config, StopperForm};
 use scheduler::stop::create_stopper;
@@ -100,8 +102,14 @@ impl Machine {
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
+        let mut k = Scheduler::new(hw, config, &topology, spawns.len() + cpus);
+        let groups = std::mem::take(&mut setup.groups);
+        for GroupSpec { parent, shares, idle, .. } in &groups {
+            k.create_group(GroupParams { parent: *parent, shares: *shares, idle: *idle });
+        }
         let sim = Sim {
-            k: Scheduler::new(hw, config, &topology, spawns.len() + cpus),
+            k,
+            groups,
             user: Userland::new(&mut setup, options.seed, spawns.len()),
             observed: Observed::new(options.snapshots.clone()),
             surroundings: Surroundings {
@@ -209,7 +217,7 @@ impl Sim {
         }
         for (number, spawn) in spawns.into_iter().enumerate() {
             let pid = Pid(FIRST_PID + number as i32);
-            let id = new_task(&self.k, as_new_task(&self.k, pid, &spawn.spec)?);
+            let id = new_task(&self.k, as_new_task(&self.k, pid, &spawn.spec, None)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
             note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
@@ -278,7 +286,7 @@ impl Sim {
             simulated: end,
             events: totals.wakeups + totals.context_switches,
             tasks,
-            groups: Vec::new(),
+            groups: view.group_outcomes(&self.groups),
             cpus: view.cpu_results(end),
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),

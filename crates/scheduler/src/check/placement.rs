@@ -2,7 +2,6 @@
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
-use crate::fair::EntityId;
 use crate::platform::Platform;
 use crate::{Standing, TaskId};
 use alloc::format;
@@ -11,8 +10,6 @@ use alloc::format;
 pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
-    let fair = rq.fair.waiting().map(EntityId::task);
-    let runs = rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);
         let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
@@ -23,7 +20,9 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
     };
     rq.dl.queued().filter_map(|queued| queued.id.task()).for_each(|p| check(p, Class::Deadline));
     rt.for_each(|p| check(p, Class::Rt));
-    fair.chain(runs).for_each(|p| check(p, Class::Fair));
+    for level in queue.levels(k) {
+        level.queued(k).for_each(|p| check(p, Class::Fair));
+    }
 }
 
 /// P10: the running task is queued here, and knows that it runs.

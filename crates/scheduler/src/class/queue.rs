@@ -251,7 +251,7 @@ pub(crate) fn requeue_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 /// A task that sleeps in its queue leaves it: it goes to another class, which would not know why it is there.
 pub(crate) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if rq.me.task(p).se.eevdf.sched_delayed.get() {
-        fair::finish_delayed_dequeue(rq, p);
+        fair::finish_delayed_dequeue(rq, fair::EntityId::of(p));
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::view::View;
 use crate::engine::userland::{Activity, Resume, counters};
+use crate::group::{GroupOutcome, GroupSpec};
 use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
-use scheduler::{Nanos, TaskId, TaskState};
+use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
 use schema::Histogram;
 
 impl View<'_> {
@@ -29,6 +30,16 @@ impl View<'_> {
             wait_sum: task.stats.wait_sum.get(),
             wakeup_latency,
         })
+    }
+
+    /// The groups of a setup, in its order.
+    pub fn group_outcomes(self, specs: &[GroupSpec]) -> Vec<GroupOutcome> {
+        let outcome = |(spec, group): (&GroupSpec, GroupId)| {
+            let cpus = (0..self.k.cpus() as u16).map(CpuId);
+            let usage = cpus.map(|cpu| self.k.group_usage(group, cpu)).fold(Nanos::ZERO, |a, b| a + b);
+            GroupOutcome { spec: spec.clone(), usage, quota: None }
+        };
+        specs.iter().zip(self.k.groups.ids()).map(outcome).collect()
     }
 
     /// The tasks that still live, if all of them sleep and neither a timer nor any of these messages from

@@ -4,9 +4,10 @@
 use super::average::FULL;
 use super::tracked;
 use crate::fair::cpu_load::weighted_cpuload;
+use crate::fair::hierarchy::task_h_load;
 use crate::platform::Platform;
 use crate::registry::BalanceLoad;
-use crate::{Class, CpuId, TaskId, ThisCpu};
+use crate::{Class, CpuId, GroupId, TaskId, ThisCpu};
 
 /// Sum of the weights on a CPU, as far as they were runnable.
 pub(in crate::fair) fn cpu_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
@@ -48,10 +49,11 @@ fn runs_fair<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
     me.task(me.k.rq(cpu).published.curr.get()).class.get() == Class::Fair
 }
 
-/// What a task brings to the load of a CPU.
+/// What a task brings to the load of its CPU; in a group, by way of the group.
 pub(in crate::fair) fn task_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     let se = &me.task(p).se;
-    if tracked(me) { se.pelt.average.load_avg.get() } else { se.weight.get() }
+    let own = if tracked(me) { se.pelt.average.load_avg.get() } else { se.weight.get() };
+    if se.group.get() == GroupId::ROOT { own } else { task_h_load(me, p, own) }
 }
 
 /// What a task is expected to use of a CPU, in 1024ths.

@@ -113,6 +113,7 @@ impl Lab {
             nice,
             cpus_allowed: CpuMask::ALL,
             kernel_thread: false,
+            group: crate::GroupId::ROOT,
         };
         let child = new_task(&self.k, new);
         self.run(sched_fork(self.cpu(cpu), child));

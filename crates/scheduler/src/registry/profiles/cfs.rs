@@ -170,6 +170,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "renice=same_stint",
             "push_ipi_walker=per_source",
             "deboost_order=wake_then_deboost",
+            "group_shares=avg",
         ],
     },
 ];

@@ -267,7 +267,10 @@ fn hot<P: Platform>(from: &RqGuard<'_, P>, search: &Search<'_>, p: TaskId) -> Op
     }
     let dest_has_tasks = me.k.rq(search.dest).published.nr_running.get() > 0;
     let entity = crate::fair::EntityId::of(p);
-    if me.has(Feature::CacheHotBuddy) && dest_has_tasks && from.fair.buddies.contains(entity) {
+    if me.has(Feature::CacheHotBuddy)
+        && dest_has_tasks
+        && from.queue(task.se.group.get()).buddies.contains(entity)
+    {
         return Some(Reason::NotMovedBuddy);
     }
     let ran = task.stats.exec_start.get();

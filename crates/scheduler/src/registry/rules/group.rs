@@ -1,0 +1,9 @@
+//! Rules of task groups (deadline-groups B).
+
+rules! {
+    GroupShares group_shares "What does a group weigh on a CPU?" "deadline-groups B3" {
+        WeightMax "weight_max"
+            "By the weights that are queued there or the load of late, whichever is more (4.15 on).",
+        Avg "avg" "By the weights that are queued there (up to 4.12).",
+    }
+}
