@@ -1,11 +1,12 @@
 //! Settings that were in force at some time and leave traces after they change.
 
-use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
 use crate::registry::{
     DlServer, DlServerStop, FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel, PushFail,
 };
+use crate::{Nanos, Scheduler};
+use alloc::vec::Vec;
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -36,6 +37,8 @@ pub struct Past {
     pub(super) server_left: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
+    /// Every `base_slice`: a request keeps that with which it began.
+    pub(super) base_slices: Vec<Nanos>,
 }
 
 impl Past {
@@ -69,5 +72,9 @@ impl Past {
         };
         self.had_server |= has_server;
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
+        let base_slice = fair::granularities(k).base_slice;
+        if !self.base_slices.contains(&base_slice) {
+            self.base_slices.push(base_slice);
+        }
     }
 }
