@@ -127,8 +127,8 @@ fn open_load(text: &LoadText, window: Option<Window>, files: &dyn Sources) -> Re
     let Some(file) = &text.file else { return LoadSpec::of_command_line(&text.load) };
     let mut changes = file.changes.iter().map(|words| TaskOptions::of_words(words));
     let tasks = changes.next().transpose()?.unwrap_or_default();
-    let reading =
-        Reading { dialect: file.dialect, locks: file.locks, wakeup_costs: file.wakeup_costs, tasks, window };
+    let FileText { dialect, locks, groups, wakeup_costs, .. } = *file;
+    let reading = Reading { dialect, locks, groups, wakeup_costs, tasks, window };
     let mut load = LoadSpec::open_file(&text.load, &reading, files)?;
     let found = load.file().and_then(|file| file.content_hash.as_ref());
     if let (Some(expected), Some(found)) = (&file.xxh128, found)

@@ -402,7 +402,8 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(name: &str, trace: Trace, reading: &Reading, files: &dyn Sources) -> Kind {
-    let options = ReadOptions { locks: reading.locks, window: reading.window.unwrap_or(Window::ALL) };
+    let window = reading.window.unwrap_or(Window::ALL);
+    let options = ReadOptions { locks: reading.locks, window, groups: reading.groups };
     let replay = reading.read(Replay::read(trace, options));
     Kind::Replay(Arc::new(RecordedLoad { replay, machine: None, described: beside(name, files) }))
 }

@@ -119,6 +119,9 @@ pub struct FileText {
     /// What waits for locks are, if it is a recording.
     #[serde(skip_serializing_if = "is_default")]
     pub locks: RecordedLocks,
+    /// Whether its tasks are in the task groups in which they were, if it is a recording.
+    #[serde(skip_serializing_if = "is_default")]
+    pub groups: RecordedGroups,
     /// What decides how long it takes from a wakeup to the woken task, if it is a recording.
     #[serde(skip_serializing_if = "is_default")]
     pub wakeup_costs: WakeupCosts,
@@ -198,6 +201,18 @@ pub enum RecordedLocks {
     /// Mutexes are inferred where any show, those with priority inheritance, too: whoever comes first has
     /// one.
     Inferred,
+}
+
+/// In which task groups the tasks of a replay are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordedGroups {
+    /// In none, unless members are named: all compete with each other.
+    #[default]
+    Flat,
+    /// In those that the recorder wrote down, with their weights and limits.
+    Recorded,
 }
 
 /// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.

@@ -49,8 +49,8 @@ mod verdict;
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use experiment_text::{
-    ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch,
-    WakeupCosts,
+    ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedGroups, RecordedLocks,
+    RtAppDialect, Stretch, WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
 pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText};

@@ -1,8 +1,8 @@
 //! Experiments as text: whatever can be said is read back as the same, and runs the same.
 
 use lab::schema::{
-    ExperimentText, FileText, GroupText, KernelChange, LoadText, MachineText, MemberText, RecordedLocks,
-    RtAppDialect, Stretch, WakeupCosts,
+    ExperimentText, FileText, GroupText, KernelChange, LoadText, MachineText, MemberText, RecordedGroups,
+    RecordedLocks, RtAppDialect, Stretch, WakeupCosts,
 };
 use lab::{
     Error, Experiment, Files, KernelConfig, LoadSpec, Nanos, RunResult, TaskOptions, load_text, machine,
@@ -129,6 +129,7 @@ fn every_option_is_in_the_text() {
     let all = [
         of_file(|file| file.dialect = RtAppDialect::RtApp),
         of_file(|file| file.locks = RecordedLocks::Recorded),
+        of_file(|file| file.groups = RecordedGroups::Recorded),
         of_file(|file| file.wakeup_costs = WakeupCosts::Machine),
         of_file(|file| file.changes = vec![vec!["policy=*=batch".to_owned()]]),
         of_file(|file| file.changes = vec![vec!["nice=*=5".to_owned()], vec!["nice=*=3".to_owned()]]),

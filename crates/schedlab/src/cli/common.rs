@@ -128,6 +128,10 @@ pub struct Common {
     /// every lock shows, and no others.
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
+    /// Task groups of a recording: `recorded`, those that its recorder wrote down, with weights and limits;
+    /// `flat`, none but those of --group and --in.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Flat)]
+    groups: RecordedGroups,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
@@ -180,6 +184,24 @@ pub enum RecordedLocks {
     Recorded,
     /// All mutexes that show are inferred.
     Inferred,
+}
+
+/// In which task groups the tasks of a replay are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum RecordedGroups {
+    /// In none but those that are named.
+    Flat,
+    /// In those of the recording.
+    Recorded,
+}
+
+impl RecordedGroups {
+    pub fn meant(self) -> schema::RecordedGroups {
+        match self {
+            RecordedGroups::Flat => schema::RecordedGroups::Flat,
+            RecordedGroups::Recorded => schema::RecordedGroups::Recorded,
+        }
+    }
 }
 
 impl RecordedLocks {
@@ -275,6 +297,7 @@ impl Common {
                 RtAppDialect::RtApp => schema::RtAppDialect::RtApp,
             },
             locks: self.locks.meant(),
+            groups: self.groups.meant(),
             tasks: TaskOptions { affinities: self.affinity.clone(), overrides },
             wakeup_costs: match self.wakeup_costs {
                 CostsFrom::Recorded => WakeupCosts::Recorded,

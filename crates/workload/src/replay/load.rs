@@ -74,10 +74,11 @@ impl Replay {
         let mut played_tasks = Vec::with_capacity(self.recording.tasks.len());
         let left_out = fitted.leave_out(&self.recording.tasks);
         let known = self.known_affinities();
-        for ((task, left_out), known) in self.recording.tasks.iter().zip(left_out).zip(known) {
+        let tasks = self.recording.tasks.iter().zip((0..).map(TaskIndex));
+        for (((task, index), left_out), known) in tasks.zip(left_out).zip(known) {
             let mut played = PlayedTask::new(task, self.overhead.without(task));
             played.absent |= left_out;
-            played.group = place.group_of(task);
+            played.group = place.group_of(index, task, setup);
             match (known, task.placement.allowed, task.placement.pinned) {
                 _ if played.absent => {}
                 (Some(known), _, _) => {
@@ -261,7 +262,8 @@ impl Replay {
         // A trace has the kernel threads of the machine on which it was recorded.
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
-        let played_tasks = self.played_tasks(setup, &mut fitted, &Place { members, session })?;
+        let place = Place { recorded: &self.recording.groups, members, session };
+        let played_tasks = self.played_tasks(setup, &mut fitted, &place)?;
         // CPUs that the recorded machine did not have tick with its last one.
         let ticks_at = &self.recording.ticks_at;
         for cpu in 0..setup.cpus() {
