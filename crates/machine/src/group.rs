@@ -1,5 +1,6 @@
 //! Task groups as a setup asks for them, and what became of them (deadline-groups B).
 
+use crate::outcome::RunError;
 use scheduler::{GroupId, Nanos};
 
 /// A task group to be.
@@ -22,6 +23,30 @@ impl GroupSpec {
     /// A group of the root with the default weight and no limit.
     pub fn new(name: impl Into<String>) -> GroupSpec {
         GroupSpec { name: name.into(), parent: GroupId::ROOT, shares: 1024, idle: false, quota: None }
+    }
+}
+
+impl GroupSpec {
+    /// Whether it may be the group of a setup that has `before` groups already.
+    ///
+    /// # Errors
+    /// What the kernel refuses (deadline-groups B1, B7), and a parent that comes later.
+    pub(crate) fn check(&self, before: usize) -> Result<(), RunError> {
+        let refuse = |why: &'static str| Err(RunError::Group { name: self.name.clone(), why });
+        let ms = Nanos::from_millis;
+        if self.parent.index() > before {
+            return refuse("its parent has to be there before it");
+        } else if !(2..=262_144).contains(&self.shares) {
+            return refuse("its shares have to be 2 to 262144");
+        }
+        match self.quota {
+            Some(limit) if limit.quota < ms(1) => refuse("its quota has to be at least 1 ms"),
+            Some(limit) if limit.period < ms(1) || limit.period > ms(1_000) => {
+                refuse("its period has to be 1 ms to 1 s")
+            }
+            Some(limit) if limit.burst > limit.quota => refuse("its burst may be no more than its quota"),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 

@@ -190,6 +190,14 @@ pub enum RunError {
         /// How many CPUs there are.
         cpus: usize,
     },
+    /// A task group that the kernel refuses.
+    #[error("task group {name}: {why}")]
+    Group {
+        /// Its path.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A task is in a group that there is not.
     #[error("task {comm} ({pid}) is in task group {group}, but the setup has {groups} besides the root")]
     NoSuchGroup {

@@ -19,16 +19,8 @@ pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
     let asked = experiment.kernel.named().warning(profile);
     let uname = experiment.loads.iter().filter_map(LoadSpec::recorded_kernel);
     let recorded = uname.filter_map(NamedKernel::of_uname).find_map(|kernel| kernel.warning(profile));
-    let of_groups = unlimited(parts);
     let of_recordings = unknown_kernel(parts).into_iter().chain(unknown_ticks(parts));
-    asked.or(recorded).into_iter().chain(of_loads).chain(of_groups).chain(of_recordings).collect()
-}
-
-/// A limit that the machine does not enforce.
-fn unlimited(parts: &Parts<'_>) -> Option<String> {
-    let of_groups = parts.outcome.groups.iter().filter(|group| group.spec.quota.is_some());
-    let group = of_groups.into_iter().find(|group| group.quota.is_none())?;
-    Some(format!("group {}: its limit (cpu.max) had no effect: throttling is not modelled", group.spec.name))
+    asked.or(recorded).into_iter().chain(of_loads).chain(of_recordings).collect()
 }
 
 /// A recording that does not say its kernel runs under whatever is asked for, or under the default one.

@@ -99,7 +99,6 @@ fn an_idle_group_makes_room() {
 
 /// deadline-groups B7, the recording `bw-1hog`: 0.203 to 0.204 of the CPU, 31 of 31 periods throttled.
 #[test]
-#[ignore = "the machine does not enforce limits yet"]
 fn a_limit_stops_a_hog() {
     let result = run(&text(&["hog -n 1"], 3, &["web=cpu.max:20000/100000"], &["web=hog"])).expect("it runs");
     let stat = group(&result, "web").stat;
@@ -112,7 +111,6 @@ fn a_limit_stops_a_hog() {
 /// deadline-groups B7, the recording `bw-nested`: parent 50/100, a 40/100 with a hog, b with a hog and
 /// without a limit: a 0.255 to 0.263, b 0.243 to 0.252, a is never throttled.
 #[test]
-#[ignore = "the machine does not enforce limits yet"]
 fn of_nested_limits_the_smaller_one_counts() {
     let described = ["p=cpu.max:50000/100000", "p/a=cpu.max:40000/100000", "p/b"];
     let result = run(&text(&["hog -n 2"], 3, &described, &["p/a=1000", "p/b=1001"])).expect("it runs");
@@ -126,7 +124,6 @@ fn of_nested_limits_the_smaller_one_counts() {
 
 /// deadline-groups B7: what is not used in a period may be used in the next.
 #[test]
-#[ignore = "the machine does not enforce limits yet"]
 fn a_burst_takes_the_throttling_away() {
     // Jobs of 45 ms, a fifth of the CPU in the mean.
     let jobs = "periodic -n 1 --period 225ms --run 45ms";

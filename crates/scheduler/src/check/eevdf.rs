@@ -2,7 +2,7 @@
 
 use super::checker::Memory;
 use super::{Findings, Level, Moment, Queue};
-use crate::fair::{CUSTOM_SLICES, FairEntity, Sums, lag};
+use crate::fair::{CUSTOM_SLICES, FairEntity, Sums, is_hidden, lag};
 use crate::platform::Platform;
 use crate::registry::{FairPolicy, VRef};
 use crate::{Event, TaskId, TaskState, ThisCpu};
@@ -56,7 +56,10 @@ pub(super) fn sleepers_are_counted<P: Platform>(
     found: &mut Findings,
 ) {
     let k = moment.k;
-    let asleep = |p: &TaskId| !p.is_of_group() && k.task(*p).se.eevdf.sched_delayed.get();
+    let asleep = |p: &TaskId| {
+        let task = k.task(*p);
+        !p.is_of_group() && task.se.eevdf.sched_delayed.get() && !is_hidden(k, task)
+    };
     let asleep: usize = queue.levels(k).map(|level| level.queued(k).filter(asleep).count()).sum();
     let counted = queue.published.nr_delayed.get();
     found.expect("eevdf-class E1", counted as usize == asleep, || {

@@ -2,6 +2,7 @@
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
+use crate::fair::is_hidden;
 use crate::platform::Platform;
 use crate::{Standing, TaskId};
 use alloc::format;
@@ -53,7 +54,12 @@ pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mu
         let task = k.task(p);
         let (standing, on_rq, cpu) = (task.standing(), task.on_rq.get(), task.cpu.get());
         // A deadline task may be runnable, and wait for its next period beside the queue.
-        let waits = task.class.get() == Class::Deadline && !task.dl.is_queued();
+        let waits = match task.class.get() {
+            Class::Deadline => !task.dl.is_queued(),
+            // Or be below a throttled queue.
+            Class::Fair => is_hidden(k, task),
+            Class::Stop | Class::Rt | Class::Idle => false,
+        };
         runnable += u32::from(on_rq && !waits);
         found.expect("rt-class P8", standing != Standing::Waking, || {
             format!("the wakeup of {p:?} was never finished")

@@ -110,7 +110,9 @@ pub use balance::{CpuBalance, FairRoot, nohz_csd_func};
 pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
 pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};
-pub use hierarchy::{Group, GroupParams, GroupQueue, Groups};
+pub use hierarchy::{
+    BandwidthCounts, Group, GroupParams, GroupQueue, Groups, Pool, QueueBandwidth, QuotaParams,
+};
 pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
 pub use queue::{CfsRq, EntityId, FairEntity};
 pub use scale::{Granularities, granularities};
@@ -131,6 +133,7 @@ pub(crate) use discipline::{
     preempted_by_higher_class, renice, reweight_task, task_fork, yield_task,
 };
 pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};
+pub(crate) use hierarchy::bandwidth::{GroupTimer, group_timer, is_hidden};
 pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use queue::{
     Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,

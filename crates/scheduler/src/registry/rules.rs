@@ -244,6 +244,7 @@ table! {
     delay_lag: DelayLag,
     lb_lag: LbLag,
     group_shares: GroupShares,
+    bw_expire: BwExpire,
     delayed_count: DelayedCount,
     dl_class: DlClass,
     dl_wakeup: DlWakeup,

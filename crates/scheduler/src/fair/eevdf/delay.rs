@@ -10,6 +10,7 @@ use super::lag::{Stored, update_entity_lag};
 use super::place::{Entrance, place_entity};
 use super::{join_tree, leave_tree};
 use crate::class::{DequeueKind, deactivate_task};
+use crate::fair::hierarchy::bandwidth;
 use crate::fair::queue::{EntityId, FairEntity};
 use crate::fair::{hierarchy, pelt};
 use crate::platform::Platform;
@@ -33,9 +34,11 @@ pub(super) fn set_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
     rq.me.decide(entity.task(), Reason::DelayedDequeue);
 }
 
-/// An entity begins to work its debt off asleep, or no longer does. A group's is no task to be counted.
+/// An entity begins to work its debt off asleep, or no longer does. A group's is no task to be counted,
+/// and who is below a throttled queue counts nowhere.
 pub(super) fn count<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, delayed: bool) {
-    if !entity.is_group() {
+    let group = rq.me.entity(entity).group.get();
+    if !entity.is_group() && !bandwidth::is_stopped(rq.me.k, group, rq.cpu) {
         rq.count_delayed(delayed);
     }
 }

@@ -108,7 +108,8 @@ pub(super) fn dequeue_entity<P: Platform>(
                 delay::count(rq, entity, false);
             }
         }
-        DequeueKind::Sleep => {}
+        DequeueKind::Throttle if se.eevdf.sched_delayed.get() => delay::finished(rq, entity),
+        DequeueKind::Sleep | DequeueKind::Throttle => {}
         DequeueKind::Finish => delay::finished(rq, entity),
     }
     se.eevdf.on_rq.set(false);

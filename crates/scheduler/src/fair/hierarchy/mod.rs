@@ -13,11 +13,13 @@
 //! - `preempt`: a woken task and the running one meet where their ancestors are siblings.
 //! - `weight`: what the entity of a group weighs on a CPU: the CPU's part of the group's shares.
 //! - `averages`: what joins or leaves a group's queue shows in all queues above.
+//! - `bandwidth`: a limit to what a group may use.
 //! - `load`: what a task of a group brings to the load of its CPU.
 //!
 //! A task of the root group takes none of these ways.
 
 mod averages;
+pub(crate) mod bandwidth;
 mod front;
 mod load;
 mod path;
@@ -25,6 +27,7 @@ mod preempt;
 mod table;
 mod weight;
 
+pub use bandwidth::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
 pub use table::{Group, GroupParams, GroupQueue, Groups};
 
 pub(in crate::fair) use averages::{queue_changed, update_all};

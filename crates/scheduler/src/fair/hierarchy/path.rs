@@ -2,6 +2,7 @@
 //! (deadline-groups B2).
 
 use super::averages::{note_runnable, refresh, update_entity};
+use super::bandwidth;
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::fair::eevdf::SetNext;
 use crate::fair::queue::{self, Dequeued, EntityId, update_curr};
@@ -11,19 +12,29 @@ use crate::registry::Feature;
 use crate::rq::RqGuard;
 use crate::{GroupId, TaskId};
 
-/// A task of a group becomes runnable: so does each group above it of which nobody was.
-pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
-    let me = rq.me;
-    let mut group = me.task(p).se.group.get();
+/// A task of a group becomes runnable: so does each group above it of which nobody was. Whether nothing above
+/// is throttled.
+pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) -> bool {
+    let group = rq.me.task(p).se.group.get();
     rq.bring(group);
     pelt::enqueue(rq, p, kind);
     queue::enter(rq, EntityId::of(p), kind);
-    while group != GroupId::ROOT {
-        rq.fair.h_nr_running += 1;
+    rq.fair.h_nr_running += 1;
+    let is_open = !bandwidth::stops_at_enqueue(rq) && enter_above(rq, 1);
+    rq.bring(GroupId::ROOT);
+    is_open
+}
+
+/// The queue in front has so many tasks more: the levels above follow, up to the root's or a throttled one,
+/// which is in front afterwards. Whether that is the root's. (The tasks of the root's queue the caller
+/// counts.)
+pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> bool {
+    let me = rq.me;
+    while rq.fair.group != GroupId::ROOT {
+        let group = rq.fair.group;
         let entity = EntityId::of_group(me.k, group, rq.cpu);
         let slice = discipline::shortest_slice(rq);
-        group = me.k.groups.parent(group);
-        rq.bring(group);
+        rq.bring(me.k.groups.parent(group));
         discipline::set_group_slice(rq, entity, slice);
         let stands = me.task(entity.task());
         if stands.on_rq.get() {
@@ -35,7 +46,15 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
             stands.on_rq.set(rq, true);
             queue::enter(rq, entity, EnqueueKind::Wakeup);
         }
+        if rq.fair.group == GroupId::ROOT {
+            break;
+        }
+        rq.fair.h_nr_running += tasks;
+        if bandwidth::stops_at_enqueue(rq) {
+            return false;
+        }
     }
+    true
 }
 
 /// A task of a group leaves its queue, or blocks and stays for a while; a group of which nobody is left
@@ -49,53 +68,72 @@ pub(in crate::fair) fn dequeue<P: Platform>(
     let group = rq.me.task(p).se.group.get();
     rq.bring(group);
     update_curr(rq);
-    if discipline::dequeue_entity(rq, entity, kind) == Dequeued::Delayed {
+    let dequeued = discipline::dequeue_entity(rq, entity, kind);
+    if dequeued == Dequeued::Delayed {
         pelt::delay(rq, p);
-        rq.bring(GroupId::ROOT);
-        return Dequeued::Delayed;
+    } else {
+        pelt::dequeue(rq, p, kind);
+        queue::leave(rq, entity);
+        bandwidth::give_back(rq);
+        rq.fair.h_nr_running -= 1;
+        let empty = rq.fair.nr_running == 0;
+        if kind == DequeueKind::Sleep && !empty {
+            stays_near(rq);
+        }
+        if !bandwidth::front_is_throttled(rq) {
+            climb(rq, Passing { tasks: 1, leaves: empty.then_some(DequeueKind::Sleep) });
+        }
     }
-    pelt::dequeue(rq, p, kind);
-    queue::leave(rq, entity);
-    let sleeps = kind == DequeueKind::Sleep;
-    climb(rq, Left { tasks: 1, sleeps });
-    Dequeued::Gone
+    rq.bring(GroupId::ROOT);
+    dequeued
+}
+
+/// A task of the queue in front has fallen asleep: what it worked on is still warm for the rest of its group.
+fn stays_near<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let (me, group) = (rq.me, rq.fair.group);
+    let entity = EntityId::of_group(me.k, group, rq.cpu);
+    if me.has(Feature::NextBuddy) && !me.k.groups.get(group).idle && me.task(entity.task()).on_rq.get() {
+        rq.bring(me.k.groups.parent(group));
+        rq.fair.buddies.next = Some(entity);
+        rq.bring(group);
+    }
 }
 
 /// What has left a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Left {
-    /// How many tasks: one, or none if it was a group without any.
-    tasks: u32,
-    /// A task fell asleep.
-    sleeps: bool,
+pub(super) struct Passing {
+    /// How many tasks, which the levels above count no more.
+    pub tasks: u32,
+    /// How the entity of its group leaves the level above, if it does.
+    pub leaves: Option<DequeueKind>,
 }
 
-/// Something has left the queue in front: the levels above follow. The root's queue is in front afterwards.
-fn climb<P: Platform>(rq: &mut RqGuard<'_, P>, left: Left) {
+/// Something has left the queue in front, or that is throttled: the levels above follow, up to the root's or
+/// a throttled one, which is in front afterwards. (The tasks of the root's queue the caller counts.)
+pub(super) fn climb<P: Platform>(rq: &mut RqGuard<'_, P>, mut passing: Passing) {
     let me = rq.me;
-    let mut empty = rq.fair.nr_running == 0;
-    let mut stays_near = left.sleeps && !empty && me.has(Feature::NextBuddy);
     while rq.fair.group != GroupId::ROOT {
         let group = rq.fair.group;
-        rq.fair.h_nr_running -= left.tasks;
         let entity = EntityId::of_group(me.k, group, rq.cpu);
         let slice = discipline::shortest_slice(rq);
         rq.bring(me.k.groups.parent(group));
-        if !empty {
-            if stays_near && !me.k.groups.get(group).idle {
-                // What it worked on is still warm for the rest of its group.
-                rq.fair.buddies.next = Some(entity);
-                stays_near = false;
-            }
+        if let Some(kind) = passing.leaves {
+            update_curr(rq);
+            let dequeued = discipline::dequeue_entity(rq, entity, kind);
+            update_entity(rq, entity);
+            note_runnable(rq, group);
+            let empty = dequeued == Dequeued::Gone && leave(rq, entity);
+            passing.leaves = passing.leaves.filter(|_| empty);
+        } else {
             discipline::set_group_slice(rq, entity, slice);
             refresh(rq, entity);
-            continue;
         }
-        update_curr(rq);
-        let dequeued = discipline::dequeue_entity(rq, entity, DequeueKind::Sleep);
-        update_entity(rq, entity);
-        note_runnable(rq, group);
-        empty = dequeued == Dequeued::Gone && leave(rq, entity);
+        if rq.fair.group != GroupId::ROOT {
+            rq.fair.h_nr_running -= passing.tasks;
+            if bandwidth::front_is_throttled(rq) {
+                return;
+            }
+        }
     }
 }
 
@@ -104,6 +142,7 @@ fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) -> bool {
     rq.charge(Cost::Dequeue);
     queue::leave(rq, entity);
     rq.me.task(entity.task()).on_rq.set(rq, false);
+    bandwidth::give_back(rq);
     rq.fair.nr_running == 0
 }
 
@@ -113,13 +152,13 @@ pub(in crate::fair) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, enti
     update_curr(rq);
     discipline::dequeue_entity(rq, entity, DequeueKind::Finish);
     update_entity(rq, entity);
-    leave(rq, entity);
-    climb(rq, Left { tasks: 0, sleeps: false });
+    let empty = leave(rq, entity);
+    climb(rq, Passing { tasks: 0, leaves: empty.then_some(DequeueKind::Sleep) });
     rq.bring(before);
 }
 
-/// The task that is to run of those below a group's entity; `None` if all whom a pick found were asleep, so
-/// that the levels above have changed.
+/// The task that is to run of those below a group's entity; `None` if all whom a pick found were asleep, or
+/// a queue was throttled, so that the levels above have changed.
 pub(in crate::fair) fn choose_below<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     entity: EntityId,
@@ -128,7 +167,7 @@ pub(in crate::fair) fn choose_below<P: Platform>(
     while let Some(group) = picked.filter(|e| e.is_group()) {
         let group = group.group(rq.me.k);
         rq.bring(group);
-        picked = discipline::pick_next_entity(rq);
+        picked = if bandwidth::stops_at_pick(rq) { None } else { discipline::pick_next_entity(rq) };
     }
     rq.bring(GroupId::ROOT);
     picked.map(EntityId::task)
@@ -174,6 +213,10 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
             rq.fair.put = Some(Put { entity, pick: rq.nr_switches });
         }
         queue::put_here(rq, entity);
+        // One that blocks or changes may have left a queue empty.
+        if rq.me.task(p).on_rq.get() {
+            bandwidth::stops_at_pick(rq);
+        }
     });
 }
 

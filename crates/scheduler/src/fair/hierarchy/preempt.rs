@@ -1,6 +1,7 @@
 //! A woken task and the running one in different groups: they meet where their ancestors are siblings
 //! (deadline-groups B2, B6).
 
+use super::bandwidth;
 use crate::class::PreemptCause;
 use crate::fair::discipline;
 use crate::fair::queue::EntityId;
@@ -15,6 +16,9 @@ pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
     cause: PreemptCause,
 ) {
     let me = rq.me;
+    if bandwidth::is_hidden(me.k, me.task(p)) {
+        return;
+    }
     let above = |entity: EntityId| EntityId::of_group(me.k, me.entity(entity).group.get(), rq.cpu);
     let level = |entity: EntityId| me.k.groups.depth(me.entity(entity).group.get());
     let (mut woken, mut runs) = (EntityId::of(p), EntityId::of(rq.curr));

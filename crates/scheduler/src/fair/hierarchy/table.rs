@@ -1,5 +1,6 @@
 //! The groups of a machine, and what is kept of their queues beside the run-queue locks (deadline-groups B1).
 
+use super::bandwidth::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
 use crate::fair::pelt::{Average, Removed};
 use crate::fair::queue::CfsRq;
 use crate::platform::Platform;
@@ -17,6 +18,8 @@ pub struct GroupParams {
     pub shares: u64,
     /// `cpu.idle`: it weighs what a SCHED_IDLE task does, and makes room as one (deadline-groups B6).
     pub idle: bool,
+    /// How much it may use; `None`: without limit.
+    pub quota: Option<QuotaParams>,
 }
 
 /// All groups but the root.
@@ -34,6 +37,8 @@ pub struct Group {
     pub shares: u64,
     /// Whether it is a `cpu.idle` group.
     pub idle: bool,
+    /// What it may use; `None`: without limit.
+    pub pool: Option<Pool>,
     /// Sum of what its queues have published of their loads (deadline-groups B3, B4).
     pub load_avg: Kept<u64>,
     queues: Box<[GroupQueue]>,
@@ -58,6 +63,8 @@ pub struct GroupQueue {
     pub(super) changed: Kept<bool>,
     /// Of what has joined or left, the sum of the times that it was runnable.
     pub(super) load_change: Kept<i64>,
+    /// Its part of the group's limit.
+    pub bandwidth: QueueBandwidth,
 }
 
 /// The averages of a queue, of a group or of a CPU.
@@ -94,12 +101,20 @@ impl Groups {
     }
 
     /// The group that this one is part of; the root is part of itself.
-    pub(in crate::fair) fn parent(&self, group: GroupId) -> GroupId {
+    pub(crate) fn parent(&self, group: GroupId) -> GroupId {
         if group == GroupId::ROOT { group } else { self.get(group).parent }
     }
 
     pub(in crate::fair) fn depth(&self, group: GroupId) -> u32 {
         if group == GroupId::ROOT { 0 } else { self.get(group).depth }
+    }
+
+    /// Whether a group is another one or part of it.
+    pub(super) fn is_below(&self, mut group: GroupId, other: GroupId) -> bool {
+        while group != other && group != GroupId::ROOT {
+            group = self.parent(group);
+        }
+        group == other
     }
 
     /// Whether a group, or one that it is part of, is a `cpu.idle` group.
@@ -133,6 +148,7 @@ impl Default for GroupQueue {
             runnable: Kept::default(),
             changed: Kept::default(),
             load_change: Kept::default(),
+            bandwidth: QueueBandwidth::default(),
         }
     }
 }
@@ -143,7 +159,7 @@ impl<P: Platform> Scheduler<P> {
     /// # Panics
     /// If it is not, or the shares are zero.
     pub fn create_group(&mut self, params: GroupParams) -> GroupId {
-        let GroupParams { parent, shares, idle } = params;
+        let GroupParams { parent, shares, idle, quota } = params;
         assert!(parent.index() <= self.groups.0.len() && shares > 0, "a legal group: {params:?}");
         let cpus = self.cpus();
         let shares = if idle { IDLE_POLICY_WEIGHT } else { shares };
@@ -155,7 +171,8 @@ impl<P: Platform> Scheduler<P> {
             rq.create_group(id);
         }
         let queues = (0..cpus).map(|_| GroupQueue::default()).collect();
-        self.groups.0.push(Group { parent, depth, shares, idle, load_avg: Kept::default(), queues });
+        let (pool, load_avg) = (quota.map(Pool::new), Kept::default());
+        self.groups.0.push(Group { parent, depth, shares, idle, pool, load_avg, queues });
         id
     }
 }
@@ -181,6 +198,12 @@ impl<P: Platform> Scheduler<P> {
                 own => p = TaskId::of_group(own, cpu, self.cpus()),
             }
         }
+    }
+
+    /// What became of the limit of a group, other than the root, up to `now`; `None` without one.
+    pub fn bandwidth_counts(&self, group: GroupId, now: Nanos) -> Option<BandwidthCounts> {
+        let group = self.groups.get(group);
+        group.pool.as_ref().map(|pool| pool.counts_with(now, &group.queues))
     }
 
     /// CPU time that a group, other than the root, has been charged on a CPU.

@@ -1,5 +1,6 @@
 //! What the entity of a group weighs on a CPU: that CPU's part of the group's shares (deadline-groups B3).
 
+use super::bandwidth;
 use crate::fair::discipline;
 use crate::fair::pelt;
 use crate::fair::queue::EntityId;
@@ -34,11 +35,11 @@ impl Part {
     }
 }
 
-/// The weight of the entity whose group has this queue; `None` while nobody competes there, which keeps the
-/// weight that it has.
+/// The weight of the entity whose group has this queue; `None` while nobody competes there, or the queue
+/// is throttled, which keeps the weight that it has.
 fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option<u64> {
     let queued = rq.queue(group).load;
-    if queued == 0 {
+    if queued == 0 || bandwidth::is_stopped(rq.me.k, group, rq.cpu) {
         return None;
     }
     let (of, queue) = (rq.me.k.groups.get(group), rq.me.group_queue(group, rq.cpu));

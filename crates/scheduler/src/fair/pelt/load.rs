@@ -4,6 +4,7 @@
 use super::average::FULL;
 use super::tracked;
 use crate::fair::cpu_load::weighted_cpuload;
+use crate::fair::hierarchy::bandwidth::is_hidden;
 use crate::fair::hierarchy::task_h_load;
 use crate::platform::Platform;
 use crate::registry::BalanceLoad;
@@ -81,7 +82,7 @@ pub(in crate::fair) struct Without {
 pub(in crate::fair) fn cpu_without<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId) -> Without {
     let (task, rq) = (me.task(p), me.k.rq(cpu));
     let here = task.cpu.get() == cpu;
-    let queued = here && task.on_rq.get();
+    let queued = here && task.on_rq.get() && !is_hidden(me.k, task);
     let curr = rq.published.curr.get();
     let nr_running = rq.published.nr_running.get() - u32::from(queued);
     let runs_nobody_else = curr == me.k.idle_task(cpu) || curr == p;

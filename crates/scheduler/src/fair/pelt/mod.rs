@@ -30,6 +30,7 @@ pub(in crate::fair) use load::{
     Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
 };
 
+use super::hierarchy::bandwidth::clock_of;
 use super::hierarchy::{self, Averages};
 use super::queue::{EntityId, FairEntity};
 use crate::class::{DequeueKind, EnqueueKind};
@@ -123,7 +124,8 @@ pub(in crate::fair) fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 #[inline]
 fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) {
     let pelt = &task.se.pelt;
-    if pelt.average.update(rq.clock, active, task.se.weight.get()) {
+    let now = clock_of(rq, task.se.group.get());
+    if pelt.average.update(now, active, task.se.weight.get()) {
         pelt.estimate.averages_changed();
         if pelt.queued_load.get().is_some() {
             count_load(&rq.published.pelt, pelt);
@@ -155,7 +157,7 @@ pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: Gro
     let fair = rq.queue(group);
     let active =
         Activity { load: fair.load, runnable: u64::from(fair.h_nr_running), running: fair.curr.is_some() };
-    average.update(rq.clock, active, 1) || removed
+    average.update(clock_of(rq, group), active, 1) || removed
 }
 
 /// Counts a group's entity and the queue in front, in which it competes; `runnable` tasks have been below it.
@@ -166,7 +168,8 @@ pub(in crate::fair) fn update_group<P: Platform>(rq: &RqGuard<'_, P>, entity: En
     let stands = rq.me.task(entity.task());
     let load = u64::from(stands.on_rq.get());
     let active = Activity { load, runnable, running: rq.fair.curr == Some(entity) };
-    stands.se.pelt.average.update(rq.clock, active, stands.se.weight.get());
+    let now = clock_of(rq, rq.fair.group);
+    stands.se.pelt.average.update(now, active, stands.se.weight.get());
     update_queue(rq, rq.fair.group);
 }
 
@@ -321,7 +324,11 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
             detach_task(rq, task);
             attach::forget_time(&pelt.average);
         }
-        DequeueKind::Sleep | DequeueKind::Finish | DequeueKind::Departure | DequeueKind::Restore => {}
+        DequeueKind::Sleep
+        | DequeueKind::Finish
+        | DequeueKind::Departure
+        | DequeueKind::Restore
+        | DequeueKind::Throttle => {}
     }
 }
 
@@ -362,7 +369,8 @@ pub(crate) fn migrate<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId)
     let rq = &me.k.rq(from).published;
     let idle = rq.curr.get() == me.k.idle_task(from);
     if idle && me.k.config.rules.pelt_lag.get() == PeltLag::On {
-        pelt.average.update(me.now(), Activity::NONE, task.se.weight.get());
+        let now = hierarchy::bandwidth::now_of(me, task.se.group.get(), from);
+        pelt.average.update(now, Activity::NONE, task.se.weight.get());
     }
     attach::forget_time(&pelt.average);
 }

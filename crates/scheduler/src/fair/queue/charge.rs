@@ -1,6 +1,7 @@
 //! The running task's CPU time (fair-class 2.3).
 
 use crate::fair::discipline;
+use crate::fair::hierarchy::bandwidth;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Event, GroupId, Nanos, dl};
@@ -25,6 +26,8 @@ pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rq.fair.group == GroupId::ROOT {
         // What the root's queue hands out is what the class gets.
         dl::fair_ran(rq, delta);
+    } else {
+        bandwidth::account(rq, delta);
     }
     if curr.is_group() {
         return;

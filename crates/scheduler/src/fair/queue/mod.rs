@@ -13,8 +13,9 @@ use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
 use super::hierarchy::Put;
+use super::hierarchy::bandwidth::is_hidden;
 use super::{discipline, hierarchy, hrtick, pelt};
-use crate::class::{DequeueKind, EnqueueKind, PreemptCause};
+use crate::class::{DequeueKind, EnqueueKind, PreemptCause, uncount_runnable};
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
@@ -101,7 +102,17 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         pelt::enqueue(rq, p, kind);
         enter(rq, EntityId::of(p), kind);
     } else {
-        hierarchy::enqueue(rq, p, kind);
+        let counted = !is_hidden(me.k, task);
+        if !hierarchy::enqueue(rq, p, kind) {
+            if counted {
+                // Its coming throttled a queue.
+                uncount_runnable(rq);
+                if task.se.eevdf.sched_delayed.get() {
+                    rq.count_delayed(false);
+                }
+            }
+            return rq.fair.tasks.push(&me.k.tasks, p);
+        }
     }
     rq.fair.h_nr_running += 1;
     if rq.fair.h_nr_running == 1 {
@@ -154,11 +165,13 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     if matches!(kind, DequeueKind::Sleep | DequeueKind::Finish) {
         task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
-    rq.fair.h_nr_running -= 1;
-    if rq.fair.h_nr_running == 0 {
-        dl::fair_went(rq);
+    if !is_hidden(me.k, task) {
+        rq.fair.h_nr_running -= 1;
+        if rq.fair.h_nr_running == 0 {
+            dl::fair_went(rq);
+        }
+        count_idle_policy(rq, task, -1);
     }
-    count_idle_policy(rq, task, -1);
     rq.fair.tasks.remove(&me.k.tasks, p);
     Dequeued::Gone
 }

@@ -6,6 +6,7 @@ mod counters;
 mod dynamics;
 mod eevdf;
 mod fork;
+mod groups;
 mod habits;
 mod modern;
 mod placement;
