@@ -132,6 +132,7 @@ fn a_burst_takes_the_throttling_away() {
         let result = run(&text(&[jobs], 5, &[&described], &["web=periodic"])).expect("it runs");
         group(&result, "web").stat.nr_throttled
     };
-    assert!(with("") >= 5);
-    assert_eq!(with(",cpu.max.burst:30000"), 0);
+    let (without, with) = (with(""), with(",cpu.max.burst:30000"));
+    // Before the first job nothing was saved.
+    assert!(without >= 15 && with <= 1, "{without} periods without a burst, {with} with one");
 }
