@@ -53,7 +53,17 @@ mod tests {
     #[test]
     fn a_group_has_a_row_under_the_names_of_cpu_stat() {
         let idle = GroupResult { weight: None, max: None, ..example::group("system.slice/backup") };
-        insta::assert_snapshot!(groups(&[example::group("web"), idle]), @"");
+        insta::assert_snapshot!(groups(&[example::group("web"), idle]), @r"
+                                           cpu                 nr_       nr_
+        group               weight         max usage share periods throttled throttled
+        web                    300 200ms/100ms 1.23s 0.750     100        31     812ms
+        system.slice/backup   idle         max 1.23s 0.750       -         -         -
+
+                               nr_
+        group               bursts  burst
+        web                      4 25.0ms
+        system.slice/backup      -      -
+        ");
         assert_eq!(groups(&[]), "");
     }
 }
