@@ -26,9 +26,9 @@ impl Experiment {
     /// What a text says, with the files that it names.
     ///
     /// # Errors
-    /// Whatever is wrong with a load, the machine, the kernel, a setting, a group, a task or a dump; a file that is
-    /// not there or has changed since the text was written; options for a task that no recording has;
-    /// mutexes that are to be inferred, and no recording shows any.
+    /// Whatever is wrong with a load, the machine, the kernel, a setting, a group, a task or a dump; a file
+    /// that is not there or has changed since the text was written; options for a task that no recording
+    /// has; mutexes that are to be inferred, and no recording shows any.
     pub fn open(text: &ExperimentText, files: &dyn Sources) -> Result<Experiment, Error> {
         if text.loads.iter().filter(|load| load.file.is_some() && load.load == STANDARD_STREAM).count() > 1 {
             return Err(Error::StdinTwice);

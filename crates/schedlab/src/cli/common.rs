@@ -49,11 +49,12 @@ pub struct Common {
     /// Settings take effect in the order given. A time without a unit is in seconds.
     #[arg(long, value_name = "[TIME:]SETTING", allow_hyphen_values = true)]
     set: Vec<String>,
-    /// A task group, with what is written into the files of its cgroup: web=cpu.max:200000/100000,cpu.weight:300.
+    /// A task group, with what is written into the files of its cgroup:
+    /// web=cpu.max:200000/100000,cpu.weight:300.
     ///
     /// The files are cpu.max, cpu.max.burst, cpu.weight, cpu.weight.nice, cpu.shares and cpu.idle; times are
-    /// in microseconds, as there, unless they have another unit. A path (a/b) is a group in another one, which
-    /// is made if it is not described. May be repeated.
+    /// in microseconds, as there, unless they have another unit. A path (a/b) is a group in another one,
+    /// which is made if it is not described. May be repeated.
     #[arg(long, value_name = "NAME[=FILE:VALUE,...]", value_parser = groups::group)]
     group: Vec<GroupText>,
     /// Tasks that are in a group, and those that they fork: a name, a pattern of names (cc*) or a pid.

@@ -1,5 +1,5 @@
-//! What is written into the files of a cgroup, with the rules by which the kernel takes it (deadline-groups B1,
-//! B6, B7).
+//! What is written into the files of a cgroup, with the rules by which the kernel takes it (deadline-groups
+//! B1, B6, B7).
 
 use crate::units;
 use machine::{GroupSpec, QuotaSpec};
@@ -133,7 +133,8 @@ impl GroupSettings {
     pub fn check(&self) -> Result<(), String> {
         match self.quota {
             Some(quota) if self.burst > quota => Err(format!(
-                "cpu.max.burst:{} is more than the quota of cpu.max, {} us (EINVAL); lower one or raise the other",
+                "cpu.max.burst:{} is more than the quota of cpu.max, {} us (EINVAL); lower one or raise the \
+                 other",
                 self.burst.0 / 1_000,
                 quota.0 / 1_000
             )),

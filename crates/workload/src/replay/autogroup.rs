@@ -1,5 +1,5 @@
-//! Autogroup, where a replay has no groups: where the recorder wrote down that it was on, the result says what that
-//! changes.
+//! Autogroup, where a replay has no groups: where the recorder wrote down that it was on, the result says
+//! what that changes.
 
 use super::groups::AUTOGROUP as SETTING;
 use super::recording::RecordedTask;

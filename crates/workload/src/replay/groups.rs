@@ -1,4 +1,5 @@
-//! The task groups of a recording: which there were, as far as the recorder wrote it down, and who was in them.
+//! The task groups of a recording: which there were, as far as the recorder wrote it down, and who was in
+//! them.
 
 use super::recording::{Recording, ReplayStep, TaskIndex};
 use crate::groups::Group;

@@ -46,8 +46,8 @@
 //!   [`Recording::throttles`].
 //!
 //! A recording can be written as a file that people change, and read back (`file`); single tasks can be
-//! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `groups` in which
-//! task groups its tasks were, `quotas` who had a limit then.
+//! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `groups` in
+//! which task groups its tasks were, `quotas` who had a limit then.
 //!
 //! # On the machine
 //!

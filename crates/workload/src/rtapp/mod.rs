@@ -38,8 +38,8 @@
 //! limit | | `fork` | pthread_create of a named task, at most 1024 times each | the same | | `yield` |
 //! sched_yield | the same |
 //!
-//! A `taskgroup` is a task group of the machine, with what the user says of it (`groups`), or else as the kernel
-//! makes it; a phase cannot move a thread into another one.
+//! A `taskgroup` is a task group of the machine, with what the user says of it (`groups`), or else as the
+//! kernel makes it; a phase cannot move a thread into another one.
 //!
 //! Not modelled, and refused: clamps of utilisation. Not modelled, and said by
 //! [`RtApp::notes`]: slices of fair tasks (`dl-runtime`), which only EEVDF knows, NUMA memory binding, log
