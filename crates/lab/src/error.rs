@@ -310,13 +310,15 @@ impl Error {
                 problem: error.problem.clone(),
                 advice: String::new(),
             }),
-            Error::MachineFile { error: SpecError::Syntax { file, line, message }, text } => Some(Excerpt {
-                file: file.clone(),
-                text: text.clone(),
-                span: span_of_line(text, *line),
-                problem: format!("not readable as TOML: {message}"),
-                advice: String::new(),
-            }),
+            Error::MachineFile { error: SpecError::Syntax { file, span, message, .. }, text } => {
+                Some(Excerpt {
+                    file: file.clone(),
+                    text: text.clone(),
+                    span: span.clone(),
+                    problem: format!("not readable as TOML: {message}"),
+                    advice: String::new(),
+                })
+            }
             Error::MachineFile { error: SpecError::Field { file, line, field, problem, advice }, text } => {
                 Some(Excerpt {
                     file: file.clone(),

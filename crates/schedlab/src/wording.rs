@@ -21,6 +21,12 @@ pub fn of(error: &Error) -> String {
         Error::UnknownName { nearest: None, .. } => {
             format!("{error}; `schedlab list KIND` shows what there is, `schedlab list --help` the kinds")
         }
+        Error::File { path, source } if source.kind() == ErrorKind::IsADirectory => {
+            format!("{path} is a folder; give a file: `ls {path}` shows what is there")
+        }
+        Error::File { path, source } if source.kind() == ErrorKind::NotFound && is_load(path) => {
+            format!("no file is called {path}; `schedlab run {path}` runs the load of this name")
+        }
         Error::File { path, source } if source.kind() == ErrorKind::NotFound => {
             format!("{error}; {}", files::nearest(path))
         }
@@ -40,10 +46,30 @@ pub fn of(error: &Error) -> String {
     }
 }
 
+fn is_load(word: &str) -> bool {
+    workload::load::entries().iter().any(|entry| entry.name == word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use scheduler::Nanos;
+    use std::io;
+
+    #[test]
+    fn what_is_no_file_says_what_it_is() {
+        let error = |path: &str, kind: ErrorKind| {
+            of(&Error::File { path: path.to_owned(), source: io::Error::from(kind) })
+        };
+        assert_eq!(
+            error("traces", ErrorKind::IsADirectory),
+            "traces is a folder; give a file: `ls traces` shows what is there"
+        );
+        assert_eq!(
+            error("hackbench", ErrorKind::NotFound),
+            "no file is called hackbench; `schedlab run hackbench` runs the load of this name"
+        );
+    }
 
     #[test]
     fn the_option_to_blame_is_named_by_the_program_alone_and_at_any_depth() {

@@ -35,9 +35,9 @@ figures! {
     /// Times that whoever took it had to wait.
     sum contended: u64, Lower "contended", metric 5;
     /// Longest wait, nanoseconds.
-    max wait_max_ns: u64, Lower "longest wait", metric 1 headline;
+    max wait_max_ns: u64, Lower "longest wait", metric 1;
     /// All waits together, nanoseconds.
-    sum wait_sum_ns: u64, Lower "waiting time", metric 2;
+    sum wait_sum_ns: u64, Lower "waiting time", metric 2 headline;
     /// Most CPUs that waited at one time.
     max waiters_max: u32, Lower "most waiters", metric 3;
     /// Most CPUs that waited at one time while each held the lock of its own run queue: whoever wants theirs

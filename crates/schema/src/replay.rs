@@ -87,8 +87,8 @@ pub struct ReplayTask {
     /// Whether it is the command that was recorded or one of its descendants, where the trace shows it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_command: bool,
-    /// CPU time, nanoseconds: of fair tasks what the kernel accounted (`sched_stat_runtime`), where that was
-    /// recorded.
+    /// CPU time, nanoseconds: on both sides what the kernel accounted (`sched_stat_runtime`), where the
+    /// recording tells that, else the time between switches.
     pub cpu_time_ns: Fidelity,
     /// Context switches away from the task.
     pub nr_switches: Fidelity,

@@ -85,7 +85,7 @@ impl RunResult {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "not a result of schema {}: {source}{}", RunSchema::NAME,
-    if source.is_eof() { "; the file was cut off, make it anew" } else { "" }
+    if source.is_eof() { "; the file was cut off, make it anew" } else { "; mend that, or make it anew" }
 )]
 pub struct ReadError {
     source: serde_json::Error,

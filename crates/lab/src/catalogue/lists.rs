@@ -11,7 +11,7 @@ use workload::load;
 
 pub(super) fn of(kind: Kind) -> Vec<Entry> {
     match kind {
-        Kind::Kernel => PROFILES.iter().map(kernel).collect(),
+        Kind::Kernel => PROFILES.iter().filter(|profile| profile.is_kernel()).map(kernel).collect(),
         Kind::Feature => Feature::ALL.iter().map(|f| Entry::new(f.name(), f.meaning())).collect(),
         Kind::Rule => RULES.iter().map(|r| Entry::new(r.name, r.meaning)).collect(),
         Kind::Tunable => TUNABLES.iter().map(|t| Entry::new(t.name, t.meaning)).collect(),

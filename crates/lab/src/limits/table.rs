@@ -293,7 +293,8 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "devices",
         effect: Effect::Medium,
-        missing: "Disks and networks: no device is simulated. A replay repeats how long they took in the \
+        missing: "Disks and networks: a device of the simulation takes as long for a request as its load says, \
+                  however the requests lie; there is no page cache and no protocol. A replay repeats how long they took in the \
                   recording, from when they are asked. A disk that its block events name serves no more \
                   requests at once than it did there; without such events (waits in state D) it serves \
                   however many there are. A packet answers what its receiver had just sent to the network, \

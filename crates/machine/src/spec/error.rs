@@ -12,6 +12,8 @@ pub enum SpecError {
         file: String,
         /// Line, from 1.
         line: usize,
+        /// Bytes that the reader could not use.
+        span: core::ops::Range<usize>,
         /// What the TOML reader found.
         message: String,
     },

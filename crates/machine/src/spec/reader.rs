@@ -41,10 +41,14 @@ pub(super) fn read_file<T>(
     read: impl FnOnce(Field<'_>) -> Result<T, SpecError>,
 ) -> Result<T, SpecError> {
     let source = Source { file, text };
-    let document = DeTable::parse(text).map_err(|e| SpecError::Syntax {
-        file: file.into(),
-        line: source.line(e.span().map_or(0, |s| s.start)),
-        message: e.message().into(),
+    let document = DeTable::parse(text).map_err(|e| {
+        let span = e.span().unwrap_or(0..0);
+        SpecError::Syntax {
+            file: file.into(),
+            line: source.line(span.start),
+            span,
+            message: e.message().into(),
+        }
     })?;
     let value = DeValue::Table(document.into_inner());
     read(Field { source, path: String::new(), offset: 0, value: &value })

@@ -191,7 +191,9 @@ fn a_log_of_scheduling_alone_has_no_details() {
     };
     let is_scheduling = |record: &LogRecord| {
         use LogEvent::{Comm, SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessExit};
-        use LogEvent::{SchedProcessFork, SchedSwitch, SchedWakeup, SchedWakeupNew, SchedWaking};
+        use LogEvent::{
+            SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, SchedWakeupNew, SchedWaking,
+        };
         matches!(
             record.event,
             Comm { .. }
@@ -204,6 +206,7 @@ fn a_log_of_scheduling_alone_has_no_details() {
                 | SchedProcessFork { .. }
                 | SchedProcessExec { .. }
                 | SchedProcessExit { .. }
+                | SchedStatRuntime { .. }
         )
     };
     let (scheduling, mut everything) = (log(Tracing::Scheduling), log(Tracing::Everything));

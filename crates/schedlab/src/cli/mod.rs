@@ -1,6 +1,7 @@
 //! Two stages: what was typed (the structs that clap fills) becomes what it means ([`lab::Experiment`],
 //! [`lab::Plan`]), and only that is run. One module for each command.
 
+mod advice;
 mod calibrate;
 mod columns;
 mod command;
@@ -77,6 +78,7 @@ pub fn main() -> ExitCode {
     let (cli, typed) = match read {
         Ok(read) => read,
         Err(error) => {
+            let error = advice::advised(error, &command);
             say_typed(&error, columns);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
         }

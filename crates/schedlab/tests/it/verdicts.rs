@@ -91,6 +91,25 @@ fn a_what_if_is_judged_by_the_replay_on_the_recorded_machine() {
     assert_eq!((same.reference.machine.cpus, same.reference.profile.as_str()), (2, "6.18.y"));
 }
 
+/// docs/cli.md: such a trace replays as the run that it was.
+#[test]
+fn the_trace_of_a_run_replays_with_the_cpu_times_and_switches_of_every_task() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("own.dat").display().to_string();
+    let machine = ["--machine", "laptop", "--cpus", "2"];
+    let loads = ["run", "cyclictest -t2 -p80 -i1000 -l50", "hackbench -g1 -l5", "--trace", &trace];
+    assert!(schedlab(&[&loads[..], &machine].concat()).status.success());
+    let output = schedlab(&[&["run", &trace, "--format", "json"], &machine[..]].concat());
+    let result = RunResult::from_json(&String::from_utf8_lossy(&output.stdout)).expect("our own JSON");
+    let tasks = &result.replay[0].tasks;
+    assert!(tasks.len() > 40, "{} tasks", tasks.len());
+    for task in tasks {
+        for (what, figure) in [("CPU time", &task.cpu_time_ns), ("switches", &task.nr_switches)] {
+            assert_eq!(figure.recorded, figure.simulated, "{what} of {} {}", task.comm, task.pid);
+        }
+    }
+}
+
 #[test]
 fn a_replay_ends_with_its_verdict() {
     let text = String::from_utf8(schedlab(&["run", DEMO, "--machine", "vm2"]).stdout).expect("text");

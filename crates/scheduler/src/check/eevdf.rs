@@ -110,11 +110,15 @@ fn entity<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, p: TaskId, fou
         format!("{p:?} has vruntime {v}, and its deadline {} is past", kept.deadline.get())
     });
     let slice = kept.slice.get();
-    found.expect(
-        "eevdf-class E13",
-        p.is_of_group() || !kept.custom_slice.get() || CUSTOM_SLICES.contains(&slice),
-        || format!("{p:?} chose a slice of {slice}"),
-    );
+    let custom = kept.custom_slice.get();
+    let may_have =
+        if custom { CUSTOM_SLICES.contains(&slice) } else { moment.past.base_slices.contains(&slice) };
+    // A group has that of one of its tasks.
+    let may_have = may_have || p.is_of_group();
+    found.expect("eevdf-class E13", may_have, || {
+        let whose = if custom { "chosen" } else { "not chosen, and never that of all" };
+        format!("{p:?} has a slice of {slice}, {whose}")
+    });
     found.expect("eevdf-class E14", !kept.rel_deadline.get(), || {
         format!("{p:?} is queued with a relative deadline")
     });

@@ -1,11 +1,12 @@
 //! Settings that were in force at some time and leave traces after they change.
 
-use crate::Scheduler;
 use crate::fair;
 use crate::platform::Platform;
 use crate::registry::{
     DlServer, DlServerStop, FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel, PushFail,
 };
+use crate::{Nanos, Scheduler};
+use alloc::vec::Vec;
 
 /// What has ever been in force since the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,6 +39,8 @@ pub struct Past {
     pub(super) sleeper_threshold: u64,
     /// The most that a group's queue drew from its limit at a time, in µs.
     pub(super) bandwidth_slice_us: i64,
+    /// Every `base_slice`: a request keeps that with which it began.
+    pub(super) base_slices: Vec<Nanos>,
 }
 
 impl Past {
@@ -73,5 +76,9 @@ impl Past {
         let slice = k.config.tunables.sched_cfs_bandwidth_slice_us.get();
         self.bandwidth_slice_us = self.bandwidth_slice_us.max(slice);
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
+        let base_slice = fair::granularities(k).base_slice;
+        if !self.base_slices.contains(&base_slice) {
+            self.base_slices.push(base_slice);
+        }
     }
 }

@@ -216,7 +216,7 @@ impl fmt::Display for SettingError {
             SettingError::NotInKernel { setting, kernel, why } => {
                 write!(f, "`{setting}` is not in {kernel}: {why}")
             }
-            SettingError::UnknownProfile { name } => write!(f, "unknown kernel profile `{name}`"),
+            SettingError::UnknownProfile { name } => write!(f, "unknown kernel `{name}`"),
         }
     }
 }

@@ -27,7 +27,7 @@ const ELSEWHERE: &[Nearest] = &[
         "schbench",
         "",
         "periodic -n 8",
-        "tasks that wake, work and count their response times; no task wakes the others",
+        "tasks that work each period and count their response times, by timers: no messages as in schbench",
     ),
     of("sysbench", "cpu", "hog -n 4", "threads that compute"),
     of("sysbench", "", "oltp", "its read-only OLTP test on a database"),

@@ -22,14 +22,36 @@ pub(super) type Follows = BTreeMap<(Pid, Pid), u64>;
 pub(super) struct Accounted {
     /// Its figures.
     pub summary: Summary,
-    /// CPU time of each task of the summary, ns.
-    cpu_time_ns: Vec<u64>,
+    /// CPU time of each task of the summary.
+    cpu_times: Vec<CpuTime>,
     /// The part of their sum that the kernel does not tell, so that it is only as right as the switches are.
     timed_ns: u64,
     /// When each task of the summary exited, if it did.
     exits: Vec<Option<Nanos>>,
     /// Its switches.
     pub follows: Follows,
+}
+
+/// CPU time of a task, by both ways to know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct CpuTime {
+    /// Between its switches, ns.
+    by_switches_ns: u64,
+    /// What the kernel says, ns; `None` where it does not, or not of all.
+    told_ns: Option<u64>,
+}
+
+impl CpuTime {
+    /// The kernel's word, if there is one.
+    pub fn ns(self) -> u64 {
+        self.told_ns.unwrap_or(self.by_switches_ns)
+    }
+
+    /// The same, known in the same way as another one with which it is to be compared: switches lie a little
+    /// behind the moments to which the kernel charges.
+    pub fn known_as(self, other: CpuTime) -> u64 {
+        if other.told_ns.is_some() { self.ns() } else { self.by_switches_ns }
+    }
 }
 
 /// What events say of one task's CPU time.
@@ -119,17 +141,17 @@ impl Accounted {
         }
         let mut timed_ns: u64 = 0;
         let cpu_time = |task: &TaskSummary| {
-            let by_switches = task.cpu_time_ns.saturating_add(task.edge_time_ns);
+            let by_switches_ns = task.cpu_time_ns.saturating_add(task.edge_time_ns);
             let told = told.get(&id(task)).copied().unwrap_or_default();
             let of_all = !told.realtime || realtime.are_told();
-            if told.says && of_all {
-                return told.runtime_ns;
+            let told_ns = (told.says && of_all).then_some(told.runtime_ns);
+            if told_ns.is_none() {
+                timed_ns = timed_ns.saturating_add(by_switches_ns);
             }
-            timed_ns = timed_ns.saturating_add(by_switches);
-            by_switches
+            CpuTime { by_switches_ns, told_ns }
         };
         Accounted {
-            cpu_time_ns: summary.tasks.iter().map(cpu_time).collect(),
+            cpu_times: summary.tasks.iter().map(cpu_time).collect(),
             timed_ns,
             exits: summary.tasks.iter().map(|task| exits.get(&id(task)).copied()).collect(),
             summary,
@@ -149,9 +171,9 @@ impl Accounted {
         tasks[..after].last().filter(|task| task.pid == pid).map(id)
     }
 
-    /// CPU time of a task, ns; 0 if the trace does not have it.
-    pub fn cpu_time_ns(&self, task: TraceTask) -> u64 {
-        self.index(task).map_or(0, |index| self.cpu_time_ns[index])
+    /// CPU time of a task; none if the trace does not have it.
+    pub fn cpu_time(&self, task: TraceTask) -> CpuTime {
+        self.index(task).map_or(CpuTime::default(), |index| self.cpu_times[index])
     }
 
     /// By how much the CPU times may be wrong in all, ns, where the times of switches are uncertain by so
@@ -196,7 +218,7 @@ mod tests {
                            vruntime=100000 [ns]\n";
 
     fn us(trace: &Trace, pid: i32) -> u64 {
-        Accounted::of(trace, Stretch::of(trace)).cpu_time_ns((Pid(pid), 0)) / 1_000
+        Accounted::of(trace, Stretch::of(trace)).cpu_time((Pid(pid), 0)).ns() / 1_000
     }
 
     #[test]
@@ -248,7 +270,7 @@ mod tests {
             let start = trace.start_ns();
             let stretch = Stretch { from_ns: start + from * 1000, to_ns: start + to * 1000 };
             let accounted = Accounted::of(&trace, stretch);
-            (accounted.cpu_time_ns((Pid(7), 0)) / 1000, accounted.follows.len())
+            (accounted.cpu_time((Pid(7), 0)).ns() / 1000, accounted.follows.len())
         };
         assert_eq!([us(30, 70), us(70, 500), us(500, 900)], [(40, 0), (30, 0), (0, 0)]);
         assert_eq!(us(900, 1000), (0, 1), "the switch to the other task");

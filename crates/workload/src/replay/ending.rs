@@ -77,7 +77,7 @@ impl Ended {
 /// That tasks which hardly sleep, and did most of the work, end at the same time although they worked
 /// differently long: the clock ended them, or they shared out their work as they went.
 fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted) -> Option<String> {
-    let work = |task: &RecordedTask| accounted.cpu_time_ns((task.pid, task.incarnation));
+    let work = |task: &RecordedTask| accounted.cpu_time((task.pid, task.incarnation)).ns();
     let is_worker = |(task, exit): &&(&RecordedTask, Nanos)| {
         let sleeps =
             accounted.task((task.pid, task.incarnation)).map_or(0, |summary| summary.voluntary_switches);

@@ -1,6 +1,6 @@
 //! How close a replay came to its recording, task by task.
 
-use super::accounted::{Accounted, Follows};
+use super::accounted::{Accounted, CpuTime, Follows};
 use super::load::ReplayedTask;
 use std::collections::BTreeMap;
 use trace::{Pid, TaskSummary, WakeLatency};
@@ -88,8 +88,10 @@ pub(super) fn compare(recorded: &Accounted, simulated: &Accounted, tasks: &[Repl
         for (samples, side) in all.iter_mut().zip(summaries) {
             samples.extend(side.iter().flat_map(|side| &side.wake_latency.samples_ns));
         }
-        let [recorded, simulated] = sides.map(|(accounted, id)| id.map_or(0, |id| accounted.cpu_time_ns(id)));
-        row(task, Pair { recorded, simulated }, summaries)
+        let [recorded, simulated] =
+            sides.map(|(accounted, id)| id.map_or(CpuTime::default(), |id| accounted.cpu_time(id)));
+        let cpu_time = Pair { recorded: recorded.ns(), simulated: simulated.known_as(recorded) };
+        row(task, cpu_time, summaries)
     });
     let rows = rows.collect();
     let [latency_recorded, latency_simulated] =

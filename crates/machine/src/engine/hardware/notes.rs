@@ -40,7 +40,7 @@ impl Hw {
     #[inline(never)]
     pub(super) fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
         match event {
-            Event::StatRuntime { .. } | Event::Decision { .. } => {
+            Event::Decision { .. } => {
                 self.note_detail(me.id, || words::log_event(me, event));
             }
             _ => self.note(me.id, || words::log_event(me, event)),

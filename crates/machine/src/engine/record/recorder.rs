@@ -15,9 +15,9 @@ pub enum Tracing {
     /// Nothing.
     #[default]
     Off,
-    /// Who runs where, and who wakes, makes and moves whom: what figures of tasks are made of.
+    /// Who runs where and how long, and who wakes, makes and moves whom: what figures of tasks are made of.
     Scheduling,
-    /// That, and what programs do, why the scheduler decided so, accounting, and what the hardware does.
+    /// That, and what programs do, why the scheduler decided so, and what the hardware does.
     Everything,
 }
 

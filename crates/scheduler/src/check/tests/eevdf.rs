@@ -53,6 +53,20 @@ fn e5_one_that_stays_without_protection() {
 }
 
 #[test]
+fn e13_a_slice_that_nobody_gave() {
+    let (lab, runs, waits) = two_eevdf("7.0");
+    let slice = |p| &lab.k.task(p).se.eevdf.slice;
+    let ordinary = slice(waits).get();
+    slice(runs).set(ordinary + Nanos(1));
+    assert!(state_alarms(&lab).contains(&"eevdf-class E13"));
+    // One of its own may be anything from 0.1 to 100 ms.
+    lab.k.task(runs).se.eevdf.custom_slice.set(true);
+    assert!(!state_alarms(&lab).contains(&"eevdf-class E13"));
+    slice(runs).set(Nanos::from_micros(99));
+    assert!(state_alarms(&lab).contains(&"eevdf-class E13"));
+}
+
+#[test]
 fn e8_a_lag_beyond_its_limit() {
     for profile in ["6.6", "7.0"] {
         let (lab, ..) = two_eevdf(profile);
