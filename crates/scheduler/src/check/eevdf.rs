@@ -113,8 +113,9 @@ fn entity<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, p: TaskId, fou
     let custom = kept.custom_slice.get();
     let may_have =
         if custom { CUSTOM_SLICES.contains(&slice) } else { moment.past.base_slices.contains(&slice) };
-    // That of a group is its tasks' business.
-    found.expect("eevdf-class E13", p.is_of_group() || may_have, || {
+    // A group has that of one of its tasks.
+    let may_have = may_have || p.is_of_group();
+    found.expect("eevdf-class E13", may_have, || {
         let whose = if custom { "chosen" } else { "not chosen, and never that of all" };
         format!("{p:?} has a slice of {slice}, {whose}")
     });

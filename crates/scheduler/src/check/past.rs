@@ -37,10 +37,10 @@ pub struct Past {
     pub(super) server_left: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
-    /// Every `base_slice`: a request keeps that with which it began.
-    pub(super) base_slices: Vec<Nanos>,
     /// The most that a group's queue drew from its limit at a time, in µs.
     pub(super) bandwidth_slice_us: i64,
+    /// Every `base_slice`: a request keeps that with which it began.
+    pub(super) base_slices: Vec<Nanos>,
 }
 
 impl Past {

@@ -144,3 +144,52 @@ fn h_load_is_a_part_of_the_groups_part() {
     near(load(fifth), 512);
     near(load(hogs[3]), 128);
 }
+
+/// GB10: a debt of 3 ms and a quota of 1 ms: after four refills at the latest it goes on.
+#[test]
+fn a_debt_is_repaid_refill_by_refill() {
+    let (lab, g) = hogs(1, "6.18.y", limit(1, 1));
+    lab.ticks(1);
+    assert!(lab.is_throttled(g, 0));
+    assert_eq!(lab.remaining(g, 0), -3 * MS);
+    let refill = |_: &i32| {
+        lab.advance(Nanos::from_millis(1));
+        lab.run(fair::group_timer(lab.cpu(0), g, fair::GroupTimer::Period));
+        lab.settle();
+        lab.is_throttled(g, 0)
+    };
+    let in_vain = (0..10).take_while(refill).count();
+    assert_eq!(in_vain, 3);
+}
+
+/// GB5 and B3: with hogs on all of four CPUs, and averages grown, each of the group's entities weighs a
+/// quarter.
+#[test]
+fn a_group_of_hogs_weighs_its_shares() {
+    for profile in ["6.18.y", "6.1.y", "4.4"] {
+        let (lab, g) = hogs(4, profile, None);
+        lab.ticks(400);
+        let weight = |cpu| lab.k.task(TaskId::of_group(g, CpuId(cpu), 4)).se.weight.get();
+        let weights = [0, 1, 2, 3].map(weight);
+        assert!(weights.iter().all(|w| (253..=269).contains(w)), "{profile}: {weights:?}");
+        assert!((1014..=1075).contains(&weights.iter().sum::<u64>()), "{profile}: {weights:?}");
+    }
+}
+
+/// B2: whether a woken task preempts is decided between the ancestors that are siblings: nice inside a group
+/// says nothing outside it, and a `cpu.idle` group makes room.
+#[test]
+fn siblings_decide_about_preemption() {
+    let asked = |idle: bool| {
+        let mut lab = Lab::new(1, "6.18.y", &["hz=250"]);
+        let params = GroupParams { parent: GroupId::ROOT, shares: 1024, idle, quota: None };
+        let g = lab.k.create_group(params);
+        lab.spawn_in(g, 0);
+        let waker = lab.spawn(Policy::Normal, 0);
+        lab.advance(Nanos(100));
+        lab.settle();
+        lab.running(0) == waker
+    };
+    assert!(asked(true), "a SCHED_NORMAL task does not wait for a cpu.idle group");
+    assert!(!asked(false), "a new task waits for the end of a group's request");
+}
