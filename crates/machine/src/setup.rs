@@ -4,6 +4,7 @@ use crate::behaviour::TaskSpec;
 use crate::group::GroupSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
+use crate::softirq::SoftirqSpec;
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, GroupId, MutexId, Nanos, Pid, TaskId};
 
@@ -23,6 +24,7 @@ pub struct Setup {
     pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) groups: Vec<GroupSpec>,
     pub(crate) outside: Vec<Outside>,
+    pub(crate) softirqs: Vec<SoftirqSpec>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
@@ -92,6 +94,7 @@ impl Setup {
             devices: Vec::new(),
             groups: Vec::new(),
             outside: Vec::new(),
+            softirqs: Vec::new(),
             ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
@@ -221,6 +224,11 @@ impl Setup {
     pub fn tick_at(&mut self, cpu: CpuId, time: Nanos) {
         self.ticks_at.resize(self.ticks_at.len().max(cpu.index() + 1), None);
         self.ticks_at[cpu.index()] = Some(time);
+    }
+
+    /// A timer that raises soft interrupts. One of a CPU that the machine does not have never expires.
+    pub fn softirq(&mut self, spec: SoftirqSpec) {
+        self.softirqs.push(spec);
     }
 
     /// A message from outside the model.

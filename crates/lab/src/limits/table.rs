@@ -179,7 +179,9 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "interrupts",
         effect: Effect::Large,
         missing: "Softirqs, threaded interrupts, RCU callbacks and workqueues: a machine file has random \
-                  stretches with interrupts off and generic kernel threads in their place.",
+                  stretches with interrupts off and generic kernel threads in their place. Only the load \
+                  `ipi_storm` has soft interrupts, in line; what one leaves undone waits for the next \
+                  interrupt, not for ksoftirqd.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter \
                   are within 15 %.",
         profiles: ALL,
