@@ -50,6 +50,7 @@ mod error;
 mod experiment;
 mod experiment_text;
 mod export;
+pub mod groups;
 mod inspect;
 mod kernel;
 mod length;
@@ -75,6 +76,7 @@ pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Logged, Run};
 pub use experiment_text::load_text;
 pub use export::{Programs, TraceFormat, is_packed};
+pub use groups::Groups;
 pub use inspect::{Inspection, inspect};
 pub use kernel::{
     Build, Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError,

@@ -5,7 +5,7 @@
 
 use crate::rng::Rng;
 use crate::step::Step;
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, TaskId};
+use scheduler::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, TaskId};
 
 /// How a task is created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,6 +39,8 @@ pub struct TaskSpec {
     pub recorded_work: bool,
     /// It is a thread of the kernel. One that is bound to a CPU keeps those near whom it wakes.
     pub kernel_thread: bool,
+    /// The task group that it is in; `None`: that of who forks it, the root for a task of the setup.
+    pub group: Option<GroupId>,
     /// What it does.
     pub behaviour: Box<dyn Behaviour>,
 }
@@ -55,6 +57,7 @@ impl TaskSpec {
             timer_slack: Nanos::ZERO,
             recorded_work: false,
             kernel_thread: false,
+            group: None,
             behaviour: Box::new(behaviour),
         }
     }

@@ -3,6 +3,7 @@
 mod behaviour;
 mod engine;
 mod fixed;
+mod group;
 mod objects;
 mod outcome;
 mod paths;
@@ -21,6 +22,7 @@ pub use behaviour::{Behaviour, Env, ForkKind, TaskCounters, TaskSpec};
 #[doc(hidden)]
 pub use engine::bare_engine;
 pub use engine::{Machine, RunOptions, TimedSetting, Tracing};
+pub use group::{GroupOutcome, GroupSpec, QuotaOutcome, QuotaSpec};
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, Room, SpinlockId,
 };

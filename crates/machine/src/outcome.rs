@@ -1,6 +1,7 @@
 //! What a run leaves behind: counters, records, errors.
 
 use crate::behaviour::TaskCounters;
+use crate::group::GroupOutcome;
 use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub tasks: Vec<TaskOutcome>,
     /// Every CPU.
     pub cpus: Vec<CpuResult>,
+    /// Every task group of the setup, in its order.
+    pub groups: Vec<GroupOutcome>,
     /// Machine-wide counters.
     pub totals: Totals,
     /// How often each decision fell for each reason that occurred.
@@ -186,6 +189,26 @@ pub enum RunError {
         asked: CpuMask,
         /// How many CPUs there are.
         cpus: usize,
+    },
+    /// A task group that the kernel refuses.
+    #[error("task group {name}: {why}")]
+    Group {
+        /// Its path.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A task is in a group that there is not.
+    #[error("task {comm} ({pid}) is in task group {group}, but the setup has {groups} besides the root")]
+    NoSuchGroup {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// Which group.
+        group: u32,
+        /// How many there are.
+        groups: usize,
     },
     /// The kernel refuses SCHED_DEADLINE to a task, or an affinity to a deadline task.
     #[error("task {comm} ({pid}): {why}")]

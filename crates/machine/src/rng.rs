@@ -28,6 +28,8 @@ pub enum Purpose {
     Scheduler,
     /// Where in the kernel a task makes room; numbered by the task's place in the work and the request.
     Stretch,
+    /// When the first period of a task group's limit begins; numbered by group.
+    Group,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So

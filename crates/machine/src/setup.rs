@@ -1,11 +1,12 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
+use crate::group::GroupSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
 use crate::softirq::SoftirqSpec;
 use scheduler::mutex::MutexKind;
-use scheduler::{CpuId, MutexId, Nanos, Pid, TaskId};
+use scheduler::{CpuId, GroupId, MutexId, Nanos, Pid, TaskId};
 
 /// Pid of the first task that a setup spawns; later ones count up.
 pub const FIRST_PID: i32 = 1000;
@@ -21,6 +22,7 @@ pub struct Setup {
     pub(crate) futexes: u32,
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) devices: Vec<DeviceSpec>,
+    pub(crate) groups: Vec<GroupSpec>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) softirqs: Vec<SoftirqSpec>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
@@ -90,6 +92,7 @@ impl Setup {
             futexes: 0,
             spinlocks: Vec::new(),
             devices: Vec::new(),
+            groups: Vec::new(),
             outside: Vec::new(),
             softirqs: Vec::new(),
             ticks_at: Vec::new(),
@@ -157,6 +160,38 @@ impl Setup {
     pub fn device(&mut self, spec: DeviceSpec) -> DeviceId {
         self.devices.push(spec);
         DeviceId(self.devices.len() as u32 - 1)
+    }
+
+    /// A new task group. Its parent has to be there before it.
+    pub fn group(&mut self, spec: GroupSpec) -> GroupId {
+        self.groups.push(spec);
+        // The root is the first of the table.
+        GroupId(self.groups.len() as u32)
+    }
+
+    /// The groups so far, in the order of their ids.
+    pub fn groups(&self) -> &[GroupSpec] {
+        &self.groups
+    }
+
+    /// The group of this path, if it is there.
+    pub fn find_group(&self, path: &str) -> Option<GroupId> {
+        let index = self.groups.iter().position(|group| group.name == path)?;
+        Some(GroupId(index as u32 + 1))
+    }
+
+    /// Number of tasks that were spawned.
+    pub fn spawned(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Makes other tasks of those that were spawned after the first `from`, each with its pid.
+    pub fn change_tasks(&mut self, from: usize, mut change: impl FnMut(Pid, TaskSpec) -> TaskSpec) {
+        let later = self.tasks.split_off(from);
+        for spawn in later {
+            let pid = Pid(FIRST_PID + self.tasks.len() as i32);
+            self.tasks.push(Spawn { spec: change(pid, spawn.spec), ..spawn });
+        }
     }
 
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt,

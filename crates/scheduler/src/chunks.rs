@@ -56,15 +56,21 @@ impl<T: Default> Chunks<T> {
     /// If [`Chunks::grow`] never returned the number.
     #[inline]
     pub fn get(&self, index: u32) -> &T {
-        match self.base.get(index as usize) {
+        match self.in_base(index) {
             Some(slot) => slot,
             None => self.behind_base(index),
         }
     }
 
+    /// The slot with this number, if it is one of those that were known to be needed.
+    #[inline]
+    pub fn in_base(&self, index: u32) -> Option<&T> {
+        self.base.get(index as usize)
+    }
+
     #[cold]
     #[inline(never)]
-    fn behind_base(&self, index: u32) -> &T {
+    pub fn behind_base(&self, index: u32) -> &T {
         let place = Place::of(index as usize - self.base.len());
         &self.chunks[place.chunk].get().expect("the slot's number comes from grow")[place.at]
     }

@@ -250,6 +250,8 @@ reasons! {
     NotMovedBuddy "not_moved_buddy" "Balancing left a task: it is a buddy of its queue.";
     NotMovedHot "not_moved_hot" "Balancing left a task: it is cache-hot.";
     NotMovedLag "not_moved_lag" "Balancing left a task: it owes service to the others of its queue.";
+    NotMovedThrottled "not_moved_throttled"
+        "Balancing left a task: its group has used up its time on one of both CPUs.";
     AffinityMove "affinity_move" "The task was moved because its CPU is no longer allowed.";
     BuddyLast "buddy_last" "The last buddy was picked over the leftmost.";
     BuddyNext "buddy_next" "The next buddy was picked over the leftmost.";

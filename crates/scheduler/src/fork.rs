@@ -16,7 +16,7 @@ use crate::select::select_task_rq;
 use crate::shared::Unseen;
 use crate::stats::bump;
 use crate::stop::{Job, stop_one_cpu};
-use crate::{CpuId, CpuMask, Event, Nice, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
+use crate::{CpuId, CpuMask, Event, GroupId, Nice, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
 
 /// What a new task is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,12 +31,15 @@ pub struct NewTask {
     pub cpus_allowed: CpuMask,
     /// It is a thread of the kernel.
     pub kernel_thread: bool,
+    /// The task group that it is in.
+    pub group: GroupId,
 }
 
 /// Creates a task, not yet runnable: see [`sched_fork`], or outside any fork [`wake_up_new_task_on`].
 pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
     let id = k.tasks.create(new.pid, new.policy, new.nice, new.cpus_allowed);
     k.task(id).kernel_thread.set(new.kernel_thread);
+    k.task(id).se.group.set(new.group);
     init_task(k, k.task(id));
     id
 }

@@ -43,6 +43,20 @@ impl fmt::Display for Pid {
     }
 }
 
+/// A task group in the scheduler's table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct GroupId(pub u32);
+
+impl GroupId {
+    /// The group that everybody is in who is in no other; it has no entities of its own.
+    pub const ROOT: GroupId = GroupId(0);
+
+    /// As an index into the group table.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A mutex (PI or plain) in the scheduler's table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MutexId(pub u32);

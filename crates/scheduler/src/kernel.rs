@@ -2,7 +2,7 @@
 
 use crate::dl::DlRoot;
 use crate::domains::{SchedDomain, Topology, domains_of};
-use crate::fair::FairRoot;
+use crate::fair::{FairRoot, Groups};
 use crate::mutex::MutexTable;
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{ClusterLevel, Config, DelayedCount, Feature};
@@ -33,6 +33,8 @@ pub struct Scheduler<P: Platform> {
     pub dl_root: DlRoot,
     /// What fair balancing shares between CPUs.
     pub fair_root: FairRoot,
+    /// Task groups.
+    pub groups: Groups,
     /// Totals since the start.
     pub totals: Totals,
     /// All CPUs.
@@ -110,6 +112,7 @@ impl<P: Platform> Scheduler<P> {
             root_domain: RootDomain::new(cpus),
             dl_root: DlRoot::new(cpus),
             fair_root: FairRoot::new(topology, &domains),
+            groups: Groups::default(),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             cursors: Cursors::new(cpus),
@@ -129,6 +132,10 @@ impl<P: Platform> Scheduler<P> {
     /// Every run queue, by CPU number.
     pub fn rqs(&self) -> &[RunQueue] {
         &self.rqs
+    }
+
+    pub(crate) fn rqs_mut(&mut self) -> impl Iterator<Item = &mut RunQueue> {
+        self.rqs.iter_mut()
     }
 
     /// Number of CPUs.
@@ -266,6 +273,10 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
     /// Counts and tells why a decision fell as it did.
     #[inline]
     pub fn decide(self, task: TaskId, reason: Reason) {
+        if task.is_of_group() {
+            // Decisions are about tasks; what a group's entity meets with, they meet with.
+            return;
+        }
         bump(&self.k.totals.decisions.0[reason as usize]);
         self.event(Event::Decision { task, reason });
     }

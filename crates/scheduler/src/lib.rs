@@ -51,7 +51,7 @@ pub use cpumask::CpuMask;
 pub use dl::{DlParams, DlParamsError, NotAdmitted};
 pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState};
-pub use ids::{CpuId, MutexId, Pid, TaskId};
+pub use ids::{CpuId, GroupId, MutexId, Pid, TaskId};
 pub use kernel::{Scheduler, ThisCpu, Totals};
 pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIGHT, RtPriority};
 pub use standing::Standing;

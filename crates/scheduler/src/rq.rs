@@ -13,8 +13,9 @@ use crate::rt::RtRq;
 use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
 use crate::stop::Stopper;
-use crate::{CpuId, Nanos, Prio, Reason, TaskId, ThisCpu};
+use crate::{CpuId, GroupId, Nanos, Prio, Reason, TaskId, ThisCpu};
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::cell::{RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
 
@@ -171,8 +172,10 @@ pub struct RqState {
     pub dl: DlRq,
     /// The real-time class's part.
     pub rt: RtRq,
-    /// The fair class's part.
+    /// The fair class's part: of several queues the one that is in front, which between paths is the root's.
     pub fair: CfsRq,
+    /// Its queues of the groups, by their numbers.
+    pub(crate) groups: Vec<CfsRq>,
 }
 
 impl RunQueue {
@@ -215,8 +218,14 @@ impl RunQueue {
                 dl: DlRq::default(),
                 rt: RtRq::default(),
                 fair: CfsRq::default(),
+                groups: Vec::new(),
             }),
         }
+    }
+
+    /// A group more, before the machine runs.
+    pub(crate) fn create_group(&mut self, group: GroupId) {
+        self.state.get_mut().groups.push(CfsRq::of_group(group));
     }
 
     /// The protected state, for checkers and reports; `None` while some path holds the lock.

@@ -8,7 +8,8 @@ use crate::mutex::PiState;
 use crate::rt::RtEntity;
 use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen, Wakefulness};
 use crate::stats::TaskStats;
-use crate::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, Prio, TaskId};
+use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, Prio, TaskId};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -151,14 +152,49 @@ impl Task {
 #[derive(Debug, Default)]
 pub struct TaskTable {
     slots: Chunks<Task>,
+    /// What stands for the groups, one for each of them and each CPU: see [`GroupEntities`].
+    entities: GroupEntities,
     free: RefCell<Vec<TaskId>>,
+}
+
+/// The group entities (deadline-groups B1). A queue takes them for tasks, so they are kept as those are, but
+/// apart: they have no pid, nobody lists them, and their ids have the highest bit.
+#[derive(Debug, Default)]
+struct GroupEntities(Vec<Box<[Task]>>);
+
+impl GroupEntities {
+    const BIT: u32 = 1 << 31;
+
+    fn get(&self, id: TaskId, cpus: usize) -> &Task {
+        let number = (id.0 & !Self::BIT) as usize;
+        &self.0[number / cpus][number % cpus]
+    }
+}
+
+impl TaskId {
+    /// Whether it stands for a group, and is no task.
+    #[inline]
+    pub(crate) fn is_of_group(self) -> bool {
+        self.0 & GroupEntities::BIT != 0
+    }
+
+    /// The entity of a group, other than the root, on a CPU of a machine with so many.
+    #[inline]
+    pub(crate) fn of_group(group: GroupId, cpu: CpuId, cpus: usize) -> TaskId {
+        TaskId(GroupEntities::BIT | ((group.index() - 1) * cpus + cpu.index()) as u32)
+    }
+
+    /// The group that it stands for, on a machine with so many CPUs.
+    pub(crate) fn group(self, cpus: usize) -> GroupId {
+        GroupId((self.0 & !GroupEntities::BIT) / cpus as u32 + 1)
+    }
 }
 
 impl TaskTable {
     /// An empty table with room for `expected` tasks; more are possible, at a little more time for each
     /// lookup.
     pub fn with_room_for(expected: usize) -> TaskTable {
-        TaskTable { slots: Chunks::with_room_for(expected), free: RefCell::default() }
+        TaskTable { slots: Chunks::with_room_for(expected), ..TaskTable::default() }
     }
 
     /// The task in slot `id`.
@@ -167,7 +203,32 @@ impl TaskTable {
     /// If `id` did not come from this table.
     #[inline]
     pub fn get(&self, id: TaskId) -> &Task {
-        self.slots.get(id.0)
+        match self.slots.in_base(id.0) {
+            Some(task) => task,
+            None => self.behind_base(id),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn behind_base(&self, id: TaskId) -> &Task {
+        if id.is_of_group() {
+            return self.entities.get(id, self.entities.0[0].len());
+        }
+        self.slots.behind_base(id.0)
+    }
+
+    /// Makes the entities of a new group, one for each CPU, as members of `parent`'s queues.
+    pub(crate) fn create_group(&mut self, cpus: usize, parent: GroupId, weight: u64, policy: Policy) {
+        let entity = |cpu: u16| {
+            let task = Task::default();
+            task.policy.set(&Unseen, policy);
+            task.set_prio(&Unseen, policy.normal_prio(Nice::default()));
+            task.cpu.set(&Unseen, CpuId(cpu));
+            task.se.reset_group(parent, weight);
+            task
+        };
+        self.entities.0.push((0..cpus as u16).map(entity).collect());
     }
 
     /// A slot for a new task, state [`TaskState::New`].

@@ -242,7 +242,8 @@ impl Lab {
         self.next_pid.set(pid.0 + 1);
         let nice = Nice::new(nice).expect("-20 to 19");
         let cpus_allowed = allowed.and(&self.k.online);
-        let new = NewTask { pid, policy, nice, cpus_allowed, kernel_thread: false };
+        let new =
+            NewTask { pid, policy, nice, cpus_allowed, kernel_thread: false, group: crate::GroupId::ROOT };
         let p = new_task(&self.k, new);
         self.run(wake_up_new_task_on(self.cpu(cpu), p, Some(CpuId(cpu))));
         p

@@ -7,12 +7,15 @@ use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
 use super::userland::{Family, Userland};
 use crate::behaviour::{Behaviour, Env, TaskSpec};
+use crate::group::{GroupSpec, QuotaSpec};
 use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
+use crate::rng::{Purpose, Rng};
 use crate::setup::{FIRST_PID, Setup, Spawn};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::{IdleMonitor, MachineSpec};
 use crate::step::Step;
 use crate::window::Window;
+use scheduler::fair::{GroupParams, QuotaParams};
 use scheduler::fork::new_task;
 use scheduler::registry::{Config, StopperForm};
 use scheduler::stop::create_stopper;
@@ -74,7 +77,8 @@ impl Machine {
     /// Builds it. The kernel starts with `config`.
     ///
     /// # Errors
-    /// A task without a CPU to run on, or a duration of zero.
+    /// A task without a CPU to run on or in a group that there is not, a group with a limit that the kernel
+    /// refuses, or a duration of zero.
     pub fn new(
         spec: MachineSpec,
         config: Config,
@@ -100,8 +104,15 @@ impl Machine {
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
+        let mut k = Scheduler::new(hw, config, &topology, spawns.len() + cpus);
+        let groups = std::mem::take(&mut setup.groups);
+        for (number, spec) in groups.iter().enumerate() {
+            spec.check(number)?;
+            k.create_group(as_params(spec, options.seed, number as u64));
+        }
         let sim = Sim {
-            k: Scheduler::new(hw, config, &topology, spawns.len() + cpus),
+            k,
+            groups,
             user: Userland::new(&mut setup, options.seed, spawns.len()),
             observed: Observed::new(options.snapshots.clone()),
             surroundings: Surroundings {
@@ -174,6 +185,15 @@ impl Machine {
     }
 }
 
+/// What the scheduler has to know about a group. When its first period begins is up to chance, as in Linux.
+fn as_params(spec: &GroupSpec, seed: u64, number: u64) -> GroupParams {
+    let quota = spec.quota.map(|QuotaSpec { quota, period, burst }| {
+        let offset = Nanos(Rng::keyed(seed, Purpose::Group, number).below(period.0));
+        QuotaParams { quota, period, burst, offset }
+    });
+    GroupParams { parent: spec.parent, shares: spec.shares, idle: spec.idle, quota }
+}
+
 /// So long a log goes on for those who are on their way out as the run ends: even among a hundred others they
 /// have had their turn by then.
 const LONGEST_EXIT: Nanos = Nanos::from_secs(1);
@@ -210,7 +230,7 @@ impl Sim {
         }
         for (number, spawn) in spawns.into_iter().enumerate() {
             let pid = Pid(FIRST_PID + number as i32);
-            let id = new_task(&self.k, as_new_task(&self.k, pid, &spawn.spec)?);
+            let id = new_task(&self.k, as_new_task(&self.k, pid, &spawn.spec, None)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
             note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
@@ -284,6 +304,7 @@ impl Sim {
             simulated: end,
             events: totals.wakeups + totals.context_switches,
             tasks,
+            groups: view.group_outcomes(&self.groups, end),
             cpus: view.cpu_results(end),
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),

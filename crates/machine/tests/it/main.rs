@@ -3,6 +3,7 @@
 mod channels;
 mod deadline;
 mod engine;
+mod groups;
 mod idle;
 mod log;
 mod paths;

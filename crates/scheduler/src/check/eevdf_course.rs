@@ -6,7 +6,7 @@
 
 use super::checker::Memory;
 use super::{Findings, Moment};
-use crate::fair::{EntityId, FairEntity, lag, tick_period};
+use crate::fair::{FairEntity, lag, tick_period};
 use crate::platform::Platform;
 use crate::registry::{FairPolicy, Feature, LagLimit, Protection};
 use crate::{Class, CpuId, Event, Nanos, Pid, Reason, Scheduler, TaskId, ThisCpu};
@@ -65,12 +65,16 @@ struct Competing<'k> {
 }
 
 impl<'k> Competing<'k> {
-    fn on<P: Platform>(k: &'k Scheduler<P>, cpu: CpuId) -> Competing<'k> {
+    /// In the queue of a task on `cpu`.
+    fn with<P: Platform>(k: &'k Scheduler<P>, p: TaskId, cpu: CpuId) -> Competing<'k> {
+        let group = k.task(p).se.group.get();
         let competes = |p: &TaskId| {
             let task = k.task(*p);
-            task.cpu.get() == cpu && task.class.get() == Class::Fair && task.se.eevdf.on_rq.get()
+            let here = task.cpu.get() == cpu && task.se.group.get() == group;
+            here && task.class.get() == Class::Fair && task.se.eevdf.on_rq.get()
         };
-        let tasks = k.tasks.iter().skip(k.cpus()).filter(competes);
+        let groups = k.groups.ids().map(|group| TaskId::of_group(group, cpu, k.cpus()));
+        let tasks = k.tasks.iter().skip(k.cpus()).chain(groups).filter(competes);
         let entities: Vec<_> = tasks.map(|p| (p, &k.task(p).se)).collect();
         let from = entities.first().map_or(0, |(_, se)| se.vruntime.get());
         let weight = |se: &FairEntity| i128::from(se.weight.get());
@@ -173,7 +177,7 @@ impl EevdfCourse {
         self.cpus.iter_mut().for_each(|course| (course.buddy, course.let_go) = (None, false));
         let shortest = k.config.rules.protection.get() == Protection::Shortest;
         for queue in moment.queues() {
-            let runs = queue.rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).se.eevdf.on_rq.get());
+            let runs = queue.rq.fair.curr.map(|_| queue.rq.curr).filter(|p| k.task(*p).se.eevdf.on_rq.get());
             let now = runs.filter(|_| shortest).map(|task| protection_of(k, task));
             let remembered = &mut self.cpus[queue.rq.cpu.index()].protected;
             let before = core::mem::replace(remembered, now);
@@ -248,7 +252,7 @@ fn protection_of<P: Platform>(k: &Scheduler<P>, p: TaskId) -> Protected {
 /// eevdf-class E5: the picked one is eligible or alone; unless it is the buddy, no eligible one has an
 /// earlier deadline, nor the same one and waited before. (Who was put back a moment ago came last.)
 fn is_the_one_to_run<P: Platform>(me: ThisCpu<'_, P>, next: TaskId, buddy: bool, found: &mut Findings) {
-    let competing = Competing::on(me.k, me.id);
+    let competing = Competing::with(me.k, next, me.id);
     if competing.alone() {
         return;
     }
@@ -274,7 +278,7 @@ fn stays_by_right<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, found: &mut Findin
         Protection::Shortest => lag(v, vprot) < 0,
         Protection::Deadline => me.has(Feature::RunToParity) && vprot == d,
     };
-    found.expect("eevdf-class E5", protected && Competing::on(me.k, me.id).eligible(se), || {
+    found.expect("eevdf-class E5", protected && Competing::with(me.k, p, me.id).eligible(se), || {
         format!("CPU {}: {p:?} stays for its protection, at {v} of {vprot}, protected {protected}", me.id)
     });
 }
@@ -294,7 +298,7 @@ fn enters_with_its_lag<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId
     if task.class.get() != Class::Fair || !task.se.eevdf.on_rq.get() || task.cpu.get() != target {
         return;
     }
-    let competing = Competing::on(me.k, target);
+    let competing = Competing::with(me.k, p, target);
     let forgets = competing.alone() || !me.has(Feature::PlaceLag);
     let owed = if forgets { 0 } else { i128::from(task.se.eevdf.vlag.get()) };
     let is_owed = competing.lag_of(&task.se);

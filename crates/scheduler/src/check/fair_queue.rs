@@ -1,6 +1,6 @@
 //! I1 to I3, I5, I6 and I10: a queue's fair part agrees with itself, and the loads add up.
 
-use super::{Findings, Moment, Queue, eevdf};
+use super::{Findings, Level, Moment, Queue, eevdf};
 use crate::Class;
 use crate::fair::{EntityId, lag};
 use crate::platform::Platform;
@@ -9,41 +9,36 @@ use crate::{Nanos, Policy, TaskId};
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    counts_and_load(moment, queue, found);
-    buddies(moment, queue, found);
-    match moment.k.config.rules.fair_policy.get() {
-        FairPolicy::Cfs => {
-            timeline(moment, queue, found);
-            floor(moment, queue, found);
+    let eevdf = moment.k.config.rules.fair_policy.get() == FairPolicy::Eevdf;
+    for level in queue.levels(moment.k) {
+        counts_and_load(moment, &level, found);
+        buddies(moment, &level, found);
+        if eevdf {
+            eevdf::look(moment, &level, found);
+        } else {
+            timeline(moment, queue, &level, found);
+            floor(moment, &level, found);
         }
-        FairPolicy::Eevdf => eevdf::look(moment, queue, found),
+        level.queued(moment.k).for_each(|p| penalty(moment, p, found));
     }
-    queued(moment, queue).for_each(|p| penalty(moment, p, found));
-}
-
-/// The fair tasks of a queue.
-pub(super) fn queued<'a, P: Platform>(
-    moment: &Moment<'a, P>,
-    queue: &'a Queue<'_>,
-) -> impl Iterator<Item = TaskId> + 'a {
-    let k = moment.k;
-    let runs = queue.rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
-    queue.rq.fair.waiting().map(EntityId::task).chain(runs)
+    if eevdf {
+        eevdf::sleepers_are_counted(moment, queue, found);
+    }
 }
 
 /// I1: `nr_running` and `load` are those of the timeline and the running task.
-fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    let fair = &queue.rq.fair;
-    let n = queued(moment, queue).count();
-    let load: u64 = queued(moment, queue).map(|p| moment.k.task(p).se.weight.get()).sum();
+fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found: &mut Findings) {
+    let fair = level.fair;
+    let n = level.queued(moment.k).count();
+    let load: u64 = level.queued(moment.k).map(|p| moment.k.task(p).se.weight.get()).sum();
     found.expect("fair-class I1", fair.nr_running as usize == n && fair.load == load, || {
         let (nr, has) = (fair.nr_running, fair.load);
         format!(
             "CPU {}: nr_running {nr} and load {has}, but {n} tasks of weight {load} are queued",
-            queue.rq.cpu
+            level.cpu
         )
     });
-    for p in queued(moment, queue) {
+    for p in level.queued(moment.k).filter(|p| !p.is_of_group()) {
         let task = moment.k.task(p);
         let (has, right) = (task.se.weight.get(), task.policy.get().weight(task.nice.get()));
         found.expect("fair-class I1", has == right, || {
@@ -53,10 +48,10 @@ fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
 }
 
 /// I3: the timeline is sorted, knows its tasks' virtual times, and does not hold the running task.
-fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    let rq = &queue.rq;
+fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, level: &Level<'_>, found: &mut Findings) {
+    let (rq, fair) = (&queue.rq, level.fair);
     let mut last: Option<u64> = None;
-    for waiting in rq.fair.timeline.iter() {
+    for waiting in fair.timeline.iter() {
         let own = moment.k.task(waiting.entity.task()).se.vruntime.get();
         found.expect("fair-class I3", own == waiting.vruntime, || {
             format!("CPU {}: {waiting:?} is in the timeline, its vruntime is {own}", rq.cpu)
@@ -64,43 +59,44 @@ fn timeline<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut 
         found.expect("fair-class I3", last.is_none_or(|l| lag(l, waiting.vruntime) <= 0), || {
             format!("CPU {}: {waiting:?} stands behind vruntime {last:?}", rq.cpu)
         });
-        found.expect("fair-class I3", rq.fair.curr != Some(waiting.entity), || {
+        found.expect("fair-class I3", fair.curr != Some(waiting.entity), || {
             format!("CPU {}: the running task {:?} is in the timeline", rq.cpu, waiting.entity)
         });
         last = Some(waiting.vruntime);
     }
     let runs = Some(rq.curr).filter(|p| moment.k.task(*p).class.get() == Class::Fair);
-    found.expect("fair-class I3", rq.fair.curr == runs.map(EntityId::of), || {
-        format!("CPU {}: the fair class's curr is {:?}, but the CPU runs {:?}", rq.cpu, rq.fair.curr, rq.curr)
+    let runs = runs.and_then(|p| moment.k.ancestor_in(p, fair.group()));
+    found.expect("fair-class I3", fair.curr.map(EntityId::task) == runs, || {
+        format!("CPU {}: the fair class's curr is {:?}, but the CPU runs {:?}", rq.cpu, fair.curr, rq.curr)
     });
 }
 
 /// I5: nobody is left of min_vruntime by more than the largest sleeper threshold that was ever in force.
 /// Before 4.9 a task that held the floor back could be left behind when it was requeued (`floor_order`).
-fn floor<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    let (floor, bound) = (queue.published.min_vruntime.get(), moment.past.sleeper_threshold);
-    for p in queued(moment, queue) {
+fn floor<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found: &mut Findings) {
+    let (floor, bound) = (level.min_vruntime, moment.past.sleeper_threshold);
+    for p in level.queued(moment.k) {
         let left_by = lag(floor, moment.k.task(p).se.vruntime.get());
         found.expect("fair-class I5", moment.past.floor_passed || left_by <= bound as i64, || {
-            format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", queue.rq.cpu)
+            format!("CPU {}: {p:?} is {left_by} left of min_vruntime, sleepers at most {bound}", level.cpu)
         });
     }
 }
 
 /// I6: a buddy is runnable on this CPU, and never SCHED_IDLE.
-fn buddies<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    let rq = &queue.rq;
-    for p in [rq.fair.buddies.next, rq.fair.buddies.last].into_iter().flatten().map(EntityId::task) {
+fn buddies<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found: &mut Findings) {
+    let (fair, cpu) = (level.fair, level.cpu);
+    for p in [fair.buddies.next, fair.buddies.last].into_iter().flatten().map(EntityId::task) {
         let task = moment.k.task(p);
-        let here = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == Class::Fair;
+        let here = task.on_rq.get() && task.cpu.get() == cpu && task.class.get() == Class::Fair;
         found.expect("fair-class I6", here && task.policy.get() != Policy::Idle, || {
-            format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", rq.cpu, task.policy.get())
+            format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", cpu, task.policy.get())
         });
     }
-    if let Some(p) = rq.fair.buddies.skip.map(EntityId::task) {
-        let here = moment.k.task(p).on_rq.get() && moment.k.task(p).cpu.get() == rq.cpu;
+    if let Some(p) = fair.buddies.skip.map(EntityId::task) {
+        let here = moment.k.task(p).on_rq.get() && moment.k.task(p).cpu.get() == cpu;
         found.expect("fair-class I6", here, || {
-            format!("CPU {}: {p:?} is to be skipped and not runnable here", rq.cpu)
+            format!("CPU {}: {p:?} is to be skipped and not runnable here", cpu)
         });
     }
 }
@@ -117,7 +113,13 @@ fn penalty<P: Platform>(moment: &Moment<'_, P>, p: TaskId, found: &mut Findings)
 /// I2: the loads of all CPUs add up to the weights of all runnable fair tasks.
 pub(super) fn loads_add_up<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
-    let of_queues: u64 = moment.queues().map(|q| q.rq.fair.load).sum();
+    // A queue of a group holds weights of tasks, and so does the root's but for those of groups.
+    let of_groups = |level: &Level<'_>| -> u64 {
+        level.queued(k).filter(|p| p.is_of_group()).map(|p| k.task(p).se.weight.get()).sum()
+    };
+    let of_queue =
+        |q: Queue<'_>| -> u64 { q.levels(k).map(|level| level.fair.load - of_groups(&level)).sum() };
+    let of_queues: u64 = moment.queues().map(of_queue).sum();
     let runnable = |p: &TaskId| k.task(*p).on_rq.get() && k.task(*p).class.get() == Class::Fair;
     let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight.get()).sum();
     found.expect("fair-class I2", of_queues == of_tasks, || {

@@ -1,5 +1,5 @@
 //! The invariants of the specs (rt-class 12, fair-class 14, fair-placement 6.1, eevdf-class 6.1,
-//! deadline-groups A15, machine.md 8.2), each a small function with the spec's number.
+//! deadline-groups A15 and B8, machine.md 8.2), each a small function with the spec's number.
 //!
 //! # Two kinds
 //!
@@ -30,6 +30,7 @@ mod deadline;
 mod eevdf;
 mod eevdf_course;
 mod fair_queue;
+mod groups;
 mod inheritance;
 mod memory;
 mod moves;
@@ -50,9 +51,10 @@ mod walkers;
 pub use checker::Checker;
 pub use past::Past;
 
+use crate::fair::{CfsRq, EntityId};
 use crate::platform::Platform;
 use crate::rq::{Published, RqState};
-use crate::{CpuMask, Scheduler, TaskId};
+use crate::{CpuId, CpuMask, GroupId, Scheduler, TaskId};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Ref;
@@ -61,8 +63,8 @@ use core::cell::Ref;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// Document and number, as several documents number theirs alike: one of rt-class P1 to P18, fair-class
-    /// I1 to I12, fair-placement I1 to I23, eevdf-class E1 to E17, deadline-groups DA1 to DA11, and of
-    /// machine.md MI2, MI3, MI4 and MI10; or `lock`.
+    /// I1 to I12, fair-placement I1 to I23, eevdf-class E1 to E17, deadline-groups DA1 to DA11 and GB1 to
+    /// GB13, and of machine.md MI2, MI3, MI4 and MI10; or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,
@@ -99,6 +101,33 @@ pub(crate) struct Moment<'k, P: Platform> {
 pub(crate) struct Queue<'k> {
     pub rq: Ref<'k, RqState>,
     pub published: &'k Published,
+}
+
+/// A fair queue of that CPU: its own, or one of a group.
+pub(crate) struct Level<'a> {
+    pub fair: &'a CfsRq,
+    pub cpu: CpuId,
+    pub min_vruntime: u64,
+}
+
+impl Level<'_> {
+    /// Who competes: those that wait, and the running one while it is queued. Groups are among them.
+    pub fn queued<P: Platform>(&self, k: &Scheduler<P>) -> impl Iterator<Item = TaskId> {
+        let runs = self.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
+        self.fair.waiting().map(EntityId::task).chain(runs)
+    }
+}
+
+impl Queue<'_> {
+    /// The fair queues of this CPU, the root's first.
+    pub fn levels<'a, P: Platform>(&'a self, k: &'a Scheduler<P>) -> impl Iterator<Item = Level<'a>> + 'a {
+        let level = |group: GroupId| Level {
+            fair: self.rq.queue(group),
+            cpu: self.rq.cpu,
+            min_vruntime: k.floor_of(group, self.rq.cpu).get(),
+        };
+        core::iter::once(GroupId::ROOT).chain(k.groups.ids()).map(level)
+    }
 }
 
 impl<'k, P: Platform> Moment<'k, P> {
@@ -147,6 +176,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         rt_queue::look(moment, &queue, found);
         fair_queue::look(moment, &queue, found);
         pelt::look(moment, &queue, found);
+        groups::look(moment, &queue, found);
         resched::asked_lazily(moment, &queue, found);
         overload::look(moment, &queue, found);
         placement::queued_once(moment, &queue, found);
@@ -163,6 +193,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     if moment.quiescent() {
         placement::runnable_is_queued(moment, found);
         fair_queue::loads_add_up(moment, found);
+        groups::sums(moment, found);
         pelt::tasks(moment, found);
         pelt::idle_cpus_are_counted(moment, found);
         overload::pushable_means_overloaded(moment, found);

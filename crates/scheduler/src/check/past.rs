@@ -37,6 +37,8 @@ pub struct Past {
     pub(super) server_left: bool,
     /// The largest sleeper threshold, in virtual ns.
     pub(super) sleeper_threshold: u64,
+    /// The most that a group's queue drew from its limit at a time, in µs.
+    pub(super) bandwidth_slice_us: i64,
     /// Every `base_slice`: a request keeps that with which it began.
     pub(super) base_slices: Vec<Nanos>,
 }
@@ -71,6 +73,8 @@ impl Past {
             DlServerStop::Lazy | DlServerStop::LazyIdle => self.had_server && !has_server,
         };
         self.had_server |= has_server;
+        let slice = k.config.tunables.sched_cfs_bandwidth_slice_us.get();
+        self.bandwidth_slice_us = self.bandwidth_slice_us.max(slice);
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
         let base_slice = fair::granularities(k).base_slice;
         if !self.base_slices.contains(&base_slice) {

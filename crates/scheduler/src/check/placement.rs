@@ -2,7 +2,7 @@
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
-use crate::fair::EntityId;
+use crate::fair::is_hidden;
 use crate::platform::Platform;
 use crate::{Standing, TaskId};
 use alloc::format;
@@ -11,8 +11,6 @@ use alloc::format;
 pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
-    let fair = rq.fair.waiting().map(EntityId::task);
-    let runs = rq.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);
         let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
@@ -23,7 +21,9 @@ pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>
     };
     rq.dl.queued().filter_map(|queued| queued.id.task()).for_each(|p| check(p, Class::Deadline));
     rt.for_each(|p| check(p, Class::Rt));
-    fair.chain(runs).for_each(|p| check(p, Class::Fair));
+    for level in queue.levels(k) {
+        level.queued(k).for_each(|p| check(p, Class::Fair));
+    }
 }
 
 /// P10: the running task is queued here, and knows that it runs.
@@ -54,7 +54,12 @@ pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mu
         let task = k.task(p);
         let (standing, on_rq, cpu) = (task.standing(), task.on_rq.get(), task.cpu.get());
         // A deadline task may be runnable, and wait for its next period beside the queue.
-        let waits = task.class.get() == Class::Deadline && !task.dl.is_queued();
+        let waits = match task.class.get() {
+            Class::Deadline => !task.dl.is_queued(),
+            // Or be below a throttled queue.
+            Class::Fair => is_hidden(k, task),
+            Class::Stop | Class::Rt | Class::Idle => false,
+        };
         runnable += u32::from(on_rq && !waits);
         found.expect("rt-class P8", standing != Standing::Waking, || {
             format!("the wakeup of {p:?} was never finished")

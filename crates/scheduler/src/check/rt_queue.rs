@@ -37,7 +37,7 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     found.expect("rt-class P4", !left_out || rq.rt.is_throttled(), || {
         format!("CPU {}: real-time tasks are left out of nr_running, and not throttled", rq.cpu)
     });
-    let (rt, fair) = (if left_out { 0 } else { rq.rt.nr_running() }, rq.fair.nr_running);
+    let (rt, fair) = (if left_out { 0 } else { rq.rt.nr_running() }, rq.fair.h_nr_running);
     found.expect("rt-class P4", rq.nr_running == stop + dl + rt + fair, || {
         let counted = rq.nr_running;
         format!(

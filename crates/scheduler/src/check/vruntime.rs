@@ -47,7 +47,8 @@ pub(super) fn event<P: Platform>(past: &Past, me: ThisCpu<'_, P>, event: Event, 
 }
 
 fn left_of_floor<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: crate::CpuId) -> i64 {
-    lag(me.k.rq(target).published.min_vruntime.get(), me.task(p).se.vruntime.get())
+    let se = &me.task(p).se;
+    lag(me.k.floor_of(se.group.get(), target).get(), se.vruntime.get())
 }
 
 pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, found: &mut Findings) {

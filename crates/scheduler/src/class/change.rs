@@ -124,7 +124,7 @@ impl Class {
             Class::Fair => fair::pelt::reweight(rq, task, weight),
             Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {}
         }
-        fair::reweight_task(rq.me.k, task, weight);
+        fair::reweight_task(rq.me.k, &task.se, weight);
     }
 
     /// Sets the affinity of a task of this class, queued or not. A queued fair one leaves its queue for that

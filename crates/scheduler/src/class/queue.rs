@@ -7,6 +7,7 @@ use crate::platform::{Cost, Platform};
 use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
+use crate::task::Task;
 use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, rt, stop};
 
 /// Why a task enters a run queue.
@@ -33,6 +34,8 @@ pub(crate) enum DequeueKind {
     Departure,
     /// It has slept in its queue for a while, and leaves it now (eevdf-class 3.7).
     Finish,
+    /// It is no task, but stands for a group that has used up its time (deadline-groups B7).
+    Throttle,
 }
 
 /// Why a running task stops being its class's current one.
@@ -70,7 +73,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
         averages::on_woken(task);
     }
     // A deadline task may be runnable and have to wait all the same: its class counts.
-    if counts_as_runnable(rq, task.class.get()) {
+    if counts_as_runnable(rq, task) {
         count_runnable(rq);
     }
     fair::update_avg_idle(rq, kind);
@@ -115,9 +118,9 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
             let now = rq.clock.max(rq.me.now());
             add(&rq.published.counts.wait_time_ns, task.stats.wait_end(now));
         }
-        DequeueKind::Restore => {}
+        DequeueKind::Restore | DequeueKind::Throttle => {}
     }
-    if counts_as_runnable(rq, task.class.get()) {
+    if counts_as_runnable(rq, task) {
         uncount_runnable(rq);
     }
     if kind == DequeueKind::Sleep && task.state.get() == TaskState::Dead {
@@ -125,12 +128,13 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     }
 }
 
-/// Whether a task of this class counts as soon as it is queued here.
-fn counts_as_runnable<P: Platform>(rq: &RqGuard<'_, P>, class: Class) -> bool {
-    match class {
+/// Whether a task counts as soon as it is queued here.
+fn counts_as_runnable<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> bool {
+    match task.class.get() {
         Class::Deadline => false,
         Class::Rt => !rq.published.rt_left_out.get(),
-        Class::Stop | Class::Fair | Class::Idle => true,
+        Class::Fair => !fair::is_hidden(rq.me.k, task),
+        Class::Stop | Class::Idle => true,
     }
 }
 
@@ -251,7 +255,7 @@ pub(crate) fn requeue_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 /// A task that sleeps in its queue leaves it: it goes to another class, which would not know why it is there.
 pub(crate) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if rq.me.task(p).se.eevdf.sched_delayed.get() {
-        fair::finish_delayed_dequeue(rq, p);
+        fair::finish_delayed_dequeue(rq, fair::EntityId::of(p));
     }
 }
 

@@ -17,10 +17,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
             rt::task_tick(rq, curr);
             fair::pelt::real_time_ran(rq);
         }
-        Class::Fair => {
-            fair::pelt::ran(rq, curr);
-            fair::task_tick(rq, curr);
-        }
+        Class::Fair => fair::task_tick(rq, curr),
         Class::Stop | Class::Idle => {}
     }
 }

@@ -322,7 +322,7 @@ pub(super) fn rule_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     of(rq).idles_since.set(None);
     if rule(rq.me.k) == DlServer::Off {
         picked_in_vain(rq);
-    } else if rq.fair.nr_running > 0 {
+    } else if rq.fair.h_nr_running > 0 {
         fair_came(rq);
     }
 }

@@ -11,8 +11,9 @@ use super::queue::enter;
 use super::server::server_timer;
 use super::tree::DlId;
 use crate::class::Class;
+use crate::fair::{GroupTimer, group_timer};
 use crate::platform::Platform;
-use crate::{CpuId, Nanos, Reason, TaskId, ThisCpu};
+use crate::{CpuId, GroupId, Nanos, Reason, TaskId, ThisCpu};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -23,6 +24,8 @@ pub(super) enum What {
     Replenish(DlId),
     /// The bandwidth of a task that sleeps, or has left the class, is free.
     ZeroLag(TaskId),
+    /// A task group's limit (deadline-groups B7): the fair class's, on the same hardware.
+    Group(GroupId, GroupTimer),
     /// That of a task that has exited: this much, counted on this CPU if on any.
     Leftover { cpu: Option<CpuId>, bw: u64 },
 }
@@ -63,6 +66,11 @@ pub(super) fn arm<P: Platform>(me: ThisCpu<'_, P>, on: CpuId, at: Nanos, what: W
     Armed { at, on }
 }
 
+/// Sets a timer of a task group on the executing CPU.
+pub(crate) fn arm_group_timer<P: Platform>(me: ThisCpu<'_, P>, at: Nanos, group: GroupId, timer: GroupTimer) {
+    arm(me, me.id, at, What::Group(group, timer));
+}
+
 /// Takes a timer back that was set.
 pub(super) fn cancel<P: Platform>(me: ThisCpu<'_, P>, armed: Option<Armed>, what: What) {
     let Some(Armed { on, .. }) = armed else { return };
@@ -95,6 +103,7 @@ pub async fn dl_timer<P: Platform>(me: ThisCpu<'_, P>) {
                     active::zero_lag_passed(rq.me, me.task(p));
                 }
             }
+            What::Group(group, timer) => group_timer(me, group, timer).await,
             What::Leftover { cpu, bw } => active::leftover_passed(me, cpu, bw),
         }
     }

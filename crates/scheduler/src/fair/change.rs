@@ -24,7 +24,7 @@ pub(crate) fn prio_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, old:
         PrioChange::Parameters if discipline::renice(rq.me.k) != Renice::Compares => {
             goes_by_direction(rq, p, old)
         }
-        PrioChange::Parameters if rq.fair.nr_running == 1 => {}
+        PrioChange::Parameters if rq.fair.h_nr_running == 1 => {}
         PrioChange::Parameters | PrioChange::Inheritance => competes(rq, p, old),
     }
 }

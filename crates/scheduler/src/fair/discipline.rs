@@ -2,14 +2,15 @@
 //!
 //! The rule does not change in the middle of a run: the two keep different things of those that wait.
 
-use super::queue::{Dequeued, EntityId};
+use super::hierarchy::with_queue_of;
+use super::queue::{Dequeued, EntityId, FairEntity, set_load, update_curr};
 use super::{cfs, eevdf};
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause};
 use crate::platform::Platform;
 use crate::registry::{FairPolicy, Renice};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
+use crate::{CpuId, Nanos, Policy, Scheduler, TaskId, ThisCpu};
 use eevdf::SetNext;
 
 /// The discipline of all queues.
@@ -81,19 +82,72 @@ pub(super) fn charge<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task, delta: N
     }
 }
 
-/// A tick while a fair task runs.
-pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
+/// A tick while an entity runs in the queue in front.
+pub(super) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     match of(rq.me.k) {
         FairPolicy::Cfs => cfs::task_tick(rq, curr),
         FairPolicy::Eevdf => eevdf::task_tick(rq, curr),
     }
 }
 
-/// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
-pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
+/// Asks for a reschedule if `woken`, which is `p`, just queued here, or a group above it, should run before
+/// the entity that runs in the queue in front.
+pub(super) fn check_preempt_siblings<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    woken: EntityId,
+    p: TaskId,
+    cause: PreemptCause,
+) {
     match of(rq.me.k) {
-        FairPolicy::Cfs => cfs::check_preempt_wakeup(rq, p, cause),
-        FairPolicy::Eevdf => eevdf::check_preempt_wakeup(rq, p, cause),
+        FairPolicy::Cfs => cfs::check_preempt_wakeup(rq, woken, p, cause),
+        FairPolicy::Eevdf => eevdf::check_preempt_wakeup(rq, woken, p, cause),
+    }
+}
+
+/// The policy that counts for a woken entity: a group is what `p` below it is, unless it is a `cpu.idle` one.
+pub(super) fn policy_of_woken<P: Platform>(me: ThisCpu<'_, P>, woken: EntityId, p: TaskId) -> Policy {
+    let own = me.task(woken.task()).policy.get();
+    match (woken.is_group(), me.task(p).policy.get()) {
+        // Within its group alone it is less than others.
+        (true, Policy::Batch | Policy::Idle) if own == Policy::Normal => Policy::Batch,
+        _ => own,
+    }
+}
+
+/// A group's entity gets another weight; its queue is in front.
+pub(super) fn reweight_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
+    let se = rq.me.entity(entity);
+    if !rq.me.task(entity.task()).on_rq.get() {
+        return reweight_task(rq.me.k, se, weight);
+    }
+    update_curr(rq);
+    let load = rq.fair.load + weight - se.weight.get();
+    match of(rq.me.k) {
+        FairPolicy::Cfs => se.weight.set(weight),
+        FairPolicy::Eevdf => eevdf::reweight_queued(rq, entity, weight),
+    }
+    set_load(rq, load);
+}
+
+/// The shortest slice in the queue in front, which is that of its group's entity; CFS has none.
+pub(super) fn shortest_slice<P: Platform>(rq: &RqGuard<'_, P>) -> Option<Nanos> {
+    match of(rq.me.k) {
+        FairPolicy::Cfs => None,
+        FairPolicy::Eevdf => eevdf::min_slice(rq),
+    }
+}
+
+/// A group's entity, in the queue in front, asks for such slices; `None`: as before.
+pub(super) fn set_group_slice<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, slice: Option<Nanos>) {
+    if let Some(slice) = slice {
+        eevdf::set_group_slice(rq, entity, slice);
+    }
+}
+
+/// A group has a task again; if its entity works its debt off in the queue in front, it stays.
+pub(super) fn wake_delayed_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    if rq.me.entity(entity).eevdf.sched_delayed.get() {
+        eevdf::requeue_delayed(rq, entity);
     }
 }
 
@@ -107,10 +161,10 @@ pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 /// The running task offers the CPU.
 pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    match of(rq.me.k) {
+    with_queue_of(rq, p, |rq| match of(rq.me.k) {
         FairPolicy::Cfs => cfs::yield_task(rq, p),
         FairPolicy::Eevdf => eevdf::yield_task(rq, p),
-    }
+    });
 }
 
 /// Whether a forked task is placed before it is enqueued. Under EEVDF that is one (eevdf-class 3.10).
@@ -129,7 +183,7 @@ pub(crate) fn renice<P: Platform>(k: &Scheduler<P>) -> Renice {
 /// Places a forked task against this queue and the task that runs there.
 pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
     match of(rq.me.k) {
-        FairPolicy::Cfs => cfs::task_fork(rq, child),
+        FairPolicy::Cfs => with_queue_of(rq, child, |rq| cfs::task_fork(rq, child)),
         FairPolicy::Eevdf => {}
     }
 }
@@ -137,7 +191,7 @@ pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
 /// A task that comes from outside the model has no parent.
 pub(crate) fn place_orphan<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     match of(rq.me.k) {
-        FairPolicy::Cfs => cfs::place_orphan(rq, p),
+        FairPolicy::Cfs => with_queue_of(rq, p, |rq| cfs::place_orphan(rq, p)),
         FairPolicy::Eevdf => {}
     }
 }
@@ -153,7 +207,7 @@ pub(crate) fn migrate_task_rq<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from
 /// A task leaves the class for another. EEVDF has kept its lag when it left the queue.
 pub(crate) fn detach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     match of(rq.me.k) {
-        FairPolicy::Cfs => cfs::detach_task_cfs_rq(rq, p),
+        FairPolicy::Cfs => with_queue_of(rq, p, |rq| cfs::detach_task_cfs_rq(rq, p)),
         FairPolicy::Eevdf => {}
     }
 }
@@ -161,7 +215,7 @@ pub(crate) fn detach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
 /// A task enters the class; not yet on the queue.
 pub(crate) fn attach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     match of(rq.me.k) {
-        FairPolicy::Cfs => cfs::attach_task_cfs_rq(rq, p),
+        FairPolicy::Cfs => with_queue_of(rq, p, |rq| cfs::attach_task_cfs_rq(rq, p)),
         FairPolicy::Eevdf => {}
     }
 }
@@ -175,10 +229,10 @@ pub(super) fn is_eligible<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) ->
 }
 
 /// The weight of a task that is off its queue changes.
-pub(crate) fn reweight_task<P: Platform>(k: &Scheduler<P>, task: &Task, weight: u64) {
+pub(crate) fn reweight_task<P: Platform>(k: &Scheduler<P>, se: &FairEntity, weight: u64) {
     match of(k) {
         FairPolicy::Cfs => {}
-        FairPolicy::Eevdf => eevdf::reweight_entity(&task.se, weight, k.config.rules.reweight.get()),
+        FairPolicy::Eevdf => eevdf::reweight_entity(se, weight, k.config.rules.reweight.get()),
     }
-    task.se.weight.set(weight);
+    se.weight.set(weight);
 }

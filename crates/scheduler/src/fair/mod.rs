@@ -24,6 +24,8 @@
 //!   wait stand in the `timeline`, by virtual time. The floor of virtual time, min_vruntime, never moves
 //!   back; it is published, because a sleeper that changes its CPU takes its distance from one floor to the
 //!   other without a lock (`cfs/floor`). Virtual times wrap around: [`lag`] alone compares them.
+//! - `hierarchy`: task groups. A group's queue is one like the CPU's own, and what stands for the group
+//!   competes in its parent's.
 //! - `select` and `balance`: on which CPU. They count tasks and load, and ask the discipline for little:
 //!   whether a task is a warm buddy, and whether it owes service to the others.
 //! - `pelt`: what tasks have asked for and used of a CPU lately. Choosing a CPU and balancing read it where
@@ -95,6 +97,7 @@ mod cpu_load;
 mod discipline;
 mod eevdf;
 mod group;
+pub(crate) mod hierarchy;
 mod hrtick;
 pub(crate) mod pelt;
 mod queue;
@@ -107,6 +110,9 @@ pub use balance::{CpuBalance, FairRoot, nohz_csd_func};
 pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
 pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};
+pub use hierarchy::{
+    BandwidthCounts, Group, GroupParams, GroupQueue, Groups, Pool, QueueBandwidth, QuotaParams,
+};
 pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
 pub use queue::{CfsRq, EntityId, FairEntity};
 pub use scale::{Granularities, granularities};
@@ -123,14 +129,15 @@ pub(crate) use cpu_load::{
     cpu_avg_load_per_task, load_weight, tick_period, update_cpu_load, weighted_cpuload,
 };
 pub(crate) use discipline::{
-    attach_task_cfs_rq, check_preempt_wakeup, chooses_first, detach_task_cfs_rq, has_task_fork,
-    migrate_task_rq, place_orphan, preempted_by_higher_class, renice, reweight_task, task_fork, task_tick,
-    yield_task,
+    attach_task_cfs_rq, chooses_first, detach_task_cfs_rq, has_task_fork, migrate_task_rq, place_orphan,
+    preempted_by_higher_class, renice, reweight_task, task_fork, yield_task,
 };
 pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};
+pub(crate) use hierarchy::bandwidth::{GroupTimer, group_timer, is_hidden};
 pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use queue::{
-    Dequeued, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task, set_next_task,
+    Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,
+    set_next_task, task_tick,
 };
 pub(crate) use select::{inherit_habits, select_task_rq_fork, select_task_rq_wake};
 

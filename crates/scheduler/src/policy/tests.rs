@@ -199,6 +199,7 @@ fn a_new_task_changes_before_it_first_runs() {
             nice: Nice::default(),
             cpus_allowed: CpuMask::single(CpuId(0)),
             kernel_thread: false,
+            group: crate::GroupId::ROOT,
         };
         let child = new_task(&lab.k, new);
         lab.run(sched_fork(lab.cpu(0), child));
@@ -393,6 +394,7 @@ fn a_task_that_becomes_normal_before_its_first_wakeup_starts_at_the_floor() {
             nice: Nice::default(),
             cpus_allowed: cpus(&[1]),
             kernel_thread: false,
+            group: crate::GroupId::ROOT,
         },
     );
     set(&lab, p, Policy::Normal);

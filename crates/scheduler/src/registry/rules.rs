@@ -81,6 +81,7 @@ mod balance;
 mod cfs;
 mod deadline;
 mod eevdf;
+mod group;
 mod kernel;
 mod pelt;
 mod real_time;
@@ -90,6 +91,7 @@ pub use balance::*;
 pub use cfs::*;
 pub use deadline::*;
 pub use eevdf::*;
+pub use group::*;
 pub use kernel::*;
 pub use pelt::*;
 pub use real_time::*;
@@ -242,6 +244,8 @@ table! {
     reweight: Reweight,
     delay_lag: DelayLag,
     lb_lag: LbLag,
+    group_shares: GroupShares,
+    bw_expire: BwExpire,
     delayed_count: DelayedCount,
     dl_class: DlClass,
     dl_wakeup: DlWakeup,

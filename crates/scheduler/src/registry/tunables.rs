@@ -100,6 +100,8 @@ tunables! {
     nr_cpus 1 1..=4096
         "CPUs that the kernel was built for (CONFIG_NR_CPUS; never fewer than the machine has): the ticks of \
          neighbouring CPUs are half a period divided by this apart." "fair-class 2.7";
+    sched_cfs_bandwidth_slice_us 5000 1..=1_000_000
+        "CPU time that a queue draws from the limit of its group at a time, in µs." "deadline-groups B7";
     base_slice_ns 700_000 1..=1_000_000_000
         "Length of a request under EEVDF, in ns; scaled by the number of CPUs." "eevdf-class 0.6";
 }

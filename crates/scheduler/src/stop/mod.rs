@@ -29,6 +29,7 @@ pub fn create_stopper<P: Platform>(k: &Scheduler<P>, cpu: CpuId, pid: Pid) -> Ta
             nice: Nice::default(),
             cpus_allowed: CpuMask::single(cpu),
             kernel_thread: true,
+            group: crate::GroupId::ROOT,
         },
     );
     k.task(stopper).init_stopper(cpu);

@@ -4,6 +4,7 @@ use super::kthreads::KthreadWakes;
 use crate::engine::hardware::Hw;
 use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
+use crate::group::GroupSpec;
 use crate::setup::Outside;
 use crate::softirq::SoftirqSpec;
 use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
@@ -12,6 +13,8 @@ use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
 #[derive(Debug)]
 pub(crate) struct Sim {
     pub k: Scheduler<Hw>,
+    /// What the setup says of the task groups.
+    pub groups: Vec<GroupSpec>,
     pub user: Userland,
     pub observed: Observed,
     pub surroundings: Surroundings,

@@ -2,9 +2,10 @@
 
 use super::view::View;
 use crate::engine::userland::{Activity, Resume, counters};
+use crate::group::{GroupOutcome, GroupSpec, QuotaOutcome};
 use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
-use scheduler::{Nanos, TaskId, TaskState};
+use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
 use schema::Histogram;
 
 impl View<'_> {
@@ -29,6 +30,23 @@ impl View<'_> {
             wait_sum: task.stats.wait_sum.get(),
             wakeup_latency,
         })
+    }
+
+    /// The groups of a setup, in its order.
+    pub fn group_outcomes(self, specs: &[GroupSpec], now: Nanos) -> Vec<GroupOutcome> {
+        let outcome = |(spec, group): (&GroupSpec, GroupId)| {
+            let cpus = (0..self.k.cpus() as u16).map(CpuId);
+            let usage = cpus.map(|cpu| self.k.group_usage(group, cpu)).fold(Nanos::ZERO, |a, b| a + b);
+            let quota = self.k.bandwidth_counts(group, now).map(|counts| QuotaOutcome {
+                nr_periods: counts.nr_periods,
+                nr_throttled: counts.nr_throttled,
+                throttled: counts.throttled_time,
+                nr_bursts: counts.nr_bursts,
+                burst: counts.burst_time,
+            });
+            GroupOutcome { spec: spec.clone(), usage, quota }
+        };
+        specs.iter().zip(self.k.groups.ids()).map(outcome).collect()
     }
 
     /// The tasks that still live, if all of them sleep and neither a timer nor any of these messages from

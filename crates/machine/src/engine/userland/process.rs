@@ -17,7 +17,7 @@ use crate::setup::FIRST_PID;
 use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_fork, wake_up_new_task};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{Class, CpuId, CpuMask, Nanos, Pid, Scheduler, TaskId, TaskState, ThisCpu};
+use scheduler::{Class, CpuId, CpuMask, GroupId, Nanos, Pid, Scheduler, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 use std::cell::Cell;
 
@@ -42,15 +42,32 @@ pub(crate) struct Newcomer {
 /// What the scheduler has to know about a task to be.
 ///
 /// # Errors
-/// An affinity without a CPU of this machine.
-pub(crate) fn as_new_task(k: &Scheduler<Hw>, pid: Pid, spec: &TaskSpec) -> Result<NewTask, RunError> {
+/// An affinity without a CPU of this machine, or a group that the setup does not have.
+pub(crate) fn as_new_task(
+    k: &Scheduler<Hw>,
+    pid: Pid,
+    spec: &TaskSpec,
+    parent: Option<TaskId>,
+) -> Result<NewTask, RunError> {
     let asked = spec.cpus.unwrap_or(CpuMask::ALL);
     let cpus_allowed = asked.and(&k.online);
     if cpus_allowed.is_empty() {
         let (comm, cpus) = (spec.comm.as_str().into(), k.cpus());
         return Err(RunError::EmptyAffinity { pid, comm, asked, cpus });
     }
-    Ok(NewTask { pid, policy: spec.policy, nice: spec.nice, cpus_allowed, kernel_thread: spec.kernel_thread })
+    let group = spec.group.or(parent.map(|p| k.task(p).se.group.get())).unwrap_or(GroupId::ROOT);
+    if group.index() > k.groups.len() {
+        let (comm, groups) = (spec.comm.as_str().into(), k.groups.len());
+        return Err(RunError::NoSuchGroup { pid, comm, group: group.0, groups });
+    }
+    Ok(NewTask {
+        pid,
+        policy: spec.policy,
+        nice: spec.nice,
+        cpus_allowed,
+        kernel_thread: spec.kernel_thread,
+        group,
+    })
 }
 
 /// Notes how a task begins: at a time, or with a fork.
@@ -134,7 +151,7 @@ impl Processes {
         let (me, hw) = (call.me, call.hw());
         let pid = Pid(self.next_pid.get());
         self.next_pid.set(pid.0 + 1);
-        let new = match as_new_task(me.k, pid, &spec) {
+        let new = match as_new_task(me.k, pid, &spec, Some(call.p)) {
             Ok(new) => new,
             Err(error) => return hw.recorder.fail(error),
         };

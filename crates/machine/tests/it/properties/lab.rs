@@ -3,12 +3,14 @@
 use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
-    ByDistance, ChannelSpec, ExitedTasks, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation,
-    Outcome, Points, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec, SoftirqTally, Spread, Stretch,
-    TaskSpec, TimedSetting, Tracing, Woken,
+    ByDistance, ChannelSpec, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind,
+    Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec,
+    SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel};
+use scheduler::{
+    CpuId, CpuMask, GroupId, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel,
+};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -190,6 +192,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         tasks: scenario.tasks.len() as u8,
         waits: Rc::new(Cell::new(count(scenario, |op| matches!(op, Op::Wait(_))))),
     };
+    let groups = groups(scenario, &mut setup);
     for (n, plan) in scenario.tasks.iter().enumerate() {
         let mut task = TaskSpec::new(format!("t{n}"), Script::new(&plan.ops, &shared));
         task.policy = policy(plan.policy);
@@ -198,6 +201,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         // Many a thread of the kernel is bound.
         task.kernel_thread = plan.cpus.count_ones() == 1;
         task.working_set_bytes = 1_000 * n as u64;
+        task.group = Some(groups[(scenario.seed >> 8) as usize % (n + 3) % groups.len()]);
         setup.spawn(Nanos::from_micros(plan.start.into()), task);
     }
     if let Some(plan) = scenario.softirq {
@@ -212,6 +216,33 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     }
     helpers(scenario, &shared, &mut setup);
     setup
+}
+
+/// The root and, in one of four scenarios, some groups, of which one may be part of another.
+fn groups(scenario: &Scenario, setup: &mut Setup) -> Vec<GroupId> {
+    let mut groups = vec![GroupId::ROOT];
+    if scenario.seed % 4 == 2 {
+        for n in 0..1 + scenario.seed / 4 % 4 {
+            let dice = scenario.seed >> (8 * n);
+            groups.push(setup.group(GroupSpec {
+                parent: groups[(dice >> 4) as usize % groups.len()],
+                shares: [1024, 2, 300, 10_000][(dice >> 8) as usize % 4],
+                idle: dice >> 16 & 7 == 0,
+                quota: quota(dice >> 20),
+                ..GroupSpec::new(format!("g{n}"))
+            }));
+        }
+    }
+    groups
+}
+
+/// A limit for every second group.
+fn quota(dice: u64) -> Option<QuotaSpec> {
+    let ms = Nanos::from_millis;
+    let (quota, period) =
+        [(ms(1), ms(2)), (ms(2), ms(10)), (ms(30), ms(20)), (ms(20), ms(100))][dice as usize % 4];
+    let burst = if dice & 8 == 0 { Nanos::ZERO } else { quota };
+    (dice & 4 == 0).then_some(QuotaSpec { quota, period, burst })
 }
 
 /// Tasks that see to it that nobody waits for ever.

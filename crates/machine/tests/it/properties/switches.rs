@@ -200,6 +200,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("reweight", EEVDF),
     ("delay_lag", EEVDF),
     ("lb_lag", EEVDF),
+    ("group_shares", TRACKED),
     ("base_slice_ns", EEVDF),
     ("hrtick_for", &["fair_policy=eevdf", "PLACE_LAG", "RUN_TO_PARITY", "HRTICK"]),
 ];

@@ -18,6 +18,7 @@ fn new_fifo(lab: &Lab, priority: u8) -> TaskId {
         nice: Nice::default(),
         cpus_allowed: CpuMask::first_n(lab.k.cpus()),
         kernel_thread: false,
+        group: crate::GroupId::ROOT,
     };
     new_task(&lab.k, new)
 }

@@ -5,6 +5,7 @@ use super::{Situation, constants, takes_newest_first};
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::fair::cfs;
+use crate::fair::hierarchy::bandwidth::is_stopped;
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
 use crate::registry::{IdleNeverHot, PreemptModel};
@@ -78,7 +79,9 @@ fn can_migrate_task<P: Platform>(
     too_heavy: bool,
     accept_hot: bool,
 ) -> Verdict {
-    if too_heavy {
+    if throttled_pair(from, to.cpu, p) {
+        return Verdict::Stays(Reason::NotMovedThrottled);
+    } else if too_heavy {
         return Verdict::Stays(Reason::NotMovedHeavy);
     } else if !from.me.task(p).may_run_on(to.cpu) {
         return Verdict::Stays(Reason::NotMovedAffinity);
@@ -113,6 +116,12 @@ fn count<P: Platform>(
     }
 }
 
+/// Whether the group of a task is throttled here or where it would go: then it stays (deadline-groups B4).
+pub(super) fn throttled_pair<P: Platform>(from: &RqGuard<'_, P>, dest: crate::CpuId, p: TaskId) -> bool {
+    let (k, group) = (from.me.k, from.me.task(p).se.group.get());
+    is_stopped(k, group, from.cpu) || is_stopped(k, group, dest)
+}
+
 /// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than
 /// sched_migration_cost ago (−1: always, 0: never). From 2.6.37 on a SCHED_IDLE task never does.
 fn task_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
@@ -136,5 +145,5 @@ pub(super) fn first_allowed<P: Platform>(rq: &RqGuard<'_, P>, dest: crate::CpuId
     };
     core::iter::successors(first, |p| next(tasks, *p))
         .inspect(|_| me.charge(Cost::ScanTask))
-        .find(|p| me.task(*p).may_run_on(dest))
+        .find(|p| me.task(*p).may_run_on(dest) && !throttled_pair(rq, dest, *p))
 }

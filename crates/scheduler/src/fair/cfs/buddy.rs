@@ -85,7 +85,8 @@ pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 fn set_last_buddy<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(curr) = rq.fair.curr else { return };
-    let runnable = rq.me.task(curr.task()).on_rq.get();
+    // A group that runs has no cache of its own to keep warm.
+    let runnable = !curr.is_group() && rq.me.task(curr.task()).on_rq.get();
     if runnable && rq.me.has(Feature::LastBuddy) && gate_is_open(rq) && !is_idle_policy(rq, curr) {
         rq.fair.buddies.last = Some(curr);
     }
@@ -167,7 +168,7 @@ fn acceptable<P: Platform>(rq: &RqGuard<'_, P>, buddy: Option<EntityId>, left: E
 pub(crate) fn is_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
     let me = from.me;
     me.has(Feature::CacheHotBuddy)
-        && from.fair.buddies.contains(EntityId::of(p))
+        && from.queue(me.task(p).se.group.get()).buddies.contains(EntityId::of(p))
         && (me.k.config.rules.hot_buddy_dst_busy.get() == HotBuddyDstBusy::Off
             || me.k.rq(me.id).published.nr_running.get() > 0)
 }

@@ -22,7 +22,7 @@ pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>, leaving:
     };
     let curr = rq.fair.curr.filter(holds).map(|c| me.entity(c).vruntime.get());
     let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };
-    let floor = &rq.published.min_vruntime;
+    let floor = rq.floor();
     floor.set(rq, later(floor.get(), candidate));
 }
 
@@ -30,7 +30,7 @@ pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>, leaving:
 /// floor that it finds where it is queued next. No lock is needed. Up to 2.6.32 both floors were read in one
 /// step, and the destination's may move until the task is queued there.
 pub(crate) fn migrate_task_rq<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId, to: CpuId) {
-    let floor = |cpu| me.k.rq(cpu).published.min_vruntime.get();
+    let floor = |cpu| me.k.floor_of(task.se.group.get(), cpu).get();
     if task.se.is_relative() {
         return;
     }
@@ -48,7 +48,7 @@ pub(crate) fn detach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
     let task = rq.me.task(p);
     let se = &task.se;
     // Between two CPUs the virtual time is a distance from the floor already.
-    let floor = if se.is_relative() { 0 } else { rq.published.min_vruntime.get() };
+    let floor = if se.is_relative() { 0 } else { rq.floor().get() };
     if task.state.get() != TaskState::Running {
         place_sleeper(rq, se, floor);
     }
@@ -59,5 +59,5 @@ pub(crate) fn detach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId
 pub(crate) fn attach_task_cfs_rq<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     // The floor as it is now, not as it was at the running task's last charge.
     update_curr(rq);
-    rq.me.task(p).se.make_absolute(rq.published.min_vruntime.get());
+    rq.me.task(p).se.make_absolute(rq.floor().get());
 }

@@ -15,7 +15,7 @@ pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
     let me = rq.me;
     update_curr(rq);
     let se = &me.task(child).se;
-    se.make_absolute(rq.published.min_vruntime.get());
+    se.make_absolute(rq.floor().get());
     let parent = rq.fair.curr.map(EntityId::task);
     if let Some(parent) = parent {
         se.vruntime.set(me.task(parent).se.vruntime.get());
@@ -28,7 +28,7 @@ pub(crate) fn task_fork<P: Platform>(rq: &mut RqGuard<'_, P>, child: TaskId) {
         child_runs_first(rq, parent, child);
     }
     if me.k.config.rules.fork_path.get() == ForkPath::Early {
-        se.make_relative(rq.published.min_vruntime.get());
+        se.make_relative(rq.floor().get());
     }
 }
 
@@ -48,5 +48,5 @@ fn child_runs_first<P: Platform>(rq: &mut RqGuard<'_, P>, parent: TaskId, child:
 /// A task that comes from outside the model has no parent: it starts at min_vruntime.
 pub(crate) fn place_orphan<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     update_curr(rq);
-    rq.me.task(p).se.make_absolute(rq.published.min_vruntime.get());
+    rq.me.task(p).se.make_absolute(rq.floor().get());
 }

@@ -30,7 +30,7 @@ pub(crate) use buddy::preempted_by_higher_class;
 pub(crate) use floor::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use place::largest_sleeper_threshold;
-pub(crate) use preempt::check_preempt_wakeup;
+pub(super) use preempt::check_preempt_wakeup;
 pub(super) use slice::sched_slice;
 pub(crate) use tick::task_tick;
 pub use timeline::{Timeline, Waiting};
@@ -58,13 +58,13 @@ pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     // The floor moves at this charge, and far if the running task is a light one that has run for a while.
     if me.k.config.rules.floor_order.get() == FloorOrder::WithTask {
         update_curr(rq);
-        se.make_absolute(rq.published.min_vruntime.get());
+        se.make_absolute(rq.floor().get());
     } else {
-        se.make_absolute(rq.published.min_vruntime.get());
+        se.make_absolute(rq.floor().get());
         update_curr(rq);
     }
     if kind == EnqueueKind::Wakeup {
-        place_sleeper(rq, se, rq.published.min_vruntime.get());
+        place_sleeper(rq, se, rq.floor().get());
     }
     check_spread(rq, se);
     if rq.fair.curr != Some(entity) {
@@ -79,7 +79,7 @@ pub(super) fn dequeue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     let leaving = Some(entity);
     rq.fair.buddies.clear(entity);
     leave_timeline(rq, entity);
-    if kind == DequeueKind::Sleep {
+    if matches!(kind, DequeueKind::Sleep | DequeueKind::Throttle) {
         update_min_vruntime(rq, leaving);
         start_nice::clear(se);
         return;
@@ -89,13 +89,13 @@ pub(super) fn dequeue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     let departs = kind == DequeueKind::Departure;
     match me.k.config.rules.floor_order.get() {
         FloorOrder::WithTask if departs => {
-            se.make_relative(rq.published.min_vruntime.get());
+            se.make_relative(rq.floor().get());
             update_min_vruntime(rq, leaving);
         }
         FloorOrder::WithTask => {}
         FloorOrder::WithoutTask if departs => {
             update_min_vruntime(rq, leaving);
-            se.make_relative(rq.published.min_vruntime.get());
+            se.make_relative(rq.floor().get());
         }
         FloorOrder::WithoutTask | FloorOrder::OneStep => update_min_vruntime(rq, leaving),
     }
@@ -147,7 +147,7 @@ pub(super) fn leave_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
 }
 
 fn check_spread<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity) {
-    let away = lag(se.vruntime.get(), rq.published.min_vruntime.get()).unsigned_abs();
+    let away = lag(se.vruntime.get(), rq.floor().get()).unsigned_abs();
     if away > 3 * scale::latency(rq.me.k) {
         rq.fair.nr_spread_over += 1;
     }

@@ -14,7 +14,7 @@ use crate::{Nice, Scheduler};
 /// A new task starts at min_vruntime, under START_DEBIT one virtual slice to the right of it; never left of
 /// the virtual time that it inherited.
 pub(super) fn place_new<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
-    let mut target = rq.published.min_vruntime.get();
+    let mut target = rq.floor().get();
     if rq.me.has(Feature::StartDebit) {
         target = target.wrapping_add(sched_vslice(rq, task));
     }

@@ -3,6 +3,7 @@
 use super::buddy;
 use crate::class::PreemptCause;
 use crate::fair::averages::overlap_little;
+use crate::fair::discipline::policy_of_woken;
 use crate::fair::queue::{EntityId, FairEntity, update_curr};
 use crate::fair::scale;
 use crate::fair::vruntime::lag;
@@ -57,13 +58,19 @@ pub(in crate::fair) fn granularity<P: Platform>(
     scaled_by.vdelta(granularity)
 }
 
-/// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
-pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
+/// Asks for a reschedule if `woken`, which is `p` or a group above it, should run before the entity that
+/// runs.
+pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    woken: EntityId,
+    p: TaskId,
+    cause: PreemptCause,
+) {
     let me = rq.me;
-    let woken = EntityId::of(p);
     let Some(curr) = rq.fair.curr.filter(|curr| *curr != woken) else { return };
     buddy::record_at_wakeup(rq, woken, cause);
-    let reason = verdict(rq, curr.task(), p, cause);
+    let policy = policy_of_woken(me, woken, p);
+    let reason = verdict(rq, curr.task(), woken.task(), policy, cause);
     me.decide(p, reason);
     let always_next = me.k.config.rules.next_set.get() == NextSet::WakeOrPreempt;
     if reason == Reason::PreemptRunning || (reason == Reason::PreemptVruntime && always_next) {
@@ -87,14 +94,18 @@ fn preempts(reason: Reason) -> bool {
 }
 
 /// Steps 6 to 10 of 6.4.
-fn verdict<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId, p: TaskId, cause: PreemptCause) -> Reason {
+fn verdict<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    curr: TaskId,
+    p: TaskId,
+    policy: Policy,
+    cause: PreemptCause,
+) -> Reason {
     let me = rq.me;
     let (ours, theirs) = (me.task(curr), me.task(p));
     if rq.need_resched() {
         Reason::PreemptPending
-    } else if matches!(theirs.policy.get(), Policy::Batch | Policy::Idle)
-        && !batch_beats_idle(me.k, theirs, ours)
-    {
+    } else if matches!(policy, Policy::Batch | Policy::Idle) && !batch_beats_idle(me.k, policy, ours) {
         Reason::NoPreemptPolicy
     } else if ours.policy.get() == Policy::Idle {
         Reason::PreemptIdlePolicy
@@ -113,9 +124,9 @@ fn verdict<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId, p: TaskId, cause:
 }
 
 /// From 2.6.39 on a SCHED_BATCH wakeup is one that SCHED_IDLE makes room for.
-fn batch_beats_idle<P: Platform>(k: &Scheduler<P>, woken: &Task, running: &Task) -> bool {
+fn batch_beats_idle<P: Platform>(k: &Scheduler<P>, woken: Policy, running: &Task) -> bool {
     k.config.rules.idle_batch_preempts.get() == IdleBatchPreempts::On
-        && woken.policy.get() == Policy::Batch
+        && woken == Policy::Batch
         && running.policy.get() == Policy::Idle
 }
 

@@ -1,12 +1,13 @@
 //! How long a task may run before the others have their turn (fair-class 4.1).
 
+use crate::fair::hierarchy::share_above;
 use crate::fair::scale;
 use crate::fair::vruntime::proportion;
 use crate::platform::Platform;
 use crate::registry::{Feature, IdleLeastSlice};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{Policy, Scheduler};
+use crate::{GroupId, Policy, Scheduler};
 
 /// Time in ns in which `n` runnable tasks run once each.
 fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
@@ -23,7 +24,11 @@ pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task
         n += 1;
         load += se.weight.get();
     }
-    let share = proportion(period(rq.me.k, n), se.weight.get(), load);
+    // With BASE_SLICE came that the period is that of all tasks of the CPU (ALT_PERIOD, 5.13).
+    if rq.fair.group != GroupId::ROOT && rq.me.has(Feature::BaseSlice) {
+        n = rq.queue(GroupId::ROOT).h_nr_running + u32::from(!task.on_rq.get());
+    }
+    let share = share_above(rq, proportion(period(rq.me.k, n), se.weight.get(), load));
     let least = if rq.me.has(Feature::BaseSlice) { least_slice(rq, task) } else { 0 };
     se.penalised(share.max(least))
 }
@@ -33,7 +38,7 @@ const IDLE_MIN_GRANULARITY: u64 = 750_000;
 
 /// sched_min_granularity, but less for a SCHED_IDLE task beside others (rule `idle_least_slice`).
 fn least_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
-    let others = rq.published.nr_idle_policy.get() < rq.fair.nr_running;
+    let others = rq.fair.nr_idle < rq.fair.nr_running;
     let shorter = rq.me.k.config.rules.idle_least_slice.get() == IdleLeastSlice::Short;
     if shorter && others && task.policy.get() == Policy::Idle {
         return IDLE_MIN_GRANULARITY;

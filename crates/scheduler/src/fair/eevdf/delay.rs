@@ -10,12 +10,13 @@ use super::lag::{Stored, update_entity_lag};
 use super::place::{Entrance, place_entity};
 use super::{join_tree, leave_tree};
 use crate::class::{DequeueKind, deactivate_task};
-use crate::fair::pelt;
+use crate::fair::hierarchy::bandwidth;
 use crate::fair::queue::{EntityId, FairEntity};
+use crate::fair::{hierarchy, pelt};
 use crate::platform::Platform;
 use crate::registry::{DelayLag, Feature};
 use crate::rq::RqGuard;
-use crate::{Reason, TaskId};
+use crate::{GroupId, Reason, TaskId};
 
 /// Whether an entity that blocks stays in its queue.
 pub(super) fn delays<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) -> bool {
@@ -29,34 +30,56 @@ pub(super) fn set_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
         update_entity_lag(rq, se);
     }
     se.eevdf.sched_delayed.set(true);
-    rq.count_delayed(true);
+    count(rq, entity, true);
     rq.me.decide(entity.task(), Reason::DelayedDequeue);
 }
 
-fn clear_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity) {
-    se.eevdf.sched_delayed.set(false);
-    rq.count_delayed(false);
+/// An entity begins to work its debt off asleep, or no longer does. A group's is no task to be counted,
+/// and who is below a throttled queue counts nowhere.
+pub(super) fn count<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, delayed: bool) {
+    let group = rq.me.entity(entity).group.get();
+    if !entity.is_group() && !bandwidth::is_stopped(rq.me.k, group, rq.cpu) {
+        rq.count_delayed(delayed);
+    }
+}
+
+fn clear_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    rq.me.entity(entity).eevdf.sched_delayed.set(false);
+    count(rq, entity, false);
 }
 
 /// An entity that stayed in its queue asleep has left it: now it is really asleep.
-pub(super) fn finished<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity) {
-    clear_delayed(rq, se);
+pub(super) fn finished<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    let se = rq.me.entity(entity);
+    clear_delayed(rq, entity);
     if rq.me.has(Feature::DelayZero) {
         se.eevdf.vlag.set(se.eevdf.vlag.get().min(0));
     }
 }
 
-/// Lets a task go that stayed in its queue asleep.
-pub(crate) fn finish_delayed_dequeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    rq.me.decide(p, Reason::DelayedFinished);
-    deactivate_task(rq, p, DequeueKind::Finish);
+/// Lets an entity go that stayed in its queue asleep.
+pub(crate) fn finish_delayed_dequeue<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    if entity.is_group() {
+        return hierarchy::finish_delayed(rq, entity);
+    }
+    rq.me.decide(entity.task(), Reason::DelayedFinished);
+    // Whatever level of a pick has found it.
+    let before = rq.bring(GroupId::ROOT);
+    deactivate_task(rq, entity.task(), DequeueKind::Finish);
+    rq.bring(before);
 }
 
-/// A task that stayed in its queue asleep is woken: it goes on competing where it stands, but for what
-/// DELAY_ZERO takes from it.
+/// A task that stayed in its queue asleep is woken.
 pub(crate) fn requeue_delayed_entity<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    hierarchy::with_queue_of(rq, p, |rq| requeue_delayed(rq, EntityId::of(p)));
+    pelt::wake_delayed(rq, p);
+    rq.me.decide(p, Reason::DelayedWoken);
+}
+
+/// An entity that stayed in the queue in front asleep goes on competing where it stands, but for what
+/// DELAY_ZERO takes from it.
+pub(in crate::fair) fn requeue_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let me = rq.me;
-    let entity = EntityId::of(p);
     let se = me.entity(entity);
     let places_anew = match me.k.config.rules.delay_lag.get() {
         DelayLag::Monotonic => update_entity_lag(rq, se) == Stored::Corrected,
@@ -77,7 +100,5 @@ pub(crate) fn requeue_delayed_entity<P: Platform>(rq: &mut RqGuard<'_, P>, p: Ta
             join_tree(rq, entity);
         }
     }
-    clear_delayed(rq, se);
-    pelt::wake_delayed(rq, p);
-    me.decide(p, Reason::DelayedWoken);
+    clear_delayed(rq, entity);
 }

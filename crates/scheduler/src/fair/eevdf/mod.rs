@@ -9,6 +9,7 @@
 //! - `place`: where an entity enters; it is owed what it was owed when it left (`lag`).
 //! - `tree`: those that wait, by deadline. `pick`: who is next.
 //! - `protect`: the picked one keeps the CPU for a while. `preempt`: whether a wakeup takes it all the same.
+//! - `group`: the entity of a group gets another weight, or other slices, while it competes.
 //! - `delay`: who blocks in debt stays in the queue until that is worked off.
 //! - `yield_`: sched_yield.
 //!
@@ -19,6 +20,7 @@
 mod average;
 mod delay;
 mod entity;
+mod group;
 mod lag;
 mod pick;
 mod place;
@@ -31,12 +33,15 @@ mod yield_;
 
 pub use average::EevdfRq;
 pub(crate) use average::Sums;
+pub(super) use delay::requeue_delayed;
 pub(crate) use delay::{finish_delayed_dequeue, requeue_delayed_entity};
 pub use entity::EevdfEntity;
+pub(super) use group::{reweight_queued, set_group_slice};
 pub(super) use lag::reweight_entity;
 pub(super) use preempt::check_preempt_wakeup;
 pub(super) use request::{charge, rest_of_request, task_tick};
 pub use slice::CUSTOM_SLICES;
+pub(super) use slice::min_slice;
 pub(crate) use slice::set_custom_slice;
 pub use tree::{Candidate, Tree};
 pub(super) use yield_::yield_task;
@@ -50,7 +55,7 @@ use crate::registry::{Feature, ProtectWhen};
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{Nanos, Reason, TaskState};
-use average::{sums, update_min_vruntime};
+use average::update_min_vruntime;
 use lag::update_entity_lag;
 use pick::{Because, Regard, pick_eevdf};
 use place::{Entrance, place_entity};
@@ -65,7 +70,7 @@ pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     place_entity(rq, se, entrance);
     se.eevdf.on_rq.set(true);
     if se.eevdf.sched_delayed.get() {
-        rq.count_delayed(true);
+        delay::count(rq, entity, true);
     }
     if rq.fair.curr != Some(entity) {
         join_tree(rq, entity);
@@ -100,11 +105,12 @@ pub(super) fn dequeue_entity<P: Platform>(
                 se.eevdf.rel_deadline.set(true);
             }
             if se.eevdf.sched_delayed.get() {
-                rq.count_delayed(false);
+                delay::count(rq, entity, false);
             }
         }
-        DequeueKind::Sleep => {}
-        DequeueKind::Finish => delay::finished(rq, se),
+        DequeueKind::Throttle if se.eevdf.sched_delayed.get() => delay::finished(rq, entity),
+        DequeueKind::Sleep | DequeueKind::Throttle => {}
+        DequeueKind::Finish => delay::finished(rq, entity),
     }
     se.eevdf.on_rq.set(false);
     // One that comes back at once does not find that the reference has passed it.
@@ -132,7 +138,7 @@ pub(super) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<EntityId> {
             }
             return Some(choice.entity);
         }
-        finish_delayed_dequeue(rq, p);
+        finish_delayed_dequeue(rq, choice.entity);
     }
 }
 
@@ -143,6 +149,8 @@ pub(super) enum SetNext {
     Picked,
     /// It runs, and comes back after a change of its parameters.
     Restored,
+    /// It was put back in this very pick, and goes on.
+    Continued,
 }
 
 /// An entity becomes the running one.
@@ -150,7 +158,11 @@ pub(super) fn set_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Enti
     let se = rq.me.entity(entity);
     rq.fair.buddies.clear(entity);
     leave_tree(rq, entity);
-    let protects = how == SetNext::Picked || rq.me.k.config.rules.protect_when.get() == ProtectWhen::SetNext;
+    let protects = match how {
+        SetNext::Picked => true,
+        SetNext::Restored => rq.me.k.config.rules.protect_when.get() == ProtectWhen::SetNext,
+        SetNext::Continued => false,
+    };
     if se.eevdf.on_rq.get() && protects {
         set_protect_slice(rq, se);
     }
@@ -168,7 +180,8 @@ pub(super) fn migrate_task_rq(task: &Task) {
 
 /// Whether an entity is owed service, or nothing: balancing leaves the others where they are.
 pub(super) fn is_eligible<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) -> bool {
-    sums(rq).eligible(rq.me.entity(entity).vruntime.get())
+    let se = rq.me.entity(entity);
+    Sums::of(&rq.me.k.tasks, rq.queue(se.group.get())).eligible(se.vruntime.get())
 }
 
 pub(super) fn join_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {

@@ -4,6 +4,7 @@ use super::delay::finish_delayed_dequeue;
 use super::pick::{Regard, pick_eevdf};
 use super::protect;
 use crate::class::PreemptCause;
+use crate::fair::discipline::policy_of_woken;
 use crate::fair::queue::{EntityId, FairEntity, update_curr};
 use crate::fair::scale;
 use crate::fair::vruntime::lag;
@@ -12,14 +13,15 @@ use crate::registry::{Feature, ForkPreempts, IdleProtection, ShortWakeup, Trim, 
 use crate::rq::RqGuard;
 use crate::{Nanos, Policy, Reason, TaskId};
 
-/// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
+/// Asks for a reschedule if `woken`, which is `p`, just queued here, or a group above it, should run before
+/// the entity that runs.
 pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
     rq: &mut RqGuard<'_, P>,
+    woken: EntityId,
     p: TaskId,
     cause: PreemptCause,
 ) {
     let me = rq.me;
-    let woken = EntityId::of(p);
     let Some(curr) = rq.fair.curr.filter(|curr| *curr != woken) else { return };
     if me.k.config.rules.wake_buddy.get() == WakeBuddy::Every
         && me.has(Feature::NextBuddy)
@@ -27,7 +29,8 @@ pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
     {
         set_next_buddy(rq, woken);
     }
-    let reason = verdict(rq, curr, woken, cause);
+    let policy = policy_of_woken(me, woken, p);
+    let reason = verdict(rq, curr, woken, policy, cause);
     me.decide(p, reason);
     if matches!(reason, Reason::PreemptIdlePolicy | Reason::PreemptShort | Reason::PreemptDeadline) {
         rq.resched_lazy();
@@ -39,10 +42,11 @@ fn verdict<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     curr: EntityId,
     woken: EntityId,
+    theirs: Policy,
     cause: PreemptCause,
 ) -> Reason {
     let me = rq.me;
-    let (ours, theirs) = (me.task(curr.task()).policy.get(), me.task(woken.task()).policy.get());
+    let ours = me.task(curr.task()).policy.get();
     let idle_policy_goes = ours == Policy::Idle && theirs != Policy::Idle;
     let rules = &me.k.config.rules;
     // 6.6 asks for the policies first.
@@ -153,7 +157,7 @@ fn ask_the_pick<P: Platform>(rq: &mut RqGuard<'_, P>, woken: EntityId, protectio
         && let Some(choice) = pick_eevdf(rq, regard)
         && rq.me.entity(choice.entity).eevdf.sched_delayed.get()
     {
-        finish_delayed_dequeue(rq, choice.entity.task());
+        finish_delayed_dequeue(rq, choice.entity);
     }
     asked(rq, woken, regard)
 }

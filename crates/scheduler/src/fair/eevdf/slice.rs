@@ -30,7 +30,7 @@ pub(super) fn renew<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity) {
 }
 
 /// The shortest slice of all that compete, the running entity included.
-pub(super) fn min_slice<P: Platform>(rq: &RqGuard<'_, P>) -> Option<Nanos> {
+pub(in crate::fair) fn min_slice<P: Platform>(rq: &RqGuard<'_, P>) -> Option<Nanos> {
     running(rq).into_iter().chain(rq.fair.eevdf.tree.shortest_slice()).min()
 }
 

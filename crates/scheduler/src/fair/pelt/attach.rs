@@ -27,14 +27,16 @@ impl Removed {
         self.util_avg.set(self.util_avg.get() + task.util_avg.get());
     }
 
-    /// Subtracts from the queue what has left; whether anything has.
+    /// Subtracts from the queue what has left, if anything has; of how much time that was runnable the sum
+    /// is, in units.
     #[inline]
-    pub(super) fn apply(&self, queue: &Average) -> bool {
+    pub(super) fn apply(&self, queue: &Average) -> Option<u64> {
         if self.tasks.get() == 0 {
-            return false;
+            return None;
         }
         self.tasks.set(0);
         let divider = queue.divider();
+        let runnable = self.runnable_avg.get() * divider / FULL;
         let pairs = [
             (&queue.load_avg, &queue.load_sum, self.load_avg.take()),
             (&queue.runnable_avg, &queue.runnable_sum, self.runnable_avg.take()),
@@ -43,7 +45,7 @@ impl Removed {
         for (average, sum, gone) in pairs {
             subtract(average, sum, gone, gone * divider);
         }
-        true
+        Some(runnable)
     }
 }
 
@@ -191,12 +193,12 @@ mod tests {
     fn a_sleeper_that_leaves_is_subtracted_at_the_next_update() {
         let (queue, task, removed) = (queue(0, 0), new_task(), Removed::default());
         attach(&queue, &task, 1024);
-        assert!(!removed.apply(&queue));
+        assert_eq!(removed.apply(&queue), None);
         removed.add(&task);
         assert_eq!(queue.load_avg.get(), 1024, "not yet");
-        assert!(removed.apply(&queue));
+        assert!(removed.apply(&queue).is_some());
         assert_eq!((queue.load_avg.get(), queue.load_sum.get()), (0, 0));
-        assert!(!removed.apply(&queue), "once");
+        assert_eq!(removed.apply(&queue), None, "once");
     }
 
     #[test]

@@ -4,9 +4,11 @@
 use super::average::FULL;
 use super::tracked;
 use crate::fair::cpu_load::weighted_cpuload;
+use crate::fair::hierarchy::bandwidth::is_hidden;
+use crate::fair::hierarchy::task_h_load;
 use crate::platform::Platform;
 use crate::registry::BalanceLoad;
-use crate::{Class, CpuId, TaskId, ThisCpu};
+use crate::{Class, CpuId, GroupId, TaskId, ThisCpu};
 
 /// Sum of the weights on a CPU, as far as they were runnable.
 pub(in crate::fair) fn cpu_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
@@ -48,10 +50,11 @@ fn runs_fair<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
     me.task(me.k.rq(cpu).published.curr.get()).class.get() == Class::Fair
 }
 
-/// What a task brings to the load of a CPU.
+/// What a task brings to the load of its CPU; in a group, by way of the group.
 pub(in crate::fair) fn task_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     let se = &me.task(p).se;
-    if tracked(me) { se.pelt.average.load_avg.get() } else { se.weight.get() }
+    let own = if tracked(me) { se.pelt.average.load_avg.get() } else { se.weight.get() };
+    if se.group.get() == GroupId::ROOT { own } else { task_h_load(me, p, own) }
 }
 
 /// What a task is expected to use of a CPU, in 1024ths.
@@ -79,7 +82,7 @@ pub(in crate::fair) struct Without {
 pub(in crate::fair) fn cpu_without<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId) -> Without {
     let (task, rq) = (me.task(p), me.k.rq(cpu));
     let here = task.cpu.get() == cpu;
-    let queued = here && task.on_rq.get();
+    let queued = here && task.on_rq.get() && !is_hidden(me.k, task);
     let curr = rq.published.curr.get();
     let nr_running = rq.published.nr_running.get() - u32::from(queued);
     let runs_nobody_else = curr == me.k.idle_task(cpu) || curr == p;

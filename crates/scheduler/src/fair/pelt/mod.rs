@@ -13,6 +13,7 @@
 mod attach;
 mod average;
 mod capacity;
+mod climb;
 mod decay;
 mod estimate;
 mod load;
@@ -23,18 +24,22 @@ pub use average::Average;
 pub use capacity::Capacity;
 pub(in crate::fair) use capacity::{capacity_of, refresh};
 pub(crate) use capacity::{real_time_begins, real_time_charged, real_time_ran};
+pub(in crate::fair) use climb::Change;
 pub use estimate::Estimate;
 pub(in crate::fair) use load::{
     Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
 };
 
+use super::hierarchy::bandwidth::clock_of;
+use super::hierarchy::{self, Averages};
+use super::queue::{EntityId, FairEntity};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
 use crate::registry::{Feature, LoadTracking, NewTaskUtil, PeltLag};
 use crate::rq::RqGuard;
 use crate::shared::Kept;
 use crate::task::Task;
-use crate::{CpuId, TaskId, TaskState, ThisCpu};
+use crate::{CpuId, GroupId, TaskId, TaskState, ThisCpu};
 use average::Activity;
 
 /// What is kept of a task.
@@ -74,6 +79,12 @@ impl TaskPelt {
         self.queued_load.set(None);
     }
 
+    /// State of an entity that stands for a group: part of its queue's averages, with nothing.
+    pub(in crate::fair) fn reset_group(&self) {
+        self.average.clear();
+        self.attached.set(true);
+    }
+
     /// What its queue's sum of queued load contains of it.
     pub(crate) fn counted_load(&self) -> u64 {
         self.queued_load.get().unwrap_or(0)
@@ -105,7 +116,7 @@ pub(in crate::fair) fn set_averages<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, 
 }
 
 #[inline]
-fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
+pub(in crate::fair) fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     me.k.config.rules.load_tracking.get() == LoadTracking::Pelt
 }
 
@@ -113,7 +124,8 @@ fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 #[inline]
 fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) {
     let pelt = &task.se.pelt;
-    if pelt.average.update(rq.clock, active, task.se.weight.get()) {
+    let now = clock_of(rq, task.se.group.get());
+    if pelt.average.update(now, active, task.se.weight.get()) {
         pelt.estimate.averages_changed();
         if pelt.queued_load.get().is_some() {
             count_load(&rq.published.pelt, pelt);
@@ -121,22 +133,57 @@ fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) 
     }
 }
 
-/// Counts a queue up to its present; whether it changed.
+/// The averages of a group's queue here.
 #[inline]
-fn update_queue<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    let queue = &rq.published.pelt;
-    let removed = queue.removed.apply(&queue.average);
-    let fair = &rq.fair;
+fn averages<'k, P: Platform>(rq: &RqGuard<'k, P>, group: GroupId) -> Averages<'k> {
+    if group == GroupId::ROOT {
+        let pelt = &rq.published.pelt;
+        return Averages { average: &pelt.average, removed: &pelt.removed };
+    }
+    rq.me.averages_of(group, rq.cpu)
+}
+
+/// Counts a group's queue up to its present; whether it changed.
+#[inline]
+pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
+    let Averages { average, removed } = averages(rq, group);
+    let removed = match removed.apply(average) {
+        Some(runnable) => {
+            hierarchy::queue_changed(rq.me, group, rq.cpu, -(runnable as i64));
+            true
+        }
+        None => false,
+    };
+    let fair = rq.queue(group);
     let active =
-        Activity { load: fair.load, runnable: u64::from(fair.nr_running), running: fair.curr.is_some() };
-    queue.average.update(rq.clock, active, 1) || removed
+        Activity { load: fair.load, runnable: u64::from(fair.h_nr_running), running: fair.curr.is_some() };
+    average.update(clock_of(rq, group), active, 1) || removed
+}
+
+/// Counts a group's entity and the queue in front, in which it competes; `runnable` tasks have been below it.
+pub(in crate::fair) fn update_group<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, runnable: u64) {
+    if !tracked(rq.me) {
+        return;
+    }
+    let stands = rq.me.task(entity.task());
+    let load = u64::from(stands.on_rq.get());
+    let active = Activity { load, runnable, running: rq.fair.curr == Some(entity) };
+    let now = clock_of(rq, rq.fair.group);
+    stands.se.pelt.average.update(now, active, stands.se.weight.get());
+    update_queue(rq, rq.fair.group);
+}
+
+/// A group's entity in the queue in front had another weight, which its share follows.
+pub(in crate::fair) fn reweight_group<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity, old: u64) {
+    attach::reweight(averages(rq, rq.fair.group).average, &se.pelt.average, old, se.weight.get());
 }
 
 /// Brings a queue's averages up to date, those of real-time tasks included: what sleeps there, and what left
 /// (update_blocked_averages).
-pub(in crate::fair) fn update_blocked_averages<P: Platform>(rq: &RqGuard<'_, P>) {
+pub(in crate::fair) fn update_blocked_averages<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if tracked(rq.me) {
-        update_queue(rq);
+        hierarchy::update_all(rq);
+        update_queue(rq, GroupId::ROOT);
         let running = rq.me.task(rq.curr).class.get().lowers_capacity();
         if running {
             real_time_ran(rq);
@@ -154,8 +201,16 @@ pub(in crate::fair) fn has_blocked_load<P: Platform>(me: ThisCpu<'_, P>, cpu: Cp
 }
 
 fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
-    attach::attach(&rq.published.pelt.average, &task.se.pelt.average, task.se.weight.get());
+    let (own, group) = (&task.se.pelt.average, task.se.group.get());
+    attach::attach(averages(rq, group).average, own, task.se.weight.get());
+    hierarchy::queue_changed(rq.me, group, rq.cpu, own.load_sum.get() as i64);
     task.se.pelt.attached.set(true);
+}
+
+fn detach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
+    let (own, group) = (&task.se.pelt.average, task.se.group.get());
+    hierarchy::queue_changed(rq.me, group, rq.cpu, -(own.load_sum.get() as i64));
+    attach::detach(averages(rq, group).average, own, task.se.weight.get());
 }
 
 /// A task is about to be queued here.
@@ -169,18 +224,20 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
     if kind == EnqueueKind::New {
         let util = match rq.me.k.config.rules.new_task_util.get() {
             NewTaskUtil::Half => {
-                attach::initial_utilisation(&rq.published.pelt.average, task.se.weight.get())
+                let queue = averages(rq, task.se.group.get()).average;
+                attach::initial_utilisation(queue, task.se.weight.get())
             }
             NewTaskUtil::Full => average::FULL,
         };
         pelt.average.util_avg.set(util);
         pelt.average.runnable_avg.set(util);
     }
+    let group = task.se.group.get();
     if pelt.attached.get() {
         update_task(rq, task, Activity::NONE);
-        update_queue(rq);
+        update_queue(rq, group);
     } else {
-        update_queue(rq);
+        update_queue(rq, group);
         attach_task(rq, task);
     }
     count_load(&rq.published.pelt, pelt);
@@ -227,11 +284,12 @@ pub(in crate::fair) fn wake_delayed<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId)
 #[inline]
 fn update_queued<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, active: Activity) {
     let task = rq.me.task(p);
+    let group = task.se.group.get();
     if task.se.pelt.attached.get() {
         update_task(rq, task, active);
-        update_queue(rq);
+        update_queue(rq, group);
     } else {
-        update_queue(rq);
+        update_queue(rq, group);
         attach_task(rq, task);
     }
 }
@@ -239,7 +297,7 @@ fn update_queued<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, active: Activity) 
 /// What a queued task has been doing here.
 #[inline]
 fn activity<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> Activity {
-    let runs = rq.fair.curr.is_some_and(|curr| curr.task() == p);
+    let runs = rq.queue(rq.me.task(p).se.group.get()).curr.is_some_and(|curr| curr.task() == p);
     if runs { Activity::RUNNING } else { Activity::WAITING }
 }
 
@@ -263,10 +321,14 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
             pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
         }
         DequeueKind::Departure if pelt.attached.replace(false) => {
-            attach::detach(&queue.average, &pelt.average, task.se.weight.get());
+            detach_task(rq, task);
             attach::forget_time(&pelt.average);
         }
-        DequeueKind::Sleep | DequeueKind::Finish | DequeueKind::Departure | DequeueKind::Restore => {}
+        DequeueKind::Sleep
+        | DequeueKind::Finish
+        | DequeueKind::Departure
+        | DequeueKind::Restore
+        | DequeueKind::Throttle => {}
     }
 }
 
@@ -289,7 +351,7 @@ pub(crate) fn ran<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
 /// A sleeping task is about to leave the queue of `cpu`, whose lock is not held: it is counted up to where
 /// that queue is, and subtracted there when somebody updates it.
 fn leave_asleep<P: Platform>(me: ThisCpu<'_, P>, task: &Task, cpu: CpuId) {
-    let (pelt, queue) = (&task.se.pelt, &me.k.rq(cpu).published.pelt);
+    let (pelt, queue) = (&task.se.pelt, me.averages_of(task.se.group.get(), cpu));
     if pelt.attached.replace(false) {
         pelt.average.update(queue.average.last_update_time.get(), Activity::NONE, task.se.weight.get());
         queue.removed.add(&pelt.average);
@@ -307,7 +369,8 @@ pub(crate) fn migrate<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId)
     let rq = &me.k.rq(from).published;
     let idle = rq.curr.get() == me.k.idle_task(from);
     if idle && me.k.config.rules.pelt_lag.get() == PeltLag::On {
-        pelt.average.update(me.now(), Activity::NONE, task.se.weight.get());
+        let now = hierarchy::bandwidth::now_of(me, task.se.group.get(), from);
+        pelt.average.update(now, Activity::NONE, task.se.weight.get());
     }
     attach::forget_time(&pelt.average);
 }
@@ -318,8 +381,8 @@ pub(crate) fn switched_from<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     let pelt = &task.se.pelt;
     if pelt.attached.replace(false) {
         update_task(rq, task, Activity::NONE);
-        update_queue(rq);
-        attach::detach(&rq.published.pelt.average, &pelt.average, task.se.weight.get());
+        update_queue(rq, task.se.group.get());
+        detach_task(rq, task);
     }
 }
 
@@ -333,7 +396,7 @@ pub(crate) fn switched_to<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     if has_been_counted && rq.me.has(Feature::AttachAgeLoad) {
         update_task(rq, task, Activity::NONE);
     }
-    update_queue(rq);
+    update_queue(rq, task.se.group.get());
     attach_task(rq, task);
 }
 
@@ -342,8 +405,9 @@ pub(crate) fn reweight<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, weight: u6
     let (pelt, old) = (&task.se.pelt, task.se.weight.get());
     if pelt.attached.get() {
         update_task(rq, task, Activity::NONE);
-        update_queue(rq);
-        attach::reweight(&rq.published.pelt.average, &pelt.average, old, weight);
+        let group = task.se.group.get();
+        update_queue(rq, group);
+        attach::reweight(averages(rq, group).average, &pelt.average, old, weight);
     } else if task.state.get() == TaskState::New {
         pelt.average.load_avg.set(weight);
     }

@@ -1,12 +1,13 @@
 //! The running task's CPU time (fair-class 2.3).
 
 use crate::fair::discipline;
+use crate::fair::hierarchy::bandwidth;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Event, Nanos, dl};
+use crate::{Event, GroupId, Nanos, dl};
 
-/// Accounts the running fair task's time up to the queue's clock: real time here, virtual time by the
-/// discipline.
+/// Accounts the time of the running entity of the queue in front up to the queue's clock: real time here,
+/// virtual time by the discipline.
 pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(curr) = rq.fair.curr else { return };
     let task = rq.me.task(curr.task());
@@ -22,7 +23,15 @@ pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
     rq.fair.exec_clock += delta;
     discipline::charge(rq, task, delta);
-    dl::fair_ran(rq, delta);
+    if rq.fair.group == GroupId::ROOT {
+        // What the root's queue hands out is what the class gets.
+        dl::fair_ran(rq, delta);
+    } else {
+        bandwidth::account(rq, delta);
+    }
+    if curr.is_group() {
+        return;
+    }
     let vruntime = task.se.vruntime.get();
     rq.me.event(Event::StatRuntime { task: curr.task(), runtime: delta, vruntime });
 }

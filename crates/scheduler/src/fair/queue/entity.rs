@@ -7,11 +7,11 @@ use crate::fair::pelt::TaskPelt;
 use crate::fair::select::WakeHabits;
 use crate::platform::Platform;
 use crate::shared::Kept;
-use crate::{Nanos, TaskId, ThisCpu};
+use crate::{CpuId, GroupId, Nanos, Scheduler, TaskId, ThisCpu};
 
-/// A competitor for CPU time: a task. The kernel's may also stand for a group of tasks; so what orders
-/// entities (timeline, buddies, the running one) speaks of them and not of tasks, and here alone one becomes
-/// the other.
+/// A competitor for CPU time: a task, or what stands for a group of tasks on a CPU. What orders entities
+/// (timeline, buddies, the running one) speaks of them and not of tasks, and here alone one becomes the
+/// other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntityId(TaskId);
 
@@ -22,10 +22,27 @@ impl EntityId {
         EntityId(task)
     }
 
-    /// The task that it stands for.
+    /// That of a group, other than the root, on a CPU.
+    #[inline]
+    pub(in crate::fair) fn of_group<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> EntityId {
+        EntityId(TaskId::of_group(group, cpu, k.cpus()))
+    }
+
+    /// The task that it stands for; of a group's, the slot that is kept for it as if it were one.
     #[inline]
     pub fn task(self) -> TaskId {
         self.0
+    }
+
+    /// Whether it stands for a group.
+    #[inline]
+    pub fn is_group(self) -> bool {
+        self.0.is_of_group()
+    }
+
+    /// The group that it stands for.
+    pub(crate) fn group<P: Platform>(self, k: &Scheduler<P>) -> GroupId {
+        self.0.group(k.cpus())
     }
 }
 
@@ -44,6 +61,8 @@ pub struct FairEntity {
     pub weight: Kept<u64>,
     /// Virtual runtime in ns; wraps around, so compare it with [`crate::fair::lag`] only.
     pub vruntime: Kept<u64>,
+    /// Group in whose queues it competes.
+    pub group: Kept<GroupId>,
     /// START_NICE: left shift applied to the task's virtual time, 0 to 8 (fair-class 5.3).
     pub penalty: Kept<u8>,
     /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
@@ -69,6 +88,7 @@ pub struct FairEntity {
 impl FairEntity {
     /// State of a new task: level with min_vruntime of the queue it enters first, unless a fork places it.
     pub(crate) fn reset(&self, weight: u64) {
+        self.group.set(GroupId::ROOT);
         self.weight.set(weight);
         self.vruntime.set(0);
         self.penalty.set(0);
@@ -78,6 +98,14 @@ impl FairEntity {
         self.eevdf.reset();
         self.pelt.reset(weight);
         self.habits.reset();
+    }
+
+    /// State of an entity that stands for a new group: part of the averages of its parent's queue, to which
+    /// it brings nothing yet.
+    pub(crate) fn reset_group(&self, parent: GroupId, weight: u64) {
+        self.reset(weight);
+        self.group.set(parent);
+        self.pelt.reset_group();
     }
 
     /// Whether the virtual time counts from a floor that is not known yet, so that it cannot be compared.

@@ -12,14 +12,16 @@ pub(super) use task_list::TaskList;
 use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
-use super::{discipline, hrtick, pelt};
-use crate::class::{DequeueKind, EnqueueKind};
+use super::hierarchy::Put;
+use super::hierarchy::bandwidth::is_hidden;
+use super::{discipline, hierarchy, hrtick, pelt};
+use crate::class::{DequeueKind, EnqueueKind, PreemptCause, uncount_runnable};
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
 use crate::stats::add;
 use crate::task::{Task, TaskTable};
-use crate::{Nanos, Policy, TaskId, TaskState, dl};
+use crate::{GroupId, Nanos, Policy, TaskId, TaskState, dl};
 
 /// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
 /// is published beside the lock, because a task that changes its CPU asleep reads it from both queues.
@@ -27,8 +29,17 @@ use crate::{Nanos, Policy, TaskId, TaskState, dl};
 pub struct CfsRq {
     /// Sum of the weights of the runnable tasks, the running one included.
     pub load: u64,
-    /// Number of queued tasks, the running one included, and under EEVDF those that are asleep (nr_queued).
+    /// Number of queued entities, the running one included, and under EEVDF those that are asleep
+    /// (nr_queued).
     pub nr_running: u32,
+    /// Of tasks, here and in the queues below (h_nr_queued). Without groups these are the same.
+    pub h_nr_running: u32,
+    /// How many entities are SCHED_IDLE ones or stand for `cpu.idle` groups.
+    pub nr_idle: u32,
+    /// Group whose queue it is.
+    pub(in crate::fair) group: GroupId,
+    /// Which group was put back last.
+    pub(in crate::fair) put: Option<Put>,
     /// The running entity, while this class serves it. It is not among those that wait.
     pub curr: Option<EntityId>,
     /// The runnable entities that wait, under CFS.
@@ -48,6 +59,16 @@ pub struct CfsRq {
 }
 
 impl CfsRq {
+    /// That of a group.
+    pub(crate) fn of_group(group: GroupId) -> CfsRq {
+        CfsRq { group, ..CfsRq::default() }
+    }
+
+    /// Group whose queue it is.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
     /// About 1 ms below wrap-around, on purpose (fair-class 0.2).
     pub const INITIAL_MIN_VRUNTIME: u64 = u64::MAX - (1 << 20) + 1;
 
@@ -77,15 +98,27 @@ pub(crate) enum Dequeued {
 pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     let me = rq.me;
     let task = me.task(p);
-    pelt::enqueue(rq, p, kind);
-    discipline::enqueue_entity(rq, EntityId::of(p), kind);
-    rq.fair.nr_running += 1;
-    if rq.fair.nr_running == 1 {
+    if task.se.group.get() == GroupId::ROOT {
+        pelt::enqueue(rq, p, kind);
+        enter(rq, EntityId::of(p), kind);
+    } else {
+        let counted = !is_hidden(me.k, task);
+        if !hierarchy::enqueue(rq, p, kind) {
+            if counted {
+                // Its coming throttled a queue.
+                uncount_runnable(rq);
+                if task.se.eevdf.sched_delayed.get() {
+                    rq.count_delayed(false);
+                }
+            }
+            return rq.fair.tasks.push(&me.k.tasks, p);
+        }
+    }
+    rq.fair.h_nr_running += 1;
+    if rq.fair.h_nr_running == 1 {
         dl::fair_came(rq);
     }
     count_idle_policy(rq, task, 1);
-    let load = rq.fair.load + task.se.weight.get();
-    set_load(rq, load);
     rq.fair.tasks.push(&me.k.tasks, p);
     if me.has(Feature::Hrtick) {
         hrtick::hrtick_update(rq);
@@ -95,26 +128,50 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     }
 }
 
+/// An entity begins to compete in the queue in front.
+pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind: EnqueueKind) {
+    let task = rq.me.task(entity.task());
+    discipline::enqueue_entity(rq, entity, kind);
+    rq.fair.nr_running += 1;
+    rq.fair.nr_idle += u32::from(task.policy.get() == Policy::Idle);
+    let load = rq.fair.load + task.se.weight.get();
+    set_load(rq, load);
+}
+
+/// An entity competes no longer in the queue in front.
+pub(super) fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    let task = rq.me.task(entity.task());
+    rq.fair.nr_running -= 1;
+    rq.fair.nr_idle -= u32::from(task.policy.get() == Policy::Idle);
+    let load = rq.fair.load - task.se.weight.get();
+    set_load(rq, load);
+}
+
 /// Takes a task off this queue; one that blocks may stay.
 pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: DequeueKind) -> Dequeued {
     let me = rq.me;
     let task = me.task(p);
-    update_curr(rq);
-    if discipline::dequeue_entity(rq, EntityId::of(p), kind) == Dequeued::Delayed {
-        pelt::delay(rq, p);
+    if task.se.group.get() == GroupId::ROOT {
+        update_curr(rq);
+        if discipline::dequeue_entity(rq, EntityId::of(p), kind) == Dequeued::Delayed {
+            pelt::delay(rq, p);
+            return Dequeued::Delayed;
+        }
+        pelt::dequeue(rq, p, kind);
+        leave(rq, EntityId::of(p));
+    } else if hierarchy::dequeue(rq, p, kind) == Dequeued::Delayed {
         return Dequeued::Delayed;
     }
-    pelt::dequeue(rq, p, kind);
     if matches!(kind, DequeueKind::Sleep | DequeueKind::Finish) {
         task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
-    rq.fair.nr_running -= 1;
-    if rq.fair.nr_running == 0 {
-        dl::fair_went(rq);
+    if !is_hidden(me.k, task) {
+        rq.fair.h_nr_running -= 1;
+        if rq.fair.h_nr_running == 0 {
+            dl::fair_went(rq);
+        }
+        count_idle_policy(rq, task, -1);
     }
-    count_idle_policy(rq, task, -1);
-    let load = rq.fair.load - task.se.weight.get();
-    set_load(rq, load);
     rq.fair.tasks.remove(&me.k.tasks, p);
     Dequeued::Gone
 }
@@ -122,35 +179,37 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
 /// Who is to run, where that is asked before the running task is put back: picked again, it is neither put
 /// back nor set anew. `None` where nobody is runnable.
 pub(crate) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-    discipline::pick_next_entity(rq).map(EntityId::task)
+    loop {
+        let picked = discipline::pick_next_entity(rq)?;
+        if !picked.is_group() {
+            return Some(picked.task());
+        }
+        let below = hierarchy::choose_below(rq, picked);
+        if below.is_some() {
+            return below;
+        }
+    }
 }
 
 /// Who is to run becomes the running one: `chosen` if that is known already; `None` where nobody is runnable.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, chosen: Option<TaskId>) -> Option<TaskId> {
-    let next = chosen.or_else(|| discipline::pick_next_entity(rq).map(EntityId::task))?;
-    become_curr(rq, next, SetNext::Picked);
+    let next = chosen.or_else(|| choose(rq))?;
+    runs_next(rq, next, SetNext::Picked);
     Some(next)
 }
 
 /// A running task becomes the running one of this class again, or comes from another class.
 pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    become_curr(rq, p, SetNext::Restored);
+    runs_next(rq, p, SetNext::Restored);
 }
 
-fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
+fn runs_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     let task = rq.me.task(p);
-    let stats = &task.stats;
-    add(&rq.published.counts.wait_time_ns, stats.wait_end(rq.clock));
-    let entity = EntityId::of(p);
-    pelt::set_next(rq, p);
-    discipline::set_next_entity(rq, entity, how);
-    stats.exec_start.set(rq.clock);
-    rq.fair.curr = Some(entity);
-    // A stint without competition says nothing about slices.
-    if rq.fair.load >= 2 * task.se.weight.get() {
-        stats.slice_max.set(stats.slice_max.get().max(task.ran()));
+    if task.se.group.get() == GroupId::ROOT {
+        become_curr(rq, EntityId::of(p), how);
+    } else {
+        hierarchy::set_next(rq, p, how);
     }
-    stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
     if !takes_newest_first(rq.me) && task.on_rq.get() {
         // Balancing takes whoever has not run for longest.
         let me = rq.me;
@@ -160,30 +219,86 @@ fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     }
 }
 
+/// An entity becomes the running one of the queue in front.
+pub(super) fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext) {
+    let task = rq.me.task(entity.task());
+    let stats = &task.stats;
+    if !entity.is_group() {
+        add(&rq.published.counts.wait_time_ns, stats.wait_end(rq.clock));
+        pelt::set_next(rq, entity.task());
+    }
+    discipline::set_next_entity(rq, entity, how);
+    stats.exec_start.set(rq.clock);
+    rq.fair.curr = Some(entity);
+    if how == SetNext::Continued {
+        return;
+    }
+    // A stint without competition says nothing about slices.
+    if rq.fair.load >= 2 * task.se.weight.get() {
+        stats.slice_max.set(stats.slice_max.get().max(task.ran()));
+    }
+    stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
+}
+
 /// The running task of this class stops running; if it is still runnable it waits from now on.
 pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    let task = rq.me.task(p);
+    if rq.me.task(p).se.group.get() == GroupId::ROOT {
+        put_here(rq, EntityId::of(p));
+    } else {
+        hierarchy::put_prev(rq, p);
+    }
+}
+
+/// The running entity of the queue in front stops running.
+pub(super) fn put_here<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    let task = rq.me.task(entity.task());
     if task.on_rq.get() {
         update_curr(rq);
-        pelt::ran(rq, p);
-        if !task.se.eevdf.sched_delayed.get() {
-            task.stats.wait_start(rq.clock);
+        if !entity.is_group() {
+            pelt::ran(rq, entity.task());
+            if !task.se.eevdf.sched_delayed.get() {
+                task.stats.wait_start(rq.clock);
+            }
         }
-        discipline::put_prev_entity(rq, EntityId::of(p));
+        discipline::put_prev_entity(rq, entity);
     }
     rq.fair.curr = None;
 }
 
-/// A runnable task comes or goes; those of SCHED_IDLE are counted.
+/// A tick while a fair task runs.
+pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
+    if rq.me.task(curr).se.group.get() == GroupId::ROOT {
+        pelt::ran(rq, curr);
+        discipline::task_tick(rq, curr);
+    } else {
+        hierarchy::tick(rq, curr);
+    }
+}
+
+/// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
+pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
+    if rq.me.k.groups.is_empty() {
+        discipline::check_preempt_siblings(rq, EntityId::of(p), p, cause);
+    } else {
+        hierarchy::check_preempt_wakeup(rq, p, cause);
+    }
+}
+
+/// A runnable task comes or goes; those of SCHED_IDLE and of `cpu.idle` groups are counted.
 fn count_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, change: i32) {
-    if task.policy.get() == Policy::Idle {
+    let group = task.se.group.get();
+    if task.policy.get() == Policy::Idle || group != GroupId::ROOT && rq.me.k.groups.is_idle(group) {
         let nr = &rq.published.nr_idle_policy;
         nr.set(rq, nr.get().wrapping_add_signed(change));
     }
 }
 
-fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {
+/// The weights in the queue in front add up to so much.
+pub(in crate::fair) fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {
     rq.fair.load = load;
+    if rq.fair.group != GroupId::ROOT {
+        return;
+    }
     rq.published.load.set(rq, load);
     rq.touch_published();
 }

@@ -6,6 +6,7 @@ mod counters;
 mod dynamics;
 mod eevdf;
 mod fork;
+mod groups;
 mod habits;
 mod modern;
 mod placement;
@@ -113,6 +114,7 @@ impl Lab {
             nice,
             cpus_allowed: CpuMask::ALL,
             kernel_thread: false,
+            group: crate::GroupId::ROOT,
         };
         let child = new_task(&self.k, new);
         self.run(sched_fork(self.cpu(cpu), child));

@@ -106,6 +106,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
                 nice,
                 cpus_allowed: mask(lab, dice),
                 kernel_thread: false,
+                group: crate::GroupId::ROOT,
             };
             Box::pin(async move {
                 let child = new_task(me.k, new);

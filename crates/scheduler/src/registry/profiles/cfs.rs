@@ -142,7 +142,7 @@ pub(super) const PROFILES: &[Profile] = &[
                   loads; CPUs that run only SCHED_IDLE tasks are busy.",
         source: "fair-placement 8.1, 8.2, 8.5",
         base: Some("5.4"),
-        settings: &["LB_BIAS", "sched_idle_cpu=off", "scan_counts=all"],
+        settings: &["LB_BIAS", "sched_idle_cpu=off", "scan_counts=all", "bw_expire=on"],
     },
     Profile {
         name: "4.4",
@@ -170,6 +170,8 @@ pub(super) const PROFILES: &[Profile] = &[
             "renice=same_stint",
             "push_ipi_walker=per_source",
             "deboost_order=wake_then_deboost",
+            "group_shares=avg",
+            "bw_expire=off",
         ],
     },
 ];

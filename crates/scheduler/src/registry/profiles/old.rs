@@ -14,6 +14,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "SYNC_WAKEUPS",
             "LB_BIAS",
             "load_tracking=weights",
+            "group_shares=avg",
             "cpu_capacity=ignored",
             "wake_placement=present_load",
             "wake_wide=off",

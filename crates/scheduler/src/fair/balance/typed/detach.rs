@@ -7,6 +7,7 @@ use super::statistics::Search;
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause, activate_task, check_preempt_curr};
 use crate::class::{deactivate_task, set_task_cpu};
 use crate::fair::balance::lag::{owes_service, works_off_its_debt};
+use crate::fair::balance::move_tasks::throttled_pair;
 use crate::fair::balance::{Situation, constants, takes_newest_first};
 use crate::fair::pelt::{task_load, task_util_estimate};
 use crate::fair::queue::TaskList;
@@ -227,6 +228,9 @@ fn can_migrate<P: Platform>(
     failures: u32,
 ) -> Verdict {
     let (me, task) = (from.me, from.me.task(p));
+    if throttled_pair(from, search.dest, p) {
+        return Verdict::Stays(Reason::NotMovedThrottled);
+    }
     if task.kernel_thread.get() && task.is_pinned() {
         return Verdict::Stays(Reason::NotMovedAffinity);
     }
@@ -267,7 +271,10 @@ fn hot<P: Platform>(from: &RqGuard<'_, P>, search: &Search<'_>, p: TaskId) -> Op
     }
     let dest_has_tasks = me.k.rq(search.dest).published.nr_running.get() > 0;
     let entity = crate::fair::EntityId::of(p);
-    if me.has(Feature::CacheHotBuddy) && dest_has_tasks && from.fair.buddies.contains(entity) {
+    if me.has(Feature::CacheHotBuddy)
+        && dest_has_tasks
+        && from.queue(task.se.group.get()).buddies.contains(entity)
+    {
         return Some(Reason::NotMovedBuddy);
     }
     let ran = task.stats.exec_start.get();

@@ -29,7 +29,7 @@ pub(in crate::fair::balance) async fn trigger_load_balance<P: Platform>(me: This
 pub(super) async fn bring_up_to_date<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     let mut rq = me.lock(cpu).await;
     rq.update_clock();
-    update_blocked_averages(&rq);
+    update_blocked_averages(&mut rq);
 }
 
 /// Balances those domains of `dest` that are due, smallest first; levels above one that another CPU balances

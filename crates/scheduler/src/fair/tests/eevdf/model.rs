@@ -206,6 +206,7 @@ fn settle_down(lab: &Lab, player: &Player) -> TaskId {
         nice: Nice::new(player.nice).expect("-20 to 19"),
         cpus_allowed: cpus(&[0]),
         kernel_thread: false,
+        group: crate::GroupId::ROOT,
     };
     let p = new_task(&lab.k, new);
     if let Some(slice) = player.slice {

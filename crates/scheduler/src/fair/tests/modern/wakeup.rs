@@ -236,6 +236,7 @@ fn bound_kthread(lab: &Lab, cpu: u16, kernel_thread: bool) {
         nice: Nice::default(),
         cpus_allowed: cpus(&[cpu]),
         kernel_thread,
+        group: crate::GroupId::ROOT,
     };
     let p = new_task(&lab.k, new);
     lab.run(wake_up_new_task_on(lab.cpu(cpu), p, Some(CpuId(cpu))));

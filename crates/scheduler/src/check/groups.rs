@@ -1,0 +1,89 @@
+//! deadline-groups GB1 to GB4, GB7 and GB9: the queues of the groups hang together, weights stay within the
+//! shares, what queues have published adds up, and who has used up a limit is known to it.
+
+use super::{Findings, Moment, Queue};
+use crate::platform::Platform;
+use crate::{CpuId, GroupId, TaskId};
+use alloc::format;
+
+pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let (k, cpu) = (moment.k, queue.rq.cpu);
+    for level in queue.levels(k) {
+        let below: u32 = level.queued(k).map(|p| tasks_of(moment, queue, p)).sum();
+        let counted = level.fair.h_nr_running;
+        found.expect("deadline-groups GB2", counted == below, || {
+            format!("CPU {cpu}: {below} tasks are below {:?}, {counted} are counted", level.fair.group())
+        });
+    }
+    for group in k.groups.ids() {
+        let entity = k.task(TaskId::of_group(group, cpu, k.cpus()));
+        let (queued, members) = (entity.on_rq.get(), queue.rq.queue(group).nr_running);
+        let bandwidth = &k.groups.get(group).queue(cpu).bandwidth;
+        // One without members works its debt off.
+        let right = match (bandwidth.is_throttled(), members) {
+            (true, _) => !queued,
+            (false, 0) => !queued || entity.se.eevdf.sched_delayed.get(),
+            (false, _) => queued,
+        };
+        found.expect("deadline-groups GB1", right, || {
+            format!("CPU {cpu}: {group:?} has {members} members here, its entity is queued: {queued}")
+        });
+        let (weight, shares) = (entity.se.weight.get(), k.groups.get(group).shares);
+        found.expect("deadline-groups GB3", (1..=shares).contains(&weight), || {
+            format!("CPU {cpu}: {group:?} weighs {weight}, of {shares} shares")
+        });
+    }
+}
+
+/// How many tasks an entity stands for.
+fn tasks_of<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, p: TaskId) -> u32 {
+    if p.is_of_group() { queue.rq.queue(p.group(moment.k.cpus())).h_nr_running } else { 1 }
+}
+
+/// GB4: a group's load is the sum of what its queues have published.
+pub(super) fn sums<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
+    let k = moment.k;
+    for group in k.groups.ids() {
+        let of = k.groups.get(group);
+        let published: u64 = k.online.iter().map(|cpu| of.queue(cpu).contrib.get()).sum();
+        let counted = of.load_avg.get();
+        found.expect("deadline-groups GB4", published == counted, || {
+            format!("the queues of {group:?} have published {published}, it has a load of {counted}")
+        });
+        limit(moment, group, found);
+    }
+}
+
+/// GB7: what the pool and the queues have is no more than a refill gave, and what each queue may have kept or
+/// given back late. GB9: the pool knows the throttled queues, each once, and every queue how many are above
+/// it.
+fn limit<P: Platform>(moment: &Moment<'_, P>, group: GroupId, found: &mut Findings) {
+    let k = moment.k;
+    let of = k.groups.get(group);
+    let above = |cpu: CpuId| {
+        let ancestors = core::iter::successors(Some(group), |g| Some(k.groups.parent(*g)));
+        let ancestors = ancestors.take_while(|g| *g != GroupId::ROOT);
+        ancestors.filter(|g| k.groups.get(*g).queue(cpu).bandwidth.is_throttled()).count()
+    };
+    for cpu in k.online.iter() {
+        let (counted, right) = (of.queue(cpu).bandwidth.above(), above(cpu));
+        found.expect("deadline-groups GB9", counted as usize == right, || {
+            format!("CPU {cpu}: {right} queues from {group:?} on are throttled, {counted} are counted")
+        });
+    }
+    let Some(pool) = &of.pool else { return };
+    for cpu in k.online.iter() {
+        let is = of.queue(cpu).bandwidth.is_throttled();
+        let listed = pool.throttled_on().filter(|other| *other == cpu).count();
+        found.expect("deadline-groups GB9", listed == usize::from(is), || {
+            format!("CPU {cpu}: {group:?} is throttled: {is}, and listed {listed} times")
+        });
+    }
+    let drawn = |cpu: CpuId| of.queue(cpu).bandwidth.remaining.get().max(0) as u64;
+    let has = pool.runtime.get().0 + k.online.iter().map(drawn).sum::<u64>();
+    let late = u64::from(k.online.weight()) * moment.past.bandwidth_slice_us as u64 * 1_000;
+    let most = pool.params.quota.0 + pool.params.burst.0 + late;
+    found.expect("deadline-groups GB7", has <= most, || {
+        format!("{group:?} may use {has} ns in this period, a refill and late returns give {most}")
+    });
+}

@@ -1,0 +1,126 @@
+//! A queue uses up what it has drawn from its group's pool, draws again, and gives back what it keeps in
+//! vain (deadline-groups B7, rules 1, 6 and 7).
+
+use super::pool::{Pool, QueueBandwidth};
+use super::throttle::throttle;
+use super::timer;
+use crate::fair::queue::update_curr;
+use crate::platform::Platform;
+use crate::registry::BwExpire;
+use crate::rq::RqGuard;
+use crate::{GroupId, Nanos};
+
+/// What a queue without anybody keeps.
+const KEPT: i64 = 1_000_000;
+
+/// The limit of the group whose queue is in front.
+#[inline]
+fn pool_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> Option<&'k Pool> {
+    if rq.fair.group == GroupId::ROOT { None } else { rq.me.k.groups.get(rq.fair.group).pool.as_ref() }
+}
+
+/// Whether the queue in front is throttled.
+pub(in crate::fair) fn front_is_throttled<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    pool_in_front(rq).is_some() && bandwidth_in_front(rq).is_throttled()
+}
+
+fn bandwidth_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> &'k QueueBandwidth {
+    &rq.me.group_queue(rq.fair.group, rq.cpu).bandwidth
+}
+
+/// How much a queue draws at a time.
+fn slice<P: Platform>(rq: &RqGuard<'_, P>) -> i64 {
+    rq.me.k.config.tunables.sched_cfs_bandwidth_slice_us.get() * 1_000
+}
+
+/// Somebody below the queue in front has run for `delta`: one that is in debt after asking for more makes
+/// room, to be throttled.
+pub(in crate::fair) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
+    let Some(pool) = pool_in_front(rq) else { return };
+    let own = bandwidth_in_front(rq);
+    own.remaining.set(own.remaining.get() - delta.0 as i64);
+    expire(rq, pool, own);
+    if own.remaining.get() > 0 || own.is_throttled() {
+        return;
+    }
+    let wanted = slice(rq) - own.remaining.get();
+    if !draw(rq, pool, wanted) && rq.fair.curr.is_some() {
+        rq.resched();
+    }
+}
+
+/// Under `bw_expire=on` what was drawn in another period is worth nothing.
+fn expire<P: Platform>(rq: &RqGuard<'_, P>, pool: &Pool, own: &QueueBandwidth) {
+    let expires = rq.me.k.config.rules.bw_expire.get() == BwExpire::On;
+    if expires && own.drawn_in.get() != pool.period.get() && own.remaining.get() > 0 {
+        own.remaining.set(0);
+    }
+}
+
+/// The queue in front asks its pool for so much, in ns; whether it is out of debt then.
+fn draw<P: Platform>(rq: &RqGuard<'_, P>, pool: &Pool, wanted: i64) -> bool {
+    let own = bandwidth_in_front(rq);
+    timer::start_period(rq, rq.fair.group, pool);
+    if pool.runtime.get() > Nanos::ZERO {
+        let given = pool.take(Nanos(wanted.max(0) as u64));
+        pool.idle.set(false);
+        own.drawn_in.set(pool.period.get());
+        own.remaining.set(own.remaining.get() + given.0 as i64);
+    }
+    own.remaining.get() > 0
+}
+
+/// The queue in front is asked for somebody to run, or its running entity is put back: throttles it if it is
+/// in debt. Whether it is throttled.
+pub(in crate::fair) fn stops_at_pick<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+    let Some(pool) = pool_in_front(rq) else { return false };
+    let own = bandwidth_in_front(rq);
+    if rq.fair.curr.is_some_and(|curr| rq.me.task(curr.task()).on_rq.get()) {
+        update_curr(rq);
+    }
+    if own.is_throttled() {
+        return true;
+    }
+    // Somebody may have filled the pool meanwhile: 1 ns more than the debt is asked for.
+    if own.remaining.get() > 0 || draw(rq, pool, 1 - own.remaining.get()) {
+        return false;
+    }
+    throttle(rq);
+    true
+}
+
+/// Somebody has entered the queue in front, in which nobody was: throttles it if it has nothing and gets
+/// nothing. Whether it is throttled.
+pub(in crate::fair) fn stops_at_enqueue<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
+    if pool_in_front(rq).is_none() {
+        return false;
+    }
+    let own = bandwidth_in_front(rq);
+    if !own.is_throttled() && rq.fair.nr_running == 1 && rq.fair.curr.is_none() {
+        account(rq, Nanos::ZERO);
+        if own.remaining.get() <= 0 {
+            throttle(rq);
+        }
+    }
+    own.is_throttled()
+}
+
+/// Somebody has left the queue in front: without anybody it gives back what it has above a millisecond, and
+/// if others wait for that, it is handed out soon.
+pub(in crate::fair) fn give_back<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let Some(pool) = pool_in_front(rq) else { return };
+    let own = bandwidth_in_front(rq);
+    let extra = own.remaining.get() - KEPT;
+    let expires = rq.me.k.config.rules.bw_expire.get() == BwExpire::On;
+    let is_valid = !expires || own.drawn_in.get() == pool.period.get();
+    if rq.fair.nr_running > 0 || extra <= 0 {
+        return;
+    }
+    if is_valid {
+        pool.runtime.set(pool.runtime.get() + Nanos(extra as u64));
+        if pool.runtime.get().0 as i64 > slice(rq) && !pool.throttled.borrow().is_empty() {
+            timer::start_slack(rq, rq.fair.group, pool);
+        }
+    }
+    own.remaining.set(KEPT);
+}

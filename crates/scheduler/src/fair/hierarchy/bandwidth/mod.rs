@@ -1,0 +1,24 @@
+//! CPU bandwidth: how much CPU time a group may use in each period, on all CPUs together (deadline-groups
+//! B7).
+//!
+//! A group with a limit has a pool, which a timer fills with each period. Its queues draw slices from it and
+//! are charged while somebody below them runs. A queue that is in debt when the pool is empty is throttled:
+//! its entity leaves its parent's queue, and what is below stays where it is, frozen, and counts nowhere,
+//! until the pool gives enough to repay the debt.
+//!
+//! - `pool`: what is left, and what is counted.
+//! - `charge`: a queue uses time, asks for more, and gives back what it keeps in vain.
+//! - `throttle`: a queue stops, and goes on.
+//! - `timer`: the period, and the slack after which something that was given back is handed out.
+
+mod charge;
+mod pool;
+mod throttle;
+mod timer;
+
+pub use pool::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
+pub(crate) use timer::{GroupTimer, group_timer};
+
+pub(in crate::fair) use charge::{account, front_is_throttled, give_back, stops_at_enqueue, stops_at_pick};
+pub(crate) use throttle::is_hidden;
+pub(in crate::fair) use throttle::{clock_of, is_stopped, now_of};

@@ -1,0 +1,188 @@
+//! What a group may still use in this period.
+
+use crate::fair::hierarchy::table::GroupQueue;
+use crate::shared::Kept;
+use crate::{CpuId, Nanos};
+use alloc::collections::VecDeque;
+use core::cell::RefCell;
+
+/// How much a group may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QuotaParams {
+    /// CPU time in each period, on all CPUs together.
+    pub quota: Nanos,
+    /// How often the pool is filled; above zero.
+    pub period: Nanos,
+    /// How much more of what was not used the pool may hold.
+    pub burst: Nanos,
+    /// When the first period begins: below the period.
+    pub offset: Nanos,
+}
+
+/// What became of the limit, with the names of `cpu.stat`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BandwidthCounts {
+    /// Periods while somebody ran or waited.
+    pub nr_periods: u64,
+    /// Periods at whose end a queue was throttled.
+    pub nr_throttled: u64,
+    /// How long queues were throttled, summed over CPUs.
+    pub throttled_time: Nanos,
+    /// Periods in which more than the quota was used.
+    pub nr_bursts: u64,
+    /// Time above the quota in those.
+    pub burst_time: Nanos,
+}
+
+/// See the module's head.
+#[derive(Debug)]
+pub struct Pool {
+    /// How much there is to be.
+    pub params: QuotaParams,
+    /// What is counted.
+    pub counts: Kept<BandwidthCounts>,
+    /// What is left.
+    pub runtime: Kept<Nanos>,
+    /// What was there when the period began.
+    at_refill: Kept<Nanos>,
+    /// Nobody has drawn anything, and nobody was throttled, since the last period began.
+    pub(super) idle: Kept<bool>,
+    /// When the period ends, while the timer runs.
+    pub(super) period_ends: Kept<Option<Nanos>>,
+    /// The slack timer runs.
+    pub(super) slack_runs: Kept<bool>,
+    /// How many periods have begun.
+    pub(super) period: Kept<u64>,
+    /// CPUs on which the group's queue is throttled, oldest first.
+    pub(super) throttled: RefCell<VecDeque<CpuId>>,
+}
+
+impl Pool {
+    pub(crate) fn new(params: QuotaParams) -> Pool {
+        Pool {
+            params,
+            counts: Kept::default(),
+            runtime: Kept::new(params.quota),
+            at_refill: Kept::new(params.quota),
+            idle: Kept::default(),
+            period_ends: Kept::default(),
+            slack_runs: Kept::default(),
+            period: Kept::default(),
+            throttled: RefCell::default(),
+        }
+    }
+
+    /// CPUs on which the group's queue is throttled, oldest first.
+    pub fn throttled_on(&self) -> impl Iterator<Item = CpuId> + use<> {
+        self.throttled.borrow().clone().into_iter()
+    }
+
+    /// Adds the time of a queue that is throttled still.
+    pub(crate) fn counts_with(&self, now: Nanos, queues: &[GroupQueue]) -> BandwidthCounts {
+        let mut counts = self.counts.get();
+        for since in queues.iter().filter_map(|queue| queue.bandwidth.throttled_since.get()) {
+            counts.throttled_time += now.saturating_sub(since);
+        }
+        counts
+    }
+
+    pub(super) fn count(&self, change: impl FnOnce(&mut BandwidthCounts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+
+    /// Takes so much, or what there is.
+    pub(super) fn take(&self, wanted: Nanos) -> Nanos {
+        let given = self.runtime.get().min(wanted);
+        self.runtime.set(self.runtime.get() - given);
+        given
+    }
+
+    /// A period begins: the pool gets the quota, and keeps of what was left as much as the burst allows.
+    pub(super) fn refill(&self) {
+        let filled = self.runtime.get() + self.params.quota;
+        let above = self.at_refill.get().saturating_sub(filled);
+        if above > Nanos::ZERO {
+            self.count(|counts| {
+                counts.nr_bursts += 1;
+                counts.burst_time += above;
+            });
+        }
+        let filled = filled.min(self.params.quota + self.params.burst);
+        self.runtime.set(filled);
+        self.at_refill.set(filled);
+        self.period.set(self.period.get() + 1);
+    }
+}
+
+/// What a group's queue on a CPU has of the pool; the run-queue lock protects it.
+#[derive(Debug, Default)]
+pub struct QueueBandwidth {
+    /// What it may use before it asks again, in ns; negative: its debt.
+    pub remaining: Kept<i64>,
+    /// In which period it was drawn.
+    pub(super) drawn_in: Kept<u64>,
+    /// It is throttled, since when.
+    pub(super) throttled_since: Kept<Option<Nanos>>,
+    /// How many queues from here to the root's are throttled.
+    pub(super) above: Kept<u32>,
+    /// When the clock of its averages stopped, and how long it has stood still before.
+    pub(super) stopped_at: Kept<Nanos>,
+    pub(super) stood_still: Kept<Nanos>,
+}
+
+impl QueueBandwidth {
+    /// Whether it is throttled.
+    #[inline]
+    pub fn is_throttled(&self) -> bool {
+        self.throttled_since.get().is_some()
+    }
+
+    /// How many queues from here to the root's are throttled.
+    pub(crate) fn above(&self) -> u32 {
+        self.above.get()
+    }
+
+    /// Whether it, or one above it, is throttled.
+    #[inline]
+    pub fn is_hidden(&self) -> bool {
+        self.above.get() > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(quota: u64, burst: u64) -> Pool {
+        let ms = Nanos::from_millis;
+        let period = ms(100);
+        Pool::new(QuotaParams { quota: ms(quota), period, burst: ms(burst), offset: Nanos::ZERO })
+    }
+
+    /// deadline-groups B7, worked example 3: quota 30, burst 30, demand 10 10 50 10 10 50.
+    #[test]
+    fn what_is_saved_pays_for_a_burst() {
+        let pool = pool(30, 30);
+        let mut left = [0; 6];
+        for (n, demand) in [10, 10, 50, 10, 10, 50].into_iter().enumerate() {
+            assert_eq!(pool.take(Nanos::from_millis(demand)), Nanos::from_millis(demand), "never throttled");
+            left[n] = pool.runtime.get().0 / 1_000_000;
+            pool.refill();
+        }
+        assert_eq!(left, [20, 40, 10, 30, 50, 10]);
+        let counts = pool.counts.get();
+        assert_eq!((counts.nr_bursts, counts.burst_time), (2, Nanos::from_millis(40)));
+    }
+
+    #[test]
+    fn without_burst_nothing_is_saved() {
+        let pool = pool(30, 0);
+        pool.take(Nanos::from_millis(10));
+        pool.refill();
+        assert_eq!(pool.runtime.get(), Nanos::from_millis(30));
+        assert_eq!(pool.take(Nanos::from_millis(50)), Nanos::from_millis(30));
+        assert_eq!(pool.counts.get(), BandwidthCounts::default());
+    }
+}

@@ -1,0 +1,232 @@
+//! The groups of a machine, and what is kept of their queues beside the run-queue locks (deadline-groups B1).
+
+use super::bandwidth::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
+use crate::fair::pelt::{Average, Removed};
+use crate::fair::queue::CfsRq;
+use crate::platform::Platform;
+use crate::shared::{Kept, RqLock, Shared};
+use crate::{CpuId, GroupId, IDLE_POLICY_WEIGHT, Nanos, Policy, Scheduler, TaskId, ThisCpu};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// What a group is to be like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupParams {
+    /// The group that it is part of.
+    pub parent: GroupId,
+    /// Weight of the whole group among its siblings, 2 to 262,144 (`cpu.shares`).
+    pub shares: u64,
+    /// `cpu.idle`: it weighs what a SCHED_IDLE task does, and makes room as one (deadline-groups B6).
+    pub idle: bool,
+    /// How much it may use; `None`: without limit.
+    pub quota: Option<QuotaParams>,
+}
+
+/// All groups but the root.
+#[derive(Debug, Default)]
+pub struct Groups(Vec<Group>);
+
+/// A group.
+#[derive(Debug)]
+pub struct Group {
+    /// The group that it is part of.
+    pub parent: GroupId,
+    /// How many groups it is part of, the root included.
+    pub depth: u32,
+    /// What it weighs as a whole.
+    pub shares: u64,
+    /// Whether it is a `cpu.idle` group.
+    pub idle: bool,
+    /// What it may use; `None`: without limit.
+    pub pool: Option<Pool>,
+    /// Sum of what its queues have published of their loads (deadline-groups B3, B4).
+    pub load_avg: Kept<u64>,
+    queues: Box<[GroupQueue]>,
+}
+
+/// What is kept of a group's queue on a CPU, beside that CPU's lock.
+#[derive(Debug)]
+pub struct GroupQueue {
+    /// Floor of virtual time.
+    pub min_vruntime: Shared<u64, RqLock>,
+    /// Averages of what its tasks ask for and use, those of the groups below included.
+    pub average: Average,
+    /// What has left it asleep since they were last updated.
+    pub removed: Removed,
+    /// What of its load is in the group's sum.
+    pub contrib: Kept<u64>,
+    /// When that was last brought up to date.
+    pub(super) published_at: Kept<Nanos>,
+    /// Tasks below it, as its entity was last counted.
+    pub(super) runnable: Kept<u64>,
+    /// Something has joined or left, which the levels above do not show yet.
+    pub(super) changed: Kept<bool>,
+    /// Of what has joined or left, the sum of the times that it was runnable.
+    pub(super) load_change: Kept<i64>,
+    /// Its part of the group's limit.
+    pub bandwidth: QueueBandwidth,
+}
+
+/// The averages of a queue, of a group or of a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fair) struct Averages<'k> {
+    pub average: &'k Average,
+    pub removed: &'k Removed,
+}
+
+impl Groups {
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A group other than the root.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    #[inline]
+    pub fn get(&self, group: GroupId) -> &Group {
+        &self.0[group.index() - 1]
+    }
+
+    /// Every group other than the root, parents before their children.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = GroupId> + use<> {
+        (1..=self.0.len() as u32).map(GroupId)
+    }
+
+    /// The group that this one is part of; the root is part of itself.
+    pub(crate) fn parent(&self, group: GroupId) -> GroupId {
+        if group == GroupId::ROOT { group } else { self.get(group).parent }
+    }
+
+    pub(in crate::fair) fn depth(&self, group: GroupId) -> u32 {
+        if group == GroupId::ROOT { 0 } else { self.get(group).depth }
+    }
+
+    /// Whether a group is another one or part of it.
+    pub(super) fn is_below(&self, mut group: GroupId, other: GroupId) -> bool {
+        while group != other && group != GroupId::ROOT {
+            group = self.parent(group);
+        }
+        group == other
+    }
+
+    /// Whether a group, or one that it is part of, is a `cpu.idle` group.
+    pub(in crate::fair) fn is_idle(&self, mut group: GroupId) -> bool {
+        while group != GroupId::ROOT {
+            if self.get(group).idle {
+                return true;
+            }
+            group = self.parent(group);
+        }
+        false
+    }
+}
+
+impl Group {
+    /// Its queue on a CPU.
+    #[inline]
+    pub fn queue(&self, cpu: CpuId) -> &GroupQueue {
+        &self.queues[cpu.index()]
+    }
+}
+
+impl Default for GroupQueue {
+    fn default() -> GroupQueue {
+        GroupQueue {
+            min_vruntime: Shared::new(CfsRq::INITIAL_MIN_VRUNTIME),
+            average: Average::default(),
+            removed: Removed::default(),
+            contrib: Kept::default(),
+            published_at: Kept::default(),
+            runnable: Kept::default(),
+            changed: Kept::default(),
+            load_change: Kept::default(),
+            bandwidth: QueueBandwidth::default(),
+        }
+    }
+}
+
+impl<P: Platform> Scheduler<P> {
+    /// Adds a group, before the machine runs. Its parent has to be there already.
+    ///
+    /// # Panics
+    /// If it is not, or the shares are zero.
+    pub fn create_group(&mut self, params: GroupParams) -> GroupId {
+        let GroupParams { parent, shares, idle, quota } = params;
+        assert!(parent.index() <= self.groups.0.len() && shares > 0, "a legal group: {params:?}");
+        let cpus = self.cpus();
+        let shares = if idle { IDLE_POLICY_WEIGHT } else { shares };
+        let policy = if idle { Policy::Idle } else { Policy::Normal };
+        let depth = self.groups.depth(parent) + 1;
+        self.tasks.create_group(cpus, parent, shares, policy);
+        let id = GroupId(self.groups.0.len() as u32 + 1);
+        for rq in self.rqs_mut() {
+            rq.create_group(id);
+        }
+        let queues = (0..cpus).map(|_| GroupQueue::default()).collect();
+        let (pool, load_avg) = (quota.map(Pool::new), Kept::default());
+        self.groups.0.push(Group { parent, depth, shares, idle, pool, load_avg, queues });
+        id
+    }
+}
+
+impl<P: Platform> Scheduler<P> {
+    /// The floor of virtual time of a queue.
+    #[inline]
+    pub(crate) fn floor_of(&self, group: GroupId, cpu: CpuId) -> &Shared<u64, RqLock> {
+        if group == GroupId::ROOT {
+            return &self.rq(cpu).published.min_vruntime;
+        }
+        &self.groups.get(group).queue(cpu).min_vruntime
+    }
+
+    /// What stands for a task in the queue of a group on its CPU: itself, or a group; `None` if the task is
+    /// not below that group.
+    pub(crate) fn ancestor_in(&self, mut p: TaskId, group: GroupId) -> Option<TaskId> {
+        let cpu = self.task(p).cpu.get();
+        loop {
+            match self.task(p).se.group.get() {
+                own if own == group => return Some(p),
+                GroupId::ROOT => return None,
+                own => p = TaskId::of_group(own, cpu, self.cpus()),
+            }
+        }
+    }
+
+    /// What became of the limit of a group, other than the root, up to `now`; `None` without one.
+    pub fn bandwidth_counts(&self, group: GroupId, now: Nanos) -> Option<BandwidthCounts> {
+        let group = self.groups.get(group);
+        group.pool.as_ref().map(|pool| pool.counts_with(now, &group.queues))
+    }
+
+    /// CPU time that a group, other than the root, has been charged on a CPU.
+    pub fn group_usage(&self, group: GroupId, cpu: CpuId) -> Nanos {
+        self.task(TaskId::of_group(group, cpu, self.cpus())).stats.sum_exec_runtime.get()
+    }
+}
+
+impl<'k, P: Platform> ThisCpu<'k, P> {
+    /// What is kept of a group's queue on a CPU.
+    #[inline]
+    pub(in crate::fair) fn group_queue(self, group: GroupId, cpu: CpuId) -> &'k GroupQueue {
+        self.k.groups.get(group).queue(cpu)
+    }
+
+    /// The averages of a queue.
+    #[inline]
+    pub(in crate::fair) fn averages_of(self, group: GroupId, cpu: CpuId) -> Averages<'k> {
+        if group == GroupId::ROOT {
+            let pelt = &self.k.rq(cpu).published.pelt;
+            return Averages { average: &pelt.average, removed: &pelt.removed };
+        }
+        let queue = self.group_queue(group, cpu);
+        Averages { average: &queue.average, removed: &queue.removed }
+    }
+}

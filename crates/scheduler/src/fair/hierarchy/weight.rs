@@ -1,0 +1,118 @@
+//! What the entity of a group weighs on a CPU: that CPU's part of the group's shares (deadline-groups B3).
+
+use super::bandwidth;
+use crate::fair::discipline;
+use crate::fair::pelt;
+use crate::fair::queue::EntityId;
+use crate::platform::Platform;
+use crate::registry::{FairPolicy, GroupShares};
+use crate::rq::RqGuard;
+use crate::{GroupId, Nanos};
+
+/// A queue publishes its load at most once in so much time (6.6 on).
+const PUBLICATION_INTERVAL: Nanos = Nanos::from_millis(1);
+
+/// What a queue is of its group, for its weight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Part {
+    /// Shares of the group.
+    shares: u64,
+    /// The load of this queue.
+    load: u64,
+    /// What of it is in the group's sum.
+    contrib: u64,
+    /// The group's sum.
+    sum: u64,
+}
+
+impl Part {
+    /// `shares × load / total`, between 1 and the shares. Weights are whole here, while the kernel's least
+    /// one is 2/1024.
+    fn weight(self) -> u64 {
+        let total = self.sum.saturating_sub(self.contrib) + self.load;
+        let part = u128::from(self.shares) * u128::from(self.load) / u128::from(total.max(1));
+        (part as u64).clamp(1, self.shares)
+    }
+}
+
+/// The weight of the entity whose group has this queue; `None` while nobody competes there, or the queue
+/// is throttled, which keeps the weight that it has.
+fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option<u64> {
+    let queued = rq.queue(group).load;
+    if queued == 0 || bandwidth::is_stopped(rq.me.k, group, rq.cpu) {
+        return None;
+    }
+    let (of, queue) = (rq.me.k.groups.get(group), rq.me.group_queue(group, rq.cpu));
+    let load = match rq.me.k.config.rules.group_shares.get() {
+        GroupShares::WeightMax => queued.max(queue.average.load_avg.get()),
+        GroupShares::Avg => queued,
+    };
+    let (contrib, sum) = (queue.contrib.get(), of.load_avg.get());
+    Some(Part { shares: of.shares, load, contrib, sum }.weight())
+}
+
+/// The entity gets the weight that is right now; its queue is in front.
+pub(super) fn update_cfs_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
+    let group = entity.group(rq.me.k);
+    let Some(weight) = calc_group_shares(rq, group) else { return };
+    let se = rq.me.entity(entity);
+    let old = se.weight.get();
+    if old == weight {
+        return;
+    }
+    discipline::reweight_group(rq, entity, weight);
+    pelt::reweight_group(rq, se, old);
+}
+
+/// Publishes what a queue, brought up to date a moment ago, brings to its group (update_tg_load_avg).
+pub(super) fn publish<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
+    let queue = rq.me.group_queue(group, rq.cpu);
+    let tracked = pelt::tracked(rq.me);
+    // Where nothing is tracked, the weights themselves count.
+    let now = if tracked { queue.average.load_avg.get() } else { rq.queue(group).load };
+    let before = queue.contrib.get();
+    if tracked && now.abs_diff(before) <= before / 64 {
+        return;
+    }
+    // The limit came with 6.6, as EEVDF did.
+    if tracked && rq.me.k.config.rules.fair_policy.get() == FairPolicy::Eevdf {
+        let since = rq.clock.saturating_sub(queue.published_at.get());
+        if since < PUBLICATION_INTERVAL && queue.published_at.get() > Nanos::ZERO {
+            return;
+        }
+        queue.published_at.set(rq.clock);
+    }
+    let sum = &rq.me.k.groups.get(group).load_avg;
+    sum.set(sum.get() + now - before);
+    queue.contrib.set(now);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weight(load: u64, contrib: u64, sum: u64) -> u64 {
+        Part { shares: 1024, load, contrib, sum }.weight()
+    }
+
+    /// deadline-groups B3, the table: hogs of nice 0 in a group of 1024 shares.
+    #[test]
+    fn table_of_b3() {
+        assert_eq!(weight(1024, 1024, 1024), 1024, "one hog, alone");
+        assert_eq!(weight(1024, 1024, 4 * 1024), 256, "4 hogs on 4 CPUs");
+        assert_eq!(weight(3 * 1024, 3 * 1024, 4 * 1024), 768, "3 on CPU 0 ...");
+        assert_eq!(weight(1024, 1024, 4 * 1024), 256, "... and 1 on CPU 1");
+        assert_eq!(weight(1024, 0, 1024), 512, "a second hog has just started on another CPU ...");
+        assert_eq!(weight(1024, 1024, 1024), 1024, "... of which the first CPU does not know yet");
+        assert_eq!(weight(1024, 0, 3 * 1024), 256, "a hog has just started on the 4th of 4 CPUs");
+        assert_eq!(weight(300, 300, 300 + 1024), 232, "blocked load of 300");
+    }
+
+    /// Never more than the shares, and never nothing.
+    #[test]
+    fn weights_stay_within_the_shares() {
+        assert_eq!(weight(1024, 0, 0), 1024);
+        assert_eq!(weight(1, 0, 1 << 40), 1);
+        assert_eq!(Part { shares: 10, load: 1024, contrib: 1024, sum: 64 * 1024 }.weight(), 1);
+    }
+}
