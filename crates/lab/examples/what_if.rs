@@ -6,7 +6,7 @@
 use lab::report::text::{Rows, comparison};
 use lab::schema::comparison::Comparison;
 use lab::{
-    Arm, Change, Error, Experiment, Files, KernelConfig, LoadSpec, Nanos, Plan, StoredResult, compare,
+    Arm, Change, Error, Experiment, Files, Groups, KernelConfig, LoadSpec, Nanos, Plan, StoredResult, compare,
 };
 use std::process::ExitCode;
 
@@ -27,6 +27,7 @@ fn asked() -> Result<Plan, Error> {
         name: name.to_owned(),
         machine: machine.clone(),
         kernel,
+        groups: Groups::default(),
         loads: loads.clone(),
     };
     Ok(Plan {
