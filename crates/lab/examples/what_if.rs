@@ -1,5 +1,5 @@
-//! A comparison: what does a feature change, over eight seeds, and how sure is that? Then the same of a result
-//! that was stored: it is run again.
+//! A comparison: what does a feature change, over eight seeds, and how sure is that? Then the same of a
+//! result that was stored: it is run again.
 //!
 //! `cargo run -p schedlab-lab --features text,threads --example what_if`
 

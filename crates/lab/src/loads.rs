@@ -50,9 +50,9 @@ pub enum LoadSource {
 }
 
 impl LoadSource {
-    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files
-    /// do, or if it is a path from here (`./name`). The bare name of a standard load is always that load; a file of that name is written
-    /// `./hackbench`. `-` is standard input.
+    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such
+    /// files do, or if it is a path from here (`./name`). The bare name of a standard load is always that
+    /// load; a file of that name is written `./hackbench`. `-` is standard input.
     #[must_use]
     pub fn of(text: &str, files: &dyn Sources) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
